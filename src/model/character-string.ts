@@ -1,0 +1,65 @@
+import { fault, ok, type Result } from './result.ts'
+
+/** Octets one character-string can hold (RFC 1035 section 3.3). */
+export const MAX_STRING_OCTETS = 255
+
+/** Octets the rdata of one record can hold (RFC 1035 section 4.1.3: RDLENGTH is 16 bits). */
+export const MAX_RDATA_OCTETS = 65535
+
+/** Octets as a quoted character-string: printable ASCII as it is, `"` and `\` escaped, all else `\DDD` (RFC 1035 section 5.1). */
+export function quoteString(octets: Uint8Array): string {
+  let text = '"'
+  for (const octet of octets) {
+    if (octet === 0x22) text += '\\"'
+    else if (octet === 0x5c) text += '\\\\'
+    else if (octet < 0x20 || octet > 0x7e) text += `\\${String(octet).padStart(3, '0')}`
+    else text += String.fromCharCode(octet)
+  }
+  return `${text}"`
+}
+
+/** The octets of a token of zone-file text: escapes resolved, characters beyond ASCII as UTF-8. Quotes are not part of a token. */
+export function unescapeString(token: string): Result<Uint8Array> {
+  if (!token.includes('\\')) return ok(Buffer.from(token, 'utf8'))
+  const parts: Buffer[] = []
+  let from = 0
+  for (let i = token.indexOf('\\'); i !== -1; i = token.indexOf('\\', i)) {
+    parts.push(Buffer.from(token.slice(from, i), 'utf8'))
+    const next = token.charCodeAt(i + 1)
+    if (Number.isNaN(next)) return fault('the text ends in a backslash that escapes nothing')
+    if (next >= 0x30 && next <= 0x39) {
+      const digits = token.slice(i + 1, i + 4)
+      if (!/^[0-9]{3}$/.test(digits) || Number(digits) > 255) return fault(`\\${digits} is not an escape from \\000 to \\255`)
+      parts.push(Buffer.from([Number(digits)]))
+      i += 4
+      from = i
+    } else {
+      from = i + 1
+      i += 2
+    }
+  }
+  parts.push(Buffer.from(token.slice(from), 'utf8'))
+  return ok(Buffer.concat(parts))
+}
+
+/** Cuts octets into the character-strings a TXT record needs: as few as possible, one empty string for none. */
+export function chunkText(octets: Uint8Array): Uint8Array[] {
+  if (octets.length === 0) return [octets]
+  const chunks: Uint8Array[] = []
+  for (let i = 0; i < octets.length; i += MAX_STRING_OCTETS) chunks.push(octets.subarray(i, i + MAX_STRING_OCTETS))
+  return chunks
+}
+
+/** The canonical data of a TXT or SPF record that holds this text, cut into strings of 255 octets. */
+export const textToRdata = (octets: Uint8Array): string => chunkText(octets).map(quoteString).join(' ')
+
+/** The octets a TXT or SPF record holds, its strings joined. `data` must be canonical. */
+export function rdataToText(data: string): Uint8Array {
+  const parts: Uint8Array[] = []
+  for (const [, token] of data.matchAll(/"((?:[^"\\]|\\.)*)"/g)) {
+    const octets = unescapeString(token ?? '')
+    if (!octets.ok) throw new Error(`not canonical TXT data: ${data}`)
+    parts.push(octets.value)
+  }
+  return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
+}

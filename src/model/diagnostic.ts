@@ -1,0 +1,56 @@
+import type { DiagnosticCode } from './diagnostic-codes.ts'
+
+export type Severity = 'error' | 'warning' | 'notice'
+
+/** A place in a file. Lines and columns count from 1; a column counts UTF-16 code units, as editors do. */
+export interface SourcePosition {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+}
+
+/** One thing to tell the user. The code is stable and documented; the message names zone, owner and type and never holds a secret. */
+export interface Diagnostic {
+  readonly severity: Severity
+  readonly code: DiagnosticCode
+  readonly message: string
+  readonly at?: SourcePosition | undefined
+  /** What to do about it. */
+  readonly hint?: string | undefined
+  /** Other places that belong to it, such as the first of two duplicates. */
+  readonly related?: readonly { readonly message: string; readonly at: SourcePosition }[] | undefined
+}
+
+export const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity === 'error'
+
+export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean => diagnostics.some(isError)
+
+/** `FILE:LINE:COLUMN: SEVERITY[CODE] message`, on one line whatever the message holds. */
+export function formatDiagnostic(diagnostic: Diagnostic): string {
+  const { at, severity, code, message } = diagnostic
+  const place = at ? `${at.file}:${at.line}:${at.column}: ` : ''
+  return `${place}${severity}[${code}] ${oneLine(message)}`
+}
+
+/** Order for reports: by file, then place, then code; diagnostics without a place come first. */
+export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
+  return (
+    compareText(a.at?.file ?? '', b.at?.file ?? '') ||
+    (a.at?.line ?? 0) - (b.at?.line ?? 0) ||
+    (a.at?.column ?? 0) - (b.at?.column ?? 0) ||
+    compareText(a.code, b.code) ||
+    compareText(a.message, b.message)
+  )
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Replaces control characters, which could forge lines or drive a terminal, by visible escapes. */
+export function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
+    if (c === '\n') return '\\n'
+    if (c === '\t') return '\\t'
+    return `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+}

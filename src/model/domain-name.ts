@@ -1,0 +1,220 @@
+import { domainToASCII, domainToUnicode } from 'node:url'
+import { fault, ok, type Result } from './result.ts'
+
+declare const nameBrand: unique symbol
+
+/**
+ * An absolute domain name in canonical presentation form: lower case, internationalised labels as A-labels, special
+ * characters escaped (`\.`, `\DDD`), with the final dot. Two names are equal exactly if their texts are (RFC 4343).
+ */
+export type DomainName = string & { readonly [nameBrand]: true }
+
+export const ROOT = '.' as DomainName
+
+/** Octets in a label and in a whole name on the wire (RFC 1035 section 2.3.4). */
+export const MAX_LABEL_OCTETS = 63
+export const MAX_NAME_OCTETS = 255
+
+const PLAIN_NAME = /^(?:[a-z0-9_-]{1,63}\.)+$/
+const PLAIN_LABEL = /^[a-z0-9_*/-]+$/
+
+/**
+ * Parses presentation text (RFC 1035 section 5.1). A name without the final dot is completed with `origin`, or refused where
+ * there is none; `@` alone is the origin. Labels with non-ASCII characters become A-labels (UTS 46).
+ */
+export function parseDomainName(text: string, origin: DomainName | null = null): Result<DomainName> {
+  if (PLAIN_NAME.test(text) && text.length <= MAX_NAME_OCTETS - 1) return ok(text as DomainName)
+  if (text === '') return fault('a domain name cannot be empty')
+  if (text.length > 4 * MAX_NAME_OCTETS + 4) return fault(`the domain name is ${text.length} characters long, more than any name can be`)
+  if (text === '.') return ok(ROOT)
+  if (text === '@') return origin === null ? fault('"@" stands for the zone, and none is known here') : ok(origin)
+  const split = splitLabels(text)
+  if (!split.ok) return split
+  const { labels, absolute } = split.value
+  let canonical = ''
+  for (const label of labels) canonical += `${formatLabel(label)}.`
+  if (!absolute) {
+    if (origin === null) return fault(`${JSON.stringify(text)} is not absolute: end it with a dot`)
+    if (origin !== ROOT) canonical += origin
+  }
+  const name = canonical as DomainName
+  const octets = nameOctets(name)
+  if (octets > MAX_NAME_OCTETS)
+    return fault(`the domain name ${JSON.stringify(text)} takes ${octets} octets; ${MAX_NAME_OCTETS} are allowed`)
+  return ok(name)
+}
+
+/** The labels of a canonical name as octets, without the root label. */
+export function labelsOf(name: DomainName): Uint8Array[] {
+  if (name === ROOT) return []
+  const split = splitLabels(name)
+  if (!split.ok) throw new Error(`not a canonical name: ${name}`)
+  return split.value.labels
+}
+
+/** The canonical name of a list of labels (octets each, most specific first). The labels must be 1 to 63 octets. */
+export function nameFromLabels(labels: readonly Uint8Array[]): DomainName {
+  if (labels.length === 0) return ROOT
+  let text = ''
+  for (const label of labels) text += `${formatLabel(label)}.`
+  return text as DomainName
+}
+
+/** Octets the name takes on the wire, uncompressed, root label included. */
+export function nameOctets(name: DomainName): number {
+  if (name === ROOT) return 1
+  if (!name.includes('\\')) return name.length + 1
+  return labelsOf(name).reduce((sum, label) => sum + label.length + 1, 1)
+}
+
+/** The name without its first label; the parent of the root is the root. */
+export function parentOf(name: DomainName): DomainName {
+  let index = 0
+  while (index < name.length) {
+    const c = name[index]
+    if (c === '\\') index += /[0-9]/.test(name[index + 1] ?? '') ? 4 : 2
+    else if (c === '.') break
+    else index += 1
+  }
+  const rest = name.slice(index + 1)
+  return (rest === '' ? '.' : rest) as DomainName
+}
+
+/** Whether `name` is `ancestor` or below it. */
+export function isAtOrBelow(name: DomainName, ancestor: DomainName): boolean {
+  if (ancestor === ROOT || name === ancestor) return true
+  if (!name.endsWith(ancestor)) return false
+  const cut = name.length - ancestor.length - 1
+  return cut > 0 && name[cut] === '.' && !isEscapedAt(name, cut)
+}
+
+export const isBelow = (name: DomainName, ancestor: DomainName): boolean => name !== ancestor && isAtOrBelow(name, ancestor)
+
+/** The part of `name` before `origin` without the joining dot: `''` at the apex. The name must be at or below the origin. */
+export function relativeName(name: DomainName, origin: DomainName): string {
+  if (name === origin) return ''
+  if (!isAtOrBelow(name, origin)) throw new Error(`${name} is not in ${origin}`)
+  return origin === ROOT ? name.slice(0, -1) : name.slice(0, -origin.length - 1)
+}
+
+/** Whether the first label is the asterisk label (RFC 4592). */
+export const isWildcard = (name: DomainName): boolean => name.startsWith('*.')
+
+/** The name for a reader: A-labels that decode as Unicode. Never for comparing. */
+export const displayName = (name: DomainName): string => (name.includes('xn--') ? domainToUnicode(name.slice(0, -1)) || name : name)
+
+/**
+ * Order of names for output: by label from the root down (RFC 4034 section 6.1), so that a zone's apex comes first and
+ * names below one another stay together.
+ */
+export function compareNames(a: DomainName, b: DomainName): number {
+  if (a === b) return 0
+  const left = sortKey(a)
+  const right = sortKey(b)
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+/** A string whose plain order is the canonical order of names. */
+export function sortKey(name: DomainName): string {
+  if (name === ROOT) return ''
+  if (!name.includes('\\')) return name.slice(0, -1).split('.').reverse().join('\u0000')
+  return labelsOf(name)
+    .reverse()
+    .map((label) => Buffer.from(label).toString('latin1'))
+    .join('\u0000')
+}
+
+function isEscapedAt(text: string, index: number): boolean {
+  let backslashes = 0
+  for (let i = index - 1; i >= 0 && text[i] === '\\'; i -= 1) backslashes += 1
+  return backslashes % 2 === 1
+}
+
+function splitLabels(text: string): Result<{ labels: Uint8Array[]; absolute: boolean }> {
+  const labels: Uint8Array[] = []
+  let octets: number[] = []
+  let unicode = ''
+  let absolute = false
+  let plain = true
+  const finish = (): string | null => {
+    let label: Uint8Array
+    if (plain) label = Uint8Array.from(octets)
+    else {
+      const ascii = asciiLabel(unicode)
+      if (ascii === null) return `the label ${JSON.stringify(unicode)} is not a valid internationalised label`
+      label = Buffer.from(ascii, 'latin1')
+    }
+    if (label.length === 0) return `${JSON.stringify(text)} has an empty label`
+    if (label.length > MAX_LABEL_OCTETS) {
+      return `the label ${JSON.stringify(unicode || Buffer.from(label).toString('latin1'))} takes ${label.length} octets; ${MAX_LABEL_OCTETS} are allowed`
+    }
+    labels.push(label)
+    octets = []
+    unicode = ''
+    plain = true
+    return null
+  }
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i)
+    absolute = false
+    if (code === 0x2e) {
+      const problem = finish()
+      if (problem !== null) return fault(problem)
+      absolute = true
+      continue
+    }
+    if (code === 0x5c) {
+      const digits = /^[0-9]{1,3}/.exec(text.slice(i + 1, i + 4))?.[0]
+      if (digits === undefined) {
+        if (i + 1 >= text.length) return fault(`${JSON.stringify(text)} ends in a backslash that escapes nothing`)
+        const escaped = text.charCodeAt(i + 1)
+        if (escaped > 0x7e || escaped < 0x20) return fault(`${JSON.stringify(text)} escapes a character that is not printable ASCII`)
+        octets.push(lower(escaped))
+        unicode += String.fromCharCode(lower(escaped))
+        i += 1
+        continue
+      }
+      if (digits.length !== 3 || Number(digits) > 255) return fault(`${JSON.stringify(text)} has an escape that is not \\000 to \\255`)
+      octets.push(lower(Number(digits)))
+      i += 3
+      continue
+    }
+    if (code > 0x7f) {
+      plain = false
+      unicode += text[i]
+      continue
+    }
+    if (code <= 0x20 || code === 0x7f) return fault(`${JSON.stringify(text)} has a space or control character`)
+    octets.push(lower(code))
+    unicode += String.fromCharCode(lower(code))
+  }
+  if (!absolute) {
+    const problem = finish()
+    if (problem !== null) return fault(problem)
+  }
+  return ok({ labels, absolute })
+}
+
+const lower = (code: number): number => (code >= 0x41 && code <= 0x5a ? code + 0x20 : code)
+
+/** One label with non-ASCII characters as its A-label; null where UTS 46 refuses it. */
+function asciiLabel(label: string): string | null {
+  const ascii = domainToASCII(label)
+  // A character that maps to a dot would split the label; a mapping to nothing would lose it.
+  return ascii === '' || ascii.includes('.') ? null : ascii
+}
+
+function formatLabel(label: Uint8Array): string {
+  const text = Buffer.from(label).toString('latin1').toLowerCase()
+  if (PLAIN_LABEL.test(text)) return text
+  let escaped = ''
+  for (const octet of label) {
+    const code = lower(octet)
+    if (code <= 0x20 || code >= 0x7f) escaped += `\\${String(code).padStart(3, '0')}`
+    else {
+      const c = String.fromCharCode(code)
+      escaped += '."\\();@$'.includes(c) ? `\\${c}` : c
+    }
+  }
+  return escaped
+}

@@ -1,0 +1,56 @@
+import type { DomainName } from '../domain-name.ts'
+import { fault, ok, type Result } from '../result.ts'
+import { canonicalField, type NameReader, type Token, takesRest } from './field-kind.ts'
+import { RDATA_TYPES } from './rdata-types.ts'
+
+/**
+ * Rdata in canonical presentation form: fields joined by one space, names absolute and in lower case, numbers without leading
+ * zeros, IPv6 as RFC 5952, strings always quoted, hexadecimal in lower case and in one piece; `\# LENGTH HEX` for a type
+ * whose form is unknown (RFC 3597). Two records of a type hold the same rdata exactly if these texts are equal.
+ */
+export function canonicalRdata(type: string, tokens: readonly Token[], readName: NameReader): Result<string> {
+  const definition = RDATA_TYPES.get(type)
+  if (tokens[0]?.text === '\\#' && !tokens[0].quoted) return canonicalGeneric(type, tokens)
+  if (!definition)
+    return fault(`data of a type without a known form is written \\# LENGTH HEX (RFC 3597), not ${JSON.stringify(tokens[0]?.text ?? '')}`)
+  const parts: string[] = []
+  let next = 0
+  for (const field of definition.fields) {
+    const taken = takesRest(field.kind) ? tokens.slice(next) : tokens.slice(next, next + 1)
+    next += taken.length
+    const part = canonicalField(field.kind, taken, readName)
+    if (!part.ok) return fault(definition.fields.length === 1 ? part.message : `${field.key}: ${part.message}`)
+    parts.push(part.value)
+  }
+  if (next < tokens.length)
+    return fault(`has ${tokens.length - next} more field${tokens.length - next === 1 ? '' : 's'} than a ${type} record`)
+  return ok(parts.join(' '))
+}
+
+function canonicalGeneric(type: string, tokens: readonly Token[]): Result<string> {
+  const length = tokens[1]?.text ?? ''
+  const hex = tokens
+    .slice(2)
+    .map((token) => token.text)
+    .join('')
+    .toLowerCase()
+  if (!/^[0-9]{1,5}$/.test(length) || !/^(?:[0-9a-f]{2})*$/.test(hex)) return fault('is not \\# LENGTH HEX (RFC 3597)')
+  if (hex.length !== 2 * Number(length)) return fault(`says ${length} octets and has ${hex.length / 2} (RFC 3597)`)
+  if (RDATA_TYPES.has(type)) return fault(`the generic form of ${type} is not read here; write its own form`)
+  return ok(hex === '' ? '\\# 0' : `\\# ${Number(length)} ${hex}`)
+}
+
+/** The fields of canonical data as they are printed; strings keep their quotes. A last field of several strings stays in pieces. */
+export function rdataFields(data: string): string[] {
+  if (!data.includes('"')) return data.split(' ')
+  return data.match(/"(?:[^"\\]|\\.)*"|[^ "]+/g) ?? []
+}
+
+/** Index of the field that names the host a record leads to, for the types whose target must resolve. */
+const TARGET_FIELD: Readonly<Record<string, number>> = { CNAME: 0, DNAME: 0, ALIAS: 0, NS: 0, PTR: 0, MX: 1, SRV: 3 }
+
+/** The name a record of this type and canonical data leads to; null for types without one. */
+export function targetName(type: string, data: string): DomainName | null {
+  const index = TARGET_FIELD[type]
+  return index === undefined ? null : ((rdataFields(data)[index] ?? null) as DomainName | null)
+}

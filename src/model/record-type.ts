@@ -1,0 +1,22 @@
+import { RDATA_TYPES, typeOfCode } from './rdata/rdata-types.ts'
+import { fault, ok, type Result } from './result.ts'
+
+/** The number of a record type: of the registry, or of its generic name `TYPE12345` (RFC 3597 section 5); null for a pseudo-type of providers. */
+export function typeCode(type: string): number | null {
+  const known = RDATA_TYPES.get(type)
+  if (known) return known.code
+  const generic = /^TYPE([0-9]{1,5})$/.exec(type)
+  const code = Number(generic?.[1])
+  return generic && code <= 65535 ? code : null
+}
+
+/** The mnemonic of a type number, `TYPE12345` where it has none (RFC 3597 section 5). */
+export const typeName = (code: number): string => typeOfCode(code)?.type ?? `TYPE${code}`
+
+/** A record type from text in either case; generic names of known types become the mnemonic. */
+export function parseRecordType(text: string): Result<string> {
+  const upper = text.toUpperCase()
+  if (RDATA_TYPES.has(upper)) return ok(upper)
+  const code = typeCode(upper)
+  return code === null ? fault(`${JSON.stringify(text.slice(0, 60))} is not a record type`) : ok(typeName(code))
+}

@@ -1,0 +1,59 @@
+import type { SourcePosition } from './diagnostic.ts'
+import { compareNames, type DomainName } from './domain-name.ts'
+import type { Ttl } from './ttl.ts'
+
+/**
+ * One resource record. `data` is rdata in canonical presentation form (see `rdata/canonical.ts`): two records of one type
+ * hold the same data exactly if their texts are equal. A TTL of null means the zone's default.
+ */
+export interface ResourceRecord {
+  readonly name: DomainName
+  /** `A`, `MX`, …; `TYPE12345` for a type without a mnemonic (RFC 3597). */
+  readonly type: string
+  readonly ttl: Ttl | null
+  readonly data: string
+}
+
+/** A record as a definition states it, with its place. */
+export interface DefinedRecord extends ResourceRecord {
+  readonly at: SourcePosition
+}
+
+/** A record as a provider holds it. */
+export interface ExistingRecord extends ResourceRecord {
+  /** The provider's identifier, where it has one for each record. */
+  readonly id?: number | string | undefined
+}
+
+/** A string that is equal for two records exactly if owner and type are: the key of an RRset (RFC 9499 section 5). */
+export const rrsetKey = (record: { readonly name: DomainName; readonly type: string }): string => `${record.name} ${record.type}`
+
+/** A string that is equal for two records exactly if owner, type and data are. */
+export const recordKey = (record: ResourceRecord): string => `${record.name} ${record.type} ${record.data}`
+
+/** Records by RRset, in the order of first appearance. */
+export function groupRrsets<R extends ResourceRecord>(records: Iterable<R>): Map<string, R[]> {
+  const sets = new Map<string, R[]>()
+  for (const record of records) {
+    const key = rrsetKey(record)
+    const set = sets.get(key)
+    if (set) set.push(record)
+    else sets.set(key, [record])
+  }
+  return sets
+}
+
+/** Order for output: by owner in canonical order, then SOA and NS before other types, then data, then TTL. */
+export function compareRecords(a: ResourceRecord, b: ResourceRecord): number {
+  return (
+    compareNames(a.name, b.name) ||
+    typeRank(a.type) - typeRank(b.type) ||
+    compareText(a.type, b.type) ||
+    compareText(a.data, b.data) ||
+    (a.ttl ?? -1) - (b.ttl ?? -1)
+  )
+}
+
+const typeRank = (type: string): number => (type === 'SOA' ? 0 : type === 'NS' ? 1 : 2)
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

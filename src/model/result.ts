@@ -1,0 +1,6 @@
+/** The outcome of parsing something from outside: a value, or what is wrong with it in words for the user. */
+export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string }
+
+export const ok = <T>(value: T): Result<T> => ({ ok: true, value })
+
+export const fault = (message: string): { readonly ok: false; readonly message: string } => ({ ok: false, message })

@@ -1,0 +1,15 @@
+declare const serialBrand: unique symbol
+
+/** A zone's serial number, modulo 2^32 (RFC 1982). */
+export type SerialNumber = number & { readonly [serialBrand]: true }
+
+export const serialNumber = (value: number): SerialNumber => (value >>> 0) as SerialNumber
+
+/** The next serial: addition modulo 2^32 (RFC 1982 section 3.1). */
+export const nextSerial = (serial: SerialNumber): SerialNumber => serialNumber(serial + 1)
+
+/** Whether `a` is newer than `b` in sequence space (RFC 1982 section 3.2). Serials 2^31 apart have no order: false both ways. */
+export function isNewerSerial(a: SerialNumber, b: SerialNumber): boolean {
+  const distance = (a - b) >>> 0
+  return distance !== 0 && distance < 0x80000000
+}

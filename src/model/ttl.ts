@@ -1,0 +1,31 @@
+import { fault, ok, type Result } from './result.ts'
+
+declare const ttlBrand: unique symbol
+
+/** Seconds a record may be cached, 0 to 2^31 - 1 (RFC 2181 section 8). */
+export type Ttl = number & { readonly [ttlBrand]: true }
+
+export const MAX_TTL = 2 ** 31 - 1
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 }
+
+/** A TTL from a number of seconds. */
+export function ttlFromSeconds(seconds: number): Result<Ttl> {
+  if (!Number.isInteger(seconds)) return fault(`a TTL is a whole number of seconds, not ${seconds}`)
+  if (seconds < 0) return fault(`a TTL cannot be negative (${seconds})`)
+  if (seconds > MAX_TTL) return fault(`${seconds} is more than the largest TTL, ${MAX_TTL} (RFC 2181)`)
+  return ok(seconds as Ttl)
+}
+
+/** A TTL from text: seconds, or numbers with units as zone files write them (`30s`, `5m`, `1h30m`, `1d`, `1w`). */
+export function parseTtl(text: string): Result<Ttl> {
+  if (/^[0-9]{1,10}$/.test(text)) return ttlFromSeconds(Number(text))
+  if (!/^(?:[0-9]{1,10}[smhdw])+$/i.test(text)) {
+    return fault(`${JSON.stringify(text.slice(0, 40))} is not a TTL: use seconds or a number with s, m, h, d or w, such as 300 or 1h`)
+  }
+  let seconds = 0
+  for (const [, amount, unit] of text.matchAll(/([0-9]+)([smhdw])/gi)) {
+    seconds += Number(amount) * (UNIT_SECONDS[(unit ?? 's').toLowerCase()] ?? 1)
+  }
+  return ttlFromSeconds(seconds)
+}

@@ -1,0 +1,83 @@
+import type { SourcePosition } from './diagnostic.ts'
+import type { DomainName } from './domain-name.ts'
+import type { DefinedRecord, ExistingRecord } from './record.ts'
+
+/** A zone's own settings, under the interface's field names; seconds for `*_sec`. What is absent is not managed. */
+export interface ZoneSettings {
+  readonly type?: 'master' | 'slave' | undefined
+  readonly status?: 'active' | 'disabled' | undefined
+  readonly description?: string | undefined
+  readonly group?: string | undefined
+  readonly tags?: readonly string[] | undefined
+  readonly soa_email?: string | undefined
+  readonly master_ips?: readonly string[] | undefined
+  readonly axfr_ips?: readonly string[] | undefined
+  readonly expire_sec?: number | undefined
+  readonly refresh_sec?: number | undefined
+  readonly retry_sec?: number | undefined
+  readonly ttl_sec?: number | undefined
+}
+
+/** Somebody else's records: never changed, never counted as a difference. `*` in `name` matches any run of characters. */
+export interface UnmanagedSelector {
+  /** A glob over the name relative to the zone (`''` or `@` for the apex); absent for every name. */
+  readonly name?: string | undefined
+  readonly type?: string | undefined
+  /** A glob over the data in presentation form. */
+  readonly target?: string | undefined
+  readonly at?: SourcePosition | undefined
+}
+
+export type Policy = 'sync' | 'upsert-only' | 'create-only'
+
+/** The names by which safety refusals are lifted. */
+export const REFUSAL_NAMES = ['deletes', 'updates', 'empty-zone', 'apex-ns', 'delete-zone'] as const
+export type RefusalName = (typeof REFUSAL_NAMES)[number]
+
+/** A record of a type that has no DNS form of its own (`Route53Provider/ALIAS`), or data that only its provider understands. */
+export interface ForeignRecord {
+  readonly name: DomainName
+  readonly type: string
+  readonly at: SourcePosition
+}
+
+/** octoDNS's per-record targeting: an RRset that a target must leave alone. */
+export interface RrsetScope {
+  readonly name: DomainName
+  readonly type: string
+  /** Leave it alone at every target. */
+  readonly ignored: boolean
+  /** Targets that alone hold it; empty for all. */
+  readonly included: readonly string[]
+  /** Targets that must leave it alone. */
+  readonly excluded: readonly string[]
+}
+
+/** A zone as its definition wants it. */
+export interface DesiredZone {
+  readonly name: DomainName
+  /** Where the definition begins: the file that names the zone. */
+  readonly at: SourcePosition
+  readonly settings: ZoneSettings
+  readonly records: readonly DefinedRecord[]
+  readonly foreign: readonly ForeignRecord[]
+  readonly scopes: readonly RrsetScope[]
+  readonly unmanaged: readonly UnmanagedSelector[]
+  readonly apexNs: 'keep' | 'manage'
+  readonly unsupported: 'error' | 'skip'
+  /** The zone is to be deleted. */
+  readonly absent: boolean
+  /** Names of the targets, null where the config decides. */
+  readonly targets: readonly string[] | null
+  readonly policy: Policy | null
+  readonly allow: readonly RefusalName[]
+}
+
+/** A zone as a provider holds it. */
+export interface ExistingZone {
+  readonly name: DomainName
+  /** The provider's identifier of the zone. */
+  readonly id?: number | string | undefined
+  readonly settings: ZoneSettings
+  readonly records: readonly ExistingRecord[]
+}
