@@ -1,0 +1,162 @@
+import { quoteString, unescapeString } from '../../model/character-string.ts'
+import type { DomainName } from '../../model/domain-name.ts'
+import { formatIpv6, ipv6Groups } from '../../model/ip-address.ts'
+import { rdataFields } from '../../model/rdata/canonical.ts'
+import { type FieldKind, takesRest } from '../../model/rdata/field-kind.ts'
+import { RDATA_TYPES, typeOfCode } from '../../model/rdata/rdata-types.ts'
+import type { Result } from '../../model/result.ts'
+import { createReader, readName, readOctets, readRest, readString, readU8, readU16, readU32, remaining, type WireReader } from './reader.ts'
+import { decoding, wireFault } from './wire-fault.ts'
+import { createWriter, type WireWriter, writeName, writeOctets, writeString, writeU8, writeU16, writeU32, writtenOctets } from './writer.ts'
+
+/**
+ * One kind of rdata field on the wire. `encode` gets the field's canonical text: one token, or all that are left for a kind
+ * that takes the rest. `decode` reads the field at the reader, whose end is the end of the rdata, and gives canonical text.
+ * `compress` says whether a name may be written as a pointer.
+ */
+interface FieldCodec {
+  readonly encode: (writer: WireWriter, tokens: readonly string[], compress: boolean) => void
+  readonly decode: (reader: WireReader) => string
+}
+
+const unsigned = (write: (writer: WireWriter, value: number) => void, read: (reader: WireReader) => number): FieldCodec => ({
+  encode: (writer, [text]) => write(writer, Number(text)),
+  decode: (reader) => String(read(reader)),
+})
+
+const U8 = unsigned(writeU8, readU8)
+
+/** The wire form of every kind of field. */
+const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
+  u8: U8,
+  u16: unsigned(writeU16, readU16),
+  u32: unsigned(writeU32, readU32),
+  algorithm: U8,
+  name: {
+    encode: (writer, [text], compress) => writeName(writer, text as DomainName, compress),
+    decode: readName,
+  },
+  ipv4: {
+    encode: (writer, [text = '']) => {
+      for (const octet of text.split('.')) writeU8(writer, Number(octet))
+    },
+    decode: (reader) => readOctets(reader, 4).join('.'),
+  },
+  ipv6: {
+    encode: (writer, [text = '']) => {
+      for (const group of ipv6Groups(text)) writeU16(writer, group)
+    },
+    decode: (reader) => formatIpv6(Array.from({ length: 8 }, () => readU16(reader))),
+  },
+  string: {
+    encode: (writer, [token]) => writeString(writer, tokenOctets(token)),
+    decode: (reader) => quoteString(readString(reader)),
+  },
+  strings: {
+    encode: (writer, tokens) => {
+      for (const token of tokens) writeString(writer, tokenOctets(token))
+    },
+    decode: (reader) => {
+      const strings = [quoteString(readString(reader))]
+      while (remaining(reader) > 0) strings.push(quoteString(readString(reader)))
+      return strings.join(' ')
+    },
+  },
+  text: {
+    encode: (writer, [token]) => writeOctets(writer, tokenOctets(token)),
+    decode: (reader) => quoteString(readRest(reader)),
+  },
+  tag: {
+    encode: (writer, [text = '']) => writeString(writer, Buffer.from(text, 'latin1')),
+    decode: (reader) => {
+      const tag = Buffer.from(readString(reader)).toString('latin1').toLowerCase()
+      return /^[a-z0-9]+$/.test(tag) ? tag : wireFault('a tag is not of letters and digits (RFC 8659 section 4.1)')
+    },
+  },
+  hex: {
+    encode: (writer, tokens) => writeOctets(writer, Buffer.from(tokens.join(''), 'hex')),
+    decode: (reader) => Buffer.from(readNonEmptyRest(reader)).toString('hex'),
+  },
+  base64: {
+    encode: (writer, tokens) => writeOctets(writer, Buffer.from(tokens.join(''), 'base64')),
+    decode: (reader) => Buffer.from(readNonEmptyRest(reader)).toString('base64'),
+  },
+}
+
+/** NS, CNAME, SOA, PTR and MX: the types with a form here whose names may be compressed (RFC 3597 section 4). */
+const COMPRESSIBLE: ReadonlySet<string> = new Set(['NS', 'CNAME', 'SOA', 'PTR', 'MX'])
+
+/** Whether names in the rdata of the type may be written as pointers, so that its octets depend on the message around it. */
+export const isCompressible = (type: string): boolean => COMPRESSIBLE.has(type)
+
+const GENERIC = /^\\# [0-9]+ ?([0-9a-f]*)$/
+
+/**
+ * Writes rdata from its canonical text, without the length before it. Names are compressed if the writer does that and the type
+ * allows it. Throws a `RangeError` on text that is not canonical.
+ */
+export function encodeRdata(type: string, data: string, writer: WireWriter): void {
+  const generic = data.startsWith('\\#') ? GENERIC.exec(data) : null
+  if (generic) {
+    writeOctets(writer, Buffer.from(generic[1] ?? '', 'hex'))
+    return
+  }
+  const definition = RDATA_TYPES.get(type)
+  if (!definition) throw new RangeError(`${type} has no form but \\# LENGTH HEX (RFC 3597): ${data}`)
+  const compress = COMPRESSIBLE.has(type)
+  const tokens = rdataFields(data)
+  let next = 0
+  for (const field of definition.fields) {
+    const taken = takesRest(field.kind) ? tokens.slice(next) : tokens.slice(next, next + 1)
+    if (taken.length === 0) throw new RangeError(`not canonical ${type} data: ${data}`)
+    FIELD_CODECS[field.kind].encode(writer, taken, compress)
+    next += taken.length
+  }
+}
+
+/** The octets of rdata on its own, names in full. */
+export function rdataOctets(type: string, data: string): Buffer {
+  const writer = createWriter({ compress: false, size: Math.max(64, data.length) })
+  encodeRdata(type, data, writer)
+  return writtenOctets(writer)
+}
+
+/**
+ * The canonical text of `length` octets of rdata at `offset` of a message, for names may point back into it. A type without a
+ * known form comes in the generic one (RFC 3597 section 5).
+ */
+export const decodeRdata = (code: number, message: Uint8Array, offset: number, length: number): Result<string> =>
+  decoding(() => {
+    if (offset + length > message.length) wireFault('the rdata runs over the end of the message')
+    return readRdata(createReader(message, offset, offset + length), code)
+  })
+
+/** As `decodeRdata`, on a reader whose end is the end of the rdata; throws wire faults. */
+export function readRdata(reader: WireReader, code: number): string {
+  const definition = typeOfCode(code)
+  if (!definition) {
+    const octets = readRest(reader)
+    return octets.length === 0 ? '\\# 0' : `\\# ${octets.length} ${Buffer.from(octets).toString('hex')}`
+  }
+  const { fields } = definition
+  const first = fields[0]
+  let data = first ? FIELD_CODECS[first.kind].decode(reader) : ''
+  for (let i = 1; i < fields.length; i += 1) {
+    const field = fields[i]
+    if (field) data += ` ${FIELD_CODECS[field.kind].decode(reader)}`
+  }
+  const left = remaining(reader)
+  if (left > 0) wireFault(`${definition.type} rdata has ${left} octet${left === 1 ? '' : 's'} more than its fields`)
+  return data
+}
+
+function tokenOctets(token = ''): Uint8Array {
+  const octets = unescapeString(token.startsWith('"') ? token.slice(1, -1) : token)
+  if (!octets.ok) throw new RangeError(`not a canonical string: ${token}`)
+  return octets.value
+}
+
+function readNonEmptyRest(reader: WireReader): Uint8Array {
+  if (remaining(reader) === 0) wireFault('a field is empty')
+  return readRest(reader)
+}

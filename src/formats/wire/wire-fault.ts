@@ -1,0 +1,23 @@
+import { fault, ok, type Result } from '../../model/result.ts'
+
+/** What decoding code throws on bytes that break the format; it leaves the decoder only as a `Result`. */
+interface WireFault extends Error {
+  readonly code: 'WIRE_FORMAT'
+}
+
+/** Gives up decoding: the bytes are not what the format says. */
+export function wireFault(message: string): never {
+  throw Object.assign(new Error(message), { code: 'WIRE_FORMAT' as const })
+}
+
+const isWireFault = (error: unknown): error is WireFault => (error as Partial<WireFault> | null)?.code === 'WIRE_FORMAT'
+
+/** The edge of the decoder: faults of the bytes become a result, bugs stay exceptions. */
+export function decoding<T>(decode: () => T): Result<T> {
+  try {
+    return ok(decode())
+  } catch (error) {
+    if (isWireFault(error)) return fault(error.message)
+    throw error
+  }
+}
