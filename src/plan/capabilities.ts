@@ -23,6 +23,8 @@ export interface Capabilities {
   readonly settingSteps: readonly number[] | null
   /** The settings of a zone it has. */
   readonly settings: ReadonlySet<keyof ZoneSettings>
+  /** The settings without which it creates no zone of that type. */
+  readonly neededToCreate: Readonly<Record<'master' | 'slave', readonly (keyof ZoneSettings)[]>>
   /** Records in one zone; null without a limit. */
   readonly maxRecords: number | null
   /** Whether the apex NS records are its own affair and not among the records it lists. */

@@ -1,0 +1,137 @@
+/**
+ * Fit to target: what the target would store if it were given the definition, computed before anything is compared, so that
+ * a plan made after an apply is empty. Every departure from the definition is said with its place.
+ */
+import type { Diagnostic } from '../model/diagnostic.ts'
+import type { DomainName } from '../model/domain-name.ts'
+import { type DefinedRecord, recordKey, rrsetKey } from '../model/record.ts'
+import type { Ttl } from '../model/ttl.ts'
+import type { DesiredZone, ZoneSettings } from '../model/zone.ts'
+import type { Capabilities } from './capabilities.ts'
+import { nearestStep, stepAtLeast } from './ttl-steps.ts'
+
+export interface FittedZone {
+  readonly name: DomainName
+  readonly settings: ZoneSettings
+  readonly records: readonly DefinedRecord[]
+  /** RRsets (see `rrsetKey`) that this target must leave alone whatever it holds of them. */
+  readonly leftAlone: ReadonlySet<string>
+  /** Apex NS data the definition wants and the target serves by itself; null where apex NS are records like others. */
+  readonly apexNs: readonly DefinedRecord[] | null
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Fits a zone to the target of that name. Records the target cannot hold are errors, or warnings with `unsupported: skip`. */
+export function fitToTarget(zone: DesiredZone, target: string, capabilities: Capabilities): FittedZone {
+  const diagnostics: Diagnostic[] = []
+  const leftAlone = rrsetsLeftAlone(zone, target)
+  const unsupportedSeverity = zone.unsupported === 'skip' ? 'warning' : 'error'
+  const skipped = zone.unsupported === 'skip' ? '; it is skipped' : ''
+  const hint = zone.unsupported === 'skip' ? undefined : 'remove it, give it to another target, or set "unsupported: skip" for the zone'
+
+  for (const { name, type, at } of zone.foreign) {
+    if (leftAlone.has(rrsetKey({ name, type }))) continue
+    const message = `${target} cannot hold ${type} at ${name}${skipped}`
+    diagnostics.push({ severity: unsupportedSeverity, code: 'type-unsupported', message, at, hint })
+  }
+
+  const records: DefinedRecord[] = []
+  const apexNs: DefinedRecord[] = []
+  const separateApexNs = capabilities.servesApexNs && zone.apexNs === 'keep'
+  const seen = new Set<string>()
+  const roundedSets = new Set<string>()
+  for (const record of zone.records) {
+    if (leftAlone.size > 0 && leftAlone.has(rrsetKey(record))) continue
+    if (separateApexNs && record.type === 'NS' && record.name === zone.name) {
+      apexNs.push(record)
+      continue
+    }
+    if (capabilities.types !== null && !capabilities.types.has(record.type)) {
+      const message = `${target} cannot hold ${record.type} records (${record.name})${skipped}`
+      diagnostics.push({ severity: unsupportedSeverity, code: 'type-unsupported', message, at: record.at, hint })
+      continue
+    }
+    const ruled = applyRules(record, zone, capabilities)
+    for (const diagnostic of ruled.diagnostics) {
+      diagnostics.push(
+        ruled.record === null ? { ...diagnostic, severity: unsupportedSeverity, message: diagnostic.message + skipped } : diagnostic,
+      )
+    }
+    if (ruled.record === null) continue
+    const fitted = fitTtl(ruled.record, capabilities)
+    if (fitted !== ruled.record && !roundedSets.has(rrsetKey(record))) {
+      roundedSets.add(rrsetKey(record))
+      const message = `${target} stores TTL ${fitted.ttl ?? 'default'} for ${record.name} ${record.type}, not ${record.ttl}`
+      diagnostics.push({ severity: 'notice', code: 'ttl-rounded', message, at: record.at })
+    }
+    const key = recordKey(fitted)
+    if (seen.has(key)) continue
+    seen.add(key)
+    records.push(fitted)
+  }
+  if (capabilities.maxRecords !== null && records.length > capabilities.maxRecords) {
+    const message = `${zone.name} has ${records.length} records; ${target} holds ${capabilities.maxRecords} in a zone`
+    diagnostics.push({ severity: 'error', code: 'record-limit', message, at: zone.at })
+  }
+  const settings = fitSettings(zone, target, capabilities, diagnostics)
+  return { name: zone.name, settings, records, leftAlone, apexNs: separateApexNs ? apexNs : null, diagnostics }
+}
+
+function rrsetsLeftAlone(zone: DesiredZone, target: string): Set<string> {
+  const keys = new Set<string>()
+  for (const scope of zone.scopes) {
+    const elsewhere = scope.included.length > 0 && !scope.included.includes(target)
+    if (scope.ignored || elsewhere || scope.excluded.includes(target)) keys.add(rrsetKey(scope))
+  }
+  return keys
+}
+
+function applyRules(
+  record: DefinedRecord,
+  zone: DesiredZone,
+  capabilities: Capabilities,
+): { record: DefinedRecord | null; diagnostics: Diagnostic[] } {
+  let fitted = record
+  const diagnostics: Diagnostic[] = []
+  for (const rule of capabilities.rules) {
+    const ruled = rule(fitted, zone.name)
+    diagnostics.push(...ruled.diagnostics)
+    if (ruled.record === null) return { record: null, diagnostics }
+    fitted = ruled.record
+  }
+  return { record: fitted, diagnostics }
+}
+
+/** The record with the TTL the target would store. A TTL of 0 is the zone's default where the target has one. */
+function fitTtl(record: DefinedRecord, capabilities: Capabilities): DefinedRecord {
+  const { ttl } = record
+  if (ttl === null || capabilities.ttlSteps === null) return record
+  const fitted = ttl === 0 && capabilities.ttlDefault ? null : (nearestStep(ttl, capabilities.ttlSteps) as Ttl)
+  return fitted === ttl ? record : { ...record, ttl: fitted }
+}
+
+const TIME_SETTINGS = ['ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as const
+
+function fitSettings(zone: DesiredZone, target: string, capabilities: Capabilities, diagnostics: Diagnostic[]): ZoneSettings {
+  const settings: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(zone.settings)) {
+    if (value === undefined) continue
+    if (!capabilities.settings.has(key as keyof ZoneSettings)) {
+      const message = `${target} has no setting ${key} (${zone.name})`
+      diagnostics.push({ severity: 'warning', code: 'setting-unsupported', message, at: zone.at })
+      continue
+    }
+    settings[key] = value
+  }
+  if (capabilities.settingSteps === null) return settings
+  for (const key of TIME_SETTINGS) {
+    const value = settings[key]
+    if (typeof value !== 'number' || value === 0) continue
+    const fitted = stepAtLeast(value, capabilities.settingSteps)
+    if (fitted === value) continue
+    settings[key] = fitted
+    const message = `${target} stores ${key} ${fitted} for ${zone.name}, not ${value}`
+    diagnostics.push({ severity: 'notice', code: 'setting-rounded', message, at: zone.at })
+  }
+  return settings
+}

@@ -1,0 +1,49 @@
+import { type DomainName, parseDomainName, relativeName } from '../model/domain-name.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { UnmanagedSelector } from '../model/zone.ts'
+
+/** A test for records of `zone` that any of the selectors leaves to others. Cost is linear in the selectors for each record. */
+export function unmanagedTest(selectors: readonly UnmanagedSelector[], zone: DomainName): (record: ResourceRecord) => boolean {
+  if (selectors.length === 0) return () => false
+  const tests = selectors.map((selector) => {
+    const name = selector.name === undefined ? null : globTest(nameGlob(selector.name))
+    const target = selector.target === undefined ? null : globTest(selector.target.toLowerCase())
+    const type = selector.type?.toUpperCase()
+    return (record: ResourceRecord, relative: string): boolean =>
+      (type === undefined || record.type === type) &&
+      (name === null || name(relative)) &&
+      (target === null || target(record.data.toLowerCase()))
+  })
+  return (record) => {
+    const relative = relativeName(record.name, zone)
+    return tests.some((test) => test(record, relative))
+  }
+}
+
+/** A glob over relative names, its Unicode labels as A-labels so that both forms of a name meet. */
+function nameGlob(glob: string): string {
+  if (glob === '@') return ''
+  if (/^[\x20-\x7e]*$/.test(glob)) return glob.toLowerCase()
+  const ascii = parseDomainName(`${glob}.`)
+  return ascii.ok ? ascii.value.slice(0, -1) : glob.toLowerCase()
+}
+
+/** A test for a glob in which `*` stands for any run of characters, also across dots. Linear time: no backtracking over more than one star. */
+export function globTest(glob: string): (text: string) => boolean {
+  const parts = glob.split('*')
+  if (parts.length === 1) return (text) => text === glob
+  const first = parts[0] as string
+  const last = parts[parts.length - 1] as string
+  const middle = parts.slice(1, -1).filter((part) => part !== '')
+  return (text) => {
+    if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false
+    const end = text.length - last.length
+    let from = first.length
+    for (const part of middle) {
+      const found = text.indexOf(part, from)
+      if (found === -1 || found + part.length > end) return false
+      from = found + part.length
+    }
+    return true
+  }
+}
