@@ -1,0 +1,92 @@
+import type { HttpResponse, TransportError } from '../../transport/http-client.ts'
+import { ProviderError } from '../provider.ts'
+
+/** One fault of a request as the interface tells it. */
+interface ApiFault {
+  readonly field: string | null
+  readonly reason: string
+}
+
+const CODES = {
+  400: 'provider-rejected',
+  401: 'provider-unauthorized',
+  403: 'provider-forbidden',
+  404: 'provider-not-found',
+  429: 'provider-rate-limited',
+} as const
+
+/** The failure that an answer with an error status stands for. `what` names the request for a reader. */
+export function errorOfResponse(provider: string, what: string, response: HttpResponse, mutates: boolean): ProviderError {
+  const { status } = response
+  const faults = faultsOf(response)
+  const scope = faults?.some((fault) => /not authorized to use this endpoint/i.test(fault.reason)) ?? false
+  const code = scope
+    ? 'provider-forbidden'
+    : (CODES[status as keyof typeof CODES] ?? (status < 500 && status >= 400 ? 'provider-rejected' : 'provider-failed'))
+  const reasons = faults?.map((fault) => (fault.field === null ? fault.reason : `${fault.field}: ${fault.reason}`)).join('; ')
+  const said = reasons ?? `an answer that is not of the interface (${describeBody(response)})`
+  return new ProviderError(code, `${provider}: ${what}: ${status} ${said}`, {
+    status: String(status),
+    ambiguous: mutates && status >= 500,
+    hint: hintFor(code, scope, response),
+  })
+}
+
+export function errorOfTransport(provider: string, what: string, error: TransportError, mutates: boolean): ProviderError {
+  const code =
+    error.fault === 'unreachable'
+      ? 'provider-unreachable'
+      : error.fault === 'timeout'
+        ? 'provider-timeout'
+        : error.fault === 'reset'
+          ? 'provider-failed'
+          : 'provider-garbled'
+  return new ProviderError(code, `${provider}: ${what}: ${error.message}`, {
+    ambiguous: mutates && error.sent,
+    hint: code === 'provider-unreachable' ? `check base_url of ${provider} and the network` : undefined,
+    cause: error,
+  })
+}
+
+export function garbled(provider: string, what: string, problem: string, response: HttpResponse, mutates: boolean): ProviderError {
+  return new ProviderError('provider-garbled', `${provider}: ${what}: ${problem} (${describeBody(response)})`, {
+    status: String(response.status),
+    ambiguous: mutates,
+    hint: `check that base_url of ${provider} is the address of the interface, with its version segment`,
+  })
+}
+
+/** The faults an error body names; null where the body is not the interface's error body. */
+function faultsOf(response: HttpResponse): ApiFault[] | null {
+  let body: unknown
+  try {
+    body = JSON.parse(response.text)
+  } catch {
+    return null
+  }
+  const errors = (body as { errors?: unknown } | null)?.errors
+  if (!Array.isArray(errors) || errors.length === 0) return null
+  return errors.slice(0, 20).map((entry: { field?: unknown; reason?: unknown } | null) => ({
+    field: typeof entry?.field === 'string' ? entry.field : null,
+    reason: typeof entry?.reason === 'string' ? entry.reason.slice(0, 500) : 'no reason given',
+  }))
+}
+
+export const isBusy = (response: HttpResponse): boolean =>
+  response.status === 400 && (faultsOf(response)?.some((fault) => fault.reason === 'Linode busy.') ?? false)
+
+function describeBody({ headers, text }: HttpResponse): string {
+  const type = (headers['content-type'] ?? 'no content type').split(';')[0] as string
+  return text === '' ? `${type}, empty` : `${type}, ${text.length} characters`
+}
+
+function hintFor(code: string, scope: boolean, response: HttpResponse): string | undefined {
+  if (scope) {
+    const held = response.headers['x-oauth-scopes']
+    const needed = response.headers['x-accepted-oauth-scopes']
+    return `the token lacks a scope${needed ? `: this needs ${needed}` : ''}${held ? `, it has ${held}` : ''}`
+  }
+  if (code === 'provider-unauthorized') return 'the token is wrong, revoked or expired'
+  if (code === 'provider-forbidden') return "the token's user is restricted and lacks a grant for this"
+  return undefined
+}

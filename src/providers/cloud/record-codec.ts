@@ -1,0 +1,81 @@
+import { rdataToText, textToRdata } from '../../model/character-string.ts'
+import { type DomainName, labelsOf, nameFromLabels, parseDomainName, relativeName } from '../../model/domain-name.ts'
+import { canonicalRdata, rdataFields } from '../../model/rdata/canonical.ts'
+import type { Token } from '../../model/rdata/field-kind.ts'
+import type { ExistingRecord, ResourceRecord } from '../../model/record.ts'
+import type { Ttl } from '../../model/ttl.ts'
+import type { ApiRecord } from './api-shapes.ts'
+import { joinSrvOwner, splitSrvOwner } from './srv-owner.ts'
+
+/** A record as the service gives it, as a record of the model. What the model has no form for is kept as text that no definition can have. */
+export function recordFromApi(api: ApiRecord, zone: DomainName): ExistingRecord {
+  const name = ownerOf(api, zone)
+  const ttl = api.ttl_sec === 0 ? null : (api.ttl_sec as Ttl)
+  return { id: api.id, name, type: api.type, ttl, data: dataOf(api) }
+}
+
+function ownerOf(api: ApiRecord, zone: DomainName): DomainName {
+  if (api.type === 'SRV' && api.service !== null && api.protocol !== null) {
+    const owner = joinSrvOwner(api.service, api.protocol, zone)
+    if (owner !== null) return owner
+  }
+  if (api.name === '') return zone
+  const name = parseDomainName(`${api.name}.${zone}`)
+  if (name.ok) return name.value
+  const labels = api.name.split('.').filter((label) => label !== '')
+  return nameFromLabels([...labels.map((label) => Buffer.from(label).subarray(0, 63)), ...labelsOf(zone)])
+}
+
+const word = (text: string | number): Token => ({ text: String(text), quoted: false })
+
+function dataOf(api: ApiRecord): string {
+  if (api.type === 'TXT') return textToRdata(Buffer.from(api.target, 'utf8'))
+  const tokens = tokensOf(api)
+  const data = canonicalRdata(api.type, tokens, (text) => parseDomainName(text.endsWith('.') ? text : `${text}.`))
+  return data.ok ? data.value : tokens.map((token) => token.text).join(' ')
+}
+
+function tokensOf(api: ApiRecord): Token[] {
+  const target = api.target === '' ? '.' : api.target
+  switch (api.type) {
+    case 'MX':
+      return [word(api.priority), word(target)]
+    case 'SRV':
+      return [word(api.priority), word(api.weight), word(api.port), word(target)]
+    case 'CAA':
+      return [word(0), word(api.tag ?? ''), { text: api.target.replace(/[\\"]/g, '\\$&'), quoted: true }]
+    default:
+      return [word(target)]
+  }
+}
+
+/**
+ * The fields of a record as the service takes them: exactly those its type may carry, empty ones spelled out, since a field
+ * left out keeps its value. The record must have been fitted to the service.
+ */
+export function recordToApi(record: ResourceRecord, zone: DomainName): Record<string, string | number> {
+  const name = relativeName(record.name, zone)
+  const common = { ttl_sec: record.ttl ?? 0 }
+  const fields = rdataFields(record.data)
+  switch (record.type) {
+    case 'TXT':
+      return { name, target: Buffer.from(rdataToText(record.data)).toString('utf8'), ...common }
+    case 'MX':
+      return { name, target: withoutDot(fields[1]), priority: Number(fields[0]), ...common }
+    case 'SRV': {
+      const owner = splitSrvOwner(record.name, zone)
+      if (owner === null) throw new Error(`${record.name} is not an SRV owner the service can hold`)
+      const [priority, weight, port] = fields.slice(0, 3).map(Number) as [number, number, number]
+      return { ...owner, target: withoutDot(fields[3]), priority, weight, port, ...common }
+    }
+    case 'CAA':
+      return { name, target: Buffer.from(rdataToText(fields[2] ?? '')).toString('utf8'), tag: fields[1] ?? '', ...common }
+    case 'A':
+    case 'AAAA':
+      return { name, target: record.data, ...common }
+    default:
+      return { name, target: withoutDot(record.data), ...common }
+  }
+}
+
+const withoutDot = (target: string | undefined): string => (target ?? '').replace(/\.$/, '')
