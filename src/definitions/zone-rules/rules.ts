@@ -1,0 +1,48 @@
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import type { DesiredZone } from '../../model/zone.ts'
+import { caaFlagsReserved, caaTagUnknown, caaValueInvalid } from './caa-rules.ts'
+import { cnameAtApex, cnameLoop, cnameNotAlone } from './cname-rules.ts'
+import { belowDelegation, belowDname, dsWithoutNs, wildcardNs } from './delegation-rules.ts'
+import { hostNameInvalid, srvNameInvalid } from './host-name-rules.ts'
+import { nullMxNotAlone, nullSrvNotAlone } from './null-target-rules.ts'
+import { soaInDefinition, unmanagedCollision } from './ownership-rules.ts'
+import { recordDuplicate, rrsetTooLarge, singletonMultiple, ttlMixed, txtLong } from './rrset-rules.ts'
+import { targetIsAddress, targetIsCname, targetNonexistent } from './target-rules.ts'
+import { indexZone, type ZoneIndex } from './zone-index.ts'
+
+/** One rule of the DNS about the records of a zone. The cost is linear in the records. */
+export type ZoneRule = (index: ZoneIndex) => Diagnostic[]
+
+/** All rules. Each is named by the code it gives. */
+export const RULES: readonly ZoneRule[] = [
+  cnameNotAlone,
+  cnameAtApex,
+  cnameLoop,
+  recordDuplicate,
+  singletonMultiple,
+  nullMxNotAlone,
+  nullSrvNotAlone,
+  soaInDefinition,
+  unmanagedCollision,
+  caaValueInvalid,
+  caaTagUnknown,
+  caaFlagsReserved,
+  srvNameInvalid,
+  hostNameInvalid,
+  targetIsCname,
+  targetIsAddress,
+  targetNonexistent,
+  belowDelegation,
+  belowDname,
+  wildcardNs,
+  dsWithoutNs,
+  ttlMixed,
+  txtLong,
+  rrsetTooLarge,
+]
+
+/** What the rules of the DNS say about a zone. A transferred zone has no records of its own to look at. */
+export function checkZone(zone: DesiredZone): Diagnostic[] {
+  const index = indexZone(zone)
+  return RULES.flatMap((rule) => rule(index))
+}

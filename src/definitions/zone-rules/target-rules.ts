@@ -1,0 +1,117 @@
+import { isIP } from 'node:net'
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import { type DomainName, isAtOrBelow, parentOf } from '../../model/domain-name.ts'
+import { targetName } from '../../model/rdata/canonical.ts'
+import type { DefinedRecord, ResourceRecord } from '../../model/record.ts'
+import { unmanagedTest } from '../../plan/unmanaged.ts'
+import { highestCut, type ZoneIndex } from './zone-index.ts'
+
+/** Types whose target is a host with addresses of its own. */
+const HOST_TARGET: ReadonlySet<string> = new Set(['NS', 'MX', 'SRV'])
+
+/** Types whose target is looked up, so that it should be there. */
+const RESOLVED_TARGET: ReadonlySet<string> = new Set([...HOST_TARGET, 'CNAME', 'ALIAS'])
+
+/** What makes a name a host: addresses, or what leads to some. */
+const ADDRESS: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS', 'DNAME'])
+
+/** NS and MX never lead to an alias (RFC 2181 section 10.3), nor does SRV (RFC 2782). */
+export function targetIsCname({ zone, cnames }: ZoneIndex): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  for (const record of zone.records) {
+    if (!HOST_TARGET.has(record.type)) continue
+    const target = targetName(record.type, record.data)
+    const cname = target === null ? undefined : cnames.get(target)
+    if (!cname) continue
+    diagnostics.push({
+      severity: 'warning',
+      code: 'target-is-cname',
+      message: `${record.name} ${record.type} leads to ${target}, which is a CNAME`,
+      at: record.at,
+      hint: `name the host that has the addresses: ${targetName('CNAME', cname.data)}`,
+      related: [{ message: `the CNAME of ${target}`, at: cname.at }],
+    })
+  }
+  return diagnostics
+}
+
+/** An address is not a name: `192.0.2.1.` is asked for as a host of that name, and there is none. */
+export function targetIsAddress({ zone }: ZoneIndex): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  for (const record of zone.records) {
+    const target = RESOLVED_TARGET.has(record.type) ? targetName(record.type, record.data) : null
+    if (target === null || isIP(target.slice(0, -1)) === 0) continue
+    diagnostics.push({
+      severity: 'warning',
+      code: 'target-is-address',
+      message: `${record.name} ${record.type} leads to ${target}, an address where a name is needed`,
+      at: record.at,
+      hint: 'give the address a name with an A or AAAA record, and lead to that',
+    })
+  }
+  return diagnostics
+}
+
+/** A target inside the zone that the zone does not have cannot be resolved. */
+export function targetNonexistent(index: ZoneIndex): Diagnostic[] {
+  const { zone } = index
+  const diagnostics: Diagnostic[] = []
+  let exists: ((target: DomainName, types: ReadonlySet<string> | null) => boolean) | null = null
+  for (const record of zone.records) {
+    if (!RESOLVED_TARGET.has(record.type)) continue
+    const target = targetName(record.type, record.data)
+    if (target === null || target === '.' || !isAtOrBelow(target, zone.name)) continue
+    exists ??= existenceTest(index)
+    if (exists(target, HOST_TARGET.has(record.type) ? ADDRESS : null)) continue
+    diagnostics.push(nonexistent(record, target, index))
+  }
+  return diagnostics
+}
+
+function nonexistent(record: DefinedRecord, target: DomainName, { byName, zone }: ZoneIndex): Diagnostic {
+  const why = byName.has(target) ? 'which has no addresses' : `which ${zone.name} does not have`
+  return {
+    severity: 'warning',
+    code: 'target-nonexistent',
+    message: `${record.name} ${record.type} leads to ${target}, ${why}`,
+    at: record.at,
+    hint: 'add the name, or end the target with a dot if it is outside the zone',
+  }
+}
+
+/**
+ * A test whether the zone answers for a name with records of these types (any, for null): by records, by a wildcard
+ * (RFC 4592 section 3.3.1), or perhaps, where others decide: below a zone cut or DNAME, and for unmanaged and foreign records.
+ */
+function existenceTest({
+  zone,
+  byName,
+  delegations,
+  redirections,
+}: ZoneIndex): (target: DomainName, types: ReadonlySet<string> | null) => boolean {
+  const foreign = new Set(zone.foreign.map((record) => record.name))
+  const others = unmanagedTest(
+    zone.unmanaged.filter((selector) => selector.target === undefined),
+    zone.name,
+  )
+  const nodes = new Set<DomainName>([zone.name])
+  for (const name of [...byName.keys(), ...foreign]) {
+    for (let node = name; !nodes.has(node); node = parentOf(node)) nodes.add(node)
+  }
+  const answers = (name: DomainName, types: ReadonlySet<string> | null): boolean =>
+    foreign.has(name) || (byName.get(name)?.some((record) => types === null || types.has(record.type)) ?? false)
+  const mayBeOthers = (name: DomainName, types: ReadonlySet<string> | null): boolean =>
+    zone.unmanaged.length > 0 && [...(types ?? ['A', 'AAAA', 'CNAME', 'TXT'])].some((type) => others(stub(name, type)))
+  return (target, types) => {
+    if (answers(target, types)) return true
+    if (highestCut(delegations, target, zone.name) || highestCut(redirections, target, zone.name)) return true
+    if (!nodes.has(target)) {
+      let encloser = parentOf(target)
+      while (!nodes.has(encloser)) encloser = parentOf(encloser)
+      if (answers(`*.${encloser}` as DomainName, types)) return true
+    }
+    return mayBeOthers(target, types)
+  }
+}
+
+const stub = (name: DomainName, type: string): ResourceRecord => ({ name, type, ttl: null, data: '' })
