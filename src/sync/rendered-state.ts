@@ -1,0 +1,55 @@
+import { parseZoneFile } from '../formats/zone-file/parse-zone-file.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { RenderedState } from '../plan/plan.ts'
+import type { ReadZone, RenderedFile } from '../providers/provider.ts'
+
+/** Milliseconds after a change in which a rendered file may lag behind the records. */
+const RENDERING_TIME = 15 * 60 * 1000
+
+/** Seconds of TTL that records without one of their own get in a zone without one (interface, Domain: 0 means the default). */
+const DEFAULT_TTL = 86_400
+
+/** How the rendered zone file compares with the records, and what only it tells. */
+export interface RenderedComparison {
+  readonly state: RenderedState
+  /** Data of the apex NS records that stand in the file and not among the records; null without a file. */
+  readonly servedApexNs: readonly string[] | null
+  /** Up to ten records that only one side has, in words. */
+  readonly differences: readonly string[]
+}
+
+export const NOT_RENDERED: RenderedComparison = { state: 'unavailable', servedApexNs: null, differences: [] }
+
+/** Compares the zone file a provider rendered last with the records it lists. SOA and the provider's own apex NS are no difference. */
+export function compareRendered(file: RenderedFile | null, zone: ReadZone): RenderedComparison {
+  if (file === null) return NOT_RENDERED
+  const disabled = zone.settings.status === 'disabled'
+  if (file.lines.length === 0) return { state: disabled ? 'match' : 'stale', servedApexNs: null, differences: [] }
+  const parsed = parseZoneFile(`${file.lines.join('\n')}\n`, { origin: zone.name, file: `rendered ${zone.name}` })
+  const faults = parsed.diagnostics.filter((diagnostic) => diagnostic.severity === 'error')
+  if (faults.length > 0) return { state: 'differs', servedApexNs: null, differences: faults.slice(0, 10).map((fault) => fault.message) }
+
+  const zoneTtl = zone.settings.ttl_sec || DEFAULT_TTL
+  const keys = (records: readonly ResourceRecord[]): Set<string> => new Set(records.map((record) => comparisonKey(record, zoneTtl)))
+  const isApexNs = (record: ResourceRecord): boolean => record.type === 'NS' && record.name === zone.name
+  const rendered = parsed.records.filter((record) => record.type !== 'SOA')
+  const listed = keys(zone.records)
+  const inFile = keys(rendered)
+  const servedApexNs = rendered
+    .filter((record) => isApexNs(record) && !listed.has(comparisonKey(record, zoneTtl)))
+    .map((record) => record.data)
+  const extra = rendered.filter((record) => !isApexNs(record) && !listed.has(comparisonKey(record, zoneTtl)))
+  const missing = zone.records.filter((record) => !inFile.has(comparisonKey(record, zoneTtl)) && !isApexNs(record))
+  if (extra.length === 0 && missing.length === 0) return { state: 'match', servedApexNs, differences: [] }
+  const differences = [
+    ...missing.map((record) => `not rendered: ${words(record)}`),
+    ...extra.map((record) => `only rendered: ${words(record)}`),
+  ]
+  const lagging = zone.quietFor !== null && zone.quietFor < RENDERING_TIME
+  return { state: lagging ? 'stale' : 'differs', servedApexNs, differences: differences.slice(0, 10) }
+}
+
+const comparisonKey = (record: ResourceRecord, zoneTtl: number): string =>
+  `${record.name} ${record.ttl ?? zoneTtl} ${record.type} ${record.data}`
+
+const words = (record: ResourceRecord): string => `${record.name} ${record.ttl ?? 'default'} ${record.type} ${record.data.slice(0, 200)}`

@@ -1,0 +1,70 @@
+import type { Change } from '../plan/change.ts'
+import type { Outcome } from '../plan/plan.ts'
+
+export interface GraphRun {
+  /** Changes under way at once. */
+  readonly concurrency: number
+  /** Ends the run: what has not begun is skipped. */
+  readonly stop?: AbortSignal | undefined
+  readonly onOutcome?: ((index: number, outcome: Outcome) => void) | undefined
+}
+
+/**
+ * Runs changes along their `after` edges, as many at once as allowed, earlier ones first. A change whose predecessor was not applied
+ * is skipped, with the reason. Gives one outcome a change, in the same order; rejects only if `perform` does.
+ */
+export async function runGraph(
+  changes: readonly Change[],
+  perform: (change: Change) => Promise<Outcome>,
+  run: GraphRun,
+): Promise<Outcome[]> {
+  const outcomes = new Array<Outcome | undefined>(changes.length)
+  const followers: number[][] = changes.map(() => [])
+  const waiting = changes.map((change, index) => {
+    for (const before of change.after) followers[before]?.push(index)
+    return change.after.length
+  })
+  const ready = changes.flatMap((change, index) => (change.after.length === 0 ? [index] : []))
+  let cursor = 0
+  let active = 0
+
+  const settle = (index: number, outcome: Outcome): void => {
+    outcomes[index] = outcome
+    run.onOutcome?.(index, outcome)
+    for (const follower of followers[index] as number[]) {
+      waiting[follower] = (waiting[follower] as number) - 1
+      if (waiting[follower] === 0) ready.push(follower)
+    }
+  }
+  const obstacle = (change: Change): string | null => {
+    if (run.stop?.aborted) return 'the run was interrupted'
+    const failed = change.after.find((before) => outcomes[before]?.state !== 'applied')
+    return failed === undefined ? null : `it comes after ${describeChange(changes[failed] as Change)}, which was not applied`
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    const pump = (): void => {
+      while (cursor < ready.length && active < run.concurrency) {
+        const index = ready[cursor] as number
+        cursor += 1
+        const change = changes[index] as Change
+        const because = obstacle(change)
+        if (because !== null) {
+          settle(index, { state: 'skipped', because })
+          continue
+        }
+        active += 1
+        perform(change).then((outcome) => {
+          active -= 1
+          settle(index, outcome)
+          pump()
+        }, reject)
+      }
+      if (active === 0 && cursor === ready.length) resolve()
+    }
+    pump()
+  })
+  return outcomes.map((outcome) => outcome ?? { state: 'skipped', because: 'its order has a circle' })
+}
+
+export const describeChange = (change: Change): string => `${change.action} ${change.name}${change.type === null ? '' : ` ${change.type}`}`

@@ -1,0 +1,21 @@
+import type { DesiredZone, Policy, RefusalName } from '../model/zone.ts'
+import type { SafetyThresholds } from '../plan/safety-limits.ts'
+
+/** One zone at one target: what a run plans, applies or verifies. */
+export interface ZoneJob {
+  readonly desired: DesiredZone
+  /** The provider's name in the config. */
+  readonly target: string
+  readonly policy: Policy
+  readonly thresholds: SafetyThresholds
+  readonly allow: ReadonlySet<RefusalName>
+}
+
+/** How far a run has come. */
+export interface Progress {
+  readonly phase: 'reading' | 'applying' | 'asking'
+  readonly done: number
+  readonly total: number
+}
+
+export type OnProgress = (progress: Progress) => void
