@@ -13,6 +13,8 @@ export interface YamlScalar {
   readonly text: string
   /** Written without quotes and without a tag that makes it a string: it may stand for a number, a boolean or nothing. */
   readonly plain: boolean
+  /** Stands where something was at fault that has been reported; nothing more is to be said about it. */
+  readonly broken?: true
 }
 
 export interface YamlMapping {
@@ -34,7 +36,7 @@ export interface YamlSequence {
 }
 
 /** The value of a key; undefined where the mapping does not have it. For mappings of a few keys. */
-export function valueOf(mapping: YamlMapping, key: string): YamlNode | undefined {
+export function lookUp(mapping: YamlMapping, key: string): YamlNode | undefined {
   for (const entry of mapping.entries) if (entry.key.text === key) return entry.value
   return undefined
 }
@@ -44,3 +46,20 @@ export const isNull = (node: YamlNode): boolean => node.kind === 'scalar' && nod
 
 /** Whether the node is a scalar that stands for text, a number or a boolean. */
 export const isPresent = (node: YamlNode): node is YamlScalar => node.kind === 'scalar' && !isNull(node)
+
+/** A stand-in for a node that could not be had; the fault has been reported. */
+export const brokenNode = (at: SourcePosition): YamlScalar => ({ kind: 'scalar', at, text: '', plain: true, broken: true })
+
+export const isBroken = (node: YamlNode): boolean => node.kind === 'scalar' && node.broken === true
+
+/** Nodes in the tree, shared ones counted every time; stops at `limit`. */
+export function countNodes(node: YamlNode, limit: number): number {
+  let count = 1
+  const children = node.kind === 'mapping' ? node.entries.map((entry) => entry.value) : node.kind === 'sequence' ? node.items : []
+  if (node.kind === 'mapping') count += children.length
+  for (const child of children) {
+    if (count >= limit) return limit
+    count += countNodes(child, limit - count)
+  }
+  return count
+}
