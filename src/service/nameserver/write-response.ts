@@ -1,0 +1,102 @@
+import { beginMessage, putHeader, writeOpt, writeRecordHead } from '../../formats/wire/encode-message.ts'
+import { CLASS, FLAG, HEADER_OCTETS, SAFE_UDP_OCTETS } from '../../formats/wire/message.ts'
+import { encodeRdata, isCompressible, rdataOctets } from '../../formats/wire/rdata-codec.ts'
+import {
+  createWriter,
+  resetWriter,
+  rewindWriter,
+  type WireWriter,
+  writeName,
+  writeOctets,
+  writeSized,
+  writeU16,
+  writtenOctets,
+} from '../../formats/wire/writer.ts'
+import type { Answer, PlacedRrset } from './answer.ts'
+import type { Query, Rejected } from './parse-query.ts'
+import type { Rrset } from './zone-data.ts'
+
+/** Octets of an OPT record without options. */
+const OPT_OCTETS = 11
+
+/** All responses are written here one after the other, and copied out. */
+const WRITER = createWriter({ size: 65536 })
+
+/**
+ * The octets of a response, at most `limit` of them. Whole RRsets go in while there is room; if one of the answer, the authority
+ * or the needed glue does not fit, the rest is left out and TC is set (RFC 2181 section 9). The question is repeated octet for octet,
+ * upper and lower case as they came.
+ */
+export function writeResponse(query: Query, answer: Answer, limit: number): Buffer {
+  const writer = WRITER
+  resetWriter(writer)
+  beginMessage(writer)
+  writeQuestion(writer, query)
+  const room = limit - (query.edns ? OPT_OCTETS : 0)
+  const answers = writeSection(writer, answer.answers, room)
+  const authorities = answers.complete ? writeSection(writer, answer.authorities, room) : NOTHING_MORE
+  const glue = authorities.complete ? writeSection(writer, answer.glue, room) : NOTHING_MORE
+  const additionals = glue.complete ? writeSection(writer, answer.additionals, room) : NOTHING_MORE
+  if (query.edns) writeOpt(writer, { udpSize: SAFE_UDP_OCTETS, version: 0, dnssecOk: query.edns.dnssecOk, options: [] }, answer.rcode)
+  const flags = query.header.flags | FLAG.QR | (answer.authoritative ? FLAG.AA : 0) | (glue.complete ? 0 : FLAG.TC) | (answer.rcode & 0xf)
+  putHeader(writer, query.header.id, flags, [1, answers.count, authorities.count, glue.count + additionals.count + (query.edns ? 1 : 0)])
+  return Buffer.from(writtenOctets(writer))
+}
+
+/** The answer to what could not be read as a query: a header alone, never longer than what came. */
+export function writeRejection({ header, rcode }: Rejected): Buffer {
+  const octets = Buffer.alloc(HEADER_OCTETS)
+  octets.writeUInt16BE(header.id, 0)
+  octets.writeUInt16BE(header.flags | FLAG.QR | rcode, 2)
+  return octets
+}
+
+function writeQuestion(writer: WireWriter, query: Query): void {
+  // Written once to make the name known for compression, then again with the letters as they came.
+  const start = writer.offset
+  writeName(writer, query.name, false)
+  writer.offset = start
+  writeOctets(writer, query.question)
+}
+
+interface WrittenSection {
+  /** Records written. */
+  readonly count: number
+  /** Everything fitted. */
+  readonly complete: boolean
+}
+
+const NOTHING_MORE: WrittenSection = { count: 0, complete: false }
+
+function writeSection(writer: WireWriter, section: readonly PlacedRrset[], room: number): WrittenSection {
+  let count = 0
+  for (const placed of section) {
+    const mark = writer.offset
+    if (!writeRrset(writer, placed, room)) {
+      rewindWriter(writer, mark)
+      return { count, complete: false }
+    }
+    count += placed.rrset.data.length
+  }
+  return { count, complete: true }
+}
+
+function writeRrset(writer: WireWriter, { name, rrset }: PlacedRrset, room: number): boolean {
+  const { type, code, ttl, data } = rrset
+  const cached = isCompressible(type) ? null : encodedRdata(rrset)
+  for (let i = 0; i < data.length; i += 1) {
+    writeRecordHead(writer, name, code, CLASS.IN, ttl)
+    const octets = cached?.[i]
+    if (octets) {
+      writeU16(writer, octets.length)
+      writeOctets(writer, octets)
+    } else writeSized(writer, () => encodeRdata(type, data[i] ?? '', writer))
+    if (writer.offset > room) return false
+  }
+  return true
+}
+
+function encodedRdata(rrset: Rrset): readonly Uint8Array[] {
+  rrset.octets ??= rrset.data.map((data) => rdataOctets(rrset.type, data))
+  return rrset.octets
+}

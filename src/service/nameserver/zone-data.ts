@@ -1,0 +1,117 @@
+import { type DomainName, isAtOrBelow, parentOf } from '../../model/domain-name.ts'
+import { rdataFields } from '../../model/rdata/canonical.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import { typeCode } from '../../model/record-type.ts'
+import type { Ttl } from '../../model/ttl.ts'
+
+/** A record as a zone serves it: its TTL is known. */
+export interface ServedRecord extends ResourceRecord {
+  readonly ttl: Ttl
+}
+
+/** What a name server needs to know of a zone to answer for it. */
+export interface ZoneData {
+  readonly name: DomainName
+  readonly serial: number
+  readonly apex: ZoneNode
+  /** Every name that exists in the zone, empty non-terminals included (RFC 4592 section 2.2.2). */
+  readonly nodes: ReadonlyMap<DomainName, ZoneNode>
+  readonly soa: Rrset
+  /** The SOA as negative answers carry it: its TTL is the lower of its own and MINIMUM (RFC 2308 section 3). */
+  readonly negativeSoa: Rrset
+}
+
+export interface ZoneNode {
+  readonly name: DomainName
+  /** In the order of the zone; empty at an empty non-terminal. */
+  readonly rrsets: Rrset[]
+  /**
+   * The node nearest the apex, this one or above it, with a delegation (NS below the apex) or a DNAME. What is below it does
+   * not belong to the zone's data (RFC 2136 section 7.18, RFC 6672 section 2.4).
+   */
+  cover: ZoneNode | null
+}
+
+export interface Rrset {
+  readonly type: string
+  readonly code: number
+  /** Seconds: the lowest of its records, for an RRset has one TTL (RFC 2181 section 5.2). */
+  ttl: number
+  /** Canonical rdata in the order of the zone. */
+  readonly data: string[]
+  /** The octets of each, made when first needed; only for types whose names are never compressed. */
+  octets: readonly Uint8Array[] | null
+}
+
+/**
+ * A zone's records arranged for look-ups: one hash look-up finds a name. Costs time linear in the records. Records outside the
+ * zone and of types that DNS does not have are left out; a record given twice counts once (RFC 2181 section 5). Throws a
+ * `RangeError` unless there is exactly one SOA at the apex.
+ */
+export function buildZoneData(name: DomainName, serial: number, records: Iterable<ServedRecord>): ZoneData {
+  const nodes = new Map<DomainName, ZoneNode>()
+  const apex = addNode(nodes, name)
+  for (const record of records) {
+    const code = typeCode(record.type)
+    if (code !== null && isAtOrBelow(record.name, name)) addRecord(nodes.get(record.name) ?? addNode(nodes, record.name), record, code)
+  }
+  addEmptyNonTerminals(nodes, apex)
+  coverNodes(nodes, apex)
+  const soa = findRrset(apex, 'SOA')
+  if (soa?.data.length !== 1) throw new RangeError(`the zone ${name} needs one SOA record at its apex`)
+  const minimum = Number(rdataFields(soa.data[0] ?? '').at(-1))
+  return { name, serial, apex, nodes, soa, negativeSoa: { ...soa, ttl: Math.min(soa.ttl, minimum) } }
+}
+
+export function findRrset(node: ZoneNode, type: string): Rrset | undefined {
+  for (const rrset of node.rrsets) if (rrset.type === type) return rrset
+  return undefined
+}
+
+/** Whether the node is a delegation point: it has NS and is not the apex (RFC 1034 section 4.2.1). */
+export const isDelegation = (zone: ZoneData, node: ZoneNode): boolean => node !== zone.apex && findRrset(node, 'NS') !== undefined
+
+function addNode(nodes: Map<DomainName, ZoneNode>, name: DomainName): ZoneNode {
+  const node: ZoneNode = { name, rrsets: [], cover: null }
+  nodes.set(name, node)
+  return node
+}
+
+function addRecord(node: ZoneNode, record: ServedRecord, code: number): void {
+  const { ttl } = record
+  const rrset = findRrset(node, record.type)
+  if (!rrset) {
+    node.rrsets.push({ type: record.type, code, ttl, data: [record.data], octets: null })
+    return
+  }
+  rrset.data.push(record.data)
+  if (ttl < rrset.ttl) rrset.ttl = ttl
+}
+
+function addEmptyNonTerminals(nodes: Map<DomainName, ZoneNode>, apex: ZoneNode): void {
+  for (const node of [...nodes.values()]) {
+    dropDuplicates(node)
+    if (node === apex) continue
+    for (let name = parentOf(node.name); !nodes.has(name); name = parentOf(name)) addNode(nodes, name)
+  }
+}
+
+function dropDuplicates(node: ZoneNode): void {
+  for (const { data } of node.rrsets) {
+    if (data.length === 1) continue
+    const distinct = new Set(data)
+    if (distinct.size < data.length) data.splice(0, data.length, ...distinct)
+  }
+}
+
+function coverNodes(nodes: ReadonlyMap<DomainName, ZoneNode>, apex: ZoneNode): void {
+  const all = [...nodes.values()]
+  const covering = new Set(all.filter((node) => findRrset(node, 'DNAME') || (node !== apex && findRrset(node, 'NS'))))
+  // Most zones have none, and then no name needs a walk.
+  if (covering.size === 0) return
+  for (const node of all) {
+    for (let at: ZoneNode | undefined = node; at; at = at === apex ? undefined : nodes.get(parentOf(at.name))) {
+      if (covering.has(at)) node.cover = at
+    }
+  }
+}
