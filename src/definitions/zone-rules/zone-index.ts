@@ -35,11 +35,7 @@ export function indexZone(zone: DesiredZone): ZoneIndex {
 }
 
 /** The highest of `cuts` that is `name` or above it within the zone, which hides those below it; undefined where there is none. */
-export function highestCut(
-  cuts: ReadonlyMap<DomainName, DefinedRecord>,
-  name: DomainName,
-  zone: DomainName,
-): DefinedRecord | undefined {
+export function highestCut(cuts: ReadonlyMap<DomainName, DefinedRecord>, name: DomainName, zone: DomainName): DefinedRecord | undefined {
   if (cuts.size === 0 || !isAtOrBelow(name, zone)) return undefined
   let highest = cuts.get(zone)
   if (highest) return highest
