@@ -119,13 +119,17 @@ async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCall
   }
 }
 
-async function applyDomainChange({ api, name: provider }: Reach, change: DomainChange, call?: ProviderCallOptions): Promise<AppliedChange> {
+async function applyDomainChange(
+  { api, name: provider }: Reach,
+  zone: ZoneReference | null,
+  change: DomainChange,
+  call?: ProviderCallOptions,
+): Promise<AppliedChange> {
   const signal = call?.signal
   const reference = (domain: ApiDomain): ZoneReference => {
-    const zone = zoneReference(domain)
-    if (zone === null)
-      throw new ProviderError('provider-garbled', `${provider}: the domain ${change.name} came back as ${JSON.stringify(domain.domain)}`)
-    return zone
+    const changed = zoneReference(domain)
+    if (changed !== null) return changed
+    throw new ProviderError('provider-garbled', `${provider}: the domain ${change.name} came back as ${JSON.stringify(domain.domain)}`)
   }
   if (change.action === 'create') {
     const body = { domain: change.name.slice(0, -1), ...change.desired }
