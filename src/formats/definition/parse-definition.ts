@@ -1,7 +1,13 @@
 import type { Diagnostic, SourcePosition } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { Result } from '../../model/result.ts'
+import { type Ttl, ttlFromSeconds } from '../../model/ttl.ts'
 import type { DesiredZone } from '../../model/zone.ts'
+import { readYaml } from '../yaml/read-yaml.ts'
+import type { YamlNode } from '../yaml/yaml-node.ts'
+import { collectFaults, type Faults } from './faults.ts'
+import { readRecordMap } from './read-record-map.ts'
+import type { Layout, Reading } from './reading.ts'
 
 /** A file that a definition draws in. `file` identifies it (the same file always by the same text) and stands in positions. */
 export interface IncludedFile {
@@ -35,7 +41,7 @@ export interface IncludeEntry {
 export interface ParsedDefinition {
   /** Null where the file has faults that leave no zone to speak of. With errors among the diagnostics a zone lacks what was at fault. */
   readonly zone: DesiredZone | null
-  readonly layout: 'settings' | 'octodns'
+  readonly layout: Layout
   /** False with `enabled: false`: the definition is to be left alone. */
   readonly enabled: boolean
   /** The entries of `include:`; already merged into the zone. */
@@ -48,8 +54,49 @@ export interface ParsedDefinition {
 }
 
 /** Reads a definition in either layout. Every fault of the file becomes a diagnostic with its place; never throws on bad input. */
-export function parseDefinition(_text: string, _options: ParseOptions): ParsedDefinition {
-  throw new Error('not implemented')
+export function parseDefinition(text: string, options: ParseOptions): ParsedDefinition {
+  const { file } = options
+  const faults = collectFaults()
+  const document = readYaml(text, { file, maxLength: options.maxLength })
+  faults.diagnostics.push(...document.diagnostics)
+  const reading = readOctodns(document.root === null ? [] : [document.root], options, faults)
+  return { zone: null, layout: 'octodns', enabled: true, includes: [], includedFiles: [], lenient: new Set(), diagnostics: [], ...reading }
+}
+
+function readOctodns(roots: readonly YamlNode[], options: ParseOptions, faults: Faults): Partial<ParsedDefinition> {
+  const zone = options.zoneName as DomainName
+  const defaultTtl = ttlFromSeconds(options.octodnsDefaultTtl ?? 3600)
+  const reading: Reading = {
+    layout: 'octodns',
+    zone,
+    defaultTtl: defaultTtl.ok ? defaultTtl.value : (3600 as Ttl),
+    faults,
+    faulty: new Set(),
+    records: [],
+    foreign: [],
+    scopes: [],
+    lenient: new Set(),
+  }
+  for (const root of roots) readRecordMap(root, reading)
+  return {
+    zone: {
+      name: zone,
+      at: { file: options.file, line: 1, column: 1 },
+      settings: {},
+      records: reading.records,
+      foreign: reading.foreign,
+      scopes: reading.scopes,
+      unmanaged: [],
+      apexNs: 'keep',
+      unsupported: 'error',
+      absent: false,
+      targets: null,
+      policy: null,
+      allow: [],
+    },
+    lenient: reading.lenient,
+    diagnostics: faults.diagnostics,
+  }
 }
 
 export interface SplitZoneFile {
@@ -63,8 +110,23 @@ export interface SplitZoneFile {
  * paths; `zoneName` is the directory's name without the `split_extension`.
  */
 export function parseSplitZone(
-  _files: readonly SplitZoneFile[],
-  _options: Omit<ParseOptions, 'file'> & { readonly zoneName: DomainName },
+  files: readonly SplitZoneFile[],
+  options: Omit<ParseOptions, 'file'> & { readonly zoneName: DomainName },
 ): ParsedDefinition {
-  throw new Error('not implemented')
+  const faults = collectFaults()
+  const roots = files.flatMap(({ file, text }) => {
+    const d = readYaml(text, { file })
+    faults.diagnostics.push(...d.diagnostics)
+    return d.root ? [d.root] : []
+  })
+  return {
+    zone: null,
+    layout: 'octodns',
+    enabled: true,
+    includes: [],
+    includedFiles: [],
+    lenient: new Set(),
+    diagnostics: [],
+    ...readOctodns(roots, { ...options, file: '' }, faults),
+  }
 }

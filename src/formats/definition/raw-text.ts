@@ -1,0 +1,29 @@
+import type { Token } from '../../model/rdata/field-kind.ts'
+import type { Layout } from './reading.ts'
+
+/** The octets of a TXT value: `\;` stands for `;`, every other backslash for itself; characters beyond ASCII are UTF-8. */
+export function txtOctets(text: string, layout: Layout): Uint8Array {
+  const plain = layout === 'octodns' ? withoutQuotes(text) : text
+  return Buffer.from(plain.includes('\\') ? plain.replaceAll('\\;', ';') : plain, 'utf8')
+}
+
+/** octoDNS takes the quotes off a TXT value that is written as in a zone file, and joins its strings (its record/chunked.py). */
+function withoutQuotes(text: string): string {
+  if (!text.startsWith('"') || text.length < 2) return text
+  const inner = text.endsWith('"') ? text.slice(1, -1) : text.slice(1)
+  return inner.replaceAll('" "', '')
+}
+
+/**
+ * The text of another string field, such as the value of CAA or the regexp of NAPTR, as a token of zone-file text. With
+ * `domain:` it is read like TXT. octoDNS hands these fields to zone files and providers between quotes as they are, so in its
+ * layout an escape is one where it can be (`\\`, `\"`, `\;`, `\DDD`), and another backslash stands for itself.
+ */
+export function stringToken(text: string, layout: Layout): Token {
+  if (!text.includes('\\')) return { text, quoted: true }
+  if (layout === 'settings') return { text: text.replaceAll('\\;', ';').replaceAll('\\', '\\\\'), quoted: true }
+  const escaped = text.replace(/\\(\\|"|;|[01][0-9]{2}|2[0-4][0-9]|25[0-5])?/g, (match, escape: string | undefined) =>
+    escape === undefined ? '\\\\' : match,
+  )
+  return { text: escaped, quoted: true }
+}

@@ -1,0 +1,52 @@
+import type { SourcePosition } from '../../model/diagnostic.ts'
+import { type DomainName, displayName, isAtOrBelow, parseDomainName } from '../../model/domain-name.ts'
+import { isBroken, isNull, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
+import { quoted } from './faults.ts'
+import { readRecord } from './read-record.ts'
+import { kindName } from './read-value.ts'
+import type { Reading } from './reading.ts'
+
+/** Reads a record map: names relative to the zone, each with one record or a list of them. An empty node is an empty map. */
+export function readRecordMap(node: YamlNode, reading: Reading): void {
+  const { faults, faulty } = reading
+  if (isNull(node) || isBroken(node) || faulty.has(node)) return
+  if (node.kind !== 'mapping') {
+    const detail = `the records are a mapping from names to records, not a ${kindName(node)}`
+    faults.report('schema-type', node.at, '', detail, { hint: 'Write www: {type: A, value: 192.0.2.1}.' })
+    return
+  }
+  const first = new Map<DomainName, YamlScalar>()
+  for (const { key, value } of node.entries) {
+    const name = readOwner(key, reading)
+    if (name === null) continue
+    const earlier = first.get(name)
+    if (earlier === undefined) first.set(name, key)
+    else reportSameName(key, earlier, name, reading)
+    const owner = { name, label: displayName(name), at: key.at }
+    if (value.kind !== 'sequence') readRecord(value, owner, reading)
+    else if (!faulty.has(value)) for (const item of value.items) readRecord(item, owner, reading)
+  }
+}
+
+/** The owner name of a key: `''` and `@` are the apex, the rest is below it unless the final dot makes it absolute. */
+function readOwner(key: YamlScalar, { faults, zone }: Reading): DomainName | null {
+  if (key.text === '') return zone
+  const parsed = parseDomainName(key.text, zone)
+  if (!parsed.ok) {
+    faults.report('name-invalid', key.at, zone, `the name ${quoted(key.text)} cannot stand in a zone: ${parsed.message}`)
+    return null
+  }
+  if (isAtOrBelow(parsed.value, zone)) return parsed.value
+  faults.report('name-outside-zone', key.at, zone, `${quoted(key.text)} is an absolute name outside the zone`, {
+    hint: hintOf(key.text, zone),
+  })
+  return null
+}
+
+const hintOf = (text: string, zone: DomainName): string => `Without the final dot it is ${quoted(`${text.replace(/\.$/, '')}.${zone}`)}.`
+
+function reportSameName(key: YamlScalar, earlier: YamlScalar, name: DomainName, { faults }: Reading): void {
+  const related: { message: string; at: SourcePosition }[] = [{ message: `the same name as ${quoted(earlier.text)}`, at: earlier.at }]
+  const detail = `${quoted(earlier.text)} (line ${earlier.at.line}) and ${quoted(key.text)} are the same name`
+  faults.report('yaml-duplicate-key', key.at, name, detail, { related, hint: 'Put their records in one list.' })
+}

@@ -1,0 +1,156 @@
+import type { SourcePosition } from '../../model/diagnostic.ts'
+import { RDATA_TYPES } from '../../model/rdata/rdata-types.ts'
+import { rrsetKey } from '../../model/record.ts'
+import { parseRecordType } from '../../model/record-type.ts'
+import { parseTtl, type Ttl } from '../../model/ttl.ts'
+import { NO_EXTRAS, type RecordExtras, readExtras } from '../octodns/read-extras.ts'
+import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
+import { quoted } from './faults.ts'
+import { isOctalLike, kindName, readValue, type ValueContext } from './read-value.ts'
+import type { Owner, Reading } from './reading.ts'
+import { didYouMean } from './suggest.ts'
+
+/** The keys of a record; those of octoDNS that no target here can express come last. */
+export const RECORD_KEYS = ['type', 'ttl', 'value', 'values', 'octodns', 'geo', 'dynamic', 'healthcheck', 'lenient'] as const
+
+const KNOWN_KEYS: ReadonlySet<string> = new Set(RECORD_KEYS)
+
+/** Keys whose meaning is lost here. */
+const EXTRA_KEYS: ReadonlySet<string> = new Set(['geo', 'dynamic', 'healthcheck'])
+
+/** Reads one entry of a name, which is one RRset or a part of it, into the reading. */
+export function readRecord(node: YamlNode, owner: Owner, reading: Reading): void {
+  const { faults, faulty } = reading
+  if (isBroken(node) || faulty.has(node)) return
+  if (node.kind !== 'mapping') {
+    const what = isNull(node) ? 'has no record' : `a record is a mapping, not a ${kindName(node)}`
+    faults.report('schema-type', node.at, owner.label, what, { hint: 'Write {type: A, value: 192.0.2.1}.' })
+    return
+  }
+  const type = readType(node, owner, reading)
+  if (type === null) return
+  const subject = `${owner.label} ${type}`
+  if (type.includes('/')) {
+    const detail = `${type} is a type of another provider; no target here can hold it`
+    faults.report('type-foreign', (lookUp(node, 'type') ?? node).at, owner.label, detail, { severity: 'warning' })
+    reading.foreign.push({ name: owner.name, type, at: node.at })
+  }
+  const extras = readRecordExtras(node, subject, reading)
+  keepExtras(extras, owner, type, reading)
+  if (type.includes('/')) return
+  reportOtherKeys(node, extras, subject, reading)
+  const ttl = readTtl(node, subject, reading)
+  if (ttl === undefined) return
+  readValues(node, { type, subject, reading }, owner, ttl)
+}
+
+function readType(node: YamlMapping, owner: Owner, { faults, faulty }: Reading): string | null {
+  const type = lookUp(node, 'type')
+  if (type === undefined) {
+    if (!faulty.has(node))
+      faults.report('schema-missing-key', node.at, owner.label, 'type is missing', { hint: 'Write {type: A, value: 192.0.2.1}.' })
+    return null
+  }
+  if (faulty.has(type) || isBroken(type)) return null
+  if (type.kind !== 'scalar' || isNull(type)) {
+    faults.report(
+      'schema-type',
+      type.at,
+      owner.label,
+      `type is the name of a record type, not ${isNull(type) ? 'empty' : `a ${kindName(type)}`}`,
+    )
+    return null
+  }
+  // A type of a provider, such as Route53Provider/ALIAS.
+  if (/^[\w.-]{1,100}\/[\w./-]{1,100}$/.test(type.text)) return type.text
+  const parsed = parseRecordType(type.text)
+  if (parsed.ok && (parsed.value === type.text || type.text.startsWith('TYPE'))) return parsed.value
+  const hint = parsed.ok ? `Write ${parsed.value}.` : didYouMean(type.text, RDATA_TYPES.keys())
+  faults.report('type-unknown', type.at, owner.label, `${quoted(type.text)} is not a record type`, {
+    hint: hint ?? 'A type without a form of its own is written TYPE123 with its number (RFC 3597).',
+  })
+  return null
+}
+
+function readRecordExtras(node: YamlMapping, subject: string, { faults }: Reading): RecordExtras {
+  const octodns = lookUp(node, 'octodns')
+  return octodns === undefined ? NO_EXTRAS : readExtras(octodns, subject, faults)
+}
+
+function keepExtras(extras: RecordExtras, owner: Owner, type: string, reading: Reading): void {
+  const { ignored, included, excluded, lenient } = extras
+  if (lenient) reading.lenient.add(rrsetKey({ name: owner.name, type }))
+  if (ignored || included.length > 0 || excluded.length > 0) reading.scopes.push({ name: owner.name, type, ignored, included, excluded })
+}
+
+/** One warning for what no target can express; and a word for each key that no record has. */
+function reportOtherKeys(node: YamlMapping, extras: RecordExtras, subject: string, { faults, faulty, layout }: Reading): void {
+  const lost: string[] = []
+  let at: SourcePosition | null = null
+  for (const { key } of node.entries) {
+    if (EXTRA_KEYS.has(key.text)) {
+      lost.push(key.text)
+      at ??= key.at
+    } else if (!KNOWN_KEYS.has(key.text) && !faulty.has(key)) reportUnknown(key, subject, faults, layout)
+  }
+  for (const key of extras.others) {
+    lost.push(`octodns.${key.text}`)
+    at ??= key.at
+  }
+  if (at === null) return
+  const names = lost.map((name) => JSON.stringify(name)).join(', ')
+  faults.report('record-extra', at, subject, `${names} cannot be expressed at any target; only the plain values are managed`, {
+    severity: 'warning',
+  })
+}
+
+/** octoDNS passes over a key it does not know, so a file of its layout stays valid. */
+function reportUnknown(key: YamlScalar, subject: string, faults: Reading['faults'], layout: Reading['layout']): void {
+  const severity = layout === 'octodns' ? 'warning' : 'error'
+  const hint = didYouMean(key.text, RECORD_KEYS) ?? `A record has ${RECORD_KEYS.slice(0, 5).join(', ')}.`
+  faults.report('schema-unknown-key', key.at, subject, `${quoted(key.text)} is not a key of a record`, { severity, hint })
+}
+
+/** The TTL of a record, the default where it has none; undefined where it is at fault. */
+function readTtl(node: YamlMapping, subject: string, reading: Reading): Ttl | null | undefined {
+  const ttl = lookUp(node, 'ttl')
+  if (ttl === undefined) return reading.defaultTtl
+  if (reading.faulty.has(ttl) || isBroken(ttl)) return undefined
+  const parsed = parseTtlNode(ttl)
+  if (parsed.ok) return parsed.value
+  reading.faults.report('ttl-invalid', ttl.at, subject, parsed.message)
+  return undefined
+}
+
+/** A TTL from a node: seconds or text with units. */
+export function parseTtlNode(node: YamlNode): ReturnType<typeof parseTtl> {
+  if (node.kind !== 'scalar') return { ok: false, message: `a TTL is a number of seconds, not a ${kindName(node)}` }
+  if (isNull(node)) return { ok: false, message: 'the TTL is empty' }
+  if (isOctalLike(node)) return { ok: false, message: `the TTL ${node.text} begins with a zero, which some readers of YAML take for octal` }
+  return parseTtl(node.text)
+}
+
+function readValues(node: YamlMapping, context: ValueContext, owner: Owner, ttl: Ttl | null): void {
+  const { faults, faulty, layout, records } = context.reading
+  const value = lookUp(node, 'value')
+  const values = lookUp(node, 'values')
+  const given = values ?? value
+  if (given === undefined) {
+    if (!faulty.has(node)) faults.report('value-missing', node.at, context.subject, 'the record has neither value nor values')
+    return
+  }
+  if (faulty.has(given) || isBroken(given)) return
+  if (value !== undefined && values !== undefined) {
+    const severity = layout === 'octodns' ? 'warning' : 'error'
+    faults.report('schema-value', value.at, context.subject, 'the record has both value and values; only values counts', { severity })
+  }
+  const items = given.kind === 'sequence' ? given.items : [given]
+  if (items.length === 0) {
+    faults.report('value-missing', given.at, context.subject, 'the list of values is empty')
+    return
+  }
+  for (const item of items) {
+    const data = readValue(item, context)
+    if (data !== null) records.push({ name: owner.name, type: context.type, ttl, data, at: item.at })
+  }
+}

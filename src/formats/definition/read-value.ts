@@ -1,0 +1,215 @@
+import { textToRdata } from '../../model/character-string.ts'
+import type { SourcePosition } from '../../model/diagnostic.ts'
+import type { DomainName } from '../../model/domain-name.ts'
+import { canonicalRdata } from '../../model/rdata/canonical.ts'
+import { canonicalField, type FieldKind, type Token } from '../../model/rdata/field-kind.ts'
+import { fault, type Result } from '../../model/result.ts'
+import { isBroken, isNull, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
+import { quoted } from './faults.ts'
+import { locationTokens, serviceTokens } from './long-forms.ts'
+import { stringToken, txtOctets } from './raw-text.ts'
+import type { Reading } from './reading.ts'
+import { didYouMean } from './suggest.ts'
+import { readTargetName } from './target-name.ts'
+import { type FormField, formKeys, type ValueForm, valueForm } from './value-forms.ts'
+
+/** Whose value is read: for messages, and for names that the zone completes. */
+export interface ValueContext {
+  readonly type: string
+  /** Owner and type as messages name them. */
+  readonly subject: string
+  readonly reading: Reading
+}
+
+/** The canonical data of one value of a record; null where it has a fault, which has been reported. */
+export function readValue(node: YamlNode, context: ValueContext): string | null {
+  const { reading } = context
+  if (reading.faulty.has(node) || isBroken(node)) return null
+  const form = valueForm(context.type)
+  switch (form.shape) {
+    case 'mapping':
+    case 'location':
+    case 'service':
+      return readMapping(node, form, context)
+    default:
+      return readScalar(node, form, context)
+  }
+}
+
+function readScalar(node: YamlNode, form: ValueForm, context: ValueContext): string | null {
+  const { reading, subject, type } = context
+  if (node.kind !== 'scalar') {
+    reading.faults.report('schema-type', node.at, subject, `a value of ${type} is one text, not a ${kindName(node)}`)
+    return null
+  }
+  if (isNull(node)) {
+    reading.faults.report('value-missing', node.at, subject, 'the value is empty', { hint: 'Quote it if it is meant as text.' })
+    return null
+  }
+  if (form.shape === 'text') return finish(node.at, textData(node.text, context), context)
+  if (form.shape === 'scalar') return readField(form.kind, node, '', context)
+  const tokens = words(node.text)
+  return finish(
+    node.at,
+    canonicalRdata(type, tokens, () => fault('has no names')),
+    context,
+  )
+}
+
+const textData = (text: string, { reading }: ValueContext): Result<string> => ({
+  ok: true,
+  value: textToRdata(txtOctets(text, reading.layout)),
+})
+
+function readMapping(node: YamlNode, form: ValueForm, context: ValueContext): string | null {
+  const { reading, subject, type } = context
+  if (node.kind !== 'mapping') {
+    if (isNull(node)) reading.faults.report('value-missing', node.at, subject, 'the value is empty')
+    else {
+      const hint = `Write {${formKeys(form)
+        .map((key) => `${key}: …`)
+        .join(', ')}}.`
+      reading.faults.report('schema-type', node.at, subject, `a value of ${type} is a mapping, not a ${kindName(node)}`, { hint })
+    }
+    return null
+  }
+  if (form.shape === 'mapping') return readFields(node, form.fields, context)
+  const tokens = (form.shape === 'location' ? locationTokens : serviceTokens)(node, context)
+  if (tokens === null) return null
+  return finish(
+    node.at,
+    canonicalRdata(type, tokens, (text) => targetName(text, node.at, '', context)),
+    context,
+  )
+}
+
+function readFields(node: YamlMapping, fields: readonly FormField[], context: ValueContext): string | null {
+  const given = fieldNodes(node, fields, context)
+  let data = ''
+  let whole = true
+  for (const field of fields) {
+    const value = given.get(field.key)
+    let part: string | null = null
+    if (value !== undefined) part = readFieldNode(field, value, context)
+    else if (field.absent !== null) part = field.absent
+    else if (!reading(context).faulty.has(node)) {
+      reading(context).faults.report('schema-missing-key', node.at, context.subject, `${field.key} is missing`)
+    }
+    if (part === null) whole = false
+    else data = data === '' ? part : `${data} ${part}`
+  }
+  return whole ? data : null
+}
+
+const reading = (context: ValueContext): Reading => context.reading
+
+/** The nodes of a value's fields by the key of the field, whichever of its names was used. */
+function fieldNodes(node: YamlMapping, fields: readonly FormField[], context: ValueContext): Map<string, YamlNode> {
+  const given = new Map<string, YamlNode>()
+  const renamed = oldDelegationKeys(node, context.type)
+  for (const { key, value } of node.entries) {
+    const text = renamed?.[key.text] ?? key.text
+    const field = fields.find((candidate) => candidate.key === text) ?? fields.find((candidate) => candidate.alias === text)
+    if (!field)
+      reportUnknownKey(
+        key,
+        fields.map((candidate) => candidate.key),
+        context,
+      )
+    else if (field.key === text || !given.has(field.key)) given.set(field.key, value)
+  }
+  return given
+}
+
+/** Reports a key that a value does not have. octoDNS passes over such keys, so in its layout it is a warning. */
+export function reportUnknownKey(
+  key: YamlScalar,
+  keys: readonly string[],
+  { reading: { faults, faulty, layout }, subject, type }: ValueContext,
+): void {
+  if (faulty.has(key)) return
+  const severity = layout === 'octodns' ? 'warning' : 'error'
+  const hint = didYouMean(key.text, keys) ?? `A value of ${type} has ${keys.join(', ')}.`
+  faults.report('schema-unknown-key', key.at, subject, `${quoted(key.text)} is not a key of a ${type} value`, { severity, hint })
+}
+
+/** octoDNS once wrote DS with the names of DNSKEY's fields, and still reads that (its record/ds.py). */
+function oldDelegationKeys(node: YamlMapping, type: string): Readonly<Record<string, string>> | null {
+  if (type !== 'DS' || !node.entries.some(({ key }) => key.text === 'flags' || key.text === 'public_key')) return null
+  return { flags: 'key_tag', protocol: 'algorithm', algorithm: 'digest_type', public_key: 'digest' }
+}
+
+function readFieldNode(field: FormField, node: YamlNode, context: ValueContext): string | null {
+  const { faults, faulty } = context.reading
+  if (faulty.has(node) || isBroken(node)) return null
+  if (node.kind !== 'scalar') {
+    faults.report('schema-type', node.at, context.subject, `${field.key} is one text or number, not a ${kindName(node)}`)
+    return null
+  }
+  if (isNull(node)) {
+    faults.report('value-missing', node.at, context.subject, `${field.key} is empty`)
+    return null
+  }
+  return readField(field.kind, node, field.key, context)
+}
+
+function readField(kind: FieldKind, node: YamlScalar, key: string, context: ValueContext): string | null {
+  const name = key === '' ? '' : `${key}: `
+  switch (kind) {
+    case 'name': {
+      const target = targetName(node.text, node.at, name, context)
+      return target.ok ? target.value : null
+    }
+    case 'string':
+    case 'text':
+    case 'strings':
+      return finish(node.at, canonicalField(kind, [stringToken(node.text, context.reading.layout)], noNames), context, name)
+    case 'hex':
+    case 'base64':
+      return finish(node.at, canonicalField(kind, words(node.text), noNames), context, name)
+    case 'u8':
+    case 'u16':
+    case 'u32':
+      if (isOctalLike(node))
+        return finish(node.at, fault(`${node.text} begins with a zero, which some readers of YAML take for octal`), context, name)
+      break
+    default:
+  }
+  return finish(node.at, canonicalField(kind, [{ text: node.text, quoted: false }], noNames), context, name)
+}
+
+const noNames = (): Result<DomainName> => fault('has no names')
+
+/** Reads a name and reports what is wrong with it or how it was read. */
+export function targetName(text: string, at: SourcePosition, prefix: string, context: ValueContext): Result<DomainName> {
+  const { zone, layout, faults } = context.reading
+  const target = readTargetName(text, zone, layout)
+  if (!target.ok) {
+    faults.report(target.code, at, context.subject, prefix + target.message, { hint: target.hint })
+    return fault('')
+  }
+  if (target.warning !== undefined) {
+    faults.report('target-relative', at, context.subject, prefix + target.warning, { severity: 'warning', hint: target.hint })
+  }
+  return target
+}
+
+/** The value of a result; a fault is reported, unless its message is empty: then it was. */
+function finish(at: SourcePosition, result: Result<string>, context: ValueContext, prefix = ''): string | null {
+  if (result.ok) return result.value
+  if (result.message !== '') context.reading.faults.report('value-invalid', at, context.subject, prefix + result.message)
+  return null
+}
+
+const words = (text: string): Token[] =>
+  text
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .map((word) => ({ text: word, quoted: false }))
+
+/** Whether YAML 1.1 reads the number as octal and YAML 1.2 as decimal. */
+export const isOctalLike = (node: YamlScalar): boolean => node.plain && /^[-+]?0[0-9_]+$/.test(node.text)
+
+/** The kind of a node as messages name it. */
+export const kindName = (node: YamlNode): string =>
+  node.kind === 'sequence' ? 'list' : node.kind === 'mapping' ? 'mapping' : 'single value'

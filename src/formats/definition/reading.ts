@@ -1,0 +1,34 @@
+import type { SourcePosition } from '../../model/diagnostic.ts'
+import type { DomainName } from '../../model/domain-name.ts'
+import type { DefinedRecord } from '../../model/record.ts'
+import type { Ttl } from '../../model/ttl.ts'
+import type { ForeignRecord, RrsetScope } from '../../model/zone.ts'
+import type { YamlNode } from '../yaml/yaml-node.ts'
+import type { Faults } from './faults.ts'
+
+/** `settings`: a plain `domain:` stands above `records:`. `octodns`: the file is the record map, read as octoDNS reads it. */
+export type Layout = 'settings' | 'octodns'
+
+/** What the readers of a definition's parts share: how names and TTLs are completed, and where results and faults go. */
+export interface Reading {
+  readonly layout: Layout
+  readonly zone: DomainName
+  /** For records without a TTL of their own; null for the zone's default. */
+  readonly defaultTtl: Ttl | null
+  readonly faults: Faults
+  /** Nodes with a fault that the schema has found and that was reported. */
+  readonly faulty: ReadonlySet<YamlNode>
+  readonly records: DefinedRecord[]
+  readonly foreign: ForeignRecord[]
+  readonly scopes: RrsetScope[]
+  /** Keys of RRsets marked lenient, by `rrsetKey`. */
+  readonly lenient: Set<string>
+}
+
+/** A name of the zone with its records under way. */
+export interface Owner {
+  readonly name: DomainName
+  /** The name for messages. */
+  readonly label: string
+  readonly at: SourcePosition
+}

@@ -1,0 +1,1 @@
+export { parseSplitZone } from '../definition/parse-definition.ts'
