@@ -92,7 +92,7 @@ function answerFromZone(answer: Answer, zone: ZoneData, name: DomainName, code: 
   if (cover) {
     if (isDelegation(zone, cover)) {
       if (name !== cover.name || code !== TYPE_DS) return refer(answer, zone, cover)
-    } else if (name !== cover.name) return redirect(answer, zone, cover, name)
+    } else if (name !== cover.name) return redirect(answer, zone, cover, name, code)
   }
   answer.authoritative ||= answer.answers.length === 0
   if (encloser.name === name) return answerFromNode(answer, zone, encloser, name, code)
@@ -142,7 +142,7 @@ function refer(answer: Answer, zone: ZoneData, cut: ZoneNode): null {
 }
 
 /** A DNAME and the CNAME it stands for at this name (RFC 6672 section 3.1). */
-function redirect(answer: Answer, zone: ZoneData, node: ZoneNode, name: DomainName): DomainName | null {
+function redirect(answer: Answer, zone: ZoneData, node: ZoneNode, name: DomainName, code: number): DomainName | null {
   const rrset = findRrset(node, 'DNAME')
   const target = rrset && targetName('DNAME', rrset.data[0] ?? '')
   if (!rrset || !target || !isBelow(name, node.name)) return deny(answer, zone)
@@ -154,7 +154,7 @@ function redirect(answer: Answer, zone: ZoneData, node: ZoneNode, name: DomainNa
     return null
   }
   answer.answers.push({ name, rrset: { type: 'CNAME', code: TYPE_CNAME, ttl: rrset.ttl, data: [alias], octets: null } })
-  return alias
+  return code === TYPE_CNAME || code === TYPE_ANY ? null : alias
 }
 
 /** Adds the addresses the zone holds for the hosts that NS, MX and SRV lead to (RFC 1035 section 3.3, RFC 2782). */
