@@ -1,4 +1,6 @@
-import type { Severity } from '../model/diagnostic.ts'
+import type { ProviderConfig } from '../definitions/config.ts'
+import type { SecretSource } from '../definitions/secret.ts'
+import type { Diagnostic, Severity } from '../model/diagnostic.ts'
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts'
 import type { DomainName } from '../model/domain-name.ts'
 import type { ExistingZone, ZoneSettings } from '../model/zone.ts'
@@ -56,6 +58,22 @@ export interface Provider {
   applyChange(zone: ZoneReference | null, change: Change, options?: ProviderCallOptions): Promise<AppliedChange>
   close(): Promise<void>
 }
+
+/** What the command line adds to every provider's settings. */
+export interface ProviderContext {
+  readonly secrets: SecretSource
+  /** Requests under way at once, over the config's own setting. */
+  readonly parallelism?: number | undefined
+}
+
+export interface MadeProvider {
+  /** Null where the diagnostics hold an error. */
+  readonly provider: Provider | null
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Makes a provider of one type from its entry in the config. */
+export type ProviderFactory = (config: ProviderConfig, context: ProviderContext) => Promise<MadeProvider>
 
 /** A provider's failure in the user's words. */
 export class ProviderError extends Error {

@@ -1,0 +1,35 @@
+/** What a command has of the world: streams, environment and clock. The process itself is looked at only here and in `main.ts`. */
+
+export interface TextStream {
+  write(text: string): unknown
+  readonly isTTY?: boolean | undefined
+  readonly columns?: number | undefined
+}
+
+export interface CliIo {
+  readonly stdout: TextStream
+  readonly stderr: TextStream
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly now: () => Date
+}
+
+export const processIo = (): CliIo => ({
+  stdout: process.stdout,
+  stderr: process.stderr,
+  stdin: process.stdin,
+  env: process.env,
+  cwd: process.cwd(),
+  now: () => new Date(),
+})
+
+/** Columns of the terminal, 80 where there is none. */
+export const widthOf = (stream: TextStream): number => Math.max(40, stream.columns ?? 80)
+
+/** Whether to colour what goes to this stream: on a terminal, unless `--no-color` or NO_COLOR says otherwise; FORCE_COLOR colours anyway. */
+export function colorOf(stream: TextStream, io: CliIo, option: boolean | undefined): boolean {
+  if (option === false || (io.env['NO_COLOR'] ?? '') !== '') return false
+  if ((io.env['FORCE_COLOR'] ?? '') !== '') return true
+  return stream.isTTY === true && io.env['TERM'] !== 'dumb'
+}

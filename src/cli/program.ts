@@ -1,0 +1,149 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { REFUSAL_NAMES } from '../model/zone.ts'
+import { EXIT, type ExitStatus } from './exit-status.ts'
+import { VERSION } from './identity.ts'
+import type { CliIo } from './io.ts'
+
+/** Options every command has. */
+export interface CommonOptions {
+  readonly config?: string
+  readonly color?: boolean
+  readonly quiet?: boolean
+  readonly verbose?: boolean
+}
+
+/** A command's code is read only when it runs. */
+type Run<A extends readonly unknown[], O> = () => Promise<(io: CliIo, args: A, options: O & CommonOptions) => Promise<ExitStatus>>
+
+/** Runs a command line (without the program's own name) and gives its exit status. */
+export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
+  let status: ExitStatus = EXIT.done
+  const program = describeProgram(io, (ended) => {
+    status = ended
+  })
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+    return status
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    return error.exitCode === 0 ? EXIT.done : EXIT.failure
+  }
+}
+
+function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command {
+  const program = new Command('zonewright')
+    .description('DNS as code: plan and apply zone definition files against live DNS')
+    .version(VERSION, '-V, --version')
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) })
+    .showHelpAfterError('(add --help for the options)')
+    .enablePositionalOptions()
+    .addHelpText(
+      'after',
+      '\nExit status: 0 done, 1 invalid input or failure, 2 changes pending or differences, 3 refused, 4 applied in part.',
+    )
+
+  const command = (usage: string, summary: string): Command =>
+    program
+      .command(usage)
+      .summary(summary)
+      .description(summary)
+      .option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
+      .option('--no-color', 'no colours (also: NO_COLOR)')
+      .option('-q, --quiet', 'no progress, no notices')
+      .option('-v, --verbose', 'everything in full')
+
+  const runs = <A extends readonly unknown[], O>(described: Command, load: Run<A, O>): Command =>
+    described.action(async (...given: unknown[]) => {
+      const args = given.slice(0, -2) as unknown as A
+      end(await (await load())(io, args, described.opts() as O & CommonOptions))
+    })
+
+  runs(
+    command('demo', 'plan and apply the example zones against a service of its own').option(
+      '--zones <dir>',
+      'the definitions (default: the examples of the package)',
+    ),
+    async () => (await import('./commands/demo.ts')).demo,
+  )
+
+  runs(
+    command('validate', 'check definitions without any network')
+      .argument('[path...]', 'files or folders (default: those of the configuration)')
+      .addOption(reportFormat(['text', 'json', 'github'])),
+    async () => (await import('./commands/validate.ts')).validate,
+  )
+
+  runs(
+    planning(command('plan', 'show what would change').argument('[zone...]', 'zones (default: all)'))
+      .addOption(reportFormat(['text', 'json', 'markdown', 'html', 'github']))
+      .option('--detailed-exitcode', 'exit with 2 where changes are pending'),
+    async () => (await import('./commands/plan.ts')).plan,
+  )
+
+  runs(
+    planning(command('apply', 'plan, ask, and make the changes').argument('[zone...]', 'zones (default: all)'))
+      .addOption(reportFormat(['text', 'json', 'markdown', 'html', 'github']))
+      .option('-y, --yes', 'do not ask'),
+    async () => (await import('./commands/apply.ts')).apply,
+  )
+
+  runs(
+    command('verify', 'compare definitions with records, rendered zone files and DNS answers')
+      .argument('[zone...]', 'zones (default: all)')
+      .option('--target <name>', 'only this target')
+      .option(
+        '--nameserver <address>',
+        'ask this name server (repeatable; default: "nameservers" of the configuration, else the NS records)',
+        collect,
+        [],
+      )
+      .option('--no-dns', 'ask no name server')
+      .addOption(reportFormat(['text', 'json', 'github'])),
+    async () => (await import('./commands/verify.ts')).verify,
+  )
+
+  runs(
+    command('fmt', 'write definitions in the canonical layout, comments kept')
+      .argument('[path...]', 'files or folders (default: those of the configuration)')
+      .option('--check', 'write nothing; exit with 2 where a file would change'),
+    async () => (await import('./commands/fmt.ts')).fmt,
+  )
+
+  runs(
+    command('explain', 'say what a diagnostic means').argument('[code]', 'such as cname-not-alone (default: list all)'),
+    async () => (await import('./commands/explain.ts')).explain,
+  )
+
+  runs(
+    command('serve', 'run the DNS hosting service')
+      .option('--listen <address>', 'HTTP address and port', '127.0.0.1:8080')
+      .option('--dns <address>', 'name server address and port, or "none"', '127.0.0.1:5353')
+      .option('--data <dir>', 'folder of the database', 'zonewright-data')
+      .option('--ns-names <names>', 'names of the name servers, separated by commas'),
+    async () => (await import('./commands/serve.ts')).serve,
+  )
+  return program
+}
+
+const reportFormat = (formats: readonly string[]): Option => new Option('--format <format>', 'the report').choices(formats).default('text')
+
+const planning = (command: Command): Command =>
+  command
+    .option('--target <name>', 'only this target')
+    .addOption(
+      new Option('--allow <refusal>', 'lift a safety limit by name (repeatable)').choices(REFUSAL_NAMES).argParser(refusal).default([]),
+    )
+    .option('--parallelism <n>', 'requests under way at once for each target', positiveInteger)
+
+const collect = (value: string, previous: readonly string[]): string[] => [...previous, value]
+
+function refusal(value: string, previous: readonly string[]): string[] {
+  if (!(REFUSAL_NAMES as readonly string[]).includes(value)) throw new InvalidArgumentError(`It is one of ${REFUSAL_NAMES.join(', ')}.`)
+  return [...previous, value]
+}
+
+function positiveInteger(value: string): number {
+  if (!/^[1-9][0-9]{0,3}$/.test(value)) throw new InvalidArgumentError('It is a whole number from 1 to 9999.')
+  return Number(value)
+}

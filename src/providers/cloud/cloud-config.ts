@@ -1,0 +1,75 @@
+import type { ProviderConfig } from '../../definitions/config.ts'
+import { resolveSecret } from '../../definitions/secret.ts'
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import type { MadeProvider, ProviderContext } from '../provider.ts'
+import { createCloudProvider } from './cloud-provider.ts'
+
+/** Addresses of known instances of the interface, by the name a config may give instead. */
+const PRESETS: Readonly<Record<string, string>> = { linode: 'https://api.linode.com/v4' }
+
+const DEFAULT_PARALLELISM = 8
+const DEFAULT_TIMEOUT_SECONDS = 30
+
+/** The cloud provider from its settings: `base_url` or `preset`, `token`, `parallelism`, `timeout` (seconds). */
+export async function cloudFromConfig(config: ProviderConfig, context: ProviderContext): Promise<MadeProvider> {
+  const { settings } = config
+  const diagnostics: Diagnostic[] = []
+  const address = settings['base_url'] ?? PRESETS[String(settings['preset'])]
+  const baseUrl = readBaseUrl(config, address, diagnostics)
+  const secret = await resolveSecret(
+    String(settings['token'] ?? ''),
+    `providers.${config.name}.token`,
+    config.placeOf('token'),
+    context.secrets,
+  )
+  if (secret.diagnostic) diagnostics.push(secret.diagnostic)
+  const token = secret.value ?? ''
+  if (/[^\x21-\x7e]/.test(token)) {
+    const message = `providers.${config.name}.token: the token has spaces or characters beyond ASCII, which no token has`
+    diagnostics.push({ severity: 'error', code: 'secret-missing', message, at: config.placeOf('token') })
+  }
+  if (baseUrl === null || diagnostics.some((diagnostic) => diagnostic.severity === 'error')) return { provider: null, diagnostics }
+  const provider = createCloudProvider({
+    provider: config.name,
+    baseUrl,
+    token,
+    parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),
+    timeout: Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
+  })
+  return { provider, diagnostics }
+}
+
+function readBaseUrl(config: ProviderConfig, address: unknown, diagnostics: Diagnostic[]): URL | null {
+  const refuse = (code: Diagnostic['code'], problem: string, hint?: string): null => {
+    diagnostics.push({
+      severity: 'error',
+      code,
+      message: `providers.${config.name}.base_url: ${problem}`,
+      at: config.placeOf('base_url'),
+      hint,
+    })
+    return null
+  }
+  if (address === undefined)
+    return refuse('schema-missing-key', 'is missing', `give base_url, or preset: ${Object.keys(PRESETS).join(' or ')}`)
+  let url: URL
+  try {
+    url = new URL(String(address))
+  } catch {
+    return refuse('schema-value', 'is not a URL', 'such as https://api.example.com/v4')
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    return refuse('schema-value', `has the scheme ${url.protocol} instead of https:`)
+  if (url.username !== '' || url.password !== '') return refuse('schema-value', 'holds a user name or password')
+  if (url.search !== '' || url.hash !== '') return refuse('schema-value', 'has a query or fragment')
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    return refuse(
+      'insecure-url',
+      `would send the token to ${url.hostname} without TLS`,
+      'use https; plain http is for loopback addresses only',
+    )
+  return url
+}
+
+const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.[0-9]{1,3}){3}$/.test(hostname)

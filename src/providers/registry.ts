@@ -1,0 +1,18 @@
+import type { ProviderConfig } from '../definitions/config.ts'
+import { cloudFromConfig } from './cloud/cloud-config.ts'
+import type { MadeProvider, ProviderContext, ProviderFactory } from './provider.ts'
+
+/** Every kind of provider, one line each. */
+const FACTORIES: Readonly<Record<string, ProviderFactory>> = {
+  cloud: cloudFromConfig,
+}
+
+export const PROVIDER_TYPES: readonly string[] = Object.keys(FACTORIES)
+
+/** Makes the provider that an entry of the config describes. Opens no connection. */
+export async function createProvider(config: ProviderConfig, context: ProviderContext): Promise<MadeProvider> {
+  const factory = Object.hasOwn(FACTORIES, config.type) ? FACTORIES[config.type] : undefined
+  if (factory) return factory(config, context)
+  const message = `providers.${config.name}: there is no provider type ${JSON.stringify(config.type)}; there are ${PROVIDER_TYPES.join(', ')}`
+  return { provider: null, diagnostics: [{ severity: 'error', code: 'provider-unknown', message, at: config.placeOf('type') }] }
+}
