@@ -1,0 +1,129 @@
+import { randomInt } from 'node:crypto'
+import { createSocket, type Socket } from 'node:dgram'
+import { isIPv6 } from 'node:net'
+import { dnsFailure } from './dns-client-failure.ts'
+import { type DnsServer, formatServer } from './dns-client-server.ts'
+
+/** Takes a datagram; says whether it is the answer that was waited for. */
+type Accept = (octets: Buffer) => boolean
+
+export interface UdpExchange {
+  /**
+   * Sends what `encode` makes of a free random identifier and waits until `accept` takes a datagram. `timeout` is in milliseconds.
+   * Rejects with a `DnsFailure`.
+   */
+  send(encode: (id: number) => Uint8Array, accept: Accept, timeout: number): Promise<void>
+  close(): void
+}
+
+interface Waiting {
+  readonly accept: Accept
+  readonly settle: (error?: Error) => void
+}
+
+/** A socket with a random port of its own, and what waits for answers on it. */
+interface Port {
+  readonly socket: Socket
+  /** Resolves when the socket is connected: from then on the system lets in only datagrams of the server. */
+  readonly ready: Promise<void>
+  readonly waiting: Map<number, Waiting>
+  /** Questions sent; a port that had many is left for another, for a known port is half of a forged answer (RFC 5452). */
+  sent: number
+}
+
+const QUESTIONS_OF_A_PORT = 512
+
+export function createUdpExchange(server: DnsServer): UdpExchange {
+  const ports = new Set<Port>()
+  let current: Port | null = null
+
+  const open = (): Port => {
+    const socket = createSocket(isIPv6(server.host) ? 'udp6' : 'udp4')
+    const waiting = new Map<number, Waiting>()
+    const port: Port = { socket, waiting, sent: 0, ready: connected(socket, server) }
+    ports.add(port)
+    socket.on('message', (octets: Buffer) => {
+      const id = octets.length >= 2 ? octets.readUInt16BE(0) : -1
+      const waiter = waiting.get(id)
+      if (waiter?.accept(octets)) waiter.settle()
+    })
+    // On a connected socket, an ICMP message that nobody listens there.
+    socket.on('error', (error) => {
+      abandon(port)
+      for (const waiter of waiting.values()) waiter.settle(unreachable(server, error))
+    })
+    return port
+  }
+
+  const abandon = (port: Port): void => {
+    if (current === port) current = null
+    if (ports.delete(port)) port.socket.close()
+  }
+
+  const take = (): Port => {
+    if (!current || current.sent >= QUESTIONS_OF_A_PORT) {
+      const last = current
+      current = open()
+      if (last?.waiting.size === 0) abandon(last)
+    }
+    current.sent += 1
+    return current
+  }
+
+  const send: UdpExchange['send'] = async (encode, accept, timeout) => {
+    const port = take()
+    const id = freeId(port.waiting)
+    const query = encode(id)
+    await new Promise<void>((resolve, reject) => {
+      const settle = (error?: Error): void => {
+        clearTimeout(timer)
+        port.waiting.delete(id)
+        if (port !== current && port.waiting.size === 0) abandon(port)
+        if (error) reject(error)
+        else resolve()
+      }
+      const timer = setTimeout(() => settle(dnsFailure('timeout', `${formatServer(server)} did not answer within ${timeout} ms`)), timeout)
+      port.waiting.set(id, { accept, settle })
+      port.ready.then(
+        () => {
+          if (!port.waiting.has(id)) return
+          port.socket.send(query, (error) => {
+            if (error) settle(unreachable(server, error))
+          })
+        },
+        (error: unknown) => {
+          abandon(port)
+          settle(unreachable(server, error))
+        },
+      )
+    })
+  }
+
+  const close = (): void => {
+    for (const port of [...ports]) {
+      abandon(port)
+      for (const waiter of port.waiting.values()) waiter.settle(dnsFailure('closed', 'the DNS client was closed'))
+    }
+  }
+  return { send, close }
+}
+
+function connected(socket: Socket, server: DnsServer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject)
+    socket.connect(server.port, server.host, () => {
+      socket.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+function freeId(waiting: ReadonlyMap<number, unknown>): number {
+  for (;;) {
+    const id = randomInt(0x10000)
+    if (!waiting.has(id)) return id
+  }
+}
+
+const unreachable = (server: DnsServer, error: unknown): Error =>
+  dnsFailure('unreachable', `${formatServer(server)} cannot be reached: ${error instanceof Error ? error.message : String(error)}`, error)

@@ -1,0 +1,170 @@
+import pLimit from 'p-limit'
+import { decodeMessage } from '../formats/wire/decode-message.ts'
+import { encodeMessage } from '../formats/wire/encode-message.ts'
+import { CLASS, createQuery, FLAG, type Message, RCODE, rcodeName, type WireRecord } from '../formats/wire/message.ts'
+import type { DomainName } from '../model/domain-name.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { Ttl } from '../model/ttl.ts'
+import { type DnsFailure, dnsFailure, isDnsFailure } from './dns-client-failure.ts'
+import { type DnsServer, formatServer } from './dns-client-server.ts'
+import { exchangeTcp } from './dns-client-tcp.ts'
+import { createUdpExchange } from './dns-client-udp.ts'
+
+export interface DnsQuestion {
+  readonly name: DomainName
+  /** A mnemonic such as `A` or `ANY`, or `TYPE12345`. */
+  readonly type: string
+}
+
+export interface DnsClientOptions {
+  /** Milliseconds to wait for each try; 2000 if absent. */
+  readonly timeout?: number
+  /** How often a question is sent over UDP before it counts as unanswered; 3 if absent. */
+  readonly tries?: number
+  /** Questions under way at one time; 100 if absent. */
+  readonly concurrency?: number
+}
+
+export interface DnsAnswer {
+  /** `NOERROR`, `NXDOMAIN`, `REFUSED`, … */
+  readonly rcode: string
+  /** The server answers from data of its own (AA). */
+  readonly authoritative: boolean
+  readonly transport: 'udp' | 'tcp'
+  /** In the order of the message. */
+  readonly answers: readonly ResourceRecord[]
+  readonly authorities: readonly ResourceRecord[]
+  readonly additionals: readonly ResourceRecord[]
+}
+
+export interface DnsClient {
+  /** Asks one question; any number may be asked at once. Rejects with a `DnsFailure`; an error RCODE is an answer, not a failure. */
+  query(question: DnsQuestion): Promise<DnsAnswer>
+  /** Frees the sockets; questions under way fail with `closed`. */
+  close(): void
+}
+
+/**
+ * A client of one server, made for many questions: UDP with EDNS from random ports, tried again after a time-out, over TCP when an
+ * answer is truncated (RFC 7766). An answer counts only if it comes from the server's address and repeats identifier and question
+ * (RFC 5452 section 9).
+ */
+export function createDnsClient(server: DnsServer, options: DnsClientOptions = {}): DnsClient {
+  const { timeout = 2000, tries = 3, concurrency = 100 } = options
+  const udp = createUdpExchange(server)
+  const limit = pLimit(concurrency)
+  let closed = false
+
+  const queryUdp = async (question: DnsQuestion, withEdns: boolean): Promise<Message> => {
+    const received: { message: Message | null; garbled: string | null } = { message: null, garbled: null }
+    const accept = (octets: Buffer): boolean => {
+      const reply = readReply(octets, question)
+      if (reply.message) received.message = reply.message
+      // It may be forged: the true answer can still come.
+      else received.garbled ??= reply.problem
+      return reply.message !== null
+    }
+    const encode = (id: number): Buffer => encodeMessage(queryOf(id, question, withEdns))
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await udp.send(encode, accept, timeout)
+        return received.message as Message
+      } catch (error) {
+        if (attempt < tries && isDnsFailure(error) && error.retryable && !closed) continue
+        throw received.garbled === null ? error : garbled(server, question, received.garbled)
+      }
+    }
+  }
+
+  const query = async (question: DnsQuestion): Promise<DnsAnswer> => {
+    if (closed) throw dnsFailure('closed', 'the DNS client was closed')
+    const message = await queryUdp(question, true)
+    if (message.truncated) return answerOf(await queryTcp(server, question, timeout), 'tcp')
+    // A server from before EDNS refuses the OPT record (RFC 6891 section 7).
+    const isBeforeEdns = !message.edns && (message.rcode === RCODE.FORMERR || message.rcode === RCODE.NOTIMP)
+    return answerOf(isBeforeEdns ? await queryUdp(question, false) : message, 'udp')
+  }
+
+  return {
+    query: (question) => limit(() => query(question)),
+    close: () => {
+      closed = true
+      udp.close()
+    },
+  }
+}
+
+/** Asks one question with a client of its own. Rejects with a `DnsFailure`. */
+export async function queryDns(server: DnsServer, question: DnsQuestion, options: DnsClientOptions = {}): Promise<DnsAnswer> {
+  const client = createDnsClient(server, options)
+  try {
+    return await client.query(question)
+  } finally {
+    client.close()
+  }
+}
+
+function queryOf(id: number, question: DnsQuestion, withEdns: boolean): Message {
+  const query = createQuery(id, question)
+  return withEdns ? query : { ...query, edns: null }
+}
+
+async function queryTcp(server: DnsServer, question: DnsQuestion, timeout: number): Promise<Message> {
+  // The connection is the proof of origin; the identifier needs no chance.
+  const id = 1
+  let message: Message | null = null
+  await exchangeTcp(server, encodeMessage(queryOf(id, question, true)), timeout, (octets) => {
+    const reply =
+      octets.length >= 2 && octets.readUInt16BE(0) === id
+        ? readReply(octets, question)
+        : { message: null, problem: 'it has another identifier' }
+    if (reply.message === null) throw garbled(server, question, reply.problem)
+    message = reply.message
+    return false
+  })
+  return message as unknown as Message
+}
+
+/** The response to the question, or what is wrong with the octets. */
+function readReply(octets: Buffer, question: DnsQuestion): { message: Message; problem: null } | { message: null; problem: string } {
+  const decoded = decodeMessage(octets)
+  if (!decoded.ok) return truncatedReply(octets, question) ?? { message: null, problem: decoded.message }
+  const message = decoded.value
+  if (!message.response) return { message: null, problem: 'it is not a response' }
+  const [asked, ...more] = message.questions
+  // Servers that cannot read a query send its header alone.
+  const isBareError = asked === undefined && message.rcode !== RCODE.NOERROR
+  const isSame = asked?.name === question.name && asked.type === question.type && asked.class === CLASS.IN && more.length === 0
+  return isSame || isBareError ? { message, problem: null } : { message: null, problem: 'it answers another question' }
+}
+
+/** Some servers cut a truncated answer in the middle of a record; the question before it still counts. */
+function truncatedReply(octets: Buffer, question: DnsQuestion): { message: Message; problem: null } | null {
+  const flags = octets.length >= 12 ? octets.readUInt16BE(2) : 0
+  if ((flags & FLAG.QR) === 0 || (flags & FLAG.TC) === 0) return null
+  const query = encodeMessage(queryOf(0, question, false))
+  const hasQuestion =
+    octets.readUInt16BE(4) === 1 && octets.toString('latin1', 12, query.length).toLowerCase() === query.toString('latin1', 12)
+  return hasQuestion ? { message: { ...queryOf(0, question, false), response: true, truncated: true }, problem: null } : null
+}
+
+const garbled = (server: DnsServer, question: DnsQuestion, problem: string): DnsFailure =>
+  dnsFailure('garbled', `the answer of ${formatServer(server)} to ${question.name} ${question.type} cannot be used: ${problem}`)
+
+const answerOf = (message: Message, transport: 'udp' | 'tcp'): DnsAnswer => ({
+  rcode: rcodeName(message.rcode),
+  authoritative: message.authoritative,
+  transport,
+  answers: toRecords(message.answers),
+  authorities: toRecords(message.authorities),
+  additionals: toRecords(message.additionals),
+})
+
+/** The records of class IN as the model has them. */
+export function toRecords(section: readonly WireRecord[]): ResourceRecord[] {
+  const records: ResourceRecord[] = []
+  for (const { name, type, class: recordClass, ttl, data } of section) {
+    if (recordClass === CLASS.IN && data !== null) records.push({ name, type, ttl: ttl as Ttl, data })
+  }
+  return records
+}
