@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Installs the DNS servers and tools the interoperability tests run, on Debian and its relatives, as root. Starts none of them.
+set -euo pipefail
+
+packages=(bind9 knot nsd pdns-server pdns-backend-sqlite3 ldnsutils knot-dnsutils bind9-dnsutils)
+programs=(named named-checkzone knotd nsd pdns_server pdnsutil dig kdig drill nsupdate)
+export PATH="$PATH:/usr/sbin:/usr/local/sbin:/sbin"
+
+missing() {
+  local program
+  for program in "${programs[@]}"; do command -v "$program" >/dev/null || printf '%s ' "$program"; done
+}
+
+if [ "${1:-}" = --missing ]; then
+  missing
+  exit 0
+fi
+[ -n "$(missing)" ] || exit 0
+if ! command -v apt-get >/dev/null; then
+  echo "install-dns-servers: this is not Debian (no apt-get); install named, knotd, nsd, pdns_server, dig, kdig and drill yourself" >&2
+  exit 1
+fi
+if [ "$(id -u)" != 0 ]; then
+  echo "install-dns-servers: only root may install packages" >&2
+  exit 1
+fi
+
+# A package's start script asks this file whether it may start its service. It stays only where it was before.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  printf '#!/bin/sh\nexit 101\n' >"$policy"
+  chmod 755 "$policy"
+  trap 'rm -f "$policy"' EXIT
+fi
+apt-get -qq update >&2
+DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${packages[@]}" </dev/null >&2
+left=$(missing)
+if [ -n "$left" ]; then
+  echo "install-dns-servers: still missing after the installation: $left" >&2
+  exit 1
+fi

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# What a user gets: packs the package, installs it into an empty folder, and runs the program from there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+version=$(node -p 'require("./package.json").version')
+
+npm pack --silent --pack-destination "$work" >/dev/null
+mkdir -p "$work/user/zones"
+cd "$work/user"
+npm init --yes >/dev/null
+npm install --silent --no-audit --no-fund --omit=dev "$work/zonewright-$version.tgz" </dev/null
+
+fail() {
+  echo "smoke-tarball: $1" >&2
+  exit 1
+}
+zonewright() { node_modules/.bin/zonewright "$@" </dev/null; }
+
+[ "$(npx --no-install zonewright --version)" = "$version" ] || fail "--version is not $version"
+zonewright --help >help.txt
+grep -q apply help.txt || fail "--help does not name the commands"
+
+printf 'domain: example.com\nsoa_email: hostmaster@example.com\nrecords:\n  www: {type: A, value: 192.0.2.1}\n' >zones/example.com.yaml
+zonewright validate zones/example.com.yaml || fail "a valid zone is refused"
+printf 'domain: example.net\nrecords:\n  www: {type: A, value: 192.0.2.256}\n' >zones/example.net.yaml
+if zonewright validate zones/example.net.yaml >invalid.txt 2>&1; then fail "an invalid zone passes"; fi
+grep -q 'example.net.yaml:3:' invalid.txt || fail "the fault has no place: $(cat invalid.txt)"
+rm zones/example.net.yaml
+
+mkdir demo
+(cd demo && PATH="$PATH:$work/user/node_modules/.bin" && timeout 120 zonewright demo </dev/null >demo.txt 2>&1) || fail "demo fails: $(cat demo/demo.txt)"
+echo "smoke-tarball: zonewright $version works as installed ($(du -sh node_modules | cut -f1) with its dependencies)"

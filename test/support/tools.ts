@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process'
+import { accessSync, constants, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { temporaryDirectory } from './temp-directory.ts'
+
+/** Where Debian keeps name servers; not always on the PATH of an ordinary user. */
+const EXTRA_DIRECTORIES = ['/usr/sbin', '/usr/local/sbin', '/sbin']
+
+const found = new Map<string, string | null>()
+
+/** The absolute path of a program, or null where it is not installed. */
+export function findTool(name: string): string | null {
+  const known = found.get(name)
+  if (known !== undefined) return known
+  const directories = [...(process.env['PATH'] ?? '').split(delimiter), ...EXTRA_DIRECTORIES].filter((path) => path !== '')
+  const path = directories.map((directory) => join(directory, name)).find(isExecutable) ?? null
+  found.set(name, path)
+  return path
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export interface ToolResult {
+  /** Exit status; null where a signal ended the program. */
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a program to its end. Throws where it is not installed; a non-zero status is a result. `timeout` is in milliseconds. */
+export function runTool(
+  name: string,
+  args: readonly string[],
+  { input = '', timeout = 15_000 }: { input?: string; timeout?: number } = {},
+): Promise<ToolResult> {
+  const path = findTool(name)
+  if (path === null) throw new Error(`${name} is not installed`)
+  return new Promise((resolve, reject) => {
+    const child = spawn(path, args, { stdio: ['pipe', 'pipe', 'pipe'], timeout, env: { ...process.env, LC_ALL: 'C' } })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    child.on('error', reject)
+    child.on('close', (status) => resolve({ status, stdout, stderr }))
+    // A program that ends before it has read its input is no failure of the test.
+    child.stdin.on('error', () => {})
+    child.stdin.end(input)
+  })
+}
+
+export interface TsigKey {
+  /** Absolute name of the key. */
+  readonly name: string
+  readonly algorithm: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha384' | 'hmac-sha512'
+  /** Base64. */
+  readonly secret: string
+}
+
+export const keyArgument = ({ name, algorithm, secret }: TsigKey): string => `${algorithm}:${name}:${secret}`
+
+interface Query {
+  readonly port: number
+  readonly name: string
+  readonly type?: string | undefined
+  readonly key?: TsigKey | undefined
+  readonly options?: readonly string[] | undefined
+}
+
+/** The server's answer as dig prints it with the given `+options` (`+short`, `+noall +answer`). */
+export async function dig({ port, name, type = 'A', key, options = ['+short'] }: Query): Promise<string[]> {
+  const signed = key ? ['-y', keyArgument(key)] : []
+  const args = ['-r', '@127.0.0.1', '-p', String(port), ...signed, '-q', name, '-t', type, '+tries=2', '+time=3', ...options]
+  const { stdout, stderr } = await runTool('dig', args)
+  return linesOf(stdout + stderr)
+}
+
+/** The same with kdig, whose parser and defaults are another implementation. */
+export async function kdig({ port, name, type = 'A', key, options = ['+short'] }: Query): Promise<string[]> {
+  const signed = key ? ['-y', keyArgument(key)] : []
+  const args = ['@127.0.0.1', '-p', String(port), ...signed, '-q', name, '-t', type, '+retry=1', '+time=3', ...options]
+  const { stdout, stderr } = await runTool('kdig', args)
+  return linesOf(stdout + stderr)
+}
+
+/** The records of a zone transfer, one line each; the SOA comes first and last. */
+export const transferZone = async (query: Omit<Query, 'type'>): Promise<string[]> =>
+  (await dig({ ...query, type: 'AXFR', options: ['+noall', '+answer', ...(query.options ?? [])] })).filter((line) => !line.startsWith(';'))
+
+/** Sends one update (RFC 2136) by nsupdate; `script` is its commands without `server` and `send`. */
+export function nsupdate(port: number, script: string, key?: TsigKey): Promise<ToolResult> {
+  return runTool('nsupdate', ['-t', '5', ...(key ? ['-y', keyArgument(key)] : [])], {
+    input: `server 127.0.0.1 ${port}\n${script}\nsend\n`,
+  })
+}
+
+/** named-checkzone's verdict on the text of a zone file, and the zone in BIND's own canonical text. */
+export async function checkZone(zone: string, text: string, options: readonly string[] = []): Promise<ToolResult> {
+  const file = join(temporaryDirectory(), 'zone')
+  writeFileSync(file, text)
+  return runTool('named-checkzone', ['-D', '-i', 'local', ...options, zone, file])
+}
+
+const linesOf = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '')
