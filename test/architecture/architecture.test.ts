@@ -1,0 +1,177 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { type Survey, sourceFiles, survey } from './cruise.ts'
+import { LAYERS, RULES } from './rules.ts'
+import { machinePaths, TEXT_RULES, textFindings } from './source-text.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** The most lines a file of `src/` has without standing in the list below. */
+const LONG_FILE = 300
+
+/** Files that are longer, each with its reason. */
+const LONG_FILES: Readonly<Record<string, string>> = {}
+
+describe('the source', () => {
+  let found: Survey
+  beforeAll(async () => {
+    found = await survey(root)
+  })
+
+  test('is read whole', () => {
+    expect(found.modules.length).toBeGreaterThan(30)
+    expect(found.modules).toEqual(sourceFiles(root))
+  })
+
+  test('is read with its type imports', () => {
+    expect(found.imports.get('src/plan/plan.ts')).toEqual(
+      expect.arrayContaining(['src/model/diagnostic.ts', 'src/model/zone.ts', 'src/plan/change.ts']),
+    )
+  })
+
+  test('keeps every rule', () => {
+    expect(found.findings.map(({ rule, from, to }) => `${rule}: ${from} -> ${to}`)).toEqual([])
+  })
+
+  test('has no text against a rule', () => {
+    expect(sourceFiles(root).flatMap((file) => textFindings(file, readFileSync(join(root, file), 'utf8')))).toEqual([])
+  })
+
+  test('has no file that has grown past one thing', () => {
+    const long = sourceFiles(root).filter((file) => readFileSync(join(root, file), 'utf8').split('\n').length > LONG_FILE + 1)
+    expect(long).toEqual(Object.keys(LONG_FILES).sort())
+  })
+})
+
+test('no file of the repository names a place of one machine', () => {
+  const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' })
+    .split('\0')
+    .filter((file) => /\.(?:ts|mjs|json|ya?ml|md|sh|sql|zone)$|^\.ci\//.test(file) && !file.startsWith('test/corpora/'))
+    .filter((file) => existsSync(join(root, file)))
+  expect(files.length).toBeGreaterThan(30)
+  expect(files.flatMap((file) => machinePaths(file, readFileSync(join(root, file), 'utf8')))).toEqual([])
+})
+
+/** For each rule a small source tree that breaks it. */
+const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'one-way-model': { 'model/a.ts': `import type { P } from '../plan/p.ts'`, 'plan/p.ts': 'export type P = 1' },
+  'one-way-plan': { 'plan/a.ts': `import { f } from '../formats/f.ts'`, 'formats/f.ts': 'export const f = 1' },
+  'one-way-formats': { 'formats/a.ts': `export { p } from '../plan/p.ts'`, 'plan/p.ts': 'export const p = 1' },
+  'one-way-report': { 'report/a.ts': `import { f } from '../formats/f.ts'`, 'formats/f.ts': 'export const f = 1' },
+  'one-way-definitions': { 'definitions/a.ts': `import { t } from '../transport/t.ts'`, 'transport/t.ts': 'export const t = 1' },
+  'one-way-transport': { 'transport/a.ts': `import { d } from '../definitions/d.ts'`, 'definitions/d.ts': 'export const d = 1' },
+  'one-way-providers': { 'providers/x/a.ts': `import { s } from '../../sync/s.ts'`, 'sync/s.ts': 'export const s = 1' },
+  'one-way-sync': { 'sync/a.ts': `const c = await import('../cli/c.ts')`, 'cli/c.ts': 'export const c = 1' },
+  'one-way-service': { 'service/a.ts': `import { t } from '../transport/t.ts'`, 'transport/t.ts': 'export const t = 1' },
+  'one-way-cli': { 'cli/a.ts': `import { u } from '../odd/u.ts'`, 'odd/u.ts': 'export const u = 1' },
+  'known-folders': { 'odd/a.ts': `import { m } from '../model/m.ts'`, 'model/m.ts': 'export const m = 1' },
+  'not-outside-src': { 'sync/a.ts': `import { t } from '../../test/t.ts'`, '../test/t.ts': 'export const t = 1' },
+  'pure-core-modules': { 'report/a.ts': `import { readFileSync } from 'node:fs'` },
+  'pure-packages': { 'formats/a.ts': `import pc from 'picocolors'` },
+  sockets: { 'providers/x/a.ts': `import { request } from 'node:https'` },
+  'sockets-http-client': { 'providers/x/a.ts': `import { request } from 'undici'` },
+  'service-packages': { 'sync/a.ts': `import type { Pool } from 'pg'` },
+  'terminal-packages': { 'sync/a.ts': `import pc from 'picocolors'` },
+  'island-providers': { 'providers/x/a.ts': `import type { y } from '../y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
+  'provider-door': { 'cli/a.ts': `import { y } from '../providers/y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
+  'service-door': { 'cli/a.ts': `import { s } from '../service/store/s.ts'`, 'service/store/s.ts': 'export const s = 1' },
+  'no-cycles': {
+    'model/a.ts': `import type { B } from './b.ts'\nexport type A = B`,
+    'model/b.ts': `import type { A } from './a.ts'\nexport type B = A`,
+  },
+  resolvable: { 'model/a.ts': `import { x } from './nowhere.ts'` },
+  'no-development-packages': { 'sync/a.ts': `import { test } from 'vitest'` },
+}
+
+describe('a source that breaks a rule is found out', () => {
+  test('there is one for every rule', () => {
+    expect(Object.keys(BROKEN).sort()).toEqual(RULES.map(({ name }) => name ?? '').sort())
+  })
+
+  test.each(Object.entries(BROKEN))('%s', async (rule, files) => {
+    const tree = plant(files)
+    const found = await survey(tree)
+    expect(found.modules).toEqual(sourceFiles(tree))
+    expect(found.findings.map((finding) => finding.rule)).toContain(rule)
+  })
+
+  test('and one that keeps them all is not', async () => {
+    const found = await survey(
+      plant({
+        'model/a.ts': `import { isIP } from 'node:net'\nexport const a = isIP`,
+        'plan/a.ts': `import { a } from '../model/a.ts'\nexport const b = a`,
+        'providers/registry.ts': `import { x } from './x/x.ts'\nexport const r = x`,
+        'providers/x/x.ts': `import { connect } from '../../transport/t.ts'\nexport const x = connect`,
+        'transport/t.ts': `export { connect } from 'node:net'`,
+        'service/index.ts': `import pg from 'pg'\nexport const s = pg`,
+        'cli/a.ts': `import { s } from '../service/index.ts'\nimport { r } from '../providers/registry.ts'\nexport const c = [s, r]`,
+      }),
+    )
+    expect(found.findings).toEqual([])
+    expect(found.modules).toHaveLength(7)
+  })
+})
+
+const FORBIDDEN_TEXT: readonly (readonly [rule: string, file: string, line: string])[] = [
+  ['pure-clock', 'src/plan/a.ts', 'const now = Date.now()'],
+  ['pure-clock', 'src/report/a.ts', 'const now = new Date( )'],
+  ['pure-clock', 'src/formats/a.ts', 'setTimeout(run, 1)'],
+  ['pure-randomness', 'src/model/a.ts', 'const id = Math.random()'],
+  ['pure-randomness', 'src/plan/a.ts', `import { createHash, randomUUID } from 'node:crypto'`],
+  ['pure-process', 'src/report/a.ts', 'const width = process.stdout.columns'],
+  ['net-only-isip', 'src/model/a.ts', `import { connect, isIP } from 'node:net'`],
+  ['net-only-isip', 'src/providers/x/a.ts', `import * as net from 'node:net'`],
+  ['net-only-isip', 'src/cli/a.ts', `} from 'node:net'`],
+  ['pure-crypto-only-hashes', 'src/plan/a.ts', `const c = await import('node:crypto')`],
+  ['pure-crypto-only-hashes', 'src/plan/a.ts', `import { createHash, createSign } from 'node:crypto'`],
+  ['node-prefix', 'src/cli/a.ts', `import { readFile } from 'fs/promises'`],
+  ['no-default-export', 'src/cli/a.ts', 'export default 1'],
+  ['no-enum-or-namespace', 'src/cli/a.ts', 'export const enum A { b }'],
+]
+
+describe('text that breaks a rule is found out', () => {
+  test('there is some for every rule', () => {
+    expect(new Set(FORBIDDEN_TEXT.map(([rule]) => rule))).toEqual(new Set(TEXT_RULES.map(({ name }) => name)))
+  })
+
+  test.each(FORBIDDEN_TEXT)('%s in %s: %s', (rule, file, line) => {
+    expect(textFindings(file, `\n${line}\n`)).toContain(`${rule} ${file}:2`)
+  })
+
+  test.each([
+    ['src/model/a.ts', `import { isIPv4, isIPv6 } from 'node:net'`],
+    ['src/plan/a.ts', `import { createHash } from 'node:crypto'`],
+    ['src/formats/a.ts', `import { createHmac, timingSafeEqual } from 'node:crypto'`],
+    ['src/plan/a.ts', 'const at = new Date(milliseconds)'],
+    ['src/plan/a.ts', '// Date.now() is an argument here'],
+    ['src/cli/a.ts', 'const now = Date.now()'],
+  ])('%s may say: %s', (file, line) => {
+    expect(textFindings(file, line)).toEqual([])
+  })
+
+  test('a home directory is a place of one machine', () => {
+    const home = ['', 'home', 'somebody', 'zones'].join('/')
+    expect(machinePaths('a.md', `see ${home}\nor https://example.com/home/x`)).toEqual(['a.md:1'])
+  })
+})
+
+test('every folder of src is a layer', () => {
+  const folders = new Set(sourceFiles(root).map((file) => file.split('/')[1]))
+  expect([...folders].filter((folder) => folder === undefined || !(folder in LAYERS))).toEqual([])
+})
+
+/** A package of its own with this source; the packages are those of the repository. */
+function plant(files: Readonly<Record<string, string>>): string {
+  const tree = temporaryDirectory()
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(tree, 'src', path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, `${text}\n`)
+  }
+  writeFileSync(join(tree, 'package.json'), readFileSync(join(root, 'package.json')))
+  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
+  return tree
+}

@@ -1,0 +1,86 @@
+import type { IForbiddenRuleType } from 'dependency-cruiser'
+
+/** The folders of `src/` and which others each may import. A folder that is not named here may import nothing and fails. */
+export const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  plan: ['model'],
+  formats: ['model'],
+  report: ['model', 'plan'],
+  definitions: ['model', 'plan', 'formats'],
+  transport: ['model', 'plan', 'formats'],
+  providers: ['model', 'plan', 'formats', 'definitions', 'transport'],
+  sync: ['model', 'plan', 'formats', 'report', 'definitions', 'transport', 'providers'],
+  service: ['model', 'formats'],
+  cli: ['model', 'plan', 'formats', 'report', 'definitions', 'transport', 'providers', 'sync', 'service'],
+}
+
+export const PURE_FOLDERS = ['model', 'plan', 'formats', 'report'] as const
+
+const pure = `^src/(?:${PURE_FOLDERS.join('|')})/`
+const anyOf = (names: readonly string[]): string => `(?:${names.join('|')})`
+const packages = (names: readonly string[]): string => `(?:^|/)node_modules/${anyOf(names)}/`
+
+const SOCKET_MODULES = ['net', 'dgram', 'tls', 'http', 'https', 'http2', 'dns', 'dns/promises', 'cluster', 'inspector']
+
+const forbid = (name: string, from: IForbiddenRuleType['from'], to: IForbiddenRuleType['to']): IForbiddenRuleType => ({
+  name,
+  severity: 'error',
+  from,
+  to,
+})
+
+const oneWay = Object.entries(LAYERS).map(([layer, below]) =>
+  forbid(`one-way-${layer}`, { path: `^src/${layer}/` }, { path: '^src/', pathNot: `^src/${anyOf([layer, ...below])}/` }),
+)
+
+/** The rules of the house as dependency-cruiser takes them. What an import names (only `isIP` of node:net) `source-text.ts` looks at. */
+export const RULES: readonly IForbiddenRuleType[] = [
+  ...oneWay,
+  forbid('known-folders', { path: '^src/', pathNot: `^src/${anyOf(Object.keys(LAYERS))}/` }, { path: '^src/' }),
+  forbid('not-outside-src', { path: '^src/' }, { path: '^(?:test|bench|scripts|dist)/' }),
+  forbid('pure-core-modules', { path: pure }, { dependencyTypes: ['core'], pathNot: '^(?:node:)?(?:url|net|buffer|crypto)$' }),
+  forbid(
+    'pure-packages',
+    { path: pure },
+    { path: '(?:^|/)node_modules/', pathNot: packages(['yaml', 'js-yaml', 'dns-packet', '@types/dns-packet', 'ipaddr\\.js', 'picomatch']) },
+  ),
+  forbid(
+    'sockets',
+    { path: '^src/', pathNot: '^src/(?:transport|service)/' },
+    { path: `^(?:node:)?${anyOf(SOCKET_MODULES)}$`, dependencyTypes: ['core'], pathNot: '^(?:node:)?net$' },
+  ),
+  forbid('sockets-http-client', { path: '^src/', pathNot: '^src/(?:transport|service)/' }, { path: packages(['undici', 'ws']) }),
+  forbid(
+    'service-packages',
+    { path: '^src/', pathNot: '^src/service/' },
+    {
+      path: packages([
+        'fastify',
+        '@fastify/[^/]+',
+        'pg',
+        '@types/pg',
+        'kysely',
+        'libsql',
+        'pino',
+        'prom-client',
+        'otpauth',
+        'libphonenumber-js',
+      ]),
+    },
+  ),
+  forbid(
+    'terminal-packages',
+    { path: '^src/', pathNot: '^src/cli/' },
+    { path: packages(['commander', 'picocolors', 'cli-table3', '@clack/prompts', 'listr2', '@bomb\\.sh/tab']) },
+  ),
+  forbid('island-providers', { path: '^src/providers/([^/]+)/' }, { path: '^src/providers/[^/]+/', pathNot: '^src/providers/$1/' }),
+  forbid(
+    'provider-door',
+    { path: '^src/', pathNot: '^src/providers/' },
+    { path: '^src/providers/', pathNot: '^src/providers/(?:provider|registry)\\.ts$' },
+  ),
+  forbid('service-door', { path: '^src/', pathNot: '^src/service/' }, { path: '^src/service/', pathNot: '^src/service/index\\.ts$' }),
+  forbid('no-cycles', { path: '^src/' }, { circular: true }),
+  forbid('resolvable', { path: '^src/' }, { couldNotResolve: true, pathNot: '(?:^|/)generated/' }),
+  forbid('no-development-packages', { path: '^src/' }, { dependencyTypes: ['npm-dev'], pathNot: '(?:^|/)node_modules/@types/' }),
+]
