@@ -20,6 +20,8 @@ export interface SchemaError {
   readonly keyword: string
   readonly params: Readonly<Record<string, unknown>>
   readonly message?: string
+  /** The schema that has the keyword. */
+  readonly parentSchema?: Readonly<Record<string, unknown>>
 }
 
 export interface Validate {
@@ -86,7 +88,9 @@ async function loadCompiler(sources) {
     allowUnionTypes: true,
     // Formats are for editors: what they promise is checked by the parsers of the model.
     validateFormats: false,
-    code: { source: true, esm: true, lines: true },
+    // Faults carry the schema they are against, to suggest the keys it has.
+    verbose: true,
+    code: { source: true, esm: true },
   })
   const require = createRequire(import.meta.url)
   ajv.addMetaSchema(require('ajv/dist/refs/json-schema-draft-07.json'))

@@ -1,0 +1,16 @@
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+
+/** A path as messages name it: from the working directory, with `/`. */
+export function displayPath(path: string, cwd: string): string {
+  const shown = relative(cwd, path)
+  return (shown === '' ? '.' : shown).split(sep).join('/')
+}
+
+/** The absolute path of a name that `displayPath` gave. */
+export const fromDisplayPath = (file: string, cwd: string): string => resolve(cwd, file)
+
+/** Whether a path is the folder or in it. Both must be absolute; symbolic links are not looked at. */
+export function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
+}

@@ -1,0 +1,52 @@
+import { stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import type { Diagnostic } from '../model/diagnostic.ts'
+import { CONFIG_FILE } from './config.ts'
+import { displayPath } from './file-path.ts'
+import { type ReadConfig, readConfig } from './read-config.ts'
+import { readText } from './read-text.ts'
+
+export interface LoadConfigOptions {
+  /** Absolute: where the search begins, and what names of files in messages start from. */
+  readonly cwd: string
+  /** The file, instead of the search; from `cwd`. */
+  readonly file?: string | undefined
+}
+
+/** Finds and reads the config. Without one the config is null and the diagnostic is `config-missing`. */
+export async function loadConfig({ cwd, file }: LoadConfigOptions): Promise<ReadConfig> {
+  const path = file === undefined ? await findUpward(cwd, CONFIG_FILE) : resolve(cwd, file)
+  if (path === null) return failed(missing(`there is no ${CONFIG_FILE} here or in a folder above`))
+  const shown = displayPath(path, cwd)
+  const text = await readText(path, shown)
+  if (text.ok) return readConfig(text.text, { file: shown, folder: dirname(path), cwd })
+  return failed(
+    text.fault.message.endsWith('does not exist')
+      ? missing(text.fault.message)
+      : { severity: 'error', ...text.fault, at: { file: shown, line: 1, column: 1 } },
+  )
+}
+
+const missing = (message: string): Diagnostic => ({
+  severity: 'error',
+  code: 'config-missing',
+  message,
+  hint: 'write one with "zonewright init", or name another file with -c',
+})
+
+const failed = (diagnostic: Diagnostic): ReadConfig => ({ config: null, diagnostics: [diagnostic] })
+
+/** The file of that name in the folder or the nearest one above it that has it. */
+async function findUpward(folder: string, name: string): Promise<string | null> {
+  for (let at = folder; ; at = dirname(at)) {
+    const path = resolve(at, name)
+    if (await isFile(path)) return path
+    if (dirname(at) === at) return null
+  }
+}
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (facts) => facts.isFile(),
+    () => false,
+  )

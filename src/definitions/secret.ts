@@ -1,0 +1,107 @@
+import { open, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
+import type { ProviderConfig } from './config.ts'
+
+/** Octets a file with a secret may have: private keys have a few thousand. */
+const MAX_SECRET_OCTETS = 65_536
+
+/** Settings of providers that hold secrets, at any depth. */
+const SECRET_KEYS: ReadonlySet<string> = new Set([
+  'token',
+  'secret',
+  'password',
+  'passphrase',
+  'api_key',
+  'api_token',
+  'private_key',
+  'secret_access_key',
+  'session_token',
+])
+
+/** Where secrets are looked up. */
+export interface SecretSource {
+  /** The folder that `file:` paths start from. */
+  readonly folder: string
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+export type ResolvedSecret =
+  | { readonly value: string; readonly diagnostic: null }
+  | { readonly value: null; readonly diagnostic: Diagnostic }
+
+/** Whether a setting refers to a secret instead of holding it. */
+export const isSecretReference = (text: string): boolean => /^(?:env|file):/.test(text)
+
+/**
+ * The secret that `env:NAME` or `file:PATH` refers to; other text is the secret itself. Newlines at the end of a file are not
+ * part of it. `what` names the setting for messages (`providers.cloud.token`); the value never stands in one.
+ */
+export async function resolveSecret(text: string, what: string, at: SourcePosition, source: SecretSource): Promise<ResolvedSecret> {
+  const missing = (message: string, hint?: string): ResolvedSecret => ({
+    value: null,
+    diagnostic: { severity: 'error', code: 'secret-missing', message: `${what}: ${message}`, at, hint },
+  })
+  if (text.startsWith('env:')) {
+    const name = text.slice(4)
+    const value = source.env[name]
+    if (value !== undefined && value !== '') return { value, diagnostic: null }
+    return missing(`the environment has no ${name}`, `set it: export ${name}=…`)
+  }
+  if (text.startsWith('file:')) {
+    const path = text.slice(5)
+    const contents = await readSecretFile(resolve(source.folder, path))
+    if (!contents.ok) return missing(`the file ${path} ${contents.message}`)
+    const value = contents.value.replace(/[\r\n]+$/, '')
+    return value === '' ? missing(`the file ${path} is empty`) : { value, diagnostic: null }
+  }
+  return text === '' ? missing('is empty') : { value: text, diagnostic: null }
+}
+
+type FileContents = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly message: string }
+
+async function readSecretFile(path: string): Promise<FileContents> {
+  try {
+    if (!(await stat(path)).isFile()) return { ok: false, message: 'is not a file' }
+    const handle = await open(path)
+    try {
+      const buffer = Buffer.alloc(MAX_SECRET_OCTETS + 1)
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
+      if (bytesRead > MAX_SECRET_OCTETS) return { ok: false, message: `is larger than ${MAX_SECRET_OCTETS} octets` }
+      return { ok: true, value: buffer.toString('utf8', 0, bytesRead) }
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    return { ok: false, message: readFault(error) }
+  }
+}
+
+const readFault = (error: unknown): string => {
+  const code = (error as NodeJS.ErrnoException).code ?? 'error'
+  if (code === 'ENOENT') return 'does not exist'
+  return code === 'EACCES' ? 'may not be read' : `cannot be read (${code})`
+}
+
+/** Warnings for secrets that stand in the config itself, where everyone who sees the repository sees them. */
+export function plainSecrets(provider: ProviderConfig): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  const visit = (value: unknown, path: readonly string[]): void => {
+    if (typeof value === 'object' && value !== null) {
+      for (const [key, below] of Object.entries(value)) visit(below, [...path, key])
+      return
+    }
+    const text = String(value ?? '')
+    const secret = SECRET_KEYS.has(path.at(-1) ?? '') && text !== '' && !isSecretReference(text)
+    if (!secret && !/^[a-z][a-z0-9+.-]*:\/\/[^/?#@]*:[^/?#@]+@/i.test(text)) return
+    diagnostics.push({
+      severity: 'warning',
+      code: 'secret-in-config',
+      message: `providers.${[provider.name, ...path].join('.')} holds a secret in plain text`,
+      at: provider.placeOf(...path),
+      hint: 'write env:NAME or file:PATH instead',
+    })
+  }
+  visit(provider.settings, [])
+  return diagnostics
+}
