@@ -1,0 +1,44 @@
+/** Longest word that is compared: what is longer is nobody's slip of the pen. */
+const MAX_LENGTH = 64
+
+/**
+ * The candidate a misspelt word was most likely meant to be; null where none is near: within one edit for short words, a
+ * third of the length for longer ones. An edit inserts, deletes or replaces a character or swaps two neighbours.
+ */
+export function nearestWord(word: string, candidates: Iterable<string>): string | null {
+  const from = normalize(word)
+  if (from === '' || from.length > MAX_LENGTH) return null
+  let best: string | null = null
+  let least = Math.max(1, Math.floor(from.length / 3)) + 1
+  for (const candidate of candidates) {
+    const to = normalize(candidate)
+    if (Math.abs(to.length - from.length) >= least || to.length > MAX_LENGTH) continue
+    const edits = editDistance(from, to)
+    if (edits < least) {
+      best = candidate
+      least = edits
+    }
+  }
+  return best
+}
+
+/** Case, hyphens and underscores are what people mix up most. */
+const normalize = (word: string): string => word.toLowerCase().replace(/[-_\s]/g, '')
+
+/** Optimal string alignment distance. */
+function editDistance(a: string, b: string): number {
+  let above: number[] = []
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1
+      let edits = Math.min((row[j] as number) + 1, (next[j - 1] as number) + 1, (row[j - 1] as number) + cost)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) edits = Math.min(edits, (above[j - 2] as number) + 1)
+      next.push(edits)
+    }
+    above = row
+    row = next
+  }
+  return row[b.length] as number
+}
