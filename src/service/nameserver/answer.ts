@@ -95,9 +95,8 @@ function answerFromZone(answer: Answer, zone: ZoneData, name: DomainName, code: 
     } else if (name !== cover.name) return redirect(answer, zone, cover, name, code)
   }
   answer.authoritative ||= answer.answers.length === 0
-  if (encloser.name === name) return answerFromNode(answer, zone, encloser, name, code)
-  const wildcard = zone.nodes.get(`*.${encloser.name === ROOT ? '' : encloser.name}` as DomainName)
-  if (wildcard) return answerFromNode(answer, zone, wildcard, name, code)
+  const node = encloser.name === name ? encloser : wildcardOf(zone, encloser)
+  if (node) return answerFromNode(answer, zone, node, name, code)
   answer.rcode = NXDOMAIN
   return deny(answer, zone)
 }
@@ -110,6 +109,10 @@ function closestEncloser(zone: ZoneData, name: DomainName): ZoneNode {
   }
   return zone.apex
 }
+
+/** The source of synthesis for what the encloser does not have (RFC 4592 section 3.3.1). */
+const wildcardOf = (zone: ZoneData, encloser: ZoneNode): ZoneNode | undefined =>
+  zone.nodes.get(encloser.name === ROOT ? ('*.' as DomainName) : (`*.${encloser.name}` as DomainName))
 
 function answerFromNode(answer: Answer, zone: ZoneData, node: ZoneNode, name: DomainName, code: number): DomainName | null {
   const rrset = code === TYPE_ANY ? node.rrsets[0] : node.rrsets.find((candidate) => candidate.code === code)
@@ -160,14 +163,16 @@ function redirect(answer: Answer, zone: ZoneData, node: ZoneNode, name: DomainNa
 /** Adds the addresses the zone holds for the hosts that NS, MX and SRV lead to (RFC 1035 section 3.3, RFC 2782). */
 function addHosts(section: PlacedRrset[], zone: ZoneData, rrset: Rrset, wanted: (host: ZoneNode) => boolean): void {
   if (rrset.type !== 'NS' && rrset.type !== 'MX' && rrset.type !== 'SRV') return
-  const seen = new Set<ZoneNode>()
+  const seen = new Set<DomainName>()
   for (let i = 0; i < rrset.data.length && i < MAX_ADDITIONAL_HOSTS; i += 1) {
-    const target = targetName(rrset.type, rrset.data[i] ?? '')
-    const host = target === null ? undefined : zone.nodes.get(target)
-    if (!host || seen.has(host) || !wanted(host)) continue
-    seen.add(host)
+    const name = targetName(rrset.type, rrset.data[i] ?? '')
+    if (name === null || seen.has(name) || !isAtOrBelow(name, zone.name)) continue
+    seen.add(name)
+    const encloser = closestEncloser(zone, name)
+    const host = encloser.name === name ? encloser : encloser.cover ? undefined : wildcardOf(zone, encloser)
+    if (!host || !wanted(host)) continue
     for (const addresses of host.rrsets) {
-      if (addresses.type === 'A' || addresses.type === 'AAAA') section.push({ name: host.name, rrset: addresses })
+      if (addresses.type === 'A' || addresses.type === 'AAAA') section.push({ name, rrset: addresses })
     }
   }
 }
