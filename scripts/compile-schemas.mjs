@@ -20,6 +20,8 @@ export interface SchemaError {
   readonly keyword: string
   readonly params: Readonly<Record<string, unknown>>
   readonly message?: string
+  /** The key at fault, where the fault is in a key itself. */
+  readonly propertyName?: string
   /** The schema that has the keyword. */
   readonly parentSchema?: Readonly<Record<string, unknown>>
 }

@@ -3,7 +3,7 @@ import type { DomainName } from '../model/domain-name.ts'
 import type { Ttl } from '../model/ttl.ts'
 import type { DesiredZone, Policy, RefusalName, ZoneSettings } from '../model/zone.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
-import type { PathStep } from './yaml-value.ts'
+import type { PathStep } from './yaml-place.ts'
 
 /** The config file, with every default filled in. Paths are absolute; names of files for messages are from the working directory. */
 export interface Config {

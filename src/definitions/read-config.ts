@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { validate } from '../../generated/config-schema.js'
 import { didYouMean } from '../formats/definition/suggest.ts'
+import { plainValue } from '../formats/yaml/plain-value.ts'
 import { readYaml } from '../formats/yaml/read-yaml.ts'
 import { isNull, type YamlMapping, type YamlNode } from '../formats/yaml/yaml-node.ts'
 import type { Diagnostic } from '../model/diagnostic.ts'
@@ -13,7 +14,7 @@ import { type Config, type ConfigDefaults, type ConfigRule, DEFAULT_FILES, DEFAU
 import { hasGlob } from './file-glob.ts'
 import { schemaDiagnostics } from './schema-diagnostics.ts'
 import { plainSecrets } from './secret.ts'
-import { jsonValue, placeAt } from './yaml-value.ts'
+import { placeAt } from './yaml-place.ts'
 
 const MAX_CONFIG_LENGTH = 1024 * 1024
 
@@ -81,7 +82,7 @@ export function defaultConfig(place: Omit<ConfigPlace, 'file'>): Config {
 export function readConfig(text: string, place: ConfigPlace): ReadConfig {
   const { root, diagnostics: yaml } = readYaml(text, { file: place.file, maxLength: MAX_CONFIG_LENGTH })
   if (root === null) return { config: null, diagnostics: yaml }
-  const document = isNull(root) ? {} : jsonValue(withoutEmpty(root))
+  const document = isNull(root) ? {} : plainValue(withoutEmpty(root))
   if (!validate(document)) {
     return { config: null, diagnostics: [...yaml, ...schemaDiagnostics(root, validate.errors ?? [])] }
   }

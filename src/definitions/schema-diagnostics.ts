@@ -2,7 +2,7 @@ import type { SchemaError } from '../../generated/config-schema.js'
 import { didYouMean } from '../formats/definition/suggest.ts'
 import type { YamlNode } from '../formats/yaml/yaml-node.ts'
 import type { Diagnostic } from '../model/diagnostic.ts'
-import { keyPlace, nodeAt, placeAt, pointerSteps } from './yaml-value.ts'
+import { keyPlace, nodeAt, placeAt, pointerSteps } from './yaml-place.ts'
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: 'a mapping',
@@ -16,58 +16,61 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 /** The faults a validator found, in the user's words and with their places in the file. */
 export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]): Diagnostic[] {
-  return errors.map((error) => {
-    const path = pointerSteps(error.instancePath)
-    const what = path.length === 0 ? 'the file' : `"${path.join('.')}"`
-    const at = placeAt(root, path)
-    switch (error.keyword) {
-      case 'additionalProperties': {
-        const key = String(error.params['additionalProperty'])
-        const node = nodeAt(root, path)
-        const known = Object.keys(error.parentSchema?.['properties'] ?? {})
-        return {
-          severity: 'error',
-          code: 'schema-unknown-key',
-          message: `"${[...path, key].join('.')}" is not a key that can stand here`,
-          at: (node?.kind === 'mapping' && keyPlace(node, key)) || at,
-          hint: didYouMean(key, known) ?? `keys here are ${known.join(', ')}`,
+  // A bad key is reported by the rule for keys and once more by what the rule asks.
+  return errors
+    .filter((error) => error.propertyName === undefined)
+    .map((error) => {
+      const path = pointerSteps(error.instancePath)
+      const what = path.length === 0 ? 'the file' : `"${path.join('.')}"`
+      const at = placeAt(root, path)
+      switch (error.keyword) {
+        case 'additionalProperties': {
+          const key = String(error.params['additionalProperty'])
+          const node = nodeAt(root, path)
+          const known = Object.keys(error.parentSchema?.['properties'] ?? {})
+          return {
+            severity: 'error',
+            code: 'schema-unknown-key',
+            message: `"${[...path, key].join('.')}" is not a key that can stand here`,
+            at: (node?.kind === 'mapping' && keyPlace(node, key)) || at,
+            hint: didYouMean(key, known) ?? `keys here are ${known.join(', ')}`,
+          }
         }
+        case 'required':
+          return {
+            severity: 'error',
+            code: 'schema-missing-key',
+            message: `${what} needs the key "${String(error.params['missingProperty'])}"`,
+            at,
+          }
+        case 'type':
+          return {
+            severity: 'error',
+            code: 'schema-type',
+            message: `${what} must be ${typeNames(error.params['type'])}`,
+            at,
+            hint: typeHint(error),
+          }
+        case 'enum':
+          return {
+            severity: 'error',
+            code: 'schema-value',
+            message: `${what} must be one of ${listed(error.params['allowedValues'])}`,
+            at,
+            hint: suggestion(root, path, error.params['allowedValues']),
+          }
+        case 'propertyNames':
+          return {
+            severity: 'error',
+            code: 'schema-value',
+            message: `"${String(error.params['propertyName'])}" is not a name that can stand here`,
+            at: keyPlaceAt(root, path, String(error.params['propertyName'])) ?? at,
+            hint: 'use letters, digits, hyphens, underscores and dots',
+          }
+        default:
+          return { severity: 'error', code: 'schema-value', message: `${what} ${error.message ?? 'is not allowed'}`, at }
       }
-      case 'required':
-        return {
-          severity: 'error',
-          code: 'schema-missing-key',
-          message: `${what} needs the key "${String(error.params['missingProperty'])}"`,
-          at,
-        }
-      case 'type':
-        return {
-          severity: 'error',
-          code: 'schema-type',
-          message: `${what} must be ${typeNames(error.params['type'])}`,
-          at,
-          hint: typeHint(error),
-        }
-      case 'enum':
-        return {
-          severity: 'error',
-          code: 'schema-value',
-          message: `${what} must be one of ${listed(error.params['allowedValues'])}`,
-          at,
-          hint: suggestion(root, path, error.params['allowedValues']),
-        }
-      case 'propertyNames':
-        return {
-          severity: 'error',
-          code: 'schema-value',
-          message: `"${String(error.params['propertyName'])}" is not a name that can stand here`,
-          at: keyPlaceAt(root, path, String(error.params['propertyName'])) ?? at,
-          hint: 'use letters, digits, hyphens, underscores and dots',
-        }
-      default:
-        return { severity: 'error', code: 'schema-value', message: `${what} ${error.message ?? 'is not allowed'}`, at }
-    }
-  })
+    })
 }
 
 const typeNames = (type: unknown): string =>

@@ -1,27 +1,6 @@
 import { isNull, type YamlMapping, type YamlNode } from '../formats/yaml/yaml-node.ts'
 import type { SourcePosition } from '../model/diagnostic.ts'
 
-/**
- * A YAML tree as JSON values by YAML's core schema (https://yaml.org/spec/1.2.2/#103-core-schema): plain scalars that look
- * like null, booleans and numbers are such. Objects have no prototype, so that no key is special.
- */
-export function jsonValue(node: YamlNode): unknown {
-  if (node.kind === 'scalar') return node.plain ? plainValue(node.text) : node.text
-  if (node.kind === 'sequence') return node.items.map(jsonValue)
-  const object: Record<string, unknown> = Object.create(null)
-  for (const { key, value } of node.entries) object[key.text] = jsonValue(value)
-  return object
-}
-
-function plainValue(text: string): unknown {
-  if (/^(?:~|null|Null|NULL)?$/.test(text)) return null
-  if (/^(?:true|True|TRUE)$/.test(text)) return true
-  if (/^(?:false|False|FALSE)$/.test(text)) return false
-  if (/^[-+]?[0-9]+$/.test(text) || /^0o[0-7]+$/.test(text) || /^0x[0-9a-fA-F]+$/.test(text)) return Number(text)
-  if (/^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/.test(text)) return Number(text)
-  return text
-}
-
 /** A step from a node to one below it: a key of a mapping or an index of a sequence. */
 export type PathStep = string | number
 
