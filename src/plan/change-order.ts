@@ -12,6 +12,7 @@ import { targetName } from '../model/rdata/canonical.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { ZoneDifference } from './diff-zone.ts'
 import type { Call } from './least-calls.ts'
+import { clash } from './standing-conflicts.ts'
 
 /** For each call the indexes of the calls it waits for, ascending. `headroom` is how many records the target takes beyond the existing ones. */
 export function orderCalls(calls: readonly Call[], difference: ZoneDifference, headroom: number): number[][] {
@@ -24,12 +25,6 @@ export function orderCalls(calls: readonly Call[], difference: ZoneDifference, h
 }
 
 const isNullMx = (record: ResourceRecord): boolean => record.type === 'MX' && record.data === '0 .'
-
-/** The kinds of records that cannot stand together at one name, or null for a kind that has no such rule. */
-function clash(a: ResourceRecord, b: ResourceRecord): boolean {
-  if (a.type === 'CNAME' || b.type === 'CNAME') return true
-  return a.type === 'MX' && b.type === 'MX' && isNullMx(a) !== isNullMx(b)
-}
 
 function addExclusivityEdges(calls: readonly Call[], edges: Set<number>[]): void {
   const leaving = new Map<DomainName, number[]>()

@@ -36,11 +36,12 @@ export function domainChange(
 ): DomainChange | null {
   const common = { subject: 'domain', name, type: null, after: [] } as const
   if (existing === null) {
-    return absent
-      ? null
-      : { ...common, action: 'create', id: null, existing: null, desired, fields: Object.keys(desired).sort() as Field[] }
+    if (absent) return null
+    const created: ZoneSettings = { type: 'master', ...desired }
+    return { ...common, action: 'create', id: null, existing: null, desired: created, fields: Object.keys(created).sort() as Field[] }
   }
   const id = existing.id ?? null
+  if (absent && policy !== 'sync') return null
   if (absent) return { ...common, action: 'delete', id, existing: existing.settings, desired: null, fields: [] }
   const fields = differingSettings(existing.settings, desired)
   if (fields.length === 0 || policy === 'create-only') return null

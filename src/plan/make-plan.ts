@@ -16,6 +16,7 @@ import { type Call, leastCalls } from './least-calls.ts'
 import type { CallCount, RenderedState, ZonePlan } from './plan.ts'
 import { applyPolicy } from './policy.ts'
 import { type SafetyThresholds, safetyRefusals } from './safety-limits.ts'
+import { standingConflicts } from './standing-conflicts.ts'
 import { unmanagedTest } from './unmanaged.ts'
 
 export interface PlanInput {
@@ -39,6 +40,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   const existingRecords = existing?.records ?? []
   const difference = applyPolicy(compare(input, fitted, existingRecords), input.policy)
   diagnostics.push(...surplusNotices(difference, target))
+  if (capabilities.cnameExclusive && !desired.absent) diagnostics.push(...standingConflicts(difference, target))
   const refusals = safetyRefusals(desired.name, difference, desired.absent && existing !== null, input.thresholds, input.allow)
 
   const domain = domainChange(desired.name, existing, fitted.settings, desired.absent, input.policy)

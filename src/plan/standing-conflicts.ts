@@ -1,0 +1,40 @@
+import type { Diagnostic } from '../model/diagnostic.ts'
+import type { DomainName } from '../model/domain-name.ts'
+import { type DefinedRecord, type ExistingRecord, groupRrsets } from '../model/record.ts'
+import type { ZoneDifference } from './diff-zone.ts'
+
+/**
+ * Records to be added that the target would refuse beside records it keeps, unmanaged ones included: a CNAME is alone at its name
+ * (RFC 2181 section 10.1), and so is a null MX among MX (RFC 7505 section 3).
+ */
+export function standingConflicts(difference: ZoneDifference, target: string): Diagnostic[] {
+  const standing = new Map<DomainName, ExistingRecord[]>()
+  for (const record of [...difference.unmanaged, ...difference.kept]) {
+    const list = standing.get(record.name)
+    if (list) list.push(record)
+    else standing.set(record.name, [record])
+  }
+  if (standing.size === 0) return []
+  const diagnostics: Diagnostic[] = []
+  for (const set of groupRrsets(difference.added).values()) {
+    const added = set[0] as DefinedRecord
+    const blocking = (standing.get(added.name) ?? []).find((record) => set.some((one) => clash(record, one)))
+    if (!blocking) continue
+    const whose = difference.unmanaged.includes(blocking) ? 'which is not managed' : 'which stays'
+    diagnostics.push({
+      severity: 'error',
+      code: added.type === 'MX' && blocking.type === 'MX' ? 'null-mx-not-alone' : 'cname-not-alone',
+      message: `${added.name} ${added.type} cannot come to ${target} beside ${blocking.name} ${blocking.type} ${blocking.data}, ${whose}`,
+      at: added.at,
+    })
+  }
+  return diagnostics
+}
+
+const isNullMx = (record: { type: string; data: string }): boolean => record.type === 'MX' && record.data === '0 .'
+
+/** Whether two records cannot stand at one name at one time. */
+export function clash(a: { type: string; data: string }, b: { type: string; data: string }): boolean {
+  if (a.type === 'CNAME' || b.type === 'CNAME') return true
+  return a.type === 'MX' && b.type === 'MX' && isNullMx(a) !== isNullMx(b)
+}

@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest'
+import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
+import { desiredZone } from '../support/records.ts'
+
+const lines = (count: number, line: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => line(index)).join('\n')
+
+describe('changes', () => {
+  const cases: { name: string; existing: string; desired: string; changes: string[] }[] = [
+    { name: 'nothing differs', existing: 'www A 192.0.2.1', desired: 'www A 192.0.2.1', changes: [] },
+    {
+      name: 'a new record is created',
+      existing: 'www A 192.0.2.1',
+      desired: 'www A 192.0.2.1\nx A 192.0.2.2',
+      changes: ['+ x A 192.0.2.2'],
+    },
+    {
+      name: 'a TTL change is one update',
+      existing: 'www 300 A 192.0.2.1',
+      desired: 'www 3600 A 192.0.2.1',
+      changes: ['~ www 300 A 192.0.2.1 -> www 3600 A 192.0.2.1'],
+    },
+    {
+      name: 'a change of data is an update in place',
+      existing: 'www A 192.0.2.1',
+      desired: 'www A 192.0.2.9',
+      changes: ['~ www A 192.0.2.1 -> www A 192.0.2.9'],
+    },
+    {
+      name: 'with several values the TTL change keeps its value and only the odd one moves',
+      existing: 'www 300 A 192.0.2.1\nwww 300 A 192.0.2.2',
+      desired: 'www 3600 A 192.0.2.2\nwww 3600 A 192.0.2.3',
+      changes: ['~ www 300 A 192.0.2.2 -> www 3600 A 192.0.2.2', '~ www 300 A 192.0.2.1 -> www 3600 A 192.0.2.3'],
+    },
+    {
+      name: 'a CNAME leaves before an address comes',
+      existing: 'www CNAME x.example.net.\nkeep A 192.0.2.1',
+      desired: 'www A 192.0.2.1\nkeep A 192.0.2.1',
+      changes: ['+ www A 192.0.2.1 < 1', '- www CNAME x.example.net.'],
+    },
+    {
+      name: 'addresses leave before a CNAME comes',
+      existing: 'www A 192.0.2.1\nwww AAAA 2001:db8::1\nkeep A 192.0.2.1',
+      desired: 'www CNAME x.example.net.\nkeep A 192.0.2.1',
+      changes: ['- www A 192.0.2.1', '- www AAAA 2001:db8::1', '+ www CNAME x.example.net. < 0,1'],
+    },
+    {
+      name: 'a null MX becomes the first of several and the others wait for it',
+      existing: '@ MX 0 .\nkeep A 192.0.2.1',
+      desired: '@ MX 10 a.example.net.\n@ MX 20 b.example.net.\nkeep A 192.0.2.1',
+      changes: ['~ @ MX 0 . -> @ MX 10 a.example.net.', '+ @ MX 20 b.example.net. < 0'],
+    },
+    {
+      name: 'the last of several MX becomes the null MX when the others have gone',
+      existing: '@ MX 10 a.example.net.\n@ MX 20 b.example.net.\nkeep A 192.0.2.1',
+      desired: '@ MX 0 .\nkeep A 192.0.2.1',
+      changes: ['~ @ MX 10 a.example.net. -> @ MX 0 . < 1', '- @ MX 20 b.example.net.'],
+    },
+    {
+      name: 'a surplus duplicate is deleted and nothing else',
+      existing: 'www A 192.0.2.1\nwww A 192.0.2.1',
+      desired: 'www A 192.0.2.1',
+      changes: ['- www A 192.0.2.1'],
+    },
+    {
+      name: 'a record moves to another name in one call',
+      existing: 'old TXT "a"\nkeep A 192.0.2.1',
+      desired: 'new TXT "b"\nkeep A 192.0.2.1',
+      changes: ['~ old TXT "a" -> new TXT "b"'],
+    },
+    {
+      name: 'what points at a new name waits for it, and what was pointed at leaves last',
+      existing: 'old A 192.0.2.1\nwww CNAME old\nkeep A 192.0.2.7',
+      desired: 'new A 192.0.2.1\nwww CNAME new\nkeep A 192.0.2.7',
+      changes: ['+ new A 192.0.2.1', '- old A 192.0.2.1 < 2', '~ www CNAME old.example.com. -> www CNAME new.example.com. < 0'],
+    },
+  ]
+  it.each(cases)('$name', ({ existing, desired, changes }) => {
+    expect(changesOf(planOf(existing, desired))).toEqual(changes)
+  })
+
+  it('creates the zone before its records, with its settings', () => {
+    const plan = planOf(null, 'www A 192.0.2.1')
+    expect(changesOf(plan)).toEqual(['create zone [soa_email type]', '+ www A 192.0.2.1 < 0'])
+    expect(plan.exists).toBe(false)
+    expect(plan.diagnostics).toEqual([])
+  })
+
+  it('needs soa_email to create a master', () => {
+    const plan = planOf(null, '', { desired: desiredZone(ORIGIN, '', { settings: {} }) })
+    expect(plan.diagnostics.map(({ code }) => code)).toEqual(['schema-missing-key'])
+  })
+
+  it('updates only the settings that differ; tags are compared without case and order', () => {
+    const desired = desiredZone(ORIGIN, '', { settings: { soa_email: 'other@example.com', type: 'master', tags: [] } })
+    expect(changesOf(planOf('', '', { desired }))).toEqual(['update zone [soa_email]'])
+  })
+})
+
+describe('the record limit', () => {
+  const capabilities = { ...planOf('', '').records, limit: 3 }
+  it('lets a create wait for the delete that makes room', async () => {
+    const { CLOUD_CAPABILITIES } = await import('../../src/providers/cloud/capabilities.ts')
+    const plan = planOf('a TXT "1"\nb TXT "2"\nc TXT "3"', 'a TXT "1"\nx A 192.0.2.1\ny A 192.0.2.2', {
+      capabilities: { ...CLOUD_CAPABILITIES, maxRecords: capabilities.limit },
+    })
+    expect(changesOf(plan)).toEqual(['- b TXT "2"', '- c TXT "3"', '+ x A 192.0.2.1 < 0', '+ y A 192.0.2.2 < 1'])
+  })
+  it('refuses more records than the target holds, before any call', () => {
+    const plan = planOf(
+      '',
+      lines(12_001, (index) => `n${index} A 192.0.2.1`),
+    )
+    expect(plan.diagnostics.map(({ code }) => code)).toEqual(['record-limit'])
+  })
+  it('counts unmanaged records', () => {
+    const desired = desiredZone(
+      ORIGIN,
+      lines(12_000, (index) => `n${index} A 192.0.2.1`),
+      { unmanaged: [{ name: '_acme*' }] },
+    )
+    const plan = planOf('_acme TXT "x"', '', { desired })
+    expect(plan.diagnostics.map(({ code }) => code)).toEqual(['record-limit'])
+    expect(plan.records.unmanaged).toBe(1)
+  })
+})
+
+it('says where a record would come beside an unmanaged one that the target keeps apart', () => {
+  const desired = desiredZone(ORIGIN, 'www CNAME x.example.net.', { unmanaged: [{ type: 'TXT' }] })
+  const plan = planOf('www TXT "x"', '', { desired })
+  expect(plan.diagnostics.map(({ code, at }) => [code, at?.line])).toEqual([['cname-not-alone', 1]])
+})
+
+describe('refusals', () => {
+  const names = (plan: ReturnType<typeof planOf>): string[] =>
+    plan.refusals.map((refusal) => `${refusal.name}${refusal.allowed ? ' allowed' : ''}`)
+  const ten = lines(10, (index) => `n${index} A 192.0.2.${index}`)
+  it.each([
+    ['three of ten deleted is within the limit', ten, lines(7, (index) => `n${index} A 192.0.2.${index}`), []],
+    ['four of ten deleted is not', ten, lines(6, (index) => `n${index} A 192.0.2.${index}`), ['deletes']],
+    ['four of ten changed is not', ten, lines(10, (index) => `n${index} A 192.0.${index < 4 ? 3 : 2}.${index}`), ['updates']],
+    ['renaming counts as a loss', ten, lines(10, (index) => `${index < 4 ? 'm' : 'n'}${index} A 192.0.2.${index}`), ['deletes']],
+    ['below ten there is no percentage', lines(9, (index) => `n${index} A 192.0.2.1`), 'n0 A 192.0.2.1', []],
+    ['an emptied zone is refused whatever its size', 'n0 A 192.0.2.1', '', ['empty-zone']],
+  ])('%s', (_, existing, desired, expected) => {
+    expect(names(planOf(existing, desired))).toEqual(expected)
+  })
+  it('are lifted by name', () => {
+    expect(names(planOf('n0 A 192.0.2.1', '', { allow: new Set(['empty-zone']) }))).toEqual(['empty-zone allowed'])
+  })
+  it('protect a zone from deletion', () => {
+    expect(names(planOf('', '', { desired: desiredZone(ORIGIN, '', { absent: true }) }))).toEqual(['delete-zone'])
+  })
+  it('protect apex NS that are managed', () => {
+    const desired = desiredZone(ORIGIN, '@ NS ns2.example.net.\nwww A 192.0.2.1', { apexNs: 'manage' })
+    expect(names(planOf('@ NS ns1.example.net.\nwww A 192.0.2.1', '', { desired }))).toEqual(['apex-ns'])
+  })
+})
+
+describe('policies', () => {
+  it.each([
+    ['sync', ['~ a A 192.0.2.1 -> a A 192.0.2.9', '- b TXT "x"', '+ c AAAA 2001:db8::1']],
+    ['upsert-only', ['~ a A 192.0.2.1 -> a A 192.0.2.9', '+ c AAAA 2001:db8::1']],
+    ['create-only', ['+ c AAAA 2001:db8::1']],
+  ] as const)('%s', (policy, expected) => {
+    const plan = planOf('a A 192.0.2.1\nb TXT "x"', 'a A 192.0.2.9\nc AAAA 2001:db8::1', { policy })
+    expect(changesOf(plan)).toEqual(expected)
+  })
+})
+
+describe('what is left alone', () => {
+  it('unmanaged records are neither changed nor counted as a difference', () => {
+    const desired = desiredZone(ORIGIN, 'www A 192.0.2.1', { unmanaged: [{ name: '_acme-challenge*', type: 'TXT' }] })
+    expect(changesOf(planOf('www A 192.0.2.1\n_acme-challenge.www TXT "token"', '', { desired }))).toEqual([])
+  })
+  it('apex NS are the service’s own unless they are managed', () => {
+    const plan = planOf('@ NS ns1.example.net.\nwww A 192.0.2.1', '@ NS ns9.example.net.\nwww A 192.0.2.1')
+    expect(changesOf(plan)).toEqual([])
+    expect(plan.diagnostics.map(({ code }) => code)).toEqual(['apex-ns-kept'])
+  })
+  it('RRsets that octoDNS leaves to other targets', () => {
+    const scopes = [{ name: ORIGIN, type: 'TXT', ignored: true, included: [], excluded: [] }]
+    const desired = desiredZone(ORIGIN, 'www A 192.0.2.1\n@ TXT "mine"', { scopes })
+    expect(changesOf(planOf('www A 192.0.2.1\n@ TXT "theirs"', '', { desired }))).toEqual([])
+  })
+})
+
+it('plans the same whatever the order of its inputs', () => {
+  const existing = ['a A 192.0.2.1', 'b A 192.0.2.2', 'c CNAME a', 'd TXT "x"', 'd TXT "y"']
+  const desired = ['a A 192.0.2.7', 'e A 192.0.2.2', 'c A 192.0.2.4', 'd TXT "z"', 'f TXT "y"']
+  const strip = (plan: ReturnType<typeof planOf>): string[] => changesOf(plan)
+  expect(strip(planOf(existing.toReversed().join('\n'), desired.toReversed().join('\n')))).toEqual(
+    strip(planOf(existing.join('\n'), desired.join('\n'))),
+  )
+})

@@ -1,0 +1,40 @@
+import type { RecordChange } from '../../src/plan/change.ts'
+import { makeZonePlan, type PlanInput } from '../../src/plan/make-plan.ts'
+import type { ZonePlan } from '../../src/plan/plan.ts'
+import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'
+import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
+import { desiredZone, existingZone, name } from './records.ts'
+
+export const ORIGIN = name('example.com.')
+
+/** The plan from one zone text to another at a target with the cloud's capabilities. */
+export function planOf(existing: string | null, desired: string, more: Partial<PlanInput> = {}): ZonePlan {
+  return makeZonePlan({
+    desired: desiredZone(ORIGIN, desired),
+    existing: existing === null ? null : existingZone(ORIGIN, existing),
+    target: 'cloud',
+    capabilities: CLOUD_CAPABILITIES,
+    policy: 'sync',
+    thresholds: DEFAULT_THRESHOLDS,
+    allow: new Set(),
+    rendered: 'match',
+    servedApexNs: null,
+    ...more,
+  })
+}
+
+/** Changes as a reader writes them: `+ www A 192.0.2.1`, `~ www A 192.0.2.1 -> www A 192.0.2.2`, `< 0,1` for what it waits for. */
+export function changesOf(plan: ZonePlan): string[] {
+  return plan.changes.map((change) => {
+    const after = change.after.length > 0 ? ` < ${change.after.join(',')}` : ''
+    if (change.subject === 'domain') return `${change.action} zone [${change.fields.join(' ')}]${after}`
+    const { existing, desired } = change
+    if (existing && desired) return `~ ${text(existing)} -> ${text(desired)}${after}`
+    return `${existing ? '-' : '+'} ${text((existing ?? desired) as NonNullable<RecordChange['existing']>)}${after}`
+  })
+}
+
+const text = (record: NonNullable<RecordChange['existing']>): string => {
+  const owner = record.name === ORIGIN ? '@' : record.name.slice(0, -ORIGIN.length - 1)
+  return `${owner} ${record.ttl === null ? '' : `${record.ttl} `}${record.type} ${record.data}`
+}
