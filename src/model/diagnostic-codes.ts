@@ -15,6 +15,16 @@ export const DIAGNOSTIC_CODES = {
   'yaml-too-deep': 'Collections are nested more deeply than a definition needs.',
   'yaml-too-many-aliases': 'Aliases expand to more nodes than a definition may hold.',
   'yaml-unsupported': 'The file uses a feature of YAML that definitions do not have.',
+  // Included files
+  'include-invalid': 'A file cannot be included.',
+  'variable-unknown': 'A fragment uses a variable that has no value.',
+  'variable-unused': 'An include gives a variable that the fragment does not use.',
+  // Zone files
+  'zonefile-syntax': 'A zone file breaks the syntax of RFC 1035.',
+  'zonefile-directive': 'A directive of a zone file is not known or lacks an operand.',
+  'zonefile-class': 'A record of a zone file is of another class than IN.',
+  'zonefile-include': 'A file that a zone file includes cannot be read.',
+  'zonefile-too-large': 'A zone file has more than can be read: entries, records, inclusions or errors.',
   // Layout of a definition or config
   'schema-type': 'A value is of another type than its key needs.',
   'schema-unknown-key': 'A key is not one that can stand here.',

@@ -1,6 +1,6 @@
 import type { Token } from '../../model/rdata/field-kind.ts'
 import { isBroken, isNull, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
-import { kindName, reportUnknownKey, type ValueContext } from './read-value.ts'
+import { kindName, reportUnknownKey, type ValueContext } from './value-context.ts'
 import { LOCATION_KEYS, SERVICE_KEYS } from './value-forms.ts'
 
 /** Keys of a LOC value that are metres. */

@@ -1,132 +1,200 @@
-import type { Diagnostic, SourcePosition } from '../../model/diagnostic.ts'
-import type { DomainName } from '../../model/domain-name.ts'
-import type { Result } from '../../model/result.ts'
+import type { SourcePosition } from '../../model/diagnostic.ts'
+import { type DomainName, parseDomainName, ROOT } from '../../model/domain-name.ts'
 import { type Ttl, ttlFromSeconds } from '../../model/ttl.ts'
 import type { DesiredZone } from '../../model/zone.ts'
-import { readYaml } from '../yaml/read-yaml.ts'
-import type { YamlNode } from '../yaml/yaml-node.ts'
-import { collectFaults, type Faults } from './faults.ts'
+import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
+import { collectFaults, type Faults, quoted } from './faults.ts'
+import { SETTING_KEYS } from './keys.ts'
+import { type OpenFiles, openFiles } from './open-files.ts'
+import type { IncludedFile, IncludeEntry, ParsedDefinition, ParseOptions } from './parse-options.ts'
 import { readRecordMap } from './read-record-map.ts'
+import { readSettings } from './read-settings.ts'
 import type { Layout, Reading } from './reading.ts'
+import { checkSchema, type LeftFault } from './schema-check.ts'
+import { fillVariables } from './variables.ts'
 
-/** A file that a definition draws in. `file` identifies it (the same file always by the same text) and stands in positions. */
-export interface IncludedFile {
-  readonly file: string
-  readonly text: string
-}
+export type { IncludedFile, IncludeEntry, ParsedDefinition, ParseOptions, ReadInclude } from './parse-options.ts'
 
-/** Reads a file named in `include:` or `!include`: `path` as it is written, `from` the file that names it. Does the I/O for a pure parser. */
-export type ReadInclude = (path: string, from: string) => Result<IncludedFile>
+/** What octoDNS gives a record without `ttl`. */
+const OCTODNS_DEFAULT_TTL = 3600
 
-export interface ParseOptions {
-  /** The name of the file in positions and diagnostics. */
-  readonly file: string
-  /** The zone by the name of the file; used where the file has no `domain:`. */
-  readonly zoneName?: DomainName | null | undefined
-  /** Seconds for records without `ttl` in the layout that is the record map alone; 3600 where absent. */
-  readonly octodnsDefaultTtl?: number | undefined
-  /** Without it, a file that includes others is an error. */
-  readonly include?: ReadInclude | undefined
-  /** The most characters one file may have; 10 Mi where absent. */
-  readonly maxLength?: number | undefined
-}
-
-/** One entry of `include:`. */
-export interface IncludeEntry {
-  readonly path: string
-  readonly with: ReadonlyMap<string, string>
-  readonly at: SourcePosition
-}
-
-export interface ParsedDefinition {
-  /** Null where the file has faults that leave no zone to speak of. With errors among the diagnostics a zone lacks what was at fault. */
-  readonly zone: DesiredZone | null
-  readonly layout: Layout
-  /** False with `enabled: false`: the definition is to be left alone. */
-  readonly enabled: boolean
-  /** The entries of `include:`; already merged into the zone. */
-  readonly includes: readonly IncludeEntry[]
-  /** Every other file that was read, by `file`, sorted. */
-  readonly includedFiles: readonly string[]
-  /** RRsets whose definition says `octodns: {lenient: true}`, by `rrsetKey`. */
-  readonly lenient: ReadonlySet<string>
-  readonly diagnostics: readonly Diagnostic[]
-}
+/** A zone for messages about a file that does not say which zone it is of. */
+const NAMELESS = 'zone.invalid.' as DomainName
 
 /** Reads a definition in either layout. Every fault of the file becomes a diagnostic with its place; never throws on bad input. */
 export function parseDefinition(text: string, options: ParseOptions): ParsedDefinition {
-  const { file } = options
   const faults = collectFaults()
-  const document = readYaml(text, { file, maxLength: options.maxLength })
-  faults.diagnostics.push(...document.diagnostics)
-  const reading = readOctodns(document.root === null ? [] : [document.root], options, faults)
-  return { zone: null, layout: 'octodns', enabled: true, includes: [], includedFiles: [], lenient: new Set(), diagnostics: [], ...reading }
+  const files = openFiles(options.include, options.maxLength, faults)
+  const root = files.parse({ file: options.file, text })
+  if (root !== null && hasSettings(root)) return parseWithSettings(root, files, faults, options)
+  return parseRecordMaps(root === null ? [] : [root], files, faults, options)
 }
 
-function readOctodns(roots: readonly YamlNode[], options: ParseOptions, faults: Faults): Partial<ParsedDefinition> {
-  const zone = options.zoneName as DomainName
-  const defaultTtl = ttlFromSeconds(options.octodnsDefaultTtl ?? 3600)
-  const reading: Reading = {
-    layout: 'octodns',
-    zone,
-    defaultTtl: defaultTtl.ok ? defaultTtl.value : (3600 as Ttl),
-    faults,
-    faulty: new Set(),
-    records: [],
-    foreign: [],
-    scopes: [],
-    lenient: new Set(),
+/** Reads several files that are one record map in octoDNS's layout; `options.file` is where the zone begins. */
+export function parseFilesOfZone(sources: readonly IncludedFile[], options: ParseOptions): ParsedDefinition {
+  const faults = collectFaults()
+  const files = openFiles(options.include, options.maxLength, faults)
+  const roots = sources.flatMap((source) => files.parse(source) ?? [])
+  return parseRecordMaps(roots, files, faults, options)
+}
+
+/** A plain string under `domain:` marks the layout with settings; in a record map a record or a list of them stands there. */
+function hasSettings(root: YamlNode): root is YamlMapping {
+  return root.kind === 'mapping' && lookUp(root, 'domain')?.kind === 'scalar'
+}
+
+function parseRecordMaps(roots: readonly YamlNode[], files: OpenFiles, faults: Faults, options: ParseOptions): ParsedDefinition {
+  const start: SourcePosition = { file: options.file, line: 1, column: 1 }
+  const zone = options.zoneName ?? null
+  if (zone === null) {
+    const hint = 'Name the file after its zone, such as example.com.yaml, or write domain: above its records.'
+    faults.report('zone-name', start, '', 'nothing says which zone the file is of', { hint })
   }
-  for (const root of roots) readRecordMap(root, reading)
+  const ttl = ttlFromSeconds(options.octodnsDefaultTtl ?? OCTODNS_DEFAULT_TTL)
+  const reading = newReading('octodns', zone ?? NAMELESS, ttl.ok ? ttl.value : (OCTODNS_DEFAULT_TTL as Ttl), faults)
+  for (const root of roots) {
+    if (!reportStraySettings(root, faults)) readChecked(root, root, reading, false)
+  }
   return {
-    zone: {
-      name: zone,
-      at: { file: options.file, line: 1, column: 1 },
-      settings: {},
-      records: reading.records,
-      foreign: reading.foreign,
-      scopes: reading.scopes,
-      unmanaged: [],
-      apexNs: 'keep',
-      unsupported: 'error',
-      absent: false,
-      targets: null,
-      policy: null,
-      allow: [],
-    },
+    zone: zone === null || roots.length === 0 ? null : { ...EMPTY_ZONE, name: zone, at: start, ...resultsOf(reading) },
+    layout: 'octodns',
+    enabled: true,
+    includes: [],
+    includedFiles: files.included(),
     lenient: reading.lenient,
     diagnostics: faults.diagnostics,
   }
 }
 
-export interface SplitZoneFile {
-  /** The path in positions and diagnostics. */
-  readonly file: string
-  readonly text: string
+function parseWithSettings(root: YamlMapping, files: OpenFiles, faults: Faults, options: ParseOptions): ParsedDefinition {
+  const domain = lookUp(root, 'domain') as YamlNode
+  const name = readZoneName(domain, faults)
+  const zone = name ?? options.zoneName ?? NAMELESS
+  const check = checkSchema(root, { zone, layout: 'settings', hasSettings: true }, faults)
+  const told = faults.diagnostics.length
+  const { settings, enabled, includes, defaultTtl, ...rest } = readSettings(root, zone, check.faulty, faults)
+  const reading = { ...newReading('settings', zone, defaultTtl, faults), faulty: check.faulty }
+  const records = lookUp(root, 'records')
+  if (records !== undefined) readRecordMap(records, reading)
+  reportLeft(check.left, told, faults)
+  for (const entry of includes) readFragment(entry, files, reading)
+  if (settings.type === 'slave') checkSlave(root, reading)
+  const desired: DesiredZone = { name: zone, at: domain.at, settings, ...rest, ...resultsOf(reading) }
+  return {
+    zone: name === null ? null : desired,
+    layout: 'settings',
+    enabled,
+    includes,
+    includedFiles: files.included(),
+    lenient: reading.lenient,
+    diagnostics: faults.diagnostics,
+  }
 }
 
-/**
- * Reads an octoDNS split directory: several files, each a record map, make one zone. The files are read in the order of their
- * paths; `zoneName` is the directory's name without the `split_extension`.
- */
-export function parseSplitZone(
-  files: readonly SplitZoneFile[],
-  options: Omit<ParseOptions, 'file'> & { readonly zoneName: DomainName },
-): ParsedDefinition {
-  const faults = collectFaults()
-  const roots = files.flatMap(({ file, text }) => {
-    const d = readYaml(text, { file })
-    faults.diagnostics.push(...d.diagnostics)
-    return d.root ? [d.root] : []
+const EMPTY_ZONE = {
+  settings: {},
+  unmanaged: [],
+  apexNs: 'keep',
+  unsupported: 'error',
+  absent: false,
+  targets: null,
+  policy: null,
+  allow: [],
+} as const satisfies Partial<DesiredZone>
+
+const newReading = (layout: Layout, zone: DomainName, defaultTtl: Ttl | null, faults: Faults): Reading => ({
+  layout,
+  zone,
+  defaultTtl,
+  faults,
+  faulty: new Set(),
+  records: [],
+  foreign: [],
+  scopes: [],
+  lenient: new Set(),
+})
+
+const resultsOf = ({ records, foreign, scopes }: Reading): Pick<DesiredZone, 'records' | 'foreign' | 'scopes'> => ({
+  records,
+  foreign,
+  scopes,
+})
+
+function readZoneName(node: YamlNode, faults: Faults): DomainName | null {
+  if (node.kind !== 'scalar' || isBroken(node)) return null
+  if (isNull(node)) {
+    faults.report('zone-name', node.at, '', 'domain: is empty')
+    return null
+  }
+  const name = parseDomainName(node.text, ROOT)
+  if (name.ok && name.value !== ROOT) return name.value
+  faults.report('zone-name', node.at, '', name.ok ? 'the root cannot be managed as a zone' : `domain: ${name.message}`)
+  return null
+}
+
+/** Checks a tree with the schema and reads the record map in it. */
+function readChecked(root: YamlNode, records: YamlNode, reading: Reading, settings: boolean): void {
+  const { zone, layout, faults } = reading
+  const check = checkSchema(root, { zone, layout, hasSettings: settings }, faults)
+  const told = faults.diagnostics.length
+  readRecordMap(records, { ...reading, faulty: check.faulty })
+  reportLeft(check.left, told, faults)
+}
+
+/** What the schema refuses is refused: should no reader have found fault with the content, the schema's own words are given. */
+function reportLeft(left: readonly LeftFault[], told: number, faults: Faults): void {
+  if (left.length === 0 || faults.diagnostics.slice(told).some(({ severity }) => severity === 'error')) return
+  for (const { node, subject, message } of left) faults.report('schema-value', node.at, subject, message)
+}
+
+/** A record map with settings in it lacks its `domain:`. Says so instead of a fault for every setting. */
+function reportStraySettings(root: YamlNode, faults: Faults): boolean {
+  if (root.kind !== 'mapping') return false
+  const stray = root.entries.find(({ key, value }) => {
+    if (key.text === 'records') return value.kind === 'mapping' && lookUp(value, 'type')?.kind !== 'scalar'
+    return (SETTING_KEYS as readonly string[]).includes(key.text) && value.kind === 'scalar' && !isNull(value)
   })
-  return {
-    zone: null,
-    layout: 'octodns',
-    enabled: true,
-    includes: [],
-    includedFiles: [],
-    lenient: new Set(),
-    diagnostics: [],
-    ...readOctodns(roots, { ...options, file: '' }, faults),
+  if (stray === undefined) return false
+  const message = `${quoted(stray.key.text)} is a setting of a zone, but the file has no domain: above its settings`
+  faults.report('schema-missing-key', stray.key.at, '', message, { hint: 'Write domain: example.com as the first line.' })
+  return true
+}
+
+/** Takes the records of a fragment into the zone. */
+function readFragment(entry: IncludeEntry, files: OpenFiles, reading: Reading): void {
+  const { faults } = reading
+  const tree = files.open(entry.path, entry.at)
+  if (tree === null) return
+  if (hasSettings(tree)) {
+    faults.report(
+      'include-invalid',
+      entry.at,
+      reading.zone,
+      `${quoted(entry.path)} is a definition of its own (it has domain:), not a fragment of records`,
+    )
+    return
+  }
+  const used = new Set<string>()
+  const root = fillVariables(tree, entry.with, used, faults)
+  for (const name of entry.with.keys()) {
+    if (used.has(name)) continue
+    faults.report('variable-unused', entry.at, reading.zone, `${quoted(entry.path)} does not use the variable ${quoted(name)}`, {
+      severity: 'warning',
+    })
+  }
+  readChecked(root, root, reading, false)
+}
+
+/** A slave zone takes its records from its masters. */
+function checkSlave(root: YamlMapping, { zone, records, faults }: Reading): void {
+  const [first] = records
+  if (first) {
+    const at = root.entries.find(({ key }) => key.text === 'records')?.key.at ?? first.at
+    faults.report('setting-invalid', at, zone, 'a slave zone has no records of its own: they come from its masters')
+  }
+  const masters = lookUp(root, 'master_ips')
+  if (masters === undefined || (masters.kind === 'sequence' && masters.items.length === 0)) {
+    const at = root.entries.find(({ key }) => key.text === 'type')?.key.at ?? root.at
+    faults.report('schema-missing-key', at, zone, 'a slave zone needs master_ips, the servers it is transferred from')
   }
 }

@@ -22,8 +22,8 @@ function withoutQuotes(text: string): string {
 export function stringToken(text: string, layout: Layout): Token {
   if (!text.includes('\\')) return { text, quoted: true }
   if (layout === 'settings') return { text: text.replaceAll('\\;', ';').replaceAll('\\', '\\\\'), quoted: true }
-  const escaped = text.replace(/\\(\\|"|;|[01][0-9]{2}|2[0-4][0-9]|25[0-5])?/g, (match, escape: string | undefined) =>
-    escape === undefined ? '\\\\' : match,
+  const escaped = text.replace(/\\(\\|"|;|[01][0-9]{2}|2[0-4][0-9]|25[0-5])?/g, (match, meaning: string | undefined) =>
+    meaning === undefined ? '\\\\' : match,
   )
   return { text: escaped, quoted: true }
 }

@@ -3,8 +3,8 @@ import { type DomainName, displayName, isAtOrBelow, parseDomainName } from '../.
 import { isBroken, isNull, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import { quoted } from './faults.ts'
 import { readRecord } from './read-record.ts'
-import { kindName } from './read-value.ts'
 import type { Reading } from './reading.ts'
+import { kindName } from './value-context.ts'
 
 /** Reads a record map: names relative to the zone, each with one record or a list of them. An empty node is an empty map. */
 export function readRecordMap(node: YamlNode, reading: Reading): void {

@@ -2,16 +2,16 @@ import type { SourcePosition } from '../../model/diagnostic.ts'
 import { RDATA_TYPES } from '../../model/rdata/rdata-types.ts'
 import { rrsetKey } from '../../model/record.ts'
 import { parseRecordType } from '../../model/record-type.ts'
-import { parseTtl, type Ttl } from '../../model/ttl.ts'
+import type { Ttl } from '../../model/ttl.ts'
 import { NO_EXTRAS, type RecordExtras, readExtras } from '../octodns/read-extras.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import { quoted } from './faults.ts'
-import { isOctalLike, kindName, readValue, type ValueContext } from './read-value.ts'
+import { RECORD_KEYS } from './keys.ts'
+import { parseTtlNode } from './read-ttl.ts'
+import { readValue } from './read-value.ts'
 import type { Owner, Reading } from './reading.ts'
 import { didYouMean } from './suggest.ts'
-
-/** The keys of a record; those of octoDNS that no target here can express come last. */
-export const RECORD_KEYS = ['type', 'ttl', 'value', 'values', 'octodns', 'geo', 'dynamic', 'healthcheck', 'lenient'] as const
+import { kindName, type ValueContext } from './value-context.ts'
 
 const KNOWN_KEYS: ReadonlySet<string> = new Set(RECORD_KEYS)
 
@@ -120,14 +120,6 @@ function readTtl(node: YamlMapping, subject: string, reading: Reading): Ttl | nu
   if (parsed.ok) return parsed.value
   reading.faults.report('ttl-invalid', ttl.at, subject, parsed.message)
   return undefined
-}
-
-/** A TTL from a node: seconds or text with units. */
-export function parseTtlNode(node: YamlNode): ReturnType<typeof parseTtl> {
-  if (node.kind !== 'scalar') return { ok: false, message: `a TTL is a number of seconds, not a ${kindName(node)}` }
-  if (isNull(node)) return { ok: false, message: 'the TTL is empty' }
-  if (isOctalLike(node)) return { ok: false, message: `the TTL ${node.text} begins with a zero, which some readers of YAML take for octal` }
-  return parseTtl(node.text)
 }
 
 function readValues(node: YamlMapping, context: ValueContext, owner: Owner, ttl: Ttl | null): void {

@@ -5,21 +5,11 @@ import { canonicalRdata } from '../../model/rdata/canonical.ts'
 import { canonicalField, type FieldKind, type Token } from '../../model/rdata/field-kind.ts'
 import { fault, type Result } from '../../model/result.ts'
 import { isBroken, isNull, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
-import { quoted } from './faults.ts'
 import { locationTokens, serviceTokens } from './long-forms.ts'
 import { stringToken, txtOctets } from './raw-text.ts'
-import type { Reading } from './reading.ts'
-import { didYouMean } from './suggest.ts'
 import { readTargetName } from './target-name.ts'
+import { isOctalLike, kindName, reportUnknownKey, type ValueContext } from './value-context.ts'
 import { type FormField, formKeys, type ValueForm, valueForm } from './value-forms.ts'
-
-/** Whose value is read: for messages, and for names that the zone completes. */
-export interface ValueContext {
-  readonly type: string
-  /** Owner and type as messages name them. */
-  readonly subject: string
-  readonly reading: Reading
-}
 
 /** The canonical data of one value of a record; null where it has a fault, which has been reported. */
 export function readValue(node: YamlNode, context: ValueContext): string | null {
@@ -84,6 +74,7 @@ function readMapping(node: YamlNode, form: ValueForm, context: ValueContext): st
 }
 
 function readFields(node: YamlMapping, fields: readonly FormField[], context: ValueContext): string | null {
+  const { faults, faulty } = context.reading
   const given = fieldNodes(node, fields, context)
   let data = ''
   let whole = true
@@ -92,16 +83,12 @@ function readFields(node: YamlMapping, fields: readonly FormField[], context: Va
     let part: string | null = null
     if (value !== undefined) part = readFieldNode(field, value, context)
     else if (field.absent !== null) part = field.absent
-    else if (!reading(context).faulty.has(node)) {
-      reading(context).faults.report('schema-missing-key', node.at, context.subject, `${field.key} is missing`)
-    }
+    else if (!faulty.has(node)) faults.report('schema-missing-key', node.at, context.subject, `${field.key} is missing`)
     if (part === null) whole = false
     else data = data === '' ? part : `${data} ${part}`
   }
   return whole ? data : null
 }
-
-const reading = (context: ValueContext): Reading => context.reading
 
 /** The nodes of a value's fields by the key of the field, whichever of its names was used. */
 function fieldNodes(node: YamlMapping, fields: readonly FormField[], context: ValueContext): Map<string, YamlNode> {
@@ -119,18 +106,6 @@ function fieldNodes(node: YamlMapping, fields: readonly FormField[], context: Va
     else if (field.key === text || !given.has(field.key)) given.set(field.key, value)
   }
   return given
-}
-
-/** Reports a key that a value does not have. octoDNS passes over such keys, so in its layout it is a warning. */
-export function reportUnknownKey(
-  key: YamlScalar,
-  keys: readonly string[],
-  { reading: { faults, faulty, layout }, subject, type }: ValueContext,
-): void {
-  if (faulty.has(key)) return
-  const severity = layout === 'octodns' ? 'warning' : 'error'
-  const hint = didYouMean(key.text, keys) ?? `A value of ${type} has ${keys.join(', ')}.`
-  faults.report('schema-unknown-key', key.at, subject, `${quoted(key.text)} is not a key of a ${type} value`, { severity, hint })
 }
 
 /** octoDNS once wrote DS with the names of DNSKEY's fields, and still reads that (its record/ds.py). */
@@ -206,10 +181,3 @@ const words = (text: string): Token[] =>
     .split(/\s+/)
     .filter((word) => word !== '')
     .map((word) => ({ text: word, quoted: false }))
-
-/** Whether YAML 1.1 reads the number as octal and YAML 1.2 as decimal. */
-export const isOctalLike = (node: YamlScalar): boolean => node.plain && /^[-+]?0[0-9_]+$/.test(node.text)
-
-/** The kind of a node as messages name it. */
-export const kindName = (node: YamlNode): string =>
-  node.kind === 'sequence' ? 'list' : node.kind === 'mapping' ? 'mapping' : 'single value'
