@@ -3,28 +3,34 @@ import { fault, ok, type Result } from '../result.ts'
 import { canonicalField, type NameReader, type Token, takesRest } from './field-kind.ts'
 import { RDATA_TYPES } from './rdata-types.ts'
 
+/** Canonical data, or what is wrong and which token it is about: an index past the last where something is missing. */
+export type RdataResult = Result<string> & { readonly token?: number }
+
 /**
  * Rdata in canonical presentation form: fields joined by one space, names absolute and in lower case, numbers without leading
  * zeros, IPv6 as RFC 5952, strings always quoted, hexadecimal in lower case and in one piece; `\# LENGTH HEX` for a type
  * whose form is unknown (RFC 3597). Two records of a type hold the same rdata exactly if these texts are equal.
  */
-export function canonicalRdata(type: string, tokens: readonly Token[], readName: NameReader): Result<string> {
-  const definition = RDATA_TYPES.get(type)
+export function canonicalRdata(type: string, tokens: readonly Token[], readName: NameReader): RdataResult {
   if (tokens[0]?.text === '\\#' && !tokens[0].quoted) return canonicalGeneric(type, tokens)
+  const definition = RDATA_TYPES.get(type)
   if (!definition)
     return fault(`data of a type without a known form is written \\# LENGTH HEX (RFC 3597), not ${JSON.stringify(tokens[0]?.text ?? '')}`)
-  const parts: string[] = []
+  const { fields } = definition
+  let data = ''
   let next = 0
-  for (const field of definition.fields) {
+  for (const field of fields) {
     const taken = takesRest(field.kind) ? tokens.slice(next) : tokens.slice(next, next + 1)
-    next += taken.length
     const part = canonicalField(field.kind, taken, readName)
-    if (!part.ok) return fault(definition.fields.length === 1 ? part.message : `${field.key}: ${part.message}`)
-    parts.push(part.value)
+    if (!part.ok) return { ok: false, token: next, message: fields.length === 1 ? part.message : `${field.key}: ${part.message}` }
+    next += taken.length
+    if (part.value !== '') data = data === '' ? part.value : `${data} ${part.value}`
   }
-  if (next < tokens.length)
-    return fault(`has ${tokens.length - next} more field${tokens.length - next === 1 ? '' : 's'} than a ${type} record`)
-  return ok(parts.join(' '))
+  if (next < tokens.length) {
+    const extra = tokens.length - next
+    return { ok: false, token: next, message: `has ${extra} more field${extra === 1 ? '' : 's'} than a ${type} record` }
+  }
+  return ok(data)
 }
 
 function canonicalGeneric(type: string, tokens: readonly Token[]): Result<string> {
@@ -43,7 +49,7 @@ function canonicalGeneric(type: string, tokens: readonly Token[]): Result<string
 /** The fields of canonical data as they are printed; strings keep their quotes. A last field of several strings stays in pieces. */
 export function rdataFields(data: string): string[] {
   if (!data.includes('"')) return data.split(' ')
-  return data.match(/"(?:[^"\\]|\\.)*"|[^ "]+/g) ?? []
+  return data.match(/"(?:[^"\\]|\\.)*"|(?:[^ "\\]|\\.)+/g) ?? []
 }
 
 /** Index of the field that names the host a record leads to, for the types whose target must resolve. */
