@@ -31,6 +31,7 @@ const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
   u8: U8,
   u16: unsigned(writeU16, readU16),
   u32: unsigned(writeU32, readU32),
+  seconds: unsigned(writeU32, readU32),
   algorithm: U8,
   name: {
     encode: (writer, [text], compress) => writeName(writer, text as DomainName, compress),

@@ -2,6 +2,7 @@ import { MAX_STRING_OCTETS, quoteString, unescapeString } from '../character-str
 import type { DomainName } from '../domain-name.ts'
 import { parseIpv4, parseIpv6 } from '../ip-address.ts'
 import { fault, ok, type Result } from '../result.ts'
+import { parseTtl } from '../ttl.ts'
 
 /**
  * What one field of rdata is. A kind with `rest` takes every token that is left; all others take one.
@@ -11,6 +12,8 @@ export type FieldKind =
   | 'u8'
   | 'u16'
   | 'u32'
+  /** A 32-bit number of seconds, or numbers with units: the times of an SOA record. */
+  | 'seconds'
   | 'name'
   | 'ipv4'
   | 'ipv6'
@@ -73,6 +76,8 @@ export function canonicalField(kind: FieldKind, tokens: readonly Token[], readNa
     case 'u16':
     case 'u32':
       return canonicalUnsigned(token.text, UNSIGNED_LIMIT[kind])
+    case 'seconds':
+      return canonicalSeconds(token.text)
     case 'name':
       return readName(token.text)
     case 'ipv4':
@@ -106,6 +111,12 @@ function canonicalUnsigned(text: string, limit: number): Result<string> {
   if (!/^[0-9]{1,10}$/.test(text)) return fault(`${quote(text)} is not a whole number`)
   const value = Number(text)
   return value > limit ? fault(`${text} is more than ${limit}`) : ok(String(value))
+}
+
+function canonicalSeconds(text: string): Result<string> {
+  if (/^[0-9]+$/.test(text)) return canonicalUnsigned(text, UNSIGNED_LIMIT.u32)
+  const ttl = parseTtl(text)
+  return ttl.ok ? ok(String(ttl.value)) : fault(`${quote(text)} is not a number of seconds, nor one with s, m, h, d or w`)
 }
 
 function canonicalString(token: Token): Result<string> {

@@ -30,7 +30,7 @@ const TYPES: readonly RdataType[] = [
   define('A', 1, 'value:ipv4'),
   define('NS', 2, 'value:name'),
   define('CNAME', 5, 'value:name', { singleton: true }),
-  define('SOA', 6, 'mname:name rname:name serial:u32 refresh:u32 retry:u32 expire:u32 minimum:u32', { singleton: true }),
+  define('SOA', 6, 'mname:name rname:name serial:u32 refresh:seconds retry:seconds expire:seconds minimum:seconds', { singleton: true }),
   define('PTR', 12, 'value:name'),
   define('HINFO', 13, 'cpu:string os:string'),
   define('MX', 15, 'preference:u16 exchange:name'),

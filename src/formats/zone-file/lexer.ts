@@ -1,0 +1,243 @@
+/**
+ * Cuts zone-file text (RFC 1035 section 5.1) into entries, and entries into tokens. An entry is what ends at the end of a line
+ * outside of parentheses. Tokens are offsets into the text, in arrays that the next entry uses again, so that reading a zone
+ * makes no more objects than its records. Escapes are left in place: whether `\.` ends a label is for the reader of the field.
+ */
+export interface ZoneLexer {
+  text: string
+  /** No more text follows. Without it an entry that reaches the end of the text may be incomplete. */
+  final: boolean
+  /** Where the next entry starts, and the number of its line, from 1. */
+  offset: number
+  line: number
+  /** The entry read last: where it starts, its line, whether it has several, whether it begins with a blank (no owner name). */
+  entryOffset: number
+  entryLine: number
+  isMultiline: boolean
+  hasLeadingBlank: boolean
+  /** Its tokens: the first and the last offset, without quotes, and the flags below. */
+  count: number
+  readonly starts: number[]
+  readonly ends: number[]
+  readonly flags: number[]
+  /** What is wrong with the entry, where `readEntry` says `bad`. */
+  problem: LexicalProblem | null
+}
+
+export interface LexicalProblem {
+  readonly message: string
+  readonly offset: number
+}
+
+/** Flags of a token. One with none of `escaped` and `odd` is printable ASCII that stands for itself. */
+export const TOKEN = { quoted: 1, escaped: 2, odd: 4 } as const
+
+/** Characters of one entry; a record of 65,535 octets with every octet as `\DDD` fits, with room for comments. */
+export const MAX_ENTRY_LENGTH = 1 << 20
+
+export const createLexer = (text: string, final = true): ZoneLexer => ({
+  text,
+  final,
+  offset: text.charCodeAt(0) === 0xfeff ? 1 : 0,
+  line: 1,
+  entryOffset: 0,
+  entryLine: 1,
+  isMultiline: false,
+  hasLeadingBlank: false,
+  count: 0,
+  starts: [],
+  ends: [],
+  flags: [],
+  problem: null,
+})
+
+/** `entry`: one was read. `bad`: one has a fault and was passed over. `more`: the text ends within one. `end`: there are no more. */
+export type EntryOutcome = 'entry' | 'bad' | 'more' | 'end'
+
+const PLAIN = 0
+const ODD = 1
+const ESCAPE = 2
+const BLANK = 3
+const NEWLINE = 4
+const COMMENT = 5
+const OPEN = 6
+const CLOSE = 7
+const QUOTE = 8
+
+const SPACE = 0x20
+const LINE_FEED = 0x0a
+
+/** What each ASCII character does; the carriage return of a line's end is a blank like any other. */
+const CLASS = new Uint8Array(128)
+for (let code = 0; code < SPACE; code += 1) CLASS[code] = ODD
+CLASS[0x7f] = ODD
+for (const [text, kind] of [
+  [' \t\r', BLANK],
+  ['\n', NEWLINE],
+  [';', COMMENT],
+  ['(', OPEN],
+  [')', CLOSE],
+  ['"', QUOTE],
+  ['\\', ESCAPE],
+] as const) {
+  for (const c of text) CLASS[c.charCodeAt(0)] = kind
+}
+
+const classOf = (code: number): number => (code < 128 ? (CLASS[code] as number) : ODD)
+
+/** Reads the next entry that has tokens. */
+export function readEntry(lexer: ZoneLexer): EntryOutcome {
+  const { text, final, starts, ends, flags } = lexer
+  const { length } = text
+  for (;;) {
+    const begin = lexer.offset
+    if (begin >= length) return final ? 'end' : 'more'
+    let at = begin
+    let newlines = 0
+    let count = 0
+    let depth = 0
+    let opened = 0
+    let isComplete = false
+    while (at < length) {
+      const code = text.charCodeAt(at)
+      const kind = code < 128 ? (CLASS[code] as number) : ODD
+      if (kind === BLANK) at += 1
+      else if (kind <= ESCAPE) {
+        const start = at
+        let flag = 0
+        while (at < length) {
+          const inner = classOf(text.charCodeAt(at))
+          if (inner === PLAIN) at += 1
+          else if (inner === ESCAPE) {
+            flag |= TOKEN.escaped
+            at += text.charCodeAt(at + 1) === LINE_FEED ? 1 : 2
+          } else if (inner === ODD) {
+            flag |= TOKEN.odd
+            at += 1
+          } else if (inner === QUOTE && text.charCodeAt(at - 1) === EQUALS && isServiceBinding(lexer, count)) {
+            const end = closingQuote(text, at + 1)
+            if (end === -1) break
+            flag |= TOKEN.escaped
+            at = end + 1
+          } else break
+        }
+        if (at > length) at = length
+        starts[count] = start
+        ends[count] = at
+        flags[count] = flag
+        count += 1
+      } else if (kind === NEWLINE) {
+        at += 1
+        newlines += 1
+        if (depth === 0) {
+          isComplete = true
+          break
+        }
+        if (at - begin > MAX_ENTRY_LENGTH) return unclosed(lexer, begin, opened)
+      } else if (kind === COMMENT) {
+        const end = text.indexOf('\n', at)
+        at = end === -1 ? length : end
+      } else if (kind === QUOTE) {
+        const start = at + 1
+        let flag: number = TOKEN.quoted
+        at = start
+        let inner = -1
+        for (; at < length; at += 1) {
+          const character = text.charCodeAt(at)
+          inner = classOf(character)
+          if (inner === QUOTE || inner === NEWLINE) break
+          if (inner === ESCAPE) {
+            flag |= TOKEN.escaped
+            if (text.charCodeAt(at + 1) !== LINE_FEED) at += 1
+          } else if (inner === ODD || (inner === BLANK && character !== SPACE)) flag |= TOKEN.odd
+        }
+        if (at >= length) {
+          if (!final) break
+          return bad(lexer, begin, { message: 'the quoted string is not closed', offset: start - 1 }, length)
+        }
+        if (inner === NEWLINE) {
+          const message = 'the quoted string is not closed on its line (a line feed within it is written \\010)'
+          return bad(lexer, begin, { message, offset: start - 1 }, at)
+        }
+        starts[count] = start
+        ends[count] = at
+        flags[count] = flag
+        count += 1
+        at += 1
+      } else if (kind === OPEN) {
+        if (depth === 0) opened = at
+        depth += 1
+        at += 1
+      } else {
+        if (depth === 0) return bad(lexer, begin, { message: 'the parenthesis closes nothing', offset: at }, at)
+        depth -= 1
+        at += 1
+      }
+    }
+    if (!isComplete) {
+      if (!final) return 'more'
+      if (depth > 0) return unclosed(lexer, begin, opened)
+    }
+    lexer.offset = at
+    lexer.entryOffset = begin
+    lexer.entryLine = lexer.line
+    lexer.line += newlines
+    if (count === 0) continue
+    lexer.isMultiline = newlines > 1
+    lexer.hasLeadingBlank = classOf(text.charCodeAt(begin)) === BLANK
+    lexer.count = count
+    return 'entry'
+  }
+}
+
+const EQUALS = 0x3d
+const SERVICE_BINDING = /^(?:SVCB|HTTPS|TYPE6[45])$/i
+
+/**
+ * Whether the entry is an SVCB or HTTPS record, the only ones where a quote can stand within a token: `alpn="h2,h3"` (RFC 9460
+ * section 2.1). Elsewhere a quote begins a new token, as BIND has it.
+ */
+function isServiceBinding({ text, starts, ends }: ZoneLexer, count: number): boolean {
+  for (let i = 0; i < Math.min(count, 4); i += 1) if (SERVICE_BINDING.test(text.slice(starts[i], ends[i]))) return true
+  return false
+}
+
+/** Where the quoted part that starts at `from` ends; -1 where its line ends first. */
+function closingQuote(text: string, from: number): number {
+  for (let at = from; at < text.length; at += 1) {
+    const kind = classOf(text.charCodeAt(at))
+    if (kind === QUOTE) return at
+    if (kind === NEWLINE) return -1
+    if (kind === ESCAPE) at += 1
+  }
+  return -1
+}
+
+const unclosed = (lexer: ZoneLexer, begin: number, opened: number): EntryOutcome =>
+  bad(lexer, begin, { message: 'the parenthesis is not closed', offset: opened }, opened)
+
+/** Gives an entry up; reading goes on at the line after `at`. */
+function bad(lexer: ZoneLexer, begin: number, problem: LexicalProblem, at: number): EntryOutcome {
+  const { text } = lexer
+  const end = text.indexOf('\n', at)
+  if (end === -1 && !lexer.final) return 'more'
+  const next = end === -1 ? text.length : end + 1
+  lexer.entryOffset = begin
+  lexer.entryLine = lexer.line
+  lexer.offset = next
+  for (let i = text.indexOf('\n', begin); i !== -1 && i < next; i = text.indexOf('\n', i + 1)) lexer.line += 1
+  lexer.problem = problem
+  lexer.count = 0
+  return 'bad'
+}
+
+/** Line and column, from 1, of an offset within the entry read last. */
+export function placeOf({ text, entryOffset, entryLine }: ZoneLexer, offset: number): { line: number; column: number } {
+  let line = entryLine
+  let lineStart = entryOffset
+  for (let i = text.indexOf('\n', entryOffset); i !== -1 && i < offset; i = text.indexOf('\n', i + 1)) {
+    line += 1
+    lineStart = i + 1
+  }
+  return { line, column: offset - lineStart + 1 }
+}

@@ -1,0 +1,176 @@
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import type { DomainName } from '../../model/domain-name.ts'
+import type { DefinedRecord } from '../../model/record.ts'
+import type { Ttl } from '../../model/ttl.ts'
+import { type Insertion, readDirective } from './directives.ts'
+import type { GeneratedText } from './generate.ts'
+import { createLexer, MAX_ENTRY_LENGTH, readEntry, TOKEN, type ZoneLexer } from './lexer.ts'
+import { readRecord } from './read-record.ts'
+import { placeAt, type ReadZoneInclude, reportFault, type ZoneFileRun, type ZoneFileScope } from './scope.ts'
+
+export interface ZoneFileOptions {
+  /** Completes names until the first `$ORIGIN`; null where the file must say it. */
+  readonly origin: DomainName | null
+  /** Seconds for records without a TTL where the file has stated none so far. Without it they have null. */
+  readonly defaultTtl?: Ttl | undefined
+  /** The name of the file in positions. */
+  readonly file: string
+  /** Without it, `$INCLUDE` is an error. */
+  readonly include?: ReadZoneInclude | undefined
+  /** Errors after which reading stops; 200 where absent. */
+  readonly maxDiagnostics?: number | undefined
+  /** Records after which reading stops; 10 million where absent. */
+  readonly maxRecords?: number | undefined
+}
+
+export interface ZoneFileSummary {
+  /** The apex as far as the file shows it: the given origin, else the owner of the SOA record, else the first `$ORIGIN`. */
+  readonly origin: DomainName | null
+  /** Every other file that was read, by `file`, in the order of first reading. */
+  readonly includedFiles: readonly string[]
+  /** All faults found, in the order of reading. A record with a fault is left out. */
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export interface ParsedZoneFile extends ZoneFileSummary {
+  /** In the order of the file, SOA included; a record's place is where it begins. */
+  readonly records: readonly DefinedRecord[]
+}
+
+/**
+ * Reads a zone file (RFC 1035 section 5, RFC 2308 section 4, RFC 3597 section 5, `$GENERATE` as BIND has it). Names and data come
+ * in canonical form; whether records belong to the zone and together is for the rules of zones. Only class IN is taken. An
+ * included file starts with the origin, owner and TTL of its parent and gives none back. Never throws on bad input.
+ */
+export function parseZoneFile(text: string, options: ZoneFileOptions): ParsedZoneFile {
+  const records: DefinedRecord[] = []
+  const run = createRun(options, (record) => records.push(record))
+  readEntries(fileScope(run, options, text))
+  return { ...summary(run, options), records }
+}
+
+/** A zone file that comes in pieces, such as one too large to hold: `push` each, then `end`. */
+export interface ZoneFileReader {
+  /** Reads every entry that is complete with this piece of the text. */
+  readonly push: (text: string) => void
+  /** Reads what is left. */
+  readonly end: () => ZoneFileSummary
+}
+
+/** As `parseZoneFile`, in memory that does not grow with the file: each record goes to `onRecord` and is forgotten. */
+export function createZoneFileReader(options: ZoneFileOptions, onRecord: (record: DefinedRecord) => void): ZoneFileReader {
+  const run = createRun(options, onRecord)
+  const scope = fileScope(run, options, '')
+  const { lexer } = scope
+  lexer.final = false
+  let isFirst = true
+  return {
+    push: (text) => {
+      if (run.stopped || text === '') return
+      lexer.text = lexer.text.slice(lexer.offset) + text
+      lexer.offset = isFirst && text.charCodeAt(0) === 0xfeff ? 1 : 0
+      isFirst = false
+      readEntries(scope)
+      if (lexer.text.length - lexer.offset > 2 * MAX_ENTRY_LENGTH) {
+        reportFault(run, 'zonefile-too-large', `a line has more than ${2 * MAX_ENTRY_LENGTH} characters`, {
+          file: scope.file,
+          line: lexer.line,
+          column: 1,
+        })
+        run.stopped = true
+      }
+    },
+    end: () => {
+      lexer.final = true
+      readEntries(scope)
+      lexer.text = ''
+      return summary(run, options)
+    },
+  }
+}
+
+function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => void): ZoneFileRun {
+  return {
+    emit,
+    include: options.include,
+    maxDiagnostics: options.maxDiagnostics ?? 200,
+    maxRecords: options.maxRecords ?? 10_000_000,
+    diagnostics: [],
+    open: [options.file],
+    included: new Set(),
+    inclusions: 0,
+    includedLength: 0,
+    records: 0,
+    generated: 0,
+    stopped: false,
+    apex: null,
+    firstOrigin: null,
+    typeText: 'A',
+    type: 'A',
+  }
+}
+
+const fileScope = (run: ZoneFileRun, options: ZoneFileOptions, text: string): ZoneFileScope => ({
+  run,
+  file: options.file,
+  lexer: createLexer(text),
+  origin: options.origin,
+  owner: null,
+  hasFaultyOwner: false,
+  defaultTtl: null,
+  lastTtl: options.defaultTtl ?? null,
+  fixedPlace: null,
+})
+
+const summary = (run: ZoneFileRun, options: ZoneFileOptions): ZoneFileSummary => ({
+  origin: options.origin ?? run.apex ?? run.firstOrigin,
+  includedFiles: [...run.included],
+  diagnostics: run.diagnostics,
+})
+
+const DOLLAR = 0x24
+
+/** Reads entries up to the end of the text there is. */
+function readEntries(scope: ZoneFileScope): void {
+  const { run, lexer } = scope
+  while (!run.stopped) {
+    const outcome = readEntry(lexer)
+    if (outcome === 'entry') {
+      if (isDirective(lexer)) {
+        const insertion = readDirective(scope)
+        if (insertion) insert(scope, insertion)
+      } else readRecord(scope)
+    } else if (outcome === 'bad') {
+      const { problem } = lexer
+      if (problem) reportFault(run, 'zonefile-syntax', problem.message, placeAt(scope, problem.offset))
+    } else return
+  }
+}
+
+const isDirective = ({ text, starts, flags, hasLeadingBlank }: ZoneLexer): boolean =>
+  !hasLeadingBlank && text.charCodeAt(starts[0] as number) === DOLLAR && ((flags[0] as number) & TOKEN.quoted) === 0
+
+function insert(scope: ZoneFileScope, insertion: Insertion): void {
+  if (insertion.kind === 'generated') {
+    readGenerated(scope, insertion.generated)
+    return
+  }
+  const { run } = scope
+  const { source, origin } = insertion
+  run.open.push(source.file)
+  readEntries({ ...scope, file: source.file, lexer: createLexer(source.text), origin, fixedPlace: null })
+  run.open.pop()
+}
+
+/** A faulty line of a `$GENERATE` ends it: its other lines have the same fault. */
+function readGenerated(scope: ZoneFileScope, { lines, at }: GeneratedText): void {
+  const { run } = scope
+  const inner = { ...scope, fixedPlace: at }
+  for (const line of lines) {
+    inner.lexer = createLexer(line)
+    const faults = run.diagnostics.length
+    if (readEntry(inner.lexer) === 'entry') readRecord(inner)
+    else reportFault(run, 'zonefile-syntax', `$GENERATE makes ${JSON.stringify(line.slice(0, 80))}, which is no record`, at)
+    if (run.diagnostics.length > faults || run.stopped) return
+  }
+}

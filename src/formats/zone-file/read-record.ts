@@ -1,0 +1,145 @@
+import type { SourcePosition } from '../../model/diagnostic.ts'
+import { parseRecordType } from '../../model/record-type.ts'
+import { MAX_TTL, parseTtl, type Ttl } from '../../model/ttl.ts'
+import { readNameToken } from './plain-name.ts'
+import { readRdata } from './read-rdata.ts'
+import { placeAt, reportFault, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
+
+/** Classes besides IN, which is the only one that zones of the internet have. */
+const OTHER_CLASS = /^(?:CH|HS|CS|NONE|ANY|CLASS[0-9]+)$/i
+
+/** Reads the entry as a record: `[owner] [TTL] [class] type rdata`, TTL and class in either order (RFC 1035 section 5.1). */
+export function readRecord(scope: ZoneFileScope): void {
+  const { run, lexer } = scope
+  const typeIndex = readHead(scope)
+  if (typeIndex === null) return
+  const { next, ttl } = typeIndex
+  const type = readType(scope, next)
+  if (type === null) return
+  const data = readRdata(scope, type, next + 1)
+  if (!data.ok) {
+    const index = next + 1 + (data.token ?? 0)
+    const missing = index >= lexer.count ? ' (the record ends here)' : ''
+    reportFault(run, 'value-invalid', `${subject(scope, type)}: ${data.message}${missing}`, tokenPlace(scope, index))
+    return
+  }
+  const { owner } = scope
+  if (owner === null || scope.hasFaultyOwner || ttl === 'faulty') return
+  if (type === 'SOA') readSoa(scope, ttl, data.value)
+  if (run.records >= run.maxRecords) {
+    run.stopped = true
+    const message = `the zone has more than ${run.maxRecords} records; the rest was not read`
+    run.diagnostics.push({ severity: 'error', code: 'zonefile-too-large', message, at: recordPlace(scope) })
+    return
+  }
+  run.records += 1
+  if (ttl !== null) scope.lastTtl = ttl
+  run.emit({ name: owner, type, ttl: ttl ?? scope.defaultTtl ?? scope.lastTtl, data: data.value, at: recordPlace(scope) })
+}
+
+const subject = (scope: ZoneFileScope, type: string): string => `${scope.owner ?? ''} ${type}`.trim()
+
+function recordPlace(scope: ZoneFileScope): SourcePosition {
+  const { fixedPlace, file, lexer } = scope
+  if (fixedPlace !== null) return fixedPlace
+  const offset = (lexer.starts[0] as number) - ((lexer.flags[0] as number) & 1)
+  if (lexer.isMultiline) return placeAt(scope, offset)
+  return { file, line: lexer.entryLine, column: offset - lexer.entryOffset + 1 }
+}
+
+/** The index of the type's token and the TTL; null where the entry cannot be a record, which has been reported. */
+function readHead(scope: ZoneFileScope): { next: number; ttl: Ttl | null | 'faulty' } | null {
+  const { run, lexer } = scope
+  let next = 0
+  if (!lexer.hasLeadingBlank) {
+    readOwner(scope)
+    next = 1
+  } else if (scope.owner === null && !scope.hasFaultyOwner) {
+    reportFault(run, 'name-invalid', 'the record has no owner name, and none stands before it', tokenPlace(scope, 0))
+    scope.hasFaultyOwner = true
+  }
+  let ttl: Ttl | null | 'faulty' = null
+  let hasClass = false
+  for (; next < lexer.count; next += 1) {
+    const first = lexer.text.charCodeAt(lexer.starts[next] as number)
+    if (first >= 0x30 && first <= 0x39) {
+      if (ttl !== null) {
+        reportFault(run, 'zonefile-syntax', `${subject(scope, 'the record')} has two TTLs`, tokenPlace(scope, next))
+        return null
+      }
+      ttl = readTtl(scope, next) ?? 'faulty'
+    } else if (isIn(lexer.text, lexer.starts[next] as number, lexer.ends[next] as number)) {
+      if (hasClass) {
+        reportFault(run, 'zonefile-syntax', `${subject(scope, 'the record')} has two classes`, tokenPlace(scope, next))
+        return null
+      }
+      hasClass = true
+    } else return { next, ttl }
+  }
+  reportFault(run, 'zonefile-syntax', `${scope.owner ?? 'the record'} has no type and no data`, tokenPlace(scope, next))
+  return null
+}
+
+function readOwner(scope: ZoneFileScope): void {
+  const name = readNameToken(scope, 0)
+  scope.hasFaultyOwner = !name.ok
+  scope.owner = name.ok ? name.value : null
+  if (!name.ok) reportFault(scope.run, 'name-invalid', name.message, tokenPlace(scope, 0))
+}
+
+/** `IN` in either case, the only class taken; `CLASS1` is the same (RFC 3597 section 5). */
+const isIn = (text: string, start: number, end: number): boolean =>
+  end - start === 2
+    ? (text.charCodeAt(start) | 0x20) === 0x69 && (text.charCodeAt(start + 1) | 0x20) === 0x6e
+    : end - start === 6 && text.slice(start, end).toUpperCase() === 'CLASS1'
+
+/** The TTL a token stands for, in seconds or with units; null where it is none, which has been reported. */
+export function readTtl(scope: ZoneFileScope, index: number): Ttl | null {
+  const { text, starts, ends } = scope.lexer
+  const start = starts[index] as number
+  const end = ends[index] as number
+  let seconds = 0
+  for (let i = start; i < end; i += 1) {
+    const digit = text.charCodeAt(i) - 0x30
+    if (digit < 0 || digit > 9) {
+      seconds = Number.POSITIVE_INFINITY
+      break
+    }
+    seconds = seconds * 10 + digit
+  }
+  if (start < end && seconds <= MAX_TTL) return seconds as Ttl
+  const ttl = parseTtl(text.slice(start, end))
+  if (ttl.ok) return ttl.value
+  reportFault(scope.run, 'ttl-invalid', ttl.message, tokenPlace(scope, index))
+  return null
+}
+
+function readType(scope: ZoneFileScope, index: number): string | null {
+  const { run, lexer } = scope
+  const start = lexer.starts[index] as number
+  const { length } = run.typeText
+  if ((lexer.ends[index] as number) - start === length && lexer.text.startsWith(run.typeText, start)) return run.type
+  const text = tokenText(lexer, index)
+  const type = parseRecordType(text)
+  if (type.ok) {
+    run.typeText = text
+    run.type = type.value
+    return type.value
+  }
+  if (OTHER_CLASS.test(text)) {
+    const message = `${scope.owner ?? 'the record'} is of class ${text.toUpperCase()}; only IN is handled`
+    reportFault(run, 'zonefile-class', message, tokenPlace(scope, index))
+  } else {
+    const prefix = scope.owner === null ? '' : `${scope.owner}: `
+    reportFault(run, 'type-unknown', prefix + type.message, tokenPlace(scope, index))
+  }
+  return null
+}
+
+/** The first SOA shows the apex; without any TTL before it, its minimum is the default of the file, as before RFC 2308. */
+function readSoa(scope: ZoneFileScope, ttl: Ttl | null, data: string): void {
+  scope.run.apex ??= scope.owner
+  if (ttl !== null || scope.defaultTtl !== null || scope.lastTtl !== null) return
+  const minimum = Number(data.slice(data.lastIndexOf(' ') + 1))
+  if (minimum <= MAX_TTL) scope.defaultTtl = minimum as Ttl
+}

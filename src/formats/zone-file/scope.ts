@@ -1,0 +1,82 @@
+import type { Diagnostic, SourcePosition } from '../../model/diagnostic.ts'
+import type { DiagnosticCode } from '../../model/diagnostic-codes.ts'
+import type { DomainName } from '../../model/domain-name.ts'
+import type { DefinedRecord } from '../../model/record.ts'
+import type { Result } from '../../model/result.ts'
+import type { Ttl } from '../../model/ttl.ts'
+import { placeOf, type ZoneLexer } from './lexer.ts'
+
+/** A file that `$INCLUDE` draws in. `file` identifies it (the same file always by the same text) and stands in positions. */
+export interface IncludedZoneFile {
+  readonly file: string
+  readonly text: string
+}
+
+/** Reads a file named by `$INCLUDE`: `path` as it is written, `from` the file that names it. Does the I/O for a pure parser. */
+export type ReadZoneInclude = (path: string, from: string) => Result<IncludedZoneFile>
+
+/** What all files of one reading share. */
+export interface ZoneFileRun {
+  readonly emit: (record: DefinedRecord) => void
+  readonly include: ReadZoneInclude | undefined
+  readonly maxDiagnostics: number
+  readonly maxRecords: number
+  readonly diagnostics: Diagnostic[]
+  /** Files being read now, outermost first, and all that were included. */
+  readonly open: string[]
+  readonly included: Set<string>
+  inclusions: number
+  includedLength: number
+  records: number
+  generated: number
+  /** Set where a limit was reached: nothing more is read. */
+  stopped: boolean
+  /** Where the apex is: the owner of the first SOA record. */
+  apex: DomainName | null
+  firstOrigin: DomainName | null
+  /** The type read last and how it was written: most records have the type of the record before. */
+  typeText: string
+  type: string
+}
+
+/** What one file, or the text of one `$GENERATE`, is read with. An included file starts with its parent's and gives nothing back. */
+export interface ZoneFileScope {
+  readonly run: ZoneFileRun
+  readonly file: string
+  lexer: ZoneLexer
+  origin: DomainName | null
+  /** The owner of the record before; null before the first. */
+  owner: DomainName | null
+  /** The last owner field was no name: records that inherit it are checked and dropped. */
+  hasFaultyOwner: boolean
+  /** Of `$TTL`. */
+  defaultTtl: Ttl | null
+  /** The last TTL stated, for files without `$TTL` (RFC 1035 section 5.1). */
+  lastTtl: Ttl | null
+  /** The place of everything that `$GENERATE` makes; null where positions are those of the text. */
+  readonly fixedPlace: SourcePosition | null
+}
+
+export const tokenText = ({ text, starts, ends }: ZoneLexer, index: number): string => text.slice(starts[index], ends[index])
+
+/** The place of a token, its quote included; after the last token, the end of the entry. */
+export function tokenPlace(scope: ZoneFileScope, index: number): SourcePosition {
+  const { lexer } = scope
+  const { count, starts, ends, flags } = lexer
+  const last = count - 1
+  const offset = index < count ? (starts[index] ?? 0) - ((flags[index] ?? 0) & 1) : (ends[last] ?? 0) + ((flags[last] ?? 0) & 1)
+  return placeAt(scope, offset)
+}
+
+export const placeAt = ({ fixedPlace, file, lexer }: ZoneFileScope, offset: number): SourcePosition =>
+  fixedPlace ?? { file, ...placeOf(lexer, offset) }
+
+/** Adds an error; the reading stops where there are too many. */
+export function reportFault(run: ZoneFileRun, code: DiagnosticCode, message: string, at: SourcePosition, hint?: string): void {
+  if (run.stopped) return
+  run.diagnostics.push(hint === undefined ? { severity: 'error', code, message, at } : { severity: 'error', code, message, at, hint })
+  if (run.diagnostics.length < run.maxDiagnostics) return
+  const stop = `there are ${run.maxDiagnostics} errors; the rest of the file was not read`
+  run.diagnostics.push({ severity: 'error', code: 'zonefile-too-large', message: stop, at })
+  run.stopped = true
+}
