@@ -1,4 +1,4 @@
-import type { IForbiddenRuleType } from 'dependency-cruiser'
+import type { IRegularForbiddenRuleType } from 'dependency-cruiser'
 
 /** The folders of `src/` and which others each may import. A folder that is not named here may import nothing and fails. */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
@@ -22,7 +22,7 @@ const packages = (names: readonly string[]): string => `(?:^|/)node_modules/${an
 
 const SOCKET_MODULES = ['net', 'dgram', 'tls', 'http', 'https', 'http2', 'dns', 'dns/promises', 'cluster', 'inspector']
 
-const forbid = (name: string, from: IForbiddenRuleType['from'], to: IForbiddenRuleType['to']): IForbiddenRuleType => ({
+const forbid = (name: string, from: IRegularForbiddenRuleType['from'], to: IRegularForbiddenRuleType['to']): IRegularForbiddenRuleType => ({
   name,
   severity: 'error',
   from,
@@ -34,7 +34,7 @@ const oneWay = Object.entries(LAYERS).map(([layer, below]) =>
 )
 
 /** The rules of the house as dependency-cruiser takes them. What an import names (only `isIP` of node:net) `source-text.ts` looks at. */
-export const RULES: readonly IForbiddenRuleType[] = [
+export const RULES: readonly IRegularForbiddenRuleType[] = [
   ...oneWay,
   forbid('known-folders', { path: '^src/', pathNot: `^src/${anyOf(Object.keys(LAYERS))}/` }, { path: '^src/' }),
   forbid('not-outside-src', { path: '^src/' }, { path: '^(?:test|bench|scripts|dist)/' }),
