@@ -1,0 +1,267 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { RecordChange } from '../../../src/plan/change.ts'
+import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
+import type { Provider, ZoneReference } from '../../../src/providers/provider.ts'
+import { name } from '../../support/records.ts'
+import { errors, type Handler, json, page, type ScriptedServer, scriptedServer } from './scripted-server.ts'
+
+const TOKEN = 'secret-token-0123456789'
+const ZONE: ZoneReference = { name: name('example.com.'), id: 7, settings: {}, updated: null }
+const open: { close(): Promise<void> }[] = []
+
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close()
+})
+
+async function providerOf(handler: Handler, timeout = 2000): Promise<{ provider: Provider; server: ScriptedServer }> {
+  const server = await scriptedServer(handler)
+  const retry = { tries: 3, firstDelay: 1, maxDelay: 50 }
+  const provider = createCloudProvider({ provider: 'cloud', baseUrl: server.baseUrl, token: TOKEN, parallelism: 8, timeout, retry })
+  open.push(server, provider)
+  return { provider, server }
+}
+
+const failure = async (promise: Promise<unknown>): Promise<{ code: string; message: string; ambiguous: boolean; hint?: string }> => {
+  try {
+    await promise
+  } catch (error) {
+    return error as { code: string; message: string; ambiguous: boolean }
+  }
+  throw new Error('it did not fail')
+}
+
+const record = (id: number, more: object = {}): object => ({
+  id,
+  type: 'A',
+  name: `n${id}`,
+  target: '192.0.2.1',
+  ttl_sec: 0,
+  priority: 0,
+  weight: 0,
+  port: 0,
+  service: null,
+  protocol: null,
+  tag: null,
+  ...more,
+})
+
+const creation: RecordChange = {
+  action: 'create',
+  subject: 'record',
+  id: null,
+  name: name('www.example.com.'),
+  type: 'A',
+  existing: null,
+  desired: { name: name('www.example.com.'), type: 'A', ttl: null, data: '192.0.2.1' },
+  fields: [],
+  after: [],
+}
+
+describe('looking zones up', () => {
+  const domain = (id: number, text: string): object => ({ id, domain: text, type: 'master', status: 'active', soa_email: 'a@example.com' })
+  it('asks for few by one filter', async () => {
+    const { provider, server } = await providerOf((_, response) =>
+      json(response, 200, page([domain(1, 'example.com'), domain(2, 'example.net')])),
+    )
+    const found = await provider.findZones([name('example.com.'), name('example.net.')])
+    expect([...found.values()].map((zone) => zone.id)).toEqual([1, 2])
+    expect(server.seen.map((one) => one.headers['x-filter'])).toEqual(['{"+or":[{"domain":"example.com"},{"domain":"example.net"}]}'])
+    expect(server.seen[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`)
+  })
+  it('looks in the whole list for what the filter does not find, letter case aside', async () => {
+    const { provider, server } = await providerOf((request, response) =>
+      json(response, 200, page(request.headers['x-filter'] ? [] : [domain(1, 'Example.COM')])),
+    )
+    expect((await provider.findZones([name('example.com.')])).get(name('example.com.'))?.id).toBe(1)
+    expect(server.seen).toHaveLength(2)
+  })
+  it('reads the list once for many', async () => {
+    const names = Array.from({ length: 300 }, (_, index) => name(`a-rather-long-name-${index}.example.`))
+    const { provider, server } = await providerOf((_, response) =>
+      json(response, 200, page(names.map((one, index) => domain(index, one.slice(0, -1))))),
+    )
+    expect((await provider.findZones(names)).size).toBe(300)
+    expect(server.seen).toHaveLength(1)
+  })
+})
+
+describe('reading records', () => {
+  it('takes 24 requests for 12,000, all pages after the first at once', async () => {
+    let active = 0
+    let most = 0
+    const { provider, server } = await providerOf(async (request, response) => {
+      active += 1
+      most = Math.max(most, active)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      active -= 1
+      const number = Number(request.query.get('page'))
+      const data = Array.from({ length: 500 }, (_, index) => record(number * 1000 + index))
+      json(response, 200, page(data, number, 24, 12_000))
+    })
+    const zone = await provider.readZone(ZONE)
+    expect(zone.records).toHaveLength(12_000)
+    expect(server.seen).toHaveLength(24)
+    expect(server.seen.every((one) => one.query.get('page_size') === '500')).toBe(true)
+    expect(most).toBeGreaterThan(4)
+  })
+  it('reads a list again that shifted while it was read', async () => {
+    const { provider, server } = await providerOf((request, response, count) => {
+      const number = Number(request.query.get('page'))
+      // On the first reading a record was deleted between the pages, so that one is missed.
+      if (count <= 2) json(response, 200, page([record(number === 1 ? 1 : 3)], number, 2, number === 1 ? 3 : 2))
+      else json(response, 200, page([record(number === 1 ? 2 : 3)], number, 2, 2))
+    })
+    expect((await provider.readZone(ZONE)).records.map(({ id }) => id)).toEqual([2, 3])
+    expect(server.seen).toHaveLength(4)
+  })
+  it('gives a list up that never holds still', async () => {
+    const { provider } = await providerOf((_, response, count) => json(response, 200, page([record(1)], 1, 1, count + 1)))
+    expect(await failure(provider.readZone(ZONE))).toMatchObject({ code: 'provider-garbled' })
+  })
+  it('tells by the server’s clock how long ago the last change was', async () => {
+    const { provider } = await providerOf((_, response) =>
+      json(response, 200, page([record(1, { updated: '2026-01-01T00:00:00' })]), { date: 'Thu, 01 Jan 2026 00:01:00 GMT' }),
+    )
+    expect((await provider.readZone(ZONE)).quietFor).toBe(60_000)
+  })
+})
+
+describe('failures', () => {
+  const html = '<html><body>Bad gateway</body></html>'
+  const cases: { name: string; handler: Handler; code: string; requests: number; says?: RegExp; hint?: RegExp }[] = [
+    {
+      name: '401',
+      handler: (_, r) => json(r, 401, errors('Invalid Token')),
+      code: 'provider-unauthorized',
+      requests: 1,
+      says: /Invalid Token/,
+    },
+    {
+      name: 'a token without scope',
+      handler: (_, r) =>
+        json(r, 401, errors('Your OAuth token is not authorized to use this endpoint.'), {
+          'x-oauth-scopes': 'linodes:read_only',
+          'x-accepted-oauth-scopes': 'domains:read_only',
+        }),
+      code: 'provider-forbidden',
+      requests: 1,
+      hint: /needs domains:read_only, it has linodes:read_only/,
+    },
+    { name: '403', handler: (_, r) => json(r, 403, errors('Unauthorized')), code: 'provider-forbidden', requests: 1 },
+    { name: '404', handler: (_, r) => json(r, 404, errors('Not found')), code: 'provider-not-found', requests: 1 },
+    {
+      name: '400 with a field',
+      handler: (_, r) => json(r, 400, errors('Cannot filter on foo', 'X-Filter')),
+      code: 'provider-rejected',
+      requests: 1,
+      says: /X-Filter: Cannot filter on foo/,
+    },
+    { name: '500, tried again', handler: (_, r) => json(r, 500, errors('Internal server error')), code: 'provider-failed', requests: 3 },
+    {
+      name: '502 in HTML',
+      handler: (_, r) => void r.writeHead(502, { 'content-type': 'text/html' }).end(html),
+      code: 'provider-failed',
+      requests: 3,
+      says: /text\/html/,
+    },
+    {
+      name: '429 that does not end',
+      handler: (_, r) => json(r, 429, errors('Too many requests'), { 'retry-after': '0' }),
+      code: 'provider-rate-limited',
+      requests: 3,
+    },
+    {
+      name: '429 in HTML',
+      handler: (_, r) => void r.writeHead(429, { 'content-type': 'text/html' }).end(html),
+      code: 'provider-rate-limited',
+      requests: 3,
+    },
+    {
+      name: 'HTML with status 200',
+      handler: (_, r) => void r.writeHead(200, { 'content-type': 'text/html' }).end(html),
+      code: 'provider-garbled',
+      requests: 1,
+      says: /not JSON/,
+    },
+    {
+      name: 'JSON with the wrong content type',
+      handler: (_, r) => void r.writeHead(200, { 'content-type': 'text/plain' }).end('{}'),
+      code: 'provider-garbled',
+      requests: 1,
+    },
+    {
+      name: 'truncated JSON',
+      handler: (_, r) => void r.writeHead(200, { 'content-type': 'application/json' }).end('{"data": [{'),
+      code: 'provider-garbled',
+      requests: 1,
+      says: /broken JSON/,
+    },
+    {
+      name: 'JSON of another shape',
+      handler: (_, r) => json(r, 200, { data: [{ id: 'x' }], page: 1, pages: 1, results: 1 }),
+      code: 'provider-garbled',
+      requests: 1,
+    },
+    {
+      name: 'a redirect',
+      handler: (_, r) => void r.writeHead(302, { location: 'http://192.0.2.1/' }).end(),
+      code: 'provider-garbled',
+      requests: 1,
+      says: /redirect/,
+    },
+    { name: 'a connection that breaks', handler: (_, r) => void r.destroy(), code: 'provider-failed', requests: 3 },
+    { name: 'no answer', handler: () => undefined, code: 'provider-timeout', requests: 3 },
+    {
+      name: 'the token in the answer',
+      handler: (_, r) => json(r, 400, errors(`bad ${TOKEN}`)),
+      code: 'provider-rejected',
+      requests: 1,
+      says: /bad \*\*\*/,
+    },
+  ]
+  it.each(cases)('$name', async ({ handler, code, requests, says, hint }) => {
+    const { provider, server } = await providerOf(handler, 200)
+    const error = await failure(provider.readZone(ZONE))
+    expect(error.code).toBe(code)
+    expect(server.seen).toHaveLength(requests)
+    expect(error.message).toContain('cloud: reading the records of example.com.')
+    expect(error.message).not.toContain(TOKEN)
+    if (says) expect(error.message).toMatch(says)
+    if (hint) expect(error.hint).toMatch(hint)
+  })
+  it('a server that is not there', async () => {
+    const { provider, server } = await providerOf(() => undefined)
+    await server.close()
+    expect(await failure(provider.listZones())).toMatchObject({ code: 'provider-unreachable', ambiguous: false })
+  })
+})
+
+describe('changes', () => {
+  it('are not created twice when the reply is lost', async () => {
+    const { provider, server } = await providerOf((_, response) => void response.destroy())
+    expect(await failure(provider.applyChange(ZONE, creation))).toMatchObject({ ambiguous: true })
+    expect(server.seen).toHaveLength(1)
+  })
+  it('are created again after 429, which did nothing', async () => {
+    const { provider, server } = await providerOf((_, response, count) =>
+      count === 1 ? json(response, 429, errors('Too many requests'), { 'retry-after': '0' }) : json(response, 200, record(5)),
+    )
+    expect(await provider.applyChange(ZONE, creation)).toEqual({ id: 5 })
+    expect(server.seen.map((one) => one.body)).toEqual([
+      { type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 0 },
+      { type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 0 },
+    ])
+  })
+  it('count as deleted when a repeated deletion finds nothing left', async () => {
+    const { provider } = await providerOf((_, response, count) =>
+      count === 1 ? void response.destroy() : json(response, 404, errors('Not found')),
+    )
+    const deletion: RecordChange = { ...creation, action: 'delete', id: 9, existing: creation.desired, desired: null }
+    expect(await provider.applyChange(ZONE, deletion)).toEqual({ id: 9 })
+  })
+  it('fail when a first deletion finds nothing', async () => {
+    const { provider } = await providerOf((_, response) => json(response, 404, errors('Not found')))
+    const deletion: RecordChange = { ...creation, action: 'delete', id: 9, existing: creation.desired, desired: null }
+    expect(await failure(provider.applyChange(ZONE, deletion))).toMatchObject({ code: 'provider-not-found', ambiguous: false })
+  })
+})

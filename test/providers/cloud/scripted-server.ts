@@ -1,0 +1,62 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface SeenRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: IncomingMessage['headers']
+  readonly body: unknown
+}
+
+export type Handler = (request: SeenRequest, response: ServerResponse, number: number) => void | Promise<void>
+
+export interface ScriptedServer {
+  readonly baseUrl: URL
+  readonly seen: SeenRequest[]
+  close(): Promise<void>
+}
+
+/** A real HTTP server on a loopback port that answers as the script says. */
+export async function scriptedServer(handler: Handler): Promise<ScriptedServer> {
+  const seen: SeenRequest[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const text = Buffer.concat(chunks).toString('utf8')
+    const url = new URL(request.url ?? '/', 'http://localhost')
+    const one = {
+      method: request.method ?? '',
+      path: url.pathname,
+      query: url.searchParams,
+      headers: request.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    }
+    seen.push(one)
+    await handler(one, response, seen.length)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    baseUrl: new URL(`http://127.0.0.1:${port}/v4`),
+    seen,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+}
+
+export const json = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void => {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+}
+
+export const page = <T>(data: readonly T[], number = 1, pages = 1, results = data.length): object => ({
+  data,
+  page: number,
+  pages,
+  results,
+})
+
+export const errors = (reason: string, field?: string): object => ({ errors: [field === undefined ? { reason } : { reason, field }] })
