@@ -19,8 +19,13 @@ export async function listenUdp(host: string, port: number, respond: (octets: Ui
     // The asker asks again if this one is lost, whatever lost it.
     if (response) socket.send(response, peer.port, peer.address, ignore)
   })
-  socket.bind(port, host)
-  await once(socket, 'listening')
+  try {
+    socket.bind(port, host)
+    await once(socket, 'listening')
+  } catch (error) {
+    socket.close()
+    throw error
+  }
   socket.on('error', ignore)
   enlargeReceiveBuffer(socket)
   return { close: () => new Promise((resolve) => socket.close(() => resolve())) }

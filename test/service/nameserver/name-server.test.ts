@@ -1,0 +1,287 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { decodeMessage } from '../../../src/formats/wire/decode-message.ts'
+import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
+import { CLASS, createQuery, type Message, rcodeName } from '../../../src/formats/wire/message.ts'
+import type { DomainName } from '../../../src/model/domain-name.ts'
+import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
+import { describeWithTools } from '../../support/skip.ts'
+import { dig, kdig, runTool } from '../../support/tools.ts'
+import { RICH_ZONES, records } from './rich-zones.ts'
+
+let server: NameServer
+let port = 0
+
+beforeAll(async () => {
+  server = await startNameServer({ host: '127.0.0.1', port: 0, tcp: { connections: 8, idle: 300 } })
+  port = server.address.port
+  for (const zone of RICH_ZONES) server.setZone(zone)
+})
+
+afterAll(() => server.close())
+
+const name = (text: string): DomainName => text as DomainName
+
+const query = (owner: string, type = 'A'): Message => createQuery(77, { name: name(owner), type })
+
+/** The datagram that comes back, null if none comes before the answer to an ordinary question sent after it. */
+async function exchange(octets: Uint8Array): Promise<Buffer | null> {
+  const socket = createSocket('udp4')
+  socket.connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  const received: Buffer[] = []
+  const fence = encodeMessage({ ...query('web.example.test.'), id: 0xfefe })
+  await new Promise<void>((resolve) => {
+    socket.on('message', (answer: Buffer) => {
+      if (answer.readUInt16BE(0) === 0xfefe && answer.length > 30) resolve()
+      else received.push(answer)
+    })
+    socket.send(octets)
+    socket.send(fence)
+  })
+  socket.close()
+  return received[0] ?? null
+}
+
+async function ask(message: Message): Promise<Message> {
+  const octets = await exchange(encodeMessage(message))
+  const decoded = octets && decodeMessage(octets)
+  if (!decoded?.ok) throw new Error('no answer that can be read')
+  return decoded.value
+}
+
+describe('what is not an ordinary question', () => {
+  const question = { name: name('example.test.'), type: 'A', class: CLASS.IN }
+  test.each<[string, Message, string]>([
+    ['a zone it does not have', query('example.org.'), 'REFUSED'],
+    ['AXFR', query('example.test.', 'AXFR'), 'REFUSED'],
+    ['IXFR', query('example.test.', 'IXFR'), 'REFUSED'],
+    ['MAILB', query('example.test.', 'MAILB'), 'NOTIMP'],
+    ['TSIG as a question', query('example.test.', 'TSIG'), 'FORMERR'],
+    ['class CH', { ...query('version.bind.', 'TXT'), questions: [{ ...question, class: CLASS.CH }] }, 'REFUSED'],
+    ['class ANY', { ...query('example.test.'), questions: [{ ...question, class: CLASS.ANY }] }, 'REFUSED'],
+    ['no question', { ...query('example.test.'), questions: [] }, 'FORMERR'],
+    ['two questions', { ...query('example.test.'), questions: [question, question] }, 'FORMERR'],
+    ['NOTIFY', { ...query('example.test.', 'SOA'), opcode: 4 }, 'NOTIMP'],
+    ['UPDATE', { ...query('example.test.', 'SOA'), opcode: 5 }, 'NOTIMP'],
+    [
+      'an unknown version of EDNS',
+      { ...query('example.test.'), edns: { udpSize: 1232, version: 1, dnssecOk: false, options: [] } },
+      'BADVERS',
+    ],
+  ])('%s', async (_, message, rcode) => {
+    const answer = await ask(message)
+    expect({ id: answer.id, rcode: rcodeName(answer.rcode), answers: answer.answers, authoritative: answer.authoritative }).toEqual({
+      id: 77,
+      rcode,
+      answers: [],
+      authoritative: false,
+    })
+  })
+
+  test.each<[string, Uint8Array]>([
+    ['a response', encodeMessage({ ...query('example.test.'), response: true })],
+    ['half a header', encodeMessage(query('example.test.')).subarray(0, 11)],
+    ['an empty datagram', Buffer.alloc(0)],
+  ])('%s is not answered', async (_, octets) => {
+    expect(await exchange(octets)).toBeNull()
+  })
+
+  test('a compressed question is refused', async () => {
+    const octets = Buffer.from('004d00000001000000000000c00200010001', 'hex')
+    expect((await exchange(octets))?.toString('hex')).toBe('004d80010000000000000000')
+  })
+})
+
+test('the question comes back with its letters as they were', async () => {
+  const octets = encodeMessage(query('www.example.test.'))
+  octets.write('wWw', 13, 'latin1')
+  octets.write('ExAmPlE', 17, 'latin1')
+  const answer = await exchange(octets)
+  expect(answer?.toString('latin1', 12, 30)).toBe('\x03wWw\x07ExAmPlE\x04test\x00')
+  // The owner of the answer is a pointer to it.
+  expect(answer?.readUInt16BE(34)).toBe(0xc00c)
+})
+
+test('RD, CD and DO come back, RA and AD do not', async () => {
+  const flags = { recursionDesired: true, checkingDisabled: true, authenticData: true, recursionAvailable: true }
+  const answer = await ask({ ...query('example.test.'), ...flags, edns: { udpSize: 1232, version: 0, dnssecOk: true, options: [] } })
+  expect(answer).toMatchObject({ ...flags, recursionAvailable: false, authenticData: false, edns: { dnssecOk: true, udpSize: 1232 } })
+})
+
+test('records come in the order of the zone', async () => {
+  const data = ['192.0.2.3', '192.0.2.1', '192.0.2.2']
+  const zone = name('order.test.')
+  const lines = ['order.test. 60 SOA . . 1 2 3 4 5', ...data.map((address) => `order.test. 60 A ${address}`)]
+  server.setZone({ name: zone, serial: 1, records: records(lines.join('\n')) })
+  expect((await ask(query('order.test.'))).answers.map((record) => record.data)).toEqual(data)
+  server.removeZone(zone)
+  expect(rcodeName((await ask(query('order.test.'))).rcode)).toBe('REFUSED')
+})
+
+test('data that cannot be written is SERVFAIL, and the server goes on', async () => {
+  const zone = name('bad.test.')
+  server.setZone({ name: zone, serial: 1, records: records('bad.test. 60 SOA . . 1 2 3 4 5\nbad.test. 60 MX nonsense') })
+  expect(rcodeName((await ask(query('bad.test.', 'MX'))).rcode)).toBe('SERVFAIL')
+  server.removeZone(zone)
+})
+
+test('no octets bring it down, and no answer is longer than allowed', async () => {
+  const valid = RICH_ZONES[0]?.records.map((record) => encodeMessage(query(record.name, record.type))) ?? []
+  const changed = fc
+    .tuple(fc.constantFrom(...valid), fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 4 }), fc.nat(60))
+    .map(([octets, changes, cut]) => {
+      const copy = Buffer.from(octets)
+      for (const [at, octet] of changes) copy[at % copy.length] = octet
+      return cut < 10 ? copy.subarray(0, copy.length - cut) : copy
+    })
+  const hostile = fc.oneof(changed, fc.uint8Array({ maxLength: 100 }))
+  await fc.assert(
+    fc.asyncProperty(hostile, async (octets) => {
+      if (octets.length >= 2 && octets[0] === 0xfe && octets[1] === 0xfe) return
+      const answer = await exchange(octets)
+      if (answer === null) return
+      const response = decodeMessage(answer)
+      expect(response.ok).toBe(true)
+      const asked = decodeMessage(octets)
+      const size = asked.ok ? (asked.value.edns?.udpSize ?? 512) : 1232
+      expect(answer.length).toBeLessThanOrEqual(Math.min(1232, Math.max(512, size)))
+      if (response.ok && rcodeName(response.value.rcode) === 'FORMERR') expect(answer.length).toBeLessThanOrEqual(octets.length)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+const framed = (octets: Uint8Array): Buffer => Buffer.concat([Buffer.from([octets.length >> 8, octets.length & 255]), octets])
+
+async function open(): Promise<{ socket: Socket; received: () => Buffer; closed: Promise<unknown> }> {
+  const socket = connect(port, '127.0.0.1')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  socket.on('error', () => {})
+  const closed = once(socket, 'close')
+  await once(socket, 'connect')
+  return { socket, received: () => Buffer.concat(chunks), closed }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2))
+}
+
+const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+describe('over TCP', () => {
+  test('several questions on one connection, octet by octet, are answered in order', async () => {
+    const { socket, received } = await open()
+    const stream = Buffer.concat([1, 2, 3].map((id) => framed(encodeMessage({ ...query('web.example.test.'), id }))))
+    for (const octet of stream) socket.write(Buffer.from([octet]))
+    const length = encodeMessage({ ...query('web.example.test.'), answers: [] }).length
+    await until(() => received().length >= 3 * (2 + length + 32))
+    const first = received().readUInt16BE(0)
+    expect([0, 1, 2].map((i) => received().readUInt16BE(i * (first + 2) + 2))).toEqual([1, 2, 3])
+    socket.destroy()
+  })
+
+  test('answers that are not read do not pile up', async () => {
+    const { socket } = await open()
+    socket.pause()
+    const before = process.memoryUsage().rss
+    const flood = Buffer.concat(Array.from({ length: 2000 }, () => framed(encodeMessage(query('many.example.test.')))))
+    for (let i = 0; i < 40 && !socket.destroyed; i += 1) socket.write(flood)
+    await wait(200)
+    // Answers to all of them would be 120 MB.
+    expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000)
+    socket.destroy()
+  })
+
+  test.each<[string, Buffer]>([
+    ['a length beyond any query', Buffer.from('ffff00', 'hex')],
+    ['a response', framed(encodeMessage({ ...query('example.test.'), response: true }))],
+    ['less than a header', Buffer.from('000100', 'hex')],
+  ])('%s ends the connection', async (_, octets) => {
+    const { socket, closed, received } = await open()
+    socket.write(octets)
+    await closed
+    expect(received().length).toBe(0)
+  })
+
+  test('a connection that sends an octet now and then is closed all the same', async () => {
+    const { socket, closed } = await open()
+    const timer = setInterval(() => socket.write(Buffer.from([0])), 100)
+    const start = performance.now()
+    socket.write(Buffer.from([1, 0]))
+    await closed
+    clearInterval(timer)
+    expect(performance.now() - start).toBeLessThan(1000)
+  })
+
+  test('one connection too many pushes out the one that waited longest', async () => {
+    const first = await open()
+    const others = await Promise.all(Array.from({ length: 8 }, open))
+    await first.closed
+    const last = others.at(-1)
+    last?.socket.write(framed(encodeMessage(query('web.example.test.'))))
+    await until(() => (last?.received().length ?? 0) > 0)
+    for (const { socket } of others) socket.destroy()
+  })
+})
+
+describe('an address', () => {
+  test('that is taken is an error of the caller', async () => {
+    await expect(startNameServer({ host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+
+  test('is free again after closing, with connections open', async () => {
+    const one = await startNameServer({ host: '127.0.0.1', port: 0 })
+    const socket = connect(one.address.port, '127.0.0.1').on('error', () => {})
+    await once(socket, 'connect')
+    await one.close()
+    const two = await startNameServer({ host: '127.0.0.1', port: one.address.port })
+    await two.close()
+  })
+
+  test('may be of IPv6', async () => {
+    const six = await startNameServer({ host: '::1', port: 0 })
+    await six.close()
+  })
+})
+
+describeWithTools(['dig', 'kdig', 'drill'], 'clients of other makes', () => {
+  test.each<[string, string, string[]]>([
+    ['www.example.test', 'A', ['web.example.test.', '192.0.2.80', '192.0.2.81']],
+    ['x.wild.example.test', 'TXT', ['"from the wildcard"']],
+    ['with\\.dot.example.test', 'TXT', ['"an escaped dot"']],
+    ['quote.example.test', 'TXT', ['"a \\"quoted\\" back\\\\slash" "" "\\000\\255"']],
+    ['unknown.example.test', 'TYPE65280', ['\\# 4 00010203']],
+    ['example.test', 'CAA', ['0 issue "ca.example.net"']],
+    ['_sip._tcp.example.test', 'SRV', ['10 20 5060 web.example.test.', '10 30 5060 mail.example.test.']],
+  ])('%s %s', async (owner, type, expected) => {
+    expect(await dig({ port, name: owner, type })).toEqual(expected)
+    expect((await kdig({ port, name: owner, type })).map((line) => line.trim())).toEqual(expected)
+  })
+
+  test('come back over TCP when an answer is truncated', async () => {
+    expect(await dig({ port, name: 'many.example.test' })).toHaveLength(90)
+    expect((await kdig({ port, name: 'many.example.test' })).filter((line) => !line.startsWith(';'))).toHaveLength(90)
+    expect((await dig({ port, name: 'long.example.test', type: 'TXT' }))[0]).toContain('"0000')
+    expect((await dig({ port, name: 'many.example.test', options: ['+ignore', '+noall', '+comments'] })).join('\n')).toMatch(
+      /flags: qr aa tc/,
+    )
+  })
+
+  test('see nothing to complain about', async () => {
+    const { stdout } = await runTool('drill', ['-p', String(port), '@127.0.0.1', 'www.example.test', 'A'])
+    expect(stdout).toMatch(/rcode: NOERROR/)
+    expect(stdout).toMatch(/www\.example\.test\.\t300\tIN\tCNAME\tweb\.example\.test\./)
+    const full = await dig({ port, name: 'nothing.example.test', options: ['+norec', '+bufsize=4096', '+dnssec', '+cookie', '+nsid'] })
+    expect(full.join('\n')).toMatch(/status: NXDOMAIN/)
+    expect(full.filter((line) => /WARNING|malformed|error/i.test(line))).toEqual([])
+  })
+
+  test('are refused a zone transfer', async () => {
+    expect((await dig({ port, name: 'example.test', type: 'AXFR', options: [] })).join('\n')).toMatch(/Transfer failed/)
+  })
+})
