@@ -10,6 +10,8 @@ import { type DnsServer, formatServer } from './dns-client-server.ts'
 import { exchangeTcp } from './dns-client-tcp.ts'
 import { createUdpExchange } from './dns-client-udp.ts'
 
+export type { DnsServer } from './dns-client-server.ts'
+
 export interface DnsQuestion {
   readonly name: DomainName
   /** A mnemonic such as `A` or `ANY`, or `TYPE12345`. */

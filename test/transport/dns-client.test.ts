@@ -1,0 +1,276 @@
+import { createSocket, type RemoteInfo } from 'node:dgram'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { decodeMessage } from '../../src/formats/wire/decode-message.ts'
+import { encodeMessage } from '../../src/formats/wire/encode-message.ts'
+import type { Message, WireRecord } from '../../src/formats/wire/message.ts'
+import type { DomainName } from '../../src/model/domain-name.ts'
+import { createDnsClient, queryDns } from '../../src/transport/dns-client.ts'
+import { transferZone } from '../../src/transport/dns-client-transfer.ts'
+import { startBind, startKnot, startNsd } from '../support/dns-servers.ts'
+import { freePort } from '../support/free-port.ts'
+import { describeWithTools } from '../support/skip.ts'
+
+const HOST = '127.0.0.1'
+const name = (text: string): DomainName => text as DomainName
+
+const HOSTS = 3000
+const ZONE = {
+  name: 'example.test',
+  text: `$TTL 300
+@ SOA ns1 hostmaster 1 3600 600 604800 300
+@ NS ns1
+ns1 A 192.0.2.53
+www CNAME web
+web A 192.0.2.1
+a\\.b TXT "x" "y\\"z"
+${Array.from({ length: 60 }, (_, i) => `many TXT "${'x'.repeat(100)}${i}"`).join('\n')}
+${Array.from({ length: HOSTS }, (_, i) => `h${i} A 192.0.${i >> 8}.${i & 255}`).join('\n')}
+`,
+}
+const RECORDS = 6 + 60 + HOSTS
+
+for (const [make, tool, start] of [
+  ['BIND', 'named', startBind],
+  ['Knot', 'knotd', startKnot],
+  ['NSD', 'nsd', startNsd],
+] as const) {
+  describeWithTools([tool], make, () => {
+    test('answers one question and thousands at once, and transfers the zone', async () => {
+      const server = await start({ zones: [ZONE] })
+      const address = { host: HOST, port: server.port }
+      expect(await queryDns(address, { name: name('www.example.test.'), type: 'A' })).toMatchObject({
+        rcode: 'NOERROR',
+        authoritative: true,
+        transport: 'udp',
+        answers: [
+          { name: 'www.example.test.', type: 'CNAME', ttl: 300, data: 'web.example.test.' },
+          { name: 'web.example.test.', type: 'A', ttl: 300, data: '192.0.2.1' },
+        ],
+      })
+      const many = await queryDns(address, { name: name('many.example.test.'), type: 'TXT' })
+      expect([many.transport, many.answers.length]).toEqual(['tcp', 60])
+      expect(await queryDns(address, { name: name('nothing.example.test.'), type: 'A' })).toMatchObject({ rcode: 'NXDOMAIN', answers: [] })
+      expect(await queryDns(address, { name: name('example.org.'), type: 'A' })).toMatchObject({ rcode: 'REFUSED' })
+
+      const client = createDnsClient(address)
+      const answers = await Promise.all(
+        Array.from({ length: HOSTS }, (_, i) => client.query({ name: name(`h${i}.example.test.`), type: 'A' })),
+      )
+      client.close()
+      expect(answers.map((answer) => answer.answers.map((record) => record.data))).toEqual(
+        Array.from({ length: HOSTS }, (_, i) => [`192.0.${i >> 8}.${i & 255}`]),
+      )
+
+      const records = await transferZone(address, name('example.test.'))
+      expect(records.length).toBe(RECORDS)
+      expect(records[0]).toMatchObject({ name: 'example.test.', type: 'SOA', ttl: 300 })
+      expect(records).toContainEqual({ name: 'a\\.b.example.test.', type: 'TXT', ttl: 300, data: '"x" "y\\"z"' })
+      await expect(transferZone(address, name('example.test.'), { maxRecords: 100 })).rejects.toMatchObject({ reason: 'garbled' })
+      await expect(transferZone(address, name('example.org.'))).rejects.toMatchObject({ code: 'DNS_FAILURE', reason: 'rejected' })
+    })
+  })
+}
+
+const open: (() => void)[] = []
+afterEach(() => {
+  for (const close of open.splice(0)) close()
+})
+
+type Reply = (query: Message, octets: Buffer) => readonly Uint8Array[] | Promise<readonly Uint8Array[]>
+
+/** A server of one's own making: the datagrams and the TCP messages with which it answers a query. */
+async function scripted(udp: Reply, tcp: Reply = () => []): Promise<{ host: string; port: number }> {
+  const read = (octets: Buffer): Message => {
+    const message = decodeMessage(octets)
+    if (!message.ok) throw new Error(message.message)
+    return message.value
+  }
+  const server = createServer((stream) => {
+    stream.on('error', () => {})
+    stream.on('data', async (chunk: Buffer) => {
+      for (const reply of await tcp(read(chunk.subarray(2)), chunk.subarray(2))) {
+        stream.write(Buffer.concat([Buffer.from([reply.length >> 8, reply.length & 255]), reply]))
+      }
+    })
+  }).listen(0, HOST)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const socket = createSocket('udp4')
+  socket.on('message', async (octets: Buffer, peer: RemoteInfo) => {
+    for (const reply of await udp(read(octets), octets)) socket.send(reply, peer.port, peer.address)
+  })
+  socket.bind(port, HOST)
+  await once(socket, 'listening')
+  open.push(() => {
+    socket.close()
+    server.close()
+  })
+  return { host: HOST, port }
+}
+
+const QUESTION = { name: name('www.example.test.'), type: 'A' }
+const A: WireRecord = { name: QUESTION.name, type: 'A', class: 1, ttl: 60, data: '192.0.2.1' }
+const FORGED: WireRecord = { ...A, data: '203.0.113.66' }
+
+const reply = (query: Message, changes: Partial<Message> = {}): Uint8Array =>
+  encodeMessage({ ...query, response: true, authoritative: true, answers: [A], ...changes })
+
+describe('an answer counts only if it belongs to the question', () => {
+  test.each<[string, (query: Message) => Uint8Array]>([
+    ['another identifier', (query) => reply(query, { id: query.id ^ 1, answers: [FORGED] })],
+    ['another name', (query) => reply(query, { questions: [{ name: name('other.test.'), type: 'A', class: 1 }], answers: [FORGED] })],
+    ['another type', (query) => reply(query, { questions: [{ ...QUESTION, type: 'AAAA', class: 1 }], answers: [FORGED] })],
+    ['no question and no error', (query) => reply(query, { questions: [], answers: [FORGED] })],
+    ['not a response', (query) => reply(query, { response: false, answers: [FORGED] })],
+    ['octets that are no message', (query) => Buffer.concat([encodeMessage(query).subarray(0, 2), Buffer.from('nonsense')])],
+  ])('%s is passed over', async (_, forge) => {
+    const server = await scripted((query) => [forge(query), reply(query)])
+    expect((await queryDns(server, QUESTION)).answers).toEqual([{ name: A.name, type: 'A', ttl: 60, data: '192.0.2.1' }])
+  })
+
+  test('identifiers and ports cannot be foretold', async () => {
+    const seen: number[] = []
+    const server = await scripted((query) => {
+      seen.push(query.id)
+      return [reply(query)]
+    })
+    const client = createDnsClient(server)
+    await Promise.all(Array.from({ length: 50 }, () => client.query(QUESTION)))
+    client.close()
+    const steps = new Set(seen.slice(1).map((id, i) => (id - (seen[i] ?? 0)) & 0xffff))
+    expect(steps.size).toBeGreaterThan(25)
+  })
+})
+
+describe('failures', () => {
+  test('nobody listens', async () => {
+    const server = { host: HOST, port: await freePort() }
+    await expect(queryDns(server, QUESTION, { timeout: 500 })).rejects.toMatchObject({ code: 'DNS_FAILURE', reason: 'unreachable' })
+    await expect(transferZone(server, name('example.test.'))).rejects.toMatchObject({ reason: 'unreachable', retryable: true })
+  })
+
+  test('no answer, after as many tries as wanted', async () => {
+    let asked = 0
+    const server = await scripted(() => {
+      asked += 1
+      return []
+    })
+    await expect(queryDns(server, QUESTION, { timeout: 30, tries: 4 })).rejects.toMatchObject({ reason: 'timeout', retryable: true })
+    expect(asked).toBe(4)
+  })
+
+  test('one lost datagram is no failure', async () => {
+    let asked = 0
+    const server = await scripted((query) => {
+      asked += 1
+      return asked === 1 ? [] : [reply(query)]
+    })
+    expect((await queryDns(server, QUESTION, { timeout: 50 })).rcode).toBe('NOERROR')
+  })
+
+  test('nothing but nonsense', async () => {
+    const server = await scripted((_, octets) => [Buffer.concat([octets.subarray(0, 2), Buffer.from([0x84])])])
+    await expect(queryDns(server, QUESTION, { timeout: 30, tries: 2 })).rejects.toMatchObject({ reason: 'garbled', retryable: false })
+  })
+
+  test('a client that was closed', async () => {
+    const client = createDnsClient(await scripted(() => []))
+    const asked = client.query(QUESTION)
+    setTimeout(() => client.close(), 20)
+    await expect(asked).rejects.toMatchObject({ reason: 'closed' })
+    await expect(client.query(QUESTION)).rejects.toMatchObject({ reason: 'closed' })
+  })
+
+  test('a type without a number', async () => {
+    const server = await scripted(() => [])
+    await expect(queryDns(server, { name: QUESTION.name, type: 'ALIAS' })).rejects.toThrow(RangeError)
+  })
+})
+
+describe('a truncated answer', () => {
+  const cutInTheMiddle = (query: Message): Uint8Array => reply(query, { truncated: true }).subarray(0, -5)
+
+  test.each<[string, (query: Message) => Uint8Array]>([
+    ['whole', (query) => reply(query, { truncated: true, answers: [] })],
+    ['cut in the middle of a record', cutInTheMiddle],
+  ])('%s is asked for again over TCP', async (_, truncate) => {
+    const server = await scripted(
+      (query) => [truncate(query)],
+      (query) => [reply(query)],
+    )
+    expect(await queryDns(server, QUESTION)).toMatchObject({ transport: 'tcp', answers: [{ data: '192.0.2.1' }] })
+  })
+
+  test.each<[string, (query: Message) => Uint8Array, string]>([
+    ['another question', (query) => reply(query, { questions: [] }), 'garbled'],
+    ['another identifier', (query) => reply(query, { id: query.id ^ 1 }), 'garbled'],
+  ])('with %s over TCP is a failure', async (_, forge, reason) => {
+    const server = await scripted(
+      (query) => [reply(query, { truncated: true })],
+      (query) => [forge(query)],
+    )
+    await expect(queryDns(server, QUESTION)).rejects.toMatchObject({ reason })
+  })
+
+  test('and silence over TCP is a time-out', async () => {
+    const server = await scripted((query) => [reply(query, { truncated: true })])
+    await expect(queryDns(server, QUESTION, { timeout: 100 })).rejects.toMatchObject({ reason: 'timeout' })
+  })
+})
+
+test('a server from before EDNS is asked without it', async () => {
+  const server = await scripted((query) => [query.edns ? reply(query, { rcode: 1, questions: [], answers: [], edns: null }) : reply(query)])
+  expect((await queryDns(server, QUESTION)).rcode).toBe('NOERROR')
+})
+
+test('as many questions are under way as allowed, and no more', async () => {
+  let waiting = 0
+  let most = 0
+  const server = await scripted(async (query) => {
+    waiting += 1
+    most = Math.max(most, waiting)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    waiting -= 1
+    return [reply(query)]
+  })
+  const client = createDnsClient(server, { concurrency: 3 })
+  await Promise.all(Array.from({ length: 30 }, () => client.query(QUESTION)))
+  client.close()
+  expect(most).toBe(3)
+})
+
+describe('a zone transfer', () => {
+  const zone = name('example.test.')
+  const soa = (serial: number): WireRecord => ({ name: zone, type: 'SOA', class: 1, ttl: 60, data: `. . ${serial} 2 3 4 5` })
+  const parts = (query: Message, ...sections: WireRecord[][]): Uint8Array[] =>
+    sections.map((answers, i) => reply(query, { answers, ...(i > 0 ? { questions: [] } : {}) }))
+
+  test('is put together from its messages, with the question in the first alone', async () => {
+    const server = await scripted(
+      () => [],
+      (query) => parts(query, [soa(1)], [A, A], [soa(1)]),
+    )
+    expect((await transferZone(server, zone)).map((record) => record.type)).toEqual(['SOA', 'A', 'A'])
+  })
+
+  test.each<[string, (query: Message) => Uint8Array[]]>([
+    ['that does not begin with the SOA', (query) => parts(query, [A, soa(1)])],
+    ['whose last SOA is another', (query) => parts(query, [soa(1), A, soa(2)])],
+    ['with records after its end', (query) => parts(query, [soa(1), soa(1), A])],
+    ['with a message without records', (query) => parts(query, [soa(1)], [])],
+    ['of another zone', (query) => parts(query, [{ ...soa(1), name: name('other.test.') }])],
+    ['with another identifier', (query) => [reply(query, { id: query.id ^ 1, answers: [soa(1), soa(1)] })]],
+  ])('%s is a failure', async (_, tcp) => {
+    await expect(transferZone(await scripted(() => [], tcp), zone)).rejects.toMatchObject({ reason: 'garbled' })
+  })
+
+  test('that stops in the middle is a time-out', async () => {
+    const server = await scripted(
+      () => [],
+      (query) => parts(query, [soa(1), A]),
+    )
+    await expect(transferZone(server, zone, { timeout: 100 })).rejects.toMatchObject({ reason: 'timeout' })
+  })
+})
