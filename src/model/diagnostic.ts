@@ -25,10 +25,10 @@ export const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity 
 
 export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean => diagnostics.some(isError)
 
-/** `FILE:LINE:COLUMN: SEVERITY[CODE] message`, on one line whatever the message holds. */
+/** `FILE:LINE:COLUMN: SEVERITY[CODE] message`, on one line whatever the message and the file's name hold. */
 export function formatDiagnostic(diagnostic: Diagnostic): string {
   const { at, severity, code, message } = diagnostic
-  const place = at ? `${at.file}:${at.line}:${at.column}: ` : ''
+  const place = at ? `${oneLine(at.file)}:${at.line}:${at.column}: ` : ''
   return `${place}${severity}[${code}] ${oneLine(message)}`
 }
 
@@ -45,12 +45,17 @@ export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Replaces control characters, which could forge lines or drive a terminal, by visible escapes. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}|[\u{e0000}-\u{e007f}]/gu
+
+/**
+ * Replaces by visible escapes what could forge lines, drive a terminal, or show text in another order than it has: control
+ * characters, line separators, bidirectional controls, invisible characters and lone surrogates.
+ */
 export function oneLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (c) => {
+  return text.replace(UNSAFE, (c) => {
     if (c === '\n') return '\\n'
     if (c === '\t') return '\\t'
-    return `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`
+    return `\\u${(c.codePointAt(0) as number).toString(16).padStart(4, '0')}`
   })
 }

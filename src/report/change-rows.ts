@@ -1,0 +1,132 @@
+/**
+ * The changes of a zone as a reader wants them: by owner in canonical order, one row a change, a record that is renamed as a
+ * row out and a row in. Text in rows is neutralised: it holds no control characters.
+ */
+import { oneLine } from '../model/diagnostic.ts'
+import { type DomainName, isAtOrBelow, relativeName, sortKey } from '../model/domain-name.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { ZoneSettings } from '../model/zone.ts'
+import type { Change, DomainChange, RecordChange } from '../plan/change.ts'
+import type { Outcome } from '../plan/plan.ts'
+import type { ZoneView } from './report.ts'
+
+/** One value, or the existing and the desired one where they differ. */
+export type Cell = readonly [value: string] | readonly [existing: string, desired: string]
+
+export type Marker = '+' | '~' | '-'
+
+interface RowBase {
+  readonly marker: Marker
+  readonly id: string | null
+  readonly state: Outcome['state'] | null
+  /** Why a change was split, failed or skipped. */
+  readonly notes: readonly string[]
+}
+
+export interface RecordRow extends RowBase {
+  readonly subject: 'record'
+  /** Half of a rename: the row out comes directly before the row in. */
+  readonly joint: 'out' | 'in' | null
+  /** Relative to the zone, `@` at the apex. */
+  readonly name: string
+  readonly ttl: Cell
+  readonly type: string
+  readonly data: Cell
+}
+
+export interface DomainRow extends RowBase {
+  readonly subject: 'domain'
+  readonly settings: readonly { readonly key: string; readonly value: Cell }[]
+}
+
+export type ChangeRow = RecordRow | DomainRow
+
+/** Rows of one change; a rename has two. */
+export type RowGroup = readonly [ChangeRow] | readonly [RecordRow, RecordRow]
+
+export function changeRows({ plan, outcomes }: ZoneView): RowGroup[] {
+  const keyed = plan.changes.map((change, index) => ({ change, index, key: orderKey(change) }))
+  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.index - b.index))
+  return keyed.map(({ change, index }) => rowsOf(change, outcomes?.[index] ?? null, plan.zone))
+}
+
+const ACTION_ORDER = { delete: 0, update: 1, create: 2 } as const
+
+function orderKey(change: Change): string {
+  if (change.subject === 'domain') return ''
+  const owner = (change.existing ?? change.desired ?? change).name
+  return `\u0001${sortKey(owner)}\u0001${change.type}\u0001${ACTION_ORDER[change.action]}`
+}
+
+function rowsOf(change: Change, outcome: Outcome | null, zone: DomainName): RowGroup {
+  const base = { id: change.id === null ? null : oneLine(String(change.id)), state: outcome?.state ?? null }
+  if (change.subject === 'domain') return [{ ...base, ...domainRow(change), notes: outcomeNotes(outcome) }]
+  const split = change.split === undefined ? [] : [`separate calls: ${oneLine(change.split)}`]
+  const notes = [...split, ...outcomeNotes(outcome)]
+  const { existing, desired } = change
+  if (existing && desired && existing.name !== desired.name) {
+    return [
+      { ...base, ...recordRow(existing, '-', zone), joint: 'out', notes: [] },
+      { ...base, ...recordRow(desired, '+', zone), joint: 'in', notes },
+    ]
+  }
+  if (existing && desired) return [{ ...base, ...updateRow(change, existing, desired, zone), notes }]
+  const record = desired ?? existing
+  if (!record) throw new Error('a change without records')
+  return [{ ...base, ...recordRow(record, desired ? '+' : '-', zone), joint: null, notes }]
+}
+
+const recordRow = (record: ResourceRecord, marker: Marker, zone: DomainName) => ({
+  subject: 'record' as const,
+  marker,
+  name: ownerText(record.name, zone),
+  ttl: [ttlText(record)] as const,
+  type: oneLine(record.type),
+  data: [oneLine(record.data)] as const,
+})
+
+const updateRow = ({ fields }: RecordChange, existing: ResourceRecord, desired: ResourceRecord, zone: DomainName) => ({
+  ...recordRow(desired, '~', zone),
+  joint: null,
+  ttl: fields.includes('ttl') ? ([ttlText(existing), ttlText(desired)] as const) : ([ttlText(desired)] as const),
+  data: fields.includes('data') ? ([oneLine(existing.data), oneLine(desired.data)] as const) : ([oneLine(desired.data)] as const),
+})
+
+function domainRow({ action, existing, desired, fields }: DomainChange): Pick<DomainRow, 'subject' | 'marker' | 'settings'> {
+  if (action === 'delete') return { subject: 'domain', marker: '-', settings: [] }
+  const settings = fields.map((key) => ({
+    key,
+    value:
+      action === 'create'
+        ? ([settingText(desired?.[key])] as const)
+        : ([settingText(existing?.[key]), settingText(desired?.[key])] as const),
+  }))
+  return { subject: 'domain', marker: action === 'create' ? '+' : '~', settings }
+}
+
+function outcomeNotes(outcome: Outcome | null): string[] {
+  switch (outcome?.state) {
+    case 'failed':
+      return [`failed: ${oneLine(outcome.error)}`]
+    case 'unknown':
+      return [`unknown whether it was done: ${oneLine(outcome.error)}`]
+    case 'skipped':
+      return [`skipped: ${oneLine(outcome.because)}`]
+    default:
+      return []
+  }
+}
+
+function ownerText(name: DomainName, zone: DomainName): string {
+  if (!isAtOrBelow(name, zone)) return oneLine(name)
+  return oneLine(relativeName(name, zone)) || '@'
+}
+
+const ttlText = ({ ttl }: ResourceRecord): string => (ttl === null ? 'default' : String(ttl))
+
+function settingText(value: ZoneSettings[keyof ZoneSettings]): string {
+  if (value === undefined) return '(none)'
+  if (typeof value === 'number') return String(value)
+  if (typeof value === 'string') return value === '' ? '""' : oneLine(value)
+  return `[${value.map(oneLine).join(', ')}]`
+}

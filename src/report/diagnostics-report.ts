@@ -1,0 +1,60 @@
+import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine, type SourcePosition } from '../model/diagnostic.ts'
+import { codeFrame } from './code-frame.ts'
+import { counted } from './counts.ts'
+import { type Palette, paletteOf } from './palette.ts'
+import { diagnosticAnnotation } from './workflow-command.ts'
+
+export interface DiagnosticsOptions {
+  readonly format?: 'text' | 'github'
+  readonly color: boolean
+  /** The text of a source file, or undefined where it is not at hand; with it, each diagnostic shows its lines and its hint. */
+  readonly frames?: ((file: string) => string | undefined) | undefined
+}
+
+/** All diagnostics by file and place, one line each and with frames some more; empty text where there are none. */
+export function renderDiagnostics(diagnostics: readonly Diagnostic[], options: DiagnosticsOptions): string {
+  const sorted = [...diagnostics].sort(compareDiagnostics)
+  if (options.format === 'github') return sorted.map((diagnostic) => `${diagnosticAnnotation(diagnostic)}\n`).join('')
+  const palette = paletteOf(options.color)
+  const linesOf = sourceLines(options.frames)
+  return sorted.map((diagnostic) => `${diagnosticText(diagnostic, palette, linesOf).join('\n')}\n`).join('')
+}
+
+/** `2 errors, 1 warning`; null where there is none of either. */
+export function countDiagnostics(diagnostics: readonly Diagnostic[]): string | null {
+  const severities = ['error', 'warning'] as const
+  const counts = severities.map(
+    (severity) => [severity, diagnostics.filter((diagnostic) => diagnostic.severity === severity).length] as const,
+  )
+  const parts = counts.flatMap(([severity, count]) => (count === 0 ? [] : [counted(count, severity)]))
+  return parts.length === 0 ? null : parts.join(', ')
+}
+
+type SourceLines = (at: SourcePosition) => readonly string[]
+
+function diagnosticText(diagnostic: Diagnostic, palette: Palette, linesOf: SourceLines | null): string[] {
+  const { severity, code, at, hint, related = [] } = diagnostic
+  const label = `${severity}[${code}]`
+  const plain = formatDiagnostic(diagnostic)
+  const start = plain.indexOf(label)
+  const lines = [`${plain.slice(0, start)}${palette[severity](label)}${plain.slice(start + label.length)}`]
+  if (linesOf === null) return lines
+  if (at) lines.push(...codeFrame(linesOf(at), at, palette))
+  for (const other of related) lines.push(`  ${oneLine(`${other.at.file}:${other.at.line}:${other.at.column}: ${other.message}`)}`)
+  if (hint !== undefined) lines.push(`  ${palette.bold('hint:')} ${oneLine(hint)}`)
+  return lines
+}
+
+/** Each file is split into lines once. */
+function sourceLines(frames: DiagnosticsOptions['frames']): SourceLines | null {
+  if (frames === undefined) return null
+  const split = new Map<string, readonly string[]>()
+  return ({ file }) => {
+    let lines = split.get(file)
+    if (lines === undefined) {
+      lines = frames(file)?.split(/\r\n|\r|\n/) ?? []
+      split.set(file, lines)
+    }
+    return lines
+  }
+}

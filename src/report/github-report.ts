@@ -1,0 +1,35 @@
+/** A report for the log of a GitHub Actions job: annotations at the places of the diagnostics, and zones in groups. */
+import { compareDiagnostics, oneLine } from '../model/diagnostic.ts'
+import { type Report, type ReportOptions, zoneViews } from './report.ts'
+import { summaryLine } from './summary-line.ts'
+import { zoneLines } from './text-report.ts'
+import { annotation, diagnosticAnnotation, plainLine } from './workflow-command.ts'
+import { isNotable } from './zone-head.ts'
+
+export function renderGithub(report: Report, options: ReportOptions): string {
+  const views = zoneViews(report).filter((view) => options.verbose || isNotable(view))
+  const lines: string[] = []
+  if (options.diagnostics !== false) {
+    const diagnostics = [...report.plan.diagnostics, ...views.flatMap((view) => view.diagnostics)]
+    lines.push(...diagnostics.sort(compareDiagnostics).map(diagnosticAnnotation))
+  }
+  for (const { plan } of views) {
+    for (const { name, message, allowed } of plan.refusals) {
+      lines.push(
+        annotation({
+          severity: allowed ? 'warning' : 'error',
+          title: allowed ? `allowed: ${name}` : `refused: ${name}`,
+          message: allowed ? oneLine(message) : `${oneLine(message)}\nto allow it: --allow ${name}`,
+        }),
+      )
+    }
+  }
+  for (const view of views) {
+    const [title = '', ...rest] = zoneLines(view, { ...options, color: false, width: null, diagnostics: false })
+    lines.push(`::group::${title.replace(/%/g, '%25')}`)
+    for (const line of rest) lines.push(plainLine(line))
+    lines.push('::endgroup::')
+  }
+  lines.push(plainLine(summaryLine(report)))
+  return `${lines.join('\n')}\n`
+}

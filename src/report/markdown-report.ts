@@ -1,0 +1,136 @@
+/**
+ * A report as a comment on a pull request (GitHub and GitLab flavours of Markdown), bounded in size. Everything that comes from
+ * users or servers stands in a fenced block whose fence is longer than any run of backticks in it, or in `<code>` with HTML
+ * escaped, so that it can neither end the block, nor be markup, nor mention anybody.
+ */
+import { compareDiagnostics, formatDiagnostic, oneLine } from '../model/diagnostic.ts'
+import { changeRows, type Marker, type RecordRow, type RowGroup } from './change-rows.ts'
+import { counted } from './counts.ts'
+import { escapeHtml } from './escape-html.ts'
+import { paletteOf } from './palette.ts'
+import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
+import { layoutRows } from './row-layout.ts'
+import { shorten } from './shorten.ts'
+import { summaryLine } from './summary-line.ts'
+import { callFigures, isNotable, readBackText, recordFigures, renderedText, zoneState, zoneTitle } from './zone-head.ts'
+
+/** GitHub takes 65,536 characters in a comment. */
+const LONGEST_REPORT = 60_000
+/** Of these, at most so many go to what is said before the changes. */
+const LONGEST_PREFACE = 20_000
+const LONGEST_VALUE = 500
+const LONGEST_MESSAGE = 1_000
+/** Kept for the line that says what was left out. */
+const RESERVE = 200
+
+export function renderMarkdown(report: Report, options: ReportOptions): string {
+  const views = zoneViews(report).filter((view) => options.verbose || isNotable(view))
+  const parts = [`### ${summaryLine(report)}\n`]
+  const prefaceRoom = createRoom(LONGEST_PREFACE)
+  parts.push(...block('diff', refusalLines(views), prefaceRoom, 'refusal'))
+  if (options.diagnostics !== false) parts.push(...block('text', diagnosticLines(report, views), prefaceRoom, 'diagnostic'))
+  const room = createRoom(LONGEST_REPORT - RESERVE - parts.reduce((sum, part) => sum + part.length, 0))
+  const leftOut = { changes: 0, zones: 0 }
+  for (const view of views) {
+    const { text, shown } = zoneSection(view, options, room)
+    parts.push(text)
+    if (shown === view.plan.changes.length && text !== '') continue
+    leftOut.changes += view.plan.changes.length - shown
+    leftOut.zones += 1
+  }
+  if (leftOut.zones > 0)
+    parts.push(`\n**${counted(leftOut.changes, 'more change')} in ${counted(leftOut.zones, 'zone')} not shown here.**\n`)
+  return parts.join('')
+}
+
+interface Room {
+  /** Whether so many characters still fit; if so, they are taken. */
+  take(characters: number): boolean
+}
+
+function createRoom(characters: number): Room {
+  let left = characters
+  return {
+    take: (wanted) => {
+      if (wanted > left) return false
+      left -= wanted
+      return true
+    },
+  }
+}
+
+function zoneSection(view: ZoneView, options: ReportOptions, room: Room): { text: string; shown: number } {
+  const { plan } = view
+  const state = zoneState(plan)
+  const calls = plan.changes.length === 0 ? 'no changes' : callFigures(plan)
+  const facts = [state, recordFigures(plan), renderedText(plan, options.verbose), readBackText(view, options.verbose)].filter(
+    (fact) => fact !== null,
+  )
+  const head = `\n<details><summary><code>${escapeHtml(zoneTitle(plan))}</code>: ${escapeHtml([calls, ...facts].join('; '))}</summary>\n`
+  const tail = '\n</details>\n'
+  const overhead = head.length + tail.length
+  if (!room.take(overhead)) return { text: '', shown: 0 }
+  if (plan.changes.length === 0) return { text: head + tail, shown: 0 }
+  const groups = changeRows(view)
+  const { lines, shown } = fitRows(groups, room)
+  return { text: `${head}\n${fenced('diff', lines)}${tail}`, shown }
+}
+
+/** The lines of as many changes as there is room for. Only as many are laid out as could fit. */
+function fitRows(groups: readonly RowGroup[], room: Room): { lines: string[]; shown: number } {
+  const candidates = groups.slice(0, LONGEST_REPORT / 8)
+  const laidOut = layoutRows(candidates, {
+    palette: paletteOf(false),
+    width: null,
+    longestValue: LONGEST_VALUE,
+    identifiers: false,
+    prefix,
+  })
+  const lines: string[] = []
+  let shown = 0
+  // The fence, and what a longer one would take.
+  if (!room.take(64)) return { lines, shown }
+  for (const group of laidOut) {
+    // A run of backticks in a line lengthens both fences by no more than the line is long.
+    const size = group.reduce((sum, line) => sum + line.length + 1 + 2 * longestBackticks(line), 0)
+    if (!room.take(size)) break
+    lines.push(...group)
+    shown += 1
+  }
+  return { lines, shown }
+}
+
+/** Column one is the diff's: `!` is how a changed line is painted. */
+const prefix = (marker: Marker, joint: RecordRow['joint']): string =>
+  `${marker === '~' ? '!' : marker} ${joint === null ? ' ' : joint === 'out' ? '┌' : '└'} `
+
+function block(language: string, lines: readonly string[], room: Room, noun: string): string[] {
+  if (lines.length === 0) return []
+  const shown: string[] = []
+  for (const line of lines) {
+    const text = shorten(line, LONGEST_MESSAGE)
+    if (!room.take(text.length + 1 + 2 * longestBackticks(text))) break
+    shown.push(text)
+  }
+  const more = lines.length - shown.length
+  return [`\n${fenced(language, shown)}`, ...(more > 0 ? [`\n**${counted(more, `more ${noun}`)} not shown here.**\n`] : [])]
+}
+
+function refusalLines(views: readonly ZoneView[]): string[] {
+  return views.flatMap(({ plan }) =>
+    plan.refusals.map(({ name, message, allowed }) =>
+      allowed ? `! allowed ${name}: ${oneLine(message)}` : `- REFUSED ${name}: ${oneLine(message)} (to allow it: --allow ${name})`,
+    ),
+  )
+}
+
+const diagnosticLines = ({ plan }: Report, views: readonly ZoneView[]): string[] =>
+  [...plan.diagnostics, ...views.flatMap(({ diagnostics }) => diagnostics)].sort(compareDiagnostics).map(formatDiagnostic)
+
+function fenced(language: string, lines: readonly string[]): string {
+  const fence = '`'.repeat(Math.max(3, lines.reduce((longest, line) => Math.max(longest, longestBackticks(line)), 0) + 1))
+  return `${fence}${language}\n${lines.map((line) => `${line}\n`).join('')}${fence}\n`
+}
+
+const longestBackticks = (line: string): number =>
+  line.includes('`') ? (line.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0) : 0

@@ -1,0 +1,45 @@
+/** How a report paints text. Reports look at no environment: whoever prints decides on colours. */
+export interface Palette {
+  readonly bold: Paint
+  readonly dim: Paint
+  readonly added: Paint
+  readonly removed: Paint
+  readonly changed: Paint
+  readonly error: Paint
+  readonly warning: Paint
+  readonly notice: Paint
+}
+
+export type Paint = (text: string) => string
+
+const plain: Paint = (text) => text
+
+/** SGR parameters (ECMA-48 section 8.3.117). Text given to it holds no escape sequences of its own: it went through `oneLine`. */
+const sgr =
+  (on: string, off: string): Paint =>
+  (text) =>
+    text === '' ? '' : `\u001b[${on}m${text}\u001b[${off}m`
+
+const PLAIN: Palette = {
+  bold: plain,
+  dim: plain,
+  added: plain,
+  removed: plain,
+  changed: plain,
+  error: plain,
+  warning: plain,
+  notice: plain,
+}
+
+const COLOURED: Palette = {
+  bold: sgr('1', '22'),
+  dim: sgr('2', '22'),
+  added: sgr('32', '39'),
+  removed: sgr('31', '39'),
+  changed: sgr('33', '39'),
+  error: sgr('1;31', '22;39'),
+  warning: sgr('33', '39'),
+  notice: sgr('36', '39'),
+}
+
+export const paletteOf = (color: boolean): Palette => (color ? COLOURED : PLAIN)

@@ -1,0 +1,176 @@
+/** The machine's view: the versioned document of `schemas/plan.schema.json`, which a saved plan is too. Its key order is fixed. */
+import type { Diagnostic } from '../model/diagnostic.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { ZoneSettings } from '../model/zone.ts'
+import type { Change } from '../plan/change.ts'
+import type { Outcome, Plan, RenderedState, ZoneOutcome } from '../plan/plan.ts'
+import { type OutcomeSummary, type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
+
+export const PLAN_FORMAT = 'zonewright-plan'
+export const PLAN_VERSION = 1
+
+export interface PlanDocument {
+  readonly format: typeof PLAN_FORMAT
+  readonly version: typeof PLAN_VERSION
+  readonly created: string
+  readonly tool: string
+  readonly zones: readonly ZoneDocument[]
+  readonly diagnostics: readonly DiagnosticDocument[]
+  readonly summary: Summary & Partial<Pick<OutcomeSummary, 'failed' | 'skipped' | 'unknown'>> & { readonly applied?: number }
+}
+
+export interface ZoneDocument {
+  readonly zone: string
+  readonly target: string
+  readonly exists: boolean
+  readonly fingerprint: string
+  readonly records: {
+    readonly existing: number
+    readonly desired: number
+    readonly unchanged: number
+    readonly unmanaged: number
+    readonly limit: number | null
+  }
+  readonly changes: readonly ChangeDocument[]
+  readonly calls: { readonly create: number; readonly update: number; readonly delete: number; readonly total: number }
+  readonly refusals: readonly { readonly name: string; readonly message: string; readonly allowed: boolean }[]
+  readonly rendered: RenderedState
+  readonly diagnostics: readonly DiagnosticDocument[]
+  readonly readBack?: ZoneOutcome['readBack']
+}
+
+export interface ChangeDocument {
+  readonly action: Change['action']
+  readonly subject: Change['subject']
+  readonly name: string
+  readonly type: string | null
+  readonly id: number | string | null
+  readonly existing: ResourceRecord | ZoneSettings | null
+  readonly desired: ResourceRecord | ZoneSettings | null
+  readonly fields: readonly string[]
+  readonly after: readonly number[]
+  readonly split?: string
+  readonly outcome?: Outcome
+}
+
+export interface DiagnosticDocument {
+  readonly severity: Diagnostic['severity']
+  readonly code: string
+  readonly message: string
+  readonly file: string | null
+  readonly line: number | null
+  readonly column: number | null
+  readonly hint?: string
+}
+
+/** The document of a plan, with the outcome of each change where there are outcomes. */
+export function planDocument(plan: Plan, outcomes: readonly ZoneOutcome[] | null = null): PlanDocument {
+  const views = zoneViews({ plan, outcomes })
+  const summary = summarize(plan.zones)
+  return {
+    format: PLAN_FORMAT,
+    version: PLAN_VERSION,
+    created: plan.created,
+    tool: plan.tool,
+    zones: views.map(zoneDocument),
+    diagnostics: plan.diagnostics.map(diagnosticDocument),
+    summary: outcomes === null ? summary : { ...summary, ...outcomeFigures(views) },
+  }
+}
+
+/** The document as text. What a terminal or an editor could take for control is escaped too, which JSON lets stand. */
+export function renderJson({ plan, outcomes }: Report): string {
+  const text = JSON.stringify(planDocument(plan, outcomes), null, 2)
+  return `${text.replace(/[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g, escaped)}\n`
+}
+
+const escaped = (c: string): string => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): ZoneDocument {
+  const { records, calls } = plan
+  return {
+    zone: plan.zone,
+    target: plan.target,
+    exists: plan.exists,
+    fingerprint: plan.fingerprint,
+    records: {
+      existing: records.existing,
+      desired: records.desired,
+      unchanged: records.unchanged,
+      unmanaged: records.unmanaged,
+      limit: records.limit,
+    },
+    changes: plan.changes.map((change, index) => changeDocument(change, outcomes?.[index])),
+    calls: { create: calls.create, update: calls.update, delete: calls.delete, total: calls.total },
+    refusals: plan.refusals.map(({ name, message, allowed }) => ({ name, message, allowed })),
+    rendered: plan.rendered,
+    diagnostics: diagnostics.map(diagnosticDocument),
+    ...(readBack === null ? {} : { readBack }),
+  }
+}
+
+function changeDocument(change: Change, outcome: Outcome | undefined): ChangeDocument {
+  const form =
+    change.subject === 'domain'
+      ? { existing: settingsDocument(change.existing), desired: settingsDocument(change.desired) }
+      : { existing: recordDocument(change.existing), desired: recordDocument(change.desired) }
+  return {
+    action: change.action,
+    subject: change.subject,
+    name: change.name,
+    type: change.type,
+    id: change.id,
+    ...form,
+    fields: [...change.fields],
+    after: [...change.after],
+    ...(change.subject === 'record' && change.split !== undefined ? { split: change.split } : {}),
+    ...(outcome === undefined ? {} : { outcome: outcomeDocument(outcome) }),
+  }
+}
+
+const recordDocument = (record: ResourceRecord | null): ResourceRecord | null =>
+  record && { name: record.name, type: record.type, ttl: record.ttl, data: record.data }
+
+const SETTING_ORDER: readonly (keyof ZoneSettings)[] = [
+  'type',
+  'status',
+  'description',
+  'group',
+  'tags',
+  'soa_email',
+  'master_ips',
+  'axfr_ips',
+  'expire_sec',
+  'refresh_sec',
+  'retry_sec',
+  'ttl_sec',
+]
+
+const settingsDocument = (settings: ZoneSettings | null): ZoneSettings | null =>
+  settings && Object.fromEntries(SETTING_ORDER.flatMap((key) => (settings[key] === undefined ? [] : [[key, settings[key]]])))
+
+function outcomeDocument(outcome: Outcome): Outcome {
+  switch (outcome.state) {
+    case 'applied':
+      return outcome.id === undefined ? { state: 'applied' } : { state: 'applied', id: outcome.id }
+    case 'skipped':
+      return { state: 'skipped', because: outcome.because }
+    default:
+      return { state: outcome.state, error: outcome.error }
+  }
+}
+
+const diagnosticDocument = ({ severity, code, message, at, hint }: Diagnostic): DiagnosticDocument => ({
+  severity,
+  code,
+  message,
+  file: at?.file ?? null,
+  line: at?.line ?? null,
+  column: at?.column ?? null,
+  ...(hint === undefined ? {} : { hint }),
+})
+
+function outcomeFigures(views: readonly ZoneView[]) {
+  const { applied, failed, skipped, unknown } = summarizeOutcomes(views)
+  return { applied: applied.total, failed, skipped, unknown }
+}

@@ -1,0 +1,97 @@
+import type { Diagnostic } from '../model/diagnostic.ts'
+import type { Action } from '../plan/change.ts'
+import type { Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
+
+/** What is reported: a plan, or a plan and what became of it. */
+export interface Report {
+  readonly plan: Plan
+  /** Null for a plan that was not applied. A zone that has none was not applied. */
+  readonly outcomes: readonly ZoneOutcome[] | null
+}
+
+export interface ReportOptions {
+  readonly color: boolean
+  /** Columns of the terminal; null without a limit. */
+  readonly width: number | null
+  /** Everything in full: long data, zones without changes, identifiers. */
+  readonly verbose: boolean
+  /** Whether the diagnostics of the plan are part of the report; they are, unless this is false. */
+  readonly diagnostics?: boolean | undefined
+}
+
+/** One zone of a report. */
+export interface ZoneView {
+  readonly plan: ZonePlan
+  /** One for each change; null for a plan that was not applied. */
+  readonly outcomes: readonly Outcome[] | null
+  readonly readBack: ZoneOutcome['readBack'] | null
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+const NOT_RUN: Outcome = { state: 'skipped', because: 'the zone was not applied' }
+
+/** The zones of a report in the order of the plan, each with its outcome. */
+export function zoneViews({ plan, outcomes }: Report): ZoneView[] {
+  if (outcomes === null) return plan.zones.map((zone) => ({ plan: zone, outcomes: null, readBack: null, diagnostics: zone.diagnostics }))
+  const byZone = new Map(outcomes.map((outcome) => [viewKey(outcome.plan), outcome]))
+  return plan.zones.map((zone) => {
+    const outcome = byZone.get(viewKey(zone))
+    return {
+      plan: zone,
+      outcomes: zone.changes.map((_, index) => outcome?.outcomes[index] ?? NOT_RUN),
+      readBack: outcome?.readBack ?? 'not-read',
+      diagnostics: [...zone.diagnostics, ...(outcome?.diagnostics ?? [])],
+    }
+  })
+}
+
+const viewKey = ({ zone, target }: ZonePlan): string => `${zone} ${target}`
+
+/** Figures over all zones. `unchanged` counts records. */
+export interface Summary {
+  readonly create: number
+  readonly update: number
+  readonly delete: number
+  readonly unchanged: number
+  readonly zones: number
+  readonly changedZones: number
+  readonly calls: number
+}
+
+export function summarize(zones: readonly ZonePlan[]): Summary {
+  const summary = { create: 0, update: 0, delete: 0, unchanged: 0, zones: zones.length, changedZones: 0, calls: 0 }
+  for (const { calls, records, changes } of zones) {
+    summary.create += calls.create
+    summary.update += calls.update
+    summary.delete += calls.delete
+    summary.calls += calls.total
+    summary.unchanged += records.unchanged
+    if (changes.length > 0) summary.changedZones += 1
+  }
+  return summary
+}
+
+/** What became of the changes of all zones. */
+export interface OutcomeSummary {
+  readonly applied: Readonly<Record<Action, number>> & { readonly total: number; readonly zones: number }
+  readonly failed: number
+  readonly skipped: number
+  readonly unknown: number
+}
+
+export function summarizeOutcomes(views: readonly ZoneView[]): OutcomeSummary {
+  const applied = { create: 0, update: 0, delete: 0, total: 0, zones: 0 }
+  const others = { failed: 0, skipped: 0, unknown: 0 }
+  for (const { plan, outcomes } of views) {
+    const before = applied.total
+    plan.changes.forEach(({ action }, index) => {
+      const state = outcomes?.[index]?.state
+      if (state === 'applied') {
+        applied[action] += 1
+        applied.total += 1
+      } else if (state !== undefined) others[state] += 1
+    })
+    if (applied.total > before) applied.zones += 1
+  }
+  return { applied, ...others }
+}

@@ -1,0 +1,110 @@
+/** Rows as aligned lines of text, for terminals and for code blocks. */
+import type { Cell, ChangeRow, DomainRow, Marker, RecordRow, RowGroup } from './change-rows.ts'
+import type { Paint, Palette } from './palette.ts'
+import { shorten, shortenPair } from './shorten.ts'
+
+export interface RowStyle {
+  readonly palette: Palette
+  /** Columns a line may take; null without a limit. */
+  readonly width: number | null
+  /** Characters of one value at most, whatever the width; null without a limit. */
+  readonly longestValue: number | null
+  readonly identifiers: boolean
+  /** What stands before a row, in the same number of columns for each. */
+  readonly prefix: (marker: Marker, joint: RecordRow['joint']) => string
+}
+
+/** Names longer than this do not push the columns of the others. */
+const NAME_COLUMN = 32
+const LEAST_ROOM = 24
+const GAP = '  '
+
+interface Columns {
+  readonly prefix: number
+  readonly name: number
+  readonly ttl: number
+  readonly type: number
+}
+
+/** The lines of each change, in order. */
+export function layoutRows(groups: readonly RowGroup[], style: RowStyle): string[][] {
+  const columns = measure(groups, style)
+  return groups.map((group) => group.flatMap((row: ChangeRow) => rowLines(row, columns, style)))
+}
+
+function measure(groups: readonly RowGroup[], style: RowStyle): Columns {
+  const columns = { prefix: style.prefix('+', null).length, name: 1, ttl: 1, type: 1 }
+  for (const group of groups) {
+    for (const row of group) {
+      if (row.subject === 'domain') continue
+      if (row.name.length <= NAME_COLUMN) columns.name = Math.max(columns.name, row.name.length)
+      columns.ttl = Math.max(columns.ttl, cellText(row.ttl).length)
+      columns.type = Math.max(columns.type, row.type.length)
+    }
+  }
+  return columns
+}
+
+const ARROW = ' → '
+
+const cellText = (cell: Cell): string => (cell.length === 1 ? cell[0] : cell.join(ARROW))
+
+function rowLines(row: ChangeRow, columns: Columns, style: RowStyle): string[] {
+  const lines = row.subject === 'domain' ? domainLines(row, columns, style) : recordLines(row, columns, style)
+  if (style.identifiers && row.id !== null) lines[0] += style.palette.dim(`${GAP}[id ${row.id}]`)
+  const indent = ' '.repeat(columns.prefix + 2)
+  const paint = row.state === 'failed' || row.state === 'unknown' ? style.palette.error : style.palette.dim
+  for (const note of row.notes) lines.push(indent + paint(note))
+  return lines
+}
+
+function recordLines(row: RecordRow, columns: Columns, style: RowStyle): string[] {
+  const { palette } = style
+  const paint = markerPaint(row.marker, palette)
+  const name = row.name.padEnd(columns.name)
+  const head = `${paint(style.prefix(row.marker, row.joint))}${row.marker === '~' ? name : paint(name)}${GAP}${ttlCell(row, columns, palette)}${GAP}${row.type.padEnd(columns.type)}${GAP}`
+  const before = columns.prefix + name.length + columns.ttl + columns.type + 3 * GAP.length
+  return valueLines(head, before, row.data, row.marker, style)
+}
+
+function ttlCell(row: RecordRow, columns: Columns, palette: Palette): string {
+  const padding = ' '.repeat(columns.ttl - cellText(row.ttl).length)
+  return padding + paintCell(row.ttl, palette, palette.dim)
+}
+
+function domainLines(row: DomainRow, columns: Columns, style: RowStyle): string[] {
+  const { palette } = style
+  const paint = markerPaint(row.marker, palette)
+  const lead = `${paint(`${style.prefix(row.marker, null)}zone`)}${GAP}`
+  const width = columns.prefix + 'zone'.length + GAP.length
+  if (row.settings.length === 0) return [lead + paint(row.marker === '-' ? 'and all its records' : 'with the default settings')]
+  return row.settings.flatMap(({ key, value }, index) => {
+    const head = `${index === 0 ? lead : ' '.repeat(width)}${key} `
+    return valueLines(head, width + key.length + 1, value, row.marker, style)
+  })
+}
+
+/** The value after its head, on the same line; two values one below the other where a line cannot hold both. */
+function valueLines(head: string, before: number, cell: Cell, marker: Marker, style: RowStyle): string[] {
+  const { palette } = style
+  const room = roomFor(before, style)
+  if (cell.length === 1) {
+    const text = shorten(cell[0], room)
+    return [head + (marker === '~' ? palette.dim(text) : markerPaint(marker, palette)(text))]
+  }
+  if (cellText(cell).length <= Math.min(room, style.width === null ? 120 : room)) return [head + paintCell(cell, palette, palette.dim)]
+  const [existing, desired] = shortenPair(cell[0], cell[1], room)
+  const arrow = ARROW.trim()
+  return [head + palette.removed(existing), `${' '.repeat(Math.max(0, before - 2))}${arrow} ${palette.added(desired)}`]
+}
+
+function roomFor(before: number, { width, longestValue }: RowStyle): number {
+  const onLine = width === null ? Number.POSITIVE_INFINITY : Math.max(LEAST_ROOM, width - before)
+  return Math.min(onLine, longestValue ?? Number.POSITIVE_INFINITY)
+}
+
+const paintCell = (cell: Cell, palette: Palette, unchanged: Paint): string =>
+  cell.length === 1 ? unchanged(cell[0]) : `${palette.removed(cell[0])}${ARROW}${palette.added(cell[1])}`
+
+const markerPaint = (marker: Marker, palette: Palette): Paint =>
+  marker === '+' ? palette.added : marker === '-' ? palette.removed : palette.changed

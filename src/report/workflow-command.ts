@@ -1,0 +1,32 @@
+/** Commands of GitHub Actions on standard output: `::error file=…,line=…::message`. */
+import { type Diagnostic, oneLine, type Severity } from '../model/diagnostic.ts'
+
+const escapeData = (text: string): string => text.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A')
+
+const escapeProperty = (text: string): string => escapeData(text).replace(/:/g, '%3A').replace(/,/g, '%2C')
+
+interface Annotation {
+  readonly severity: Severity
+  readonly title: string
+  readonly message: string
+  readonly file?: string | undefined
+  readonly line?: number | undefined
+  readonly column?: number | undefined
+}
+
+/** One annotation. The message may have several lines; they stay in the one command. */
+export function annotation({ severity, title, message, file, line, column }: Annotation): string {
+  const properties = { file, line, col: column, title }
+  const given = Object.entries(properties).flatMap(([key, value]) =>
+    value === undefined ? [] : [`${key}=${escapeProperty(oneLine(String(value)))}`],
+  )
+  return `::${severity} ${given.join(',')}::${escapeData(message)}`
+}
+
+export function diagnosticAnnotation({ severity, code, message, at, hint }: Diagnostic): string {
+  const text = hint === undefined ? oneLine(message) : `${oneLine(message)}\n${oneLine(hint)}`
+  return annotation({ severity, title: code, message: text, file: at?.file, line: at?.line, column: at?.column })
+}
+
+/** Text that the runner must take for text: `::` opens a command at the start of a line, `##[` one of the older kind anywhere. */
+export const plainLine = (line: string): string => line.replace(/^(\s*):(?=:)/, '$1\\u003a').replace(/##\[/g, '##\\u005b')
