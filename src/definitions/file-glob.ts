@@ -1,3 +1,4 @@
+import { isAbsolute, relative, sep } from 'node:path'
 import picomatch from 'picomatch'
 
 /** Globs of a rule as one test. */
@@ -17,9 +18,11 @@ export interface GlobStart {
   readonly depth: number
 }
 
-export function compileGlobs(globs: readonly string[]): FileGlobs {
-  const wanted = globs.filter((glob) => !glob.startsWith('!')).map(normalize)
-  const excluded = globs.filter((glob) => glob.startsWith('!')).map((glob) => normalize(glob.slice(1)))
+/** Compiles the globs of a rule; absolute ones are taken from `folder` as well. */
+export function compileGlobs(globs: readonly string[], folder: string): FileGlobs {
+  const fromFolder = (glob: string): string => normalize(isAbsolute(glob) ? relative(folder, glob).split(sep).join('/') : glob)
+  const wanted = globs.filter((glob) => !glob.startsWith('!')).map(fromFolder)
+  const excluded = globs.filter((glob) => glob.startsWith('!')).map((glob) => fromFolder(glob.slice(1)))
   const isWanted = wanted.map((glob) => matcher(glob))
   const isExcluded = excluded.map((glob) => matcher(glob))
   return {

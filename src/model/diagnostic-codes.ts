@@ -31,6 +31,7 @@ export const DIAGNOSTIC_CODES = {
   'schema-missing-key': 'A key that must be there is missing.',
   'schema-value': 'A value is not one of those allowed here.',
   'zone-name': 'The name of a zone is missing or not a domain name.',
+  'zone-unknown': 'A zone that was asked for has no definition.',
   'zone-duplicate': 'Two definitions are of the same zone.',
   'setting-invalid': 'A setting of a zone has a value the zone cannot have.',
   // Records

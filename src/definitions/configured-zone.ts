@@ -1,0 +1,98 @@
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts'
+import type { DefinedRecord } from '../model/record.ts'
+import type { Ttl } from '../model/ttl.ts'
+import type { DesiredZone, Policy, RefusalName, ZoneSettings } from '../model/zone.ts'
+import type { SafetyThresholds } from '../plan/safety-limits.ts'
+import { globTest } from '../plan/unmanaged.ts'
+import type { Config, ConfigRule } from './config.ts'
+import { DEFAULT_RULE } from './config.ts'
+import { unknownProvider } from './read-config.ts'
+
+/** A zone with all that definition and config together say about it. */
+export interface LoadedZone {
+  /** With the config's defaults filled in. */
+  readonly zone: DesiredZone
+  /** The files it came from as messages name them, sorted: the definition itself and all it includes. */
+  readonly files: readonly string[]
+  /** Names of the providers that hold it. */
+  readonly targets: readonly string[]
+  readonly policy: Policy
+  readonly allow: ReadonlySet<RefusalName>
+  readonly thresholds: SafetyThresholds
+  /** Servers that verify asks; null for the NS records of the zone. */
+  readonly nameservers: readonly string[] | null
+  /** What was found in it, also among the diagnostics of the run. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** Whether it has no errors: only then may it be planned. */
+  readonly valid: boolean
+}
+
+/** The first rule that a zone falls under; null where all rules that match its file are of other zones. */
+export function ruleFor(zone: DesiredZone, rules: readonly ConfigRule[]): ConfigRule | null {
+  if (rules.length === 0) return DEFAULT_RULE
+  const name = zone.name.slice(0, -1)
+  return rules.find((rule) => rule.zones === null || rule.zones.some((glob) => globTest(glob)(name))) ?? null
+}
+
+/** Joins a definition with the config: what the definition says comes first, then its rule, then the config's defaults. */
+export function configureZone(
+  zone: DesiredZone,
+  rule: ConfigRule,
+  config: Config,
+  files: readonly string[],
+  found: readonly Diagnostic[],
+): LoadedZone {
+  const targets = targetsOf(zone, rule, config)
+  const diagnostics = [...found, ...checkTargets(zone, targets, config)]
+  return {
+    zone: {
+      ...zone,
+      settings: settingsOf(zone, config.defaults.settings),
+      records: withTtl(zone.records, config.defaults.ttl),
+      apexNs: zone.apexNs === 'manage' ? 'manage' : (rule.apexNs ?? 'keep'),
+      unsupported: zone.unsupported === 'skip' ? 'skip' : (rule.unsupported ?? config.unsupported),
+    },
+    files,
+    targets,
+    policy: zone.policy ?? rule.policy ?? 'sync',
+    allow: new Set([...zone.allow, ...rule.allow]),
+    thresholds: { ...config.safety, ...rule.safety },
+    nameservers: rule.nameservers ?? config.nameservers,
+    diagnostics,
+    valid: !hasErrors(diagnostics),
+  }
+}
+
+function targetsOf(zone: DesiredZone, rule: ConfigRule, config: Config): readonly string[] {
+  const targets = zone.targets ?? rule.targets
+  if (targets !== null) return [...new Set(targets)]
+  return config.providers.size === 1 ? [...config.providers.keys()] : []
+}
+
+/** Without a config there are no providers to speak of: definitions are only looked at. */
+function checkTargets(zone: DesiredZone, targets: readonly string[], config: Config): Diagnostic[] {
+  if (config.file === null) return []
+  if (targets.length === 0) {
+    const hint =
+      config.providers.size === 0
+        ? 'name a provider in the config'
+        : 'add "targets" to the definition, or to a rule under "zones" in the config'
+    return [{ severity: 'error', code: 'target-missing', message: `nothing says which provider holds ${zone.name}`, at: zone.at, hint }]
+  }
+  return targets
+    .filter((target) => !config.providers.has(target))
+    .map((target) => unknownProvider(target, config.providers.keys(), zone.at))
+}
+
+/** The defaults that a slave zone has no use for: its master says them. */
+const OF_MASTERS: ReadonlySet<string> = new Set(['soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'])
+
+function settingsOf(zone: DesiredZone, defaults: ZoneSettings): ZoneSettings {
+  if (zone.absent) return zone.settings
+  if (zone.settings.type !== 'slave') return { ...defaults, ...zone.settings }
+  return { ...Object.fromEntries(Object.entries(defaults).filter(([key]) => !OF_MASTERS.has(key))), ...zone.settings }
+}
+
+function withTtl(records: readonly DefinedRecord[], ttl: Ttl | null): readonly DefinedRecord[] {
+  return ttl === null ? records : records.map((record) => (record.ttl === null ? { ...record, ttl } : record))
+}

@@ -1,0 +1,197 @@
+/**
+ * Which files are definitions, and which rules of the config they fall under. The rules' globs are walked over a shared view
+ * of the folders; nothing but names is looked at.
+ */
+import { stat } from 'node:fs/promises'
+import { basename, relative, resolve, sep } from 'node:path'
+import type { Diagnostic } from '../model/diagnostic.ts'
+import type { DomainName } from '../model/domain-name.ts'
+import type { Config, ConfigRule } from './config.ts'
+import { type DefinitionKind, type FileName, fileNameOf, splitFolderZone } from './definition-name.ts'
+import { compileGlobs, type FileGlobs, type GlobStart } from './file-glob.ts'
+import { displayPath, fromDisplayPath } from './file-path.ts'
+import { type FolderTree, folderTree, type TreeEntry } from './folder-tree.ts'
+import { systemFault } from './read-text.ts'
+
+export interface FoundDefinition {
+  /** Absolute. */
+  readonly path: string
+  /** As messages name it. */
+  readonly file: string
+  readonly kind: DefinitionKind
+  /** The zone by the name of the file; null where the file has to say it. */
+  readonly zoneName: DomainName | null
+  /** The rules whose globs match, in their order. */
+  readonly rules: readonly ConfigRule[]
+  /** Of a folder of split files, the files; absolute, in the order of their names. */
+  readonly parts: readonly string[]
+}
+
+export interface FoundDefinitions {
+  /** In the order of their paths. */
+  readonly definitions: readonly FoundDefinition[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The definitions the config's rules match; with `paths` (absolute files or folders), those there, under whatever rules match them. */
+export async function findDefinitions(config: Config, paths: readonly string[] | null = null): Promise<FoundDefinitions> {
+  const search = newSearch(config)
+  const rules = config.rules.map((rule) => ({ rule, globs: compileGlobs(rule.files, config.folder) }))
+  if (paths === null) {
+    for (const { rule, globs } of rules) await searchRule(search, rule, globs)
+  } else {
+    for (const path of paths) await searchPath(search, path)
+    assignRules(search, rules)
+  }
+  for (const { path, message } of search.tree.faults)
+    report(search, 'file-unreadable', `${displayPath(path, config.cwd)}: ${message}`, null)
+  const definitions = await Promise.all([...search.found.values()].map((found) => withParts(search, found)))
+  definitions.sort((a, b) => (a.file < b.file ? -1 : 1))
+  return { definitions, diagnostics: search.diagnostics }
+}
+
+interface Search {
+  readonly config: Config
+  readonly tree: FolderTree
+  readonly found: Map<string, FoundDefinition>
+  readonly diagnostics: Diagnostic[]
+  /** The config itself is no definition. */
+  readonly configPath: string | null
+}
+
+const newSearch = (config: Config): Search => ({
+  config,
+  tree: folderTree(),
+  found: new Map(),
+  diagnostics: [],
+  configPath: config.file === null ? null : fromDisplayPath(config.file, config.cwd),
+})
+
+async function searchRule(search: Search, rule: ConfigRule, globs: FileGlobs): Promise<void> {
+  const matched = new Set<string>()
+  const add = (path: string, name: FileName): void => {
+    matched.add(path)
+    addFound(search, path, name, rule)
+  }
+  for (const start of globs.starts) await searchStart(search, rule, globs, start, add)
+  if (matched.size > 0 || !rule.enabled) return
+  const shown = rule.files.map((glob) => JSON.stringify(glob)).join(', ')
+  report(search, 'no-definitions', `no definition matches ${shown}`, rule, 'warning')
+}
+
+async function searchStart(
+  search: Search,
+  rule: ConfigRule,
+  globs: FileGlobs,
+  start: GlobStart,
+  add: (path: string, name: FileName) => void,
+): Promise<void> {
+  const path = resolve(search.config.folder, start.path)
+  const facts = await stat(path).catch((error: unknown) => systemFault(error))
+  if (typeof facts === 'string') {
+    if (start.literal) report(search, 'file-unreadable', `${displayPath(path, search.config.cwd)} ${facts}`, rule)
+    return
+  }
+  const own = globs.matches(globPath(search, path))
+  if (!facts.isDirectory()) {
+    const name = fileNameOf(basename(path))
+    if (name) {
+      if (own) add(path, name)
+    } else if (start.literal) report(search, 'file-format', unknownFormat(search, path), rule, 'error', FORMAT_HINT)
+    return
+  }
+  const split = splitFolderZone(basename(path), search.config.octodnsSplitExtension)
+  if (split !== null) {
+    if (own || (await holdsMatch(search, path, globs))) add(path, { kind: 'split', zone: split })
+    return
+  }
+  await walkDefinitions(search, path, start.depth, async (entry, name) => {
+    const matches = globs.matches(globPath(search, entry.path))
+    if (matches || (name.kind === 'split' && (await holdsMatch(search, entry.path, globs)))) add(entry.path, name)
+  })
+}
+
+/** A folder of split files is meant also by a glob that matches the files in it. */
+const holdsMatch = async (search: Search, path: string, globs: FileGlobs): Promise<boolean> =>
+  (await search.tree.list(path)).some((part) => !part.isFolder && globs.matches(globPath(search, part.path)))
+
+async function searchPath(search: Search, path: string): Promise<void> {
+  const facts = await stat(path).catch((error: unknown) => systemFault(error))
+  if (typeof facts === 'string') return report(search, 'file-unreadable', `${displayPath(path, search.config.cwd)} ${facts}`, null)
+  const split = facts.isDirectory() ? splitFolderZone(basename(path), search.config.octodnsSplitExtension) : null
+  if (split !== null) return addFound(search, path, { kind: 'split', zone: split }, null)
+  if (!facts.isDirectory()) {
+    const name = fileNameOf(basename(path))
+    if (name) return addFound(search, path, name, null)
+    return report(search, 'file-format', unknownFormat(search, path), null, 'error', FORMAT_HINT)
+  }
+  const before = search.found.size
+  await walkDefinitions(search, path, Number.POSITIVE_INFINITY, async (entry, name) => addFound(search, entry.path, name, null))
+  if (search.found.size === before) report(search, 'no-definitions', `${displayPath(path, search.config.cwd)} has no definitions`, null)
+}
+
+/** Visits what by its name can be a definition. Folders of split files are one definition each. */
+async function walkDefinitions(
+  search: Search,
+  path: string,
+  depth: number,
+  visit: (entry: TreeEntry, name: FileName) => Promise<void>,
+): Promise<void> {
+  const extension = search.config.octodnsSplitExtension
+  const pending: [TreeEntry, FileName][] = []
+  await search.tree.walk(
+    path,
+    depth,
+    (entry) => splitFolderZone(entry.name, extension) === null,
+    (entry) => {
+      const split = entry.isFolder ? splitFolderZone(entry.name, extension) : null
+      const name: FileName | null = entry.isFolder ? split && { kind: 'split', zone: split } : fileNameOf(entry.name)
+      if (name && !entry.name.startsWith('.')) pending.push([entry, name])
+    },
+  )
+  for (const [entry, name] of pending) await visit(entry, name)
+}
+
+function addFound(search: Search, path: string, name: FileName, rule: ConfigRule | null): void {
+  if (path === search.configPath) return
+  const known = search.found.get(path)
+  const rules = rule === null ? [] : [rule]
+  if (!known) {
+    const file = displayPath(path, search.config.cwd)
+    search.found.set(path, { path, file, kind: name.kind, zoneName: name.zone, rules, parts: [] })
+  } else if (rule !== null && !known.rules.includes(rule)) {
+    search.found.set(path, { ...known, rules: [...known.rules, rule] })
+  }
+}
+
+function assignRules(search: Search, rules: readonly { readonly rule: ConfigRule; readonly globs: FileGlobs }[]): void {
+  for (const [path, found] of search.found) {
+    const shown = globPath(search, path)
+    search.found.set(path, { ...found, rules: rules.filter(({ globs }) => globs.matches(shown)).map(({ rule }) => rule) })
+  }
+}
+
+async function withParts(search: Search, found: FoundDefinition): Promise<FoundDefinition> {
+  if (found.kind !== 'split') return found
+  const entries = await search.tree.list(found.path)
+  return { ...found, parts: entries.filter((part) => !part.isFolder && /\.ya?ml$/i.test(part.name)).map((part) => part.path) }
+}
+
+/** A path as globs see it: from the config's folder, with `/`. */
+const globPath = (search: Search, path: string): string => relative(search.config.folder, path).split(sep).join('/')
+
+const unknownFormat = (search: Search, path: string): string =>
+  `${displayPath(path, search.config.cwd)}: the name does not say which format of definition this is`
+
+const FORMAT_HINT = 'name it ZONE.yaml, ZONE.zone or ZONE.db'
+
+function report(
+  search: Search,
+  code: Diagnostic['code'],
+  message: string,
+  rule: ConfigRule | null,
+  severity: Diagnostic['severity'] = 'error',
+  hint?: string,
+): void {
+  search.diagnostics.push({ severity, code, message, at: rule?.at ?? undefined, hint })
+}

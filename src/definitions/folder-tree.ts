@@ -1,0 +1,90 @@
+import type { Dirent } from 'node:fs'
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { systemFault } from './read-text.ts'
+
+/** Folders that may stand in one another. */
+const MAX_DEPTH = 32
+
+/** Entries that may be looked at in all. */
+const MAX_ENTRIES = 500_000
+
+export interface TreeEntry {
+  /** Absolute, as it was reached. */
+  readonly path: string
+  readonly name: string
+  readonly isFolder: boolean
+}
+
+/** A folder that could not be read, or a tree that was left half-read. */
+export interface TreeFault {
+  readonly path: string
+  readonly message: string
+}
+
+/** Lists folders; what was listed once is remembered. */
+export interface FolderTree {
+  /** The entries of a folder in the order of their names. Symbolic links are what they lead to; dangling ones are left out. */
+  list(path: string): Promise<readonly TreeEntry[]>
+  /**
+   * Visits everything below a folder, each folder before what is in it. `enter` says whether to go into a folder. Folders that
+   * begin with a dot and `node_modules` are passed over; a folder that is reached again through a link is not gone into.
+   */
+  walk(path: string, depth: number, enter: (entry: TreeEntry) => boolean, visit: (entry: TreeEntry) => void): Promise<void>
+  readonly faults: readonly TreeFault[]
+}
+
+export function folderTree(): FolderTree {
+  const listed = new Map<string, Promise<readonly TreeEntry[]>>()
+  const faults: TreeFault[] = []
+  let entries = 0
+
+  const read = async (path: string): Promise<readonly TreeEntry[]> => {
+    try {
+      const found = await readdir(path, { withFileTypes: true })
+      entries += found.length
+      if (entries > MAX_ENTRIES) {
+        faults.push({ path, message: `more than ${MAX_ENTRIES} files and folders are searched` })
+        return []
+      }
+      const resolved = await Promise.all(found.map((entry) => resolveEntry(path, entry)))
+      return resolved.filter((entry): entry is TreeEntry => entry !== null).sort((a, b) => (a.name < b.name ? -1 : 1))
+    } catch (error) {
+      faults.push({ path, message: systemFault(error) })
+      return []
+    }
+  }
+  const list = (path: string): Promise<readonly TreeEntry[]> => {
+    let entriesOf = listed.get(path)
+    if (!entriesOf) {
+      entriesOf = read(path)
+      listed.set(path, entriesOf)
+    }
+    return entriesOf
+  }
+  const walk: FolderTree['walk'] = async (path, depth, enter, visit) => {
+    const above = new Set<string>()
+    const descend = async (folder: string, left: number): Promise<void> => {
+      const real = await realpath(folder).catch(() => folder)
+      if (above.has(real)) return
+      above.add(real)
+      for (const entry of await list(folder)) {
+        visit(entry)
+        if (!entry.isFolder || left <= 0 || entry.name.startsWith('.') || entry.name === 'node_modules') continue
+        if (enter(entry)) await descend(entry.path, left - 1)
+      }
+      above.delete(real)
+    }
+    await descend(path, Math.min(depth, MAX_DEPTH))
+  }
+  return { list, walk, faults }
+}
+
+async function resolveEntry(folder: string, entry: Dirent): Promise<TreeEntry | null> {
+  const path = join(folder, entry.name)
+  if (!entry.isSymbolicLink()) {
+    return entry.isFile() || entry.isDirectory() ? { path, name: entry.name, isFolder: entry.isDirectory() } : null
+  }
+  const facts = await stat(path).catch(() => null)
+  return facts && (facts.isFile() || facts.isDirectory()) ? { path, name: entry.name, isFolder: facts.isDirectory() } : null
+}

@@ -1,0 +1,178 @@
+/**
+ * From a config to the zones it wants: find the files, read them, take out fragments that other files include, join each zone
+ * with the config, look for zones that are defined twice. Every fault of every file is collected.
+ */
+import pLimit from 'p-limit'
+import { didYouMean } from '../formats/definition/suggest.ts'
+import { compareDiagnostics, type Diagnostic, hasErrors } from '../model/diagnostic.ts'
+import { type DomainName, parseDomainName } from '../model/domain-name.ts'
+import type { Config } from './config.ts'
+import { configureZone, type LoadedZone, ruleFor } from './configured-zone.ts'
+import { displayPath, fromDisplayPath } from './file-path.ts'
+import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
+import { includeReader, realOr } from './include-reader.ts'
+import { type ReadDefinition, readDefinition } from './read-definition.ts'
+
+/** Files that are open at once. */
+const OPEN_FILES = 32
+
+export interface LoadOptions {
+  /** Only these zones, as the user writes their names. */
+  readonly zones?: readonly string[] | undefined
+  /** Only these files and folders, absolute, instead of what the rules match. */
+  readonly paths?: readonly string[] | undefined
+}
+
+export interface LoadedDefinitions {
+  /** In the order of their definitions' files. */
+  readonly zones: readonly LoadedZone[]
+  /** All that was found, in order; those of zones too. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** Definitions and included files that were read, as messages name them, sorted. */
+  readonly files: readonly string[]
+}
+
+export async function loadDefinitions(config: Config, options: LoadOptions = {}): Promise<LoadedDefinitions> {
+  const wanted = wantedZones(options.zones)
+  const found = await findDefinitions(config, options.paths ?? null)
+  const include = includeReader(config)
+  const limit = pLimit(OPEN_FILES)
+  const definitions = found.definitions.filter((definition) => !isDisabled(definition))
+  const read = await Promise.all(definitions.map((definition) => limit(() => readDefinition(definition, config, include, wanted.names))))
+  const parsed = withoutFragments(
+    read.filter((one): one is ReadDefinition => one !== null),
+    config,
+  )
+
+  const diagnostics: Diagnostic[] = [...found.diagnostics, ...wanted.diagnostics]
+  const zones: LoadedZone[] = []
+  for (const one of parsed) {
+    if (one.enabled) joinWithConfig(one, config, wanted.names, zones, diagnostics)
+  }
+  const distinct = refuseDuplicates(zones)
+  if (found.definitions.length === 0 && !hasErrors(diagnostics)) diagnostics.push(nothingFound(config))
+  diagnostics.push(...missingZones(wanted.names, distinct, parsed, found.definitions))
+  for (const zone of distinct) diagnostics.push(...zone.diagnostics)
+  return {
+    zones: distinct,
+    diagnostics: withoutRepeats(diagnostics.sort(compareDiagnostics)),
+    files: [...new Set(parsed.flatMap((one) => one.files))].sort(),
+  }
+}
+
+/** Disabled whatever the zone turns out to be called. */
+const isDisabled = ({ rules: [first] }: FoundDefinition): boolean => first !== undefined && !first.enabled && first.zones === null
+
+interface WantedZones {
+  /** Null for all zones. */
+  readonly names: ReadonlySet<DomainName> | null
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+function wantedZones(zones: readonly string[] | undefined): WantedZones {
+  if (zones === undefined || zones.length === 0) return { names: null, diagnostics: [] }
+  const names = new Set<DomainName>()
+  const diagnostics: Diagnostic[] = []
+  for (const text of zones) {
+    const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+    if (name.ok) names.add(name.value)
+    else diagnostics.push({ severity: 'error', code: 'zone-name', message: name.message })
+  }
+  return { names, diagnostics }
+}
+
+/** A file that another includes is no zone of its own, whatever matches it. */
+function withoutFragments(parsed: readonly ReadDefinition[], config: Config): ReadDefinition[] {
+  const included = new Set(parsed.flatMap((one) => one.includedFiles))
+  if (included.size === 0) return [...parsed]
+  const cwd = realOr(config.cwd)
+  return parsed.filter((one) => !included.has(displayPath(realOr(fromDisplayPath(one.definition.file, config.cwd)), cwd)))
+}
+
+function joinWithConfig(
+  { definition, zone, files, diagnostics: found }: ReadDefinition,
+  config: Config,
+  wanted: ReadonlySet<DomainName> | null,
+  zones: LoadedZone[],
+  diagnostics: Diagnostic[],
+): void {
+  if (zone === null) {
+    diagnostics.push(...found)
+    return
+  }
+  if (wanted !== null && !wanted.has(zone.name)) return
+  const named = definition.rules.find((rule) => rule.zoneName !== null && rule.zoneName !== zone.name)
+  if (named) {
+    const message = `the definition is of ${zone.name}, but the config says it is of ${named.zoneName}`
+    diagnostics.push(...found, { severity: 'error', code: 'zone-name', message, at: zone.at })
+    return
+  }
+  const rule = ruleFor(zone, definition.rules)
+  if (rule?.enabled) zones.push(configureZone(zone, rule, config, files, found))
+}
+
+/** Two definitions of one zone are fine only where no target would get both. */
+function refuseDuplicates(zones: readonly LoadedZone[]): LoadedZone[] {
+  const first = new Map<string, LoadedZone>()
+  const twice = new Map<LoadedZone, Diagnostic | null>()
+  for (const loaded of zones) {
+    const keys = (loaded.targets.length === 0 ? [''] : loaded.targets).map((target) => `${loaded.zone.name} ${target}`)
+    const earlier = keys.map((key) => first.get(key)).find((one) => one !== undefined)
+    for (const key of keys) if (!first.has(key)) first.set(key, loaded)
+    if (!earlier) continue
+    if (!twice.has(earlier)) twice.set(earlier, null)
+    twice.set(loaded, duplicate(loaded, earlier))
+  }
+  return zones.map((loaded) => {
+    const fault = twice.get(loaded)
+    if (fault === undefined) return loaded
+    return { ...loaded, diagnostics: fault === null ? loaded.diagnostics : [...loaded.diagnostics, fault], valid: false }
+  })
+}
+
+function duplicate({ zone, targets }: LoadedZone, earlier: LoadedZone): Diagnostic {
+  const shared = targets.filter((target) => earlier.targets.includes(target))
+  return {
+    severity: 'error',
+    code: 'zone-duplicate',
+    message: `${zone.name} is defined twice${shared.length > 0 ? ` for ${shared.join(', ')}` : ''}`,
+    at: zone.at,
+    hint: 'give the two definitions different targets, or make one of the two',
+    related: [{ message: 'the other definition', at: earlier.zone.at }],
+  }
+}
+
+function missingZones(
+  wanted: ReadonlySet<DomainName> | null,
+  zones: readonly LoadedZone[],
+  read: readonly ReadDefinition[],
+  found: readonly FoundDefinition[],
+): Diagnostic[] {
+  if (wanted === null) return []
+  const there = new Set(zones.map((loaded) => loaded.zone.name))
+  const faulty = new Set(read.filter((one) => one.zone === null).map((one) => one.definition.zoneName))
+  const disabled = new Set(read.map((one) => one.zone?.name))
+  const known = new Set([...found.map((one) => one.zoneName), ...disabled].filter((name) => name !== undefined && name !== null))
+  return [...wanted]
+    .filter((name) => !there.has(name) && !faulty.has(name))
+    .map((name) => ({
+      severity: 'error',
+      code: 'zone-unknown',
+      message: disabled.has(name) ? `the definition of ${name} is disabled` : `there is no definition of ${name}`,
+      hint: disabled.has(name) ? undefined : didYouMean(name, known),
+    }))
+}
+
+const nothingFound = (config: Config): Diagnostic => ({
+  severity: 'error',
+  code: 'no-definitions',
+  message: `there are no definitions: nothing matches ${config.rules.flatMap((rule) => rule.files).join(', ')}`,
+})
+
+/** A fault of a file that several zones include is one fault. The list must be sorted. */
+function withoutRepeats(sorted: readonly Diagnostic[]): Diagnostic[] {
+  return sorted.filter((one, i) => {
+    const before = sorted[i - 1]
+    return !before || one.at === undefined || compareDiagnostics(before, one) !== 0
+  })
+}
