@@ -7,10 +7,15 @@ export interface FaultDetails {
   readonly related?: Diagnostic['related']
 }
 
+/** Faults of one definition that are told. Beyond them no reader is helped by more. */
+export const MAX_FAULTS = 50_000
+
 /** Collects what is wrong with a definition. A fault in a node that aliases bring to several places is one fault: it is told once. */
 export interface Faults {
   readonly diagnostics: Diagnostic[]
   /** `subject` says whose fault it is, such as `www.example.com. MX`; `detail` what it is. */
+  /** Whether no more faults are taken. */
+  readonly isFull: () => boolean
   readonly report: (code: DiagnosticCode, at: SourcePosition, subject: string, detail: string, details?: FaultDetails) => void
 }
 
@@ -19,9 +24,10 @@ export function collectFaults(): Faults {
   const told = new Set<string>()
   return {
     diagnostics,
+    isFull: () => told.size >= MAX_FAULTS,
     report: (code, at, subject, detail, { severity = 'error', hint, related } = {}) => {
       const key = `${at.file}:${at.line}:${at.column} ${code} ${detail}`
-      if (told.has(key)) return
+      if (told.has(key) || told.size >= MAX_FAULTS) return
       told.add(key)
       diagnostics.push({ severity, code, message: subject === '' ? detail : `${subject}: ${detail}`, at, hint, related })
     },

@@ -1,4 +1,4 @@
-import type { SourcePosition } from '../../model/diagnostic.ts'
+import { compareDiagnostics, isError, type SourcePosition } from '../../model/diagnostic.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../model/domain-name.ts'
 import { type Ttl, ttlFromSeconds } from '../../model/ttl.ts'
 import type { DesiredZone } from '../../model/zone.ts'
@@ -8,9 +8,9 @@ import { SETTING_KEYS } from './keys.ts'
 import { type OpenFiles, openFiles } from './open-files.ts'
 import type { IncludedFile, IncludeEntry, ParsedDefinition, ParseOptions } from './parse-options.ts'
 import { readRecordMap } from './read-record-map.ts'
-import { readSettings } from './read-settings.ts'
+import { type DefinitionSettings, readSettings } from './read-settings.ts'
 import type { Layout, Reading } from './reading.ts'
-import { checkSchema, type LeftFault } from './schema-check.ts'
+import { checkSettings } from './schema-check.ts'
 import { fillVariables } from './variables.ts'
 
 export type { IncludedFile, IncludeEntry, ParsedDefinition, ParseOptions, ReadInclude } from './parse-options.ts'
@@ -53,7 +53,7 @@ function parseRecordMaps(roots: readonly YamlNode[], files: OpenFiles, faults: F
   const ttl = ttlFromSeconds(options.octodnsDefaultTtl ?? OCTODNS_DEFAULT_TTL)
   const reading = newReading('octodns', zone ?? NAMELESS, ttl.ok ? ttl.value : (OCTODNS_DEFAULT_TTL as Ttl), faults)
   for (const root of roots) {
-    if (!reportStraySettings(root, faults)) readChecked(root, root, reading, false)
+    if (!reportStraySettings(root, faults)) readRecordMap(root, reading)
   }
   return {
     zone: zone === null || roots.length === 0 ? null : { ...EMPTY_ZONE, name: zone, at: start, ...resultsOf(reading) },
@@ -62,7 +62,7 @@ function parseRecordMaps(roots: readonly YamlNode[], files: OpenFiles, faults: F
     includes: [],
     includedFiles: files.included(),
     lenient: reading.lenient,
-    diagnostics: faults.diagnostics,
+    diagnostics: faults.diagnostics.sort(compareDiagnostics),
   }
 }
 
@@ -70,13 +70,11 @@ function parseWithSettings(root: YamlMapping, files: OpenFiles, faults: Faults, 
   const domain = lookUp(root, 'domain') as YamlNode
   const name = readZoneName(domain, faults)
   const zone = name ?? options.zoneName ?? NAMELESS
-  const check = checkSchema(root, { zone, layout: 'settings', hasSettings: true }, faults)
-  const told = faults.diagnostics.length
-  const { settings, enabled, includes, defaultTtl, ...rest } = readSettings(root, zone, check.faulty, faults)
-  const reading = { ...newReading('settings', zone, defaultTtl, faults), faulty: check.faulty }
+  const faulty = new Set<YamlNode>()
+  const { settings, enabled, includes, defaultTtl, ...rest } = readCheckedSettings(root, zone, faulty, faults)
+  const reading = { ...newReading('settings', zone, defaultTtl, faults), faulty }
   const records = lookUp(root, 'records')
   if (records !== undefined) readRecordMap(records, reading)
-  reportLeft(check.left, told, faults)
   for (const entry of includes) readFragment(entry, files, reading)
   if (settings.type === 'slave') checkSlave(root, reading)
   const desired: DesiredZone = { name: zone, at: domain.at, settings, ...rest, ...resultsOf(reading) }
@@ -87,8 +85,19 @@ function parseWithSettings(root: YamlMapping, files: OpenFiles, faults: Faults, 
     includes,
     includedFiles: files.included(),
     lenient: reading.lenient,
-    diagnostics: faults.diagnostics,
+    diagnostics: faults.diagnostics.sort(compareDiagnostics),
   }
+}
+
+/** What the schema refuses is refused: should the reader have found no fault with the content, the schema's own words are given. */
+function readCheckedSettings(root: YamlMapping, zone: DomainName, faulty: Set<YamlNode>, faults: Faults): DefinitionSettings {
+  const left = checkSettings(root, zone, faulty, faults)
+  const told = faults.diagnostics.length
+  const settings = readSettings(root, zone, faulty, faults)
+  if (left.length > 0 && !faults.diagnostics.slice(told).some(isError)) {
+    for (const fault of left) faults.report('schema-value', fault.node.at, fault.subject, fault.message)
+  }
+  return settings
 }
 
 const EMPTY_ZONE = {
@@ -132,21 +141,6 @@ function readZoneName(node: YamlNode, faults: Faults): DomainName | null {
   return null
 }
 
-/** Checks a tree with the schema and reads the record map in it. */
-function readChecked(root: YamlNode, records: YamlNode, reading: Reading, settings: boolean): void {
-  const { zone, layout, faults } = reading
-  const check = checkSchema(root, { zone, layout, hasSettings: settings }, faults)
-  const told = faults.diagnostics.length
-  readRecordMap(records, { ...reading, faulty: check.faulty })
-  reportLeft(check.left, told, faults)
-}
-
-/** What the schema refuses is refused: should no reader have found fault with the content, the schema's own words are given. */
-function reportLeft(left: readonly LeftFault[], told: number, faults: Faults): void {
-  if (left.length === 0 || faults.diagnostics.slice(told).some(({ severity }) => severity === 'error')) return
-  for (const { node, subject, message } of left) faults.report('schema-value', node.at, subject, message)
-}
-
 /** A record map with settings in it lacks its `domain:`. Says so instead of a fault for every setting. */
 function reportStraySettings(root: YamlNode, faults: Faults): boolean {
   if (root.kind !== 'mapping') return false
@@ -182,7 +176,7 @@ function readFragment(entry: IncludeEntry, files: OpenFiles, reading: Reading): 
       severity: 'warning',
     })
   }
-  readChecked(root, root, reading, false)
+  readRecordMap(root, reading)
 }
 
 /** A slave zone takes its records from its masters. */

@@ -3,7 +3,7 @@ import { type DomainName, displayName, isAtOrBelow, parseDomainName } from '../.
 import { isBroken, isNull, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import { quoted } from './faults.ts'
 import { readRecord } from './read-record.ts'
-import type { Reading } from './reading.ts'
+import type { Owner, Reading } from './reading.ts'
 import { kindName } from './value-context.ts'
 
 /** Reads a record map: names relative to the zone, each with one record or a list of them. An empty node is an empty map. */
@@ -17,6 +17,7 @@ export function readRecordMap(node: YamlNode, reading: Reading): void {
   }
   const first = new Map<DomainName, YamlScalar>()
   for (const { key, value } of node.entries) {
+    if (faults.isFull()) return
     const name = readOwner(key, reading)
     if (name === null) continue
     const earlier = first.get(name)
@@ -24,7 +25,14 @@ export function readRecordMap(node: YamlNode, reading: Reading): void {
     else reportSameName(key, earlier, name, reading)
     const owner = { name, label: displayName(name), at: key.at }
     if (value.kind !== 'sequence') readRecord(value, owner, reading)
-    else if (!faulty.has(value)) for (const item of value.items) readRecord(item, owner, reading)
+    else if (!faulty.has(value)) readList(value.items, owner, reading)
+  }
+}
+
+function readList(items: readonly YamlNode[], owner: Owner, reading: Reading): void {
+  for (const item of items) {
+    if (reading.faults.isFull()) return
+    readRecord(item, owner, reading)
   }
 }
 

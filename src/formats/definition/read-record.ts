@@ -1,4 +1,4 @@
-import type { SourcePosition } from '../../model/diagnostic.ts'
+import { isError, type SourcePosition } from '../../model/diagnostic.ts'
 import { RDATA_TYPES } from '../../model/rdata/rdata-types.ts'
 import { rrsetKey } from '../../model/record.ts'
 import { parseRecordType } from '../../model/record-type.ts'
@@ -10,6 +10,7 @@ import { RECORD_KEYS } from './keys.ts'
 import { parseTtlNode } from './read-ttl.ts'
 import { readValue } from './read-value.ts'
 import type { Owner, Reading } from './reading.ts'
+import { checkRecord } from './schema-check.ts'
 import { didYouMean } from './suggest.ts'
 import { kindName, type ValueContext } from './value-context.ts'
 
@@ -20,13 +21,29 @@ const EXTRA_KEYS: ReadonlySet<string> = new Set(['geo', 'dynamic', 'healthcheck'
 
 /** Reads one entry of a name, which is one RRset or a part of it, into the reading. */
 export function readRecord(node: YamlNode, owner: Owner, reading: Reading): void {
-  const { faults, faulty } = reading
-  if (isBroken(node) || faulty.has(node)) return
+  const { faults } = reading
+  if (isBroken(node)) return
   if (node.kind !== 'mapping') {
     const what = isNull(node) ? 'has no record' : `a record is a mapping, not a ${kindName(node)}`
     faults.report('schema-type', node.at, owner.label, what, { hint: 'Write {type: A, value: 192.0.2.1}.' })
     return
   }
+  const told = faults.diagnostics.length
+  const left = checkRecord(node, subjectOf(node, owner), reading.layout, reading.faulty, faults)
+  readChecked(node, owner, reading)
+  // What the schema refuses is refused: should the readers have found no fault with the content, the schema's own words are given.
+  if (left.length === 0 || faults.diagnostics.slice(told).some(isError)) return
+  for (const fault of left) faults.report('schema-value', fault.node.at, fault.subject, fault.message)
+}
+
+/** Owner and type for messages, as far as the type can be told. */
+function subjectOf(node: YamlMapping, owner: Owner): string {
+  const type = lookUp(node, 'type')
+  return type?.kind === 'scalar' && !isNull(type) ? `${owner.label} ${type.text.slice(0, 40)}` : owner.label
+}
+
+function readChecked(node: YamlMapping, owner: Owner, reading: Reading): void {
+  const { faults } = reading
   const type = readType(node, owner, reading)
   if (type === null) return
   const subject = `${owner.label} ${type}`
@@ -72,9 +89,9 @@ function readType(node: YamlMapping, owner: Owner, { faults, faulty }: Reading):
   return null
 }
 
-function readRecordExtras(node: YamlMapping, subject: string, { faults }: Reading): RecordExtras {
+function readRecordExtras(node: YamlMapping, subject: string, { faults, layout }: Reading): RecordExtras {
   const octodns = lookUp(node, 'octodns')
-  return octodns === undefined ? NO_EXTRAS : readExtras(octodns, subject, faults)
+  return octodns === undefined ? NO_EXTRAS : readExtras(octodns, subject, faults, layout === 'octodns' ? 'warning' : 'error')
 }
 
 function keepExtras(extras: RecordExtras, owner: Owner, type: string, reading: Reading): void {

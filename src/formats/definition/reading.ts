@@ -16,8 +16,8 @@ export interface Reading {
   /** For records without a TTL of their own; null for the zone's default. */
   readonly defaultTtl: Ttl | null
   readonly faults: Faults
-  /** Nodes with a fault that the schema has found and that was reported. */
-  readonly faulty: ReadonlySet<YamlNode>
+  /** Nodes with a fault that the schema has found and that was reported; nothing more is said about them. */
+  readonly faulty: Set<YamlNode>
   readonly records: DefinedRecord[]
   readonly foreign: ForeignRecord[]
   readonly scopes: RrsetScope[]

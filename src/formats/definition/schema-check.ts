@@ -1,141 +1,221 @@
 import { type SchemaError, validate } from '../../../generated/zone-schema.js'
 import type { Severity } from '../../model/diagnostic.ts'
-import type { DomainName } from '../../model/domain-name.ts'
 import { nearestWord } from '../../model/nearest-word.ts'
 import { plainValue } from '../yaml/plain-value.ts'
-import { isBroken, isNull, type YamlNode } from '../yaml/yaml-node.ts'
-import { allowedKeys, describePlace, isInsideRecord, type Path, type PathContext } from './definition-path.ts'
+import { entryOf, isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import { type Faults, quoted } from './faults.ts'
+import { RECORD_KEYS, SETTING_KEYS } from './keys.ts'
 import type { Layout } from './reading.ts'
 import { didYouMean } from './suggest.ts'
+import { formKeys, valueForm } from './value-forms.ts'
 
-/** What the schema says about a definition. */
-export interface SchemaCheck {
-  /** Nodes (values, and keys that cannot stand where they do) whose fault has been reported. */
-  readonly faulty: ReadonlySet<YamlNode>
-  /** Faults that the readers of names, TTLs and rdata will report in words of their own; told only if they do not. */
-  readonly left: readonly LeftFault[]
-}
+/**
+ * Definitions are checked with `schemas/zone.schema.json` piece by piece: the settings, then each record. The validator joins
+ * the errors of parts by copying them, so that a whole file of faults would cost the square of its length.
+ */
 
+/** What the schema says about content that readers of names, TTLs and rdata judge in words of their own; told only if they do not. */
 export interface LeftFault {
   readonly node: YamlNode
   readonly subject: string
   readonly message: string
 }
 
-/** The file under check. */
-export interface SchemaTarget {
-  readonly zone: DomainName
-  readonly layout: Layout
-  /** Whether settings stand at the root; a fragment is a record map in either layout. */
-  readonly hasSettings: boolean
+/** Where the faults of a piece go, and how they are told. */
+interface Piece {
+  readonly root: YamlMapping
+  readonly subject: string
+  /** The keys that can stand in the mapping at a path of the piece. */
+  readonly keysAt: (path: Path) => readonly string[]
+  /** How bad a key is that has no meaning. */
+  readonly unknownKey: Severity
+  /** Nodes (values, and keys that cannot stand where they do) whose fault has been reported. */
+  readonly faulty: Set<YamlNode>
+  readonly faults: Faults
 }
 
-/** Keywords that only lead to others, whose errors stand beside. */
-const WRAPPERS: ReadonlySet<string> = new Set(['if'])
+type Path = readonly string[]
 
-/** Checks a definition or fragment with `schemas/zone.schema.json`. Faults of structure are reported at the key or value at fault. */
-export function checkSchema(root: YamlNode, { zone, layout, hasSettings }: SchemaTarget, faults: Faults): SchemaCheck {
-  const faulty = new Set<YamlNode>()
-  const left: LeftFault[] = []
-  if (validate(plainValue(root))) return { faulty, left }
-  const errors = (validate.errors ?? []).filter((error) => !WRAPPERS.has(error.keyword))
-  const context: PathContext = { zone, hasSettings, find: nodeFinder(root) }
-  const slips = misspeltKeys(errors, context)
-  for (const error of errors) {
-    const path = segmentsOf(error.instancePath)
-    const node = context.find(path)
-    if (node === undefined || isBroken(node)) continue
-    const place = { ...describePlace(path, context), node }
-    if (error.keyword === 'required') {
-      faulty.add(node)
-      const key = String(error.params['missingProperty'])
-      if (!slips.has(`${error.instancePath} ${key}`)) reportMissing(key, place, faults)
-    } else if (error.keyword === 'additionalProperties') {
-      const key = String(error.params['additionalProperty'])
-      const keyNode = node.kind === 'mapping' ? node.entries.find((entry) => entry.key.text === key)?.key : undefined
-      if (keyNode === undefined) continue
-      faulty.add(keyNode)
-      // octoDNS passes over keys it does not know, so a file of its layout stays valid.
-      const severity = layout === 'octodns' && isInsideRecord(path, context) ? 'warning' : 'error'
-      reportUnknown({ ...place, node: keyNode }, key, allowedKeys(path, context), severity, faults)
-    } else if (error.keyword === 'type') {
-      if (!faulty.has(node)) reportType(error.params['type'], path, place, faults)
-      faulty.add(node)
-    } else left.push({ node, subject: place.subject, message: `${place.part} ${error.message ?? 'is not valid'}`.trim() })
+/** Keys whose reader also tells what is wrong with a value of another type. */
+const TIMES: ReadonlySet<string> = new Set(['ttl', 'default_ttl', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'])
+
+/** Items of a list that are checked at once. */
+const CHUNK = 64
+
+/** Checks all of a definition with settings but its records. */
+export function checkSettings(root: YamlMapping, zone: string, faulty: Set<YamlNode>, faults: Faults): LeftFault[] {
+  const settings = { ...root, entries: root.entries.filter(({ key, value }) => key.text !== 'records' || value.kind !== 'mapping') }
+  if (reportOverfull(settings, zone, faulty, faults)) return []
+  const records = lookUp(root, 'records')
+  const value = plainValue(settings) as Record<string, unknown>
+  const keysAt = (path: Path): readonly string[] => {
+    if (path.length === 0) return SETTING_KEYS
+    if (path[0] === 'unmanaged') return ['name', 'type', 'target']
+    if (path[0] === 'include' && path.length < 3) return ['file', 'with']
+    return []
   }
-  return { faulty, left }
+  const piece: Piece = { root, subject: zone, keysAt, unknownKey: 'error', faulty, faults }
+  return inChunks(value, ['unmanaged', 'include'], (part, offsets) => {
+    if (validate(records?.kind === 'mapping' ? { ...part, records: null } : part)) return []
+    return translate(validate.errors ?? [], (pointer) => shifted(segmentsOf(pointer), offsets), piece)
+  })
+}
+
+/** Checks one record of a record map. */
+export function checkRecord(root: YamlMapping, subject: string, layout: Layout, faulty: Set<YamlNode>, faults: Faults): LeftFault[] {
+  if (reportOverfull(root, subject, faulty, faults)) return []
+  const value = plainValue(root) as Record<string, unknown>
+  const { type } = value
+  const keysAt = (path: Path): readonly string[] => {
+    if (path.length === 0) return RECORD_KEYS
+    return (path[0] === 'value' || path[0] === 'values') && typeof type === 'string' ? formKeys(valueForm(type)) : []
+  }
+  // octoDNS passes over keys it does not know, so a file of its layout stays valid.
+  const piece: Piece = { root, subject, keysAt, unknownKey: layout === 'octodns' ? 'warning' : 'error', faulty, faults }
+  return inChunks(value, ['value', 'values'], (part, offsets) => {
+    if (validate({ record: part })) return []
+    return translate(validate.errors ?? [], (pointer) => shifted(segmentsOf(pointer).slice(1), offsets), piece)
+  })
+}
+
+/** Keys a mapping can have, records apart. No mapping of a definition comes near; every key of a larger one could be a fault. */
+const MAX_KEYS = 512
+
+/** Reports the first mapping with more keys than any can have; its root is then left unread. */
+function reportOverfull(root: YamlMapping, subject: string, faulty: Set<YamlNode>, faults: Faults): boolean {
+  const overfull = (node: YamlNode): YamlMapping | undefined => {
+    if (node.kind === 'scalar') return undefined
+    if (node.kind === 'mapping' && node.entries.length > MAX_KEYS) return node
+    for (const child of node.kind === 'mapping' ? node.entries.map(({ value }) => value) : node.items) {
+      const found = overfull(child)
+      if (found) return found
+    }
+    return undefined
+  }
+  const found = overfull(root)
+  if (found === undefined) return false
+  for (const { value } of root.entries) faulty.add(value)
+  faults.report('schema-value', found.at, subject, `a mapping with ${found.entries.length} keys cannot stand here; ${MAX_KEYS} are allowed`)
+  return true
+}
+
+/** Hands an object over in parts whose lists under the keys are short, with the index each list was cut at. */
+function inChunks(
+  value: Record<string, unknown>,
+  keys: readonly string[],
+  check: (part: Record<string, unknown>, offsets: Readonly<Record<string, number>>) => LeftFault[],
+): LeftFault[] {
+  const long = keys.filter((key) => Array.isArray(value[key]) && (value[key] as unknown[]).length > CHUNK)
+  if (long.length === 0) return check(value, {})
+  const left: LeftFault[] = []
+  const heads = Object.fromEntries(long.map((key) => [key, (value[key] as unknown[]).slice(0, CHUNK)]))
+  for (const key of long) {
+    const list = value[key] as unknown[]
+    // What is at fault outside the list is found again with every part of it, and told once.
+    for (let i = 0; i < list.length; i += CHUNK)
+      for (const fault of check({ ...value, ...heads, [key]: list.slice(i, i + CHUNK) }, { [key]: i })) left.push(fault)
+  }
+  return left
+}
+
+function shifted(path: string[], offsets: Readonly<Record<string, number>>): string[] {
+  const offset = offsets[path[0] ?? '']
+  if (offset !== undefined && path[1] !== undefined) path[1] = String(Number(path[1]) + offset)
+  return path
 }
 
 interface Place {
-  readonly subject: string
-  /** The way from the subject to the node; empty for the subject itself. */
-  readonly part: string
   readonly node: YamlNode
+  readonly path: Path
+  /** The way from the subject to the node (`values[1].preference`); empty for the subject itself. */
+  readonly part: string
 }
 
-function reportMissing(key: string, { subject, part, node }: Place, faults: Faults): void {
+/** Reports faults of structure; gives back the others. */
+function translate(errors: readonly SchemaError[], pathOf: (pointer: string) => string[], piece: Piece): LeftFault[] {
+  const { root, faulty } = piece
+  const left: LeftFault[] = []
+  const slips = misspeltKeys(errors, pathOf, piece)
+  for (const error of errors) {
+    const path = pathOf(error.instancePath)
+    const node = nodeAt(root, path)
+    // An `if` leads to other errors, which stand beside it.
+    if (node === undefined || isBroken(node) || error.keyword === 'if') continue
+    const place = { node, path, part: partOf(path) }
+    if (error.keyword === 'required') {
+      faulty.add(node)
+      const key = String(error.params['missingProperty'])
+      if (!slips.has(`${error.instancePath} ${key}`)) reportMissing(key, place, piece)
+    } else if (error.keyword === 'additionalProperties') reportUnknown(String(error.params['additionalProperty']), place, piece)
+    else if (error.keyword !== 'type' || TIMES.has(path[0] ?? ''))
+      left.push({ node, subject: piece.subject, message: `${place.part} ${error.message ?? 'is not valid'}`.trim() })
+    else if (!faulty.has(node)) {
+      faulty.add(node)
+      reportType(error.params['type'], place, piece)
+    }
+  }
+  return left
+}
+
+function reportMissing(key: string, { node, part }: Place, { subject, faults }: Piece): void {
   if (key === 'value') faults.report('value-missing', node.at, subject, 'the record has neither value nor values')
   else faults.report('schema-missing-key', node.at, subject, `${part === '' ? '' : `${part}: `}${key} is missing`)
 }
 
-function reportUnknown({ subject, part, node }: Place, key: string, keys: readonly string[], severity: Severity, faults: Faults): void {
+function reportUnknown(key: string, { node, path, part }: Place, { subject, keysAt, unknownKey, faulty, faults }: Piece): void {
+  const keyNode = node.kind === 'mapping' ? entryOf(node, key)?.key : undefined
+  if (keyNode === undefined || faulty.has(keyNode)) return
+  faulty.add(keyNode)
+  const keys = keysAt(path)
   const hint = didYouMean(key, keys) ?? (keys.length > 0 ? `Known here: ${keys.join(', ')}.` : undefined)
   const detail = `the key ${quoted(key)} has no meaning ${part === '' ? 'here' : `in ${part}`}`
-  faults.report('schema-unknown-key', node.at, subject, detail, { severity, hint })
+  faults.report('schema-unknown-key', keyNode.at, subject, detail, { severity: unknownKey, hint })
 }
 
-function reportType(types: unknown, path: Path, { subject, part, node }: Place, faults: Faults): void {
-  const isValue = path.at(-1) === 'value' || path.at(-2) === 'values' || path.at(-2) === 'value'
-  if (isValue && isNull(node)) {
+function reportType(types: unknown, { node, path, part }: Place, { subject, keysAt, faults }: Piece): void {
+  const wanted = typeNames(types)
+  if (isNull(node) && (path[0] === 'value' || path[0] === 'values') && path.length < 3) {
     faults.report('value-missing', node.at, subject, 'the value is empty', { hint: 'Quote it if it is meant as text.' })
     return
   }
-  const wanted = typeNames(types)
-  const hint = isYaml11Boolean(node) && wanted === 'true or false' ? 'YAML 1.2 takes it for text; write true or false.' : undefined
-  const whose = part === '' ? (path.length === 0 ? 'the file' : 'the record') : part
-  faults.report('schema-type', node.at, subject, `${whose} must be ${wanted}, not ${actualName(node)}`, { hint })
+  const hint = typeHint(wanted, node, keysAt(path))
+  faults.report('schema-type', node.at, subject, `${part} must be ${wanted}, not ${actualName(node)}`, { hint })
 }
 
-/** Missing keys whose misspelt form stands in the same mapping, as `PATH KEY`: one slip is one fault. */
-function misspeltKeys(errors: readonly SchemaError[], context: PathContext): Set<string> {
+function typeHint(wanted: string, node: YamlNode, keys: readonly string[]): string | undefined {
+  if (wanted === TYPE_NAMES['boolean'] && isYaml11Boolean(node)) return 'YAML 1.2 takes it for text; write true or false.'
+  return wanted === TYPE_NAMES['object'] && keys.length > 0 ? `Write {${keys.map((key) => `${key}: …`).join(', ')}}.` : undefined
+}
+
+/** Missing keys whose misspelt form stands in the same mapping, as `POINTER KEY`: one slip is one fault. */
+function misspeltKeys(errors: readonly SchemaError[], pathOf: (pointer: string) => string[], { keysAt }: Piece): Set<string> {
   const slips = new Set<string>()
-  for (const error of errors) {
-    if (error.keyword !== 'additionalProperties') continue
-    const meant = nearestWord(String(error.params['additionalProperty']), allowedKeys(segmentsOf(error.instancePath), context))
-    if (meant !== null) slips.add(`${error.instancePath} ${meant}`)
+  for (const { keyword, params, instancePath } of errors) {
+    if (keyword !== 'additionalProperties') continue
+    const meant = nearestWord(String(params['additionalProperty']), keysAt(pathOf(instancePath)))
+    if (meant !== null) slips.add(`${instancePath} ${meant}`)
   }
   return slips
 }
 
 /** The segments of a JSON pointer (RFC 6901). */
-const segmentsOf = (pointer: string): string[] =>
-  pointer === ''
-    ? []
-    : pointer
-        .slice(1)
-        .split('/')
-        .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
-
-/** Finds nodes by path; large mappings are indexed once. */
-function nodeFinder(root: YamlNode): PathContext['find'] {
-  const indexes = new Map<YamlNode, Map<string, YamlNode>>()
-  const child = (node: YamlNode, segment: string): YamlNode | undefined => {
-    if (node.kind === 'scalar') return undefined
-    if (node.kind === 'sequence') return node.items[Number(segment)]
-    let index = indexes.get(node)
-    if (index === undefined) {
-      index = new Map(node.entries.map((entry) => [entry.key.text, entry.value]))
-      indexes.set(node, index)
-    }
-    return index.get(segment)
-  }
-  return (path) => {
-    let node: YamlNode | undefined = root
-    for (const segment of path) node = node && child(node, segment)
-    return node
-  }
+function segmentsOf(pointer: string): string[] {
+  if (pointer === '') return []
+  const segments = pointer.slice(1).split('/')
+  return pointer.includes('~') ? segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~')) : segments
 }
+
+function nodeAt(root: YamlNode, path: Path): YamlNode | undefined {
+  let node: YamlNode | undefined = root
+  for (const segment of path) {
+    if (node?.kind === 'sequence') node = node.items[Number(segment)]
+    else node = node?.kind === 'mapping' ? lookUp(node, segment) : undefined
+  }
+  return node
+}
+
+const partOf = (path: Path): string =>
+  path.map((segment, i) => (/^[0-9]+$/.test(segment) && i > 0 ? `[${segment}]` : `${i > 0 ? '.' : ''}${segment}`)).join('')
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: 'a mapping',

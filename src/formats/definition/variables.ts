@@ -26,17 +26,19 @@ export function fillVariables(root: YamlNode, variables: ReadonlyMap<string, str
   const fillEntry = ({ key, value }: YamlEntry): YamlEntry => ({ key: fillScalar(key), value: fill(value) })
   const fillScalar = (node: YamlScalar): YamlScalar => {
     if (!node.text.includes('${')) return node
-    const text = node.text.replace(REFERENCE, (whole, literal: string | undefined, name: string | undefined) => {
+    let whole = true
+    const text = node.text.replace(REFERENCE, (reference, literal: string | undefined, name: string | undefined) => {
       if (literal !== undefined) return literal
       const value = variables.get(name ?? '')
       used.add(name ?? '')
       if (value !== undefined) return value
       const hint =
         didYouMean(name ?? '', variables.keys()) ?? 'Give it a value under `with:` of the include; write $${ for the characters themselves.'
-      faults.report('variable-unknown', node.at, '', `the variable ${whole} has no value`, { hint })
-      return whole
+      faults.report('variable-unknown', node.at, '', `the variable ${reference} has no value`, { hint })
+      whole = false
+      return reference
     })
-    return { ...node, text }
+    return whole ? { ...node, text } : { ...node, text, broken: true }
   }
   return fill(root)
 }

@@ -1,3 +1,4 @@
+import type { Severity } from '../../model/diagnostic.ts'
 import type { Faults } from '../definition/faults.ts'
 import { didYouMean } from '../definition/suggest.ts'
 import { isBroken, isNull, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
@@ -16,8 +17,11 @@ export const NO_EXTRAS: RecordExtras = { ignored: false, included: [], excluded:
 
 const KEYS = ['ignored', 'included', 'excluded', 'lenient'] as const
 
-/** Reads an `octodns:` mapping. Keys of providers are their own business and are handed back in `others`. */
-export function readExtras(node: YamlNode, subject: string, faults: Faults): RecordExtras {
+/**
+ * Reads an `octodns:` mapping. Keys of providers are their own business and are handed back in `others`; a key that looks
+ * misspelt is reported with the severity given.
+ */
+export function readExtras(node: YamlNode, subject: string, faults: Faults, misspelt: Severity): RecordExtras {
   if (isNull(node) || isBroken(node)) return NO_EXTRAS
   if (node.kind !== 'mapping') {
     faults.report('schema-type', node.at, subject, 'octodns is a mapping')
@@ -37,7 +41,11 @@ export function readExtras(node: YamlNode, subject: string, faults: Faults): Rec
       default: {
         const hint = value.kind === 'mapping' ? undefined : didYouMean(key.text, KEYS)
         if (hint === undefined) extras.others.push(key)
-        else faults.report('schema-unknown-key', key.at, subject, `octodns has no key ${JSON.stringify(key.text)}`, { hint })
+        else
+          faults.report('schema-unknown-key', key.at, subject, `octodns has no key ${JSON.stringify(key.text)}`, {
+            hint,
+            severity: misspelt,
+          })
       }
     }
   }

@@ -21,13 +21,14 @@ export function plainScalar(text: string): string | number | boolean | null {
 
 /** The JSON value of a node, for a schema to look at. A node that aliases bring to several places becomes one shared value. */
 export function plainValue(root: YamlNode): unknown {
-  const shared = new Map<YamlNode, unknown>()
+  let shared: Map<YamlNode, unknown> | null = null
   const convert = (node: YamlNode): unknown => {
     if (node.kind === 'scalar') return node.plain ? plainScalar(node.text) : node.text
-    const known = shared.get(node)
+    const known = shared?.get(node)
     if (known !== undefined) return known
     const value =
       node.kind === 'sequence' ? node.items.map(convert) : objectOf(node.entries.map(({ key, value }) => [key.text, convert(value)]))
+    shared ??= new Map()
     shared.set(node, value)
     return value
   }

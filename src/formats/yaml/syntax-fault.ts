@@ -23,6 +23,7 @@ function explain(text: string, offset: number, reason: string): { message: strin
     }
   }
   if (value) return { message: `a value cannot begin with ${value[1]} unless it is quoted`, hint: `Write '${value[1]}…' in quotes.` }
+  if (/[{[,].*\$\{/.test(line)) return { message: reason, hint: 'Between { } or [ ] a value with ${ in it is quoted.' }
   if (reason.includes('tab characters') || /^ *\t/.test(line)) {
     return { message: 'a tab cannot indent YAML', hint: 'Use spaces.' }
   }

@@ -35,17 +35,28 @@ export interface YamlSequence {
   readonly items: readonly YamlNode[]
 }
 
-/** The value of a key; undefined where the mapping does not have it. For mappings of a few keys. */
-export function lookUp(mapping: YamlMapping, key: string): YamlNode | undefined {
-  for (const entry of mapping.entries) if (entry.key.text === key) return entry.value
-  return undefined
+/** Above this many keys an index is faster than a search. */
+const FEW = 16
+
+const indexes = new WeakMap<YamlMapping, ReadonlyMap<string, YamlEntry>>()
+
+/** The entry of a key; undefined where the mapping does not have it. */
+export function entryOf(mapping: YamlMapping, key: string): YamlEntry | undefined {
+  const { entries } = mapping
+  if (entries.length <= FEW) return entries.find((entry) => entry.key.text === key)
+  let index = indexes.get(mapping)
+  if (index === undefined) {
+    index = new Map(entries.map((entry) => [entry.key.text, entry]))
+    indexes.set(mapping, index)
+  }
+  return index.get(key)
 }
+
+/** The value of a key; undefined where the mapping does not have it. */
+export const lookUp = (mapping: YamlMapping, key: string): YamlNode | undefined => entryOf(mapping, key)?.value
 
 /** Whether the node is an empty value or a plain `null`, which YAML takes for no value. */
 export const isNull = (node: YamlNode): boolean => node.kind === 'scalar' && node.plain && /^(?:~|null|Null|NULL)?$/.test(node.text)
-
-/** Whether the node is a scalar that stands for text, a number or a boolean. */
-export const isPresent = (node: YamlNode): node is YamlScalar => node.kind === 'scalar' && !isNull(node)
 
 /** A stand-in for a node that could not be had; the fault has been reported. */
 export const brokenNode = (at: SourcePosition): YamlScalar => ({ kind: 'scalar', at, text: '', plain: true, broken: true })
