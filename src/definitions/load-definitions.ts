@@ -44,13 +44,13 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     config,
   )
 
-  const diagnostics: Diagnostic[] = [...found.diagnostics, ...wanted.diagnostics]
+  const diagnostics: Diagnostic[] = [...(found.definitions.length === 0 ? nothingFound(found.diagnostics, config) : found.diagnostics)]
+  diagnostics.push(...wanted.diagnostics)
   const zones: LoadedZone[] = []
   for (const one of parsed) {
     if (one.enabled) joinWithConfig(one, config, wanted.names, zones, diagnostics)
   }
   const distinct = refuseDuplicates(zones)
-  if (found.definitions.length === 0 && !hasErrors(diagnostics)) diagnostics.push(nothingFound(config))
   diagnostics.push(...missingZones(wanted.names, distinct, parsed, found.definitions))
   for (const zone of distinct) diagnostics.push(...zone.diagnostics)
   return {
@@ -163,11 +163,12 @@ function missingZones(
     }))
 }
 
-const nothingFound = (config: Config): Diagnostic => ({
-  severity: 'error',
-  code: 'no-definitions',
-  message: `there are no definitions: nothing matches ${config.rules.flatMap((rule) => rule.files).join(', ')}`,
-})
+/** That nothing matches at all is one error instead of a warning for every rule, unless there is a better reason. */
+function nothingFound(found: readonly Diagnostic[], config: Config): readonly Diagnostic[] {
+  if (hasErrors(found)) return found
+  const globs = config.rules.flatMap((rule) => rule.files).join(', ')
+  return [{ severity: 'error', code: 'no-definitions', message: `there are no definitions: nothing matches ${globs}` }]
+}
 
 /** A fault of a file that several zones include is one fault. The list must be sorted. */
 function withoutRepeats(sorted: readonly Diagnostic[]): Diagnostic[] {

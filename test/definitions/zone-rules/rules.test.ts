@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { checkZone, RULES } from '../../../src/definitions/zone-rules/rules.ts'
 import type { DesiredZone } from '../../../src/model/zone.ts'
-import { nameOf, zoneOfLines } from '../zone-of-lines.ts'
+import { desiredZone, name } from '../../support/records.ts'
 
 interface Case {
   readonly name: string
@@ -11,7 +11,13 @@ interface Case {
   readonly zone?: Partial<DesiredZone>
 }
 
-const text = (octets: number): string => (`"${'x'.repeat(250)}" `.repeat(Math.floor(octets / 250)) + `"${'y'.repeat(octets % 250)}"`).trim()
+const ORIGIN = name('example.com.')
+
+const zoneOf = (lines: readonly string[], more: Partial<DesiredZone> = {}): DesiredZone => desiredZone(ORIGIN, lines.join('\n'), more)
+
+/** A TXT value of so many octets. */
+const text = (octets: number): string =>
+  [...Array<string>(Math.floor(octets / 250)).fill('x'.repeat(250)), 'y'.repeat(octets % 250)].map((string) => `"${string}"`).join(' ')
 
 const CASES: readonly Case[] = [
   { name: 'an ordinary zone', records: ['@ 300 A 192.0.2.1', '@ 300 MX 10 mail', 'mail 300 A 192.0.2.2', 'www 300 CNAME @'], expected: [] },
@@ -172,7 +178,7 @@ const CASES: readonly Case[] = [
     ],
     zone: {
       unmanaged: [{ name: 'dyn-*' }],
-      foreign: [{ name: nameOf('alias.example.com.'), type: 'Route53Provider/ALIAS', at: { file: 'f', line: 1, column: 1 } }],
+      foreign: [{ name: name('alias.example.com.'), type: 'Route53Provider/ALIAS', at: { file: 'f', line: 1, column: 1 } }],
     },
     expected: [],
   },
@@ -224,7 +230,7 @@ const CASES: readonly Case[] = [
 
 describe('zone rules', () => {
   test.each(CASES)('$name', ({ records, zone, expected }) => {
-    const found = checkZone(zoneOfLines(records, zone))
+    const found = checkZone(zoneOf(records, zone))
       .map(({ at, severity, code }) => ({ line: at?.line ?? 0, text: `${at?.line} ${severity} ${code}` }))
       .sort((a, b) => a.line - b.line || (a.text < b.text ? -1 : 1))
     expect(found.map((diagnostic) => diagnostic.text)).toEqual(expected)
@@ -237,7 +243,7 @@ describe('zone rules', () => {
   })
 
   it('tells the other place of two that do not go together', () => {
-    const [fault] = checkZone(zoneOfLines(['www 300 A 192.0.2.1', 'www 300 CNAME a.example.net.']))
+    const [fault] = checkZone(zoneOf(['www 300 A 192.0.2.1', 'www 300 CNAME a.example.net.']))
     expect(fault?.related?.map(({ at }) => at.line)).toEqual([1])
   })
 
@@ -251,7 +257,7 @@ describe('zone rules', () => {
         `same 300 TXT "${i}"`,
       ]).flat()
     const seconds = (count: number): number => {
-      const zone = zoneOfLines(lines(count))
+      const zone = zoneOf(lines(count))
       const start = performance.now()
       checkZone(zone)
       return (performance.now() - start) / 1000
