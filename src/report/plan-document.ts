@@ -160,7 +160,7 @@ function outcomeDocument(outcome: Outcome): Outcome {
   }
 }
 
-const diagnosticDocument = ({ severity, code, message, at, hint }: Diagnostic): DiagnosticDocument => ({
+export const diagnosticDocument = ({ severity, code, message, at, hint }: Diagnostic): DiagnosticDocument => ({
   severity,
   code,
   message,

@@ -2,8 +2,9 @@ import { type DomainName, isAtOrBelow, parentOf } from '../model/domain-name.ts'
 import { groupRrsets, type ResourceRecord } from '../model/record.ts'
 import { finalRecords } from '../plan/final-state.ts'
 import type { AnswerDifference, NameServerVerification, ZoneVerification } from '../plan/verification.ts'
-import { createDnsClient, type DnsAnswer, type DnsClient, type DnsServer } from '../transport/dns-client.ts'
+import { createDnsClient, type DnsAnswer, type DnsClient } from '../transport/dns-client.ts'
 import { isDnsFailure } from '../transport/dns-client-failure.ts'
+import type { DnsServer } from '../transport/dns-client-server.ts'
 import type { PlannedZone } from './plan-zones.ts'
 
 /** Seconds of TTL that records without one of their own get in a zone without one (interface, Domain: 0 means the default). */

@@ -1,0 +1,71 @@
+import { hasErrors } from '../../model/diagnostic.ts'
+import type { ReportFormat } from '../../report/render-report.ts'
+import { type PlannedRun, planZones } from '../../sync/plan-zones.ts'
+import { type Console, createConsole } from '../console.ts'
+import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
+import { TOOL } from '../identity.ts'
+import type { CliIo } from '../io.ts'
+import type { CommonOptions } from '../program.ts'
+import { openWorkspace, type Workspace } from '../workspace.ts'
+
+export interface PlanningOptions extends CommonOptions {
+  readonly target?: string
+  readonly allow: readonly string[]
+  readonly parallelism?: number
+  readonly format: ReportFormat
+}
+
+/** `zonewright plan [zone...]`: shows what an apply would change. */
+export async function plan(
+  io: CliIo,
+  [zones]: readonly [string[]],
+  options: PlanningOptions & { readonly detailedExitcode?: boolean },
+): Promise<ExitStatus> {
+  const console = createConsole(io, options)
+  const workspace = await openWorkspace(io, { ...options, zones })
+  try {
+    if (!checkWorkspace(workspace, console)) return EXIT.failure
+    const planned = await runPlan(workspace, io, console)
+    reportPlanDiagnostics(planned, console, options.format)
+    console.plan(planned.plan, options.format)
+    const pending = planned.plan.zones.some((zone) => zone.changes.length > 0)
+    return worstOf([statusOfPlan(planned), options.detailedExitcode && pending ? EXIT.pending : EXIT.done])
+  } finally {
+    await workspace.close()
+  }
+}
+
+/** Says what is wrong with config and definitions. With an error nothing may go on. */
+export function checkWorkspace(workspace: Workspace, console: Console): boolean {
+  const failed = hasErrors(workspace.diagnostics)
+  console.diagnostics(workspace.diagnostics, { from: 'error' })
+  const warnings = workspace.diagnostics.filter((diagnostic) => diagnostic.severity === 'warning').length
+  if (warnings > 0) console.say(`${warnings} warning${warnings === 1 ? '' : 's'} about the definitions: "zonewright validate" shows them.`)
+  return !failed
+}
+
+export async function runPlan(workspace: Workspace, io: CliIo, console: Console, signal?: AbortSignal): Promise<PlannedRun> {
+  const bar = console.progress()
+  try {
+    return await planZones(workspace.jobs, {
+      providers: workspace.providers,
+      now: io.now(),
+      tool: TOOL,
+      signal,
+      onProgress: bar.onProgress,
+    })
+  } finally {
+    bar.clear()
+  }
+}
+
+/** A text report leaves diagnostics to standard error; the other formats hold them. */
+export function reportPlanDiagnostics({ plan: made }: PlannedRun, console: Console, format: ReportFormat): void {
+  const inZones = format === 'text' ? made.zones.flatMap((zone) => zone.diagnostics) : []
+  console.diagnostics([...made.diagnostics, ...inZones])
+}
+
+export function statusOfPlan({ plan: made }: PlannedRun): ExitStatus {
+  if (hasErrors(made.diagnostics) || made.zones.some((zone) => hasErrors(zone.diagnostics))) return EXIT.failure
+  return made.zones.some((zone) => zone.refusals.some((refusal) => !refusal.allowed)) ? EXIT.refused : EXIT.done
+}

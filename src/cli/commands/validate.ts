@@ -1,0 +1,46 @@
+import { resolve } from 'node:path'
+import type { Config } from '../../definitions/config.ts'
+import { loadConfig } from '../../definitions/load-config.ts'
+import { defaultConfig } from '../../definitions/read-config.ts'
+import { type Validation, validateAll } from '../../definitions/validate.ts'
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
+import { counted } from '../../report/counts.ts'
+import { countDiagnostics } from '../../report/diagnostics-report.ts'
+import { validationDocument } from '../../report/validation-document.ts'
+import { createConsole } from '../console.ts'
+import { EXIT, type ExitStatus } from '../exit-status.ts'
+import type { CliIo } from '../io.ts'
+import type { CommonOptions } from '../program.ts'
+
+export interface ValidateOptions extends CommonOptions {
+  readonly format: 'text' | 'json' | 'github'
+}
+
+/** `zonewright validate [path...]`: syntax, schema and the rules of the DNS, without any network. The diagnostics are the report. */
+export async function validate(io: CliIo, [paths]: readonly [string[]], options: ValidateOptions): Promise<ExitStatus> {
+  const console = createConsole(io, options)
+  const { config, diagnostics } = await configOrDefault(io, options.config)
+  const nothing: Validation = { diagnostics: [], zones: [], files: 0, records: 0 }
+  const absolute = paths.length === 0 ? undefined : paths.map((path) => resolve(io.cwd, path))
+  const found = config === null ? nothing : await validateAll(config, { paths: absolute })
+  const all = [...diagnostics, ...found.diagnostics]
+  const figures = { files: found.files, zones: found.zones.length, records: found.records }
+  if (options.format === 'json') console.print(`${JSON.stringify(validationDocument(all, figures), null, 2)}\n`)
+  else {
+    console.diagnostics(all, { stream: io.stdout, format: options.format })
+    const count = countDiagnostics(all)
+    const size = `${counted(figures.zones, 'zone')}, ${counted(figures.records, 'record')} in ${counted(figures.files, 'file')}`
+    if (!options.quiet || count !== null) console.say(`${size}: ${count ?? 'no faults'}.`)
+  }
+  return hasErrors(all) ? EXIT.failure : EXIT.done
+}
+
+/** Definitions can be looked at without a config; one that is there must be right. */
+export async function configOrDefault(
+  io: CliIo,
+  file: string | undefined,
+): Promise<{ config: Config | null; diagnostics: readonly Diagnostic[] }> {
+  const loaded = await loadConfig({ cwd: io.cwd, file })
+  const missing = file === undefined && loaded.diagnostics.some((diagnostic) => diagnostic.code === 'config-missing')
+  return missing ? { config: defaultConfig({ folder: io.cwd, cwd: io.cwd }), diagnostics: [] } : loaded
+}

@@ -1,0 +1,82 @@
+import type { Config } from '../definitions/config.ts'
+import type { LoadedZone } from '../definitions/configured-zone.ts'
+import { loadConfig } from '../definitions/load-config.ts'
+import { loadDefinitions } from '../definitions/load-definitions.ts'
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts'
+import type { RefusalName } from '../model/zone.ts'
+import type { Provider } from '../providers/provider.ts'
+import { createProvider } from '../providers/registry.ts'
+import type { ZoneJob } from '../sync/zone-job.ts'
+import type { CliIo } from './io.ts'
+
+export interface WorkspaceOptions {
+  readonly config?: string | undefined
+  /** Only these zones; all where empty. */
+  readonly zones: readonly string[]
+  /** Only this target. */
+  readonly target?: string | undefined
+  readonly allow?: readonly string[] | undefined
+  readonly parallelism?: number | undefined
+}
+
+/** One zone at one target with what `verify` needs beside. */
+export interface WorkspaceJob extends ZoneJob {
+  readonly nameservers: readonly string[] | null
+}
+
+/** Config, definitions and providers of a run. */
+export interface Workspace {
+  readonly jobs: readonly WorkspaceJob[]
+  readonly providers: ReadonlyMap<string, Provider>
+  /** Everything found on the way. With an error among them, nothing may be asked of a provider. */
+  readonly diagnostics: readonly Diagnostic[]
+  close(): Promise<void>
+}
+
+/** Reads config and definitions and makes the providers that are needed. Opens no connection. */
+export async function openWorkspace(io: CliIo, options: WorkspaceOptions): Promise<Workspace> {
+  const { config, diagnostics } = await loadConfig({ cwd: io.cwd, file: options.config })
+  if (config === null || hasErrors(diagnostics)) return { jobs: [], providers: new Map(), diagnostics, close: async () => undefined }
+  const workspace = await openConfig(io, config, options)
+  return { ...workspace, diagnostics: [...diagnostics, ...workspace.diagnostics] }
+}
+
+/** The same for a config that was read already. */
+export async function openConfig(io: CliIo, config: Config, options: WorkspaceOptions): Promise<Workspace> {
+  const loaded = await loadDefinitions(config, { zones: options.zones })
+  const diagnostics: Diagnostic[] = [...loaded.diagnostics]
+  if (options.target !== undefined && !config.providers.has(options.target)) {
+    const message = `there is no provider ${JSON.stringify(options.target)}; there are ${[...config.providers.keys()].join(', ')}`
+    diagnostics.push({ severity: 'error', code: 'provider-unknown', message })
+  }
+  const jobs = loaded.zones.flatMap((zone) => jobsOf(zone, options))
+  const providers = new Map<string, Provider>()
+  for (const target of new Set(jobs.map((job) => job.target))) {
+    const entry = config.providers.get(target)
+    if (!entry) continue
+    const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env }, parallelism: options.parallelism })
+    diagnostics.push(...made.diagnostics)
+    if (made.provider) providers.set(target, made.provider)
+  }
+  return {
+    jobs,
+    providers,
+    diagnostics,
+    close: async () => {
+      await Promise.all([...providers.values()].map((provider) => provider.close()))
+    },
+  }
+}
+
+function jobsOf({ zone, targets, policy, allow, thresholds, nameservers }: LoadedZone, options: WorkspaceOptions): WorkspaceJob[] {
+  return targets
+    .filter((target) => options.target === undefined || options.target === target)
+    .map((target) => ({
+      desired: zone,
+      target,
+      policy,
+      thresholds,
+      allow: new Set<RefusalName>([...allow, ...((options.allow ?? []) as RefusalName[])]),
+      nameservers,
+    }))
+}

@@ -1,0 +1,83 @@
+/**
+ * What must not be interrupted while a zone changes. An RRset that is there before and after is never empty in between; and what a
+ * record of such an RRset points at exists while it is pointed at, if its earlier target did before and its later target does after. A
+ * CNAME needs anything at its target, NS, MX and SRV need an address or a CNAME there. Names outside the zone are nobody's to keep.
+ */
+import { targetName } from '../model/rdata/canonical.ts'
+import { type ResourceRecord, rrsetKey } from '../model/record.ts'
+import type { ZoneDifference } from './diff-zone.ts'
+
+/** What a pointer needs at its target: any record, or one that leads to an address. */
+export type Need = 'any' | 'address'
+
+const ADDRESS_TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS'])
+const NEED_BY_TYPE: Readonly<Record<string, Need>> = { CNAME: 'any', DNAME: 'any', ALIAS: 'address', NS: 'address', MX: 'address', SRV: 'address' }
+
+/** What a record points at and needs there; null for a record that points nowhere. */
+export function pointerOf(record: ResourceRecord): { readonly target: string; readonly need: Need } | null {
+  const need = NEED_BY_TYPE[record.type]
+  if (need === undefined) return null
+  const target = targetName(record.type, record.data)
+  return target === null || target === '.' ? null : { target, need }
+}
+
+/** Whether a record at a name makes the name such that a pointer with this need works. */
+export const satisfies = (record: ResourceRecord, need: Need): boolean => need === 'any' || ADDRESS_TYPES.has(record.type)
+
+export const needKey = (name: string, need: Need): string => `${need} ${name}`
+
+const NEEDS: readonly Need[] = ['any', 'address']
+
+/** How many records there are of each RRset and at each name, by need. */
+export interface Presence {
+  readonly sets: Map<string, number>
+  readonly names: Map<string, number>
+}
+
+export interface Continuity {
+  /** RRsets that are there before and after. */
+  readonly continuing: ReadonlySet<string>
+  /** Presence before the first change. */
+  readonly before: Presence
+  readonly after: Presence
+  /** Records that stay throughout. */
+  readonly standing: Presence
+  /** Whether a record of the zone before (or after) the changes is a pointer whose target must not go missing. */
+  isGuarded(record: ResourceRecord, side: 'before' | 'after' | 'standing'): boolean
+}
+
+export function presenceOf(records: Iterable<ResourceRecord>): Presence {
+  const presence: Presence = { sets: new Map(), names: new Map() }
+  for (const record of records) addPresence(presence, record, 1)
+  return presence
+}
+
+export function addPresence(presence: Presence, record: ResourceRecord, count: 1 | -1): void {
+  const add = (map: Map<string, number>, key: string): void => void map.set(key, (map.get(key) ?? 0) + count)
+  add(presence.sets, rrsetKey(record))
+  for (const need of NEEDS) if (satisfies(record, need)) add(presence.names, needKey(record.name, need))
+}
+
+export const has = (map: ReadonlyMap<string, number>, key: string): boolean => (map.get(key) ?? 0) > 0
+
+export function analyseContinuity(difference: ZoneDifference): Continuity {
+  const standingRecords = [...difference.kept, ...difference.unmanaged]
+  const standing = presenceOf(standingRecords)
+  const before = presenceOf([...standingRecords, ...difference.removed])
+  const after = presenceOf([...standingRecords, ...difference.added])
+  const continuing = new Set([...before.sets.keys()].filter((key) => has(after.sets, key)))
+  const exists = (presence: Presence, pointer: { target: string; need: Need }): boolean => has(presence.names, needKey(pointer.target, pointer.need))
+  return {
+    continuing,
+    before,
+    after,
+    standing,
+    isGuarded(record, side) {
+      const pointer = pointerOf(record)
+      if (pointer === null || !continuing.has(rrsetKey(record))) return false
+      if (side === 'before') return exists(before, pointer)
+      if (side === 'after') return exists(after, pointer)
+      return exists(before, pointer) && exists(after, pointer)
+    },
+  }
+}

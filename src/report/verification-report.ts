@@ -1,0 +1,89 @@
+import { formatDiagnostic, oneLine } from '../model/diagnostic.ts'
+import { isVerified, type NameServerVerification, type ZoneVerification } from '../plan/verification.ts'
+import { counted } from './counts.ts'
+import { type Palette, paletteOf } from './palette.ts'
+import type { ReportOptions } from './report.ts'
+import { annotation } from './workflow-command.ts'
+
+export type VerificationFormat = 'text' | 'json' | 'github'
+
+/** Record sets that a text report names one by one. */
+const SHOWN = 10
+
+/** What was verified, as text that ends in a newline. */
+export function renderVerification(zones: readonly ZoneVerification[], format: VerificationFormat, options: ReportOptions): string {
+  if (format === 'json') return `${JSON.stringify(verificationDocument(zones), null, 2)}\n`
+  const text = renderText(zones, options)
+  if (format === 'text') return text
+  const failed = zones.filter((zone) => !isVerified(zone))
+  return (
+    failed
+      .map(
+        (zone) =>
+          `${annotation({ severity: 'error', title: 'verify-differs', message: `${zone.zone} at ${zone.target} differs from its definition` })}\n`,
+      )
+      .join('') + text
+  )
+}
+
+/** The versioned document of `verify --format json` (schemas/verification.schema.json). */
+export const verificationDocument = (zones: readonly ZoneVerification[]): object => ({
+  format: 'zonewright-verification',
+  version: 1,
+  zones: zones.map((zone) => ({
+    zone: zone.zone,
+    target: zone.target,
+    verified: isVerified(zone),
+    pending: zone.pending,
+    rendered: zone.rendered,
+    renderedDifferences: zone.renderedDifferences,
+    nameServers: zone.nameServers,
+    hidden: zone.hidden,
+    diagnostics: zone.diagnostics.map(formatDiagnostic),
+  })),
+  summary: { zones: zones.length, verified: zones.filter(isVerified).length },
+})
+
+function renderText(zones: readonly ZoneVerification[], { color, verbose }: ReportOptions): string {
+  const palette = paletteOf(color)
+  const lines = zones.flatMap((zone) => (verbose || !isVerified(zone) ? zoneLines(zone, palette, verbose) : []))
+  const verified = zones.filter(isVerified).length
+  const asked = zones.reduce((sum, zone) => sum + zone.nameServers.reduce((all, server) => all + server.asked, 0), 0)
+  const hidden = zones.reduce((sum, zone) => sum + zone.hidden.length, 0)
+  const parts = [`${verified} of ${counted(zones.length, 'zone')} as defined`, `${counted(asked, 'record set')} asked for`]
+  if (hidden > 0) parts.push(`${counted(hidden, 'record set')} hidden below delegations and not asked for`)
+  const summary = `Verified: ${parts.join(', ')}.`
+  lines.push(verified === zones.length ? palette.added(summary) : palette.error(summary))
+  return `${lines.join('\n')}\n`
+}
+
+function zoneLines(zone: ZoneVerification, palette: Palette, verbose: boolean): string[] {
+  const lines = [palette.bold(`${zone.zone} at ${zone.target}`)]
+  lines.push(`  records: ${zone.pending === 0 ? palette.added('as defined') : palette.error(`${counted(zone.pending, 'change')} pending`)}`)
+  const rendered =
+    zone.rendered === 'match'
+      ? palette.added('match')
+      : zone.rendered === 'unavailable'
+        ? palette.dim('unavailable')
+        : palette.error(zone.rendered)
+  lines.push(`  rendered zone file: ${rendered}`, ...zone.renderedDifferences.map((difference) => `    ${oneLine(difference)}`))
+  for (const server of zone.nameServers) lines.push(...serverLines(server, palette, verbose))
+  if (verbose) for (const { name, type } of zone.hidden) lines.push(palette.dim(`  hidden below a delegation: ${name} ${type}`))
+  return lines
+}
+
+function serverLines(server: NameServerVerification, palette: Palette, verbose: boolean): string[] {
+  const label = `  ${oneLine(server.server)}: `
+  if (server.failure !== null) return [`${label}${palette.error(oneLine(server.failure))}`]
+  const count = `${server.agreed} of ${counted(server.asked, 'record set')} as defined`
+  const lines = [label + (server.agreed === server.asked ? palette.added(count) : palette.error(count))]
+  const shown = verbose ? server.differences : server.differences.slice(0, SHOWN)
+  for (const { name, type, expected, answered, note } of shown) {
+    lines.push(`    ${palette.bold(`${name} ${type}`)}${note === undefined ? '' : `: ${oneLine(note)}`}`)
+    for (const line of expected) if (!answered.includes(line)) lines.push(palette.removed(`      missing ${oneLine(line)}`))
+    for (const line of answered) if (!expected.includes(line)) lines.push(palette.added(`      instead ${oneLine(line)}`))
+  }
+  const more = server.asked - server.agreed - shown.length
+  if (more > 0) lines.push(palette.dim(`    and ${counted(more, 'record set')} more`))
+  return lines
+}
