@@ -1,0 +1,102 @@
+import { isIPv4, isIPv6 } from 'node:net'
+import type { DomainName } from '../../../model/domain-name.ts'
+import type { DomainSettings } from '../../store/domain-store.ts'
+import { invalid, type RequestFault } from '../request-error.ts'
+import { readDomain, readEmail } from './host-name.ts'
+import { roundDomainTime } from './ttl-values.ts'
+
+/** The body of a request about a domain, as its schema lets it through. */
+export interface DomainBody extends Partial<Omit<DomainSettings, 'tags' | 'master_ips' | 'axfr_ips'>> {
+  readonly tags?: readonly string[] | null
+  readonly master_ips?: readonly string[] | null
+  readonly axfr_ips?: readonly string[] | null
+}
+
+/** Characters of all addresses of a list together (interface, Domain). */
+const MAX_ADDRESSES = 1000
+
+const DEFAULTS: Omit<DomainSettings, 'domain' | 'type'> = {
+  status: 'active',
+  description: '',
+  group: '',
+  tags: [],
+  soa_email: '',
+  master_ips: [],
+  axfr_ips: [],
+  expire_sec: 0,
+  refresh_sec: 0,
+  retry_sec: 0,
+  ttl_sec: 0,
+}
+
+/** The settings of the domain a create asks for. Throws 400 with every fault. */
+export const domainToCreate = (body: DomainBody & Pick<DomainSettings, 'domain' | 'type'>): DomainSettings =>
+  readSettings({ ...DEFAULTS, domain: '', type: body.type }, body)
+
+/** The existing settings with what an update changes of them. Throws 400 with every fault. */
+export const domainToUpdate = (existing: DomainSettings, body: DomainBody): DomainSettings => readSettings(existing, body)
+
+/** The name a clone asks for. Throws 400 where it is none. */
+export function domainToClone({ domain }: { readonly domain: string }): string {
+  const name = readDomain(domain)
+  if (name === null) throw invalid(DOMAIN_NOT_VALID)
+  return storedName(name)
+}
+
+const DOMAIN_NOT_VALID: RequestFault = { field: 'domain', reason: 'domain is not valid' }
+
+/** A name as it is stored: without the final dot. */
+const storedName = (name: DomainName): string => name.slice(0, -1)
+
+/** The name of a stored domain. */
+export const nameOfDomain = (domain: string): DomainName => `${domain}.` as DomainName
+
+function readSettings(base: DomainSettings, body: DomainBody): DomainSettings {
+  const faults: RequestFault[] = []
+  if (body.type !== undefined && body.type !== base.type) faults.push({ field: 'type', reason: 'type cannot be changed' })
+  const settings: DomainSettings = {
+    type: base.type,
+    domain: body.domain === undefined ? base.domain : readName(body.domain, faults),
+    status: body.status ?? base.status,
+    description: body.description ?? base.description,
+    group: body.group ?? base.group,
+    tags: body.tags ?? base.tags,
+    soa_email: body.soa_email === undefined ? base.soa_email : readSoaEmail(body.soa_email, faults),
+    master_ips: body.master_ips ? readAddresses('master_ips', body.master_ips, faults) : base.master_ips,
+    axfr_ips: body.axfr_ips ? readAddresses('axfr_ips', body.axfr_ips, faults) : base.axfr_ips,
+    expire_sec: body.expire_sec === undefined ? base.expire_sec : roundDomainTime(body.expire_sec),
+    refresh_sec: body.refresh_sec === undefined ? base.refresh_sec : roundDomainTime(body.refresh_sec),
+    retry_sec: body.retry_sec === undefined ? base.retry_sec : roundDomainTime(body.retry_sec),
+    ttl_sec: body.ttl_sec === undefined ? base.ttl_sec : roundDomainTime(body.ttl_sec),
+  }
+  if (settings.type === 'master' && settings.soa_email === '') {
+    faults.push({ field: 'soa_email', reason: 'soa_email required when type=master' })
+  }
+  if (settings.type === 'slave' && settings.master_ips.length === 0) {
+    faults.push({ field: 'master_ips', reason: 'You need at least one master DNS server IP address for this zone.' })
+  }
+  if (faults.length > 0) throw invalid(...faults)
+  return settings
+}
+
+function readName(text: string, faults: RequestFault[]): string {
+  const name = readDomain(text)
+  if (name === null) faults.push(DOMAIN_NOT_VALID)
+  return name === null ? text : storedName(name)
+}
+
+function readSoaEmail(text: string, faults: RequestFault[]): string {
+  if (text === '') return ''
+  const email = readEmail(text)
+  if (email === null) faults.push({ field: 'soa_email', reason: 'soa_email is not valid' })
+  return email ?? text
+}
+
+function readAddresses(field: string, addresses: readonly string[], faults: RequestFault[]): readonly string[] {
+  if (addresses.reduce((sum, { length }) => sum + length, 0) > MAX_ADDRESSES) {
+    faults.push({ field, reason: `Length must be 0-${MAX_ADDRESSES} characters` })
+  } else if (!addresses.every((address) => isIPv4(address) || (isIPv6(address) && !address.includes('%')))) {
+    faults.push({ field, reason: 'Invalid IPv4 or IPv6 address' })
+  }
+  return addresses
+}

@@ -1,0 +1,153 @@
+import DOMAIN from '../../../../schemas/service/domain.json' with { type: 'json' }
+import DOMAIN_CLONE from '../../../../schemas/service/domain-clone.json' with { type: 'json' }
+import DOMAIN_CREATE from '../../../../schemas/service/domain-create.json' with { type: 'json' }
+import DOMAIN_UPDATE from '../../../../schemas/service/domain-update.json' with { type: 'json' }
+import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
+import type { Connection } from '../../store/database.ts'
+import {
+  changeRecordCount,
+  DOMAIN_FILTER_FIELDS,
+  type DomainSettings,
+  deleteDomain,
+  findDomain,
+  insertDomain,
+  isDomainTaken,
+  listDomains,
+  type StoredDomain,
+  updateDomain,
+} from '../../store/domain-store.ts'
+import { copyRecords, longestRecordName } from '../../store/record-store.ts'
+import { offsetOf, pageOf, pageSchema } from '../paging.ts'
+import { invalid, notFound } from '../request-error.ts'
+import { defineRoute } from '../route.ts'
+import { type DomainBody, domainToClone, domainToCreate, domainToUpdate, nameOfDomain } from './domain-input.ts'
+import { fitsDomain } from './record-name.ts'
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/domains',
+  summary: 'List domains',
+  scope: 'domains:read_only',
+  filter: DOMAIN_FILTER_FIELDS,
+  response: pageSchema(DOMAIN),
+  handle: async ({ actor, paging, filter }, { database }) => {
+    const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
+    const { items, total } = await database.read((connection) => listDomains(connection, actor.accountId, query))
+    return pageOf(paging, total, items)
+  },
+})
+
+const create = defineRoute<DomainBody & Pick<DomainSettings, 'domain' | 'type'>>({
+  method: 'POST',
+  path: '/domains',
+  summary: 'Create a domain',
+  scope: 'domains:read_write',
+  body: DOMAIN_CREATE,
+  response: DOMAIN,
+  handle: async ({ actor, body }, { database, now, zoneChanged }) => {
+    const settings = domainToCreate(body)
+    const domain = await database.write((connection) => insert(connection, actor.accountId, settings, now()))
+    zoneChanged(domain.id)
+    return domain
+  },
+})
+
+const get = defineRoute({
+  method: 'GET',
+  path: '/domains/{domainId}',
+  summary: 'Read a domain',
+  scope: 'domains:read_only',
+  response: DOMAIN,
+  handle: ({ actor, ids }, { database }) => database.read((connection) => find(connection, actor.accountId, ids['domainId'])),
+})
+
+const update = defineRoute<DomainBody>({
+  method: 'PUT',
+  path: '/domains/{domainId}',
+  summary: 'Update a domain',
+  scope: 'domains:read_write',
+  body: DOMAIN_UPDATE,
+  response: DOMAIN,
+  handle: async ({ actor, ids, body }, { database, now, zoneChanged }) => {
+    const domain = await database.write(async (connection) => {
+      const { id } = await hold(connection, actor.accountId, ids['domainId'], now())
+      const existing = await find(connection, actor.accountId, id)
+      const settings = domainToUpdate(existing, body)
+      if (settings.domain !== existing.domain) {
+        if (await isDomainTaken(connection, settings.domain, id)) throw domainTaken()
+        await checkRecordNames(connection, id, settings.domain)
+      }
+      return updateDomain(connection, actor.accountId, id, settings, now())
+    })
+    zoneChanged(domain.id)
+    return domain
+  },
+})
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/domains/{domainId}',
+  summary: 'Delete a domain with its records',
+  scope: 'domains:read_write',
+  response: EMPTY,
+  handle: async ({ actor, ids }, { database, zoneChanged }) => {
+    const id = ids['domainId'] as number
+    if (!(await database.write((connection) => deleteDomain(connection, actor.accountId, id)))) throw notFound()
+    zoneChanged(id)
+    return {}
+  },
+})
+
+const clone = defineRoute<{ readonly domain: string }>({
+  method: 'POST',
+  path: '/domains/{domainId}/clone',
+  summary: 'Clone a domain with its records',
+  scope: 'domains:read_write',
+  body: DOMAIN_CLONE,
+  response: DOMAIN,
+  handle: async ({ actor, ids, body }, { database, now, zoneChanged }) => {
+    const name = domainToClone(body)
+    const domain = await database.write(async (connection) => {
+      const source = await find(connection, actor.accountId, ids['domainId'])
+      const cloned = await insert(connection, actor.accountId, { ...source, domain: name, status: 'active' }, now())
+      await checkRecordNames(connection, source.id, name)
+      const copied = await copyRecords(connection, source.id, cloned.id, now())
+      await changeRecordCount(connection, actor.accountId, cloned.id, copied, now())
+      return cloned
+    })
+    zoneChanged(domain.id)
+    return domain
+  },
+})
+
+export const DOMAIN_ROUTES = [list, create, get, update, remove, clone] as const
+
+async function find(connection: Connection, accountId: number, id: number | undefined): Promise<StoredDomain> {
+  const domain = await findDomain(connection, accountId, id as number)
+  if (domain === null) throw notFound()
+  return domain
+}
+
+/** Keeps other writers from the domain until the transaction ends. */
+async function hold(connection: Connection, accountId: number, id: number | undefined, now: string): Promise<{ readonly id: number }> {
+  const domain = await changeRecordCount(connection, accountId, id as number, 0, now)
+  if (domain === null) throw notFound()
+  return domain
+}
+
+async function insert(connection: Connection, accountId: number, settings: DomainSettings, now: string): Promise<StoredDomain> {
+  const { domain, type, status, description, group, tags, soa_email, master_ips, axfr_ips } = settings
+  const { expire_sec, refresh_sec, retry_sec, ttl_sec } = settings
+  const times = { expire_sec, refresh_sec, retry_sec, ttl_sec }
+  const row = { domain, type, status, description, group, tags, soa_email, master_ips, axfr_ips, ...times }
+  const inserted = await insertDomain(connection, accountId, row, now)
+  if (inserted === null) throw domainTaken()
+  return inserted
+}
+
+async function checkRecordNames(connection: Connection, id: number, domain: string): Promise<void> {
+  if (fitsDomain(await longestRecordName(connection, id), nameOfDomain(domain))) return
+  throw invalid({ field: 'domain', reason: 'domain is too long for the names of its records' })
+}
+
+const domainTaken = () => invalid({ field: 'domain', reason: 'DNS zone already exists.' })

@@ -1,0 +1,148 @@
+import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
+import RECORD from '../../../../schemas/service/record.json' with { type: 'json' }
+import RECORD_CREATE from '../../../../schemas/service/record-create.json' with { type: 'json' }
+import RECORD_UPDATE from '../../../../schemas/service/record-update.json' with { type: 'json' }
+import type { Connection } from '../../store/database.ts'
+import { changeRecordCount, findDomain } from '../../store/domain-store.ts'
+import {
+  deleteRecord,
+  findConflict,
+  findRecord,
+  insertRecord,
+  listRecords,
+  RECORD_FILTER_FIELDS,
+  type RecordFields,
+  updateRecord,
+} from '../../store/record-store.ts'
+import { offsetOf, pageOf, pageSchema } from '../paging.ts'
+import { invalid, notFound, type RequestFault } from '../request-error.ts'
+import { type Call, defineRoute, type Limits, type Service } from '../route.ts'
+import { nameOfDomain } from './domain-input.ts'
+import { type RecordBody, recordToCreate, recordToUpdate } from './record-input.ts'
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/domains/{domainId}/records',
+  summary: "List a domain's records",
+  scope: 'domains:read_only',
+  filter: RECORD_FILTER_FIELDS,
+  response: pageSchema(RECORD),
+  handle: async ({ actor, ids, paging, filter }, { database }) => {
+    const id = ids['domainId'] as number
+    const { items, total } = await database.read(async (connection) => {
+      if ((await findDomain(connection, actor.accountId, id)) === null) throw notFound()
+      return listRecords(connection, id, { filter, offset: offsetOf(paging), limit: paging.pageSize })
+    })
+    return pageOf(paging, total, items)
+  },
+})
+
+const create = defineRoute<RecordBody & { readonly type: string }>({
+  method: 'POST',
+  path: '/domains/{domainId}/records',
+  summary: 'Create a record',
+  scope: 'domains:read_write',
+  body: RECORD_CREATE,
+  response: RECORD,
+  handle: ({ body, remoteAddress, ...call }, service) =>
+    changeRecords(call, service, 1, async (connection, domain) => {
+      const fields = recordToCreate(body, { domain: nameOfDomain(domain.domain), remoteAddress })
+      await refuseConflict(connection, domain.id, 0, fields)
+      return insertRecord(connection, domain.id, fields, service.now())
+    }),
+})
+
+const get = defineRoute({
+  method: 'GET',
+  path: '/domains/{domainId}/records/{recordId}',
+  summary: 'Read a record',
+  scope: 'domains:read_only',
+  response: RECORD,
+  handle: ({ actor, ids }, { database }) =>
+    database.read(async (connection) => {
+      const domain = await findDomain(connection, actor.accountId, ids['domainId'] as number)
+      const record = domain && (await findRecord(connection, domain.id, ids['recordId'] as number))
+      if (record === null) throw notFound()
+      return record
+    }),
+})
+
+const update = defineRoute<RecordBody>({
+  method: 'PUT',
+  path: '/domains/{domainId}/records/{recordId}',
+  summary: 'Update a record',
+  scope: 'domains:read_write',
+  body: RECORD_UPDATE,
+  response: RECORD,
+  handle: ({ body, remoteAddress, ...call }, service) =>
+    changeRecords(call, service, 0, async (connection, domain) => {
+      const existing = await findRecord(connection, domain.id, call.ids['recordId'] as number)
+      if (existing === null) throw notFound()
+      const { id, created: _created, updated: _updated, ...fields } = existing
+      const desired = recordToUpdate(fields, body, { domain: nameOfDomain(domain.domain), remoteAddress })
+      await refuseConflict(connection, domain.id, id, desired)
+      return updateRecord(connection, id, desired, service.now())
+    }),
+})
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/domains/{domainId}/records/{recordId}',
+  summary: 'Delete a record',
+  scope: 'domains:read_write',
+  response: EMPTY,
+  handle: (call, service) =>
+    changeRecords(call, service, -1, async (connection, domain) => {
+      if (!(await deleteRecord(connection, domain.id, call.ids['recordId'] as number))) throw notFound()
+      return {}
+    }),
+})
+
+export const RECORD_ROUTES = [list, create, get, update, remove] as const
+
+interface HeldDomain {
+  readonly id: number
+  readonly domain: string
+}
+
+/**
+ * Changes records of a domain, whose count moves by `count`. The count's row is changed first and keeps other writers of the
+ * domain out, so that the limit and what the work finds about other records hold until the commit.
+ */
+async function changeRecords<T>(
+  { actor, ids }: Pick<Call<unknown>, 'actor' | 'ids'>,
+  { database, limits, now, zoneChanged }: Service,
+  count: 1 | 0 | -1,
+  work: (connection: Connection, domain: HeldDomain) => Promise<T>,
+): Promise<T> {
+  const id = ids['domainId'] as number
+  const result = await database.write(async (connection) => {
+    const domain = await changeRecordCount(connection, actor.accountId, id, count, now())
+    if (domain === null) throw notFound()
+    if (domain.type === 'slave') throw invalid(SLAVE)
+    if (count > 0 && domain.record_count > limits.recordsPerDomain) throw invalid(limitReached(limits))
+    return work(connection, domain)
+  })
+  zoneChanged(id)
+  return result
+}
+
+const SLAVE: RequestFault = { field: null, reason: 'Records of a slave domain come from its master servers and cannot be changed here.' }
+
+const limitReached = ({ recordsPerDomain }: Limits): RequestFault => ({
+  field: null,
+  reason: `A domain can have at most ${recordsPerDomain} records.`,
+})
+
+async function refuseConflict(connection: Connection, domainId: number, id: number, fields: RecordFields): Promise<void> {
+  const conflict = await findConflict(connection, domainId, id, fields)
+  if (conflict === null) return
+  if (fields.type === 'CNAME' || conflict.type === 'CNAME') {
+    throw invalid({ field: 'name', reason: 'Record conflict - CNAMES must be unique' })
+  }
+  const reason =
+    conflict.target === ''
+      ? 'Cannot add a new MX record for a domain that already advertises a null MX record.'
+      : 'Cannot add a null MX record for a domain that has other MX records.'
+  throw invalid({ field: 'type', reason })
+}

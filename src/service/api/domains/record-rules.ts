@@ -1,0 +1,69 @@
+/**
+ * What each type of record may say. A rule looks at a record as it would be stored and tells every fault it finds; rules that
+ * need the rest of the zone are in `record-conflicts.ts`.
+ */
+import { isIPv4, isIPv6 } from 'node:net'
+import type { RecordFields } from '../../store/record-store.ts'
+import type { RequestFault } from '../request-error.ts'
+
+export type RecordRule = (record: RecordFields) => readonly RequestFault[]
+
+const fault = (field: string, reason: string): RequestFault[] => [{ field, reason }]
+
+/** Fields that only some types have; 0, null and the empty string stand for none. */
+const OWN_FIELDS: readonly { readonly field: keyof RecordFields; readonly types: readonly string[] }[] = [
+  { field: 'priority', types: ['MX', 'SRV'] },
+  { field: 'weight', types: ['SRV'] },
+  { field: 'port', types: ['SRV'] },
+  { field: 'service', types: ['SRV'] },
+  { field: 'protocol', types: ['SRV'] },
+  { field: 'tag', types: ['CAA'] },
+]
+
+const ownFields: RecordRule = (record) =>
+  OWN_FIELDS.filter(({ field, types }) => !types.includes(record.type) && Boolean(record[field])).flatMap(({ field }) =>
+    fault(field, `Cannot specify ${field} for ${record.type} record`),
+  )
+
+const address: RecordRule = ({ type, target }) => {
+  if (target === '') return fault('target', 'target is required')
+  const fits = type === 'A' ? isIPv4(target) : isIPv6(target) && !target.includes('%')
+  return fits ? [] : fault('target', 'Invalid IPv4 or IPv6 address')
+}
+
+const targetRequired: RecordRule = ({ target }) => (target === '' ? fault('target', 'target is required') : [])
+
+const apexCname: RecordRule = ({ name }) => (name === '' ? fault('name', 'CNAME records cannot be at the root of the domain') : [])
+
+const wildcardNs: RecordRule = ({ name }) => (name.startsWith('*') ? fault('name', 'NS records cannot have wildcard names') : [])
+
+/** A null MX (RFC 7505) is an MX record without a target. */
+const nullMx: RecordRule = ({ target, priority }) =>
+  target === '' && priority !== 0 ? fault('priority', 'priority must be 0 for a null MX record') : []
+
+const CA_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i
+const IODEF = /^(?:mailto:[^\s@"\\]+@[a-z0-9.-]+|https?:\/\/[^\s"\\]+)$/i
+
+/** `;` says that no authority may issue (RFC 8659 section 4.2). */
+const caa: RecordRule = ({ tag, target }) => {
+  const faults = tag ? [] : fault('tag', 'tag is required')
+  if (target === '') return [...faults, ...fault('target', 'target is required')]
+  const fits = CA_DOMAIN.test(target) || (tag === 'iodef' ? IODEF.test(target) : target === ';')
+  return fits ? faults : [...faults, ...fault('target', 'You have entered an invalid target')]
+}
+
+/** By type; every type of the interface has an entry. */
+const RULES: Readonly<Record<string, readonly RecordRule[]>> = {
+  A: [address],
+  AAAA: [address],
+  NS: [targetRequired, wildcardNs],
+  MX: [nullMx],
+  CNAME: [targetRequired, apexCname],
+  TXT: [targetRequired],
+  SRV: [targetRequired],
+  PTR: [targetRequired],
+  CAA: [caa],
+}
+
+export const recordFaults = (record: RecordFields): RequestFault[] =>
+  [ownFields, ...(RULES[record.type] ?? [])].flatMap((rule) => rule(record))

@@ -1,0 +1,119 @@
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import ERRORS from '../../../schemas/service/errors.json' with { type: 'json' }
+import type { Database } from '../store/database.ts'
+import { addRoutes } from './add-routes.ts'
+import { errorBody, notFound, RequestError, type RequestFault } from './request-error.ts'
+import type { Route, Service } from './route.ts'
+import { compileValidator } from './validators.ts'
+
+/** Octets of a request's body. */
+const BODY_LIMIT = 1024 * 1024
+
+/** Octets of a request's headers; an `X-Filter` is among them. */
+const HEADER_LIMIT = 32 * 1024
+
+/** Milliseconds to wait for the whole of a request. */
+const REQUEST_TIMEOUT = 60_000
+
+/** The version of the interface, and of its description. */
+const VERSION_SEGMENT = '/v4'
+const SPEC_VERSION = '4.150.0'
+
+export interface HttpAppOptions {
+  readonly service: Service & { readonly database: Database }
+  readonly parts: readonly (readonly Route[])[]
+  /** Called with what is answered by 500. */
+  readonly onError: (error: unknown) => void
+}
+
+/** The HTTP side of the service, not yet listening. */
+export async function createHttpApp({ service, parts, onError }: HttpAppOptions): Promise<FastifyInstance> {
+  const app = Fastify({
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_TIMEOUT,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    http: { maxHeaderSize: HEADER_LIMIT },
+    routerOptions: { maxParamLength: 500 },
+    frameworkErrors: (_error, _request, reply) => void answerFaults(reply, notFound()),
+    clientErrorHandler: answerBrokenRequest,
+  })
+  app.setValidatorCompiler(compileValidator)
+  app.addSchema({ $id: 'errors', ...ERRORS })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJson)
+  app.addHook('onRequest', setCommonHeaders)
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const known = requestError(error, request)
+    if (known === null) onError(error)
+    return answerFaults(reply, known ?? new RequestError(500, [fault('Internal server error')]))
+  })
+  app.setNotFoundHandler((_request, reply) => answerFaults(reply, notFound()))
+  await app.register(
+    (scope, _options, done) => {
+      addRoutes(scope, parts.flat(), service)
+      done()
+    },
+    { prefix: VERSION_SEGMENT },
+  )
+  return app
+}
+
+const fault = (reason: string): RequestFault => ({ field: null, reason })
+
+async function setCommonHeaders(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  reply.headers({
+    'x-spec-version': SPEC_VERSION,
+    'cache-control': 'private, no-store',
+    vary: 'Authorization, X-Filter',
+    'content-security-policy': "default-src 'none'",
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  })
+}
+
+function answerFaults(reply: FastifyReply, error: RequestError): FastifyReply {
+  return reply.code(error.status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(errorBody(error.faults))
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+/** JSON in UTF-8 (RFC 8259 section 8.1). No body at all counts as an empty object. A key `__proto__` is an unknown field like any other. */
+async function parseJson(_request: FastifyRequest, body: Buffer): Promise<unknown> {
+  if (body.length === 0) return {}
+  try {
+    return JSON.parse(UTF8.decode(body))
+  } catch {
+    throw new RequestError(400, [fault('Invalid JSON')])
+  }
+}
+
+/** What an error of the framework is in the interface's words; null for one that is nobody's request's fault. */
+function requestError(error: FastifyError | RequestError, request: FastifyRequest): RequestError | null {
+  if (error instanceof RequestError) return error
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new RequestError(413, [fault(`The request body is larger than ${BODY_LIMIT} octets`)])
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
+      return new RequestError(415, [fault('The request body must be application/json')])
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new RequestError(400, [fault('The request body does not have its stated length')])
+    default:
+      return request.raw.destroyed || (error.statusCode ?? 500) >= 500 ? null : new RequestError(400, [fault('Bad request')])
+  }
+}
+
+/** Answers what is no HTTP request at all. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [status, reason] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', `The request headers are larger than ${HEADER_LIMIT} octets`]
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'The request did not come to its end']
+        : ['400 Bad Request', 'Bad request']
+  const body = JSON.stringify(errorBody([fault(reason)]))
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`
+  socket.end(head + body)
+}

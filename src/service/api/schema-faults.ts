@@ -1,0 +1,56 @@
+import type { ErrorObject } from 'ajv'
+import type { RequestFault } from './request-error.ts'
+
+/** Faults told of one request at most. */
+const MAX_FAULTS = 50
+
+/**
+ * What a schema found wrong with a request, in the interface's words. A property of a schema may carry `x-reason` where the
+ * interface has words of its own for a value outside an enumeration.
+ */
+export function schemaFaults(errors: readonly ErrorObject[]): RequestFault[] {
+  const faults = new Map<string, RequestFault>()
+  for (const error of errors) {
+    const fault = faultOf(error)
+    faults.set(`${fault.field} ${fault.reason}`, fault)
+    if (faults.size === MAX_FAULTS) break
+  }
+  return [...faults.values()]
+}
+
+function faultOf(error: ErrorObject): RequestFault {
+  const field = fieldOf(error)
+  if (field === null) return { field, reason: 'The request body must be a JSON object' }
+  const schema = (error.parentSchema ?? {}) as { minLength?: number; maxLength?: number; minimum?: number; maximum?: number }
+  switch (error.keyword) {
+    case 'required':
+      return { field, reason: `${field} is required` }
+    case 'additionalProperties':
+      return { field, reason: 'Unknown field' }
+    case 'minLength':
+    case 'maxLength':
+      // An empty string clears a field, so that the shortest value is one character.
+      return { field, reason: `Length must be ${Math.max(1, schema.minLength ?? 0)}-${schema.maxLength} characters` }
+    case 'minimum':
+    case 'maximum':
+      return {
+        field,
+        reason: schema.maximum === undefined ? `${field} is not valid` : `${field} must be between ${schema.minimum} and ${schema.maximum}`,
+      }
+    default:
+      return { field, reason: (error.parentSchema as { 'x-reason'?: string })?.['x-reason'] ?? `${field} is not valid` }
+  }
+}
+
+/** The request field an error is of: an array's element is its array's. Null for the body as a whole. */
+function fieldOf({ keyword, params, instancePath }: ErrorObject): string | null {
+  if (instancePath === '') {
+    if (keyword === 'required') return String(params['missingProperty'])
+    if (keyword === 'additionalProperties') return String(params['additionalProperty']).slice(0, 100)
+    return null
+  }
+  const parts = instancePath.slice(1).split('/')
+  if (keyword === 'required') parts.push(String(params['missingProperty']))
+  if (keyword === 'additionalProperties') parts.push(String(params['additionalProperty']).slice(0, 100))
+  return parts.filter((part) => !/^[0-9]+$/.test(part)).join('.')
+}

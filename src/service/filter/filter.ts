@@ -1,0 +1,32 @@
+/**
+ * `X-Filter`: conditions on the filterable fields of a list, as JSON. Fields of one object must all hold; `+and` and `+or` take
+ * lists of objects; a field's value is what it equals, or an object of operators. Nests to a bounded depth.
+ */
+
+/** A field that filters can name. */
+export interface FilterField {
+  /**
+   * `name`: text that is stored in lower case. `text`: compared without regard to ASCII case. `set`: holds several texts, and a
+   * condition holds if one of them fits.
+   */
+  readonly kind: 'name' | 'text' | 'set'
+  /** The field may be null, and null may be asked for. */
+  readonly nullable?: true
+}
+
+export type FilterFields = Readonly<Record<string, FilterField>>
+
+export type Comparison = '=' | '!=' | '>' | '>=' | '<' | '<=' | 'contains'
+
+export type Condition =
+  | { readonly all: readonly Condition[] }
+  | { readonly any: readonly Condition[] }
+  | { readonly field: string; readonly comparison: Comparison; readonly value: string | null }
+
+export interface Filter {
+  readonly condition: Condition
+  readonly order: { readonly field: string; readonly descending: boolean } | null
+}
+
+/** Letters A to Z in lower case, as every database folds them alike. */
+export const foldCase = (text: string): string => text.replace(/[A-Z]+/g, (upper) => upper.toLowerCase())

@@ -1,0 +1,107 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DomainName } from '../model/domain-name.ts'
+import { parseDomainName } from '../model/domain-name.ts'
+import { createHttpApp } from './api/http-app.ts'
+import { PARTS } from './api/parts.ts'
+import type { Limits } from './api/route.ts'
+import { clockText } from './clock-text.ts'
+import { prepareAdministrator } from './first-start.ts'
+import { type NameServer, startNameServer } from './nameserver/name-server.ts'
+import { openSqlite } from './store/sqlite/open-sqlite.ts'
+import { createZoneRenderer } from './zone/zone-renderer.ts'
+
+export interface ServiceOptions {
+  /** Where the service keeps its data; null for a place that is gone when it stops. */
+  readonly dataDirectory: string | null
+  /** Where HTTP is served; port 0 takes a free one. */
+  readonly listen: Address
+  /** Where DNS is served, over UDP and TCP; null for nowhere. */
+  readonly dns: Address | null
+  /** Names of the service's name servers, the primary first; one at least. */
+  readonly nsNames?: readonly string[]
+  /** A token of the administrator. Without it the first start makes one. */
+  readonly bootstrapToken?: string | null
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number
+  readonly limits?: Partial<Limits>
+  /** Told of what goes wrong inside; a request it concerns is answered by 500. */
+  readonly onError?: (error: unknown) => void
+}
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+export interface RunningService {
+  /** With the version segment: `http://127.0.0.1:8080/v4`. */
+  readonly baseUrl: string
+  readonly dnsAddress: Address | null
+  /** The administrator's token in clear: the one given, or the one made at the first start; null at later starts. */
+  readonly token: string | null
+  /** Resolves when every committed change is rendered and served. */
+  flush(): Promise<void>
+  /** Finishes what is under way, then stops. */
+  stop(): Promise<void>
+}
+
+/** Under a name that is reserved for tests (RFC 2606): an installation has its own. */
+export const DEFAULT_NS_NAMES = [1, 2, 3, 4, 5].map((number) => `ns${number}.zonewright.test`)
+
+export const DEFAULT_LIMITS: Limits = { recordsPerDomain: 12_000 }
+
+/**
+ * Starts the service. Every zone is rendered and answered for when it resolves. Rejects if the data directory is in use, an
+ * address cannot be had, or an option is not valid.
+ */
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  const clock = options.clock ?? Date.now
+  const onError = options.onError ?? (() => undefined)
+  const nsNames = readNsNames(options.nsNames ?? DEFAULT_NS_NAMES)
+  /** What stops the parts that run, the last started first. */
+  const stops: (() => Promise<unknown>)[] = []
+  const stop = async (): Promise<void> => {
+    while (stops.length > 0) await stops.pop()?.()
+  }
+  try {
+    const directory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'zonewright-')))
+    if (options.dataDirectory === null) stops.push(() => rm(directory, { recursive: true, force: true }))
+    const database = await openSqlite(directory)
+    stops.push(() => database.close())
+    const now = (): string => clockText(clock())
+    const token = await prepareAdministrator(database, options.bootstrapToken ?? null, now())
+
+    const nameServer = options.dns && (await startNameServer(options.dns))
+    if (nameServer) stops.push(() => nameServer.close())
+    const renderer = createZoneRenderer({ database, nsNames, clock, onError, ...publisherOf(nameServer) })
+    stops.push(() => renderer.close())
+    await renderer.renderAll()
+
+    const limits = { ...DEFAULT_LIMITS, ...options.limits }
+    const service = { database, now, limits, zoneChanged: renderer.changed }
+    const app = await createHttpApp({ service, parts: PARTS, onError })
+    stops.push(() => app.close())
+    const origin = await app.listen(options.listen)
+    return { baseUrl: `${origin}/v4`, dnsAddress: nameServer?.address ?? null, token, flush: renderer.flush, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Gives rendered zones to the name server, if there is one. */
+const publisherOf = (nameServer: NameServer | null) => ({
+  onRendered: (zone: Parameters<NameServer['setZone']>[0]) => nameServer?.setZone(zone),
+  onRemoved: (name: DomainName) => nameServer?.removeZone(name),
+})
+
+function readNsNames(names: readonly string[]): readonly DomainName[] {
+  if (names.length === 0) throw new RangeError('the service needs the name of one name server at least')
+  return names.map((text) => {
+    const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+    if (!name.ok) throw new RangeError(`${JSON.stringify(text)} is no name of a name server: ${name.message}`)
+    return name.value
+  })
+}

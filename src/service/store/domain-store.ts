@@ -1,0 +1,147 @@
+import { type Insertable, type SqlBool, sql } from 'kysely'
+import type { FilterFields } from '../filter/filter.ts'
+import type { ListQuery, ListSlice } from '../filter/list-query.ts'
+import type { Connection } from './database.ts'
+import { conditionSql, orderSql, type SetCondition } from './filter-sql.ts'
+import type { DomainRow, DomainsTable } from './tables.ts'
+import { labelsOfDomains, setDomainTags } from './tag-store.ts'
+
+/** A domain's settings: what its owner decides. */
+export interface DomainSettings {
+  readonly domain: string
+  readonly type: 'master' | 'slave'
+  readonly status: 'active' | 'disabled'
+  readonly description: string
+  readonly group: string
+  readonly tags: readonly string[]
+  readonly soa_email: string
+  readonly master_ips: readonly string[]
+  readonly axfr_ips: readonly string[]
+  readonly expire_sec: number
+  readonly refresh_sec: number
+  readonly retry_sec: number
+  readonly ttl_sec: number
+}
+
+export interface StoredDomain extends DomainSettings {
+  readonly id: number
+  readonly errors: string
+  readonly created: string
+  readonly updated: string
+  readonly recordCount: number
+}
+
+export const DOMAIN_FILTER_FIELDS = {
+  domain: { kind: 'name' },
+  group: { kind: 'text' },
+  tags: { kind: 'set' },
+} as const satisfies FilterFields
+
+/** True of domains one of whose tags fits. */
+const tagSet: SetCondition = (fits) => sql<SqlBool>`exists (
+  select 1 from domain_tags inner join tags on tags.id = domain_tags.tag_id
+  where domain_tags.domain_id = domains.id and ${fits(sql.ref<string>('tags.folded'))})`
+
+export async function listDomains(connection: Connection, accountId: number, list: ListQuery): Promise<ListSlice<StoredDomain>> {
+  let selected = connection.selectFrom('domains').where('account_id', '=', accountId)
+  if (list.filter) selected = selected.where(conditionSql(list.filter.condition, DOMAIN_FILTER_FIELDS, { tags: tagSet }))
+  const { total } = await selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  let page = selected.selectAll()
+  const order = list.filter?.order
+  if (order) page = page.orderBy(orderSql(order.field, DOMAIN_FILTER_FIELDS), order.descending ? 'desc' : 'asc')
+  const rows = await page.orderBy('id').limit(list.limit).offset(list.offset).execute()
+  return { items: await withTags(connection, rows), total: Number(total) }
+}
+
+export async function findDomain(connection: Connection, accountId: number, id: number): Promise<StoredDomain | null> {
+  const rows = await connection.selectFrom('domains').selectAll().where('id', '=', id).where('account_id', '=', accountId).execute()
+  return (await withTags(connection, rows))[0] ?? null
+}
+
+/** A domain with the given settings; null where its name is taken, in whatever account. */
+export async function insertDomain(
+  connection: Connection,
+  accountId: number,
+  settings: DomainSettings,
+  now: string,
+): Promise<StoredDomain | null> {
+  const { tags, ...columns } = columnsOf(settings)
+  const row: Insertable<DomainsTable> = { ...columns, account_id: accountId, errors: '', record_count: 0, created: now, updated: now }
+  const inserted = await connection
+    .insertInto('domains')
+    .values(row)
+    .onConflict((conflict) => conflict.column('domain').doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  if (inserted === undefined) return null
+  return storedDomain(inserted, await setDomainTags(connection, accountId, inserted.id, tags))
+}
+
+/** Replaces a domain's settings. The name must be free, or its own. */
+export async function updateDomain(
+  connection: Connection,
+  accountId: number,
+  id: number,
+  settings: DomainSettings,
+  now: string,
+): Promise<StoredDomain> {
+  const { tags, ...columns } = columnsOf(settings)
+  const row = await connection
+    .updateTable('domains')
+    .set({ ...columns, updated: now })
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return storedDomain(row, await setDomainTags(connection, accountId, id, tags))
+}
+
+/** Deletes a domain with its records; whether there was one. */
+export async function deleteDomain(connection: Connection, accountId: number, id: number): Promise<boolean> {
+  const domain = connection.selectFrom('domains').select('id').where('id', '=', id).where('account_id', '=', accountId)
+  if ((await domain.executeTakeFirst()) === undefined) return false
+  await setDomainTags(connection, accountId, id, [])
+  const { numDeletedRows } = await connection.deleteFrom('domains').where('id', '=', id).executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
+/** Whether a domain other than `id` has the name, in whatever account. */
+export async function isDomainTaken(connection: Connection, domain: string, id: number): Promise<boolean> {
+  const row = await connection.selectFrom('domains').select('id').where('domain', '=', domain).where('id', '!=', id).executeTakeFirst()
+  return row !== undefined
+}
+
+/** The domain, held against other writers until the transaction ends, with its record count changed by `by`; null where there is none. */
+export async function changeRecordCount(
+  connection: Connection,
+  accountId: number,
+  id: number,
+  by: number,
+  now: string,
+): Promise<Pick<DomainRow, 'id' | 'domain' | 'type' | 'record_count'> | null> {
+  const row = await connection
+    .updateTable('domains')
+    .set((eb) => ({ record_count: eb('record_count', '+', by), updated: now }))
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .returning(['id', 'domain', 'type', 'record_count'])
+    .executeTakeFirst()
+  return row ?? null
+}
+
+function columnsOf({ master_ips, axfr_ips, ...settings }: DomainSettings) {
+  return { ...settings, master_ips: JSON.stringify(master_ips), axfr_ips: JSON.stringify(axfr_ips) }
+}
+
+async function withTags(connection: Connection, rows: readonly DomainRow[]): Promise<StoredDomain[]> {
+  const labels = await labelsOfDomains(
+    connection,
+    rows.map(({ id }) => id),
+  )
+  return rows.map((row) => storedDomain(row, labels.get(row.id) ?? []))
+}
+
+function storedDomain(row: DomainRow, tags: readonly string[]): StoredDomain {
+  const { account_id: _, record_count: recordCount, master_ips, axfr_ips, ...settings } = row
+  return { ...settings, tags, master_ips: JSON.parse(master_ips), axfr_ips: JSON.parse(axfr_ips), recordCount }
+}

@@ -1,0 +1,89 @@
+/**
+ * Group commit. A commit waits for the disk, and one wait serves any number of changes: all writes that are queued when a
+ * transaction begins, or join while it runs, go into it, each in a savepoint of its own, and all are acknowledged by its one
+ * commit. A write that fails is rolled back to its savepoint and takes no other with it.
+ */
+import { type Kysely, sql } from 'kysely'
+import type { Connection } from '../database.ts'
+import type { Tables } from '../tables.ts'
+
+/** Writes in one transaction at most: the first of them waits for the last. */
+const MAX_GROUP = 64
+
+interface QueuedWrite {
+  readonly work: (connection: Connection) => Promise<unknown>
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+export interface GroupCommit {
+  write<T>(work: (connection: Connection) => Promise<T>): Promise<T>
+  /** Resolves when nothing is queued. */
+  drained(): Promise<void>
+}
+
+/** `db` must have a single connection that is used for nothing else. */
+export function createGroupCommit(db: Kysely<Tables>): GroupCommit {
+  const queue: QueuedWrite[] = []
+  let running: Promise<void> | null = null
+
+  const run = async (): Promise<void> => {
+    while (queue.length > 0) {
+      // A turn of the event loop: requests that came in meanwhile share the group, and others are not kept waiting by a row of groups.
+      await new Promise((resolve) => setImmediate(resolve))
+      try {
+        await db.connection().execute((connection) => commitGroup(connection, queue))
+      } catch (error) {
+        for (const write of queue.splice(0)) write.reject(error)
+      }
+    }
+    running = null
+  }
+
+  return {
+    write: <T>(work: (connection: Connection) => Promise<T>) =>
+      new Promise<T>((resolve, reject) => {
+        queue.push({ work, resolve: resolve as (value: unknown) => void, reject })
+        running ??= run()
+      }),
+    drained: async () => {
+      while (running !== null) await running
+    },
+  }
+}
+
+async function commitGroup(connection: Connection, queue: QueuedWrite[]): Promise<void> {
+  const written: { readonly write: QueuedWrite; readonly value: unknown }[] = []
+  const members: QueuedWrite[] = []
+  try {
+    await BEGIN.execute(connection)
+    while (queue.length > 0 && members.length < MAX_GROUP) {
+      const write = queue.shift() as QueuedWrite
+      members.push(write)
+      await SAVEPOINT.execute(connection)
+      try {
+        const value = await write.work(connection)
+        await RELEASE.execute(connection)
+        written.push({ write, value })
+      } catch (error) {
+        await ROLLBACK_TO.execute(connection)
+        await RELEASE.execute(connection)
+        write.reject(error)
+      }
+    }
+    await COMMIT.execute(connection)
+  } catch (error) {
+    // The transaction itself failed: a full or faulty disk. Nothing of the group is in the database.
+    await ROLLBACK.execute(connection).catch(() => undefined)
+    for (const write of members.length === 0 ? queue.splice(0) : members) write.reject(error)
+    return
+  }
+  for (const { write, value } of written) write.resolve(value)
+}
+
+const BEGIN = sql`begin immediate`
+const SAVEPOINT = sql`savepoint one_write`
+const RELEASE = sql`release one_write`
+const ROLLBACK_TO = sql`rollback to one_write`
+const COMMIT = sql`commit`
+const ROLLBACK = sql`rollback`

@@ -1,0 +1,74 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
+import Libsql from 'libsql'
+import type { Database } from '../database.ts'
+import { migrateToLatest } from '../migrate.ts'
+import { SQLITE_SCHEMA } from '../schema-dialect.ts'
+import type { Tables } from '../tables.ts'
+import { lockDirectory } from './directory-lock.ts'
+import { createGroupCommit } from './group-commit.ts'
+
+/**
+ * Opens, or makes, the SQLite database of a data directory, which one process holds at a time. With write-ahead logging,
+ * reads go on beside a write; `synchronous = full` makes a commit wait until the disk has it.
+ */
+export async function openSqlite(directory: string): Promise<Database> {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const lock = lockDirectory(directory)
+  const connections: Kysely<Tables>[] = []
+  const close = async (): Promise<void> => {
+    for (const connection of connections.reverse()) await connection.destroy()
+    lock.release()
+  }
+  try {
+    const file = join(directory, 'service.db')
+    const writer = connect(file)
+    connections.push(writer)
+    await migrateToLatest(writer, SQLITE_SCHEMA)
+    const reader = connect(file)
+    connections.push(reader)
+    const group = createGroupCommit(writer)
+    return {
+      read: (work) => reader.transaction().execute(work),
+      write: group.write,
+      close: async () => {
+        await group.drained()
+        await close()
+      },
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function connect(file: string): Kysely<Tables> {
+  const db = new Libsql(file, { timeout: 5000 })
+  db.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: cachingStatements(db) }) })
+}
+
+/** Statements kept ready on one connection. */
+const MAX_STATEMENTS = 200
+
+type Statement = ReturnType<SqliteDatabase['prepare']>
+
+/** Prepares each text once: the service asks the same few questions over and over. */
+function cachingStatements(db: Libsql.Database): SqliteDatabase {
+  const statements = new Map<string, Statement>()
+  return {
+    prepare: (text) => {
+      const known = statements.get(text)
+      if (known) return known
+      const statement = db.prepare(text) as unknown as Statement
+      if (statements.size >= MAX_STATEMENTS) statements.delete(statements.keys().next().value as string)
+      statements.set(text, statement)
+      return statement
+    },
+    close: () => {
+      statements.clear()
+      db.close()
+    },
+  }
+}

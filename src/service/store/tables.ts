@@ -1,0 +1,116 @@
+import type { Generated, Selectable } from 'kysely'
+
+/**
+ * The tables as every dialect holds them. Times are UTC text without a zone suffix (`2026-01-31T09:00:00`), which sorts as time
+ * does; lists are JSON text; secrets are stored as hashes only.
+ */
+export interface Tables {
+  readonly accounts: AccountsTable
+  readonly users: UsersTable
+  readonly tokens: TokensTable
+  readonly domains: DomainsTable
+  readonly records: RecordsTable
+  readonly tags: TagsTable
+  readonly domain_tags: DomainTagsTable
+  readonly zone_files: ZoneFilesTable
+}
+
+export interface AccountsTable {
+  id: Generated<number>
+  created: string
+}
+
+export interface UsersTable {
+  id: Generated<number>
+  account_id: number
+  username: string
+  email: string
+  /** 1 for a user who may act only on what is granted. */
+  restricted: number
+  created: string
+}
+
+export interface TokensTable {
+  id: Generated<number>
+  user_id: number
+  label: string
+  /** SHA-256 of the token in hexadecimal. */
+  hash: string
+  /** What lists show of the token. */
+  prefix: string
+  /** Separated by one space; `*` for all. */
+  scopes: string
+  created: string
+  /** Null for a token that lives until it is revoked. */
+  expiry: string | null
+}
+
+export interface DomainsTable {
+  id: Generated<number>
+  account_id: number
+  /** Lower case, A-labels, no final dot. Unique across accounts. */
+  domain: string
+  type: 'master' | 'slave'
+  status: 'active' | 'disabled'
+  description: string
+  group: string
+  soa_email: string
+  /** JSON list of addresses. */
+  master_ips: string
+  /** JSON list of addresses. */
+  axfr_ips: string
+  expire_sec: number
+  refresh_sec: number
+  retry_sec: number
+  ttl_sec: number
+  /** What the rendering had to leave out, in words; empty where it is whole. */
+  errors: string
+  /** Records the domain has: kept here so that the limit is exact under concurrent creates and costs no counting. */
+  record_count: number
+  created: string
+  /** Of the domain's own last change or that of its records. */
+  updated: string
+}
+
+export interface RecordsTable {
+  id: Generated<number>
+  domain_id: number
+  type: string
+  /** Relative to the domain, lower case; empty at the apex. */
+  name: string
+  target: string
+  priority: number
+  weight: number
+  port: number
+  service: string | null
+  protocol: string | null
+  tag: string | null
+  ttl_sec: number
+  created: string
+  updated: string
+}
+
+export interface TagsTable {
+  id: Generated<number>
+  account_id: number
+  label: string
+  /** The label in lower case: tags are one whatever their case. */
+  folded: string
+}
+
+export interface DomainTagsTable {
+  domain_id: number
+  tag_id: number
+}
+
+/** The zone as it was rendered last. */
+export interface ZoneFilesTable {
+  domain_id: number
+  /** Of the SOA record, 0 to 2^32 - 1. */
+  serial: number
+  /** Lines joined by line feeds. */
+  text: string
+}
+
+export type DomainRow = Selectable<DomainsTable>
+export type RecordRow = Selectable<RecordsTable>

@@ -1,0 +1,114 @@
+/** Makes the zone that the name servers serve, and its zone file, of a domain and its records. */
+import { type DomainName, labelsOf, nameFromLabels, nameOctets } from '../../model/domain-name.ts'
+import { rdataFields } from '../../model/rdata/canonical.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import type { SerialNumber } from '../../model/serial-number.ts'
+import type { Ttl } from '../../model/ttl.ts'
+import type { ZoneRecord, ZoneSource } from '../store/zone-file-store.ts'
+import { recordRdata } from './record-rdata.ts'
+
+/** Seconds that 0 stands for (interface, Domain). */
+const DEFAULTS = { expire: 1209600, refresh: 14400, retry: 14400, ttl: 86400 } as const
+
+/** A record whose TTL is known. */
+export interface ServedRecord extends ResourceRecord {
+  readonly ttl: Ttl
+}
+
+export interface RenderedZone {
+  readonly name: DomainName
+  readonly serial: SerialNumber
+  /** The SOA record, the service's own name servers, then the domain's records in the order of their numbers. */
+  readonly records: readonly ServedRecord[]
+  /** The zone file: owners relative to the zone, every record on one line, a TTL where the record has its own. */
+  readonly lines: readonly string[]
+  /** Records that DNS cannot carry, in words; the zone is rendered without them. */
+  readonly omitted: readonly string[]
+}
+
+/**
+ * Renders a zone with the given serial. `nsNames` are the service's name servers, the first the primary; NS records of the
+ * domain that repeat them, and records that are equal in all that DNS sees, appear once.
+ */
+export function renderZone(
+  source: ZoneSource,
+  stored: readonly ZoneRecord[],
+  nsNames: readonly DomainName[],
+  serial: SerialNumber,
+): RenderedZone {
+  const name = `${source.domain}.` as DomainName
+  const ttl = (source.ttl_sec || DEFAULTS.ttl) as Ttl
+  const soa = soaData(source, nsNames[0] ?? name, serial, ttl)
+  const records: ServedRecord[] = [{ name, type: 'SOA', ttl, data: soa }]
+  const lines = [`; ${source.domain} [${source.id}]`, `$TTL ${ttl}`, soaLine(soa)]
+  for (const data of nsNames) {
+    records.push({ name, type: 'NS', ttl, data })
+    lines.push(`@\t\tNS\t${data}`)
+  }
+  const seen = new Set(nsNames.map((data) => `@ NS ${data}`))
+  const omitted: string[] = []
+  for (const record of stored) {
+    const owner = record.name === '' ? '@' : record.name
+    const ownerName = (record.name === '' ? name : `${record.name}.${name}`) as DomainName
+    const rdata = recordRdata(record)
+    const problem = rdata.ok ? sizeProblem(ownerName, record.type, rdata.value) : rdata.message
+    if (!rdata.ok || problem !== null) {
+      omitted.push(`${owner} ${record.type} [${record.id}]: ${problem}`)
+      lines.push(`; left out: ${omitted[omitted.length - 1]}`)
+      continue
+    }
+    const key = `${owner} ${record.type} ${rdata.value}`
+    if (seen.has(key)) continue
+    seen.add(key)
+    records.push({ name: ownerName, type: record.type, ttl: (record.ttl_sec || ttl) as Ttl, data: rdata.value })
+    lines.push(`${owner}\t${record.ttl_sec || ''}\t${record.type}\t${rdata.value}`)
+  }
+  return { name, serial, records, lines, omitted }
+}
+
+/** The same zone under another serial. */
+export function withSerial(zone: RenderedZone, serial: SerialNumber): RenderedZone {
+  const [soa, ...records] = zone.records as [ServedRecord, ...ServedRecord[]]
+  const fields = rdataFields(soa.data)
+  const data = [...fields.slice(0, 2), serial, ...fields.slice(3)].join(' ')
+  const lines = zone.lines.with(SOA_LINE, soaLine(data))
+  return { ...zone, serial, lines, records: [{ ...soa, data }, ...records] }
+}
+
+/** Where the SOA record stands among the lines. */
+const SOA_LINE = 2
+
+const soaLine = (data: string): string => `@\tIN\tSOA\t${data}`
+
+/** SOA rdata (RFC 1035 section 3.3.13). MINIMUM, how long a negative answer may be cached, is the zone's TTL. */
+function soaData(source: ZoneSource, primary: DomainName, serial: SerialNumber, ttl: Ttl): string {
+  const refresh = source.refresh_sec || DEFAULTS.refresh
+  const retry = source.retry_sec || DEFAULTS.retry
+  const expire = source.expire_sec || DEFAULTS.expire
+  return `${primary} ${mailboxName(source.soa_email)} ${serial} ${refresh} ${retry} ${expire} ${ttl}`
+}
+
+/** A mail address as a name: the local part is one label, whose dots are escaped (RFC 1035 section 8). */
+function mailboxName(email: string): DomainName {
+  const at = email.lastIndexOf('@')
+  const domain = `${email.slice(at + 1).toLowerCase()}.` as DomainName
+  return nameFromLabels([Buffer.from(email.slice(0, at), 'latin1'), ...labelsOf(domain)])
+}
+
+/** Octets of a DNS message over TCP: its length is a number of 16 bits (RFC 1035 section 4.2.2). */
+const MAX_MESSAGE = 65535
+
+/** Octets of a message that carries one record, beside owner and rdata: header, question, record and OPT without names (RFC 6891). */
+const OVERHEAD = 12 + 4 + 12 + 11
+
+/** Why no message could carry the record; null where one can. Only text is ever that long. */
+function sizeProblem(owner: DomainName, type: string, data: string): string | null {
+  if (data.length + nameOctets(owner) + OVERHEAD <= MAX_MESSAGE) return null
+  if (type !== 'TXT') return null
+  const octets = rdataFields(data).reduce((sum, string) => sum + 1 + textOctets(string), 0)
+  const most = MAX_MESSAGE - OVERHEAD - nameOctets(owner)
+  return octets > most ? `${octets} octets of data; a DNS message can carry ${most}` : null
+}
+
+/** Octets of a quoted string: every escape stands for one. */
+const textOctets = (quoted: string): number => quoted.replace(/\\(?:[0-9]{3}|.)/g, '.').length - 2
