@@ -45,18 +45,21 @@ export type ChangeRow = RecordRow | DomainRow
 export type RowGroup = readonly [ChangeRow] | readonly [RecordRow, RecordRow]
 
 export function changeRows({ plan, outcomes }: ZoneView): RowGroup[] {
-  const keyed = plan.changes.map((change, index) => ({ change, index, key: orderKey(change) }))
-  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.index - b.index))
+  const keyed = plan.changes.map((change, index) => ({ change, index, ...orderKeys(change) }))
+  keyed.sort((a, b) => compareText(a.owner, b.owner) || compareText(a.kind, b.kind) || a.index - b.index)
   return keyed.map(({ change, index }) => rowsOf(change, outcomes?.[index] ?? null, plan.zone))
 }
 
 const ACTION_ORDER = { delete: 0, update: 1, create: 2 } as const
 
-function orderKey(change: Change): string {
-  if (change.subject === 'domain') return ''
-  const owner = (change.existing ?? change.desired ?? change).name
-  return `\u0001${sortKey(owner)}\u0001${change.type}\u0001${ACTION_ORDER[change.action]}`
+/** The zone itself comes first. At one owner what leaves comes before what comes. */
+function orderKeys(change: Change): { readonly owner: string; readonly kind: string } {
+  if (change.subject === 'domain') return { owner: '', kind: '' }
+  const { name } = change.existing ?? change
+  return { owner: sortKey(name), kind: `${ACTION_ORDER[change.action]} ${change.type}` }
 }
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 function rowsOf(change: Change, outcome: Outcome | null, zone: DomainName): RowGroup {
   const base = { id: change.id === null ? null : oneLine(String(change.id)), state: outcome?.state ?? null }

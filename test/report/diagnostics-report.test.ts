@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest'
+import type { Diagnostic } from '../../src/model/diagnostic.ts'
+import { countDiagnostics, renderDiagnostics } from '../../src/report/diagnostics-report.ts'
+import { HOSTILE } from './plan-of.ts'
+
+const FILE = 'zones/example.com.yaml'
+const SOURCE = 'domain: example.com\r\nrecords:\r\n\twww: {type: A, value: 192.0.2.256}\r\n  mail: {type: A, value: 192.0.2.1}\r\n'
+
+const DIAGNOSTICS: readonly Diagnostic[] = [
+  {
+    severity: 'error',
+    code: 'value-invalid',
+    message: '"192.0.2.256" is not an IPv4 address',
+    at: { file: FILE, line: 3, column: 25 },
+    hint: 'four numbers from 0 to 255',
+  },
+  {
+    severity: 'warning',
+    code: 'record-duplicate',
+    message: 'given twice',
+    at: { file: FILE, line: 1, column: 1 },
+    related: [{ message: 'first here', at: { file: 'zones/other.yaml', line: 9, column: 2 } }],
+  },
+  { severity: 'notice', code: 'secret-in-config', message: 'of no place', hint: 'use env:NAME' },
+]
+
+test('one line each, by file and place', () => {
+  expect(renderDiagnostics(DIAGNOSTICS, { color: false })).toBe(
+    `notice[secret-in-config] of no place
+${FILE}:1:1: warning[record-duplicate] given twice
+${FILE}:3:25: error[value-invalid] "192.0.2.256" is not an IPv4 address
+`,
+  )
+  expect(renderDiagnostics([], { color: true })).toBe('')
+})
+
+test('with their lines, related places and hints', () => {
+  expect(`\n${renderDiagnostics(DIAGNOSTICS, { color: false, frames: (file) => (file === FILE ? SOURCE : undefined) })}`).toBe(`
+notice[secret-in-config] of no place
+  hint: use env:NAME
+${FILE}:1:1: warning[record-duplicate] given twice
+  > 1 | domain: example.com
+      | ^
+    2 | records:
+  zones/other.yaml:9:2: first here
+${FILE}:3:25: error[value-invalid] "192.0.2.256" is not an IPv4 address
+    2 | records:
+  > 3 | \\twww: {type: A, value: 192.0.2.256}
+      |                          ^
+    4 |   mail: {type: A, value: 192.0.2.1}
+  hint: four numbers from 0 to 255
+`)
+})
+
+test('as annotations', () => {
+  expect(renderDiagnostics(DIAGNOSTICS, { color: true, format: 'github' })).toBe(
+    `::notice title=secret-in-config::of no place%0Ause env:NAME
+::warning file=${FILE},line=1,col=1,title=record-duplicate::given twice
+::error file=${FILE},line=3,col=25,title=value-invalid::"192.0.2.256" is not an IPv4 address%0Afour numbers from 0 to 255
+`,
+  )
+})
+
+test('colours the severity alone', () => {
+  expect(renderDiagnostics(DIAGNOSTICS.slice(0, 1), { color: true })).toBe(
+    `${FILE}:3:25: \u001b[1;31merror[value-invalid]\u001b[22;39m "192.0.2.256" is not an IPv4 address\n`,
+  )
+})
+
+describe('a frame', () => {
+  const frameOf = (source: string, line: number, column: number): string[] =>
+    renderDiagnostics([{ severity: 'error', code: 'usage', message: 'm', at: { file: 'f', line, column } }], {
+      color: false,
+      frames: () => source,
+    })
+      .split('\n')
+      .slice(1, -1)
+
+  test.each([
+    ['of a line that is not there', 'a', 2, 1, []],
+    ['of an empty file', '', 1, 1, ['  > 1 |', '      | ^']],
+    ['beyond the end of a line', 'ab', 1, 9, ['  > 1 | ab', '      |   ^']],
+    ['at the end of a file', 'a\nb', 2, 1, ['    1 | a', '  > 2 | b', '      | ^']],
+    ['with wider numbers', 'x\n'.repeat(12), 9, 1, ['     8 | x', '  >  9 | x', '       | ^', '    10 | x']],
+  ])('%s', (_, source, line, column, expected) => {
+    expect(frameOf(source, line, column)).toEqual(expected)
+  })
+
+  test('of a long line is cut around the place', () => {
+    const [line = '', caret = ''] = frameOf(`${'a'.repeat(5_000)}X${'b'.repeat(5_000)}`, 1, 5_001)
+    expect(line.length).toBeLessThan(120)
+    expect(line[caret.indexOf('^')]).toBe('X')
+  })
+})
+
+test.each(HOSTILE)('hostile data %j stays on its line', (evil) => {
+  const diagnostic: Diagnostic = {
+    severity: 'error',
+    code: 'usage',
+    message: evil,
+    hint: evil,
+    at: { file: evil, line: 1, column: 1 },
+    related: [{ message: evil, at: { file: evil, line: 1, column: 1 } }],
+  }
+  const text = renderDiagnostics([diagnostic], { color: false, frames: () => evil.replace(/[\r\n]/g, ' ') })
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+  expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]|\p{Cs}/u)
+  expect(text.split('\n')).toHaveLength(6)
+})
+
+test('40,000 diagnostics of one file of 40,000 lines take no longer than reading it', () => {
+  const source = 'some: text\n'.repeat(40_000)
+  const diagnostics = Array.from(
+    { length: 40_000 },
+    (_, index): Diagnostic => ({
+      severity: 'error',
+      code: 'usage',
+      message: 'm',
+      at: { file: 'f', line: index + 1, column: 3 },
+    }),
+  )
+  const begin = performance.now()
+  const text = renderDiagnostics(diagnostics, { color: true, frames: () => source })
+  expect(performance.now() - begin).toBeLessThan(2_000)
+  expect(text.match(/\^/g)).toHaveLength(40_000)
+})
+
+test.each([
+  [DIAGNOSTICS, '1 error, 1 warning'],
+  [DIAGNOSTICS.slice(2), null],
+  [[...DIAGNOSTICS, ...DIAGNOSTICS], '2 errors, 2 warnings'],
+] as const)('are counted', (diagnostics, expected) => {
+  expect(countDiagnostics(diagnostics)).toBe(expected)
+})

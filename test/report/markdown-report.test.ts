@@ -1,0 +1,163 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { DomainName } from '../../src/model/domain-name.ts'
+import type { Plan } from '../../src/plan/plan.ts'
+import { renderPlan } from '../../src/report/render-report.ts'
+import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
+
+const OPTIONS = { color: false, width: null, verbose: false }
+const markdown = (plan: Plan): string => renderPlan(plan, 'markdown', OPTIONS)
+
+test('a plan is a comment with a block for each zone', () => {
+  const plan = planOf([
+    zoneOf(
+      [
+        changeOf(null, 'www.example.com. 300 A 192.0.2.1'),
+        changeOf('mail.example.com. 300 A 192.0.2.2', 'mail.example.com. 600 A 192.0.2.2'),
+        changeOf('old.example.com. 300 A 192.0.2.3', 'out.example.com. 300 A 192.0.2.3'),
+        changeOf('gone.example.com. 300 TXT "`code`"', null),
+      ],
+      {
+        refusals: [{ name: 'deletes', message: 'too many', allowed: false }],
+        diagnostics: [{ severity: 'notice', code: 'ttl-rounded', message: 'rounded', at: { file: 'zones/a.yaml', line: 7, column: 3 } }],
+        rendered: 'stale',
+      },
+    ),
+    zoneOf([], { zone: 'example.net.' as DomainName }),
+  ])
+  expect(`\n${markdown(plan)}`).toBe(
+    `
+### Plan: 1 to create, 2 to update, 1 to delete in 1 zone (4 calls); 1 zone refused
+
+\`\`\`diff
+- REFUSED deletes: too many (to allow it: --allow deletes)
+\`\`\`
+
+\`\`\`text
+zones/a.yaml:7:3: notice[ttl-rounded] rounded
+\`\`\`
+
+<details><summary><code>example.com. at cloud</code>: 1 to create, 2 to update, 1 to delete (4 calls); 13 of 12,000 records; rendered zone file: older than the records</summary>
+
+\`\`\`diff
+-   gone        300  TXT  "\`code\`"
+!   mail  300 → 600  A    192.0.2.2
+- ┌ old         300  A    192.0.2.3
++ └ out         300  A    192.0.2.3
++   www         300  A    192.0.2.1
+\`\`\`
+
+</details>
+`.replace('```\n\n</details>', '```\n\n</details>'),
+  )
+})
+
+test('a plan without changes is one line', () => {
+  expect(markdown(planOf([zoneOf([])]))).toBe('### No changes. 1 zone matches.\n')
+})
+
+/** Reads the comment as CommonMark does, and fails at everything outside code that is not of the report's own making. */
+function structure(text: string): { readonly changes: number; readonly leftOut: number } {
+  let fence: string | null = null
+  let changes = 0
+  let leftOut = 0
+  for (const line of text.split('\n')) {
+    if (fence !== null) {
+      if (new RegExp(`^ {0,3}${fence}\`*\\s*$`).test(line)) fence = null
+      else if (/^(?:[+!] |- {3})/.test(line)) changes += 1
+      continue
+    }
+    const opening = /^(`{3,})(?:diff|text)$/.exec(line)
+    const more = /^\*\*([0-9,]+) more (?:changes?|diagnostics?|refusals?) (?:in [0-9,]+ zones? )?not shown here\.\*\*$/.exec(line)
+    if (opening) fence = opening[1] as string
+    else if (more) leftOut += line.includes('change') ? Number(more[1]?.replaceAll(',', '')) : 0
+    else expect(line).toMatch(/^(?:|### [\w :;,.()]+|<details><summary><code>[^<>]*<\/code>: [^<>@#*_`[\]]*<\/summary>|<\/details>)$/)
+  }
+  expect(fence).toBe(null)
+  return { changes, leftOut }
+}
+
+describe('users and servers cannot leave the code', () => {
+  const hostilePlan = (evil: string): Plan =>
+    planOf(
+      [
+        zoneOf(
+          [
+            changeOf(null, `a.example.com. 300 TXT ${evil}`),
+            changeOf('b.example.com. 300 TXT x', `b.example.com. 300 TXT ${evil}`, { split: evil }),
+          ],
+          {
+            zone: `${evil}.example.` as DomainName,
+            target: evil,
+            refusals: [{ name: 'deletes', message: evil, allowed: true }],
+            diagnostics: [{ severity: 'error', code: 'usage', message: evil, at: { file: evil, line: 1, column: 1 } }],
+          },
+        ),
+      ],
+      [{ severity: 'error', code: 'usage', message: evil }],
+    )
+
+  test.each(HOSTILE)('%j', (evil) => {
+    structure(markdown(hostilePlan(evil)))
+  })
+
+  test('with any text', () => {
+    const piece = fc.constantFrom(
+      '```',
+      '~~~',
+      '\n',
+      '</code>',
+      '</details>',
+      '<b>',
+      '@x',
+      '`',
+      '\\',
+      '- ',
+      '\r',
+      '&lt;',
+      '**',
+      '    ',
+      '[a](b)',
+    )
+    fc.assert(
+      fc.property(fc.array(fc.oneof(piece, fc.string({ unit: 'binary', maxLength: 5 })), { maxLength: 12 }), (pieces) => {
+        structure(markdown(hostilePlan(pieces.join(''))))
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('a comment has a largest size', () => {
+  const many = (count: number, data: string) =>
+    Array.from({ length: count }, (_, index) => changeOf(null, `host-${index}.example.com. 300 TXT ${data}`))
+
+  test.each([
+    ['many changes', planOf([zoneOf(many(5_000, '"x"')), zoneOf(many(30, '"y"'), { zone: 'example.net.' as DomainName })]), 5_030],
+    [
+      'many zones',
+      planOf(Array.from({ length: 3_000 }, (_, index) => zoneOf(many(1, '"x"'), { zone: `z${index}.example.` as DomainName }))),
+      3_000,
+    ],
+    ['long data', planOf([zoneOf(many(300, `"${'x'.repeat(60_000)}"`))]), 300],
+    ['backticks', planOf([zoneOf(many(300, '`'.repeat(60_000)))]), 300],
+  ])('%s', (_, plan, expected) => {
+    const text = markdown(plan)
+    expect(text.length).toBeLessThanOrEqual(60_000)
+    const { changes, leftOut } = structure(text)
+    expect(leftOut).toBeGreaterThan(0)
+    expect(changes + leftOut).toBe(expected)
+  })
+
+  test('diagnostics leave room for the changes', () => {
+    const diagnostics = Array.from({ length: 10_000 }, (_, index) => ({
+      severity: 'error' as const,
+      code: 'usage' as const,
+      message: `fault ${index} ${'x'.repeat(100)}`,
+    }))
+    const text = markdown(planOf([zoneOf(many(10, '"x"'), { diagnostics })]))
+    expect(text.length).toBeLessThan(25_000)
+    expect(text).toMatch(/\*\*9,8\d\d more diagnostics not shown here\.\*\*/)
+    expect(structure(text)).toEqual({ changes: 10, leftOut: 0 })
+  })
+})

@@ -1,0 +1,301 @@
+import { describe, expect, test } from 'vitest'
+import type { DomainName } from '../../src/model/domain-name.ts'
+import type { DomainChange } from '../../src/plan/change.ts'
+import type { Outcome, ZoneOutcome } from '../../src/plan/plan.ts'
+import { renderOutcome, renderPlan } from '../../src/report/render-report.ts'
+import type { ReportOptions } from '../../src/report/report.ts'
+import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
+
+const PLAIN: ReportOptions = { color: false, width: 100, verbose: false }
+
+const EXAMPLE_NET = { zone: 'example.net.' as DomainName }
+
+const updateOfZone: DomainChange = {
+  action: 'update',
+  subject: 'domain',
+  name: 'example.com.' as DomainName,
+  type: null,
+  id: 12,
+  existing: { tags: [], ttl_sec: 300 },
+  desired: { tags: ['production'], ttl_sec: 3600 },
+  fields: ['tags', 'ttl_sec'],
+  after: [],
+}
+
+const shown = (text: string): string => `\n${text}`
+
+describe('a plan as text', () => {
+  test('has a line for each change, by owner', () => {
+    const plan = planOf([
+      zoneOf([
+        updateOfZone,
+        changeOf(null, 'www.example.com. 300 A 192.0.2.1'),
+        changeOf(null, 'example.com. - MX 10 mail.example.com.'),
+        changeOf('mail.example.com. 300 A 192.0.2.2', 'mail.example.com. 3600 A 192.0.2.2'),
+        changeOf('api.example.com. 300 A 192.0.2.3', 'api.example.com. 300 A 192.0.2.4'),
+        changeOf('both.example.com. 300 TXT "a"', 'both.example.com. 600 TXT "b"'),
+        changeOf('gone.example.com. 300 CNAME www.example.com.', null),
+      ]),
+    ])
+    expect(shown(renderPlan(plan, 'text', PLAIN))).toBe(`
+example.com. at cloud (14 → 15 of 12,000 records)
+    ~ zone  tags [] → [production]
+            ttl_sec 300 → 3600
+    + @        default  MX     10 mail.example.com.
+    ~ api          300  A      192.0.2.3 → 192.0.2.4
+    ~ both   300 → 600  TXT    "a" → "b"
+    - gone         300  CNAME  www.example.com.
+    ~ mail  300 → 3600  A      192.0.2.2
+    + www          300  A      192.0.2.1
+  2 to create, 4 to update, 1 to delete (7 calls)
+
+Plan: 2 to create, 4 to update, 1 to delete in 1 zone (7 calls)
+`)
+  })
+
+  test('joins the two lines of a record that one call renames', () => {
+    const plan = planOf([zoneOf([changeOf('old.example.com. 300 A 192.0.2.1', 'new.example.com. 600 A 192.0.2.1')])])
+    expect(shown(renderPlan(plan, 'text', PLAIN))).toBe(`
+example.com. at cloud (11 of 12,000 records)
+  ┌ - old  300  A  192.0.2.1
+  └ + new  600  A  192.0.2.1
+  1 to update (1 call)
+
+Plan: 0 to create, 1 to update, 0 to delete in 1 zone (1 call)
+`)
+  })
+
+  test('says why an update was split', () => {
+    const split = 'www cannot be a CNAME while its A record is there'
+    const plan = planOf([
+      zoneOf(
+        [
+          changeOf('www.example.com. 300 A 192.0.2.1', null, { split }),
+          changeOf(null, 'www.example.com. 300 CNAME example.net.', { after: [0] }),
+        ],
+        { records: { existing: 3, desired: 3, unchanged: 2, unmanaged: 4, limit: null } },
+      ),
+    ])
+    expect(shown(renderPlan(plan, 'text', PLAIN))).toBe(`
+example.com. at cloud (3 records, 4 unmanaged)
+    - www  300  A      192.0.2.1
+        separate calls: www cannot be a CNAME while its A record is there
+    + www  300  CNAME  example.net.
+  1 to create, 1 to delete (2 calls)
+
+Plan: 1 to create, 0 to update, 1 to delete in 1 zone (2 calls)
+`)
+  })
+
+  test('puts refusals, diagnostics and the rendered file below the changes', () => {
+    const plan = planOf([
+      zoneOf([changeOf('a.example.com. 300 A 192.0.2.1', null)], {
+        refusals: [
+          { name: 'deletes', message: '4 of 10 record sets of example.com. would be deleted (40 %); the limit is 30 %', allowed: false },
+          { name: 'apex-ns', message: 'NS records at the apex of example.com. would change', allowed: true },
+        ],
+        rendered: 'stale',
+        diagnostics: [
+          { severity: 'notice', code: 'ttl-rounded', message: 'cloud stores TTL 300', at: { file: 'zones/b.yaml', line: 7, column: 3 } },
+          { severity: 'error', code: 'record-limit', message: 'too many', at: { file: 'zones/a.yaml', line: 2, column: 1 } },
+        ],
+      }),
+    ])
+    expect(shown(renderPlan(plan, 'text', PLAIN))).toBe(`
+example.com. at cloud (11 → 10 of 12,000 records)
+    - a  300  A  192.0.2.1
+  REFUSED deletes: 4 of 10 record sets of example.com. would be deleted (40 %); the limit is 30 %
+    to allow it: --allow deletes
+  allowed apex-ns: NS records at the apex of example.com. would change
+  zones/a.yaml:2:1: error[record-limit] too many
+  zones/b.yaml:7:3: notice[ttl-rounded] cloud stores TTL 300
+  rendered zone file: older than the records
+  1 to delete (1 call)
+
+Plan: 0 to create, 0 to update, 1 to delete in 1 zone (1 call); 1 zone refused
+`)
+    expect(renderPlan(plan, 'text', { ...PLAIN, diagnostics: false })).not.toContain('record-limit')
+  })
+
+  test('shows a new zone and one that goes', () => {
+    const created: DomainChange = {
+      ...updateOfZone,
+      action: 'create',
+      id: null,
+      existing: null,
+      desired: { type: 'master', soa_email: 'hostmaster@example.com' },
+      fields: ['soa_email', 'type'],
+    }
+    const deleted: DomainChange = { ...updateOfZone, action: 'delete', existing: { type: 'master' }, desired: null, fields: [] }
+    const plan = planOf([
+      zoneOf([created, changeOf(null, 'example.com. 300 A 192.0.2.1', { after: [0] })], {
+        exists: false,
+        records: { existing: 0, desired: 1, unchanged: 0, unmanaged: 0, limit: 12_000 },
+      }),
+      zoneOf([deleted], EXAMPLE_NET),
+      zoneOf([], { zone: 'xn--bcher-kva.example.' as DomainName, rendered: 'differs' }),
+    ])
+    expect(shown(renderPlan(plan, 'text', PLAIN))).toBe(`
+example.com. at cloud (new zone, 0 → 1 of 12,000 records)
+    + zone  soa_email hostmaster@example.com
+            type master
+    + @  300  A  192.0.2.1
+  2 to create (2 calls)
+
+example.net. at cloud (to be deleted, 10 of 12,000 records)
+    - zone  and all its records
+  1 to delete (1 call)
+
+xn--bcher-kva.example. (bücher.example) at cloud (10 of 12,000 records)
+  no changes
+  rendered zone file: differs from the records
+
+Plan: 2 to create, 0 to update, 1 to delete in 2 zones (3 calls)
+`)
+  })
+
+  test.each([
+    [66, 0, 'No changes. 66 zones match.\n'],
+    [1, 0, 'No changes. 1 zone matches.\n'],
+    [3, 1, 'No changes. 2 zones match; 1 zone has errors.\n'],
+  ])('of %i zones without changes, %i with errors, is one line', (zones, faulty, expected) => {
+    const diagnostics = [{ severity: 'error', code: 'record-limit', message: 'm' }] as const
+    const plan = planOf(Array.from({ length: zones }, (_, index) => zoneOf([], index < faulty ? { diagnostics } : {})))
+    expect(renderPlan(plan, 'text', PLAIN).split('\n').slice(-2).join('\n')).toBe(expected)
+    if (faulty === 0) expect(renderPlan(plan, 'text', PLAIN)).toBe(expected)
+  })
+
+  test('colours what is asked to be coloured and nothing else', () => {
+    const plan = planOf([zoneOf([changeOf('a.example.com. 300 A 192.0.2.1', 'a.example.com. 600 A 192.0.2.1')])])
+    const colored = renderPlan(plan, 'text', { ...PLAIN, color: true })
+    expect(colored).toContain('\u001b[31m300\u001b[39m → \u001b[32m600\u001b[39m')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequences are what is taken out
+    expect(colored.replace(/\u001b\[[0-9;]*m/g, '')).toBe(renderPlan(plan, 'text', PLAIN))
+  })
+})
+
+describe('long data', () => {
+  const dkim = (letter: string): string => `"v=DKIM1; k=rsa; p=${'A'.repeat(150)}${letter}${'B'.repeat(80)}"`
+  const plan = planOf([
+    zoneOf([
+      changeOf(null, `key._domainkey.example.com. 300 TXT ${dkim('x')}`),
+      changeOf(`old._domainkey.example.com. 300 TXT ${dkim('x')}`, `old._domainkey.example.com. 300 TXT ${dkim('y')}`),
+    ]),
+  ])
+
+  test('is cut to the width, from where it differs, with its length', () => {
+    expect(shown(renderPlan(plan, 'text', { ...PLAIN, width: 80 }))).toBe(`
+example.com. at cloud (11 → 12 of 12,000 records)
+    + key._domainkey  300  TXT  "v=DKIM1; k=rsa; p=AAAAAAAAAAA… (251 characters)
+    ~ old._domainkey  300  TXT  …AAAAAAxBBBBBBBBBBBBBBBBBBBBBB… (251 characters)
+                              → …AAAAAAyBBBBBBBBBBBBBBBBBBBBBB… (251 characters)
+  1 to create, 1 to update (2 calls)
+
+Plan: 1 to create, 1 to update, 0 to delete in 1 zone (2 calls)
+`)
+  })
+
+  test('is whole when everything is asked for', () => {
+    const text = renderPlan(plan, 'text', { ...PLAIN, width: 80, verbose: true })
+    expect(text).toContain(`    + key._domainkey  300  TXT  ${dkim('x')}\n`)
+    expect(text).toContain(
+      `    ~ old._domainkey  300  TXT  ${dkim('x')}  [id 7]\n                              → ${dkim('y')}\n`.replace(
+        '  [id 7]',
+        '  [id 7]',
+      ),
+    )
+  })
+})
+
+describe('an outcome as text', () => {
+  const changes = [
+    changeOf(null, 'a.example.com. 300 A 192.0.2.1'),
+    changeOf('b.example.com. 300 A 192.0.2.1', 'b.example.com. 600 A 192.0.2.1'),
+    changeOf('c.example.com. 300 A 192.0.2.1', null, { after: [1] }),
+    changeOf('d.example.com. 300 A 192.0.2.1', null),
+  ]
+  const plan = planOf([zoneOf(changes), zoneOf([changes[0] as (typeof changes)[0]], EXAMPLE_NET)])
+  const outcomeOf = (index: number, outcomes: readonly Outcome[], readBack: ZoneOutcome['readBack'] = 'equal'): ZoneOutcome => ({
+    plan: plan.zones[index] as ZoneOutcome['plan'],
+    outcomes,
+    readBack,
+    diagnostics: [],
+  })
+  const applied: Outcome = { state: 'applied' }
+
+  test('says what became of each change', () => {
+    const outcomes: Outcome[] = [
+      applied,
+      { state: 'failed', error: 'the server refuses it' },
+      { state: 'skipped', because: 'b failed' },
+      { state: 'unknown', error: 'the connection was lost' },
+    ]
+    expect(shown(renderOutcome(plan, [outcomeOf(0, outcomes, 'different')], 'text', PLAIN))).toBe(`
+example.com. at cloud (13 → 12 of 12,000 records)
+    + a        300  A  192.0.2.1
+    ~ b  300 → 600  A  192.0.2.1
+        failed: the server refuses it
+    - c        300  A  192.0.2.1
+        skipped: b failed
+    - d        300  A  192.0.2.1
+        unknown whether it was done: the connection was lost
+  read again: the records are not what the plan makes
+
+example.net. at cloud (10 → 11 of 12,000 records)
+    + a.example.com.  300  A  192.0.2.1
+        skipped: the zone was not applied
+
+Applied in part: 1 created, 0 updated, 0 deleted in 1 zone (1 call); 1 failed, 2 skipped, 1 unknown
+`)
+  })
+
+  test('is short where all went well', () => {
+    const whole = [outcomeOf(0, [applied, applied, applied, applied]), outcomeOf(1, [applied])]
+    expect(renderOutcome(plan, whole, 'text', PLAIN)).toMatch(/\nApplied: 2 created, 1 updated, 2 deleted in 2 zones \(5 calls\)\n$/)
+    expect(renderOutcome(plan, [], 'text', PLAIN)).toMatch(/\nNothing applied: 5 skipped\n$/)
+  })
+})
+
+test.each(HOSTILE)('hostile data %j stays on its line and drives nothing', (evil) => {
+  const plan = planOf([
+    zoneOf(
+      [
+        changeOf(null, `a.example.com. 300 TXT ${evil}`, { split: evil }),
+        changeOf(`a.example.com. 300 TXT x`, `a.example.com. 300 TXT ${evil}`),
+      ],
+      {
+        target: evil,
+        refusals: [{ name: 'deletes', message: evil, allowed: false }],
+        diagnostics: [{ severity: 'error', code: 'usage', message: evil, at: { file: evil, line: 1, column: 1 } }],
+      },
+    ),
+  ])
+  const outcome: ZoneOutcome = {
+    plan: plan.zones[0] as ZoneOutcome['plan'],
+    outcomes: [
+      { state: 'failed', error: evil },
+      { state: 'skipped', because: evil },
+    ],
+    readBack: 'not-read',
+    diagnostics: [],
+  }
+  const harmless = planOf([{ ...(plan.zones[0] as ZoneOutcome['plan']) }])
+  for (const text of [renderPlan(plan, 'text', { ...PLAIN, width: null }), renderOutcome(harmless, [outcome], 'text', PLAIN)]) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]|\p{Cs}/u)
+  }
+  expect(renderPlan(plan, 'text', PLAIN).split('\n')).toHaveLength(11)
+})
+
+test('a plan of 50,000 changes is rendered in linear time', () => {
+  const changes = (count: number) =>
+    Array.from({ length: count }, (_, index) => changeOf(null, `host-${index}.example.com. 300 A 192.0.2.1`))
+  const time = (count: number): number => {
+    const plan = planOf([zoneOf(changes(count))])
+    const begin = performance.now()
+    for (const format of ['text', 'json', 'html', 'markdown', 'github'] as const) renderPlan(plan, format, { ...PLAIN, verbose: true })
+    return performance.now() - begin
+  }
+  time(1_000)
+  expect(time(50_000)).toBeLessThan(5_000)
+})
