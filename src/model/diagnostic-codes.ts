@@ -8,7 +8,6 @@ export const DIAGNOSTIC_CODES = {
   'file-too-large': 'A file is larger than a definition may be.',
   'no-definitions': 'No definition file matches.',
   'file-format': 'The name of a file does not say which format of definition it has.',
-  'path-outside': 'A path leads out of the folders that definitions may come from.',
   // YAML
   'yaml-syntax': 'The file is not well-formed YAML.',
   'yaml-duplicate-key': 'A mapping has the same key twice.',
