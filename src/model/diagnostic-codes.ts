@@ -23,6 +23,7 @@ export const DIAGNOSTIC_CODES = {
   'zonefile-directive': 'A directive of a zone file is not known or lacks an operand.',
   'zonefile-class': 'A record of a zone file is of another class than IN.',
   'zonefile-include': 'A file that a zone file includes cannot be read.',
+  'zonefile-ttl': 'Records of a zone file without a TTL could have either of two.',
   'zonefile-too-large': 'A zone file has more than can be read: entries, records, inclusions or errors.',
   // Layout of a definition or config
   'schema-type': 'A value is of another type than its key needs.',

@@ -1,4 +1,4 @@
-import { RDATA_TYPES, typeOfCode } from './rdata/rdata-types.ts'
+import { FORMLESS_TYPES, RDATA_TYPES, typeOfCode } from './rdata/rdata-types.ts'
 import { fault, ok, type Result } from './result.ts'
 
 /** The number of a record type: of the registry, or of its generic name `TYPE12345` (RFC 3597 section 5); null for a pseudo-type of providers. */
@@ -13,10 +13,10 @@ export function typeCode(type: string): number | null {
 /** The mnemonic of a type number, `TYPE12345` where it has none (RFC 3597 section 5). */
 export const typeName = (code: number): string => typeOfCode(code)?.type ?? `TYPE${code}`
 
-/** A record type from text in either case; generic names of known types become the mnemonic. */
+/** A record type from text in either case; generic names of known types become the mnemonic, and those without a form the reverse. */
 export function parseRecordType(text: string): Result<string> {
   const upper = text.toUpperCase()
   if (RDATA_TYPES.has(upper)) return ok(upper)
-  const code = typeCode(upper)
+  const code = FORMLESS_TYPES.get(upper) ?? typeCode(upper)
   return code === null ? fault(`${JSON.stringify(text.slice(0, 60))} is not a record type`) : ok(typeName(code))
 }

@@ -1,23 +1,22 @@
 import { quoteString, unescapeString } from '../../model/character-string.ts'
 import type { DomainName } from '../../model/domain-name.ts'
-import { formatIpv6, ipv6Groups } from '../../model/ip-address.ts'
 import { rdataFields } from '../../model/rdata/canonical.ts'
-import { type FieldKind, takesRest } from '../../model/rdata/field-kind.ts'
+import { type FieldKind, mayBeEmpty, takesRest } from '../../model/rdata/kinds.ts'
 import { RDATA_TYPES, typeOfCode } from '../../model/rdata/rdata-types.ts'
+import { formatTime, timeSeconds } from '../../model/rdata/timestamp.ts'
+import { typeName } from '../../model/record-type.ts'
 import type { Result } from '../../model/result.ts'
-import { createReader, readName, readOctets, readRest, readString, readU8, readU16, readU32, remaining, type WireReader } from './reader.ts'
+import { IPV4, IPV6, PREFIXES, SERVICES } from './address-codecs.ts'
+import type { FieldCodec } from './field-codec.ts'
+import { AMT_RELAY, HOST_IDENTITY, IPSEC_KEY } from './key-codecs.ts'
+import { LOCATION } from './location-codec.ts'
+import { BASE64_OR_DASH, EUI48, EUI64, HASH, LOCATOR64, NSAP, SALT, U64 } from './octets-codecs.ts'
+import { createReader, readName, readRest, readString, readU8, readU16, readU32, remaining, type WireReader } from './reader.ts'
+import { SVC_PARAMS } from './svc-params-codec.ts'
+import { TYPE_BITMAP } from './type-bitmap-codec.ts'
+import { wireTypeCode } from './type-code.ts'
 import { decoding, wireFault } from './wire-fault.ts'
 import { createWriter, type WireWriter, writeName, writeOctets, writeString, writeU8, writeU16, writeU32, writtenOctets } from './writer.ts'
-
-/**
- * One kind of rdata field on the wire. `encode` gets the field's canonical text: one token, or all that are left for a kind
- * that takes the rest. `decode` reads the field at the reader, whose end is the end of the rdata, and gives canonical text.
- * `compress` says whether a name may be written as a pointer.
- */
-interface FieldCodec {
-  readonly encode: (writer: WireWriter, tokens: readonly string[], compress: boolean) => void
-  readonly decode: (reader: WireReader) => string
-}
 
 const unsigned = (write: (writer: WireWriter, value: number) => void, read: (reader: WireReader) => number): FieldCodec => ({
   encode: (writer, [text]) => write(writer, Number(text)),
@@ -25,33 +24,44 @@ const unsigned = (write: (writer: WireWriter, value: number) => void, read: (rea
 })
 
 const U8 = unsigned(writeU8, readU8)
+const U16 = unsigned(writeU16, readU16)
+const U32 = unsigned(writeU32, readU32)
 
 /** The wire form of every kind of field. */
 const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
   u8: U8,
-  u16: unsigned(writeU16, readU16),
-  u32: unsigned(writeU32, readU32),
-  seconds: unsigned(writeU32, readU32),
+  u16: U16,
+  u32: U32,
+  u64: U64,
+  seconds: U32,
+  time: {
+    encode: (writer, [text = '']) => writeU32(writer, timeSeconds(text)),
+    decode: (reader) => formatTime(readU32(reader)),
+  },
   algorithm: U8,
+  'certificate-type': U16,
+  'dsync-scheme': U8,
+  protocol: U8,
+  type: {
+    encode: (writer, [text = '']) => writeU16(writer, wireTypeCode(text)),
+    decode: (reader) => typeName(readU16(reader)),
+  },
+  types: TYPE_BITMAP,
   name: {
     encode: (writer, [text], compress) => writeName(writer, text as DomainName, compress),
     decode: readName,
   },
-  ipv4: {
-    encode: (writer, [text = '']) => {
-      for (const octet of text.split('.')) writeU8(writer, Number(octet))
-    },
-    decode: (reader) => readOctets(reader, 4).join('.'),
-  },
-  ipv6: {
-    encode: (writer, [text = '']) => {
-      for (const group of ipv6Groups(text)) writeU16(writer, group)
-    },
-    decode: (reader) => formatIpv6(Array.from({ length: 8 }, () => readU16(reader))),
-  },
+  ipv4: IPV4,
+  ipv6: IPV6,
   string: {
     encode: (writer, [token]) => writeString(writer, tokenOctets(token)),
     decode: (reader) => quoteString(readString(reader)),
+  },
+  'optional-string': {
+    encode: (writer, [token]) => {
+      if (token !== undefined) writeString(writer, tokenOctets(token))
+    },
+    decode: (reader) => (remaining(reader) === 0 ? '' : quoteString(readString(reader))),
   },
   strings: {
     encode: (writer, tokens) => {
@@ -82,6 +92,20 @@ const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
     encode: (writer, tokens) => writeOctets(writer, Buffer.from(tokens.join(''), 'base64')),
     decode: (reader) => Buffer.from(readNonEmptyRest(reader)).toString('base64'),
   },
+  'base64-or-dash': BASE64_OR_DASH,
+  salt: SALT,
+  hash: HASH,
+  eui48: EUI48,
+  eui64: EUI64,
+  locator64: LOCATOR64,
+  nsap: NSAP,
+  services: SERVICES,
+  prefixes: PREFIXES,
+  'svc-params': SVC_PARAMS,
+  location: LOCATION,
+  'ipsec-key': IPSEC_KEY,
+  'amt-relay': AMT_RELAY,
+  'host-identity': HOST_IDENTITY,
 }
 
 /** NS, CNAME, SOA, PTR and MX: the types with a form here whose names may be compressed (RFC 3597 section 4). */
@@ -109,7 +133,7 @@ export function encodeRdata(type: string, data: string, writer: WireWriter): voi
   let next = 0
   for (const field of definition.fields) {
     const taken = takesRest(field.kind) ? tokens.slice(next) : tokens.slice(next, next + 1)
-    if (taken.length === 0) throw new RangeError(`not canonical ${type} data: ${data}`)
+    if (taken.length === 0 && !mayBeEmpty(field.kind)) throw new RangeError(`not canonical ${type} data: ${data}`)
     FIELD_CODECS[field.kind].encode(writer, taken, compress)
     next += taken.length
   }
@@ -139,12 +163,10 @@ export function readRdata(reader: WireReader, code: number): string {
     const octets = readRest(reader)
     return octets.length === 0 ? '\\# 0' : `\\# ${octets.length} ${Buffer.from(octets).toString('hex')}`
   }
-  const { fields } = definition
-  const first = fields[0]
-  let data = first ? FIELD_CODECS[first.kind].decode(reader) : ''
-  for (let i = 1; i < fields.length; i += 1) {
-    const field = fields[i]
-    if (field) data += ` ${FIELD_CODECS[field.kind].decode(reader)}`
+  let data = ''
+  for (const { kind } of definition.fields) {
+    const part = FIELD_CODECS[kind].decode(reader)
+    if (part !== '') data = data === '' ? part : `${data} ${part}`
   }
   const left = remaining(reader)
   if (left > 0) wireFault(`${definition.type} rdata has ${left} octet${left === 1 ? '' : 's'} more than its fields`)

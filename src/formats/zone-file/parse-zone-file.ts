@@ -11,7 +11,7 @@ import { placeAt, type ReadZoneInclude, reportFault, type ZoneFileRun, type Zone
 export interface ZoneFileOptions {
   /** Completes names until the first `$ORIGIN`; null where the file must say it. */
   readonly origin: DomainName | null
-  /** Seconds for records without a TTL where the file has stated none so far. Without it they have null. */
+  /** Seconds for records without a TTL where the file shows none so far: no `$TTL`, no SOA record, no record with one. Without it they have null. */
   readonly defaultTtl?: Ttl | undefined
   /** The name of the file in positions. */
   readonly file: string
@@ -102,6 +102,7 @@ function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => vo
     includedLength: 0,
     records: 0,
     generated: 0,
+    hasTtlWarning: false,
     stopped: false,
     apex: null,
     firstOrigin: null,
@@ -118,6 +119,7 @@ const fileScope = (run: ZoneFileRun, options: ZoneFileOptions, text: string): Zo
   owner: null,
   hasFaultyOwner: false,
   defaultTtl: null,
+  soaMinimum: null,
   lastTtl: options.defaultTtl ?? null,
   fixedPlace: null,
 })

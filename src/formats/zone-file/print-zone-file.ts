@@ -1,6 +1,6 @@
 import { compareNames, type DomainName, isAtOrBelow, relativeName, sortKey } from '../../model/domain-name.ts'
 import { rdataFields } from '../../model/rdata/canonical.ts'
-import { takesRest } from '../../model/rdata/field-kind.ts'
+import { takesRest } from '../../model/rdata/kinds.ts'
 import { RDATA_TYPES } from '../../model/rdata/rdata-types.ts'
 import { compareRecords, type ResourceRecord } from '../../model/record.ts'
 import type { Ttl } from '../../model/ttl.ts'

@@ -25,7 +25,7 @@ export function readRecord(scope: ZoneFileScope): void {
   }
   const { owner } = scope
   if (owner === null || scope.hasFaultyOwner || ttl === 'faulty') return
-  if (type === 'SOA') readSoa(scope, ttl, data.value)
+  if (type === 'SOA') readSoa(scope, data.value)
   if (run.records >= run.maxRecords) {
     run.stopped = true
     const message = `the zone has more than ${run.maxRecords} records; the rest was not read`
@@ -34,7 +34,7 @@ export function readRecord(scope: ZoneFileScope): void {
   }
   run.records += 1
   if (ttl !== null) scope.lastTtl = ttl
-  run.emit({ name: owner, type, ttl: ttl ?? scope.defaultTtl ?? scope.lastTtl, data: data.value, at: recordPlace(scope) })
+  run.emit({ name: owner, type, ttl: ttl ?? inheritedTtl(scope), data: data.value, at: recordPlace(scope) })
 }
 
 const subject = (scope: ZoneFileScope, type: string): string => `${scope.owner ?? ''} ${type}`.trim()
@@ -136,10 +136,30 @@ function readType(scope: ZoneFileScope, index: number): string | null {
   return null
 }
 
-/** The first SOA shows the apex; without any TTL before it, its minimum is the default of the file, as before RFC 2308. */
-function readSoa(scope: ZoneFileScope, ttl: Ttl | null, data: string): void {
+/** The first SOA shows the apex, and its minimum is the default of a file that has no `$TTL`. */
+function readSoa(scope: ZoneFileScope, data: string): void {
   scope.run.apex ??= scope.owner
-  if (ttl !== null || scope.defaultTtl !== null || scope.lastTtl !== null) return
   const minimum = Number(data.slice(data.lastIndexOf(' ') + 1))
-  if (minimum <= MAX_TTL) scope.defaultTtl = minimum as Ttl
+  if (minimum <= MAX_TTL) scope.soaMinimum ??= minimum as Ttl
+}
+
+/**
+ * The TTL of a record that states none: of `$TTL`, else the minimum of the SOA record, else the last TTL stated. Without `$TTL`
+ * the last two are both in use (RFC 2308 section 4, RFC 1035 section 5.1), so a file where they differ gets a warning.
+ */
+function inheritedTtl(scope: ZoneFileScope): Ttl | null {
+  const { run, defaultTtl, soaMinimum, lastTtl } = scope
+  if (defaultTtl !== null) return defaultTtl
+  if (soaMinimum === null) return lastTtl
+  if (lastTtl !== null && lastTtl !== soaMinimum && !run.hasTtlWarning) {
+    run.hasTtlWarning = true
+    run.diagnostics.push({
+      severity: 'warning',
+      code: 'zonefile-ttl',
+      message: `records without a TTL, such as this one, got ${soaMinimum}, the minimum of the SOA record; some servers take ${lastTtl}, the last TTL stated`,
+      at: recordPlace(scope),
+      hint: `Put $TTL ${soaMinimum} at the top of the file.`,
+    })
+  }
+  return soaMinimum
 }

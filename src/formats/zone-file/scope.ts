@@ -29,6 +29,7 @@ export interface ZoneFileRun {
   includedLength: number
   records: number
   generated: number
+  hasTtlWarning: boolean
   /** Set where a limit was reached: nothing more is read. */
   stopped: boolean
   /** Where the apex is: the owner of the first SOA record. */
@@ -51,7 +52,8 @@ export interface ZoneFileScope {
   hasFaultyOwner: boolean
   /** Of `$TTL`. */
   defaultTtl: Ttl | null
-  /** The last TTL stated, for files without `$TTL` (RFC 1035 section 5.1). */
+  /** The minimum of the first SOA record, and the last TTL stated, for files without `$TTL`. */
+  soaMinimum: Ttl | null
   lastTtl: Ttl | null
   /** The place of everything that `$GENERATE` makes; null where positions are those of the text. */
   readonly fixedPlace: SourcePosition | null

@@ -1,7 +1,11 @@
+import { MAX_RDATA_OCTETS } from '../character-string.ts'
 import type { DomainName } from '../domain-name.ts'
 import { fault, ok, type Result } from '../result.ts'
-import { canonicalField, type NameReader, type Token, takesRest } from './field-kind.ts'
+import { canonicalField, type NameReader } from './field-kind.ts'
+import { takesRest } from './kinds.ts'
 import { RDATA_TYPES } from './rdata-types.ts'
+import { joinTokens, shown, type Token } from './token.ts'
+import { zonemdProblem } from './zonemd.ts'
 
 /** Canonical data, or what is wrong and which token it is about: an index past the last where something is missing. */
 export type RdataResult = Result<string> & { readonly token?: number }
@@ -15,7 +19,7 @@ export function canonicalRdata(type: string, tokens: readonly Token[], readName:
   if (tokens[0]?.text === '\\#' && !tokens[0].quoted) return canonicalGeneric(type, tokens)
   const definition = RDATA_TYPES.get(type)
   if (!definition)
-    return fault(`data of a type without a known form is written \\# LENGTH HEX (RFC 3597), not ${JSON.stringify(tokens[0]?.text ?? '')}`)
+    return fault(`data of a type without a known form is written \\# LENGTH HEX (RFC 3597), not ${shown(tokens[0]?.text ?? '')}`)
   const { fields } = definition
   let data = ''
   let next = 0
@@ -30,27 +34,45 @@ export function canonicalRdata(type: string, tokens: readonly Token[], readName:
     const extra = tokens.length - next
     return { ok: false, token: next, message: `has ${extra} more field${extra === 1 ? '' : 's'} than a ${type} record` }
   }
-  return ok(data)
+  const problem = type === 'ZONEMD' ? zonemdProblem(data) : null
+  return problem === null ? ok(data) : { ok: false, token: fields.length - 1, message: problem }
 }
 
 function canonicalGeneric(type: string, tokens: readonly Token[]): Result<string> {
   const length = tokens[1]?.text ?? ''
-  const hex = tokens
-    .slice(2)
-    .map((token) => token.text)
-    .join('')
-    .toLowerCase()
-  if (!/^[0-9]{1,5}$/.test(length) || !/^(?:[0-9a-f]{2})*$/.test(hex)) return fault('is not \\# LENGTH HEX (RFC 3597)')
+  const hex = joinTokens(tokens.slice(2)).toLowerCase()
+  if (!/^[0-9]{1,5}$/.test(length) || hex.length % 2 !== 0 || /[^0-9a-f]/.test(hex)) return fault('is not \\# LENGTH HEX (RFC 3597)')
   if (hex.length !== 2 * Number(length)) return fault(`says ${length} octets and has ${hex.length / 2} (RFC 3597)`)
+  if (Number(length) > MAX_RDATA_OCTETS) return fault(`says ${length} octets; a record holds ${MAX_RDATA_OCTETS}`)
   if (RDATA_TYPES.has(type)) return fault(`the generic form of ${type} is not read here; write its own form`)
   return ok(hex === '' ? '\\# 0' : `\\# ${Number(length)} ${hex}`)
 }
 
-/** The fields of canonical data as they are printed; strings keep their quotes. A last field of several strings stays in pieces. */
+/**
+ * The tokens of canonical data as they are printed; strings keep their quotes, `key="value"` is one token. A last field of
+ * several strings stays in pieces. Empty data has none.
+ */
 export function rdataFields(data: string): string[] {
-  if (!data.includes('"')) return data.split(' ')
-  return data.match(/"(?:[^"\\]|\\.)*"|(?:[^ "\\]|\\.)+/g) ?? []
+  if (!data.includes('"')) return data === '' ? [] : data.split(' ')
+  const fields: string[] = []
+  let start = 0
+  let isQuoted = false
+  for (let i = 0; i < data.length; i += 1) {
+    const code = data.charCodeAt(i)
+    if (code === BACKSLASH) i += 1
+    else if (code === QUOTE) isQuoted = !isQuoted
+    else if (code === SPACE && !isQuoted) {
+      fields.push(data.slice(start, i))
+      start = i + 1
+    }
+  }
+  fields.push(data.slice(start))
+  return fields
 }
+
+const SPACE = 0x20
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
 
 /** Index of the field that names the host a record leads to, for the types whose target must resolve. */
 const TARGET_FIELD: Readonly<Record<string, number>> = { CNAME: 0, DNAME: 0, ALIAS: 0, NS: 0, PTR: 0, MX: 1, SRV: 3 }

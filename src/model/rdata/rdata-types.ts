@@ -1,4 +1,4 @@
-import type { FieldKind } from './field-kind.ts'
+import type { FieldKind } from './kinds.ts'
 
 /** One field of a type's rdata. The key is the name the type's RFC gives it, as octoDNS spells it in YAML. */
 export interface RdataField {
@@ -25,37 +25,110 @@ const define = (type: string, code: number | null, fields: string, options: { si
   singleton: options.singleton ?? false,
 })
 
+const SIGNATURE =
+  'type_covered:type algorithm:algorithm labels:u8 original_ttl:u32 signature_expiration:time signature_inception:time key_tag:u16 signers_name:name signature:base64'
+const KEY = 'flags:u16 protocol:u8 algorithm:algorithm public_key:base64'
+const DIGEST = 'key_tag:u16 algorithm:algorithm digest_type:u8 digest:hex'
+const CERTIFICATE_ASSOCIATION = 'certificate_usage:u8 selector:u8 matching_type:u8 certificate_association_data:hex'
+const SERVICE = 'svcpriority:u16 targetname:name svcparams:svc-params'
+
 /** The record types with a known presentation form: fields in presentation order, which is the wire order too. */
 const TYPES: readonly RdataType[] = [
   define('A', 1, 'value:ipv4'),
   define('NS', 2, 'value:name'),
+  define('MD', 3, 'value:name'),
+  define('MF', 4, 'value:name'),
   define('CNAME', 5, 'value:name', { singleton: true }),
   define('SOA', 6, 'mname:name rname:name serial:u32 refresh:seconds retry:seconds expire:seconds minimum:seconds', { singleton: true }),
+  define('MB', 7, 'value:name'),
+  define('MG', 8, 'value:name'),
+  define('MR', 9, 'value:name'),
+  define('WKS', 11, 'address:ipv4 protocol:protocol services:services'),
   define('PTR', 12, 'value:name'),
   define('HINFO', 13, 'cpu:string os:string'),
+  define('MINFO', 14, 'rmailbx:name emailbx:name'),
   define('MX', 15, 'preference:u16 exchange:name'),
   define('TXT', 16, 'value:strings'),
   define('RP', 17, 'mbox:name txt:name'),
+  define('AFSDB', 18, 'subtype:u16 hostname:name'),
+  define('X25', 19, 'value:string'),
+  define('ISDN', 20, 'address:string subaddress:optional-string'),
+  define('RT', 21, 'preference:u16 host:name'),
+  define('NSAP', 22, 'value:nsap'),
+  define('NSAP-PTR', 23, 'value:name'),
+  define('SIG', 24, SIGNATURE),
+  define('KEY', 25, KEY),
+  define('PX', 26, 'preference:u16 map822:name mapx400:name'),
+  define('GPOS', 27, 'longitude:string latitude:string altitude:string'),
   define('AAAA', 28, 'value:ipv6'),
+  define('LOC', 29, 'value:location'),
+  define('EID', 31, 'value:hex'),
+  define('NIMLOC', 32, 'value:hex'),
   define('SRV', 33, 'priority:u16 weight:u16 port:u16 target:name'),
   define('NAPTR', 35, 'order:u16 preference:u16 flags:string service:string regexp:string replacement:name'),
-  define('CERT', 37, 'certificate_type:u16 key_tag:u16 algorithm:algorithm certificate:base64'),
+  define('KX', 36, 'preference:u16 exchanger:name'),
+  define('CERT', 37, 'certificate_type:certificate-type key_tag:u16 algorithm:algorithm certificate:base64'),
   define('DNAME', 39, 'value:name', { singleton: true }),
-  define('DS', 43, 'key_tag:u16 algorithm:algorithm digest_type:u8 digest:hex'),
+  define('APL', 42, 'value:prefixes'),
+  define('DS', 43, DIGEST),
   define('SSHFP', 44, 'algorithm:u8 fingerprint_type:u8 fingerprint:hex'),
-  define('DNSKEY', 48, 'flags:u16 protocol:u8 algorithm:algorithm public_key:base64'),
+  define('IPSECKEY', 45, 'value:ipsec-key'),
+  define('RRSIG', 46, SIGNATURE),
+  define('NSEC', 47, 'next_domain_name:name types:types', { singleton: true }),
+  define('DNSKEY', 48, KEY),
   define('DHCID', 49, 'value:base64'),
-  define('TLSA', 52, 'certificate_usage:u8 selector:u8 matching_type:u8 certificate_association_data:hex'),
-  define('SMIMEA', 53, 'certificate_usage:u8 selector:u8 matching_type:u8 certificate_association_data:hex'),
-  define('CDS', 59, 'key_tag:u16 algorithm:algorithm digest_type:u8 digest:hex'),
-  define('CDNSKEY', 60, 'flags:u16 protocol:u8 algorithm:algorithm public_key:base64'),
+  define('NSEC3', 50, 'hash_algorithm:u8 flags:u8 iterations:u16 salt:salt next_hashed_owner_name:hash types:types'),
+  define('NSEC3PARAM', 51, 'hash_algorithm:u8 flags:u8 iterations:u16 salt:salt'),
+  define('TLSA', 52, CERTIFICATE_ASSOCIATION),
+  define('SMIMEA', 53, CERTIFICATE_ASSOCIATION),
+  define('HIP', 55, 'value:host-identity'),
+  define('NINFO', 56, 'value:strings'),
+  define('RKEY', 57, KEY),
+  define('TALINK', 58, 'previous:name next:name'),
+  define('CDS', 59, DIGEST),
+  define('CDNSKEY', 60, KEY),
   define('OPENPGPKEY', 61, 'value:base64'),
+  define('CSYNC', 62, 'soa_serial:u32 flags:u16 types:types', { singleton: true }),
+  define('ZONEMD', 63, 'serial:u32 scheme:u8 hash_algorithm:u8 digest:hex'),
+  define('SVCB', 64, SERVICE),
+  define('HTTPS', 65, SERVICE),
+  define('DSYNC', 66, 'rrtype:type scheme:dsync-scheme port:u16 target:name'),
+  define('HHIT', 67, 'value:base64'),
+  define('BRID', 68, 'value:base64'),
   define('SPF', 99, 'value:strings'),
+  define('NID', 104, 'preference:u16 node_id:locator64'),
+  define('L32', 105, 'preference:u16 locator:ipv4'),
+  define('L64', 106, 'preference:u16 locator:locator64'),
+  define('LP', 107, 'preference:u16 fqdn:name'),
+  define('EUI48', 108, 'value:eui48'),
+  define('EUI64', 109, 'value:eui64'),
   define('URI', 256, 'priority:u16 weight:u16 target:text'),
   define('CAA', 257, 'flags:u8 tag:tag value:text'),
+  define('AVC', 258, 'value:strings'),
+  define('DOA', 259, 'enterprise:u32 type:u32 location:u8 media_type:string data:base64-or-dash'),
+  define('AMTRELAY', 260, 'value:amt-relay'),
+  define('RESINFO', 261, 'value:strings'),
+  define('WALLET', 262, 'value:strings'),
+  define('CLA', 263, 'value:strings'),
+  define('IPN', 264, 'value:u64'),
+  define('TA', 32768, DIGEST),
+  define('DLV', 32769, DIGEST),
   define('ALIAS', null, 'value:name', { singleton: true }),
   define('URLFWD', null, 'path:string target:string code:u16 masking:u8 query:u8'),
 ]
+
+/** Mnemonics of types that have no form but the generic one here: obsolete, or never given one. Their name is `TYPE10` and so on. */
+export const FORMLESS_TYPES: ReadonlyMap<string, number> = new Map([
+  ['NULL', 10],
+  ['NXT', 30],
+  ['ATMA', 34],
+  ['A6', 38],
+  ['SINK', 40],
+  ['UINFO', 100],
+  ['UID', 101],
+  ['GID', 102],
+  ['UNSPEC', 103],
+])
 
 export const RDATA_TYPES: ReadonlyMap<string, RdataType> = new Map(TYPES.map((type) => [type.type, type]))
 

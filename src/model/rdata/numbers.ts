@@ -1,0 +1,85 @@
+import { fault, ok, type Result } from '../result.ts'
+import { parseTtl } from '../ttl.ts'
+import { shown } from './token.ts'
+
+const UNSIGNED_LIMIT = { u8: 255, u16: 65535, u32: 4294967295 } as const
+const U64_LIMIT = 2n ** 64n - 1n
+
+/** A whole number of the given size without leading zeros. */
+export function canonicalUnsigned(text: string, size: keyof typeof UNSIGNED_LIMIT | 'u64'): Result<string> {
+  if (size === 'u64') {
+    if (!/^[0-9]{1,20}$/.test(text)) return fault(`${shown(text)} is not a whole number`)
+    const value = BigInt(text)
+    return value > U64_LIMIT ? fault(`${text} is more than ${U64_LIMIT}`) : ok(String(value))
+  }
+  if (!/^[0-9]{1,10}$/.test(text)) return fault(`${shown(text)} is not a whole number`)
+  const value = Number(text)
+  return value > UNSIGNED_LIMIT[size] ? fault(`${text} is more than ${UNSIGNED_LIMIT[size]}`) : ok(String(value))
+}
+
+/** A 32-bit number of seconds, also with units (`1h30m`). */
+export function canonicalSeconds(text: string): Result<string> {
+  if (/^[0-9]+$/.test(text)) return canonicalUnsigned(text, 'u32')
+  const ttl = parseTtl(text)
+  return ttl.ok ? ok(String(ttl.value)) : fault(`${shown(text)} is not a number of seconds, nor one with s, m, h, d or w`)
+}
+
+/** DNSSEC algorithm numbers (RFC 4034 appendix A.1 and its registry). */
+const ALGORITHMS: Readonly<Record<string, number>> = {
+  DELETE: 0,
+  RSAMD5: 1,
+  DH: 2,
+  DSA: 3,
+  ECC: 4,
+  RSASHA1: 5,
+  'DSA-NSEC3-SHA1': 6,
+  NSEC3DSA: 6,
+  'RSASHA1-NSEC3-SHA1': 7,
+  NSEC3RSASHA1: 7,
+  RSASHA256: 8,
+  RSASHA512: 10,
+  'ECC-GOST': 12,
+  ECCGOST: 12,
+  ECDSAP256SHA256: 13,
+  ECDSAP384SHA384: 14,
+  ED25519: 15,
+  ED448: 16,
+  SM2SM3: 17,
+  'ECC-GOST12': 23,
+  INDIRECT: 252,
+  PRIVATEDNS: 253,
+  PRIVATEOID: 254,
+}
+
+/** Certificate types (RFC 4398 section 2.1). */
+const CERTIFICATE_TYPES: Readonly<Record<string, number>> = {
+  PKIX: 1,
+  SPKI: 2,
+  PGP: 3,
+  IPKIX: 4,
+  ISPKI: 5,
+  IPGP: 6,
+  ACPKIX: 7,
+  IACPKIX: 8,
+  URI: 253,
+  OID: 254,
+}
+
+const MNEMONICS = {
+  algorithm: { numbers: ALGORITHMS, size: 'u8', called: 'an algorithm' },
+  'certificate-type': { numbers: CERTIFICATE_TYPES, size: 'u16', called: 'a type of certificate' },
+  'dsync-scheme': { numbers: { NOTIFY: 1 }, size: 'u8', called: 'a scheme' },
+  protocol: { numbers: { ICMP: 1, TCP: 6, UDP: 17 }, size: 'u8', called: 'an IP protocol' },
+} as const satisfies Record<string, { numbers: Readonly<Record<string, number>>; size: 'u8' | 'u16'; called: string }>
+
+/** Kinds of numbers that also have names. */
+export type MnemonicKind = keyof typeof MNEMONICS
+
+/** The number that a number or mnemonic of the kind stands for. */
+export function canonicalMnemonic(text: string, kind: MnemonicKind): Result<string> {
+  const { numbers, size, called } = MNEMONICS[kind]
+  if (/^[0-9]/.test(text)) return canonicalUnsigned(text, size)
+  const name = text.toUpperCase()
+  const number = Object.hasOwn(numbers, name) ? (numbers as Readonly<Record<string, number>>)[name] : undefined
+  return number === undefined ? fault(`${shown(text)} is not ${called}`) : ok(String(number))
+}

@@ -1,0 +1,96 @@
+import { MAX_RDATA_OCTETS } from '../character-string.ts'
+import { fault, ok, type Result } from '../result.ts'
+import { tooLong } from './strings.ts'
+import { joinTokens, shown, type Token } from './token.ts'
+
+const isHex = (text: string): boolean => text.length % 2 === 0 && !/[^0-9a-f]/i.test(text)
+
+/** Hexadecimal in lower case and in one piece. */
+export function canonicalHex(tokens: readonly Token[]): Result<string> {
+  const hex = joinTokens(tokens)
+  if (!isHex(hex)) return fault(`${shown(hex)} is not hexadecimal with an even number of digits`)
+  if (hex.length / 2 > MAX_RDATA_OCTETS) return tooLong(hex.length / 2)
+  return hex === '' ? fault('is empty') : ok(hex.toLowerCase())
+}
+
+/** Base64 (RFC 4648 section 4) in one piece. */
+export function canonicalBase64(tokens: readonly Token[]): Result<string> {
+  const text = joinTokens(tokens)
+  const octets = Buffer.from(text, 'base64')
+  // What the decoder leaves out or makes up shows in the text of what it read.
+  if (text === '' || octets.toString('base64') !== text) return fault(`${shown(text)} is not base64 (RFC 4648 section 4)`)
+  return octets.length > MAX_RDATA_OCTETS ? tooLong(octets.length) : ok(text)
+}
+
+/** The salt of NSEC3, at most 255 octets; `-` for none. */
+export function canonicalSalt(text: string): Result<string> {
+  if (text === '-') return ok(text)
+  return text !== '' && isHex(text) && text.length <= 510 ? ok(text.toLowerCase()) : fault(`${shown(text)} is neither - nor hexadecimal`)
+}
+
+const BASE32HEX = '0123456789abcdefghijklmnopqrstuv'
+
+/** A hash in base32hex without padding (RFC 4648 section 7), in lower case; 1 to 255 octets. */
+export function canonicalHash(text: string): Result<string> {
+  const octets = octetsOfBase32hex(text.toLowerCase())
+  return octets === null || octets.length === 0 || octets.length > 255
+    ? fault(`${shown(text)} is not base32hex (RFC 4648 section 7)`)
+    : ok(text.toLowerCase())
+}
+
+/** The octets of lower-case base32hex without padding; null where it is none. */
+export function octetsOfBase32hex(text: string): Uint8Array | null {
+  const octets = new Uint8Array(Math.floor((text.length * 5) / 8))
+  let bits = 0
+  let held = 0
+  let next = 0
+  for (const c of text) {
+    const value = BASE32HEX.indexOf(c)
+    if (value === -1) return null
+    held = ((held << 5) | value) & 0xfff
+    bits += 5
+    if (bits >= 8) {
+      bits -= 8
+      octets[next] = held >> bits
+      next += 1
+    }
+  }
+  // Fewer than five bits are left over, and they are zero.
+  return bits >= 5 || (held & ((1 << bits) - 1)) !== 0 ? null : octets
+}
+
+/** Octets as lower-case base32hex without padding. */
+export function base32hex(octets: Uint8Array): string {
+  let text = ''
+  let bits = 0
+  let held = 0
+  for (const octet of octets) {
+    held = ((held << 8) | octet) & 0xfff
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      text += BASE32HEX[(held >> bits) & 31]
+    }
+  }
+  return bits > 0 ? text + BASE32HEX[(held << (5 - bits)) & 31] : text
+}
+
+/** `00-00-5e-00-53-2a`: an identifier of `length` octets (RFC 7043). */
+export function canonicalEui(text: string, length: number): Result<string> {
+  const isEui = text.length === 3 * length - 1 && /^[0-9a-f]{2}(?:-[0-9a-f]{2})+$/i.test(text)
+  return isEui ? ok(text.toLowerCase()) : fault(`${shown(text)} is not ${length} pairs of hexadecimal digits with hyphens between`)
+}
+
+/** `0014:4fff:ff20:ee64`: four groups, zeros in front may be left out when written (RFC 6742 section 2.1.2). */
+export function canonicalLocator64(text: string): Result<string> {
+  if (!/^[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){3}$/i.test(text)) return fault(`${shown(text)} is not four groups of hexadecimal digits`)
+  const groups = text.toLowerCase().split(':')
+  return ok(groups.map((group) => group.padStart(4, '0')).join(':'))
+}
+
+/** `0x47000580…`: hexadecimal in which dots mean nothing (RFC 1706). */
+export function canonicalNsap(text: string): Result<string> {
+  const hex = text.slice(2).replaceAll('.', '')
+  const isNsap = /^0x/i.test(text) && hex !== '' && isHex(hex) && hex.length <= 510
+  return isNsap ? ok(`0x${hex.toLowerCase()}`) : fault(`${shown(text)} is not 0x and hexadecimal`)
+}

@@ -1,0 +1,73 @@
+import { quoteString, unescapeString } from '../character-string.ts'
+import { fault, ok, type Result } from '../result.ts'
+import { SVC_PARAM_FORMS, svcParamKey, svcParamName } from './svc-param-forms.ts'
+import { shown, type Token } from './token.ts'
+
+/** One parameter of SVCB or HTTPS: the number of its key and the octets of its value (RFC 9460 section 2.2). */
+export interface SvcParam {
+  readonly key: number
+  readonly value: Uint8Array
+}
+
+const MANDATORY = 0
+const ALPN = 1
+const NO_DEFAULT_ALPN = 2
+
+/** Parameters in canonical text: in the order of their keys, values in quotes only where they need them. */
+export function canonicalSvcParams(tokens: readonly Token[]): Result<string> {
+  const params = parseSvcParams(tokens.map(({ text }) => text))
+  return params.ok ? formatSvcParams(params.value) : params
+}
+
+/** Reads `key`, `key=value` and `key="value"` tokens (RFC 9460 section 2.1); the parameters come in the order of their keys. */
+export function parseSvcParams(tokens: readonly string[]): Result<SvcParam[]> {
+  const params = new Map<number, Uint8Array>()
+  for (const token of tokens) {
+    const cut = token.indexOf('=')
+    const name = cut === -1 ? token : token.slice(0, cut)
+    const key = svcParamKey(name)
+    if (key === null) return fault(`${shown(name)} is not a key of a service parameter`)
+    if (params.has(key)) return fault(`${name} is given twice`)
+    const text = cut === -1 ? '' : token.slice(cut + 1)
+    const octets = unescapeString(/^".*"$/s.test(text) ? text.slice(1, -1) : text)
+    if (!octets.ok) return octets
+    const isGeneric = /^key/i.test(name)
+    const value = isGeneric ? octets : (SVC_PARAM_FORMS.get(key)?.parse(octets.value) ?? octets)
+    if (!value.ok) return fault(`${name}: ${value.message}`)
+    params.set(key, value.value)
+  }
+  const problem = inconsistency(params)
+  if (problem !== null) return fault(problem)
+  return ok([...params].map(([key, value]) => ({ key, value })).sort((a, b) => a.key - b.key))
+}
+
+/** What the parameters need of each other (RFC 9460 sections 7.1.1 and 8). */
+function inconsistency(params: ReadonlyMap<number, Uint8Array>): string | null {
+  if (params.has(NO_DEFAULT_ALPN) && !params.has(ALPN)) return 'no-default-alpn needs alpn'
+  const mandatory = params.get(MANDATORY) ?? new Uint8Array()
+  for (let i = 0; i + 1 < mandatory.length; i += 2) {
+    const key = ((mandatory[i] as number) << 8) | (mandatory[i + 1] as number)
+    if (!params.has(key)) return `${svcParamName(key)} is mandatory and not given`
+  }
+  return null
+}
+
+/** The canonical text of parameters, which are in the order of their keys; a fault where a value is not what its key needs. */
+export function formatSvcParams(params: readonly SvcParam[]): Result<string> {
+  const texts: string[] = []
+  for (const { key, value } of params) {
+    const name = svcParamName(key)
+    const octets = SVC_PARAM_FORMS.get(key)?.format(value) ?? ok(value)
+    if (!octets.ok) return fault(`${name}: ${octets.message}`)
+    texts.push(octets.value.length === 0 ? name : `${name}=${valueText(octets.value)}`)
+  }
+  return ok(texts.join(' '))
+}
+
+/** Every printable character but those that end a token or begin something within it. */
+const UNQUOTED = /^[!#-'*-:<-[\]-~]+$/
+
+function valueText(octets: Uint8Array): string {
+  const text = Buffer.from(octets).toString('latin1')
+  return UNQUOTED.test(text) ? text : quoteString(octets)
+}
