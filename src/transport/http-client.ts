@@ -67,9 +67,9 @@ const TLS_FAULT = /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_T
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   let opened: Promise<Pool> | null = null
   const pool = (): Promise<Pool> => {
-    opened ??= import('undici').then(
-      (undici) =>
-        new undici.Pool(options.baseUrl.origin, {
+    opened ??= import('./undici-pool.ts').then(
+      ({ Pool }) =>
+        new Pool(options.baseUrl.origin, {
           connections: options.connections,
           pipelining: 1,
           connect: { timeout: options.timeout },

@@ -30,17 +30,17 @@ export async function serve(io: CliIo, _args: readonly [], options: ServeOptions
     ])
     return EXIT.failure
   }
+  const token = io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN']
   const { startService } = await import('../../service/index.ts')
   const interruption = listenForInterruption(console.say)
   const service = await startService({
     dataDirectory: resolve(io.cwd, options.data),
     listen: http,
     dns,
-    bootstrapToken: io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'],
+    ...(token === undefined ? {} : { bootstrapToken: token }),
     ...(options.nsNames === undefined ? {} : { nsNames: options.nsNames.split(',').map((name) => name.trim()) }),
   })
-  if (service.token !== null && io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'] === undefined)
-    console.say(`Administrator's token, shown this once: ${service.token}`)
+  if (service.token !== null && token === undefined) console.say(`Administrator's token, shown this once: ${service.token}`)
   const dnsAddress = service.dnsAddress === null ? null : hostPort(service.dnsAddress)
   console.print(`${JSON.stringify({ event: 'listening', http: service.baseUrl, dns: dnsAddress })}\n`)
   if (!interruption.signal.aborted)

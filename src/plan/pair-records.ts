@@ -1,0 +1,118 @@
+/**
+ * Pairs of a record that goes and one that comes, as a reader would make them: of one type always; the same name and data first (a TTL
+ * change), then the same name, then the closest name: the one with the longest common suffix of labels, where equal data go first. Near
+ * linear: names are met bottom-up in a trie of reversed labels, and what is left over at a name is carried to its parent.
+ */
+import { type DomainName, parentOf, ROOT } from '../model/domain-name.ts'
+import { compareRecords, type DefinedRecord, type ExistingRecord, groupRrsets } from '../model/record.ts'
+
+/** One call to be: an update where both are there, else a delete or a create. */
+export interface Call {
+  readonly existing: ExistingRecord | null
+  readonly desired: DefinedRecord | null
+  /** Why this is half of what one update would do; absent where no update was split. */
+  readonly split?: string | undefined
+}
+
+/** Every record of both sides in exactly one call, with as many pairs for each type as there can be. */
+export function pairRecords(removed: readonly ExistingRecord[], added: readonly DefinedRecord[]): Call[] {
+  const calls: Call[] = []
+  const left = { removed: [] as ExistingRecord[], added: [] as DefinedRecord[] }
+  const removedSets = groupRrsets(removed)
+  for (const [key, desired] of groupRrsets(added)) {
+    const existing = removedSets.get(key) ?? []
+    removedSets.delete(key)
+    pairSet(existing, desired, calls, left)
+  }
+  for (const existing of removedSets.values()) left.removed.push(...existing)
+  pairAcrossNames(left.removed, left.added, calls)
+  return calls
+}
+
+interface Unpaired {
+  readonly removed: ExistingRecord[]
+  readonly added: DefinedRecord[]
+}
+
+/** Pairs within one list each: equal data first, the rest in sorted order. What is over goes to `left`. */
+function pairSet(removed: readonly ExistingRecord[], added: readonly DefinedRecord[], calls: Call[], left: Unpaired): void {
+  const byData = new Map<string, ExistingRecord[]>()
+  for (const record of [...removed].sort(compareRecords)) {
+    const list = byData.get(record.data)
+    if (list) list.push(record)
+    else byData.set(record.data, [record])
+  }
+  const rest: DefinedRecord[] = []
+  for (const desired of [...added].sort(compareRecords)) {
+    const existing = byData.get(desired.data)?.shift()
+    if (existing) calls.push({ existing, desired })
+    else rest.push(desired)
+  }
+  const unpaired = [...byData.values()].flat().sort(compareRecords)
+  const pairs = Math.min(unpaired.length, rest.length)
+  for (let i = 0; i < pairs; i += 1) calls.push({ existing: unpaired[i] as ExistingRecord, desired: rest[i] as DefinedRecord })
+  left.removed.push(...unpaired.slice(pairs))
+  left.added.push(...rest.slice(pairs))
+}
+
+function pairAcrossNames(removed: readonly ExistingRecord[], added: readonly DefinedRecord[], calls: Call[]): void {
+  const addedByType = groupByType(added)
+  for (const [type, existing] of groupByType(removed)) {
+    const desired = addedByType.get(type) ?? []
+    addedByType.delete(type)
+    if (desired.length > 0) pairInTrie(existing, desired, calls)
+    else for (const record of existing) calls.push({ existing: record, desired: null })
+  }
+  for (const desired of addedByType.values()) for (const record of desired) calls.push({ existing: null, desired: record })
+}
+
+function groupByType<R extends { readonly type: string }>(records: readonly R[]): Map<string, R[]> {
+  const groups = new Map<string, R[]>()
+  for (const record of records) {
+    const group = groups.get(record.type)
+    if (group) group.push(record)
+    else groups.set(record.type, [record])
+  }
+  return groups
+}
+
+/** Names by their number of labels, deepest first; leftovers of a name join its parent's. */
+function pairInTrie(removed: readonly ExistingRecord[], added: readonly DefinedRecord[], calls: Call[]): void {
+  const levels: Map<DomainName, Unpaired>[] = []
+  const nodeOf = (name: DomainName, depth: number): Unpaired => {
+    levels[depth] ??= new Map()
+    const level = levels[depth]
+    let node = level.get(name)
+    if (!node) {
+      node = { removed: [], added: [] }
+      level.set(name, node)
+    }
+    return node
+  }
+  for (const record of removed) nodeOf(record.name, depthOf(record.name)).removed.push(record)
+  for (const record of added) nodeOf(record.name, depthOf(record.name)).added.push(record)
+  for (let depth = levels.length - 1; depth >= 0; depth -= 1) {
+    for (const [name, node] of levels[depth] ?? []) {
+      const left: Unpaired = { removed: [], added: [] }
+      if (node.removed.length > 0 && node.added.length > 0) pairSet(node.removed, node.added, calls, left)
+      else {
+        left.removed.push(...node.removed)
+        left.added.push(...node.added)
+      }
+      if (depth === 0) {
+        for (const existing of left.removed) calls.push({ existing, desired: null })
+        for (const desired of left.added) calls.push({ existing: null, desired })
+        continue
+      }
+      const parent = nodeOf(parentOf(name), depth - 1)
+      for (const record of left.removed) parent.removed.push(record)
+      for (const record of left.added) parent.added.push(record)
+    }
+  }
+}
+
+function depthOf(name: DomainName): number {
+  let depth = 0
+  for (let at = name; at !== ROOT; at = parentOf(at)) depth += 1
+  return depth
+}
