@@ -6,8 +6,13 @@ export const MAX_STRING_OCTETS = 255
 /** Octets the rdata of one record can hold (RFC 1035 section 4.1.3: RDLENGTH is 16 bits). */
 export const MAX_RDATA_OCTETS = 65535
 
+/** Printable ASCII but the quote and the backslash. */
+const PLAIN_STRING = /^[ !#-[\]-~]*$/
+
 /** Octets as a quoted character-string: printable ASCII as it is, `"` and `\` escaped, all else `\DDD` (RFC 1035 section 5.1). */
 export function quoteString(octets: Uint8Array): string {
+  const plain = Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString('latin1')
+  if (PLAIN_STRING.test(plain)) return `"${plain}"`
   let text = '"'
   for (const octet of octets) {
     if (octet === 0x22) text += '\\"'
@@ -56,10 +61,16 @@ export const textToRdata = (octets: Uint8Array): string => chunkText(octets).map
 /** The octets a TXT or SPF record holds, its strings joined. `data` must be canonical. */
 export function rdataToText(data: string): Uint8Array {
   const parts: Uint8Array[] = []
-  for (const [, token] of data.matchAll(/"((?:[^"\\]|\\.)*)"/g)) {
-    const octets = unescapeString(token ?? '')
+  for (let open = data.indexOf('"'); open !== -1; ) {
+    let close = open + 1
+    while (data[close] !== '"') {
+      if (close >= data.length) throw new Error(`not canonical TXT data: ${data}`)
+      close += data[close] === '\\' ? 2 : 1
+    }
+    const octets = unescapeString(data.slice(open + 1, close))
     if (!octets.ok) throw new Error(`not canonical TXT data: ${data}`)
     parts.push(octets.value)
+    open = data.indexOf('"', close + 1)
   }
   return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
 }

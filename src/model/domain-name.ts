@@ -136,11 +136,13 @@ function splitLabels(text: string): Result<{ labels: Uint8Array[]; absolute: boo
   let unicode = ''
   let absolute = false
   let plain = true
+  let escapesOctets = false
   const finish = (): string | null => {
     let label: Uint8Array
     if (plain) label = Uint8Array.from(octets)
     else {
-      const ascii = asciiLabel(unicode)
+      // An octet has no place among characters that are yet to be encoded.
+      const ascii = escapesOctets ? null : asciiLabel(unicode)
       if (ascii === null) return `the label ${JSON.stringify(unicode)} is not a valid internationalised label`
       label = Buffer.from(ascii, 'latin1')
     }
@@ -152,6 +154,7 @@ function splitLabels(text: string): Result<{ labels: Uint8Array[]; absolute: boo
     octets = []
     unicode = ''
     plain = true
+    escapesOctets = false
     return null
   }
   for (let i = 0; i < text.length; i += 1) {
@@ -176,6 +179,7 @@ function splitLabels(text: string): Result<{ labels: Uint8Array[]; absolute: boo
       }
       if (digits.length !== 3 || Number(digits) > 255) return fault(`${JSON.stringify(text)} has an escape that is not \\000 to \\255`)
       octets.push(lower(Number(digits)))
+      escapesOctets = true
       i += 3
       continue
     }
@@ -197,8 +201,12 @@ function splitLabels(text: string): Result<{ labels: Uint8Array[]; absolute: boo
 
 const lower = (code: number): number => (code >= 0x41 && code <= 0x5a ? code + 0x20 : code)
 
+/** Labels that mean the same to UTS 46 and to the URL host parser beneath `domainToASCII`, which takes `/`, `%41` or `:` as its own. */
+const UNICODE_LABEL = /^[a-z0-9_\-\u0080-\uffff]+$/
+
 /** One label with non-ASCII characters as its A-label; null where UTS 46 refuses it. */
 function asciiLabel(label: string): string | null {
+  if (!UNICODE_LABEL.test(label)) return null
   const ascii = domainToASCII(label)
   // A character that maps to a dot would split the label; a mapping to nothing would lose it.
   return ascii === '' || ascii.includes('.') ? null : ascii

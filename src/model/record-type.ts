@@ -5,18 +5,22 @@ import { fault, ok, type Result } from './result.ts'
 export function typeCode(type: string): number | null {
   const known = RDATA_TYPES.get(type)
   if (known) return known.code
+  const formless = FORMLESS_TYPES.get(type)
+  if (formless !== undefined) return formless
   const generic = /^TYPE([0-9]{1,5})$/.exec(type)
   const code = Number(generic?.[1])
   return generic && code <= 65535 ? code : null
 }
 
 /** The mnemonic of a type number, `TYPE12345` where it has none (RFC 3597 section 5). */
-export const typeName = (code: number): string => typeOfCode(code)?.type ?? `TYPE${code}`
+export const typeName = (code: number): string => typeOfCode(code)?.type ?? FORMLESS_NAMES.get(code) ?? `TYPE${code}`
 
-/** A record type from text in either case; generic names of known types become the mnemonic, and those without a form the reverse. */
+const FORMLESS_NAMES: ReadonlyMap<number, string> = new Map([...FORMLESS_TYPES].map(([type, code]) => [code, type]))
+
+/** A record type from text in either case; generic names of known types become the mnemonic. */
 export function parseRecordType(text: string): Result<string> {
   const upper = text.toUpperCase()
   if (RDATA_TYPES.has(upper)) return ok(upper)
-  const code = FORMLESS_TYPES.get(upper) ?? typeCode(upper)
+  const code = typeCode(upper)
   return code === null ? fault(`${JSON.stringify(text.slice(0, 60))} is not a record type`) : ok(typeName(code))
 }

@@ -37,7 +37,7 @@ export function readDirective(scope: ZoneFileScope): Insertion | null {
     default: {
       const hint = 'The directives are $ORIGIN, $TTL, $INCLUDE and $GENERATE; a name that begins with a dollar is written \\$.'
       const message = `${JSON.stringify(tokenText(lexer, 0).slice(0, 60))} is not a directive`
-      reportFault(run, 'zonefile-directive', message, tokenPlace(scope, 0), hint)
+      reportFault(run, 'zonefile-directive', message, tokenPlace(scope, 0), { hint })
       return null
     }
   }

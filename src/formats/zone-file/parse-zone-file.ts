@@ -11,20 +11,22 @@ import { placeAt, type ReadZoneInclude, reportFault, type ZoneFileRun, type Zone
 export interface ZoneFileOptions {
   /** Completes names until the first `$ORIGIN`; null where the file must say it. */
   readonly origin: DomainName | null
+  /** The zone: records outside it are left out, each with a warning. Without it all records are kept. */
+  readonly zone?: DomainName | undefined
   /** Seconds for records without a TTL where the file shows none so far: no `$TTL`, no SOA record, no record with one. Without it they have null. */
   readonly defaultTtl?: Ttl | undefined
   /** The name of the file in positions. */
   readonly file: string
   /** Without it, `$INCLUDE` is an error. */
   readonly include?: ReadZoneInclude | undefined
-  /** Errors after which reading stops; 200 where absent. */
+  /** Errors after which reading stops, and warnings that are kept; 200 where absent. */
   readonly maxDiagnostics?: number | undefined
   /** Records after which reading stops; 10 million where absent. */
   readonly maxRecords?: number | undefined
 }
 
 export interface ZoneFileSummary {
-  /** The apex as far as the file shows it: the given origin, else the owner of the SOA record, else the first `$ORIGIN`. */
+  /** The apex as far as it is known: the given zone or origin, else the owner of the SOA record, else the first `$ORIGIN`. */
   readonly origin: DomainName | null
   /** Every other file that was read, by `file`, in the order of first reading. */
   readonly includedFiles: readonly string[]
@@ -93,9 +95,12 @@ function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => vo
   return {
     emit,
     include: options.include,
+    zone: options.zone ?? null,
     maxDiagnostics: options.maxDiagnostics ?? 200,
     maxRecords: options.maxRecords ?? 10_000_000,
     diagnostics: [],
+    errors: 0,
+    warnings: 0,
     open: [options.file],
     included: new Set(),
     inclusions: 0,
@@ -125,7 +130,7 @@ const fileScope = (run: ZoneFileRun, options: ZoneFileOptions, text: string): Zo
 })
 
 const summary = (run: ZoneFileRun, options: ZoneFileOptions): ZoneFileSummary => ({
-  origin: options.origin ?? run.apex ?? run.firstOrigin,
+  origin: options.zone ?? options.origin ?? run.apex ?? run.firstOrigin,
   includedFiles: [...run.included],
   diagnostics: run.diagnostics,
 })

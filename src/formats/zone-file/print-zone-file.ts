@@ -1,7 +1,7 @@
 import { compareNames, type DomainName, isAtOrBelow, relativeName, sortKey } from '../../model/domain-name.ts'
 import { rdataFields } from '../../model/rdata/canonical.ts'
 import { takesRest } from '../../model/rdata/kinds.ts'
-import { RDATA_TYPES } from '../../model/rdata/rdata-types.ts'
+import { FORMLESS_TYPES, RDATA_TYPES } from '../../model/rdata/rdata-types.ts'
 import { compareRecords, type ResourceRecord } from '../../model/record.ts'
 import type { Ttl } from '../../model/ttl.ts'
 
@@ -23,9 +23,12 @@ export function printZoneFile(records: Iterable<ResourceRecord>, options: PrintO
   const sorted = inOrder(records, options.defaultTtl ?? null)
   if (options.style === 'pretty') return printPretty(sorted, options)
   let text = ''
-  for (const { name, ttl, type, data } of sorted) text += `${name}\t${ttl === null ? '' : `${ttl}\t`}IN\t${type}\t${data}\n`
+  for (const { name, ttl, type, data } of sorted) text += `${name}\t${ttl === null ? '' : `${ttl}\t`}IN\t${printedType(type)}\t${data}\n`
   return text
 }
+
+/** The type as every reader knows it; obsolete mnemonics are not known to all (RFC 3597 section 5). */
+const printedType = (type: string): string => (FORMLESS_TYPES.has(type) ? `TYPE${FORMLESS_TYPES.get(type)}` : type)
 
 /** Records in printing order, TTLs filled in; those that stay without one come first, for each TTL is inherited from above. */
 function inOrder(records: Iterable<ResourceRecord>, defaultTtl: Ttl | null): ResourceRecord[] {
@@ -82,14 +85,14 @@ function printPretty(records: readonly ResourceRecord[], { origin, defaultTtl }:
     10,
   )
   const typeWidth = width(
-    records.map(({ type }) => type.length),
+    records.map(({ type }) => printedType(type).length),
     10,
   )
   let text = ''
   if (origin !== null) text += `$ORIGIN ${origin}\n`
   if (fileTtl !== null) text += `$TTL ${fileTtl}\n`
   for (const { record, owner, ttl } of rows) {
-    const head = `${owner.padEnd(ownerWidth)} ${ttl.padStart(ttlWidth)}${ttlWidth === 0 ? '' : ' '}IN ${record.type.padEnd(typeWidth)} `
+    const head = `${owner.padEnd(ownerWidth)} ${ttl.padStart(ttlWidth)}${ttlWidth === 0 ? '' : ' '}IN ${printedType(record.type).padEnd(typeWidth)} `
     text += `${head}${prettyData(record, head.length, short)}`.trimEnd()
     text += '\n'
   }

@@ -1,4 +1,5 @@
 import type { SourcePosition } from '../../model/diagnostic.ts'
+import { isAtOrBelow } from '../../model/domain-name.ts'
 import { parseRecordType } from '../../model/record-type.ts'
 import { MAX_TTL, parseTtl, type Ttl } from '../../model/ttl.ts'
 import { readNameToken } from './plain-name.ts'
@@ -25,6 +26,11 @@ export function readRecord(scope: ZoneFileScope): void {
   }
   const { owner } = scope
   if (owner === null || scope.hasFaultyOwner || ttl === 'faulty') return
+  if (run.zone !== null && !isAtOrBelow(owner, run.zone)) {
+    const message = `${owner} is not in ${run.zone}; its ${type} record was left out`
+    reportFault(run, 'name-outside-zone', message, recordPlace(scope), { severity: 'warning' })
+    return
+  }
   if (type === 'SOA') readSoa(scope, data.value)
   if (run.records >= run.maxRecords) {
     run.stopped = true
@@ -121,6 +127,15 @@ function readType(scope: ZoneFileScope, index: number): string | null {
   if ((lexer.ends[index] as number) - start === length && lexer.text.startsWith(run.typeText, start)) return run.type
   const text = tokenText(lexer, index)
   const type = parseRecordType(text)
+  if (type.ok && isMetaType(type.value)) {
+    reportFault(
+      run,
+      'type-unknown',
+      `${subject(scope, type.value)}: the type stands only in messages, not in zones`,
+      tokenPlace(scope, index),
+    )
+    return null
+  }
   if (type.ok) {
     run.typeText = text
     run.type = type.value
@@ -134,6 +149,13 @@ function readType(scope: ZoneFileScope, index: number): string | null {
     reportFault(run, 'type-unknown', prefix + type.message, tokenPlace(scope, index))
   }
   return null
+}
+
+/** Types of questions and of what messages say about themselves (RFC 6895 section 3.1, RFC 6891). */
+function isMetaType(type: string): boolean {
+  if (!type.startsWith('TYPE')) return false
+  const code = Number(type.slice(4))
+  return code === 0 || code === 41 || (code >= 128 && code <= 255)
 }
 
 /** The first SOA shows the apex, and its minimum is the default of a file that has no `$TTL`. */
@@ -153,13 +175,9 @@ function inheritedTtl(scope: ZoneFileScope): Ttl | null {
   if (soaMinimum === null) return lastTtl
   if (lastTtl !== null && lastTtl !== soaMinimum && !run.hasTtlWarning) {
     run.hasTtlWarning = true
-    run.diagnostics.push({
-      severity: 'warning',
-      code: 'zonefile-ttl',
-      message: `records without a TTL, such as this one, got ${soaMinimum}, the minimum of the SOA record; some servers take ${lastTtl}, the last TTL stated`,
-      at: recordPlace(scope),
-      hint: `Put $TTL ${soaMinimum} at the top of the file.`,
-    })
+    const message = `records without a TTL, such as this one, got ${soaMinimum}, the minimum of the SOA record; some servers take ${lastTtl}, the last TTL stated`
+    const hint = `Put $TTL ${soaMinimum} at the top of the file.`
+    reportFault(run, 'zonefile-ttl', message, recordPlace(scope), { severity: 'warning', hint })
   }
   return soaMinimum
 }

@@ -1,4 +1,4 @@
-import type { Diagnostic, SourcePosition } from '../../model/diagnostic.ts'
+import type { Diagnostic, Severity, SourcePosition } from '../../model/diagnostic.ts'
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { DefinedRecord } from '../../model/record.ts'
@@ -19,9 +19,13 @@ export type ReadZoneInclude = (path: string, from: string) => Result<IncludedZon
 export interface ZoneFileRun {
   readonly emit: (record: DefinedRecord) => void
   readonly include: ReadZoneInclude | undefined
+  /** The zone; records outside are left out. Null takes all. */
+  readonly zone: DomainName | null
   readonly maxDiagnostics: number
   readonly maxRecords: number
   readonly diagnostics: Diagnostic[]
+  errors: number
+  warnings: number
   /** Files being read now, outermost first, and all that were included. */
   readonly open: string[]
   readonly included: Set<string>
@@ -73,12 +77,22 @@ export function tokenPlace(scope: ZoneFileScope, index: number): SourcePosition 
 export const placeAt = ({ fixedPlace, file, lexer }: ZoneFileScope, offset: number): SourcePosition =>
   fixedPlace ?? { file, ...placeOf(lexer, offset) }
 
-/** Adds an error; the reading stops where there are too many. */
-export function reportFault(run: ZoneFileRun, code: DiagnosticCode, message: string, at: SourcePosition, hint?: string): void {
+/** Adds a diagnostic, an error unless another severity is given; the reading stops where there are too many errors. */
+export function reportFault(
+  run: ZoneFileRun,
+  code: DiagnosticCode,
+  message: string,
+  at: SourcePosition,
+  { severity = 'error', hint }: { severity?: Severity; hint?: string } = {},
+): void {
   if (run.stopped) return
-  run.diagnostics.push(hint === undefined ? { severity: 'error', code, message, at } : { severity: 'error', code, message, at, hint })
-  if (run.diagnostics.length < run.maxDiagnostics) return
-  const stop = `there are ${run.maxDiagnostics} errors; the rest of the file was not read`
+  if (severity !== 'error') {
+    run.warnings += 1
+    if (run.warnings > run.maxDiagnostics) return
+  } else run.errors += 1
+  run.diagnostics.push({ severity, code, message, at, hint })
+  if (run.errors < run.maxDiagnostics) return
+  const stop = `there are ${run.errors} errors; the rest was not read`
   run.diagnostics.push({ severity: 'error', code: 'zonefile-too-large', message: stop, at })
   run.stopped = true
 }

@@ -117,7 +117,7 @@ const TYPES: readonly RdataType[] = [
   define('URLFWD', null, 'path:string target:string code:u16 masking:u8 query:u8'),
 ]
 
-/** Mnemonics of types that have no form but the generic one here: obsolete, or never given one. Their name is `TYPE10` and so on. */
+/** Mnemonics of types that have no form but the generic one here: obsolete, or never given one. */
 export const FORMLESS_TYPES: ReadonlyMap<string, number> = new Map([
   ['NULL', 10],
   ['NXT', 30],
