@@ -35,7 +35,7 @@ describe('include', () => {
     expect(parsed.diagnostics.map(({ code }) => code)).toEqual(['value-invalid'])
   })
 
-  const FAULTS: readonly (readonly [include: string, files: Record<string, string>, ...faults: string[]])[] = [
+  const FAULTS: readonly (readonly [include: string, files: Record<string, string>, fault: string])[] = [
     ['[x.yaml]', {}, '2:11 error include-invalid "x.yaml" cannot be included: there is no such file'],
     ['x.yaml', {}, '2:10 error schema-type example.com.: include must be a list, not "x.yaml"'],
     ['[{fil: x.yaml}]', {}, '2:12 error schema-unknown-key example.com.: the key "fil" has no meaning in include[0]'],
@@ -58,8 +58,8 @@ describe('include', () => {
     ],
   ]
 
-  test.each(FAULTS)('%s %o', (include, files, ...faults) => {
-    expect(faultLines(parse(definition(include), { include: from(files) }))).toEqual(faults)
+  test.each(FAULTS)('%s %o', (include, files, expected) => {
+    expect(faultLines(parse(definition(include), { include: from(files) }))).toEqual([expected])
   })
 })
 

@@ -1,0 +1,57 @@
+import { type Document, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml'
+import { fault, ok, type Result } from '../../model/result.ts'
+import { commentsOf } from '../yaml/comments.ts'
+import { agreeOn, soundTree } from '../yaml/edit-document.ts'
+import { isSameTree } from '../yaml/same-tree.ts'
+import { type Position, rootPosition } from './format-positions.ts'
+import { canRehang, rehangAnchors } from './rehang-anchors.ts'
+import { keyText, sortEntries } from './sort-entries.ts'
+import { styleKey, styleScalar } from './style-scalars.ts'
+
+/**
+ * The canonical layout of a definition or fragment: keys in their order, names in octoDNS's natural order, two spaces of
+ * indentation, quotes where some reader of YAML needs them, no folding. Comments, anchors, blank lines and the choice between
+ * block and flow stay. The text that comes out is read again and must mean the same.
+ */
+export function formatDefinition(text: string): Result<string> {
+  const read = agreeOn(text)
+  if (!read.ok) return read
+  const { document, tree } = read.value
+  const { contents } = document
+  if (contents === null || isEmptyScalar(contents)) return ok(text)
+  const canSort = canRehang(document)
+  layOut(contents, rootPosition(tree), canSort)
+  if (canSort) rehangAnchors(contents)
+  const formatted = printDocument(document)
+  const again = soundTree(formatted)
+  if (!again.ok || !isSameTree(tree, again.value)) return fault('the file has a form that cannot be laid out without a change of meaning')
+  if (!haveSameComments(text, formatted)) return fault('the file has comments in places where they cannot be kept')
+  return ok(formatted)
+}
+
+/** A document as text, never folded. */
+export const printDocument = (document: Document): string =>
+  document.toString({ lineWidth: 0, indent: 2, indentSeq: true, singleQuote: true, flowCollectionPadding: false })
+
+const isEmptyScalar = (node: Node): boolean => isScalar(node) && node.value === null
+
+function layOut(node: Node, position: Position, canSort: boolean): void {
+  if (isScalar(node)) styleScalar(node, position.isText)
+  else if (isSeq(node)) for (const item of node.items) layOut(item as Node, position.item(), canSort)
+  else if (isMap(node)) {
+    const textOf = (sibling: string): string | undefined => {
+      const value = node.items.find((pair) => keyText(pair) === sibling)?.value
+      return isScalar(value) && typeof value.value === 'string' ? value.value : undefined
+    }
+    for (const pair of node.items) {
+      styleKey(pair.key as Scalar)
+      if (pair.value) layOut(pair.value as Node, position.child(keyText(pair), textOf), canSort)
+    }
+    if (canSort) sortEntries(node, position)
+  }
+}
+
+function haveSameComments(a: string, b: string): boolean {
+  const [x, y] = [commentsOf(a).sort(), commentsOf(b).sort()]
+  return x.length === y.length && x.every((comment, i) => comment === y[i])
+}
