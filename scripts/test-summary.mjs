@@ -26,7 +26,7 @@ if (status !== '0' && count.failed === 0) count.failed = 1
 
 const skippedSuites = [...new Set(readText(skipLogPath).split('\n').filter(Boolean))].sort()
 if (skippedSuites.length > 0) {
-  console.log(`\n!!! ${skippedSuites.length} suites were SKIPPED because programs are missing:`)
+  console.log(`\n!!! ${skippedSuites.length} suite${skippedSuites.length === 1 ? ' was' : 's were'} SKIPPED because programs are missing:`)
   for (const line of skippedSuites) console.log(`!!!   ${line}`)
 }
 console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`)

@@ -48,11 +48,14 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}|[\u{e0000}-\u{e007f}]/gu
 
+const PRINTABLE_ASCII = /^[ -~]*$/
+
 /**
  * Replaces by visible escapes what could forge lines, drive a terminal, or show text in another order than it has: control
  * characters, line separators, bidirectional controls, invisible characters and lone surrogates.
  */
 export function oneLine(text: string): string {
+  if (PRINTABLE_ASCII.test(text)) return text
   return text.replace(UNSAFE, (c) => {
     if (c === '\n') return '\\n'
     if (c === '\t') return '\\t'

@@ -6,7 +6,7 @@ import { oneLine } from '../model/diagnostic.ts'
 import { type DomainName, isAtOrBelow, relativeName, sortKey } from '../model/domain-name.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { ZoneSettings } from '../model/zone.ts'
-import type { Change, DomainChange, RecordChange } from '../plan/change.ts'
+import type { Change, DomainChange } from '../plan/change.ts'
 import type { Outcome } from '../plan/plan.ts'
 import type { ZoneView } from './report.ts'
 
@@ -62,50 +62,65 @@ function orderKeys(change: Change): { readonly owner: string; readonly kind: str
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 function rowsOf(change: Change, outcome: Outcome | null, zone: DomainName): RowGroup {
-  const base = { id: change.id === null ? null : oneLine(String(change.id)), state: outcome?.state ?? null }
-  if (change.subject === 'domain') return [{ ...base, ...domainRow(change), notes: outcomeNotes(outcome) }]
-  const split = change.split === undefined ? [] : [`separate calls: ${oneLine(change.split)}`]
-  const notes = [...split, ...outcomeNotes(outcome)]
+  if (change.subject === 'domain') return [domainRow(change, outcome)]
   const { existing, desired } = change
+  const split = change.split === undefined ? [] : [`separate calls: ${oneLine(change.split)}`]
+  const facts = { id: idText(change), state: outcome?.state ?? null, notes: [...split, ...outcomeNotes(outcome)] }
   if (existing && desired && existing.name !== desired.name) {
-    return [
-      { ...base, ...recordRow(existing, '-', zone), joint: 'out', notes: [] },
-      { ...base, ...recordRow(desired, '+', zone), joint: 'in', notes },
-    ]
+    return [recordRow(existing, null, '-', 'out', zone, { ...facts, notes: [] }), recordRow(desired, null, '+', 'in', zone, facts)]
   }
-  if (existing && desired) return [{ ...base, ...updateRow(change, existing, desired, zone), notes }]
+  if (existing && desired) return [recordRow(desired, existing, '~', null, zone, facts)]
   const record = desired ?? existing
   if (!record) throw new Error('a change without records')
-  return [{ ...base, ...recordRow(record, desired ? '+' : '-', zone), joint: null, notes }]
+  return [recordRow(record, null, desired ? '+' : '-', null, zone, facts)]
 }
 
-const recordRow = (record: ResourceRecord, marker: Marker, zone: DomainName) => ({
-  subject: 'record' as const,
-  marker,
-  name: ownerText(record.name, zone),
-  ttl: [ttlText(record)] as const,
-  type: oneLine(record.type),
-  data: [oneLine(record.data)] as const,
-})
+type Facts = Pick<RecordRow, 'id' | 'state' | 'notes'>
 
-const updateRow = ({ fields }: RecordChange, existing: ResourceRecord, desired: ResourceRecord, zone: DomainName) => ({
-  ...recordRow(desired, '~', zone),
-  joint: null,
-  ttl: fields.includes('ttl') ? ([ttlText(existing), ttlText(desired)] as const) : ([ttlText(desired)] as const),
-  data: fields.includes('data') ? ([oneLine(existing.data), oneLine(desired.data)] as const) : ([oneLine(desired.data)] as const),
-})
-
-function domainRow({ action, existing, desired, fields }: DomainChange): Pick<DomainRow, 'subject' | 'marker' | 'settings'> {
-  if (action === 'delete') return { subject: 'domain', marker: '-', settings: [] }
-  const settings = fields.map((key) => ({
-    key,
-    value:
-      action === 'create'
-        ? ([settingText(desired?.[key])] as const)
-        : ([settingText(existing?.[key]), settingText(desired?.[key])] as const),
-  }))
-  return { subject: 'domain', marker: action === 'create' ? '+' : '~', settings }
+/** The row of a record; with what it was `before`, cells that differ show both. */
+function recordRow(
+  record: ResourceRecord,
+  before: ResourceRecord | null,
+  marker: Marker,
+  joint: RecordRow['joint'],
+  zone: DomainName,
+  { id, state, notes }: Facts,
+): RecordRow {
+  const ttl = ttlText(record)
+  const data = oneLine(record.data)
+  return {
+    subject: 'record',
+    marker,
+    joint,
+    name: ownerText(record.name, zone),
+    ttl: before === null || before.ttl === record.ttl ? [ttl] : [ttlText(before), ttl],
+    type: oneLine(record.type),
+    data: before === null || before.data === record.data ? [data] : [oneLine(before.data), data],
+    id,
+    state,
+    notes,
+  }
 }
+
+function domainRow(change: DomainChange, outcome: Outcome | null): DomainRow {
+  const { action, existing, desired, fields } = change
+  const settings = action === 'delete' ? [] : fields.map((key) => ({ key, value: settingCell(action, existing?.[key], desired?.[key]) }))
+  return {
+    subject: 'domain',
+    marker: action === 'create' ? '+' : action === 'delete' ? '-' : '~',
+    settings,
+    id: idText(change),
+    state: outcome?.state ?? null,
+    notes: outcomeNotes(outcome),
+  }
+}
+
+type Setting = ZoneSettings[keyof ZoneSettings]
+
+const settingCell = (action: Change['action'], existing: Setting, desired: Setting): Cell =>
+  action === 'create' ? [settingText(desired)] : [settingText(existing), settingText(desired)]
+
+const idText = ({ id }: Change): string | null => (id === null ? null : oneLine(String(id)))
 
 function outcomeNotes(outcome: Outcome | null): string[] {
   switch (outcome?.state) {
@@ -127,7 +142,7 @@ function ownerText(name: DomainName, zone: DomainName): string {
 
 const ttlText = ({ ttl }: ResourceRecord): string => (ttl === null ? 'default' : String(ttl))
 
-function settingText(value: ZoneSettings[keyof ZoneSettings]): string {
+function settingText(value: Setting): string {
   if (value === undefined) return '(none)'
   if (typeof value === 'number') return String(value)
   if (typeof value === 'string') return value === '' ? '""' : oneLine(value)

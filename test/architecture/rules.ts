@@ -81,6 +81,6 @@ export const RULES: readonly IRegularForbiddenRuleType[] = [
   ),
   forbid('service-door', { path: '^src/', pathNot: '^src/service/' }, { path: '^src/service/', pathNot: '^src/service/index\\.ts$' }),
   forbid('no-cycles', { path: '^src/' }, { circular: true }),
-  forbid('resolvable', { path: '^src/' }, { couldNotResolve: true, pathNot: '(?:^|/)generated/' }),
+  forbid('resolvable', { path: '^src/' }, { couldNotResolve: true, path: '^\\.', pathNot: '(?:^|/)generated/' }),
   forbid('no-development-packages', { path: '^src/' }, { dependencyTypes: ['npm-dev'], pathNot: '(?:^|/)node_modules/@types/' }),
 ]

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { accessSync, constants, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, isAbsolute, join } from 'node:path'
 import { temporaryDirectory } from './temp-directory.ts'
 
 /** Where Debian keeps name servers; not always on the PATH of an ordinary user. */
@@ -8,12 +8,13 @@ const EXTRA_DIRECTORIES = ['/usr/sbin', '/usr/local/sbin', '/sbin']
 
 const found = new Map<string, string | null>()
 
-/** The absolute path of a program, or null where it is not installed. */
+/** The absolute path of a program, by name or already absolute; null where it is not installed. */
 export function findTool(name: string): string | null {
   const known = found.get(name)
   if (known !== undefined) return known
   const directories = [...(process.env['PATH'] ?? '').split(delimiter), ...EXTRA_DIRECTORIES].filter((path) => path !== '')
-  const path = directories.map((directory) => join(directory, name)).find(isExecutable) ?? null
+  const candidates = isAbsolute(name) ? [name] : directories.map((directory) => join(directory, name))
+  const path = candidates.find(isExecutable) ?? null
   found.set(name, path)
   return path
 }
