@@ -1,4 +1,4 @@
-import type { FieldKind } from '../../model/rdata/field-kind.ts'
+import type { FieldKind } from '../../model/rdata/kinds.ts'
 import { lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import { RECORD_KEYS, SETTING_KEYS } from './keys.ts'
 import type { Layout } from './reading.ts'
@@ -35,7 +35,7 @@ const SETTING_TEXTS: ReadonlySet<string> = new Set([
   'unsupported',
 ])
 
-const NUMBERS: ReadonlySet<FieldKind> = new Set<FieldKind>(['u8', 'u16', 'u32', 'algorithm'])
+const NUMBERS: ReadonlySet<FieldKind> = new Set<FieldKind>(['u8', 'u16', 'u32', 'u64', 'seconds', 'algorithm'])
 
 /** Text, or a list of texts. */
 const TEXT: Position = { order: null, isText: true, child: () => TEXT, item: () => TEXT }

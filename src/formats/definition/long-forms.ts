@@ -1,4 +1,4 @@
-import type { Token } from '../../model/rdata/field-kind.ts'
+import type { Token } from '../../model/rdata/token.ts'
 import { isBroken, isNull, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import { kindName, reportUnknownKey, type ValueContext } from './value-context.ts'
 import { LOCATION_KEYS, SERVICE_KEYS } from './value-forms.ts'

@@ -1,4 +1,4 @@
-import type { Token } from '../../model/rdata/field-kind.ts'
+import type { Token } from '../../model/rdata/token.ts'
 import type { Layout } from './reading.ts'
 
 /** The octets of a TXT value: `\;` stands for `;`, every other backslash for itself; characters beyond ASCII are UTF-8. */

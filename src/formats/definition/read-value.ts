@@ -1,11 +1,14 @@
-import { textToRdata } from '../../model/character-string.ts'
+import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS, textToRdata } from '../../model/character-string.ts'
 import type { SourcePosition } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import { canonicalRdata } from '../../model/rdata/canonical.ts'
-import { canonicalField, type FieldKind, type Token } from '../../model/rdata/field-kind.ts'
-import { fault, type Result } from '../../model/result.ts'
-import { isBroken, isNull, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
+import { canonicalField } from '../../model/rdata/field-kind.ts'
+import { type FieldKind, takesRest } from '../../model/rdata/kinds.ts'
+import type { Token } from '../../model/rdata/token.ts'
+import { fault, ok, type Result } from '../../model/result.ts'
+import { isBroken, isNull, type YamlMapping, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
 import { locationTokens, serviceTokens } from './long-forms.ts'
+import { presentationTokens } from './presentation-tokens.ts'
 import { stringToken, txtOctets } from './raw-text.ts'
 import { readTargetName } from './target-name.ts'
 import { isOctalLike, kindName, reportUnknownKey, type ValueContext } from './value-context.ts'
@@ -38,18 +41,20 @@ function readScalar(node: YamlNode, form: ValueForm, context: ValueContext): str
   }
   if (form.shape === 'text') return finish(node.at, textData(node.text, context), context)
   if (form.shape === 'scalar') return readField(form.kind, node, '', context)
-  const tokens = words(node.text)
+  const tokens = form.shape === 'presentation' ? presentationTokens(node.text) : ok(words(node.text))
+  if (!tokens.ok) return finish(node.at, tokens, context)
   return finish(
     node.at,
-    canonicalRdata(type, tokens, () => fault('has no names')),
+    canonicalRdata(type, tokens.value, (text) => targetName(text, node.at, '', context)),
     context,
   )
 }
 
-const textData = (text: string, { reading }: ValueContext): Result<string> => ({
-  ok: true,
-  value: textToRdata(txtOctets(text, reading.layout)),
-})
+function textData(text: string, { reading }: ValueContext): Result<string> {
+  const octets = txtOctets(text, reading.layout)
+  const length = octets.length + Math.max(1, Math.ceil(octets.length / MAX_STRING_OCTETS))
+  return length > MAX_RDATA_OCTETS ? fault(`the text takes ${length} octets; a record holds ${MAX_RDATA_OCTETS}`) : ok(textToRdata(octets))
+}
 
 function readMapping(node: YamlNode, form: ValueForm, context: ValueContext): string | null {
   const { reading, subject, type } = context
@@ -85,9 +90,10 @@ function readFields(node: YamlMapping, fields: readonly FormField[], context: Va
     else if (field.absent !== null) part = field.absent
     else if (!faulty.has(node)) faults.report('schema-missing-key', node.at, context.subject, `${field.key} is missing`)
     if (part === null) whole = false
-    else data = data === '' ? part : `${data} ${part}`
+    else if (part !== '') data = data === '' ? part : `${data} ${part}`
   }
-  return whole ? data : null
+  if (!whole) return null
+  return context.type === 'ZONEMD' ? finish(node.at, canonicalRdata(context.type, words(data), noNames), context) : data
 }
 
 /** The nodes of a value's fields by the key of the field, whichever of its names was used. */
@@ -117,6 +123,7 @@ function oldDelegationKeys(node: YamlMapping, type: string): Readonly<Record<str
 function readFieldNode(field: FormField, node: YamlNode, context: ValueContext): string | null {
   const { faults, faulty } = context.reading
   if (faulty.has(node) || isBroken(node)) return null
+  if (node.kind === 'sequence' && takesRest(field.kind)) return readParts(field, node, context)
   if (node.kind !== 'scalar') {
     faults.report('schema-type', node.at, context.subject, `${field.key} is one text or number, not a ${kindName(node)}`)
     return null
@@ -128,6 +135,20 @@ function readFieldNode(field: FormField, node: YamlNode, context: ValueContext):
   return readField(field.kind, node, field.key, context)
 }
 
+/** A field of several parts, such as the types of NSEC, as a list. */
+function readParts(field: FormField, node: YamlSequence, context: ValueContext): string | null {
+  const tokens: Token[] = []
+  for (const item of node.items) {
+    if (context.reading.faulty.has(item) || isBroken(item)) return null
+    if (item.kind !== 'scalar' || isNull(item)) {
+      context.reading.faults.report('schema-type', item.at, context.subject, `${field.key} is a list of texts`)
+      return null
+    }
+    tokens.push(...words(item.text))
+  }
+  return finish(node.at, canonicalField(field.kind, tokens, noNames), context, `${field.key}: `)
+}
+
 function readField(kind: FieldKind, node: YamlScalar, key: string, context: ValueContext): string | null {
   const name = key === '' ? '' : `${key}: `
   switch (kind) {
@@ -136,19 +157,19 @@ function readField(kind: FieldKind, node: YamlScalar, key: string, context: Valu
       return target.ok ? target.value : null
     }
     case 'string':
+    case 'optional-string':
     case 'text':
-    case 'strings':
       return finish(node.at, canonicalField(kind, [stringToken(node.text, context.reading.layout)], noNames), context, name)
-    case 'hex':
-    case 'base64':
-      return finish(node.at, canonicalField(kind, words(node.text), noNames), context, name)
     case 'u8':
     case 'u16':
     case 'u32':
+    case 'u64':
+    case 'seconds':
       if (isOctalLike(node))
         return finish(node.at, fault(`${node.text} begins with a zero, which some readers of YAML take for octal`), context, name)
       break
     default:
+      if (takesRest(kind)) return finish(node.at, canonicalField(kind, words(node.text), noNames), context, name)
   }
   return finish(node.at, canonicalField(kind, [{ text: node.text, quoted: false }], noNames), context, name)
 }

@@ -1,4 +1,4 @@
-import type { FieldKind } from '../../model/rdata/field-kind.ts'
+import { type FieldKind, mayBeEmpty, takesRest } from '../../model/rdata/kinds.ts'
 import { RDATA_TYPES, type RdataType } from '../../model/rdata/rdata-types.ts'
 
 /** One key of a value that is written as a mapping. */
@@ -13,11 +13,13 @@ export interface FormField {
 
 /**
  * How a value of a type is written in YAML: `scalar` as one text, `mapping` with a key for each field of the rdata,
- * `location` and `service` with octoDNS's own keys, `generic` as `\# LENGTH HEX`.
+ * `location` and `service` with octoDNS's own keys, `text` as the text of a TXT record, `presentation` as in a zone file (for
+ * types without a form of octoDNS's whose fields depend on each other), `generic` as `\# LENGTH HEX`.
  */
 export type ValueForm =
   | { readonly shape: 'scalar'; readonly kind: FieldKind }
   | { readonly shape: 'text' }
+  | { readonly shape: 'presentation' }
   | { readonly shape: 'mapping'; readonly fields: readonly FormField[] }
   | { readonly shape: 'location' }
   | { readonly shape: 'service' }
@@ -74,12 +76,15 @@ function formOfType(type: RdataType): ValueForm {
   if (type.type === 'SVCB' || type.type === 'HTTPS') return { shape: 'service' }
   if (TEXT_TYPES.has(type.type)) return { shape: 'text' }
   const [first] = type.fields
-  if (type.fields.length === 1 && first) return { shape: 'scalar', kind: first.kind }
+  if (type.fields.length === 1 && first) {
+    const inWords = first.kind === 'hex' || first.kind === 'base64'
+    return takesRest(first.kind) && !inWords ? { shape: 'presentation' } : { shape: 'scalar', kind: first.kind }
+  }
   const fields = type.fields.map(({ key, kind }) => ({
     key,
     kind,
     alias: ALIASES[type.type]?.[key] ?? null,
-    absent: ABSENT[type.type]?.[key] ?? null,
+    absent: ABSENT[type.type]?.[key] ?? (mayBeEmpty(kind) ? '' : null),
   }))
   return { shape: 'mapping', fields }
 }
