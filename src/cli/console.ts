@@ -5,8 +5,8 @@ import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import { renderDiagnostics } from '../report/diagnostics-report.ts'
 import { type ReportFormat, renderOutcome, renderPlan } from '../report/render-report.ts'
 import type { ReportOptions } from '../report/report.ts'
+import type { CommonOptions } from './common-options.ts'
 import { type CliIo, colorOf, type TextStream, widthOf } from './io.ts'
-import type { CommonOptions } from './program.ts'
 import { type ProgressBar, progressBar } from './progress-bar.ts'
 
 /** What commands say, and where: reports on standard output, everything else on standard error. */

@@ -1,16 +1,9 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { REFUSAL_NAMES } from '../model/zone.ts'
+import type { CommonOptions } from './common-options.ts'
 import { EXIT, type ExitStatus } from './exit-status.ts'
 import { VERSION } from './identity.ts'
 import type { CliIo } from './io.ts'
-
-/** Options every command has. */
-export interface CommonOptions {
-  readonly config?: string
-  readonly color?: boolean
-  readonly quiet?: boolean
-  readonly verbose?: boolean
-}
 
 /** A command's code is read only when it runs. */
 type Run<A extends readonly unknown[], O> = () => Promise<(io: CliIo, args: A, options: O & CommonOptions) => Promise<ExitStatus>>

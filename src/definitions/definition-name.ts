@@ -6,7 +6,7 @@ export type DefinitionKind = 'yaml' | 'zone-file' | 'split'
 /** What the name of a file says about it. */
 export interface FileName {
   readonly kind: DefinitionKind
-  /** Null where the name is not that of a zone. A single label (`shared.yaml`) is taken for a word, not for a top-level zone. */
+  /** Null where the name is not a domain name. */
   readonly zone: DomainName | null
 }
 
@@ -29,7 +29,7 @@ export function splitFolderZone(base: string, extension: string): DomainName | n
 
 function zoneNameOf(text: string): DomainName | null {
   const stem = text.replace(/\.$/, '')
-  if (!stem.includes('.')) return null
+  if (stem === '') return null
   const name = parseDomainName(`${stem}.`)
   return name.ok ? name.value : null
 }

@@ -11,7 +11,14 @@ import type { ZoneDifference } from './diff-zone.ts'
 export type Need = 'any' | 'address'
 
 const ADDRESS_TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS'])
-const NEED_BY_TYPE: Readonly<Record<string, Need>> = { CNAME: 'any', DNAME: 'any', ALIAS: 'address', NS: 'address', MX: 'address', SRV: 'address' }
+const NEED_BY_TYPE: Readonly<Record<string, Need>> = {
+  CNAME: 'any',
+  DNAME: 'any',
+  ALIAS: 'address',
+  NS: 'address',
+  MX: 'address',
+  SRV: 'address',
+}
 
 /** What a record points at and needs there; null for a record that points nowhere. */
 export function pointerOf(record: ResourceRecord): { readonly target: string; readonly need: Need } | null {
@@ -66,7 +73,8 @@ export function analyseContinuity(difference: ZoneDifference): Continuity {
   const before = presenceOf([...standingRecords, ...difference.removed])
   const after = presenceOf([...standingRecords, ...difference.added])
   const continuing = new Set([...before.sets.keys()].filter((key) => has(after.sets, key)))
-  const exists = (presence: Presence, pointer: { target: string; need: Need }): boolean => has(presence.names, needKey(pointer.target, pointer.need))
+  const exists = (presence: Presence, pointer: { target: string; need: Need }): boolean =>
+    has(presence.names, needKey(pointer.target, pointer.need))
   return {
     continuing,
     before,

@@ -20,6 +20,8 @@ export interface NameServerVerification {
   readonly asked: number
   readonly agreed: number
   readonly differences: readonly AnswerDifference[]
+  /** Delegations that the server does not show since it holds the zone below them too, and answers from that. */
+  readonly covered: readonly DomainName[]
   /** Why the server could not be asked; null where it could. */
   readonly failure: string | null
 }

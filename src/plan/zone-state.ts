@@ -1,6 +1,6 @@
 /** A zone in the middle of its changes: which call the target accepts now, and which would interrupt something that need not be. */
 import { type ResourceRecord, rrsetKey } from '../model/record.ts'
-import { addPresence, type Continuity, has, needKey, pointerOf, type Presence } from './continuity.ts'
+import { addPresence, type Continuity, has, needKey, type Presence, pointerOf } from './continuity.ts'
 import type { ZoneDifference } from './diff-zone.ts'
 
 /** A call as it changes the set of records: what goes, what comes. */

@@ -49,9 +49,12 @@ function renderText(zones: readonly ZoneVerification[], { color, verbose }: Repo
   const lines = zones.flatMap((zone) => (verbose || !isVerified(zone) ? zoneLines(zone, palette, verbose) : []))
   const verified = zones.filter(isVerified).length
   const asked = zones.reduce((sum, zone) => sum + zone.nameServers.reduce((all, server) => all + server.asked, 0), 0)
-  const hidden = zones.reduce((sum, zone) => sum + zone.hidden.length, 0)
+  const hidden = zones.reduce(
+    (sum, zone) => sum + zone.hidden.length + Math.max(0, ...zone.nameServers.map((server) => server.covered.length)),
+    0,
+  )
   const parts = [`${verified} of ${counted(zones.length, 'zone')} as defined`, `${counted(asked, 'record set')} asked for`]
-  if (hidden > 0) parts.push(`${counted(hidden, 'record set')} hidden below delegations and not asked for`)
+  if (hidden > 0) parts.push(`${counted(hidden, 'record set')} hidden by delegations`)
   const summary = `Verified: ${parts.join(', ')}.`
   lines.push(verified === zones.length ? palette.added(summary) : palette.error(summary))
   return `${lines.join('\n')}\n`
@@ -83,6 +86,8 @@ function serverLines(server: NameServerVerification, palette: Palette, verbose: 
     for (const line of expected) if (!answered.includes(line)) lines.push(palette.removed(`      missing ${oneLine(line)}`))
     for (const line of answered) if (!expected.includes(line)) lines.push(palette.added(`      instead ${oneLine(line)}`))
   }
+  if (verbose)
+    for (const name of server.covered) lines.push(palette.dim(`    not shown, since the server holds the zone below too: ${name} NS`))
   const more = server.asked - server.agreed - shown.length
   if (more > 0) lines.push(palette.dim(`    and ${counted(more, 'record set')} more`))
   return lines

@@ -287,7 +287,7 @@ nameservers: [127.0.0.1:5353]
         'zonewright.yaml': `${ONE_PROVIDER}zones:\n  - files: [zones/gone.yaml, zones/notes.txt]\n  - files: zones/*\n`,
         'zones/notes.txt': 'x',
         'zones/good.yaml': zoneOf('good.example'),
-        'zones/lonely.yaml': 'www: {type: A, value: 192.0.2.1}\n',
+        'zones/not a name.yaml': 'www: {type: A, value: 192.0.2.1}\n',
         'zones/empty.example./README': 'x',
       })
       writeFileSync(join(folder, 'zones/latin.example.yaml'), Buffer.from('caf\xe9: 1\n', 'latin1'))
@@ -301,7 +301,7 @@ nameservers: [127.0.0.1:5353]
         'zones/big.example.yaml:1:1 error file-too-large',
         'zones/empty.example.:1:1 error no-definitions',
         'zones/latin.example.yaml:1:1 error file-unreadable',
-        'zones/lonely.yaml:1:1 error zone-name',
+        'zones/not a name.yaml:1:1 error zone-name',
         'zonewright.yaml:3:5 error file-format',
         'zonewright.yaml:3:5 error file-unreadable',
         'zonewright.yaml:3:5 warning no-definitions',

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../model/diagnostic-codes.ts'
 import { nearestWord } from '../../model/nearest-word.ts'
+import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { CliIo } from '../io.ts'
 import { packageFolder } from '../package-folder.ts'
-import type { CommonOptions } from '../program.ts'
 
 /** `zonewright explain [code]`: the entry of the documentation about a diagnostic, or the list of all. */
 export async function explain(io: CliIo, [code]: readonly [string | undefined], options: CommonOptions): Promise<ExitStatus> {

@@ -6,10 +6,10 @@ import { writeFileAtomically } from '../../definitions/write-file.ts'
 import { formatDefinition } from '../../formats/definition/format-definition.ts'
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
 import { counted } from '../../report/counts.ts'
+import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { CliIo } from '../io.ts'
-import type { CommonOptions } from '../program.ts'
 import { configOrDefault } from './validate.ts'
 
 /** `zonewright fmt [path...]`: writes YAML definitions in the canonical layout. The files it changes, or would, are named on standard output. */

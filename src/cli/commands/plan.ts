@@ -1,11 +1,11 @@
 import { hasErrors } from '../../model/diagnostic.ts'
 import type { ReportFormat } from '../../report/render-report.ts'
 import { type PlannedRun, planZones } from '../../sync/plan-zones.ts'
+import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { TOOL } from '../identity.ts'
 import type { CliIo } from '../io.ts'
-import type { CommonOptions } from '../program.ts'
 import { openWorkspace, type Workspace } from '../workspace.ts'
 
 export interface PlanningOptions extends CommonOptions {

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
+import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { parseListen } from '../listen-address.ts'
-import type { CommonOptions } from '../program.ts'
 
 export interface ServeOptions extends CommonOptions {
   readonly listen: string

@@ -7,10 +7,10 @@ import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
 import { counted } from '../../report/counts.ts'
 import { countDiagnostics } from '../../report/diagnostics-report.ts'
 import { validationDocument } from '../../report/validation-document.ts'
+import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { CliIo } from '../io.ts'
-import type { CommonOptions } from '../program.ts'
 
 export interface ValidateOptions extends CommonOptions {
   readonly format: 'text' | 'json' | 'github'

@@ -5,10 +5,10 @@ import { renderVerification, type VerificationFormat } from '../../report/verifi
 import { nameServersOf } from '../../sync/name-servers.ts'
 import type { PlannedZone } from '../../sync/plan-zones.ts'
 import { verifyZone } from '../../sync/verify-zone.ts'
+import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { type CliIo, colorOf, widthOf } from '../io.ts'
-import type { CommonOptions } from '../program.ts'
 import { openWorkspace, type WorkspaceJob } from '../workspace.ts'
 import { checkWorkspace, runPlan } from './plan.ts'
 

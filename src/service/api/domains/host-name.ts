@@ -18,8 +18,8 @@ export function readHostName(text: string, domain: DomainName): string | null {
   return full.length <= MAX_NAME ? full : null
 }
 
-/** The name of a domain of the service: at least two labels, none with a hyphen at an end, the last of letters (or an A-label). */
-const DOMAIN = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,58}[a-z0-9])\.$/
+/** The name of a domain of the service: labels of RFC 1035, none with a hyphen at an end, the last of letters (or an A-label). */
+const DOMAIN = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?:[a-z]{2,63}|xn--[a-z0-9-]{1,58}[a-z0-9])\.$/
 
 /** The name of a domain from a request; null where it is none. */
 export function readDomain(text: string): DomainName | null {

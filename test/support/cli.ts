@@ -1,0 +1,30 @@
+import { PassThrough } from 'node:stream'
+import type { CliIo } from '../../src/cli/io.ts'
+import { runCli } from '../../src/cli/program.ts'
+
+export interface CliResult {
+  readonly status: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface CliSetting {
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly now?: () => Date
+}
+
+/** Runs the program in this process, with no terminal. */
+export async function cli(args: readonly string[], { cwd, env = {}, now = () => new Date() }: CliSetting): Promise<CliResult> {
+  const written = { stdout: '', stderr: '' }
+  const stream = (name: 'stdout' | 'stderr'): CliIo['stdout'] => ({
+    write: (text) => {
+      written[name] += text
+      return true
+    },
+  })
+  const stdin = new PassThrough()
+  stdin.end()
+  const status = await runCli(args, { stdout: stream('stdout'), stderr: stream('stderr'), stdin, env, cwd, now })
+  return { status, ...written }
+}
