@@ -1,7 +1,7 @@
 import type { Token } from '../../model/rdata/token.ts'
 import { fault, ok, type Result } from '../../model/result.ts'
 
-const TOKEN = /\s*(?:"((?:[^"\\]|\\.)*)"(?=\s|$)|((?:[^\s"\\]|\\.|="(?:[^"\\]|\\.)*")+))/sy
+const TOKEN = /\s*(?:"((?:[^"\\]|\\.)*)"(?=\s|$)|((?:="(?:[^"\\]|\\.)*"|[^\s"\\]|\\.)+))/sy
 
 /** The tokens of rdata in presentation form (RFC 1035 section 5.1): words and quoted strings, on one line and without comments. */
 export function presentationTokens(text: string): Result<Token[]> {
