@@ -21,22 +21,27 @@ export function sortEntries(map: YAMLMap, { order, isRecordMap }: Position): voi
   // The blank line between entries stays between entries.
   if (after.key.spaceBefore) before.key.spaceBefore = true
   after.key.spaceBefore = false
-  if (isRecordMap) handCommentDown(map, before.key, after.key)
+  if (isRecordMap) handCommentDown(map, before.key)
+  keepHeader(map, before.key, after.key)
   keepOnTop(before.key, after.key)
 }
 
 export const keyText = ({ key }: Pair<unknown, unknown>): string => (isScalar(key) ? String(key.value ?? '') : '')
 
-/**
- * The parser keeps a comment above the first entry with the mapping. Its last paragraph is about that entry, which has moved;
- * the paragraphs above it are about the whole.
- */
-function handCommentDown(map: YAMLMap, before: Node, after: Node): void {
+/** After a document marker the parser keeps the comment above the first entry with the mapping; elsewhere with the entry. */
+function handCommentDown(map: YAMLMap, before: Node): void {
   if (map.flow || typeof map.commentBefore !== 'string' || before.commentBefore) return
-  const cut = map.commentBefore.lastIndexOf('\n\n')
-  before.commentBefore = map.commentBefore.slice(cut === -1 ? 0 : cut + 2)
-  map.commentBefore = cut === -1 ? null : map.commentBefore.slice(0, cut)
-  if (cut !== -1) after.spaceBefore = true
+  before.commentBefore = map.commentBefore
+  map.commentBefore = null
+}
+
+/** Of the comment above an entry that was the first, only the last paragraph is about the entry: what is above it is about the whole. */
+function keepHeader(map: YAMLMap, before: Node, after: Node): void {
+  const cut = before.commentBefore?.lastIndexOf('\n\n') ?? -1
+  if (map.flow || map.commentBefore || !before.commentBefore || cut === -1) return
+  map.commentBefore = before.commentBefore.slice(0, cut)
+  before.commentBefore = before.commentBefore.slice(cut + 2)
+  after.spaceBefore = true
 }
 
 const MODELINE = /^ *yaml-language-server:/

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import { formatDefinition } from '../../../src/formats/definition/format-definition.ts'
+import { CORPUS } from '../octodns/corpus.ts'
+import { parse, recordLines } from './parse.ts'
+
+const format = (text: string): string => {
+  const formatted = formatDefinition(text)
+  return formatted.ok ? formatted.value : `! ${formatted.message}`
+}
+
+/** What a layout becomes; the same text where it is canonical. */
+const CASES: readonly (readonly [name: string, text: string, formatted: string])[] = [
+  ['an empty file', '', ''],
+  ['comments alone', '# a\n', '# a\n'],
+  ['names in natural order, the apex first', 'b: {}\na10: {}\na2: {}\n"": {}\n', "'': {}\na2: {}\na10: {}\nb: {}\n"],
+  ['octoDNS keys in natural order', 'a: {value: 192.0.2.1, type: A, ttl: 5}\n', 'a: {ttl: 5, type: A, value: 192.0.2.1}\n'],
+  [
+    'octoDNS values in natural order',
+    'a: {type: MX, value: {preference: 1, exchange: b.}}\n',
+    'a: {type: MX, value: {exchange: b., preference: 1}}\n',
+  ],
+  [
+    'settings and records in reading order',
+    'records:\n  a: {value: {exchange: b, preference: 1}, ttl: 5, type: MX}\ntags: [b, a]\ndomain: example.com\n',
+    'domain: example.com\ntags: [b, a]\nrecords:\n  a: {type: MX, ttl: 5, value: {preference: 1, exchange: b}}\n',
+  ],
+  ['two spaces, lists indented', 'a:\n-   type: A\n    values:\n    - 192.0.2.1\n', 'a:\n  - type: A\n    values:\n      - 192.0.2.1\n'],
+  [
+    'keys that look like something else get quotes',
+    '010: {}\n1.10: {}\nnull: {}\nno: {}\n1e2: {}\n',
+    "'1.10': {}\n'1e2': {}\n'010': {}\n'no': {}\n'null': {}\n",
+  ],
+  ['other quotes go', '"a": {"type": "A", \'value\': "192.0.2.1"}\n', 'a: {type: A, value: 192.0.2.1}\n'],
+  ['quotes that are needed stay', 'a: {type: TXT, value: "b: c"}\n', "a: {type: TXT, value: 'b: c'}\n"],
+  ['text that looks like a number gets quotes', 'a: {type: TXT, value: 1.10}\n', "a: {type: TXT, value: '1.10'}\n"],
+  ['text in quotes keeps them', 'a: {type: TXT, value: "10"}\n', "a: {type: TXT, value: '10'}\n"],
+  [
+    'numbers stay numbers',
+    'a: {ttl: 60, type: MX, value: {exchange: b., preference: 10}}\n',
+    'a: {ttl: 60, type: MX, value: {exchange: b., preference: 10}}\n',
+  ],
+  [
+    'addresses need no quotes',
+    'a: {type: A, value: "192.0.2.1"}\nb: {type: AAAA, value: "2001:db8::1"}\n',
+    'a: {type: A, value: 192.0.2.1}\nb: {type: AAAA, value: 2001:db8::1}\n',
+  ],
+  ['the document marker stays', '---\na: {}\n', '---\na: {}\n'],
+  ['long text is not folded', `a: {type: TXT, value: ${'x y '.repeat(100)}z}\n`, `a: {type: TXT, value: ${'x y '.repeat(100)}z}\n`],
+  ['folded text becomes one line', 'a:\n  type: TXT\n  value: b\n    c\n', 'a:\n  type: TXT\n  value: b c\n'],
+  [
+    'comments go with what they are about',
+    '# file\n\n# b\nb: {} # b too\n\n# a\na:\n  # type\n  type: A # A\n  value: 192.0.2.1\n# end\n',
+    '# file\n\n# a\na:\n  # type\n  type: A # A\n  value: 192.0.2.1\n\n# b\nb: {} # b too\n\n# end\n',
+  ],
+  [
+    'the line for editors stays on top',
+    '# yaml-language-server: $schema=a\ntags: []\n# name\ndomain: example.com\n',
+    '# yaml-language-server: $schema=a\n# name\ndomain: example.com\ntags: []\n',
+  ],
+  [
+    'an anchor stands before its alias',
+    'b: {type: A, value: &x 192.0.2.1}\na: {type: A, value: *x}\n',
+    'a: {type: A, value: &x 192.0.2.1}\nb: {type: A, value: *x}\n',
+  ],
+  ['merges come first', 'a:\n  ttl: 5\n  <<: {type: A}\n', 'a:\n  <<: {type: A}\n  ttl: 5\n'],
+  ['includes stay', 'b: !include b.yaml\na: !include a.yaml\n', 'a: !include a.yaml\nb: !include b.yaml\n'],
+  ['explicit keys become plain ones', "? ''\n: {type: A, value: 192.0.2.1}\n", "'': {type: A, value: 192.0.2.1}\n"],
+  ['what is empty stays so', 'a: {type: A, value: ~}\nb:\n', 'a: {type: A, value: ~}\nb:\n'],
+  ['Windows line ends', 'b: {}\r\na: {}\r\n', 'a: {}\nb: {}\n'],
+]
+
+describe('layout', () => {
+  test.each(CASES)('%s', (_, text, formatted) => {
+    expect(format(text)).toBe(formatted)
+    expect(format(formatted)).toBe(formatted)
+  })
+
+  test.each([
+    ['a: [', 'line 1: the file ends inside'],
+    ['a: 1\na: 2\n', 'line 2: the key "a" stands twice'],
+    ['a: 1\n---\nb: 1\n', 'line 2: the file holds 2 YAML documents'],
+    ['a: *b\n', 'line 1: there is no anchor &b'],
+  ])('%j is left alone', (text, message) => expect(format(text)).toContain(`! ${message}`))
+})
+
+describe('the corpus', () => {
+  const files = CORPUS.flatMap(({ id, files }) => files.map(({ file, text }) => [`${id} ${file}`, text] as const))
+
+  test.each(files)('%s keeps its meaning, and the layout is canonical', (_, text) => {
+    const formatted = format(text)
+    expect(formatted).not.toMatch(/^!/)
+    expect(format(formatted)).toBe(formatted)
+    expect(recordLines(parse(formatted)).sort()).toEqual(recordLines(parse(text)).sort())
+  })
+})
+
+test('a large file is laid out in time', () => {
+  const text = Array.from({ length: 5000 }, (_, i) => `h${5000 - i}:\n  type: A\n  ttl: 300\n  value: 192.0.2.${i % 250}\n`).join('')
+  const start = performance.now()
+  expect(format(text).startsWith('h1:\n')).toBe(true)
+  expect(performance.now() - start).toBeLessThan(5000)
+})

@@ -1,0 +1,31 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compareNatural } from '../../../src/formats/octodns/natural-order.ts'
+
+describe('natural order', () => {
+  test.each([
+    [['', '2', '12', '12.1', '*', 'a', 'a2', 'a10', 'b']],
+    [['01', '1', '1a', '2']],
+    [['@', 'A', 'Z', '_a', 'a', 'ü', 'z', '\uff21', '\u{1f600}']],
+    [['0', '9', '10', '99999999999999999998', '99999999999999999999']],
+    [['*.a', '_dmarc', 'a.b', 'a.b.c', 'aa']],
+  ])('%j', (sorted) => {
+    const others = [[...sorted].reverse(), [...sorted].sort()]
+    for (const other of others) expect(other.toSorted(compareNatural)).toEqual(sorted)
+  })
+
+  test('is a total order', () => {
+    const text = fc.string({
+      unit: fc.constantFrom('a', 'b', '0', '1', '9', '.', '-', 'é', 'e\u0301', '\ud83d\ude00', '\uffee'),
+      maxLength: 6,
+    })
+    fc.assert(
+      fc.property(text, text, text, (a, b, c) => {
+        expect(Math.sign(compareNatural(a, b))).toBe(-Math.sign(compareNatural(b, a)) + 0)
+        expect(compareNatural(a, b) === 0).toBe(a === b)
+        if (compareNatural(a, b) < 0 && compareNatural(b, c) < 0) expect(compareNatural(a, c)).toBeLessThan(0)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
