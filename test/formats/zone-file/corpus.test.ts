@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { cnameNotAlone } from '../../../src/definitions/zone-rules/cname-rules.ts'
+import { indexZone } from '../../../src/definitions/zone-rules/zone-index.ts'
+import { rdataOctets } from '../../../src/formats/wire/rdata-codec.ts'
+import { printZoneFile } from '../../../src/formats/zone-file/print-zone-file.ts'
+import { hasErrors } from '../../../src/model/diagnostic.ts'
+import { desiredZone, name } from '../../support/records.ts'
+import { CORPUS, expectedLines, originOf, parseCorpusZone, readCorpus } from './corpus.ts'
+import { lines, parse } from './zone-text.ts'
+
+/** Zones that are refused by others for more than their text, and by what they are refused here. */
+const NOT_BY_THE_PARSER: Readonly<Record<string, string>> = {
+  'dnscontrol-getzones/apex.com.zone': 'a CNAME at the apex is for the rules of zones',
+  'octodns/invalid.zone.zone': 'a zone without NS records is what a provider with its own name servers wants',
+}
+
+describe('zone files of other projects', () => {
+  test.each(CORPUS)('$id: $expect', (zone) => {
+    const parsed = parseCorpusZone(zone)
+    const isRefused = hasErrors(parsed.diagnostics)
+    expect(isRefused).toBe(zone.expect === 'reject' && !(zone.id in NOT_BY_THE_PARSER))
+    const expected = expectedLines(zone)
+    // As a set: the same record twice is for the rules of zones.
+    if (expected !== null) expect(new Set(lines(parsed.records))).toEqual(new Set(expected))
+  })
+
+  test.each(CORPUS)('$id: printing and reading again changes nothing', (zone) => {
+    const origin = originOf(zone)
+    const { records } = parseCorpusZone(zone)
+    for (const style of ['canonical', 'pretty'] as const) {
+      const text = printZoneFile(records, { origin, style })
+      const again = parse(text, { origin })
+      expect(again.diagnostics).toEqual([])
+      expect(lines(again.records).sort()).toEqual(lines(records).sort())
+      expect(printZoneFile(again.records, { origin, style })).toBe(text)
+    }
+  })
+
+  test('the CNAME at the apex is found by the rule', () => {
+    const zone = CORPUS.find(({ id }) => id === 'dnscontrol-getzones/apex.com.zone')
+    if (!zone) throw new Error('the case is missing')
+    const { records } = parseCorpusZone(zone)
+    const found = cnameNotAlone(indexZone({ ...desiredZone(originOf(zone), ''), records }))
+    expect(found.map(({ code }) => code)).toContain('cname-not-alone')
+  })
+
+  test.each(['dnspython/example1.good', 'dnspython/example2.good'])('%s is the zone as dnspython prints it', (file) => {
+    const origin = name('example.')
+    expect(lines(parse(readCorpus(file), { origin }).records).sort()).toEqual(
+      lines(parse(readCorpus('dnspython/example'), { origin }).records).sort(),
+    )
+  })
+
+  test('the test vectors of RFC 9460 are the same as text and as octets', () => {
+    const vectors = (file: string): string[] => {
+      // One record for each vector: a line that is not within parentheses gets owner, TTL and type.
+      const text = readCorpus(`dnspython/${file}`).replace(/^(?=[0-9\\])/gm, (_, at: number, whole: string) => {
+        const before = whole.slice(0, at).replace(/;.*$/gm, '')
+        const depth = (before.match(/\(/g)?.length ?? 0) - (before.match(/\)/g)?.length ?? 0)
+        return depth === 0 ? 'a 1 SVCB ' : ''
+      })
+      const { records, diagnostics } = parse(text)
+      expect(diagnostics).toEqual([])
+      return records.map(({ type, data }) => rdataOctets(type, data).toString('hex'))
+    }
+    const octets = vectors('svcb_test_vectors.generic')
+    expect(octets.length).toBeGreaterThan(8)
+    expect(vectors('svcb_test_vectors.text')).toEqual(octets)
+  })
+})

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest'
+import { faults, lines, parse } from './zone-text.ts'
+
+/** Faulty text, where each fault is found, and the records that are left. */
+const FAULTS: readonly (readonly [what: string, text: string, faults: readonly string[], records?: readonly string[]])[] = [
+  [
+    'all of them are found',
+    'a 1 A 1.2.3\nb 1 AAAA ::g\nc 1 A 192.0.2.1\nd 1 NOPE x\n',
+    ['1:7 error[value-invalid]', '2:10 error[value-invalid]', '4:5 error[type-unknown]'],
+    ['c.example.com. 1 A 192.0.2.1'],
+  ],
+  [
+    'the token at fault',
+    'a 1 MX ten mail\nb 1 MX 10 a..b\nc 1 SRV 1 2 70000 t.\n',
+    ['1:8 error[value-invalid]', '2:11 error[value-invalid]', '3:13 error[value-invalid]'],
+  ],
+  ['a missing field is after the last', 'a 1 MX 10\nb 1 A', ['1:10 error[value-invalid]', '2:6 error[value-invalid]']],
+  ['a field too many', 'a 1 A 192.0.2.1 192.0.2.2', ['1:17 error[value-invalid]']],
+  ['no type', 'a\na 1 IN', ['1:2 error[zonefile-syntax]', '2:7 error[zonefile-syntax]']],
+  ['TTL or class twice', 'a 1 IN 2 A 192.0.2.1\na IN 1 IN A 192.0.2.1', ['1:8 error[zonefile-syntax]', '2:8 error[zonefile-syntax]']],
+  [
+    'a TTL out of range',
+    'a 2147483648 A 192.0.2.1\na 2147483647 A 192.0.2.2\na 5y A 192.0.2.3',
+    ['1:3 error[ttl-invalid]', '3:3 error[ttl-invalid]'],
+    ['a.example.com. 2147483647 A 192.0.2.2'],
+  ],
+  [
+    'other classes',
+    'a 1 CH TXT x\na HS 1 A 192.0.2.1\na CLASS3 A 192.0.2.1',
+    ['1:5 error[zonefile-class]', '2:3 error[zonefile-class]', '3:3 error[zonefile-class]'],
+  ],
+  [
+    'types of messages',
+    'a 1 TYPE41 \\# 0\na 1 TYPE255 \\# 0\na 1 ANY x',
+    ['1:5 error[type-unknown]', '2:5 error[type-unknown]', '3:5 error[zonefile-class]'],
+  ],
+  [
+    'a bad owner; what inherits it is dropped without another word',
+    'a..b 1 A 192.0.2.1\n 1 A 192.0.2.2\nc 1 A 192.0.2.3',
+    ['1:1 error[name-invalid]'],
+    ['c.example.com. 1 A 192.0.2.3'],
+  ],
+  ['no owner to inherit', ' 1 A 192.0.2.1\n 1 A 192.0.2.2\n', ['1:2 error[name-invalid]']],
+  [
+    'a quote that does not end',
+    'a 1 TXT "x\nb 1 A 192.0.2.1\nc 1 TXT "y',
+    ['1:9 error[zonefile-syntax]', '3:9 error[zonefile-syntax]'],
+    ['b.example.com. 1 A 192.0.2.1'],
+  ],
+  ['a parenthesis that does not end', 'a 1 TXT ( x\nb 1 A 192.0.2.1\n', ['1:9 error[zonefile-syntax]'], ['b.example.com. 1 A 192.0.2.1']],
+  [
+    'a parenthesis that closes nothing',
+    'a 1 A 192.0.2.1 )\nb 1 A 192.0.2.2',
+    ['1:17 error[zonefile-syntax]'],
+    ['b.example.com. 1 A 192.0.2.2'],
+  ],
+  ['a place on a later line', 'a 1 SOA . . (\n 1\n x\n 3 4 5 )\nb 1 A x', ['3:2 error[value-invalid]', '5:7 error[value-invalid]']],
+  ['a lone backslash', 'a\\\nb 1 TXT c\\', ['1:1 error[name-invalid]', '1:3 error[zonefile-syntax]', '2:9 error[value-invalid]']],
+  ['escapes that are none', 'a\\256 1 A 192.0.2.1\nb 1 TXT \\25x "\\999"', ['1:1 error[name-invalid]', '2:9 error[value-invalid]']],
+  [
+    'names too long',
+    `${'a'.repeat(64)} 1 A 192.0.2.1\n${'a.'.repeat(130)} 1 A 192.0.2.1`,
+    ['1:1 error[name-invalid]', '2:1 error[name-invalid]'],
+  ],
+  [
+    'strings too long',
+    `a 1 TXT ${'a'.repeat(255)}\nb 1 TXT ${'a'.repeat(256)}\nc 1 TXT ${'\\000'.repeat(256)}`,
+    ['2:9 error[value-invalid]', '3:9 error[value-invalid]'],
+    [`a.example.com. 1 TXT "${'a'.repeat(255)}"`],
+  ],
+  ['data too long', `a 1 TXT ${`"${'a'.repeat(255)}" `.repeat(257)}`, ['1:9 error[value-invalid]']],
+  [
+    'directives',
+    '$NOPE x\n$ORIGIN\n$ORIGIN a b\n$ORIGIN a..b\n$TTL\n$TTL x\n $TTL 5',
+    [
+      '1:1 error[zonefile-directive]',
+      '2:8 error[zonefile-directive]',
+      '3:11 error[zonefile-directive]',
+      '4:9 error[name-invalid]',
+      '5:5 error[zonefile-directive]',
+      '6:6 error[ttl-invalid]',
+      '7:2 error[name-invalid]',
+      '7:2 error[type-unknown]',
+    ],
+  ],
+  [
+    'generic data',
+    'a 1 TYPE65280 \\# 2 00\na 1 TYPE65280 x\na 1 A \\# 3 000000\na 1 MX \\# 4 000ac000\na 1 ALIAS \\# 0',
+    [
+      '1:15 error[value-invalid]',
+      '2:15 error[value-invalid]',
+      '3:7 error[value-invalid]',
+      '4:8 error[value-invalid]',
+      '5:11 error[value-invalid]',
+    ],
+  ],
+  ['compressed names in generic data', 'a 1 MINFO \\# 5 0161 00 c000', ['1:11 error[value-invalid]']],
+  [
+    'TTLs that servers read in two ways get one warning',
+    '@ 1 SOA . . 1 2 3 4 77\na A 192.0.2.1\na A 192.0.2.2',
+    ['2:1 warning[zonefile-ttl]'],
+    ['example.com. 1 SOA . . 1 2 3 4 77', 'a.example.com. 77 A 192.0.2.1', 'a.example.com. 77 A 192.0.2.2'],
+  ],
+]
+
+describe('faults of a zone file', () => {
+  test.each(FAULTS)('%s', (_, text, expected, records = []) => {
+    const parsed = parse(text)
+    expect(faults(parsed)).toEqual(expected)
+    expect(lines(parsed.records)).toEqual(records)
+  })
+
+  test('relative names without an origin', () => {
+    expect(faults(parse('a 1 A 192.0.2.1\nb. 1 NS @\n$ORIGIN c', { origin: null }))).toEqual([
+      '1:1 error[name-invalid]',
+      '2:9 error[value-invalid]',
+      '3:9 error[name-invalid]',
+    ])
+  })
+
+  test('messages name owner and type', () => {
+    const [first] = parse('www 1 MX ten mail').diagnostics
+    expect(first?.message).toBe('www.example.com. MX: preference: "ten" is not a whole number')
+  })
+
+  test('reading stops after as many errors as are asked for', () => {
+    const parsed = parse('a 1 A x\n'.repeat(1000), { maxDiagnostics: 3 })
+    expect(parsed.diagnostics.map(({ code }) => code)).toEqual(['value-invalid', 'value-invalid', 'value-invalid', 'zonefile-too-large'])
+  })
+
+  test('reading stops after as many records as are asked for', () => {
+    const parsed = parse('a 1 A 192.0.2.1\n'.repeat(10), { maxRecords: 4 })
+    expect(parsed.records).toHaveLength(4)
+    expect(faults(parsed)).toEqual(['5:1 error[zonefile-too-large]'])
+  })
+
+  test('records outside the zone are left out with a warning, of which not too many are kept', () => {
+    const parsed = parse(`a 1 A 192.0.2.1\n${'b.example.org. 1 A 192.0.2.2\n'.repeat(500)}notexample.com. 1 A 192.0.2.3\n`, {
+      zone: parse('').origin ?? undefined,
+    })
+    expect(lines(parsed.records)).toEqual(['a.example.com. 1 A 192.0.2.1'])
+    expect(parsed.diagnostics).toHaveLength(200)
+    expect(faults(parsed)[0]).toBe('2:1 warning[name-outside-zone]')
+  })
+})

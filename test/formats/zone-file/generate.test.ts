@@ -1,0 +1,70 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the braces are those of $GENERATE
+import { describe, expect, test } from 'vitest'
+import { describeWithTools } from '../../support/skip.ts'
+import { checkZone } from '../../support/tools.ts'
+import { faults, lines, ORIGIN, parse } from './zone-text.ts'
+
+const GENERATED: readonly (readonly [text: string, records: readonly string[]])[] = [
+  ['$GENERATE 1-2 a$ 60 A 192.0.2.$', ['a1.example.com. 60 A 192.0.2.1', 'a2.example.com. 60 A 192.0.2.2']],
+  ['$GENERATE 0-4/2 $ 60 IN PTR h$.example.org.', [0, 2, 4].map((n) => `${n}.example.com. 60 PTR h${n}.example.org.`)],
+  [
+    '$GENERATE 9-10 a${0,3} 60 CNAME b${-5,2,d}',
+    ['a009.example.com. 60 CNAME b04.example.com.', 'a010.example.com. 60 CNAME b05.example.com.'],
+  ],
+  ['$GENERATE 255-255 ${0,4,x}-${0,4,X}-${1,0,o} 60 CNAME c', ['00ff-00ff-400.example.com. 60 CNAME c.example.com.']],
+  ['$GENERATE 26-26 ${0,7,n}.a 60 CNAME ${0,0,n}.b', ['a.1.0.0.a.example.com. 60 CNAME a.1.b.example.com.']],
+  ['$GENERATE 1-1 a 60 MX "10 b$"', ['a.example.com. 60 MX 10 b1.example.com.']],
+  ['$GENERATE 1-1 a 60 TXT "b $"', ['a.example.com. 60 TXT "b" "1"']],
+  ['$GENERATE 1-1 a 60 TXT "\\"b $\\" c"', ['a.example.com. 60 TXT "b 1" "c"']],
+  ['$GENERATE 1-1 d 60 CNAME b\\$$$', ['d.example.com. 60 CNAME b\\$\\$.example.com.']],
+  ['$GENERATE 1-1 @ 60 NS ns$', ['example.com. 60 NS ns1.example.com.']],
+]
+
+describe('$GENERATE', () => {
+  test.each(GENERATED)('%s', (text, expected) => {
+    const parsed = parse(text)
+    expect(parsed.diagnostics).toEqual([])
+    expect(lines(parsed.records)).toEqual(expected)
+  })
+
+  test('data of several words', () => {
+    expect(lines(parse('$GENERATE 1-1 a 60 MX 10 b$').records)).toEqual(['a.example.com. 60 MX 10 b1.example.com.'])
+  })
+
+  test('every record stands where the directive does, and the next inherits the owner from before', () => {
+    const { records } = parse('b 60 A 192.0.2.9\n$GENERATE 1-2 a$ 60 A 192.0.2.$\n 60 A 192.0.2.8')
+    expect(records.map(({ name, at }) => `${name}${at.line}:${at.column}`)).toEqual([
+      'b.example.com.1:1',
+      'a1.example.com.2:1',
+      'a2.example.com.2:1',
+      'b.example.com.3:2',
+    ])
+  })
+
+  test.each([
+    ['$GENERATE 1-2 a$ A', ['1:19 error[zonefile-directive]']],
+    ['$GENERATE 2-1 a$ A 192.0.2.$', ['1:11 error[zonefile-directive]']],
+    ['$GENERATE 1-2/0 a$ A 192.0.2.$', ['1:11 error[zonefile-directive]']],
+    ['$GENERATE x a$ A 192.0.2.$', ['1:11 error[zonefile-directive]']],
+    ['$GENERATE 1-2 a${x} A 192.0.2.$', ['1:15 error[zonefile-directive]']],
+    ['$GENERATE 1-2 a${0,300} A 192.0.2.$', ['1:15 error[zonefile-directive]']],
+    ['$GENERATE 1-2 a${0 A 192.0.2.$', ['1:15 error[zonefile-directive]']],
+    // The second line would have the same fault.
+    ['$GENERATE 255-300 a$ 60 A 192.0.2.$', ['1:1 error[value-invalid]']],
+    ['$GENERATE 1-9 a$ 60 TXT "\\""', ['1:1 error[zonefile-syntax]']],
+    ['$GENERATE 0-2147483647 a$ 60 A 192.0.2.1', ['1:11 error[zonefile-too-large]']],
+  ])('%s is refused', (text, expected) => {
+    expect(faults(parse(text))).toEqual(expected)
+  })
+})
+
+describeWithTools(['named-checkzone'], '$GENERATE as BIND reads it', () => {
+  test('gives the same records', async () => {
+    const head = '@ 60 SOA ns.example.net. r.example.net. 1 2 3 4 5\n@ 60 NS ns.example.net.\n'
+    const body = GENERATED.map(([text]) => text).filter((text) => !text.includes('@') && !text.includes('CNAME c'))
+    const text = `${head}${body.join('\n')}\n`
+    const { stdout } = await checkZone('example.com', text, ['-q'])
+    expect(lines(parse(stdout).records).sort()).toEqual(lines(parse(text).records).sort())
+    expect(parse(text).origin).toBe(ORIGIN)
+  })
+})

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { printZoneFile } from '../../../src/formats/zone-file/print-zone-file.ts'
+import { ROOT } from '../../../src/model/domain-name.ts'
+import type { Ttl } from '../../../src/model/ttl.ts'
+import { lines, ORIGIN, parse } from './zone-text.ts'
+
+const SOURCE = `
+$TTL 300
+www 60 A 192.0.2.2
+www AAAA 2001:db8::1
+@ MX 10 mail
+@ MX 20 mail.example.org.
+@ NS ns1
+@ NS ns.example.net.
+@ 3600 SOA ns1 hostmaster 2024010101 7200 900 1209600 300
+*.wild CNAME @
+\\@.odd\\.label TXT "a b" c
+_443._tcp.www TLSA 3 1 1 00ff
+dkim TXT ${'"'}${'k'.repeat(200)}${'"'} ${'"'}${'p'.repeat(50)}${'"'}
+svc HTTPS 1 . alpn="h2,h3" port=8443
+old NULL \\# 1 00
+new TYPE65280 \\# 2 0102
+list APL
+sub.zone.example.com. NS ns1.sub.zone
+`
+
+const { records } = parse(SOURCE)
+
+describe('printZoneFile', () => {
+  test('canonical: one record a line, in order, all names absolute', () => {
+    expect(printZoneFile(records, { origin: ORIGIN, style: 'canonical' })).toBe(
+      [
+        'example.com.\t3600\tIN\tSOA\tns1.example.com. hostmaster.example.com. 2024010101 7200 900 1209600 300',
+        'example.com.\t300\tIN\tNS\tns.example.net.',
+        'example.com.\t300\tIN\tNS\tns1.example.com.',
+        'example.com.\t300\tIN\tMX\t10 mail.example.com.',
+        'example.com.\t300\tIN\tMX\t20 mail.example.org.',
+        `dkim.example.com.\t300\tIN\tTXT\t"${'k'.repeat(200)}" "${'p'.repeat(50)}"`,
+        'list.example.com.\t300\tIN\tAPL\t',
+        'new.example.com.\t300\tIN\tTYPE65280\t\\# 2 0102',
+        '\\@.odd\\.label.example.com.\t300\tIN\tTXT\t"a b" "c"',
+        'old.example.com.\t300\tIN\tTYPE10\t\\# 1 00',
+        'svc.example.com.\t300\tIN\tHTTPS\t1 . alpn=h2,h3 port=8443',
+        '*.wild.example.com.\t300\tIN\tCNAME\texample.com.',
+        'www.example.com.\t60\tIN\tA\t192.0.2.2',
+        'www.example.com.\t300\tIN\tAAAA\t2001:db8::1',
+        '_443._tcp.www.example.com.\t300\tIN\tTLSA\t3 1 1 00ff',
+        'sub.zone.example.com.\t300\tIN\tNS\tns1.sub.zone.example.com.',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('pretty: relative names in columns, owners once, the commonest TTL above', () => {
+    const wanted = records.filter(({ type }) => type !== 'TXT' && type !== 'TLSA')
+    expect(printZoneFile(wanted, { origin: ORIGIN, style: 'pretty' })).toBe(`\
+$ORIGIN example.com.
+$TTL 300
+@        3600 IN SOA       ns1 hostmaster (
+                           2024010101 ; serial
+                           7200       ; refresh
+                           900        ; retry
+                           1209600    ; expire
+                           300        ; minimum
+                           )
+              IN NS        ns.example.net.
+              IN NS        ns1
+              IN MX        10 mail
+              IN MX        20 mail.example.org.
+list          IN APL
+new           IN TYPE65280 \\# 2 0102
+old           IN TYPE10    \\# 1 00
+svc           IN HTTPS     1 . alpn=h2,h3 port=8443
+*.wild        IN CNAME     @
+www        60 IN A         192.0.2.2
+              IN AAAA      2001:db8::1
+sub.zone      IN NS        ns1.sub.zone
+`)
+  })
+
+  test.each(['canonical', 'pretty'] as const)('reading what was printed %s gives the records, and printing those the text', (style) => {
+    const text = printZoneFile(records, { origin: ORIGIN, style })
+    const again = parse(text, { origin: style === 'pretty' ? null : ORIGIN })
+    expect(again.diagnostics).toEqual([])
+    expect(lines(again.records).sort()).toEqual(lines(records).sort())
+    expect(printZoneFile(again.records, { origin: ORIGIN, style })).toBe(text)
+  })
+
+  test.each(['canonical', 'pretty'] as const)('records without a TTL keep none, %s', (style) => {
+    const bare = parse('b A 192.0.2.1\na MX 10 b\n@ 60 SOA . . 1 2 3 4 5\n@ 60 NS b').records
+    const text = printZoneFile(bare, { origin: ORIGIN, style })
+    expect(lines(parse(text).records).sort()).toEqual(lines(bare).sort())
+  })
+
+  test.each(['canonical', 'pretty'] as const)('or get the default, %s', (style) => {
+    const bare = parse('b A 192.0.2.1\n@ 60 NS b').records
+    const text = printZoneFile(bare, { origin: ORIGIN, style, defaultTtl: 77 as Ttl })
+    expect(lines(parse(text).records)).toEqual(['example.com. 60 NS b.example.com.', 'b.example.com. 77 A 192.0.2.1'])
+  })
+
+  test('the root zone, and a zone of which nothing is known', () => {
+    const root = parse('. 1 NS a.\na. 1 A 192.0.2.1\na.b. 1 CNAME .', { origin: ROOT }).records
+    expect(printZoneFile(root, { origin: ROOT, style: 'pretty' })).toBe(
+      '$ORIGIN .\n$TTL 1\n@   IN NS    a\na   IN A     192.0.2.1\na.b IN CNAME @\n',
+    )
+    expect(printZoneFile(root, { origin: null, style: 'pretty' })).toBe(
+      '$TTL 1\n.    IN NS    a.\na.   IN A     192.0.2.1\na.b. IN CNAME .\n',
+    )
+    expect(printZoneFile([], { origin: null, style: 'canonical' })).toBe('')
+  })
+
+  test('long owners do not widen the column for all', () => {
+    const owner = 'a'.repeat(50)
+    const text = printZoneFile(parse(`${owner} 1 A 192.0.2.1\nb 1 A 192.0.2.2`).records, { origin: ORIGIN, style: 'pretty' })
+    expect(text).toBe(`$ORIGIN example.com.\n$TTL 1\n${owner} IN A 192.0.2.1\nb IN A 192.0.2.2\n`)
+  })
+})

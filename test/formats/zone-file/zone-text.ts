@@ -1,0 +1,24 @@
+import { type ParsedZoneFile, parseZoneFile, type ZoneFileOptions } from '../../../src/formats/zone-file/parse-zone-file.ts'
+import { formatDiagnostic } from '../../../src/model/diagnostic.ts'
+import type { DomainName } from '../../../src/model/domain-name.ts'
+import type { ResourceRecord } from '../../../src/model/record.ts'
+import { name } from '../../support/records.ts'
+
+export const ORIGIN: DomainName = name('example.com.')
+
+export const parse = (text: string, options: Partial<ZoneFileOptions> = {}): ParsedZoneFile =>
+  parseZoneFile(text, { origin: ORIGIN, file: 'zone', ...options })
+
+/** A record in one line; `-` for no TTL. */
+export const line = ({ name: owner, ttl, type, data }: ResourceRecord): string => `${owner} ${ttl ?? '-'} ${type} ${data}`
+
+export const lines = (records: Iterable<ResourceRecord>): string[] => Array.from(records, line)
+
+/** Diagnostics without the message: `LINE:COLUMN severity[code]`. */
+export const faults = ({ diagnostics }: ParsedZoneFile): string[] =>
+  diagnostics.map((diagnostic) =>
+    formatDiagnostic({ ...diagnostic, message: '' })
+      .replace(/^zone:/, '')
+      .replace(': ', ' ')
+      .trim(),
+  )
