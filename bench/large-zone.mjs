@@ -1,0 +1,15 @@
+/** A zone of the service's largest size, as a definition in the octoDNS layout: addresses, aliases, texts and mail in equal parts. */
+export function largeZone(records) {
+  const lines = []
+  for (let i = 0; i < records; i += 1) {
+    const name = `host-${i}.group-${i % 97}`
+    const value = [
+      () => `{type: A, value: 198.51.100.${i % 256}}`,
+      () => `{type: CNAME, value: target-${i}.example.net.}`,
+      () => `{type: TXT, value: "record number ${i}"}`,
+      () => `{type: MX, value: {preference: 10, exchange: mail-${i}.example.net.}}`,
+    ][i % 4]()
+    lines.push(`${name}: ${value}`)
+  }
+  return `${lines.join('\n')}\n`
+}

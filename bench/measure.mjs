@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+export const PROGRAM = fileURLToPath(new URL('../dist/zonewright.js', import.meta.url))
+const USAGE = fileURLToPath(new URL('./report-usage.mjs', import.meta.url))
+
+/** One run of Node with these arguments: wall seconds and peak memory (MiB), by the process's own account at its end. */
+export function runNode(args, { cwd, env, status = [0] } = {}) {
+  return new Promise((resolve, reject) => {
+    const begin = process.hrtime.bigint()
+    const child = spawn(process.execPath, ['--import', USAGE, ...args], {
+      cwd,
+      env: { ...process.env, ...env, NO_COLOR: '1' },
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    })
+    const texts = ['', '', '', '']
+    for (const fd of [1, 2, 3]) child.stdio[fd].setEncoding('utf8').on('data', (text) => (texts[fd] += text))
+    child.on('error', reject)
+    child.on('close', (code) => {
+      const seconds = Number(process.hrtime.bigint() - begin) / 1e9
+      if (!status.includes(code)) reject(new Error(`${args.join(' ')} ended with ${code}\n${texts[2]}`))
+      else resolve({ seconds, mebibytes: Number(texts[3]) / 1024, stdout: texts[1], stderr: texts[2] })
+    })
+  })
+}
+
+export const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)]
+
+/** The command and bare Node in turn; medians of both and of their ratios. One run of each comes before, uncounted. */
+export async function besideBareNode(args, options, runs) {
+  await runNode(args, options)
+  await runNode(['-e', '0'])
+  const pairs = []
+  for (let i = 0; i < runs; i += 1) pairs.push([await runNode(args, options), await runNode(['-e', '0'])])
+  const of = (pick) => median(pairs.map(pick))
+  return {
+    seconds: of(([run]) => run.seconds),
+    bareSeconds: of(([, bare]) => bare.seconds),
+    timeRatio: of(([run, bare]) => run.seconds / bare.seconds),
+    mebibytes: of(([run]) => run.mebibytes),
+    memoryRatio: of(([run, bare]) => run.mebibytes / bare.mebibytes),
+  }
+}
+
+export const row = (name, figures) =>
+  `${name.padEnd(46)} ${(figures.seconds * 1000).toFixed(0).padStart(6)} ms  ×${figures.timeRatio.toFixed(1).padStart(5)}  ${figures.mebibytes.toFixed(0).padStart(5)} MiB  ×${figures.memoryRatio.toFixed(1).padStart(4)}`

@@ -1,0 +1,71 @@
+/**
+ * The figures of docs/performance.md: `npm run bench`, or with `-- --short` fewer runs. Times and memory are of whole processes,
+ * medians, with the ratio to `node -e 0` measured in turn with them.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { largeZone } from './large-zone.mjs'
+import { besideBareNode, PROGRAM, row, runNode } from './measure.mjs'
+import { countRequests, startService, TOKEN } from './service-under-test.mjs'
+
+const RUNS = process.argv.includes('--short') ? 3 : 11
+const RECORDS = 12_000
+
+const cwd = mkdtempSync(join(tmpdir(), 'zonewright-bench-'))
+const env = { ZONEWRIGHT_TOKEN: TOKEN }
+mkdirSync(join(cwd, 'zones'))
+writeFileSync(
+  join(cwd, 'zones/small.example.yaml'),
+  'domain: small.example\nsoa_email: hostmaster@example.com\nrecords:\n  www: {type: A, value: 192.0.2.1}\n',
+)
+const configure = (http) => {
+  writeFileSync(
+    join(cwd, 'zonewright.yaml'),
+    `providers:\n  cloud: {type: cloud, base_url: '${http}', token: env:ZONEWRIGHT_TOKEN}\ndefaults: {soa_email: hostmaster@example.com}\n`,
+  )
+}
+
+console.log(
+  `Node ${process.version}, ${availableParallelism()} cores (${cpus()[0].model.trim()}); medians of ${RUNS} runs, × is the ratio to node -e 0`,
+)
+const service = await startService()
+try {
+  configure(service.http)
+  console.log(row('--help', await besideBareNode([PROGRAM, '--help'], { cwd, env }, RUNS)))
+  console.log(row('validate, 1 zone of 1 record', await besideBareNode([PROGRAM, 'validate'], { cwd, env }, RUNS)))
+  writeFileSync(join(cwd, 'zones/large.example.yaml'), largeZone(RECORDS))
+  console.log(row('validate, 12,000 records', await besideBareNode([PROGRAM, 'validate', 'zones/large.example.yaml'], { cwd, env }, RUNS)))
+
+  const create = await runNode([PROGRAM, 'apply', '--yes', '--format', 'json', 'large.example'], { cwd, env })
+  console.log(
+    `apply, 12,000 records created                 ${create.seconds.toFixed(1).padStart(7)} s (${Math.round(RECORDS / create.seconds)} records a second)`,
+  )
+
+  const counter = await countRequests(service.http)
+  configure(counter.http)
+  await runNode([PROGRAM, 'plan', 'large.example'], { cwd, env })
+  await counter.stop()
+  configure(service.http)
+  const total = [...counter.counts.values()].reduce((sum, count) => sum + count, 0)
+  console.log(
+    `requests to plan 12,000 records               ${String(total).padStart(7)} (${[...counter.counts].map(([key, count]) => `${count} ${key}`).join(', ')})`,
+  )
+  console.log(row('plan, 12,000 records, nothing to change', await besideBareNode([PROGRAM, 'plan', 'large.example'], { cwd, env }, RUNS)))
+  writeFileSync(join(cwd, 'zones/large.example.yaml'), largeZone(RECORDS).replaceAll('198.51.100.', '203.0.113.'))
+  console.log(
+    row(
+      'plan, 12,000 records, some changed',
+      await besideBareNode([PROGRAM, 'plan', 'large.example', '--allow', 'updates'], { cwd, env }, RUNS),
+    ),
+  )
+  const verified = await runNode([PROGRAM, 'verify', 'small.example', 'large.example', '--nameserver', service.dns], {
+    cwd,
+    env,
+    status: [0, 2],
+  })
+  console.log(`verify, 12,000 record sets asked for          ${verified.seconds.toFixed(1).padStart(7)} s`)
+} finally {
+  await service.stop()
+  rmSync(cwd, { recursive: true, force: true })
+}

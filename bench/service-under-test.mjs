@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { PROGRAM } from './measure.mjs'
+
+export const TOKEN = 'bench'.padEnd(64, '0')
+
+/** The service in a process of its own, with an empty store that goes at the end. */
+export async function startService() {
+  const data = mkdtempSync(join(tmpdir(), 'zonewright-bench-'))
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--listen', '127.0.0.1:0', '--dns', '127.0.0.1:0', '--data', data], {
+    env: { ...process.env, ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = await Promise.race([
+    new Promise((resolve) => createInterface({ input: child.stdout }).once('line', (text) => resolve([text]))),
+    new Promise((_, reject) => child.once('exit', (code) => reject(new Error(`the service ended with ${code}`)))),
+  ])
+  const { http, dns } = JSON.parse(line)
+  return {
+    http,
+    dns,
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGTERM')
+      await ended
+      rmSync(data, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Stands between client and service and counts the requests by method and path. */
+export async function countRequests(target) {
+  const counts = new Map()
+  const base = new URL(target)
+  const server = createServer((incoming, response) => {
+    const key = `${incoming.method} ${incoming.url.replace(/\?.*$/, '').replace(/\d+/g, 'N')}`
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+    const onward = request(
+      { host: base.hostname, port: base.port, method: incoming.method, path: incoming.url, headers: incoming.headers },
+      (answer) => {
+        response.writeHead(answer.statusCode, answer.headers)
+        answer.pipe(response)
+      },
+    )
+    onward.on('error', () => response.destroy())
+    incoming.pipe(onward)
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    http: `http://127.0.0.1:${server.address().port}${base.pathname}`,
+    counts,
+    stop: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(resolve)
+      }),
+  }
+}
