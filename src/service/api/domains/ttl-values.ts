@@ -8,7 +8,7 @@ export const roundDomainTime = (seconds: number): number => (seconds === 0 ? 0 :
 
 /** A record's TTL: 0 stays, all else becomes the nearest valid value, the lower of two as near. */
 export function roundRecordTtl(seconds: number): number {
-  if (seconds === 0) return 0
+  if (seconds === 0 || seconds >= LONGEST) return Math.min(seconds, LONGEST)
   let nearest: number = VALID[0]
   for (const valid of VALID) if (Math.abs(valid - seconds) < Math.abs(nearest - seconds)) nearest = valid
   return nearest

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
+import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import Libsql from 'libsql'
 import type { Database } from '../database.ts'
 import { migrateToLatest } from '../migrate.ts'
@@ -34,6 +34,8 @@ export async function openSqlite(directory: string): Promise<Database> {
       write: group.write,
       close: async () => {
         await group.drained()
+        // The whole state is in one file afterwards, fit to be copied.
+        await sql`pragma wal_checkpoint(truncate)`.execute(writer)
         await close()
       },
     }

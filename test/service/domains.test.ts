@@ -1,0 +1,360 @@
+import { describe, expect, test } from 'vitest'
+import { inParallel, startForTest } from './harness.ts'
+
+let now = Date.parse('2026-03-01T10:00:00Z')
+const { client } = await startForTest({ clock: () => now })
+
+const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
+let number = 0
+const freshName = (): string => {
+  number += 1
+  return `zone-${number}.example`
+}
+const create = (settings: object = {}) => client.ok('POST', '/domains', { ...MASTER, domain: freshName(), ...settings })
+
+describe('create', () => {
+  test('a master with nothing but what it needs', async () => {
+    const body = await client.ok('POST', '/domains', { ...MASTER, domain: 'plain.example' })
+    expect(body).toEqual({
+      id: expect.any(Number),
+      type: 'master',
+      domain: 'plain.example',
+      tags: [],
+      group: '',
+      status: 'active',
+      errors: '',
+      description: '',
+      soa_email: 'hostmaster@example.com',
+      retry_sec: 0,
+      master_ips: [],
+      axfr_ips: [],
+      expire_sec: 0,
+      refresh_sec: 0,
+      ttl_sec: 0,
+      created: '2026-03-01T10:00:00',
+      updated: '2026-03-01T10:00:00',
+    })
+    expect(await client.ok('GET', `/domains/${body.id}`)).toEqual(body)
+  })
+
+  test('every setting', async () => {
+    const settings = {
+      domain: 'full.example',
+      type: 'master',
+      status: 'disabled',
+      description: 'd'.repeat(253),
+      group: 'g'.repeat(50),
+      tags: ['abc', 'x'.repeat(50)],
+      soa_email: "o'hara+dns@example.com",
+      master_ips: ['192.0.2.53'],
+      axfr_ips: ['192.0.2.1', '2001:db8::1'],
+      expire_sec: 604800,
+      refresh_sec: 300,
+      retry_sec: 3600,
+      ttl_sec: 7200,
+    }
+    expect(await client.ok('POST', '/domains', settings)).toMatchObject(settings)
+  })
+
+  test('a slave', async () => {
+    const slave = { domain: 'slave.example', type: 'slave', master_ips: ['192.0.2.53', '2001:db8::53'] }
+    expect(await client.ok('POST', '/domains', slave)).toMatchObject({ ...slave, soa_email: '', status: 'active' })
+  })
+
+  test.each([
+    ['Upper.Example', 'upper.example'],
+    ['dotted.example.', 'dotted.example'],
+    ['bücher.example', 'xn--bcher-kva.example'],
+    ['invalid', 'invalid'],
+    ['_acme-challenge.host.example', '_acme-challenge.host.example'],
+    ['2.0.192.in-addr.arpa', '2.0.192.in-addr.arpa'],
+    ['example.xn--vermgensberatung-pwb', 'example.xn--vermgensberatung-pwb'],
+    [`${'a'.repeat(63)}.example`, `${'a'.repeat(63)}.example`],
+    [`${`${'a'.repeat(60)}.`.repeat(4)}example`, `${`${'a'.repeat(60)}.`.repeat(4)}example`],
+  ])('%s is stored as %s', async (domain, stored) => {
+    expect((await client.ok('POST', '/domains', { ...MASTER, domain })).domain).toBe(stored)
+  })
+
+  test('read-only fields are ignored, null lists are empty', async () => {
+    const readOnly = { id: 'x', created: 5, updated: null, errors: ['?'] }
+    const body = await create({ ...readOnly, tags: null, master_ips: null, axfr_ips: null })
+    expect(body).toMatchObject({ tags: [], master_ips: [], axfr_ips: [], errors: '', created: '2026-03-01T10:00:00' })
+    expect(body.id).toEqual(expect.any(Number))
+  })
+
+  const fine = { ...MASTER, domain: 'fine.example' }
+  test.each<[string, object, [string | null, string][]]>([
+    [
+      'nothing',
+      {},
+      [
+        ['domain', 'domain is required'],
+        ['type', 'type is required'],
+      ],
+    ],
+    ['no type', { domain: 'fine.example', soa_email: 'a@b.example' }, [['type', 'type is required']]],
+    ['a type that is none', { ...fine, type: 'MASTER' }, [['type', 'type is not valid']]],
+    ['a master without email', { domain: 'fine.example', type: 'master' }, [['soa_email', 'soa_email required when type=master']]],
+    ['a master with an empty email', { ...fine, soa_email: '' }, [['soa_email', 'soa_email required when type=master']]],
+    ['an email that is none', { ...fine, soa_email: 'nobody' }, [['soa_email', 'soa_email is not valid']]],
+    ['an email with a quote', { ...fine, soa_email: '"a b"@example.com' }, [['soa_email', 'soa_email is not valid']]],
+    ['an email with a line break', { ...fine, soa_email: 'a\n@example.com' }, [['soa_email', 'soa_email is not valid']]],
+    ['an email with a long local part', { ...fine, soa_email: `${'a'.repeat(64)}@example.com` }, [['soa_email', 'soa_email is not valid']]],
+    [
+      'a slave without masters',
+      { domain: 'fine.example', type: 'slave' },
+      [['master_ips', 'You need at least one master DNS server IP address for this zone.']],
+    ],
+    ['an empty name', { ...fine, domain: '' }, [['domain', 'Length must be 1-253 characters']]],
+    ['a name that is too long', { ...fine, domain: `${'a.'.repeat(124)}example` }, [['domain', 'Length must be 1-253 characters']]],
+    ['a label that is too long', { ...fine, domain: `${'a'.repeat(64)}.example` }, [['domain', 'domain is not valid']]],
+    ['a name with a space', { ...fine, domain: 'a b.example' }, [['domain', 'domain is not valid']]],
+    ['a name with an empty label', { ...fine, domain: 'a..example' }, [['domain', 'domain is not valid']]],
+    ['a label that begins with a hyphen', { ...fine, domain: '-a.example' }, [['domain', 'domain is not valid']]],
+    ['a wildcard', { ...fine, domain: '*.example.com' }, [['domain', 'domain is not valid']]],
+    ['an address', { ...fine, domain: '192.0.2.1' }, [['domain', 'domain is not valid']]],
+    ['an escape', { ...fine, domain: '\\097.example' }, [['domain', 'domain is not valid']]],
+    ['a status that is none', { ...fine, status: 'edit_mode' }, [['status', 'status is not valid']]],
+    ['a description that is too long', { ...fine, description: 'd'.repeat(254) }, [['description', 'Length must be 1-253 characters']]],
+    ['a description with NUL', { ...fine, description: 'a\u0000b' }, [['description', 'description is not valid']]],
+    ['half a surrogate pair', { ...fine, group: '\ud800' }, [['group', 'group is not valid']]],
+    ['a group that is too long', { ...fine, group: 'g'.repeat(51) }, [['group', 'Length must be 1-50 characters']]],
+    ['a tag that is too short', { ...fine, tags: ['abc', 'ab'] }, [['tags', 'Length must be 3-50 characters']]],
+    ['a tag that is too long', { ...fine, tags: ['a'.repeat(51)] }, [['tags', 'Length must be 3-50 characters']]],
+    ['tags that are no list', { ...fine, tags: 'web' }, [['tags', 'tags is not valid']]],
+    ['a tag that is no text', { ...fine, tags: [5] }, [['tags', 'tags is not valid']]],
+    ['an address that is none', { ...fine, axfr_ips: ['192.0.2.1', '192.0.2'] }, [['axfr_ips', 'Invalid IPv4 or IPv6 address']]],
+    ['a network', { ...fine, axfr_ips: ['192.0.2.0/24'] }, [['axfr_ips', 'Invalid IPv4 or IPv6 address']]],
+    [
+      'more than 1000 characters of addresses',
+      { ...fine, axfr_ips: new Array(91).fill('203.0.113.1') },
+      [['axfr_ips', 'Length must be 0-1000 characters']],
+    ],
+    [
+      'more than 1000 characters of masters',
+      { ...fine, master_ips: new Array(91).fill('203.0.113.1') },
+      [['master_ips', 'Length must be 0-1000 characters']],
+    ],
+    ['a number as text', { ...fine, ttl_sec: '300' }, [['ttl_sec', 'ttl_sec is not valid']]],
+    ['a number that is not whole', { ...fine, retry_sec: 1.5 }, [['retry_sec', 'retry_sec is not valid']]],
+    ['a negative number', { ...fine, expire_sec: -1 }, [['expire_sec', 'expire_sec is not valid']]],
+    ['null for a text', { ...fine, description: null }, [['description', 'description is not valid']]],
+    ['null for a number', { ...fine, refresh_sec: null }, [['refresh_sec', 'refresh_sec is not valid']]],
+    ['an unknown field', { ...fine, soa_mail: 'x' }, [['soa_mail', 'Unknown field']]],
+    [
+      'several faults of values at once',
+      { type: 'slave', domain: 'a', soa_email: 'x', axfr_ips: ['x'] },
+      [
+        ['domain', 'domain is not valid'],
+        ['soa_email', 'soa_email is not valid'],
+        ['axfr_ips', 'Invalid IPv4 or IPv6 address'],
+        ['master_ips', 'You need at least one master DNS server IP address for this zone.'],
+      ],
+    ],
+    [
+      'several faults of form at once',
+      { type: 1, group: 2, extra: 3 },
+      [
+        ['domain', 'domain is required'],
+        ['extra', 'Unknown field'],
+        ['type', 'type is not valid'],
+        ['group', 'group is not valid'],
+      ],
+    ],
+  ])('is refused with %s', async (_name, body, faults) => {
+    expect(await client.refused('POST', '/domains', body)).toEqual(faults)
+  })
+
+  test('addresses of exactly 1000 characters are taken', async () => {
+    const axfr_ips = [...new Array(90).fill('203.0.113.1'), '203.0.113.9'].slice(0, 90).concat('192.0.2.10')
+    expect(axfr_ips.join('').length).toBe(1000)
+    expect((await create({ axfr_ips })).axfr_ips).toEqual(axfr_ips)
+  })
+
+  test('a name is taken whatever its case or form', async () => {
+    await client.ok('POST', '/domains', { ...MASTER, domain: 'größe.example' })
+    for (const domain of ['xn--gre-6ka8i.example', 'XN--GRE-6KA8I.EXAMPLE.', 'größe.example']) {
+      expect(await client.refused('POST', '/domains', { ...MASTER, domain })).toEqual([['domain', 'DNS zone already exists.']])
+    }
+  })
+
+  test('of many creates of one name at once, one succeeds', async () => {
+    const statuses = await inParallel(
+      40,
+      40,
+      async () => (await client.call('POST', '/domains', { ...MASTER, domain: 'race.example' })).status,
+    )
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    expect(statuses.filter((status) => status === 400)).toHaveLength(39)
+    expect((await client.ok('GET', '/domains', undefined, { 'x-filter': '{"domain":"race.example"}' })).results).toBe(1)
+  })
+})
+
+describe('times', () => {
+  const cases: [number, number][] = [
+    [0, 0],
+    [1, 300],
+    [300, 300],
+    [301, 3600],
+    [3601, 7200],
+    [86399, 86400],
+    [86400, 86400],
+    [1209601, 2419200],
+    [2419200, 2419200],
+    [2419201, 2419200],
+    [2147483648, 2419200],
+  ]
+  test.each(cases)('%i is rounded up to %i', async (given, stored) => {
+    const times = { expire_sec: given, refresh_sec: given, retry_sec: given, ttl_sec: given }
+    const rounded = { expire_sec: stored, refresh_sec: stored, retry_sec: stored, ttl_sec: stored }
+    const domain = await create(times)
+    expect(domain).toMatchObject(rounded)
+    const other = await create({ expire_sec: 300, refresh_sec: 300, retry_sec: 300, ttl_sec: 300 })
+    expect(await client.ok('PUT', `/domains/${other.id}`, times)).toMatchObject(rounded)
+  })
+})
+
+describe('tags', () => {
+  test('are one whatever their case, and come back sorted', async () => {
+    const first = await create({ tags: ['zebra', 'Apple', 'apple', 'mango'] })
+    expect(first.tags).toHaveLength(3)
+    expect(first.tags.map((tag: string) => tag.toLowerCase())).toEqual(['apple', 'mango', 'zebra'])
+    const second = await create({ tags: ['ZEBRA'] })
+    expect(second.tags).toEqual(['zebra'])
+    await client.ok('PUT', `/domains/${first.id}`, { tags: [] })
+    await client.ok('PUT', `/domains/${second.id}`, { tags: ['other'] })
+    expect((await create({ tags: ['ZEBRA'] })).tags).toEqual(['ZEBRA'])
+  })
+})
+
+describe('update', () => {
+  test('changes what is given and nothing else', async () => {
+    now = Date.parse('2026-03-01T10:00:00Z')
+    const domain = await create({ description: 'before', tags: ['one'], axfr_ips: ['192.0.2.1'], ttl_sec: 300 })
+    now += 5000
+    const changed = await client.ok('PUT', `/domains/${domain.id}`, { description: 'after' })
+    expect(changed).toEqual({ ...domain, description: 'after', updated: '2026-03-01T10:00:05' })
+    expect(await client.ok('GET', `/domains/${domain.id}`)).toEqual(changed)
+  })
+
+  test('null lists stay, empty lists and texts clear', async () => {
+    const domain = await create({ description: 'd', group: 'g', tags: ['one'], axfr_ips: ['192.0.2.1'], master_ips: ['192.0.2.2'] })
+    const same = await client.ok('PUT', `/domains/${domain.id}`, { tags: null, axfr_ips: null, master_ips: null })
+    expect(same).toMatchObject({ tags: ['one'], axfr_ips: ['192.0.2.1'], master_ips: ['192.0.2.2'] })
+    const cleared = await client.ok('PUT', `/domains/${domain.id}`, { description: '', group: '', tags: [], axfr_ips: [], master_ips: [] })
+    expect(cleared).toMatchObject({ description: '', group: '', tags: [], axfr_ips: [], master_ips: [] })
+  })
+
+  test('takes back the whole domain as it was read', async () => {
+    const domain = await create({ tags: ['one'] })
+    expect(await client.ok('PUT', `/domains/${domain.id}`, domain)).toEqual(domain)
+  })
+
+  test('renames, and records keep their names', async () => {
+    const domain = await create()
+    await client.ok('POST', `/domains/${domain.id}/records`, { type: 'A', name: 'www', target: '192.0.2.1' })
+    const name = freshName()
+    expect((await client.ok('PUT', `/domains/${domain.id}`, { domain: name })).domain).toBe(name)
+    expect((await client.ok('GET', `/domains/${domain.id}/records`)).data).toMatchObject([{ name: 'www' }])
+    expect((await create({ domain: domain.domain })).domain).toBe(domain.domain)
+  })
+
+  test.each<[string, object, [string | null, string][]]>([
+    ['another type', { type: 'slave' }, [['type', 'type cannot be changed']]],
+    ['no email', { soa_email: '' }, [['soa_email', 'soa_email required when type=master']]],
+    ['a name that is none', { domain: 'x' }, [['domain', 'domain is not valid']]],
+    ['an unknown field', { colour: 'red' }, [['colour', 'Unknown field']]],
+    ['a number as text', { ttl_sec: '300' }, [['ttl_sec', 'ttl_sec is not valid']]],
+  ])('is refused with %s', async (_name, body, faults) => {
+    const domain = await create()
+    expect(await client.refused('PUT', `/domains/${domain.id}`, body)).toEqual(faults)
+    expect(await client.ok('GET', `/domains/${domain.id}`)).toEqual(domain)
+  })
+
+  test("is refused with another domain's name, and taken with its own", async () => {
+    const [one, two] = [await create(), await create()]
+    expect(await client.refused('PUT', `/domains/${one.id}`, { domain: two.domain })).toEqual([['domain', 'DNS zone already exists.']])
+    expect(await client.ok('PUT', `/domains/${one.id}`, { domain: one.domain.toUpperCase() })).toMatchObject({ domain: one.domain })
+  })
+
+  test('is refused with a name too long for the records', async () => {
+    const domain = await create()
+    await client.ok('POST', `/domains/${domain.id}/records`, { type: 'TXT', name: `${'a'.repeat(60)}.b`, target: 'x' })
+    const long = `${`${'c'.repeat(49)}.`.repeat(4)}example`
+    expect(await client.refused('PUT', `/domains/${domain.id}`, { domain: long })).toEqual([
+      ['domain', 'domain is too long for the names of its records'],
+    ])
+    expect(await client.refused('POST', `/domains/${domain.id}/clone`, { domain: long })).toEqual([
+      ['domain', 'domain is too long for the names of its records'],
+    ])
+    expect((await client.ok('GET', '/domains', undefined, { 'x-filter': JSON.stringify({ domain: long }) })).results).toBe(0)
+  })
+
+  test('a slave keeps one master at least', async () => {
+    const slave = await client.ok('POST', '/domains', { domain: freshName(), type: 'slave', master_ips: ['192.0.2.53'] })
+    expect(await client.refused('PUT', `/domains/${slave.id}`, { type: 'slave', master_ips: [] })).toEqual([
+      ['master_ips', 'You need at least one master DNS server IP address for this zone.'],
+    ])
+    expect(await client.ok('PUT', `/domains/${slave.id}`, { type: 'slave', master_ips: ['192.0.2.54'] })).toMatchObject({
+      master_ips: ['192.0.2.54'],
+    })
+  })
+
+  test('404 where there is none', async () => {
+    expect((await client.call('PUT', '/domains/999999', {})).status).toBe(404)
+  })
+})
+
+describe('delete', () => {
+  test('takes the records along, and numbers are never used again', async () => {
+    const domain = await create()
+    await client.ok('POST', `/domains/${domain.id}/records`, { type: 'A', target: '192.0.2.1' })
+    expect(await client.ok('DELETE', `/domains/${domain.id}`)).toEqual({})
+    for (const path of ['', '/records', '/zone-file']) expect((await client.call('GET', `/domains/${domain.id}${path}`)).status).toBe(404)
+    expect((await client.call('DELETE', `/domains/${domain.id}`)).status).toBe(404)
+    const again = await create({ domain: domain.domain })
+    expect(again.id).toBeGreaterThan(domain.id)
+    expect((await client.ok('GET', `/domains/${again.id}/records`)).results).toBe(0)
+  })
+})
+
+describe('clone', () => {
+  test('copies settings and records under new numbers', async () => {
+    const source = await create({
+      status: 'disabled',
+      description: 'd',
+      group: 'g',
+      tags: ['one', 'two'],
+      axfr_ips: ['192.0.2.1'],
+      ttl_sec: 300,
+    })
+    const records = [
+      { type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 300 },
+      { type: 'SRV', service: 'sip', protocol: 'tcp', priority: 1, weight: 2, port: 3, target: 'sip.example.com' },
+      { type: 'CAA', tag: 'issue', target: 'ca.example.net' },
+    ]
+    for (const record of records) await client.ok('POST', `/domains/${source.id}/records`, record)
+    now += 60_000
+    const clone = await client.ok('POST', `/domains/${source.id}/clone`, { domain: freshName() })
+    const stamp = { created: clone.created, updated: clone.updated }
+    expect(clone.created > source.created).toBe(true)
+    expect(clone).toEqual({ ...source, id: clone.id, domain: clone.domain, status: 'active', ...stamp })
+    expect(clone.id).not.toBe(source.id)
+    const [original, copied] = await Promise.all([source.id, clone.id].map((id) => client.ok('GET', `/domains/${id}/records`)))
+    expect(copied.results).toBe(3)
+    const content = (page: typeof original) =>
+      page.data.map(({ id: _, created: _c, updated: _u, ...rest }: { id: number; created: string; updated: string }) => rest)
+    expect(content(copied)).toEqual(content(original))
+    expect(copied.data.every(({ created }: { created: string }) => created === clone.created)).toBe(true)
+  })
+
+  test.each<[string, object, [string | null, string][]]>([
+    ['no name', {}, [['domain', 'domain is required']]],
+    ['a name that is none', { domain: 'x' }, [['domain', 'domain is not valid']]],
+    ['an unknown field', { domain: 'clone.example', type: 'master' }, [['type', 'Unknown field']]],
+    ['a name that is taken', { domain: 'plain.example' }, [['domain', 'DNS zone already exists.']]],
+  ])('is refused with %s', async (_name, body, faults) => {
+    const source = await create()
+    expect(await client.refused('POST', `/domains/${source.id}/clone`, body)).toEqual(faults)
+  })
+})

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Pool } from 'undici'
+import { afterAll, expect } from 'vitest'
+import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  // biome-ignore lint/suspicious/noExplicitAny: the body of an answer is whatever the test expects
+  readonly body: any
+}
+
+export interface Client {
+  /** A request over a real socket. A string is sent as it is, anything else as JSON. */
+  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
+  /** Like `call`, and expects 200; returns the body. */
+  // biome-ignore lint/suspicious/noExplicitAny: see Answer
+  ok(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<any>
+  /** Like `call`, and expects 400; returns the faults as `[field, reason]`. */
+  refused(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<[string | null, string][]>
+}
+
+/** A directory that is gone after the tests of the file. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'zonewright-test-'))
+  afterAll(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+export const LOOPBACK = { host: '127.0.0.1', port: 0 } as const
+
+/** A service that is stopped after the tests of the file; an error inside it fails them. */
+export async function startForTest(options: Partial<ServiceOptions> = {}): Promise<{ service: RunningService; client: Client }> {
+  const errors: unknown[] = []
+  const service = await startService({
+    dataDirectory: null,
+    listen: LOOPBACK,
+    dns: null,
+    onError: (error) => errors.push(error),
+    ...options,
+  })
+  const { client, close } = connect(service.baseUrl, service.token ?? options.bootstrapToken ?? '')
+  afterAll(async () => {
+    await close()
+    await service.stop()
+    expect(errors).toEqual([])
+  })
+  return { service, client }
+}
+
+export function connect(baseUrl: string, token: string): { client: Client; close: () => Promise<void> } {
+  const base = new URL(baseUrl)
+  const pool = new Pool(base.origin, { connections: 32 })
+  const call: Client['call'] = async (method, path, body, headers) => {
+    const answer = await pool.request({
+      method: method as 'GET',
+      path: base.pathname + path,
+      headers: {
+        ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? null : typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body),
+    })
+    const text = await answer.body.text()
+    return { status: answer.statusCode, headers: answer.headers, body: text === '' ? null : JSON.parse(text) }
+  }
+  const client: Client = {
+    call,
+    ok: async (...request) => {
+      const answer = await call(...request)
+      if (answer.status !== 200) throw new Error(`${request[0]} ${request[1]}: ${answer.status} ${JSON.stringify(answer.body)}`)
+      return answer.body
+    },
+    refused: async (...request) => {
+      const { status, body } = await call(...request)
+      if (status !== 400) throw new Error(`${request[0]} ${request[1]}: ${status} ${JSON.stringify(body)}`)
+      return body.errors.map(({ field, reason }: { field: string | null; reason: string }) => [field, reason])
+    },
+  }
+  return { client, close: () => pool.close() }
+}
+
+/** Runs the work so many times, with a few at a time, and returns what it came to in order. */
+export async function inParallel<T>(times: number, atATime: number, work: (index: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = []
+  let next = 0
+  const worker = async (): Promise<void> => {
+    while (next < times) {
+      const index = next
+      next += 1
+      results[index] = await work(index)
+    }
+  }
+  await Promise.all(Array.from({ length: atATime }, worker))
+  return results
+}

@@ -1,0 +1,225 @@
+import { connect as connectSocket } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { hashToken } from '../../src/service/api/authenticate.ts'
+import { prepareAdministrator } from '../../src/service/first-start.ts'
+import { openSqlite } from '../../src/service/store/sqlite/open-sqlite.ts'
+import { findAdministrator, type insertAdministrator, insertToken } from '../../src/service/store/token-store.ts'
+import { connect, startForTest, temporaryDirectory } from './harness.ts'
+
+const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
+const errors = (reason: string, field: string | null = null) => ({ errors: [{ field, reason }] })
+
+describe('requests that are not of the interface', async () => {
+  const { service, client } = await startForTest()
+
+  test.each<[string, string, string, unknown, Record<string, string>, number, object]>([
+    ['unknown path', 'GET', '/nothing', undefined, {}, 404, errors('Not found')],
+    ['unknown path below a known one', 'GET', '/domains/1/nothing', undefined, {}, 404, errors('Not found')],
+    ['path that is not encoded', 'GET', '/domains/%zz', undefined, {}, 404, errors('Not found')],
+    ['number that is none', 'GET', '/domains/abc', undefined, {}, 404, errors('Not found')],
+    ['number in another form', 'GET', '/domains/1e0', undefined, {}, 404, errors('Not found')],
+    ['number beyond what is exact', 'GET', '/domains/99999999999999999999', undefined, {}, 404, errors('Not found')],
+    ['domain that is not there', 'GET', '/domains/4711', undefined, {}, 404, errors('Not found')],
+    ['method the path does not have', 'PATCH', '/domains/1', {}, {}, 405, errors('Method Not Allowed')],
+    ['method of another path', 'DELETE', '/domains', undefined, {}, 405, errors('Method Not Allowed')],
+    ['JSON that does not parse', 'POST', '/domains', '{"domain":', {}, 400, errors('Invalid JSON')],
+    ['JSON that is not UTF-8', 'POST', '/domains', Buffer.from('{"domain":"\xff"}', 'latin1'), {}, 400, errors('Invalid JSON')],
+    ['body that is a list', 'POST', '/domains', [], {}, 400, errors('The request body must be a JSON object')],
+    ['body that is null', 'POST', '/domains', 'null', {}, 400, errors('The request body must be a JSON object')],
+    [
+      'body of another type',
+      'POST',
+      '/domains',
+      'domain=x',
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      415,
+      errors('The request body must be application/json'),
+    ],
+    [
+      'body that is too large',
+      'POST',
+      '/domains',
+      'x'.repeat(1024 * 1024 + 1),
+      {},
+      413,
+      errors('The request body is larger than 1048576 octets'),
+    ],
+  ])('%s', async (_name, method, path, body, headers, status, expected) => {
+    const answer = await client.call(method, path, body, headers)
+    expect([answer.status, answer.body]).toEqual([status, expected])
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+  })
+
+  test('405 names the methods there are', async () => {
+    expect((await client.call('PATCH', '/domains/1')).headers['allow']).toBe('GET, HEAD, PUT, DELETE')
+  })
+
+  test('no body counts as an empty object', async () => {
+    const expected = [
+      ['domain', 'domain is required'],
+      ['type', 'type is required'],
+    ]
+    expect(await client.refused('POST', '/domains')).toEqual(expected)
+    expect(await client.refused('POST', '/domains', '')).toEqual(expected)
+  })
+
+  test('a key __proto__ is an unknown field', async () => {
+    const body = '{"domain":"proto.example","type":"master","soa_email":"a@b.example","__proto__":{"status":"disabled"}}'
+    expect(await client.refused('POST', '/domains', body)).toEqual([['__proto__', 'Unknown field']])
+  })
+
+  test.each([
+    ['no HTTP at all', 'HELLO\r\n\r\n', 400, 'Bad request'],
+    [
+      'headers without end',
+      `GET /v4/domains HTTP/1.1\r\nX-Filter: ${'x'.repeat(40_000)}\r\n\r\n`,
+      431,
+      'The request headers are larger than 32768 octets',
+    ],
+  ])('%s', async (_name, text, status, reason) => {
+    const { port } = new URL(service.baseUrl)
+    const reply = await new Promise<string>((resolve, reject) => {
+      const socket = connectSocket(Number(port), '127.0.0.1', () => socket.write(text))
+      let received = ''
+      socket.setEncoding('utf8')
+      socket.on('data', (chunk) => {
+        received += chunk
+      })
+      socket.on('close', () => resolve(received))
+      socket.on('error', reject)
+    })
+    expect(reply).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(JSON.parse(reply.slice(reply.indexOf('\r\n\r\n')))).toEqual(errors(reason))
+  })
+})
+
+describe('headers of answers', async () => {
+  const { client } = await startForTest()
+
+  test('tell of scopes, of the interface and against caches', async () => {
+    const { headers } = await client.call('GET', '/domains')
+    expect(headers).toMatchObject({
+      'x-oauth-scopes': '*',
+      'x-accepted-oauth-scopes': 'domains:read_only',
+      'x-spec-version': '4.150.0',
+      'cache-control': 'private, no-store',
+      vary: 'Authorization, X-Filter',
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'",
+    })
+  })
+})
+
+describe('authentication', async () => {
+  const directory = temporaryDirectory()
+  const later = '2999-12-12T05:00:00'
+  const tokens: Readonly<Record<string, { scopes: string; expiry: string | null }>> = {
+    reader: { scopes: 'domains:read_only', expiry: later },
+    writer: { scopes: 'account:read_only domains:read_write', expiry: null },
+    other: { scopes: 'images:read_write account:read_write', expiry: null },
+    prefix: { scopes: 'domain:read_write domains_x:read_write', expiry: null },
+    expired: { scopes: '*', expiry: '2026-01-01T00:00:00' },
+  }
+  const database = await openSqlite(directory)
+  await prepareAdministrator(database, 'administrator', '2026-01-01T00:00:00')
+  await database.write(async (connection) => {
+    const userId = (await findAdministrator(connection)) as number
+    for (const [token, { scopes, expiry }] of Object.entries(tokens)) {
+      await insertToken(connection, { userId, label: token, token, hash: hashToken(token), scopes, expiry }, '2026-01-01T00:00:00')
+    }
+    const stranger = await insertStranger(connection)
+    const hash = hashToken('stranger')
+    await insertToken(
+      connection,
+      { userId: stranger, label: '', token: 'stranger', hash, scopes: '*', expiry: null },
+      '2026-01-01T00:00:00',
+    )
+  })
+  await database.close()
+  const { service, client } = await startForTest({ dataDirectory: directory, bootstrapToken: 'administrator' })
+  const as = (token: string) => connect(service.baseUrl, token).client
+
+  const INVALID = [401, errors('Invalid Token'), 'unknown']
+  const LACKING = [401, errors('Your OAuth token is not authorized to use this endpoint.')]
+
+  test.each([
+    ['no header', {}],
+    ['another scheme', { authorization: 'Basic YTpi' }],
+    ['nothing after the scheme', { authorization: 'Bearer ' }],
+    ['a token that is not known', { authorization: `Bearer ${'0'.repeat(64)}` }],
+    ['a token with something behind it', { authorization: 'Bearer administrator x' }],
+    ['a token that has expired', { authorization: 'Bearer expired' }],
+    ['the hash instead of the token', { authorization: `Bearer ${hashToken('administrator')}` }],
+  ])('%s is 401', async (_name, headers) => {
+    const answer = await as('').call('GET', '/domains', undefined, headers)
+    expect([answer.status, answer.body, answer.headers['x-oauth-scopes']]).toEqual(INVALID)
+  })
+
+  test('the scheme is read in either case', async () => {
+    expect((await as('').call('GET', '/domains', undefined, { authorization: 'bEARER administrator' })).status).toBe(200)
+  })
+
+  test('401 comes before anything the body could say', async () => {
+    expect((await as('nobody').call('POST', '/domains', '{')).status).toBe(401)
+  })
+
+  test.each([
+    ['reader', 'GET', '/domains', 200],
+    ['reader', 'POST', '/domains', 401],
+    ['reader', 'PUT', '/domains/1', 401],
+    ['reader', 'DELETE', '/domains/1', 401],
+    ['reader', 'POST', '/domains/1/clone', 401],
+    ['reader', 'GET', '/domains/1/zone-file', 404],
+    ['reader', 'GET', '/domains/1/records', 404],
+    ['reader', 'POST', '/domains/1/records', 401],
+    ['reader', 'PUT', '/domains/1/records/1', 401],
+    ['reader', 'DELETE', '/domains/1/records/1', 401],
+    ['writer', 'GET', '/domains', 200],
+    ['writer', 'DELETE', '/domains/1', 404],
+    ['other', 'GET', '/domains', 401],
+    ['prefix', 'GET', '/domains', 401],
+  ])('a token for "%s": %s %s is %i', async (token, method, path, status) => {
+    const answer = await as(token).call(method, path)
+    expect(answer.status).toBe(status)
+    expect(answer.headers['x-oauth-scopes']).toBe(tokens[token]?.scopes)
+    if (status === 401) expect([answer.status, answer.body]).toEqual(LACKING)
+  })
+
+  test('accounts do not see one another, and share the names of domains', async () => {
+    const domain = await client.ok('POST', '/domains', { ...MASTER, domain: 'mine.example' })
+    const record = await client.ok('POST', `/domains/${domain.id}/records`, { type: 'A', target: '192.0.2.1' })
+    const stranger = as('stranger')
+    expect((await stranger.ok('GET', '/domains')).results).toBe(0)
+    for (const [method, path] of [
+      ['GET', ''],
+      ['PUT', ''],
+      ['DELETE', ''],
+      ['POST', '/records'],
+      ['GET', '/records'],
+      ['GET', '/zone-file'],
+      ['GET', `/records/${record.id}`],
+      ['PUT', `/records/${record.id}`],
+      ['DELETE', `/records/${record.id}`],
+    ] as const) {
+      const body = method === 'POST' ? { type: 'A', target: '192.0.2.1' } : undefined
+      expect([path, (await stranger.call(method, `/domains/${domain.id}${path}`, body)).status]).toEqual([path, 404])
+    }
+    expect((await stranger.call('POST', `/domains/${domain.id}/clone`, { domain: 'copy.example' })).status).toBe(404)
+    expect(await stranger.refused('POST', '/domains', { ...MASTER, domain: 'mine.example' })).toEqual([
+      ['domain', 'DNS zone already exists.'],
+    ])
+    expect((await client.ok('GET', `/domains/${domain.id}/records`)).results).toBe(1)
+  })
+})
+
+/** The first user of another account. */
+async function insertStranger(connection: Parameters<typeof insertAdministrator>[0]): Promise<number> {
+  const account = await connection
+    .insertInto('accounts')
+    .values({ created: '2026-01-01T00:00:00' })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const row = { account_id: account.id, username: 'stranger', email: 'stranger@example.com', restricted: 0, created: '2026-01-01T00:00:00' }
+  return (await connection.insertInto('users').values(row).returning('id').executeTakeFirstOrThrow()).id
+}

@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest'
+import { inParallel, startForTest } from './harness.ts'
+
+const { client } = await startForTest()
+
+const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
+const DOMAINS = [
+  { domain: 'alpha.example', group: 'Web', tags: ['prod', 'web-tier'] },
+  { domain: 'beta.example', group: 'web', tags: ['prod'] },
+  { domain: 'gamma.example', group: '', tags: [] },
+  { domain: 'delta.test', group: '50%_off', tags: ['Staging'] },
+]
+for (const domain of DOMAINS) await client.ok('POST', '/domains', { ...MASTER, ...domain })
+
+const { id } = (await client.ok('GET', '/domains')).data[0]
+const RECORDS = `/domains/${id}/records`
+for (const record of [
+  { type: 'A', name: 'www', target: '192.0.2.1' },
+  { type: 'A', name: 'mail', target: '192.0.2.2' },
+  { type: 'TXT', name: 'www', target: 'Hello World' },
+  { type: 'CAA', name: '', tag: 'issue', target: 'ca.example.net' },
+  { type: 'CAA', name: '', tag: 'iodef', target: 'mailto:ca@example.net' },
+  { type: 'MX', name: '', target: 'mail.alpha.example', priority: 10 },
+]) {
+  await client.ok('POST', RECORDS, record)
+}
+
+const filtered = async (path: string, filter: unknown): Promise<string[]> => {
+  const header = typeof filter === 'string' ? filter : JSON.stringify(filter)
+  const page = await client.ok('GET', path, undefined, { 'x-filter': header })
+  expect(page.results).toBe(page.data.length)
+  return page.data.map((item: Record<string, string>) =>
+    path === '/domains' ? item['domain']?.split('.')[0] : `${item['type']} ${item['name']}`,
+  )
+}
+
+describe('X-Filter on domains', () => {
+  test.each<[unknown, string[]]>([
+    [{}, ['alpha', 'beta', 'gamma', 'delta']],
+    [{ domain: 'beta.example' }, ['beta']],
+    [{ domain: 'BETA.Example' }, ['beta']],
+    [{ domain: 'beta' }, []],
+    [{ domain: { '+contains': '.EX' } }, ['alpha', 'beta', 'gamma']],
+    [{ domain: { '+neq': 'beta.example' } }, ['alpha', 'gamma', 'delta']],
+    [{ domain: { '+gt': 'alpha.example', '+lte': 'delta.test' } }, ['beta', 'delta']],
+    [{ domain: { '+gte': 'beta.example', '+lt': 'gamma.example' } }, ['beta', 'delta']],
+    [{ group: 'WEB' }, ['alpha', 'beta']],
+    [{ group: '' }, ['gamma']],
+    [{ group: { '+contains': '%_' } }, ['delta']],
+    [{ group: { '+contains': '%' } }, ['delta']],
+    [{ tags: 'prod' }, ['alpha', 'beta']],
+    [{ tags: 'PROD', group: 'web', domain: { '+contains': 'alp' } }, ['alpha']],
+    [{ tags: 'pro' }, []],
+    [{ tags: { '+contains': 'TIER' } }, ['alpha']],
+    [{ tags: { '+neq': 'prod' } }, ['gamma', 'delta']],
+    [{ tags: 'staging' }, ['delta']],
+    [{ '+or': [{ domain: 'beta.example' }, { tags: 'staging' }] }, ['beta', 'delta']],
+    [{ '+and': [{ tags: 'prod' }, { tags: 'web-tier' }] }, ['alpha']],
+    [{ '+or': [{ '+and': [{ tags: 'prod' }, { domain: { '+neq': 'alpha.example' } }] }, { group: '' }] }, ['beta', 'gamma']],
+    [{ '+or': [{ tags: 'prod' }], domain: { '+contains': 'bet' } }, ['beta']],
+    [{ '+order_by': 'domain', '+order': 'desc' }, ['gamma', 'delta', 'beta', 'alpha']],
+    [{ '+order_by': 'domain' }, ['alpha', 'beta', 'delta', 'gamma']],
+    [{ '+order_by': 'group', tags: 'prod' }, ['alpha', 'beta']],
+    [{ domain: "x' or 1=1 --" }, []],
+    [{ domain: 'größe.example' }, []],
+  ])('%j', async (filter, expected) => {
+    expect(await filtered('/domains', filter)).toEqual(expected)
+  })
+
+  test('octets of the header are read as UTF-8', async () => {
+    await client.ok('POST', '/domains', { ...MASTER, domain: 'utf8.example', group: 'größe' })
+    const header = Buffer.from(JSON.stringify({ group: 'größe' }), 'utf8').toString('latin1')
+    expect(await filtered('/domains', header)).toEqual(['utf8'])
+  })
+
+  const nested = (depth: number): unknown => (depth === 0 ? { domain: 'x' } : { '+and': [nested(depth - 1)] })
+
+  test.each<[string, string, string]>([
+    ['no JSON', '{"domain":', 'Invalid JSON'],
+    ['nothing', '', 'Invalid JSON'],
+    ['a list', '[]', 'Could not apply filter'],
+    ['a text', '"domain"', 'Could not apply filter'],
+    ['null', 'null', 'Could not apply filter'],
+    ['an unknown field', '{"foo":1}', 'Cannot filter on foo'],
+    ['a field that is not filterable', '{"soa_email":"a@b.example"}', 'Cannot filter on soa_email'],
+    ['the number', '{"id":1}', 'Cannot filter on id'],
+    ['a name every object has', '{"constructor":"x"}', 'Cannot filter on constructor'],
+    ['__proto__', '{"__proto__":"x"}', 'Cannot filter on __proto__'],
+    ['an unknown operator', '{"domain":{"+like":"x"}}', 'Could not apply filter'],
+    ['an unknown operator above', '{"+not":[{"domain":"x"}]}', 'Could not apply filter'],
+    ['an operator without a field', '{"+contains":"x"}', 'Could not apply filter'],
+    ['a number for a text', '{"domain":5}', 'Could not apply filter'],
+    ['null for a text', '{"group":null}', 'Could not apply filter'],
+    ['a list for a text', '{"domain":["x"]}', 'Could not apply filter'],
+    ['no operator', '{"domain":{}}', 'Could not apply filter'],
+    ['+or without a list', '{"+or":{"domain":"x"}}', 'Could not apply filter'],
+    ['+or with nothing', '{"+or":[]}', 'Could not apply filter'],
+    ['+and with a text', '{"+and":["x"]}', 'Could not apply filter'],
+    ['a number for tags', '{"tags":5}', 'Tags filter must be a string or dict'],
+    ['a list for tags', '{"tags":["a"]}', 'Tags filter must be a string or dict'],
+    ['+gt for tags', '{"tags":{"+gt":"a"}}', 'Could not apply filter'],
+    ['order by an unknown field', '{"+order_by":"id"}', 'Cannot filter on id'],
+    ['order by tags', '{"+order_by":"tags"}', 'Could not apply filter'],
+    ['order without a field', '{"+order":"asc"}', 'Could not apply filter'],
+    ['an unknown order', '{"+order_by":"domain","+order":"up"}', 'Could not apply filter'],
+    ['an order inside', '{"+and":[{"+order_by":"domain"}]}', 'Could not apply filter'],
+    ['17 levels', JSON.stringify(nested(16)), 'Filter is nested deeper than 16 levels'],
+    ['501 conditions', JSON.stringify({ '+or': new Array(501).fill({ tags: 'x' }) }), 'Filter has more than 500 conditions'],
+    ['too many characters', JSON.stringify({ domain: 'x'.repeat(12_000) }), 'Filter is longer than 12000 characters'],
+  ])('is refused with %s', async (_name, header, reason) => {
+    expect(await client.refused('GET', '/domains', undefined, { 'x-filter': header })).toEqual([['X-Filter', reason]])
+  })
+
+  test('16 levels and 500 conditions are taken', async () => {
+    expect(await filtered('/domains', nested(15))).toEqual([])
+    expect(await filtered('/domains', { '+or': new Array(500).fill({ tags: 'none' }) })).toEqual([])
+  })
+})
+
+describe('X-Filter on records', () => {
+  test.each<[unknown, string[]]>([
+    [{ type: 'A' }, ['A www', 'A mail']],
+    [{ name: 'WWW' }, ['A www', 'TXT www']],
+    [{ name: 'www', type: { '+neq': 'A' } }, ['TXT www']],
+    [{ name: '', type: 'MX' }, ['MX ']],
+    [{ target: 'hello world' }, ['TXT www']],
+    [{ target: { '+contains': '192.0.2.' } }, ['A www', 'A mail']],
+    [{ tag: 'issue' }, ['CAA ']],
+    [{ tag: { '+neq': 'issue' } }, ['A www', 'A mail', 'TXT www', 'CAA ', 'MX ']],
+    [{ tag: null, type: { '+neq': 'A' } }, ['TXT www', 'MX ']],
+    [{ tag: { '+neq': null } }, ['CAA ', 'CAA ']],
+    [{ type: 'A', '+order_by': 'name' }, ['A mail', 'A www']],
+    [{ type: 'A', '+order_by': 'target', '+order': 'desc' }, ['A mail', 'A www']],
+  ])('%j', async (filter, expected) => {
+    expect(await filtered(RECORDS, filter)).toEqual(expected)
+  })
+
+  test('has fields of its own', async () => {
+    expect(await client.refused('GET', RECORDS, undefined, { 'x-filter': '{"domain":"x"}' })).toEqual([
+      ['X-Filter', 'Cannot filter on domain'],
+    ])
+  })
+})
+
+describe('pages', async () => {
+  const { client } = await startForTest()
+  const many = await client.ok('POST', '/domains', { ...MASTER, domain: 'many.example' })
+  const path = `/domains/${many.id}/records`
+  const few = `/domains/${(await client.ok('POST', '/domains', { ...MASTER, domain: 'few.example' })).id}/records`
+  await client.ok('POST', few, { type: 'A', target: '192.0.2.1' })
+  await inParallel(60, 20, (index) => client.ok('POST', path, { type: 'A', name: `h${index}`, target: '192.0.2.1' }))
+
+  test('hold every item once, in the order of the numbers', async () => {
+    const pages = await Promise.all([1, 2, 3].map((page) => client.ok('GET', `${path}?page_size=25&page=${page}`)))
+    expect(pages.map(({ page, pages, results, data }) => [page, pages, results, data.length])).toEqual([
+      [1, 3, 60, 25],
+      [2, 3, 60, 25],
+      [3, 3, 60, 10],
+    ])
+    const ids = pages.flatMap(({ data }) => data.map((record: { id: number }) => record.id))
+    expect(new Set(ids).size).toBe(60)
+    expect(ids).toEqual([...ids].sort((a, b) => a - b))
+  })
+
+  test('count what the filter leaves', async () => {
+    const filter = { 'x-filter': '{"name":{"+contains":"h1"}}' }
+    expect(await client.ok('GET', `${path}?page_size=25`, undefined, filter)).toMatchObject({ pages: 1, results: 11 })
+  })
+
+  test('are of 100 without being asked, one where there is nothing, and empty after the last', async () => {
+    expect(await client.ok('GET', path)).toMatchObject({ page: 1, pages: 1, results: 60 })
+    expect(await client.ok('GET', `${few}?page=9`)).toEqual({ data: [], page: 9, pages: 1, results: 1 })
+    expect((await client.ok('GET', '/domains?page=18446744073709551616')).data).toEqual([])
+    expect(await client.ok('GET', '/domains', undefined, { 'x-filter': '{"domain":"none"}' })).toEqual({
+      data: [],
+      page: 1,
+      pages: 1,
+      results: 0,
+    })
+  })
+
+  test.each<[string, [string, string][]]>([
+    ['page=0', [['page', 'page is not valid']]],
+    ['page=-1', [['page', 'page is not valid']]],
+    ['page=x', [['page', 'page is not valid']]],
+    ['page=', [['page', 'page is not valid']]],
+    ['page=1.5', [['page', 'page is not valid']]],
+    ['page=1&page=2', [['page', 'page is not valid']]],
+    ['page_size=24', [['page_size', 'page_size must be between 25 and 500']]],
+    ['page_size=501', [['page_size', 'page_size must be between 25 and 500']]],
+    ['page_size=x', [['page_size', 'page_size is not valid']]],
+    [
+      'page=0&page_size=1',
+      [
+        ['page', 'page is not valid'],
+        ['page_size', 'page_size must be between 25 and 500'],
+      ],
+    ],
+  ])('%s is refused', async (query, faults) => {
+    expect(await client.refused('GET', `/domains?${query}`)).toEqual(faults)
+    expect(await client.refused('GET', `${few}?${query}`)).toEqual(faults)
+  })
+})

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import { inParallel, startForTest } from './harness.ts'
+
+const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
+
+describe('the limit of records', async () => {
+  const { client } = await startForTest({ limits: { recordsPerDomain: 50 } })
+  const REACHED = { errors: [{ field: null, reason: 'A domain can have at most 50 records.' }] }
+
+  test('is exact under a hundred creates at once, and a delete makes room for one', async () => {
+    const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'limit.example' })
+    const path = `/domains/${id}/records`
+    const create = (index: number) => client.call('POST', path, { type: 'A', name: `h${index}`, target: '192.0.2.1' })
+    const answers = await inParallel(100, 100, create)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(50)
+    const refused = answers.filter(({ status }) => status !== 200)
+    expect(new Set(refused.map(({ status, body }) => JSON.stringify([status, body])))).toEqual(new Set([JSON.stringify([400, REACHED])]))
+    const page = await client.ok('GET', `${path}?page_size=500`)
+    expect([page.results, page.data.length]).toEqual([50, 50])
+
+    await client.ok('DELETE', `${path}/${page.data[7].id}`)
+    const more = await inParallel(10, 10, create)
+    expect(more.filter(({ status }) => status === 200)).toHaveLength(1)
+
+    const clone = await client.ok('POST', `/domains/${id}/clone`, { domain: 'clone.example' })
+    expect((await client.call('POST', `/domains/${clone.id}/records`, { type: 'A', target: '192.0.2.1' })).body).toEqual(REACHED)
+    expect((await client.ok('GET', `/domains/${clone.id}/records`)).results).toBe(50)
+  })
+
+  test('a refused or failed create takes no room', async () => {
+    const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'room.example' })
+    const path = `/domains/${id}/records`
+    await inParallel(60, 20, () => client.call('POST', path, { type: 'A', target: 'none' }))
+    await inParallel(60, 20, () => client.call('DELETE', `${path}/999999`))
+    const answers = await inParallel(60, 20, () => client.call('POST', path, { type: 'A', target: '192.0.2.1' }))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(50)
+  })
+
+  test('of many CNAMEs created at one name at once, one stands', async () => {
+    const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'cname.example' })
+    const path = `/domains/${id}/records`
+    const answers = await inParallel(40, 40, (index) =>
+      client.call('POST', path, index % 2 ? { type: 'CNAME', name: 'x', target: 'a.example.net' } : { type: 'MX', name: 'x', target: '' }),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect((await client.ok('GET', path)).results).toBe(1)
+  })
+})
+
+test('a domain takes 12,000 records and no more, in good time, and lists them', { timeout: 60_000 }, async () => {
+  const { service, client } = await startForTest()
+  const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'full.example' })
+  const path = `/domains/${id}/records`
+  const started = performance.now()
+  await inParallel(12_000, 32, (index) => client.ok('POST', path, { type: 'A', name: `h${index}`, target: '192.0.2.1' }))
+  expect(performance.now() - started).toBeLessThan(40_000)
+  expect(await client.refused('POST', path, { type: 'A', target: '192.0.2.1' })).toEqual([
+    [null, 'A domain can have at most 12000 records.'],
+  ])
+
+  const names = new Set<string>()
+  const read = performance.now()
+  for (let page = 1; page <= 24; page += 1) {
+    const { data, pages, results } = await client.ok('GET', `${path}?page_size=500&page=${page}`)
+    expect([pages, results]).toEqual([24, 12_000])
+    for (const { name } of data) names.add(name)
+  }
+  expect(names.size).toBe(12_000)
+  expect(performance.now() - read).toBeLessThan(5_000)
+
+  await service.flush()
+  expect((await client.ok('GET', `/domains/${id}/zone-file`)).zone_file).toHaveLength(12_000 + 8)
+})

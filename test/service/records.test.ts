@@ -1,0 +1,383 @@
+import { describe, expect, test } from 'vitest'
+import { startForTest } from './harness.ts'
+
+let now = Date.parse('2026-03-01T10:00:00Z')
+const { client } = await startForTest({ clock: () => now })
+
+type Faults = [string | null, string][]
+
+/** The records of a new domain `example.com`, `two.example` … */
+async function freshRecords(name?: string): Promise<string> {
+  const body = {
+    type: 'master',
+    soa_email: 'hostmaster@example.com',
+    domain: name ?? `zone-${Math.random().toString(36).slice(2)}.example`,
+  }
+  return `/domains/${(await client.ok('POST', '/domains', body)).id}/records`
+}
+
+const RECORDS = await freshRecords('example.com')
+const SRV = { type: 'SRV', service: 'sip', protocol: 'tcp', priority: 1, weight: 2, port: 5060, target: 'sip.example.net' }
+const UNSET = { priority: 0, weight: 0, port: 0, service: null, protocol: null, tag: null, ttl_sec: 0 }
+const CONFLICT: Faults = [['name', 'Record conflict - CNAMES must be unique']]
+const LONG_TEXT = 'x'.repeat(65535)
+
+describe('create', () => {
+  test.each<[string, object, object]>([
+    ['A', { type: 'A', name: 'a', target: '192.0.2.1' }, { type: 'A', name: 'a', target: '192.0.2.1' }],
+    ['A at the apex by leaving the name out', { type: 'A', target: '192.0.2.1' }, { name: '' }],
+    ['A at the apex by an empty name', { type: 'A', name: '', target: '192.0.2.1' }, { name: '' }],
+    ['A at the apex by the name of the domain', { type: 'A', name: 'example.com', target: '192.0.2.1' }, { name: '' }],
+    ['the name with the domain', { type: 'A', name: 'full.example.com', target: '192.0.2.1' }, { name: 'full' }],
+    ['the name with the domain and a dot', { type: 'A', name: 'Dot.EXAMPLE.com.', target: '192.0.2.1' }, { name: 'dot' }],
+    ['a name that only looks like the domain', { type: 'A', name: 'xexample.com', target: '192.0.2.1' }, { name: 'xexample.com' }],
+    ['underscores', { type: 'TXT', name: '_acme-challenge.x', target: 'token' }, { name: '_acme-challenge.x', target: 'token' }],
+    ['a wildcard', { type: 'A', name: '*.wild', target: '192.0.2.1' }, { name: '*.wild' }],
+    ['the wildcard alone', { type: 'A', name: '*', target: '192.0.2.1' }, { name: '*' }],
+    ['an internationalised name', { type: 'A', name: 'Bücher', target: '192.0.2.1' }, { name: 'xn--bcher-kva' }],
+    ['a name of 100 characters', { type: 'A', name: `${'a'.repeat(49)}.${'b'.repeat(50)}`, target: '192.0.2.1' }, {}],
+    ['AAAA', { type: 'AAAA', name: 'a', target: '2001:DB8::1' }, { target: '2001:DB8::1' }],
+    ['the address of the requester', { type: 'A', name: 'me', target: '[remote_addr]' }, { target: '127.0.0.1' }],
+    ['NS of a delegation', { type: 'NS', name: 'sub', target: 'ns1.example.net.' }, { target: 'ns1.example.net' }],
+    ['NS at the apex', { type: 'NS', target: 'ns9.example.net' }, { name: '', target: 'ns9.example.net' }],
+    ['MX', { type: 'MX', target: 'Mail.example.net', priority: 255 }, { target: 'Mail.example.net', priority: 255 }],
+    ['MX without a priority', { type: 'MX', name: 'p', target: 'mail.example.net' }, { priority: 0 }],
+    ['MX with a single label', { type: 'MX', name: 'l', target: 'mail' }, { target: 'mail.example.com' }],
+    ['MX with a single label and a dot', { type: 'MX', name: 'd', target: 'mail.' }, { target: 'mail' }],
+    ['null MX', { type: 'MX', name: 'null', target: '' }, { target: '', priority: 0 }],
+    ['null MX by a dot', { type: 'MX', name: 'nulldot', target: '.' }, { target: '', priority: 0 }],
+    ['CNAME', { type: 'CNAME', name: 'c', target: 'www.example.net.' }, { target: 'www.example.net' }],
+    ['CNAME with a single label', { type: 'CNAME', name: 'c1', target: 'www' }, { target: 'www.example.com' }],
+    ['CNAME to an internationalised name', { type: 'CNAME', name: 'c2', target: 'bücher.example' }, { target: 'xn--bcher-kva.example' }],
+    ['PTR', { type: 'PTR', name: '1', target: 'host.example.net.' }, { target: 'host.example.net' }],
+    ['TXT as it is', { type: 'TXT', target: ' "v=spf1" \\; ä 😀 \n. ' }, { target: ' "v=spf1" \\; ä 😀 \n. ' }],
+    ['TXT of 65535 characters', { type: 'TXT', name: 'long', target: LONG_TEXT }, { target: LONG_TEXT }],
+    ['CAA issue', { type: 'CAA', tag: 'issue', target: 'ca.example.net' }, { tag: 'issue', target: 'ca.example.net' }],
+    ['CAA for nobody', { type: 'CAA', tag: 'issuewild', target: ';' }, { tag: 'issuewild', target: ';' }],
+    ['CAA iodef by mail', { type: 'CAA', tag: 'iodef', target: 'mailto:ca@example.com' }, { tag: 'iodef' }],
+    ['CAA iodef by the web', { type: 'CAA', tag: 'iodef', target: 'https://example.com/ca?x=1' }, { tag: 'iodef' }],
+    ['CAA iodef by name', { type: 'CAA', tag: 'iodef', target: 'report.example.com' }, { tag: 'iodef' }],
+    ['SRV', SRV, { ...SRV, name: '_sip._tcp' }],
+    ['SRV with underscores', { ...SRV, service: '_sips', protocol: '_tcp' }, { name: '_sips._tcp', service: 'sips', protocol: 'tcp' }],
+    ['SRV with a dot behind the service', { ...SRV, service: 'xmpp.' }, { name: '_xmpp._tcp', service: 'xmpp' }],
+    ['SRV below the apex', { ...SRV, protocol: 'tcp.sub' }, { name: '_sip._tcp.sub', protocol: 'tcp.sub' }],
+    ['SRV whose name is not asked for', { ...SRV, name: 'ignored' }, { name: '_sip._tcp' }],
+    ['SRV with a single label', { ...SRV, target: 'host' }, { target: 'host.example.com' }],
+    ['SRV to an address, which stays', { ...SRV, target: '8.8.8.8' }, { target: '8.8.8.8' }],
+    ['SRV with zeros', { ...SRV, priority: 0, weight: 0, port: 0 }, { priority: 0, weight: 0, port: 0 }],
+    ['fields of other types that say nothing', { type: 'A', name: 'z', target: '192.0.2.1', ...UNSET, service: '', tag: '' }, UNSET],
+    ['read-only fields, which are ignored', { type: 'A', name: 'r', target: '192.0.2.1', id: 1, created: 2, updated: [] }, { name: 'r' }],
+  ])('%s', async (_name, body, expected) => {
+    const record = await client.ok('POST', RECORDS, body)
+    expect(record).toMatchObject(expected)
+    expect(Object.keys(record).sort()).toEqual([...Object.keys(UNSET), 'created', 'id', 'name', 'target', 'type', 'updated'].sort())
+    expect(await client.ok('GET', `${RECORDS}/${record.id}`)).toEqual(record)
+  })
+
+  test('identical records are each their own', async () => {
+    const records = await freshRecords()
+    const body = { type: 'A', name: 'twin', target: '192.0.2.1' }
+    const [one, two] = [await client.ok('POST', records, body), await client.ok('POST', records, body)]
+    expect(one.id).not.toBe(two.id)
+    expect((await client.ok('GET', records)).results).toBe(2)
+  })
+
+  const LENGTH: Faults = [['name', 'Length must be 1-100 characters']]
+  const INVALID_CHARACTERS: Faults = [
+    ['name', 'Name contains invalid characters'],
+    ['name', 'Invalid hostname'],
+  ]
+  const HOSTNAME: Faults = [['name', 'Invalid hostname']]
+  const ADDRESS: Faults = [['target', 'Invalid IPv4 or IPv6 address']]
+  const TARGET: Faults = [['target', 'target is not valid']]
+  const NO_TARGET: Faults = [['target', 'target is required']]
+  const CAA_TARGET: Faults = [['target', 'You have entered an invalid target']]
+  const a = { type: 'A', target: '192.0.2.1' }
+  const caa = { type: 'CAA', tag: 'issue', target: 'ca.example.net' }
+
+  test.each<[string, object, Faults]>([
+    ['nothing', {}, [['type', 'type is required']]],
+    ['an unknown type', { type: 'DS', target: 'x' }, [['type', 'Invalid record type']]],
+    ['a type in lower case', { type: 'a', target: 'x' }, [['type', 'Invalid record type']]],
+    ['a type that is no text', { type: 1 }, [['type', 'Invalid record type']]],
+    ['an unknown field', { ...a, flags: 0 }, [['flags', 'Unknown field']]],
+    ['a name @', { ...a, name: '@' }, INVALID_CHARACTERS],
+    ['a name with a space', { ...a, name: 'a b' }, INVALID_CHARACTERS],
+    ['a name with a backslash', { ...a, name: 'a\\.b' }, INVALID_CHARACTERS],
+    ['a name with an empty label', { ...a, name: 'a..b' }, HOSTNAME],
+    ['a label of 64', { ...a, name: 'a'.repeat(64) }, HOSTNAME],
+    ['an asterisk inside', { ...a, name: 'a.*' }, HOSTNAME],
+    ['a part of a label that is an asterisk', { ...a, name: '*a' }, HOSTNAME],
+    ['an absolute name of another zone', { ...a, name: 'a.example.net.' }, HOSTNAME],
+    ['the root', { ...a, name: '.' }, HOSTNAME],
+    ['a name of 101 characters', { ...a, name: `${'a'.repeat(50)}.${'b'.repeat(50)}` }, LENGTH],
+    ['a name of 5000 characters', { ...a, name: 'a'.repeat(5000) }, LENGTH],
+    ['a name that is no text', { ...a, name: 5 }, [['name', 'name is not valid']]],
+    ['A without a target', { type: 'A' }, NO_TARGET],
+    ['A with an empty target', { type: 'A', target: '' }, NO_TARGET],
+    ['A with text', { type: 'A', target: 'www' }, ADDRESS],
+    ['A with a short form', { type: 'A', target: '192.0.2' }, ADDRESS],
+    ['A with leading zeros', { type: 'A', target: '192.000.002.001' }, ADDRESS],
+    ['A with a final dot', { type: 'A', target: '192.0.2.1.' }, ADDRESS],
+    ['A with IPv6', { type: 'A', target: '2001:db8::1' }, ADDRESS],
+    ['AAAA with IPv4', { type: 'AAAA', target: '192.0.2.1' }, ADDRESS],
+    ['AAAA with a zone', { type: 'AAAA', target: 'fe80::1%eth0' }, ADDRESS],
+    ['AAAA of a requester by IPv4', { type: 'AAAA', target: '[remote_addr]' }, ADDRESS],
+    ['NS without a target', { type: 'NS' }, NO_TARGET],
+    ['NS at a wildcard', { type: 'NS', name: '*.sub', target: 'ns.example.net' }, [['name', 'NS records cannot have wildcard names']]],
+    ['MX without a target', { type: 'MX' }, NO_TARGET],
+    [
+      'null MX with a priority',
+      { type: 'MX', name: 'n', target: '', priority: 10 },
+      [['priority', 'priority must be 0 for a null MX record']],
+    ],
+    ['MX with a weight', { type: 'MX', target: 'm.example.net', weight: 1 }, [['weight', 'Cannot specify weight for MX record']]],
+    ['MX with a port', { type: 'MX', target: 'm.example.net', port: 1 }, [['port', 'Cannot specify port for MX record']]],
+    ['A with a priority', { ...a, priority: 1 }, [['priority', 'Cannot specify priority for A record']]],
+    ['TXT with a weight', { type: 'TXT', target: 'x', weight: 55 }, [['weight', 'Cannot specify weight for TXT record']]],
+    ['A with a service', { ...a, service: 'sip' }, [['service', 'Cannot specify service for A record']]],
+    ['A with a protocol', { ...a, protocol: 'tcp' }, [['protocol', 'Cannot specify protocol for A record']]],
+    ['A with a tag', { ...a, tag: 'issue' }, [['tag', 'Cannot specify tag for A record']]],
+    ['CNAME without a name', { type: 'CNAME', target: 'www.example.net' }, [['name', 'name is required']]],
+    [
+      'CNAME at the apex',
+      { type: 'CNAME', name: 'example.com', target: 'a.example.net' },
+      [['name', 'CNAME records cannot be at the root of the domain']],
+    ],
+    ['CNAME to the root', { type: 'CNAME', name: 'cr', target: '.' }, TARGET],
+    ['CNAME to @', { type: 'CNAME', name: 'cr', target: '@' }, TARGET],
+    ['CNAME to a name with a space', { type: 'CNAME', name: 'cr', target: 'a b' }, TARGET],
+    ['CNAME to an empty label', { type: 'CNAME', name: 'cr', target: 'a..example' }, TARGET],
+    ['CNAME to a name that is too long', { type: 'CNAME', name: 'cr', target: 'a.'.repeat(128) }, TARGET],
+    ['CNAME to a label that is too long', { type: 'CNAME', name: 'cr', target: `${'a'.repeat(64)}.example` }, TARGET],
+    ['TXT without a target', { type: 'TXT' }, NO_TARGET],
+    ['TXT with an empty target', { type: 'TXT', target: '' }, NO_TARGET],
+    ['TXT of 65536 characters', { type: 'TXT', target: `${LONG_TEXT}x` }, [['target', 'Length must be 1-65535 characters']]],
+    ['TXT with NUL', { type: 'TXT', target: 'a\u0000' }, [['target', 'target is not valid']]],
+    ['TXT with half a surrogate pair', { type: 'TXT', target: '\udc00' }, [['target', 'target is not valid']]],
+    ['CAA without a tag', { type: 'CAA', target: 'ca.example.net' }, [['tag', 'tag is required']]],
+    ['CAA without a target', { type: 'CAA', tag: 'issue' }, NO_TARGET],
+    ['CAA with an unknown tag', { ...caa, tag: 'contactemail' }, [['tag', 'tag is not valid']]],
+    ['CAA with parameters', { ...caa, target: 'ca.example.net; a=b' }, CAA_TARGET],
+    ['CAA with a final dot', { ...caa, target: 'ca.example.net.' }, CAA_TARGET],
+    ['CAA issuewild with an asterisk', { ...caa, tag: 'issuewild', target: '*.example.net' }, CAA_TARGET],
+    ['CAA iodef with another scheme', { ...caa, tag: 'iodef', target: 'ftp://example.net' }, CAA_TARGET],
+    ['CAA iodef for nobody', { ...caa, tag: 'iodef', target: ';' }, CAA_TARGET],
+    ['CAA with a quote', { ...caa, tag: 'iodef', target: 'https://example.net/"' }, CAA_TARGET],
+    [
+      'SRV with nothing',
+      { type: 'SRV' },
+      [
+        ['priority', 'priority is required'],
+        ['weight', 'weight is required'],
+        ['port', 'port is required'],
+        ['service', 'service is required'],
+        ['protocol', 'protocol is required'],
+        ['target', 'target is required'],
+      ],
+    ],
+    ['SRV with an empty service', { ...SRV, service: '' }, [['service', 'service is required']]],
+    ['SRV with a service of two labels', { ...SRV, service: 'a.b' }, [['service', 'service is not valid']]],
+    ['SRV with a service that is too long', { ...SRV, service: 's'.repeat(63) }, [['service', 'service is not valid']]],
+    ['SRV with a protocol that is none', { ...SRV, protocol: 't cp' }, [['protocol', 'protocol is not valid']]],
+    ['SRV with null for a protocol', { ...SRV, protocol: null }, [['protocol', 'protocol is required']]],
+    ['SRV to the root', { ...SRV, target: '.' }, TARGET],
+    ['SRV with a name that is too long', { ...SRV, service: 's'.repeat(60), protocol: `tcp.${'a'.repeat(40)}` }, LENGTH],
+    ['a priority of 256', { ...SRV, priority: 256 }, [['priority', 'priority must be between 0 and 255']]],
+    ['a priority below 0', { ...SRV, priority: -1 }, [['priority', 'priority must be between 0 and 255']]],
+    ['a weight of 65536', { ...SRV, weight: 65536 }, [['weight', 'weight must be between 0 and 65535']]],
+    ['a port of 65536', { ...SRV, port: 65536 }, [['port', 'port must be between 0 and 65535']]],
+    ['a port as text', { ...SRV, port: '80' }, [['port', 'port is not valid']]],
+    ['a priority as null', { ...SRV, priority: null }, [['priority', 'priority is not valid']]],
+    ['a TTL as text', { ...a, ttl_sec: '300' }, [['ttl_sec', 'ttl_sec is not valid']]],
+    ['a TTL below 0', { ...a, ttl_sec: -1 }, [['ttl_sec', 'ttl_sec is not valid']]],
+    ['a TTL that is not whole', { ...a, ttl_sec: 300.5 }, [['ttl_sec', 'ttl_sec is not valid']]],
+    ['a target that is a list', { type: 'A', target: ['192.0.2.1'] }, [['target', 'target is not valid']]],
+    [
+      'several faults of form',
+      { type: 'X', priority: 300, ttl_sec: '1', more: 1 },
+      [
+        ['more', 'Unknown field'],
+        ['type', 'Invalid record type'],
+        ['priority', 'priority must be between 0 and 255'],
+        ['ttl_sec', 'ttl_sec is not valid'],
+      ],
+    ],
+    [
+      'several faults of values',
+      { type: 'A', name: '@', target: 'x', weight: 1 },
+      [...INVALID_CHARACTERS, ['weight', 'Cannot specify weight for A record'], ...ADDRESS],
+    ],
+  ])('is refused with %s', async (_name, body, faults) => {
+    expect(await client.refused('POST', RECORDS, body)).toEqual(faults)
+  })
+
+  test('404 without the domain', async () => {
+    expect((await client.call('POST', '/domains/999999/records', { type: 'A', target: '192.0.2.1' })).status).toBe(404)
+  })
+
+  test('a slave takes none, and lists none', async () => {
+    const slave = await client.ok('POST', '/domains', { type: 'slave', domain: 'slave.example', master_ips: ['192.0.2.53'] })
+    const reason = 'Records of a slave domain come from its master servers and cannot be changed here.'
+    const records = `/domains/${slave.id}/records`
+    expect(await client.refused('POST', records, { type: 'A', target: '192.0.2.1' })).toEqual([[null, reason]])
+    expect(await client.refused('DELETE', `${records}/1`)).toEqual([[null, reason]])
+    expect(await client.refused('PUT', `${records}/1`, {})).toEqual([[null, reason]])
+    expect(await client.ok('GET', records)).toEqual({ data: [], page: 1, pages: 1, results: 0 })
+  })
+})
+
+describe('TTLs', () => {
+  test.each([
+    [0, 0],
+    [1, 300],
+    [30, 300],
+    [120, 300],
+    [300, 300],
+    [1950, 300],
+    [1951, 3600],
+    [3600, 3600],
+    [5400, 3600],
+    [5401, 7200],
+    [86400, 86400],
+    [907200, 604800],
+    [1814400, 1209600],
+    [1814401, 2419200],
+    [2419201, 2419200],
+    [1e300, 2419200],
+  ])('%d becomes the nearest valid value, %d', async (given, stored) => {
+    const records = await freshRecords()
+    const record = await client.ok('POST', records, { type: 'A', target: '192.0.2.1', ttl_sec: given })
+    expect(record.ttl_sec).toBe(stored)
+    const other = await client.ok('POST', records, { type: 'A', target: '192.0.2.1', ttl_sec: 7200 })
+    expect((await client.ok('PUT', `${records}/${other.id}`, { ttl_sec: given })).ttl_sec).toBe(stored)
+  })
+})
+
+describe('exclusive records', () => {
+  const cname = { type: 'CNAME', name: 'x', target: 'a.example.net' }
+  const others = [
+    { type: 'A', name: 'x', target: '192.0.2.1' },
+    { type: 'TXT', name: 'X.', target: 'text' },
+    { type: 'MX', name: 'x', target: '' },
+    { type: 'CNAME', name: 'x', target: 'b.example.net' },
+  ]
+  test.each(others)('a CNAME and $type at one name, in either order', async (other) => {
+    const body = { ...other, name: 'x' }
+    const first = await freshRecords()
+    await client.ok('POST', first, cname)
+    expect(await client.refused('POST', first, body)).toEqual(CONFLICT)
+    const second = await freshRecords()
+    await client.ok('POST', second, body)
+    expect(await client.refused('POST', second, cname)).toEqual(CONFLICT)
+    expect((await client.ok('GET', second)).results).toBe(1)
+  })
+
+  test('a CNAME where an SRV record is', async () => {
+    const records = await freshRecords()
+    await client.ok('POST', records, SRV)
+    expect(await client.refused('POST', records, { ...cname, name: '_sip._tcp' })).toEqual(CONFLICT)
+  })
+
+  test('by an update', async () => {
+    const records = await freshRecords()
+    const alias = await client.ok('POST', records, cname)
+    const address = await client.ok('POST', records, { type: 'A', name: 'y', target: '192.0.2.1' })
+    expect(await client.refused('PUT', `${records}/${address.id}`, { name: 'x' })).toEqual(CONFLICT)
+    expect(await client.refused('PUT', `${records}/${alias.id}`, { name: 'y' })).toEqual(CONFLICT)
+    expect((await client.ok('PUT', `${records}/${alias.id}`, { name: 'z' })).name).toBe('z')
+    expect((await client.ok('PUT', `${records}/${address.id}`, { name: 'x' })).name).toBe('x')
+  })
+
+  const NULL_STANDS: Faults = [['type', 'Cannot add a new MX record for a domain that already advertises a null MX record.']]
+  const OTHERS_STAND: Faults = [['type', 'Cannot add a null MX record for a domain that has other MX records.']]
+
+  test('null MX and other MX at one name', async () => {
+    const records = await freshRecords()
+    const none = await client.ok('POST', records, { type: 'MX', target: '' })
+    expect(await client.refused('POST', records, { type: 'MX', target: 'mail.example.net', priority: 10 })).toEqual(NULL_STANDS)
+    expect(await client.refused('POST', records, { type: 'MX', target: '' })).toEqual(NULL_STANDS)
+    await client.ok('POST', records, { type: 'MX', name: 'sub', target: 'mail.example.net' })
+    expect((await client.ok('PUT', `${records}/${none.id}`, { target: 'mail.example.net', priority: 10 })).target).toBe('mail.example.net')
+    expect(await client.refused('POST', records, { type: 'MX', target: '' })).toEqual(OTHERS_STAND)
+    expect((await client.ok('PUT', `${records}/${none.id}`, { target: '', priority: 0 })).target).toBe('')
+  })
+})
+
+describe('update', () => {
+  test('changes what is given and nothing else', async () => {
+    const records = await freshRecords()
+    now = Date.parse('2026-03-01T10:00:00Z')
+    const record = await client.ok('POST', records, { ...SRV, ttl_sec: 300 })
+    now += 7000
+    const changed = await client.ok('PUT', `${records}/${record.id}`, { port: 5061 })
+    expect(changed).toEqual({ ...record, port: 5061, updated: '2026-03-01T10:00:07' })
+    expect(await client.ok('GET', `${records}/${record.id}`)).toEqual(changed)
+    expect((await client.ok('GET', records.replace('/records', ''))).updated).toBe('2026-03-01T10:00:07')
+  })
+
+  test('takes back the whole record as it was read', async () => {
+    for (const body of [
+      SRV,
+      { type: 'MX', target: '' },
+      { type: 'CAA', tag: 'issue', target: ';' },
+      { type: 'CNAME', name: 'c', target: 'x.' },
+    ]) {
+      const records = await freshRecords()
+      const { target: _, ...record } = await client.ok('POST', records, body)
+      expect(await client.ok('PUT', `${records}/${record.id}`, record)).toMatchObject(record)
+    }
+  })
+
+  test('makes the name of an SRV record anew', async () => {
+    const records = await freshRecords()
+    const { id } = await client.ok('POST', records, SRV)
+    expect(await client.ok('PUT', `${records}/${id}`, { service: '_imap', name: 'ignored' })).toMatchObject({
+      name: '_imap._tcp',
+      service: 'imap',
+    })
+    expect(await client.ok('PUT', `${records}/${id}`, { protocol: 'udp.sub' })).toMatchObject({ name: '_imap._udp.sub', service: 'imap' })
+  })
+
+  test('moves a record to the apex', async () => {
+    const records = await freshRecords()
+    const { id } = await client.ok('POST', records, { type: 'A', name: 'www', target: '192.0.2.1' })
+    expect((await client.ok('PUT', `${records}/${id}`, { name: '' })).name).toBe('')
+  })
+
+  test.each<[string, object, object, Faults]>([
+    ['another type', { type: 'A', target: '192.0.2.1' }, { type: 'TXT' }, [['type', 'type cannot be changed']]],
+    ['an empty target', { type: 'A', target: '192.0.2.1' }, { target: '' }, [['target', 'target is required']]],
+    ['an address of the other family', { type: 'A', target: '192.0.2.1' }, { target: '::1' }, [['target', 'Invalid IPv4 or IPv6 address']]],
+    ['a weight', { type: 'MX', target: 'm.example.net' }, { weight: 1 }, [['weight', 'Cannot specify weight for MX record']]],
+    [
+      'the apex for a CNAME',
+      { type: 'CNAME', name: 'c', target: 'x.example' },
+      { name: '' },
+      [['name', 'CNAME records cannot be at the root of the domain']],
+    ],
+    ['no service', SRV, { service: null }, [['service', 'service is required']]],
+    [
+      'a tag the target does not fit',
+      { type: 'CAA', tag: 'issue', target: ';' },
+      { tag: 'iodef' },
+      [['target', 'You have entered an invalid target']],
+    ],
+    ['no tag', { type: 'CAA', tag: 'issue', target: ';' }, { tag: null }, [['tag', 'tag is required']]],
+    ['an unknown field', { type: 'A', target: '192.0.2.1' }, { ttl: 300 }, [['ttl', 'Unknown field']]],
+  ])('is refused with %s', async (_name, body, change, faults) => {
+    const records = await freshRecords()
+    const record = await client.ok('POST', records, body)
+    expect(await client.refused('PUT', `${records}/${record.id}`, change)).toEqual(faults)
+    expect(await client.ok('GET', `${records}/${record.id}`)).toEqual(record)
+  })
+})
+
+test('a record is not reached through another domain, and goes once', async () => {
+  const [mine, other] = [await freshRecords(), await freshRecords()]
+  const { id } = await client.ok('POST', mine, { type: 'A', target: '192.0.2.1' })
+  for (const method of ['GET', 'PUT', 'DELETE']) expect((await client.call(method, `${other}/${id}`)).status).toBe(404)
+  expect(await client.ok('DELETE', `${mine}/${id}`)).toEqual({})
+  expect((await client.call('DELETE', `${mine}/${id}`)).status).toBe(404)
+  expect((await client.ok('GET', mine)).results).toBe(0)
+})

@@ -1,0 +1,196 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { type ServiceOptions, startService } from '../../src/service/index.ts'
+import { type Client, connect, LOOPBACK, temporaryDirectory } from './harness.ts'
+
+const run = promisify(execFile)
+
+const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
+
+/** Runs a service as long as the work takes. */
+async function during<T>(
+  options: Partial<ServiceOptions>,
+  work: (client: Client, service: Awaited<ReturnType<typeof startService>>) => Promise<T>,
+): Promise<T> {
+  const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null, ...options })
+  const { client, close } = connect(service.baseUrl, service.token ?? options.bootstrapToken ?? '')
+  try {
+    return await work(client, service)
+  } finally {
+    await close()
+    await service.stop()
+  }
+}
+
+describe('the administrator’s token', () => {
+  test('is made at the first start, told once and kept as a hash', async () => {
+    const dataDirectory = temporaryDirectory()
+    const token = await during({ dataDirectory }, async (client, service) => {
+      expect((await client.call('GET', '/domains')).status).toBe(200)
+      return service.token
+    })
+    expect(token).toMatch(/^[0-9a-f]{64}$/)
+    await during({ dataDirectory }, async (_client, service) => {
+      expect(service.token).toBeNull()
+      const { client, close } = connect(service.baseUrl, token as string)
+      expect((await client.call('GET', '/domains')).status).toBe(200)
+      await close()
+    })
+    const files = readdirSync(dataDirectory).filter((name) => name.startsWith('service.db'))
+    expect(files).toContain('service.db')
+    for (const file of files) expect(readFileSync(join(dataDirectory, file)).includes(token as string)).toBe(false)
+  })
+
+  test('can be given, at any start', async () => {
+    const dataDirectory = temporaryDirectory()
+    await during({ dataDirectory, bootstrapToken: 'one' }, async (client, service) => {
+      expect(service.token).toBe('one')
+      expect((await client.call('GET', '/domains')).status).toBe(200)
+    })
+    await during({ dataDirectory, bootstrapToken: 'two' }, async (client, service) => {
+      expect((await client.call('GET', '/domains')).status).toBe(200)
+      const { client: former, close } = connect(service.baseUrl, 'one')
+      expect((await former.call('GET', '/domains')).status).toBe(200)
+      await close()
+    })
+  })
+
+  test.each([[''], ['with space'], ['umlaut-ä'], ['x'.repeat(513)]])('cannot be %j', async (bootstrapToken) => {
+    await expect(during({ bootstrapToken }, async () => undefined)).rejects.toThrow('a token has 1 to 512 printable ASCII characters')
+  })
+})
+
+test('a stopped service comes back as it was, under the same serials', async () => {
+  const options = { dataDirectory: temporaryDirectory(), bootstrapToken: 'token' }
+  const state = async (client: Client) => {
+    const domains = await client.ok('GET', '/domains')
+    const ids: number[] = domains.data.map(({ id }: { id: number }) => id)
+    const read = (path: string) => Promise.all(ids.map((id) => client.ok('GET', `/domains/${id}/${path}`)))
+    return { domains, records: await read('records'), zoneFiles: await read('zone-file') }
+  }
+  const before = await during(options, async (client, service) => {
+    for (const domain of ['one.example', 'two.example']) {
+      const { id } = await client.ok('POST', '/domains', { ...MASTER, domain, tags: ['kept'] })
+      await client.ok('POST', `/domains/${id}/records`, { type: 'A', target: '192.0.2.1' })
+    }
+    await service.flush()
+    return state(client)
+  })
+  expect(await during(options, state)).toEqual(before)
+  const renamed = await during({ ...options, nsNames: ['ns.other.test'] }, state)
+  expect(renamed.zoneFiles[0].zone_file).toContain('@\t\tNS\tns.other.test.')
+  expect(renamed.zoneFiles[0].zone_file[2]).not.toBe(before.zoneFiles[0].zone_file[2])
+})
+
+test('what changed just before the stop is rendered', async () => {
+  const options = { dataDirectory: temporaryDirectory(), bootstrapToken: 'token' }
+  const id = await during(options, async (client) => (await client.ok('POST', '/domains', { ...MASTER, domain: 'last.example' })).id)
+  const database = readFileSync(join(options.dataDirectory, 'service.db')).toString('latin1')
+  expect(database).toContain(`; last.example [${id}]`)
+})
+
+test('a directory of no name is gone afterwards', async () => {
+  const before = new Set(readdirSync('/tmp'))
+  const made = await during({}, async () => readdirSync('/tmp').filter((name) => name.startsWith('zonewright-') && !before.has(name)))
+  expect(made.length).toBeGreaterThan(0)
+  // Other tests may make theirs at the same time; at least one of them was ours and is gone.
+  expect(made.some((name) => !existsSync(join('/tmp', name)))).toBe(true)
+})
+
+test('an address that is taken is told, and everything is let go', async () => {
+  const blocker = createServer()
+  await new Promise<void>((done) => blocker.listen(0, '127.0.0.1', done))
+  const { port } = blocker.address() as { port: number }
+  const dataDirectory = temporaryDirectory()
+  await expect(during({ dataDirectory, listen: { host: '127.0.0.1', port } }, async () => undefined)).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  })
+  await during({ dataDirectory, bootstrapToken: 'token' }, async (client) =>
+    expect((await client.call('GET', '/domains')).status).toBe(200),
+  )
+  await new Promise((done) => blocker.close(done))
+})
+
+test.each([[[]], [['not a name']], [['ns1..test']]])('names of name servers cannot be %j', async (nsNames) => {
+  await expect(during({ nsNames }, async () => undefined)).rejects.toThrow(RangeError)
+})
+
+test('requests under way are answered when the service stops', async () => {
+  const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null })
+  const { client, close } = connect(service.baseUrl, service.token as string)
+  await client.ok('GET', '/domains')
+  const answers = Array.from({ length: 20 }, (_, index) => client.call('POST', '/domains', { ...MASTER, domain: `stop-${index}.example` }))
+  await new Promise((done) => setTimeout(done, 2))
+  const stopped = service.stop()
+  const settled = await Promise.allSettled(answers)
+  for (const answer of settled) if (answer.status === 'fulfilled') expect(answer.value.status).toBe(200)
+  await close()
+  await stopped
+})
+
+describe('the name server', () => {
+  const dig = spawnSync('dig', ['-v']).error === undefined
+  if (!dig) process.stderr.write('dig is not installed: what the name server says of changes is NOT tested\n')
+
+  test.skipIf(!dig)('answers for what is active, and refuses what is gone', async () => {
+    const options = { dataDirectory: temporaryDirectory(), bootstrapToken: 'token', dns: LOOPBACK }
+    const id = await during(options, async (client, service) => {
+      const address = service.dnsAddress as { host: string; port: number }
+      const ask = async (name: string, type: string): Promise<string> => {
+        await service.flush()
+        const { stdout: text } = await run(
+          'dig',
+          [`@${address.host}`, '-p', String(address.port), '+noall', '+answer', '+comments', name, type],
+          {
+            encoding: 'utf8',
+          },
+        )
+        const status = /status: ([A-Z]+)/.exec(text)?.[1]
+        const answers = text
+          .split('\n')
+          .filter((line) => line !== '' && !line.startsWith(';'))
+          .map((line) => line.split(/\s+/).slice(1).join(' '))
+        return [status, ...answers.sort()].join(' | ')
+      }
+      const domain = await client.ok('POST', '/domains', { ...MASTER, domain: 'served.example', ttl_sec: 300 })
+      const path = `/domains/${domain.id}`
+      const record = await client.ok('POST', `${path}/records`, { type: 'A', name: 'www', target: '192.0.2.1' })
+      expect(await ask('www.served.example', 'A')).toBe('NOERROR | 300 IN A 192.0.2.1')
+      await client.ok('PUT', `${path}/records/${record.id}`, { target: '192.0.2.2', ttl_sec: 3600 })
+      expect(await ask('www.served.example', 'A')).toBe('NOERROR | 3600 IN A 192.0.2.2')
+      expect(await ask('served.example', 'NS')).toContain('300 IN NS ns1.zonewright.test.')
+      await client.ok('DELETE', `${path}/records/${record.id}`)
+      expect(await ask('www.served.example', 'A')).toBe('NXDOMAIN')
+
+      await client.ok('POST', `${path}/records`, { type: 'TXT', target: 'here' })
+      await client.ok('PUT', path, { domain: 'renamed.example' })
+      expect(await ask('renamed.example', 'TXT')).toBe('NOERROR | 300 IN TXT "here"')
+      expect(await ask('served.example', 'TXT')).toBe('REFUSED')
+      await client.ok('PUT', path, { status: 'disabled' })
+      expect(await ask('renamed.example', 'TXT')).toBe('REFUSED')
+      await client.ok('PUT', path, { status: 'active' })
+      expect(await ask('renamed.example', 'TXT')).toBe('NOERROR | 300 IN TXT "here"')
+
+      // The name passes from one domain to another between two renderings.
+      await client.ok('DELETE', path)
+      const heir = await client.ok('POST', '/domains', { ...MASTER, domain: 'renamed.example' })
+      await client.ok('POST', `/domains/${heir.id}/records`, { type: 'TXT', target: 'heir' })
+      expect(await ask('renamed.example', 'TXT')).toBe('NOERROR | 86400 IN TXT "heir"')
+      await client.ok('DELETE', `/domains/${heir.id}`)
+      expect(await ask('renamed.example', 'TXT')).toBe('REFUSED')
+
+      const last = await client.ok('POST', '/domains', { ...MASTER, domain: 'again.example' })
+      await client.ok('POST', `/domains/${last.id}/records`, { type: 'TXT', target: 'again' })
+      return last.id
+    })
+    await during(options, async (_client, service) => {
+      const { host, port } = service.dnsAddress as { host: string; port: number }
+      const { stdout: text } = await run('dig', [`@${host}`, '-p', String(port), '+short', 'again.example', 'TXT'])
+      expect([id, text.trim()]).toEqual([expect.any(Number), '"again"'])
+    })
+  })
+})

@@ -1,0 +1,181 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parseZoneFile } from '../../src/formats/zone-file/parse-zone-file.ts'
+import { parseDomainName } from '../../src/model/domain-name.ts'
+import { startForTest, temporaryDirectory } from './harness.ts'
+
+let now = Date.parse('2026-03-01T10:00:00Z')
+const NS_NAMES = ['ns1.dns.test', 'ns2.dns.test.']
+const { service, client } = await startForTest({ clock: () => now, nsNames: NS_NAMES, dns: { host: '127.0.0.1', port: 0 } })
+
+const MASTER = { type: 'master', soa_email: 'host.master@example.com' }
+const create = (domain: string, settings: object = {}) => client.ok('POST', '/domains', { ...MASTER, domain, ...settings })
+const addRecord = (id: number, record: object) => client.ok('POST', `/domains/${id}/records`, record)
+
+async function zoneFile(id: number): Promise<string[]> {
+  await service.flush()
+  return (await client.ok('GET', `/domains/${id}/zone-file`)).zone_file
+}
+
+const serialOf = (lines: readonly string[]): number => Number(lines[2]?.split(/\s+/)[5])
+
+describe('the rendered zone', () => {
+  test('of every type', async () => {
+    const { id } = await create('example.com', { expire_sec: 604800, refresh_sec: 300, retry_sec: 3600, ttl_sec: 7200 })
+    for (const record of [
+      { type: 'A', target: '192.0.2.1' },
+      { type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 300 },
+      { type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 3600 },
+      { type: 'AAAA', name: 'www', target: '2001:DB8:0::1' },
+      { type: 'NS', name: '', target: 'NS2.dns.test' },
+      { type: 'NS', name: 'sub', target: 'ns.example.net' },
+      { type: 'MX', target: 'Mail.Example.net', priority: 10 },
+      { type: 'MX', name: 'quiet', target: '' },
+      { type: 'CNAME', name: '*.wild', target: 'www' },
+      { type: 'TXT', name: '_dmarc', target: `"q" \\ ; ä ${'x'.repeat(250)}` },
+      { type: 'SRV', service: 'sip', protocol: 'tcp.sub', priority: 1, weight: 2, port: 5060, target: 'sip.example.net' },
+      { type: 'PTR', name: '1', target: 'host.example.net' },
+      { type: 'CAA', tag: 'issue', target: ';' },
+    ]) {
+      await addRecord(id, record)
+    }
+    expect(await zoneFile(id)).toEqual([
+      `; example.com [${id}]`,
+      '$TTL 7200',
+      expect.stringMatching(/^@\tIN\tSOA\tns1\.dns\.test\. host\\\.master\.example\.com\. 20260000[0-9]{2} 300 3600 604800 7200$/),
+      '@\t\tNS\tns1.dns.test.',
+      '@\t\tNS\tns2.dns.test.',
+      '@\t\tA\t192.0.2.1',
+      'www\t300\tA\t192.0.2.1',
+      'www\t\tAAAA\t2001:db8::1',
+      'sub\t\tNS\tns.example.net.',
+      '@\t\tMX\t10 mail.example.net.',
+      'quiet\t\tMX\t0 .',
+      '*.wild\t\tCNAME\twww.example.com.',
+      `_dmarc\t\tTXT\t"\\"q\\" \\\\ ; \\195\\164 ${'x'.repeat(244)}" "xxxxxx"`,
+      '_sip._tcp.sub\t\tSRV\t1 2 5060 sip.example.net.',
+      '1\t\tPTR\thost.example.net.',
+      '@\t\tCAA\t0 issue ";"',
+    ])
+  })
+
+  test('has the defaults of the interface for 0', async () => {
+    const { id } = await create('defaults.example')
+    expect((await zoneFile(id)).slice(1, 3)).toEqual([
+      '$TTL 86400',
+      '@\tIN\tSOA\tns1.dns.test. host\\.master.example.com. 2026000001 14400 14400 1209600 86400',
+    ])
+  })
+
+  test.each([
+    ["o'hara+x@example.com", "o'hara+x.example.com."],
+    ['$$@example.com', '\\$\\$.example.com.'],
+    ['Root@EXAMPLE.com', 'root.example.com.'],
+    ['a.b.c@bücher.example', 'a\\.b\\.c.xn--bcher-kva.example.'],
+  ])('writes %s as %s', async (soa_email, name) => {
+    const { id } = await create(`m${Math.random().toString(36).slice(2)}.example`, { soa_email })
+    expect((await zoneFile(id))[2]?.split('\t')[3]?.split(' ')[1]).toBe(name)
+  })
+
+  test('leaves out what no DNS message can carry, and says so', async () => {
+    const { id } = await create('large.example')
+    await addRecord(id, { type: 'TXT', name: 'fits', target: 'x'.repeat(65_000) })
+    const record = await addRecord(id, { type: 'TXT', name: 'over', target: 'x'.repeat(65_535) })
+    const lines = await zoneFile(id)
+    expect(lines).toHaveLength(7)
+    expect(lines[5]).toMatch(/^fits\t\tTXT\t"x/)
+    const words = `over TXT [${record.id}]: 65792 octets of data; a DNS message can carry 65476`
+    expect(lines[6]).toBe(`; left out: ${words}`)
+    expect((await client.ok('GET', `/domains/${id}`)).errors).toBe(words)
+    await client.ok('DELETE', `/domains/${id}/records/${record.id}`)
+    await service.flush()
+    expect((await client.ok('GET', `/domains/${id}`)).errors).toBe('')
+  })
+
+  const checkzone = spawnSync('named-checkzone', ['-v']).error === undefined
+  if (!checkzone) process.stderr.write('named-checkzone is not installed: what it says of rendered zones is NOT tested\n')
+  test.skipIf(!checkzone)('is a zone file to named-checkzone and to our parser', async () => {
+    const directory = temporaryDirectory()
+    const { id } = await create('check.example', { ttl_sec: 300 })
+    for (const record of [
+      { type: 'A', name: 'in', target: '192.0.2.1' },
+      { type: 'A', name: '1h', target: '192.0.2.2', ttl_sec: 3600 },
+      { type: 'A', name: '*.wild', target: '192.0.2.3' },
+      { type: 'AAAA', name: '-odd-', target: '::ffff:192.0.2.1' },
+      { type: 'TXT', name: '_x', target: '\u0001\n\r\t"\\;$@()😀'.repeat(60) },
+      { type: 'TXT', name: 'long', target: 'y'.repeat(60_000) },
+      { type: 'CAA', tag: 'iodef', target: 'https://example.com/(a);b?c=$1' },
+      { type: 'SRV', service: 'a-b', protocol: 'udp', priority: 255, weight: 65535, port: 65535, target: 'in' },
+      { type: 'NS', name: 'sub', target: 'ns.example.net' },
+      { type: 'MX', target: '' },
+      { type: 'CNAME', name: 'bücher', target: 'a_b.example.net' },
+    ]) {
+      await addRecord(id, record)
+    }
+    const lines = await zoneFile(id)
+    const file = join(directory, 'check.example.zone')
+    writeFileSync(file, `${lines.join('\n')}\n`)
+    const output = execFileSync('named-checkzone', ['-k', 'ignore', 'check.example', file], { encoding: 'utf8' })
+    expect(output).toContain(`loaded serial ${serialOf(lines)}`)
+    const origin = parseDomainName('check.example.')
+    if (!origin.ok) throw new Error(origin.message)
+    const parsed = parseZoneFile(`${lines.join('\n')}\n`, { origin: origin.value, file })
+    expect(parsed.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+    expect(parsed.records).toHaveLength(lines.length - 2)
+    const text = parsed.records.find(({ name }) => name === '_x.check.example.')
+    expect(Buffer.from(text?.data.replace(/" "/g, '').slice(1, -1) ?? '').toString()).toContain(
+      '\\001\\010\\013\\009\\"\\\\;$@()\\240\\159\\152\\128',
+    )
+  })
+})
+
+describe('rendering', () => {
+  test('follows a change by itself within a moment', async () => {
+    const { id } = await create('prompt.example')
+    await addRecord(id, { type: 'A', name: 'www', target: '192.0.2.1' })
+    await expect
+      .poll(async () => (await client.ok('GET', `/domains/${id}/zone-file`)).zone_file.at(-1), { timeout: 2000, interval: 10 })
+      .toBe('www\t\tA\t192.0.2.1')
+  })
+
+  test('gives a new serial for a new content only, greater each time', async () => {
+    const { id } = await create('serial.example')
+    expect(serialOf(await zoneFile(id))).toBe(2026000001)
+    await client.ok('PUT', `/domains/${id}`, { description: 'not part of the zone' })
+    expect(serialOf(await zoneFile(id))).toBe(2026000001)
+    const { id: record } = await addRecord(id, { type: 'A', target: '192.0.2.1' })
+    expect(serialOf(await zoneFile(id))).toBe(2026000002)
+    await client.ok('DELETE', `/domains/${id}/records/${record}`)
+    expect(serialOf(await zoneFile(id))).toBe(2026000003)
+    now = Date.parse('2027-01-01T00:00:00Z')
+    await client.ok('PUT', `/domains/${id}`, { ttl_sec: 300 })
+    expect(serialOf(await zoneFile(id))).toBe(2027000001)
+    now = Date.parse('2026-03-01T10:00:00Z')
+    await client.ok('PUT', `/domains/${id}`, { ttl_sec: 3600 })
+    expect(serialOf(await zoneFile(id))).toBe(2027000002)
+  })
+
+  test('is not done for disabled domains and slaves', async () => {
+    const disabled = await create('disabled.example', { status: 'disabled' })
+    const slave = await client.ok('POST', '/domains', { domain: 'slave.example', type: 'slave', master_ips: ['192.0.2.53'] })
+    expect(await zoneFile(disabled.id)).toEqual([])
+    expect(await zoneFile(slave.id)).toEqual([])
+    await client.ok('PUT', `/domains/${disabled.id}`, { status: 'active' })
+    const lines = await zoneFile(disabled.id)
+    expect(lines).toHaveLength(5)
+    await client.ok('PUT', `/domains/${disabled.id}`, { status: 'disabled' })
+    await addRecord(disabled.id, { type: 'A', target: '192.0.2.1' })
+    expect(await zoneFile(disabled.id)).toEqual(lines)
+  })
+
+  test('of a clone has the name of the clone', async () => {
+    const { id } = await create('original.example')
+    await addRecord(id, { type: 'A', name: 'www', target: '192.0.2.1' })
+    const clone = await client.ok('POST', `/domains/${id}/clone`, { domain: 'copy.example' })
+    const lines = await zoneFile(clone.id)
+    expect(lines[0]).toBe(`; copy.example [${clone.id}]`)
+    expect(lines.at(-1)).toBe('www\t\tA\t192.0.2.1')
+  })
+})
