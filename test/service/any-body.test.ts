@@ -1,0 +1,144 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parseZoneFile } from '../../src/formats/zone-file/parse-zone-file.ts'
+import { parseDomainName } from '../../src/model/domain-name.ts'
+import { startForTest } from './harness.ts'
+
+const { service, client } = await startForTest()
+
+const label = fc.constantFrom(
+  'a',
+  'WWW',
+  '_x',
+  '*',
+  'bücher',
+  'xn--bcher-kva',
+  '-',
+  '1h',
+  'in',
+  '',
+  'a b',
+  '@',
+  '"',
+  '\\046',
+  '企业',
+  'K',
+  '①',
+)
+const name = fc.oneof(
+  fc.array(label, { maxLength: 4 }).map((labels) => labels.join('.')),
+  fc.array(label, { maxLength: 3 }).map((labels) => [...labels, 'any', 'example', ''].join('.')),
+  fc.string({ unit: 'binary', maxLength: 20 }),
+)
+const target = fc.oneof(
+  name,
+  fc.constantFrom('192.0.2.1', '2001:db8::1', '::ffff:192.0.2.1', '[remote_addr]', ';', '.', 'mailto:a@b.example', 'https://b.example/"'),
+  fc.string({ unit: 'binary', maxLength: 600 }),
+)
+const number = fc.oneof(fc.integer({ min: -1, max: 70_000 }), fc.constantFrom(0, 10, 300, 1e300, 0.5))
+const junk = fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.constantFrom(null, '', 0, [], {}))
+const mostly = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 20, arbitrary }, { weight: 1, arbitrary: junk as fc.Arbitrary<unknown> })
+
+/** Bodies that are taken as they stand. */
+const fine = fc.constantFrom<Record<string, unknown>[]>(
+  { type: 'A', target: '192.0.2.1' },
+  { type: 'AAAA', target: '2001:db8::1' },
+  { type: 'NS', name: 'sub', target: 'ns.example.net' },
+  { type: 'MX', target: 'mail.example.net', priority: 10 },
+  { type: 'CNAME', name: 'alias', target: 'www' },
+  { type: 'TXT', target: 'text' },
+  { type: 'SRV', service: 'sip', protocol: 'tcp', priority: 1, weight: 2, port: 3, target: 'sip.example.net' },
+  { type: 'PTR', name: '1', target: 'host.example.net' },
+  { type: 'CAA', tag: 'issue', target: ';' },
+)
+const change = fc.oneof(
+  fc.record({ name: mostly(name) }),
+  fc.record({ target: mostly(target) }),
+  fc.record({ ttl_sec: mostly(number) }),
+  fc.record({ priority: mostly(number) }),
+  fc.record({ port: mostly(number) }),
+  fc.record({ service: mostly(fc.oneof(fc.constantFrom('_sip', 'a-b', 'ä'), name)) }),
+  fc.record({ protocol: mostly(fc.oneof(fc.constantFrom('_udp', 'tcp.sub', 'tcp.*'), name)) }),
+  fc.record({ tag: mostly(fc.constantFrom(null, 'issue', 'issuewild', 'iodef')) }),
+  fc.dictionary(fc.string(), junk, { maxKeys: 1 }),
+)
+const recordBody = fc
+  .tuple(fine, fc.array(change, { maxLength: 3 }))
+  .map(([body, changes]) => Object.assign({}, body, ...changes) as object)
+
+test('whatever is sent is taken or refused, and what is taken makes a zone', { timeout: 30_000 }, async () => {
+  const { id } = await client.ok('POST', '/domains', { domain: 'any.example', type: 'master', soa_email: 'a@any.example' })
+  const path = `/domains/${id}/records`
+  let taken = 0
+  await fc.assert(
+    fc.asyncProperty(recordBody, async (body) => {
+      const answer = await client.call('POST', path, body)
+      expect([200, 400]).toContain(answer.status)
+      if (answer.status === 200) {
+        taken += 1
+        const { type: _, ...same } = answer.body
+        // What was taken can be sent again as it was read.
+        expect((await client.call('PUT', `${path}/${answer.body.id}`, same)).body).toMatchObject({ name: same.name, target: same.target })
+      } else {
+        expect(answer.body.errors.length).toBeGreaterThan(0)
+        for (const { reason } of answer.body.errors) expect(reason).toMatch(/^[A-Z<a-z_]/)
+      }
+    }),
+    { numRuns: 800 },
+  )
+  expect(taken).toBeGreaterThan(100)
+
+  await service.flush()
+  const lines: string[] = (await client.ok('GET', `/domains/${id}/zone-file`)).zone_file
+  expect((await client.ok('GET', `/domains/${id}`)).errors).toBe('')
+  const origin = parseDomainName('any.example.')
+  if (!origin.ok) throw new Error(origin.message)
+  const { records, diagnostics } = parseZoneFile(`${lines.join('\n')}\n`, { origin: origin.value, file: 'any.example' })
+  expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+  expect(records).toHaveLength(lines.length - 2)
+})
+
+test('whatever a domain, a filter or a page is asked with, the answer is of the interface', { timeout: 30_000 }, async () => {
+  const settings = fc.record(
+    {
+      domain: mostly(name),
+      type: mostly(fc.constantFrom('master', 'slave')),
+      soa_email: mostly(fc.oneof(fc.constantFrom('a@b.example', 'a.b@c.example', "o'x@ä.example"), fc.string({ unit: 'binary' }))),
+      description: mostly(fc.string({ unit: 'binary' })),
+      tags: mostly(fc.array(fc.string({ unit: 'binary', minLength: 2, maxLength: 6 }), { maxLength: 4 })),
+      master_ips: mostly(fc.constantFrom(null, [], ['192.0.2.1'], ['x'])),
+      ttl_sec: mostly(number),
+    },
+    { requiredKeys: ['domain', 'type', 'soa_email'] },
+  )
+  await fc.assert(
+    fc.asyncProperty(settings, async (body) => {
+      const answer = await client.call('POST', '/domains', body)
+      expect([200, 400]).toContain(answer.status)
+      if (answer.status === 200) await client.ok('PUT', `/domains/${answer.body.id}`, answer.body)
+    }),
+    { numRuns: 250 },
+  )
+  const operand: fc.Arbitrary<unknown> = fc.oneof(
+    fc.string(),
+    junk,
+    fc.dictionary(fc.constantFrom('+neq', '+gt', '+contains', '+x'), fc.string()),
+  )
+  const { filter } = fc.letrec((tie) => ({
+    filter: fc.oneof(
+      { maxDepth: 3 },
+      fc.dictionary(fc.constantFrom('domain', 'group', 'tags', '+order_by', 'id'), operand),
+      fc.dictionary(fc.constantFrom('+and', '+or'), fc.array(tie('filter'), { maxLength: 3 })),
+    ),
+  }))
+  await fc.assert(
+    fc.asyncProperty(filter, fc.oneof(fc.integer(), fc.string()), async (value, page) => {
+      const header = Buffer.from(JSON.stringify(value), 'utf8').toString('latin1')
+      const { status } = await client.call('GET', `/domains?page=${encodeURIComponent(page)}`, undefined, { 'x-filter': header })
+      expect([200, 400]).toContain(status)
+    }),
+    { numRuns: 250 },
+  )
+  await service.flush()
+})
