@@ -8,12 +8,31 @@ import { canRehang, rehangAnchors } from './rehang-anchors.ts'
 import { keyText, sortEntries } from './sort-entries.ts'
 import { styleKey, styleScalar } from './style-scalars.ts'
 
+/** Times a text is laid out until nothing changes. Odd comments and line ends take two. */
+const MAX_ROUNDS = 4
+
 /**
  * The canonical layout of a definition or fragment: keys in their order, names in octoDNS's natural order, two spaces of
  * indentation, quotes where some reader of YAML needs them, no folding. Comments, anchors, blank lines and the choice between
- * block and flow stay. The text that comes out is read again and must mean the same.
+ * block and flow stay. The text that comes out means the same, and is its own canonical layout.
  */
 export function formatDefinition(text: string): Result<string> {
+  const start = soundTree(text)
+  if (!start.ok) return start
+  let before = text
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const after = layOutOnce(before)
+    if (!after.ok || after.value === before) return after
+    const tree = soundTree(after.value)
+    if (!tree.ok || !isSameTree(start.value, tree.value))
+      return fault('the file has a form that cannot be laid out without a change of meaning')
+    if (!haveSameComments(text, after.value)) return fault('the file has comments in places where they cannot be kept')
+    before = after.value
+  }
+  return fault('the file has a form whose layout never comes to rest')
+}
+
+function layOutOnce(text: string): Result<string> {
   const read = agreeOn(text)
   if (!read.ok) return read
   const { document, tree } = read.value
@@ -22,11 +41,7 @@ export function formatDefinition(text: string): Result<string> {
   const canSort = canRehang(document)
   layOut(contents, rootPosition(tree), canSort)
   if (canSort) rehangAnchors(contents)
-  const formatted = printDocument(document)
-  const again = soundTree(formatted)
-  if (!again.ok || !isSameTree(tree, again.value)) return fault('the file has a form that cannot be laid out without a change of meaning')
-  if (!haveSameComments(text, formatted)) return fault('the file has comments in places where they cannot be kept')
-  return ok(formatted)
+  return ok(printDocument(document))
 }
 
 /** A document as text, never folded. */

@@ -30,7 +30,7 @@ export function openFiles(include: ReadInclude | undefined, maxLength: number = 
   const parseWithin = ({ file, text }: IncludedFile, chain: readonly string[]): YamlNode | null => {
     const inner = [...chain, file]
     const { root, diagnostics } = readYaml(text, { file, maxLength, resolveInclude: (path, at) => openWithin(path, at, inner) })
-    faults.diagnostics.push(...diagnostics)
+    for (const diagnostic of diagnostics) faults.diagnostics.push(diagnostic)
     return root
   }
 

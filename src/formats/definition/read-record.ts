@@ -159,6 +159,7 @@ function readValues(node: YamlMapping, context: ValueContext, owner: Owner, ttl:
     return
   }
   for (const item of items) {
+    if (faults.isFull()) return
     const data = readValue(item, context)
     if (data !== null) records.push({ name: owner.name, type: context.type, ttl, data, at: item.at })
   }

@@ -55,7 +55,7 @@ export function checkSettings(root: YamlMapping, zone: string, faulty: Set<YamlN
     return []
   }
   const piece: Piece = { root, subject: zone, keysAt, unknownKey: 'error', faulty, faults }
-  return inChunks(value, ['unmanaged', 'include'], (part, offsets) => {
+  return inChunks(value, 'domain', ['unmanaged', 'include'], faults.isFull, (part, offsets) => {
     if (validate(records?.kind === 'mapping' ? { ...part, records: null } : part)) return []
     return translate(validate.errors ?? [], (pointer) => shifted(segmentsOf(pointer), offsets), piece)
   })
@@ -72,48 +72,66 @@ export function checkRecord(root: YamlMapping, subject: string, layout: Layout, 
   }
   // octoDNS passes over keys it does not know, so a file of its layout stays valid.
   const piece: Piece = { root, subject, keysAt, unknownKey: layout === 'octodns' ? 'warning' : 'error', faulty, faults }
-  return inChunks(value, ['value', 'values'], (part, offsets) => {
+  return inChunks(value, 'type', ['value', 'values'], faults.isFull, (part, offsets) => {
     if (validate({ record: part })) return []
     return translate(validate.errors ?? [], (pointer) => shifted(segmentsOf(pointer).slice(1), offsets), piece)
   })
 }
 
-/** Keys a mapping can have, records apart. No mapping of a definition comes near; every key of a larger one could be a fault. */
+/** Keys a mapping and items a list can have, records and their values apart. What is larger could be at fault in every part. */
 const MAX_KEYS = 512
+const MAX_ITEMS = 20_000
 
-/** Reports the first mapping with more keys than any can have; its root is then left unread. */
+/** Reports the first collection that is larger than any can be; its root is then left unread. */
 function reportOverfull(root: YamlMapping, subject: string, faulty: Set<YamlNode>, faults: Faults): boolean {
-  const overfull = (node: YamlNode): YamlMapping | undefined => {
+  const overfull = (node: YamlNode): YamlNode | undefined => {
     if (node.kind === 'scalar') return undefined
-    if (node.kind === 'mapping' && node.entries.length > MAX_KEYS) return node
-    for (const child of node.kind === 'mapping' ? node.entries.map(({ value }) => value) : node.items) {
-      const found = overfull(child)
+    if (node.kind === 'mapping' ? node.entries.length > MAX_KEYS : node.items.length > MAX_ITEMS) return node
+    return firstOf(node.kind === 'mapping' ? node.entries.map(({ value }) => value) : node.items)
+  }
+  const firstOf = (nodes: readonly YamlNode[]): YamlNode | undefined => {
+    for (const node of nodes) {
+      const found = overfull(node)
       if (found) return found
     }
     return undefined
   }
-  const found = overfull(root)
-  if (found === undefined) return false
+  const parts = root.entries.flatMap(({ key, value }) =>
+    value.kind === 'sequence' && (key.text === 'value' || key.text === 'values') ? value.items : [value],
+  )
+  const found = root.entries.length > MAX_KEYS ? root : firstOf(parts)
+  if (found === undefined || found.kind === 'scalar') return false
   for (const { value } of root.entries) faulty.add(value)
-  faults.report('schema-value', found.at, subject, `a mapping with ${found.entries.length} keys cannot stand here; ${MAX_KEYS} are allowed`)
+  const size = found.kind === 'mapping' ? `a mapping with ${found.entries.length} keys` : `a list of ${found.items.length} items`
+  faults.report(
+    'schema-value',
+    found.at,
+    subject,
+    `${size} cannot stand here; ${found.kind === 'mapping' ? MAX_KEYS : MAX_ITEMS} are allowed`,
+  )
   return true
 }
 
-/** Hands an object over in parts whose lists under the keys are short, with the index each list was cut at. */
+/**
+ * Hands an object over in parts whose lists under the keys are short, with the index each list was cut at. The first part has
+ * everything else in it; of the others nothing but what the list needs: the key `core`.
+ */
 function inChunks(
   value: Record<string, unknown>,
+  core: string,
   keys: readonly string[],
+  isFull: () => boolean,
   check: (part: Record<string, unknown>, offsets: Readonly<Record<string, number>>) => LeftFault[],
 ): LeftFault[] {
   const long = keys.filter((key) => Array.isArray(value[key]) && (value[key] as unknown[]).length > CHUNK)
   if (long.length === 0) return check(value, {})
-  const left: LeftFault[] = []
   const heads = Object.fromEntries(long.map((key) => [key, (value[key] as unknown[]).slice(0, CHUNK)]))
+  const left = check({ ...value, ...heads }, {})
   for (const key of long) {
     const list = value[key] as unknown[]
-    // What is at fault outside the list is found again with every part of it, and told once.
-    for (let i = 0; i < list.length; i += CHUNK)
-      for (const fault of check({ ...value, ...heads, [key]: list.slice(i, i + CHUNK) }, { [key]: i })) left.push(fault)
+    for (let i = CHUNK; i < list.length && !isFull(); i += CHUNK) {
+      left.push(...check({ [core]: value[core], [key]: list.slice(i, i + CHUNK) }, { [key]: i }))
+    }
   }
   return left
 }

@@ -9,14 +9,16 @@ import {
   type SequenceEvent,
 } from 'js-yaml'
 import type { Diagnostic, SourcePosition } from '../../model/diagnostic.ts'
-import type { DiagnosticCode } from '../../model/diagnostic-codes.ts'
 import type { LineIndex } from './line-index.ts'
-import { mergeEntries } from './merge-entries.ts'
+import { mergeEntries, type ReportFault } from './merge-entries.ts'
 import { isCoreTag, tagName } from './tags.ts'
 import { brokenNode, countNodes, type YamlEntry, type YamlNode, type YamlScalar } from './yaml-node.ts'
 
 /** Nodes that aliases may add to a document in all. Every alias counts as the whole tree it stands for. */
-export const MAX_ALIASED_NODES = 250_000
+export const MAX_ALIASED_NODES = 1_000_000
+
+/** Faults of a file that are told. Beyond them no reader is helped by more. */
+const MAX_FAULTS = 10_000
 
 /** The content that stands in place of `!include PATH`; null where it could not be had and that was reported. */
 export type ResolveInclude = (path: string, at: SourcePosition) => YamlNode | null
@@ -56,8 +58,8 @@ export function buildTree(
   let aliased = 0
   let here = positionOf(0)
 
-  const report = (code: DiagnosticCode, message: string, at: SourcePosition, hint?: string): void => {
-    diagnostics.push({ severity: 'error', code, message, at, hint })
+  const report: ReportFault = (code, message, at, hint, related) => {
+    if (diagnostics.length < MAX_FAULTS) diagnostics.push({ severity: 'error', code, message, at, hint, related })
   }
 
   const add = (node: YamlNode, size: number): void => {
@@ -175,7 +177,7 @@ export function buildTree(
         frame = parent
         const node: YamlNode =
           done.kind === 'mapping'
-            ? { kind: 'mapping', at: done.at, entries: mergeEntries(done.entries, diagnostics) }
+            ? { kind: 'mapping', at: done.at, entries: mergeEntries(done.entries, report) }
             : { kind: 'sequence', at: done.at, items: done.items }
         remember(done.anchor, node, done.size)
         add(node, done.size)

@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type ParsedNode, Scalar } from 'yaml'
-import type { Diagnostic, SourcePosition } from '../../model/diagnostic.ts'
+import type { SourcePosition } from '../../model/diagnostic.ts'
 import { mergeEntries } from './merge-entries.ts'
 import { tagName } from './tags.ts'
 import { brokenNode, type YamlEntry, type YamlMapping, type YamlNode, type YamlScalar } from './yaml-node.ts'
@@ -15,8 +15,10 @@ export function includeMark(path: string): YamlMapping {
 /** The tree of a document of the package `yaml`, as `readYaml` makes it of its text; places are not kept. Null where an alias leads nowhere. */
 export function treeOfDocument(document: Document.Parsed | Document): YamlNode | null {
   const anchors = new Map<string, YamlNode>()
-  const faults: Diagnostic[] = []
   let whole = true
+  const refuse = (): void => {
+    whole = false
+  }
   const treeOf = (node: Node | null): YamlNode => {
     const tree = shapeOf(node)
     if (node !== null && !isAlias(node) && node.anchor !== undefined) anchors.set(node.anchor, tree)
@@ -37,10 +39,10 @@ export function treeOfDocument(document: Document.Parsed | Document): YamlNode |
       whole &&= keyTree.kind === 'scalar'
       return { key: keyTree.kind === 'scalar' ? keyTree : brokenNode(NOWHERE), value: treeOf(value as Node | null) }
     })
-    return { kind: 'mapping', at: NOWHERE, entries: mergeEntries(entries, faults) }
+    return { kind: 'mapping', at: NOWHERE, entries: mergeEntries(entries, refuse) }
   }
   const tree = treeOf(document.contents as ParsedNode | null)
-  return whole && faults.length === 0 ? tree : null
+  return whole ? tree : null
 }
 
 function scalarOf(node: Scalar): YamlNode {
