@@ -95,6 +95,7 @@ function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => vo
   return {
     emit,
     include: options.include,
+    fallbackTtl: options.defaultTtl ?? null,
     zone: options.zone ?? null,
     maxDiagnostics: options.maxDiagnostics ?? 200,
     maxRecords: options.maxRecords ?? 10_000_000,
@@ -125,7 +126,7 @@ const fileScope = (run: ZoneFileRun, options: ZoneFileOptions, text: string): Zo
   hasFaultyOwner: false,
   defaultTtl: null,
   soaMinimum: null,
-  lastTtl: options.defaultTtl ?? null,
+  lastTtl: null,
   fixedPlace: null,
 })
 

@@ -172,7 +172,7 @@ function readSoa(scope: ZoneFileScope, data: string): void {
 function inheritedTtl(scope: ZoneFileScope): Ttl | null {
   const { run, defaultTtl, soaMinimum, lastTtl } = scope
   if (defaultTtl !== null) return defaultTtl
-  if (soaMinimum === null) return lastTtl
+  if (soaMinimum === null) return lastTtl ?? run.fallbackTtl
   if (lastTtl !== null && lastTtl !== soaMinimum && !run.hasTtlWarning) {
     run.hasTtlWarning = true
     const message = `records without a TTL, such as this one, got ${soaMinimum}, the minimum of the SOA record; some servers take ${lastTtl}, the last TTL stated`

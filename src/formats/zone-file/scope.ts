@@ -19,6 +19,8 @@ export type ReadZoneInclude = (path: string, from: string) => Result<IncludedZon
 export interface ZoneFileRun {
   readonly emit: (record: DefinedRecord) => void
   readonly include: ReadZoneInclude | undefined
+  /** Seconds where the file shows no TTL at all. */
+  readonly fallbackTtl: Ttl | null
   /** The zone; records outside are left out. Null takes all. */
   readonly zone: DomainName | null
   readonly maxDiagnostics: number

@@ -96,6 +96,9 @@ const TYPES: readonly RdataType[] = [
   define('HHIT', 67, 'value:base64'),
   define('BRID', 68, 'value:base64'),
   define('SPF', 99, 'value:strings'),
+  define('UINFO', 100, 'value:string'),
+  define('UID', 101, 'value:u32'),
+  define('GID', 102, 'value:u32'),
   define('NID', 104, 'preference:u16 node_id:locator64'),
   define('L32', 105, 'preference:u16 locator:ipv4'),
   define('L64', 106, 'preference:u16 locator:locator64'),
@@ -124,9 +127,6 @@ export const FORMLESS_TYPES: ReadonlyMap<string, number> = new Map([
   ['ATMA', 34],
   ['A6', 38],
   ['SINK', 40],
-  ['UINFO', 100],
-  ['UID', 101],
-  ['GID', 102],
   ['UNSPEC', 103],
 ])
 

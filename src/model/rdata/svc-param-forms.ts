@@ -138,7 +138,14 @@ const MANDATORY: SvcParamForm = {
     if (new Set(numbers).size < numbers.length) return fault('a key is listed twice')
     return ok(Buffer.concat(numbers.sort((a, b) => a - b).map(u16Octets)))
   },
-  format: KEY_LIST.format,
+  format: (value) => {
+    for (let i = 0, last = 0; i + 1 < value.length; i += 2) {
+      const key = u16Of(value.subarray(i, i + 2))
+      if (key <= last) return fault('the keys are not in order, or include mandatory itself')
+      last = key
+    }
+    return KEY_LIST.format(value)
+  },
 }
 
 const NO_VALUE: SvcParamForm = {

@@ -36,8 +36,6 @@ export function parseSvcParams(tokens: readonly string[]): Result<SvcParam[]> {
     if (!value.ok) return fault(`${name}: ${value.message}`)
     params.set(key, value.value)
   }
-  const problem = inconsistency(params)
-  if (problem !== null) return fault(problem)
   return ok([...params].map(([key, value]) => ({ key, value })).sort((a, b) => a.key - b.key))
 }
 
@@ -52,7 +50,7 @@ function inconsistency(params: ReadonlyMap<number, Uint8Array>): string | null {
   return null
 }
 
-/** The canonical text of parameters, which are in the order of their keys; a fault where a value is not what its key needs. */
+/** The canonical text of parameters, which are in the order of their keys; a fault where a value or the set is not what a key needs. */
 export function formatSvcParams(params: readonly SvcParam[]): Result<string> {
   const texts: string[] = []
   for (const { key, value } of params) {
@@ -61,6 +59,8 @@ export function formatSvcParams(params: readonly SvcParam[]): Result<string> {
     if (!octets.ok) return fault(`${name}: ${octets.message}`)
     texts.push(octets.value.length === 0 ? name : `${name}=${valueText(octets.value)}`)
   }
+  const problem = inconsistency(new Map(params.map(({ key, value }) => [key, value])))
+  if (problem !== null) return fault(problem)
   return ok(texts.join(' '))
 }
 

@@ -19,7 +19,7 @@ ns1 AAAA 2001:db8::53
 md MB mail
 md MG mail
 md MR mail
-wks WKS 192.0.2.1 tcp smtp www 8080
+wks WKS 192.0.2.1 tcp smtp www 8079
 ptr PTR host
 hinfo HINFO "PC (old)" "Un*x; \\"6\\""
 minfo MINFO a b

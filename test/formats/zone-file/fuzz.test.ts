@@ -1,0 +1,148 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { decodeRdata, rdataOctets } from '../../../src/formats/wire/rdata-codec.ts'
+import { createZoneFileReader, type ParsedZoneFile } from '../../../src/formats/zone-file/parse-zone-file.ts'
+import { printZoneFile } from '../../../src/formats/zone-file/print-zone-file.ts'
+import { nameFromLabels } from '../../../src/model/domain-name.ts'
+import { RDATA_TYPES } from '../../../src/model/rdata/rdata-types.ts'
+import type { DefinedRecord, ResourceRecord } from '../../../src/model/record.ts'
+import { typeCode } from '../../../src/model/record-type.ts'
+import type { Ttl } from '../../../src/model/ttl.ts'
+import { CORPUS, readCorpus } from './corpus.ts'
+import { line, lines, ORIGIN, parse } from './zone-text.ts'
+
+/** Pieces that zone files are made of, right and wrong. */
+const PIECES = [
+  ...['\n', '\n', '\n', ' ', ' ', '\t', '\r\n', '(', ')', '"', ';', '\\', '@', '.', '$', '\\#', '\u0000', 'ü', '\uFEFF', '\ud800'],
+  ...['$ORIGIN', '$TTL', '$INCLUDE', '$GENERATE', '1-3', `$${'{0,2,x}'}`, 'a$'],
+  ...['IN', 'CH', '300', '1h', '99999999999', 'www', 'a.b.', '\\065', '\\999', '192.0.2.1', '2001:db8::1', '"a b"', '\\"', 'AQID', '0aff'],
+  ...RDATA_TYPES.keys(),
+]
+
+const soup = fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ maxLength: 4 })), { maxLength: 60 }).map((pieces) => pieces.join(''))
+
+const words = fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }).map((pieces) => pieces.join(' '))
+
+const TEXTS = CORPUS.map(({ file }) => readCorpus(file)).filter((text) => text.length < 5000)
+
+/** A zone file of the corpora with pieces cut out, doubled and put in. */
+const mutated = fc
+  .tuple(
+    fc.constantFrom(...TEXTS),
+    fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), cut: fc.nat(8), put: fc.constantFrom(...PIECES, '') }), {
+      minLength: 1,
+      maxLength: 6,
+    }),
+  )
+  .map(([text, edits]) =>
+    edits.reduce((current, { at, cut, put }) => {
+      const from = Math.floor(at * current.length)
+      return current.slice(0, from) + put + current.slice(from + cut)
+    }, text),
+  )
+
+function check(text: string): void {
+  const parsed: ParsedZoneFile = parse(text, {
+    include: (path) =>
+      path.length % 2 === 0 ? { ok: true, value: { file: path, text: `${path} 1 A 192.0.2.1\n` } } : { ok: false, message: 'no such file' },
+  })
+  expect(parsed.diagnostics.length).toBeLessThanOrEqual(401)
+  for (const { type, data } of parsed.records) {
+    const code = typeCode(type)
+    if (code === null) continue
+    const octets = rdataOctets(type, data)
+    expect(decodeRdata(code, octets, 0, octets.length)).toEqual({ ok: true, value: data })
+  }
+  for (const style of ['canonical', 'pretty'] as const) {
+    const printed = printZoneFile(parsed.records, { origin: ORIGIN, style })
+    const again = parse(printed)
+    expect(again.diagnostics).toEqual([])
+    expect(lines(again.records).sort()).toEqual(lines(parsed.records).sort())
+    expect(printZoneFile(again.records, { origin: ORIGIN, style })).toBe(printed)
+  }
+}
+
+const options = { numRuns: 1500 }
+
+describe('any text', () => {
+  test('of characters and pieces ends in records or diagnostics, and what is printed is stable', () => {
+    fc.assert(fc.property(soup, check), options)
+  })
+
+  test('of words does', () => {
+    fc.assert(fc.property(words, check), options)
+  })
+
+  test('that was a zone file does', () => {
+    fc.assert(fc.property(mutated, check), options)
+  })
+
+  test('gives the same in pieces', () => {
+    fc.assert(
+      fc.property(fc.oneof(soup, mutated), fc.integer({ min: 1, max: 50 }), (text, size) => {
+        const records: DefinedRecord[] = []
+        const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, (record) => records.push(record))
+        for (let i = 0; i < text.length; i += size) reader.push(text.slice(i, i + size))
+        const { diagnostics } = reader.end()
+        const whole = parse(text)
+        expect({ records, diagnostics }).toEqual({ records: whole.records, diagnostics: whole.diagnostics })
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('of any length takes time in proportion', () => {
+    for (const piece of [
+      '(',
+      ')\n',
+      '"',
+      '"\n',
+      '\\',
+      ';',
+      '(\n',
+      'a 1 TXT (\n',
+      'a 1 TXT "\n',
+      '$ORIGIN a\n',
+      'a.',
+      '\\.',
+      '$GENERATE 1-9 $ A 1\n',
+    ]) {
+      const text = piece.repeat(200_000 / piece.length)
+      const started = performance.now()
+      parse(text)
+      expect(performance.now() - started, JSON.stringify(piece)).toBeLessThan(1500)
+    }
+  })
+})
+
+describe('any record', () => {
+  const label = fc
+    .uint8Array({ minLength: 1, maxLength: 12 })
+    .map((octets) => octets.map((octet) => (octet >= 0x41 && octet <= 0x5a ? octet + 32 : octet)))
+  const owner = fc
+    .array(label, { maxLength: 4 })
+    .map((labels) => nameFromLabels([...labels, ...['example', 'com'].map((text) => Buffer.from(text))]))
+  const octets = fc.uint8Array({ maxLength: 60 })
+  const record: fc.Arbitrary<ResourceRecord> = fc
+    .tuple(owner, fc.nat(0x7fffffff), fc.constantFrom(...RDATA_TYPES.keys(), 'TYPE65280'), octets, owner)
+    .map(([name, ttl, type, bytes, target]) => {
+      const code = typeCode(type)
+      const decoded = code === null ? null : decodeRdata(code, bytes, 0, bytes.length)
+      // Octets that are not rdata of the type make a TXT record, or one that leads somewhere.
+      if (decoded?.ok) return { name, ttl: ttl as Ttl, type, data: decoded.value }
+      return bytes.length % 2 === 0
+        ? { name, ttl: ttl as Ttl, type: 'CNAME', data: target }
+        : { name, ttl: ttl as Ttl, type: 'TYPE65280', data: `\\# ${bytes.length} ${Buffer.from(bytes).toString('hex')}` }
+    })
+
+  test('is read as it was printed', () => {
+    fc.assert(
+      fc.property(fc.array(record, { maxLength: 10 }), fc.constantFrom('canonical', 'pretty'), (records, style) => {
+        const parsed = parse(printZoneFile(records, { origin: ORIGIN, style }))
+        expect(parsed.diagnostics).toEqual([])
+        expect(lines(parsed.records).sort()).toEqual(records.map(line).sort())
+      }),
+      options,
+    )
+  })
+})
