@@ -101,6 +101,8 @@ export const DIAGNOSTIC_CODES = {
   'zone-missing': 'The zone does not exist at the target.',
   // Plan and apply
   refused: 'A safety limit refuses the plan.',
+  interruption: 'Names may be without records for a moment while a plan is applied.',
+  'calls-not-proved': 'A plan may have more calls than needed.',
   'not-confirmed': 'Nobody confirmed the plan.',
   'verify-differs': 'What is live differs from the definition.',
   'rendered-stale': 'The rendered zone file is older than the records.',

@@ -1,126 +1,101 @@
 /**
- * The order of calls as a graph: an edge from a call to those that must be done before it. Every order that respects the graph,
- * also a concurrent one, passes only through states the service accepts.
- *
- * Hard edges, which the service's rules demand, always lead from what leaves to what comes: a CNAME and other types at its name,
- * a null MX and other MX, and, where the zone is full, create i waits for delete i - headroom. A call that only leaves waits for
- * nothing by a hard edge, so hard edges cannot form a cycle. Soft edges keep what is pointed at in place: what points waits for its
- * target to come, a target that leaves waits for what pointed at it. Where soft edges would close a cycle they yield.
+ * The `after` edges of a plan. All hard edges stand. Where the zone is full, creates wait for deletes, which is hard too: in one order of the calls that
+ * respects all edges, create number i waits for delete number i - headroom, so that at any moment the creates done are at most headroom + the deletes
+ * done. Hard edges form no circle: those of `order-edges.ts` by construction, and a delete waits for nothing by a hard edge. Continuity and courtesy
+ * edges that would close a circle with them yield.
  */
-import type { DomainName } from '../model/domain-name.ts'
-import { targetName } from '../model/rdata/canonical.ts'
-import type { ResourceRecord } from '../model/record.ts'
-import type { ZoneDifference } from './diff-zone.ts'
-import type { Call } from './least-calls.ts'
-import { clash } from './standing-conflicts.ts'
 
-/** For each call the indexes of the calls it waits for, ascending. `headroom` is how many records the target takes beyond the existing ones. */
-export function orderCalls(calls: readonly Call[], difference: ZoneDifference, headroom: number): number[][] {
-  const hard = calls.map(() => new Set<number>())
-  addExclusivityEdges(calls, hard)
-  addLimitEdges(calls, hard, headroom)
-  const soft = calls.map(() => new Set<number>())
-  addTargetEdges(calls, difference, soft)
-  return dropCyclicSoftEdges(hard, soft)
+import type { LeastCalls } from './least-calls.ts'
+import type { Call } from './pair-records.ts'
+
+export interface CallOrder {
+  /** For each call the indexes of the calls it waits for, ascending. */
+  readonly after: readonly number[][]
+  /** Continuity edges that had to yield. */
+  readonly interruptions: number
+  /** Whether the record limit holds calls back. */
+  readonly limited: boolean
 }
 
-const isNullMx = (record: ResourceRecord): boolean => record.type === 'MX' && record.data === '0 .'
-
-function addExclusivityEdges(calls: readonly Call[], edges: Set<number>[]): void {
-  const leaving = new Map<DomainName, number[]>()
-  const sensitive = new Set<DomainName>()
-  calls.forEach(({ existing, desired }, index) => {
-    for (const record of [existing, desired]) if (record && (record.type === 'CNAME' || isNullMx(record))) sensitive.add(record.name)
-    if (existing) {
-      const list = leaving.get(existing.name)
-      if (list) list.push(index)
-      else leaving.set(existing.name, [index])
-    }
+/** Orders calls. `headroom` is how many records the target takes beyond the existing ones. */
+export function orderCalls({ calls, edges }: LeastCalls, headroom: number): CallOrder {
+  const { order } = sortCalls(edges.hard, [edges.continuity, edges.courtesy])
+  const hard = edges.hard.map((set) => new Set(set))
+  const limited = addLimit(calls, order, hard, headroom)
+  const { yielded } = sortCalls(hard, [edges.continuity, edges.courtesy])
+  const after = hard.map((set, at) => {
+    const all = new Set(set)
+    for (const soft of [edges.continuity, edges.courtesy])
+      for (const before of soft[at] as Set<number>) if (!yielded.has(edgeKey(at, before))) all.add(before)
+    return [...all].sort((a, b) => a - b)
   })
-  calls.forEach(({ desired }, index) => {
-    if (!desired || !sensitive.has(desired.name)) return
-    for (const other of leaving.get(desired.name) ?? []) {
-      const leaves = calls[other]?.existing
-      if (other !== index && leaves && clash(leaves, desired)) edges[index]?.add(other)
-    }
-  })
+  const interruptions = edges.continuity.reduce(
+    (sum, set, at) => sum + [...set].filter((before) => yielded.has(edgeKey(at, before)) && !hard[at]?.has(before)).length,
+    0,
+  )
+  return { after, interruptions, limited }
 }
 
-function addLimitEdges(calls: readonly Call[], edges: Set<number>[], headroom: number): void {
-  const deletes = calls.flatMap((call, index) => (call.desired === null ? [index] : []))
-  const creates = calls.flatMap((call, index) => (call.existing === null ? [index] : []))
-  if (creates.length <= headroom) return
-  // The creates before position `headroom` need no room; each later one needs a delete of its own, so that at any moment the
-  // creates done are at most headroom + the deletes done.
-  creates.forEach((create, position) => {
-    const needed = deletes[position - headroom]
-    if (position >= headroom && needed !== undefined) edges[create]?.add(needed)
+const edgeKey = (at: number, before: number): string => `${at} ${before}`
+
+function addLimit(calls: readonly Call[], order: readonly number[], hard: readonly Set<number>[], headroom: number): boolean {
+  const creates = order.filter((at) => calls[at]?.existing === null)
+  const deletes = order.filter((at) => calls[at]?.desired === null)
+  if (creates.length <= headroom) return false
+  creates.slice(headroom).forEach((create, position) => {
+    const needed = deletes[position]
+    if (needed !== undefined) hard[create]?.add(needed)
   })
+  return true
 }
 
-function addTargetEdges(calls: readonly Call[], difference: ZoneDifference, edges: Set<number>[]): void {
-  const coming = new Map<string, number[]>()
-  const going = new Map<string, number[]>()
-  const note = (map: Map<string, number[]>, name: string, index: number): void => {
-    const list = map.get(name)
-    if (list) list.push(index)
-    else map.set(name, [index])
-  }
-  calls.forEach(({ existing, desired }, index) => {
-    if (existing && existing.name !== desired?.name) note(going, existing.name, index)
-    if (desired && desired.name !== existing?.name) note(coming, desired.name, index)
-  })
-  const stays = new Set(difference.kept.concat(difference.unmanaged).map((record) => record.name as string))
-  calls.forEach(({ existing, desired }, index) => {
-    const before = existing ? targetName(existing.type, existing.data) : null
-    const after = desired ? targetName(desired.type, desired.data) : null
-    if (after !== null && !stays.has(after)) for (const other of coming.get(after) ?? []) if (other !== index) edges[index]?.add(other)
-    if (before !== null && before !== after) for (const other of going.get(before) ?? []) if (other !== index) edges[other]?.add(index)
-  })
-}
-
-/** Kahn's algorithm over both kinds of edges; where nothing is free, the soft edges of the first waiting call that hard edges do not hold yield. */
-function dropCyclicSoftEdges(hard: readonly Set<number>[], soft: readonly Set<number>[]): number[][] {
+/**
+ * Kahn's algorithm over hard and soft edges. Where no call is free, one that no hard edge holds goes on without its soft edges, the weaker ones
+ * first: a call that only courtesy holds before one that continuity holds.
+ */
+function sortCalls(
+  hard: readonly ReadonlySet<number>[],
+  soft: readonly (readonly ReadonlySet<number>[])[],
+): { order: number[]; yielded: Set<string> } {
   const count = hard.length
-  const waitsFor = hard.map((set, index) => new Set([...set, ...(soft[index] as Set<number>)]))
-  const heldBy: number[][] = hard.map(() => [])
-  waitsFor.forEach((set, index) => {
-    for (const other of set) heldBy[other]?.push(index)
+  const layers = [hard, ...soft]
+  const open = layers.map((layer) => Int32Array.from(layer, (set) => set.size))
+  const heldBy: { at: number; layer: number }[][] = hard.map(() => [])
+  layers.forEach((layer, number) => {
+    layer.forEach((set, at) => {
+      for (const before of set) heldBy[before]?.push({ at, layer: number })
+    })
   })
-  const open = waitsFor.map((set) => set.size)
-  const hardOpen = hard.map((set) => set.size)
-  const done = new Array<boolean>(count).fill(false)
-  const ready: number[] = []
-  open.forEach((size, index) => {
-    if (size === 0) ready.push(index)
-  })
-  let finished = 0
-  let scan = 0
-  while (finished < count) {
-    const index = ready.pop()
-    if (index === undefined) {
-      while (scan < count && (done[scan] || (hardOpen[scan] ?? 0) > 0)) scan += 1
-      if (scan === count) {
-        scan = 0
-        continue
-      }
-      for (const other of soft[scan] as Set<number>) if (!done[other] && !hard[scan]?.has(other)) waitsFor[scan]?.delete(other)
-      open[scan] = 0
-      ready.push(scan)
-      continue
+  const done = new Uint8Array(count)
+  const order: number[] = []
+  const yielded = new Set<string>()
+  const openOf = (layer: number, at: number): number => open[layer]?.[at] ?? 0
+  const strengthOf = (at: number): number => {
+    for (let layer = 0; layer < layers.length; layer += 1) if (openOf(layer, at) > 0) return layers.length - layer
+    return 0
+  }
+  // Calls by the strength of what still holds them: 0 is free, the number of layers is held by a hard edge.
+  const queues: number[][] = Array.from({ length: layers.length }, () => [])
+  const enqueue = (at: number): void => {
+    queues[strengthOf(at)]?.push(at)
+  }
+  for (let at = count - 1; at >= 0; at -= 1) enqueue(at)
+  while (order.length < count) {
+    const level = queues.findIndex((queue) => queue.length > 0)
+    const at = queues[level]?.pop()
+    if (at === undefined) throw new Error('hard edges have a circle')
+    if (done[at] || strengthOf(at) !== level) continue
+    for (let layer = 1; layer < layers.length; layer += 1) {
+      for (const before of layers[layer]?.[at] ?? []) if (!done[before]) yielded.add(edgeKey(at, before))
     }
-    if (done[index]) continue
-    done[index] = true
-    finished += 1
-    for (const other of heldBy[index] as number[]) {
-      if (!waitsFor[other]?.has(index)) continue
-      open[other] = (open[other] ?? 0) - 1
-      if (hard[other]?.has(index)) {
-        hardOpen[other] = (hardOpen[other] ?? 0) - 1
-        if (other < scan) scan = other
-      }
-      if (open[other] === 0 && !done[other]) ready.push(other)
+    done[at] = 1
+    order.push(at)
+    for (const { at: other, layer } of heldBy[at] as { at: number; layer: number }[]) {
+      if (done[other]) continue
+      const counts = open[layer] as Int32Array
+      counts[other] = (counts[other] ?? 0) - 1
+      if (counts[other] === 0) enqueue(other)
     }
   }
-  return waitsFor.map((set) => [...set].sort((a, b) => a - b))
+  return { order, yielded }
 }

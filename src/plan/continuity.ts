@@ -29,7 +29,9 @@ export function pointerOf(record: ResourceRecord): { readonly target: string; re
 }
 
 /** Whether a record at a name makes the name such that a pointer with this need works. */
-export const satisfies = (record: ResourceRecord, need: Need): boolean => need === 'any' || ADDRESS_TYPES.has(record.type)
+export const satisfies = (record: ResourceRecord, need: Need): boolean => satisfiesType(record.type, need)
+
+export const satisfiesType = (type: string, need: Need): boolean => need === 'any' || ADDRESS_TYPES.has(type)
 
 export const needKey = (name: string, need: Need): string => `${need} ${name}`
 

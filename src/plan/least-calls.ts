@@ -1,116 +1,209 @@
 /**
- * Matching what must go with what must come into calls. A call creates, updates or deletes one record, and an update may
- * change anything but the type, so for each type with D records to remove and C to add, max(D, C) calls are the least; every
- * pair of one removed and one added record saves a call. Pairs are made for the reader first: the same name and data (a TTL
- * change), then the same name, then another name of the type. A pair across names is made only where it is safe without further
- * ordering: neither name changes from or to CNAME, the type is not NS, and no record points at either name.
+ * The fewest calls of any safe plan, and their order.
+ *
+ * Idea. A call creates, updates or deletes one record, and an update may change anything but the type. So for each type with D records to go and C to
+ * come, max(D, C) calls are needed; whoever pairs min(D, C) of them needs no more. Records are paired for the reader first (`pair-records.ts`), then
+ * looked at as a graph: a call waits for those that must be done before it (`order-edges.ts`). If no calls wait for one another in a circle, the
+ * calls are as few as can be and every order along the edges is safe.
+ *
+ * Where calls wait in a circle (a knot: a CNAME and an A that trade names, an A that is renamed while a CNAME follows it), their records are paired
+ * anew together with some of the same types that are not in the knot: a record that may come at any time lets one in the knot go early, and so opens
+ * it at no cost. What cannot be opened so is opened by a split: one update becomes a delete and a create. Few records are searched exactly
+ * (`schedule-exactly.ts`), many greedily (`schedule-greedily.ts`); either gives an order in which every call is safe, and all edges of the
+ * calls made so follow that order, so that no circle is left.
+ *
+ * Proof of the minimum. Without a knot the number is the lower bound. With one, the exact search finds the least for the records it is given; records
+ * outside it are of use only as such helpers, any of a type as good as another, and no more of them than splits without any. Where the search was
+ * greedy and the number is above the bound, it is not proved, and the plan says so.
+ *
+ * Limits. A call never makes a record that is not wanted in the end; parking a record elsewhere takes two calls, as many as a split.
  */
-import { targetName } from '../model/rdata/canonical.ts'
-import { compareRecords, type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../model/record.ts'
+import { compareRecords, type DefinedRecord, type ExistingRecord, type ResourceRecord } from '../model/record.ts'
+import { findKnots } from './call-graph.ts'
+import { analyseContinuity, pointerOf } from './continuity.ts'
 import type { ZoneDifference } from './diff-zone.ts'
+import { type OrderEdges, orderEdges, type Ranks, staysInSet } from './order-edges.ts'
+import { type Call, pairRecords } from './pair-records.ts'
+import { MAX_EXACT, scheduleExactly } from './schedule-exactly.ts'
+import { scheduleGreedily } from './schedule-greedily.ts'
+import { type Move, type ZoneState, zoneState } from './zone-state.ts'
 
-/** One call to be: an update where both are there, else a delete or a create. */
-export interface Call {
-  readonly existing: ExistingRecord | null
-  readonly desired: DefinedRecord | null
+/** What comes first where fewest calls and no interruption cannot both be had. */
+export type Preference = 'continuity' | 'calls'
+
+export interface LeastCalls {
+  readonly calls: readonly Call[]
+  readonly edges: OrderEdges
+  /** Calls above the lower bound, Σ max(D, C) over the types: updates that were split. */
+  readonly splits: number
+  /** Whether fewer are impossible. */
+  readonly proved: boolean
 }
 
-/** Matches removed and added records into calls; order of the result is by name, for a reader. */
-export function leastCalls(difference: ZoneDifference): Call[] {
-  const calls: Call[] = []
-  const removedSets = groupRrsets(difference.removed)
-  const addedSets = groupRrsets(difference.added)
-  const restRemoved: ExistingRecord[] = []
-  const restAdded: DefinedRecord[] = []
-  for (const [key, added] of addedSets) {
-    const removed = removedSets.get(key)
-    if (!removed) {
-      restAdded.push(...added)
-      continue
-    }
-    removedSets.delete(key)
-    pairSet(removed, added, calls, restRemoved, restAdded)
+export function leastCalls(difference: ZoneDifference, prefer: Preference): LeastCalls {
+  const continuity = analyseContinuity(difference)
+  const paired = pairRecords(difference.removed, difference.added)
+  const order = (calls: readonly Call[], ranks: Ranks | null): OrderEdges => orderEdges(calls, difference, continuity, ranks)
+  const knotted = (calls: readonly Call[], edges: OrderEdges): Call[] =>
+    knotsOf(edges, prefer).flatMap((knot) => knot.map((at) => calls[at] as Call))
+
+  let calls = inReadingOrder(paired)
+  let edges = order(calls, null)
+  let knot = knotted(calls, edges)
+  let proved = true
+  const inKnots = new Set<ResourceRecord>()
+  while (knot.length > 0) {
+    const known = inKnots.size
+    for (const record of knot.flatMap(recordsOf)) inKnots.add(record)
+    // The same records again, or most of them: then all at once, which leaves no circle.
+    const together = known === inKnots.size || 2 * inKnots.size > difference.removed.length + difference.added.length
+    const part = together ? calls : neighbours(calls, inKnots)
+    const helpers = together ? [] : freeCalls(calls, part, edges)
+    const untied = untie(part, helpers, () => zoneState(difference, continuity), prefer)
+    proved = untied.proved
+    const taken = new Set(untied.calls)
+    calls = inReadingOrder([...calls.filter((call) => !taken.has(call)), ...untied.way])
+    edges = order(calls, new Map(untied.way.map((call, rank) => [call, rank])))
+    knot = knotted(calls, edges)
+    if (knot.length > 0 && together) throw new Error('an order of all calls has a circle')
   }
-  for (const removed of removedSets.values()) restRemoved.push(...removed)
-  pairAcrossNames(difference, restRemoved, restAdded, calls)
-  return calls.sort((a, b) => compareRecords(recordOf(a), recordOf(b)))
+  const splits = calls.length - lowerBound(difference.removed, difference.added)
+  return { calls: explainSplits(calls), edges, splits, proved: splits === 0 || proved }
 }
+
+const recordsOf = ({ existing, desired }: Call): ResourceRecord[] => [existing, desired].filter((record) => record !== null)
+
+const inReadingOrder = (calls: readonly Call[]): Call[] =>
+  calls.toSorted((a, b) => compareRecords(recordOf(a), recordOf(b)) || (a.desired === null ? 1 : 0) - (b.desired === null ? 1 : 0))
 
 export const recordOf = (call: Call): ResourceRecord => (call.desired ?? call.existing) as ResourceRecord
 
-/** Pairs the records of one RRset: equal data first, the rest in sorted order. */
-function pairSet(
-  removed: readonly ExistingRecord[],
-  added: readonly DefinedRecord[],
-  calls: Call[],
-  restRemoved: ExistingRecord[],
-  restAdded: DefinedRecord[],
-): void {
-  const byData = new Map(removed.map((record) => [record.data, record]))
-  const left = new Set(removed)
-  const unpaired: DefinedRecord[] = []
-  for (const desired of added) {
-    const same = byData.get(desired.data)
-    if (same && left.delete(same)) calls.push({ existing: same, desired })
-    else unpaired.push(desired)
-  }
-  const existing = [...left].sort(compareRecords)
-  const desired = unpaired.sort(compareRecords)
-  const pairs = Math.min(existing.length, desired.length)
-  for (let i = 0; i < pairs; i += 1) calls.push({ existing: existing[i] as ExistingRecord, desired: desired[i] as DefinedRecord })
-  restRemoved.push(...existing.slice(pairs))
-  restAdded.push(...desired.slice(pairs))
+function knotsOf(edges: OrderEdges, prefer: Preference): number[][] {
+  const strong = prefer === 'calls' ? edges.hard : edges.hard.map((set, at) => joined(set, edges.continuity[at] as ReadonlySet<number>))
+  return findKnots(strong)
 }
 
-function pairAcrossNames(
-  difference: ZoneDifference,
-  removed: readonly ExistingRecord[],
-  added: readonly DefinedRecord[],
-  calls: Call[],
-): void {
-  const fixed = namesThatMustNotMove(difference)
-  const movable = (record: ResourceRecord): boolean => record.type !== 'NS' && !fixed.has(record.name)
-  const donors = new Map<string, ExistingRecord[]>()
-  for (const record of [...removed].sort(compareRecords)) {
-    if (!movable(record)) calls.push({ existing: record, desired: null })
-    else (donors.get(record.type) ?? setDefault(donors, record.type)).push(record)
+const joined = (a: ReadonlySet<number>, b: ReadonlySet<number>): ReadonlySet<number> =>
+  b.size === 0 ? a : a.size === 0 ? b : new Set([...a, ...b])
+
+/** Σ max(D, C) over the types. */
+function lowerBound(removed: readonly ResourceRecord[], added: readonly ResourceRecord[]): number {
+  const balance = new Map<string, { goes: number; comes: number }>()
+  const of = (type: string): { goes: number; comes: number } => {
+    const counts = balance.get(type) ?? { goes: 0, comes: 0 }
+    balance.set(type, counts)
+    return counts
   }
-  const takers: DefinedRecord[] = []
-  for (const record of [...added].sort(compareRecords)) {
-    if (movable(record)) takers.push(record)
-    else calls.push({ existing: null, desired: record })
-  }
-  const cursor = new Map<string, number>()
-  for (const desired of takers) {
-    const at = cursor.get(desired.type) ?? 0
-    const existing = donors.get(desired.type)?.[at] ?? null
-    cursor.set(desired.type, at + 1)
-    calls.push({ existing, desired })
-  }
-  for (const [type, records] of donors) for (const existing of records.slice(cursor.get(type) ?? 0)) calls.push({ existing, desired: null })
+  for (const record of removed) of(record.type).goes += 1
+  for (const record of added) of(record.type).comes += 1
+  let sum = 0
+  for (const { goes, comes } of balance.values()) sum += Math.max(goes, comes)
+  return sum
 }
 
-function setDefault(map: Map<string, ExistingRecord[]>, key: string): ExistingRecord[] {
-  const list: ExistingRecord[] = []
-  map.set(key, list)
-  return list
-}
-
-/** Names where CNAME and other types trade places, names with a null MX before or after, and names that records point at. */
-function namesThatMustNotMove(difference: ZoneDifference): Set<string> {
+/** The calls that share a name with records of knots, or point at one, or are pointed at by one, and so on. */
+function neighbours(calls: readonly Call[], inKnots: ReadonlySet<ResourceRecord>): Call[] {
+  const callsAt = new Map<string, Call[]>()
+  for (const call of calls) {
+    for (const name of namesOf(call)) {
+      const list = callsAt.get(name)
+      if (list) list.push(call)
+      else callsAt.set(name, [call])
+    }
+  }
+  const part = new Set(calls.filter((call) => recordsOf(call).some((record) => inKnots.has(record))))
   const names = new Set<string>()
-  const cnames = new Set<string>()
-  const all = [...difference.removed, ...difference.added, ...difference.kept, ...difference.unmanaged]
-  for (const record of all) {
-    if (record.type === 'CNAME') cnames.add(record.name)
-    if (record.type === 'MX' && record.data === '0 .') names.add(record.name)
-    const target = targetName(record.type, record.data)
-    if (target !== null) names.add(target)
+  for (const call of part) {
+    for (const name of namesOf(call)) {
+      if (names.has(name)) continue
+      names.add(name)
+      for (const other of callsAt.get(name) ?? []) part.add(other)
+    }
   }
-  if (cnames.size > 0) for (const record of all) if (record.type !== 'CNAME' && cnames.has(record.name)) names.add(record.name)
-  return names
+  return [...part]
 }
 
-/** Whether both sides of an update are of one RRset. */
-export const staysInSet = (call: Call): boolean =>
-  call.existing !== null && call.desired !== null && rrsetKey(call.existing) === rrsetKey(call.desired)
+const namesOf = (call: Call): Set<string> =>
+  new Set(recordsOf(call).flatMap((record) => [record.name, pointerOf(record)?.target ?? record.name]))
+
+/** Calls of the part's types that no other waits for and that wait for none: those that change most without an update first. */
+function freeCalls(calls: readonly Call[], part: readonly Call[], { hard, continuity }: OrderEdges): Call[] {
+  const types = new Set(part.flatMap(recordsOf).map((record) => record.type))
+  const taken = new Set(part)
+  const bound = new Set<number>()
+  for (const edges of [hard, continuity]) {
+    edges.forEach((set, at) => {
+      if (set.size > 0) bound.add(at)
+      for (const other of set) bound.add(other)
+    })
+  }
+  const ease = (call: Call): number => (call.existing === null || call.desired === null ? 0 : staysInSet(call) ? 2 : 1)
+  return calls.filter((call, at) => types.has(recordOf(call).type) && !taken.has(call) && !bound.has(at)).sort((a, b) => ease(a) - ease(b))
+}
+
+interface Untied {
+  /** The calls whose records were paired anew. */
+  readonly calls: readonly Call[]
+  /** Calls for the same records, in an order in which each is safe. */
+  readonly way: readonly Call[]
+  /** Whether fewer are impossible. */
+  readonly proved: boolean
+}
+
+/** Pairs the records of a part of the calls anew, with helpers where they save splits. */
+function untie(part: readonly Call[], helpers: readonly Call[], start: () => ZoneState, prefer: Preference): Untied {
+  const alone = searchExactly(part, start(), prefer)
+  if (alone === null) {
+    const calls = [...part, ...helpers]
+    const state = start()
+    return { calls, way: scheduleGreedily(goesOf(calls), comesOf(calls), state, safetyOf(state, prefer)), proved: false }
+  }
+  const splits = alone.length - lowerBound(goesOf(part), comesOf(part))
+  if (splits === 0) return { calls: part, way: alone, proved: true }
+  const wanted = fewOfEachType(helpers, splits)
+  const calls = [...part]
+  for (const helper of wanted) if (eventsOf([...calls, helper]) <= MAX_EXACT) calls.push(helper)
+  const complete = calls.length === part.length + wanted.length
+  const helped = calls.length === part.length ? null : searchExactly(calls, start(), prefer)
+  if (helped === null || helped.length - lowerBound(goesOf(calls), comesOf(calls)) >= splits)
+    return { calls: part, way: alone, proved: complete }
+  return { calls, way: helped, proved: complete }
+}
+
+const goesOf = (calls: readonly Call[]): ExistingRecord[] => calls.flatMap((call) => (call.existing ? [call.existing] : []))
+
+const comesOf = (calls: readonly Call[]): DefinedRecord[] => calls.flatMap((call) => (call.desired ? [call.desired] : []))
+
+const eventsOf = (calls: readonly Call[]): number => goesOf(calls).length + comesOf(calls).length
+
+function searchExactly(calls: readonly Call[], state: ZoneState, prefer: Preference): Call[] | null {
+  return eventsOf(calls) > MAX_EXACT ? null : scheduleExactly(goesOf(calls), comesOf(calls), state, safetyOf(state, prefer).isSafe)
+}
+
+function fewOfEachType(calls: readonly Call[], few: number): Call[] {
+  const counts = new Map<string, number>()
+  return calls.filter((call) => {
+    const count = (counts.get(recordOf(call).type) ?? 0) + 1
+    counts.set(recordOf(call).type, count)
+    return count <= few
+  })
+}
+
+function safetyOf(state: ZoneState, prefer: Preference): { isSafe(move: Move): boolean; isAccepted(move: Move): boolean } {
+  const isAccepted = (move: Move): boolean => state.isAccepted(move)
+  return { isAccepted, isSafe: prefer === 'calls' ? isAccepted : (move) => isAccepted(move) && state.isContinuous(move) }
+}
+
+/** Says of each delete and create that are two halves of an update why they are. Unsplit, a type has deletes or creates, never both. */
+function explainSplits(calls: readonly Call[]): Call[] {
+  const halves = new Set<ResourceRecord>()
+  const single = calls.filter((call) => call.existing === null || call.desired === null)
+  for (const { existing, desired } of pairRecords(goesOf(single), comesOf(single))) {
+    if (existing === null || desired === null) continue
+    halves.add(existing)
+    halves.add(desired)
+  }
+  return halves.size === 0 ? [...calls] : calls.map((call) => (halves.has(recordOf(call)) ? { ...call, split: SPLIT_REASON } : call))
+}
+
+const SPLIT_REASON = 'half of an update, which no safe order allows in one call'

@@ -12,7 +12,8 @@ import { diffZone, type ZoneDifference } from './diff-zone.ts'
 import { domainChange } from './domain-change.ts'
 import { fingerprint } from './fingerprint.ts'
 import { type FittedZone, fitToTarget } from './fit-to-target.ts'
-import { type Call, leastCalls } from './least-calls.ts'
+import { leastCalls, type Preference } from './least-calls.ts'
+import type { Call } from './pair-records.ts'
 import type { CallCount, RenderedState, ZonePlan } from './plan.ts'
 import { applyPolicy } from './policy.ts'
 import { type SafetyThresholds, safetyRefusals } from './safety-limits.ts'
@@ -31,6 +32,8 @@ export interface PlanInput {
   readonly rendered: RenderedState
   /** Data of the apex NS records the target serves by itself; null where that is not known. */
   readonly servedApexNs: readonly string[] | null
+  /** What comes first where fewest calls and no interruption cannot both be had; continuity where absent. */
+  readonly prefer?: Preference | undefined
 }
 
 export function makeZonePlan(input: PlanInput): ZonePlan {
@@ -45,7 +48,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
 
   const domain = domainChange(desired.name, existing, fitted.settings, desired.absent, input.policy)
   const transferred = (fitted.settings.type ?? existing?.settings.type) === 'slave'
-  const records = desired.absent || transferred ? [] : recordChanges(difference, existingRecords.length, capabilities.maxRecords)
+  const records = desired.absent || transferred ? [] : recordChanges(difference, existingRecords.length, input, diagnostics)
   const total = existingRecords.length - difference.removed.length + difference.added.length
   if (
     !desired.absent &&
@@ -120,14 +123,29 @@ const surplusNotices = (difference: ZoneDifference, target: string): Diagnostic[
     message: `${target} holds ${record.name} ${record.type} ${record.data} more than once; what is too much is deleted`,
   }))
 
-function recordChanges(difference: ZoneDifference, existingCount: number, limit: number | null): RecordChange[] {
-  const calls = leastCalls(difference)
-  const headroom = limit === null ? Number.POSITIVE_INFINITY : Math.max(0, limit - existingCount)
-  const after = orderCalls(calls, difference, headroom)
-  return calls.map((call, index) => recordChange(call, after[index] as number[]))
+function recordChanges(difference: ZoneDifference, existingCount: number, input: PlanInput, diagnostics: Diagnostic[]): RecordChange[] {
+  const { capabilities, prefer = 'continuity', desired } = input
+  const least = leastCalls(difference, prefer)
+  const headroom = capabilities.maxRecords === null ? Number.POSITIVE_INFINITY : Math.max(0, capabilities.maxRecords - existingCount)
+  const order = orderCalls(least, headroom)
+  if (!least.proved) {
+    const message = `${desired.name}: ${least.splits} updates are split into two calls each; whether fewer would do was not proved`
+    diagnostics.push({ severity: 'notice', code: 'calls-not-proved', message, at: desired.at })
+  }
+  if (order.interruptions > 0) {
+    const why =
+      prefer === 'calls'
+        ? 'fewer calls come first'
+        : headroom < Number.POSITIVE_INFINITY && order.limited
+          ? `the zone has room for ${headroom} more records`
+          : 'no order avoids it'
+    const message = `${desired.name}: ${order.interruptions} changes may leave names without records for a moment, since ${why}`
+    diagnostics.push({ severity: 'notice', code: 'interruption', message, at: desired.at })
+  }
+  return least.calls.map((call, index) => recordChange(call, order.after[index] as number[]))
 }
 
-function recordChange({ existing, desired }: Call, after: readonly number[]): RecordChange {
+function recordChange({ existing, desired, split }: Call, after: readonly number[]): RecordChange {
   const fields: ('name' | 'ttl' | 'data')[] = []
   if (existing && desired) {
     if (existing.name !== desired.name) fields.push('name')
@@ -146,6 +164,7 @@ function recordChange({ existing, desired }: Call, after: readonly number[]): Re
     desired: desired && { name: desired.name, type: desired.type, ttl: desired.ttl, data: desired.data },
     fields,
     after,
+    ...(split === undefined ? {} : { split }),
   }
 }
 

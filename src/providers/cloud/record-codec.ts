@@ -78,4 +78,5 @@ export function recordToApi(record: ResourceRecord, zone: DomainName): Record<st
   }
 }
 
-const withoutDot = (target: string | undefined): string => (target ?? '').replace(/\.$/, '')
+/** The service takes a single label for a name in the zone unless it ends in a dot; the root is the empty text of a null MX. */
+const withoutDot = (target = ''): string => (/^[^.]+\.$/.test(target) ? target : target.replace(/\.$/, ''))

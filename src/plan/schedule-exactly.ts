@@ -1,0 +1,88 @@
+/**
+ * The fewest calls for a few records to go and to come, with an order in which each is safe: a search over which of them are done, calls that do
+ * two at once first. The number of calls allowed grows from the lower bound until a way is found, so that the first way found is the shortest.
+ */
+import { type DefinedRecord, type ExistingRecord, rrsetKey } from '../model/record.ts'
+import type { Call } from './pair-records.ts'
+import type { Move, ZoneState } from './zone-state.ts'
+
+/** Records to go and to come that the search takes on: its cost grows with two to their power. */
+export const MAX_EXACT = 16
+
+/** Calls in a safe order, or null where no order is safe. `state` is left as it was. */
+export function scheduleExactly(
+  goes: readonly ExistingRecord[],
+  comes: readonly DefinedRecord[],
+  state: ZoneState,
+  isSafe: (move: Move) => boolean,
+): Call[] | null {
+  const types = [...new Set([...goes, ...comes].map((record) => record.type))]
+  const moves = possibleMoves(goes, comes)
+  const full = 2 ** (goes.length + comes.length) - 1
+  const least = (left: number): number => {
+    let sum = 0
+    for (const type of types) sum += Math.max(countLeft(goes, left, 0, type), countLeft(comes, left, goes.length, type))
+    return sum
+  }
+  const way: Call[] = []
+  for (let budget = least(full); budget <= goes.length + comes.length; budget += 1) {
+    const hopeless = new Map<number, number>()
+    if (search(full, budget)) return way
+    function search(left: number, calls: number): boolean {
+      if (left === 0) return true
+      if (calls < least(left) || (hopeless.get(left) ?? -1) >= calls) return false
+      for (const { bits, call } of moves) {
+        if ((left & bits) !== bits || !isSafe(call)) continue
+        state.make(call)
+        way.push(call)
+        const found = search(left & ~bits, calls - 1)
+        state.undo(call)
+        if (found) return true
+        way.pop()
+      }
+      hopeless.set(left, calls)
+      return false
+    }
+  }
+  return null
+}
+
+interface PossibleMove {
+  /** The records it does, as bits: those to go first, those to come above them. */
+  readonly bits: number
+  readonly call: Call
+}
+
+/** Every update, delete and create; updates that a reader would choose come first. */
+function possibleMoves(goes: readonly ExistingRecord[], comes: readonly DefinedRecord[]): PossibleMove[] {
+  const updates: (PossibleMove & { readonly closeness: number })[] = []
+  goes.forEach((existing, from) => {
+    comes.forEach((desired, to) => {
+      if (existing.type !== desired.type) return
+      updates.push({ bits: (1 << from) | (1 << (goes.length + to)), call: { existing, desired }, closeness: closeness(existing, desired) })
+    })
+  })
+  updates.sort((a, b) => b.closeness - a.closeness)
+  return [
+    ...updates,
+    ...goes.map((existing, from) => ({ bits: 1 << from, call: { existing, desired: null } })),
+    ...comes.map((desired, to) => ({ bits: 1 << (goes.length + to), call: { existing: null, desired } })),
+  ]
+}
+
+function closeness(existing: ExistingRecord, desired: DefinedRecord): number {
+  const sameData = existing.data === desired.data ? 1 : 0
+  return rrsetKey(existing) === rrsetKey(desired) ? 1000 + sameData : 2 * commonSuffix(existing.name, desired.name) + sameData
+}
+
+function commonSuffix(a: string, b: string): number {
+  let length = 0
+  while (length < a.length && length < b.length && a[a.length - 1 - length] === b[b.length - 1 - length]) length += 1
+  return length
+}
+
+function countLeft(records: readonly { readonly type: string }[], left: number, shift: number, type: string): number {
+  let count = 0
+  for (let i = 0; i < records.length; i += 1) if (records[i]?.type === type && left & (1 << (shift + i))) count += 1
+  return count
+}
