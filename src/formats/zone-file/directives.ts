@@ -3,7 +3,7 @@ import type { DomainName } from '../../model/domain-name.ts'
 import { type GeneratedText, readGenerate } from './generate.ts'
 import { readNameToken } from './plain-name.ts'
 import { readTtl } from './read-record.ts'
-import { type IncludedZoneFile, reportFault, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
+import { type IncludedZoneFile, octetsOf, reportFault, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
 
 /** Files within files within files. */
 const MAX_INCLUDE_DEPTH = 16
@@ -61,6 +61,7 @@ function readOrigin(scope: ZoneFileScope): void {
     return
   }
   scope.origin = origin.value
+  scope.originOctets = octetsOf(origin.value)
   scope.run.firstOrigin ??= origin.value
 }
 

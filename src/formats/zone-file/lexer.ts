@@ -67,10 +67,9 @@ const QUOTE = 8
 const SPACE = 0x20
 const LINE_FEED = 0x0a
 
-/** What each ASCII character does; the carriage return of a line's end is a blank like any other. */
-const CLASS = new Uint8Array(128)
+/** What each UTF-16 code unit does; the carriage return of a line's end is a blank like any other. */
+const CLASS = new Uint8Array(0x10000).fill(ODD, 0x7f)
 for (let code = 0; code < SPACE; code += 1) CLASS[code] = ODD
-CLASS[0x7f] = ODD
 for (const [text, kind] of [
   [' \t\r', BLANK],
   ['\n', NEWLINE],
@@ -83,7 +82,7 @@ for (const [text, kind] of [
   for (const c of text) CLASS[c.charCodeAt(0)] = kind
 }
 
-const classOf = (code: number): number => (code < 128 ? (CLASS[code] as number) : ODD)
+const classOf = (code: number): number => CLASS[code] as number
 
 /** Reads the next entry that has tokens. */
 export function readEntry(lexer: ZoneLexer): EntryOutcome {
@@ -99,8 +98,7 @@ export function readEntry(lexer: ZoneLexer): EntryOutcome {
     let opened = 0
     let isComplete = false
     while (at < length) {
-      const code = text.charCodeAt(at)
-      const kind = code < 128 ? (CLASS[code] as number) : ODD
+      const kind = classOf(text.charCodeAt(at))
       if (kind === BLANK) at += 1
       else if (kind <= ESCAPE) {
         const start = at

@@ -6,7 +6,7 @@ import { type Insertion, readDirective } from './directives.ts'
 import type { GeneratedText } from './generate.ts'
 import { createLexer, MAX_ENTRY_LENGTH, readEntry, TOKEN, type ZoneLexer } from './lexer.ts'
 import { readRecord } from './read-record.ts'
-import { placeAt, type ReadZoneInclude, reportFault, type ZoneFileRun, type ZoneFileScope } from './scope.ts'
+import { NO_TTL, octetsOf, placeAt, type ReadZoneInclude, reportFault, type ZoneFileRun, type ZoneFileScope } from './scope.ts'
 
 export interface ZoneFileOptions {
   /** Completes names until the first `$ORIGIN`; null where the file must say it. */
@@ -112,8 +112,6 @@ function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => vo
     stopped: false,
     apex: null,
     firstOrigin: null,
-    typeText: 'A',
-    type: 'A',
   }
 }
 
@@ -122,7 +120,9 @@ const fileScope = (run: ZoneFileRun, options: ZoneFileOptions, text: string): Zo
   file: options.file,
   lexer: createLexer(text),
   origin: options.origin,
+  originOctets: octetsOf(options.origin),
   owner: null,
+  statedTtl: NO_TTL,
   hasFaultyOwner: false,
   defaultTtl: null,
   soaMinimum: null,
@@ -166,7 +166,7 @@ function insert(scope: ZoneFileScope, insertion: Insertion): void {
   const { run } = scope
   const { source, origin } = insertion
   run.open.push(source.file)
-  readEntries({ ...scope, file: source.file, lexer: createLexer(source.text), origin, fixedPlace: null })
+  readEntries({ ...scope, file: source.file, lexer: createLexer(source.text), origin, originOctets: octetsOf(origin), fixedPlace: null })
   run.open.pop()
 }
 

@@ -1,4 +1,4 @@
-import { type DomainName, MAX_LABEL_OCTETS, MAX_NAME_OCTETS, nameOctets, parseDomainName, ROOT } from '../../model/domain-name.ts'
+import { type DomainName, MAX_LABEL_OCTETS, MAX_NAME_OCTETS, parseDomainName, ROOT } from '../../model/domain-name.ts'
 import type { Result } from '../../model/result.ts'
 import { TOKEN } from './lexer.ts'
 import { tokenText, type ZoneFileScope } from './scope.ts'
@@ -12,7 +12,7 @@ for (const c of 'abcdefghijklmnopqrstuvwxyz0123456789_-*/') NAME_CHARACTER[c.cha
 for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') NAME_CHARACTER[c.charCodeAt(0)] = 2
 
 /** The name a token stands for, completed with the origin; null where the token needs the whole parser or is at fault. */
-export function plainName({ lexer, origin }: ZoneFileScope, index: number): DomainName | null {
+export function plainName({ lexer, origin, originOctets }: ZoneFileScope, index: number): DomainName | null {
   if (((lexer.flags[index] as number) & (TOKEN.escaped | TOKEN.odd)) !== 0) return null
   const { text } = lexer
   const start = lexer.starts[index] as number
@@ -35,7 +35,7 @@ export function plainName({ lexer, origin }: ZoneFileScope, index: number): Doma
   const written = hasUpperCase ? slice.toLowerCase() : slice
   if (labelStart === end) return written as DomainName
   if (origin === null || end - labelStart > MAX_LABEL_OCTETS) return null
-  if (end - start + 1 + nameOctets(origin) > MAX_NAME_OCTETS) return null
+  if (end - start + 1 + originOctets > MAX_NAME_OCTETS) return null
   return (origin === ROOT ? `${written}.` : `${written}.${origin}`) as DomainName
 }
 

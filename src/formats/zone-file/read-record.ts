@@ -4,7 +4,7 @@ import { parseRecordType } from '../../model/record-type.ts'
 import { MAX_TTL, parseTtl, type Ttl } from '../../model/ttl.ts'
 import { readNameToken } from './plain-name.ts'
 import { readRdata } from './read-rdata.ts'
-import { placeAt, reportFault, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
+import { FAULTY_TTL, NO_TTL, placeAt, reportFault, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
 
 /** Classes besides IN, which is the only one that zones of the internet have. */
 const OTHER_CLASS = /^(?:CH|HS|CS|NONE|ANY|CLASS[0-9]+)$/i
@@ -13,19 +13,18 @@ const OTHER_CLASS = /^(?:CH|HS|CS|NONE|ANY|CLASS[0-9]+)$/i
 export function readRecord(scope: ZoneFileScope): void {
   const { run, lexer } = scope
   const typeIndex = readHead(scope)
-  if (typeIndex === null) return
-  const { next, ttl } = typeIndex
-  const type = readType(scope, next)
+  if (typeIndex === NOT_A_RECORD) return
+  const type = readType(scope, typeIndex)
   if (type === null) return
-  const data = readRdata(scope, type, next + 1)
+  const data = readRdata(scope, type, typeIndex + 1)
   if (!data.ok) {
-    const index = next + 1 + (data.token ?? 0)
+    const index = typeIndex + 1 + (data.token ?? 0)
     const missing = index >= lexer.count ? ' (the record ends here)' : ''
     reportFault(run, 'value-invalid', `${subject(scope, type)}: ${data.message}${missing}`, tokenPlace(scope, index))
     return
   }
-  const { owner } = scope
-  if (owner === null || scope.hasFaultyOwner || ttl === 'faulty') return
+  const { owner, statedTtl } = scope
+  if (owner === null || scope.hasFaultyOwner || statedTtl === FAULTY_TTL) return
   if (run.zone !== null && !isAtOrBelow(owner, run.zone)) {
     const message = `${owner} is not in ${run.zone}; its ${type} record was left out`
     reportFault(run, 'name-outside-zone', message, recordPlace(scope), { severity: 'warning' })
@@ -39,8 +38,13 @@ export function readRecord(scope: ZoneFileScope): void {
     return
   }
   run.records += 1
-  if (ttl !== null) scope.lastTtl = ttl
-  run.emit({ name: owner, type, ttl: ttl ?? inheritedTtl(scope), data: data.value, at: recordPlace(scope) })
+  let ttl: Ttl | null
+  if (statedTtl === NO_TTL) ttl = inheritedTtl(scope)
+  else {
+    ttl = statedTtl as Ttl
+    scope.lastTtl = ttl
+  }
+  run.emit({ name: owner, type, ttl, data: data.value, at: recordPlace(scope) })
 }
 
 const subject = (scope: ZoneFileScope, type: string): string => `${scope.owner ?? ''} ${type}`.trim()
@@ -53,8 +57,11 @@ function recordPlace(scope: ZoneFileScope): SourcePosition {
   return { file, line: lexer.entryLine, column: offset - lexer.entryOffset + 1 }
 }
 
-/** The index of the type's token and the TTL; null where the entry cannot be a record, which has been reported. */
-function readHead(scope: ZoneFileScope): { next: number; ttl: Ttl | null | 'faulty' } | null {
+/** Instead of the index of the type's token, where the entry cannot be a record. */
+const NOT_A_RECORD = -1
+
+/** The index of the type's token; what comes before it goes into the scope. */
+function readHead(scope: ZoneFileScope): number {
   const { run, lexer } = scope
   let next = 0
   if (!lexer.hasLeadingBlank) {
@@ -64,26 +71,26 @@ function readHead(scope: ZoneFileScope): { next: number; ttl: Ttl | null | 'faul
     reportFault(run, 'name-invalid', 'the record has no owner name, and none stands before it', tokenPlace(scope, 0))
     scope.hasFaultyOwner = true
   }
-  let ttl: Ttl | null | 'faulty' = null
+  scope.statedTtl = NO_TTL
   let hasClass = false
   for (; next < lexer.count; next += 1) {
     const first = lexer.text.charCodeAt(lexer.starts[next] as number)
     if (first >= 0x30 && first <= 0x39) {
-      if (ttl !== null) {
+      if (scope.statedTtl !== NO_TTL) {
         reportFault(run, 'zonefile-syntax', `${subject(scope, 'the record')} has two TTLs`, tokenPlace(scope, next))
-        return null
+        return NOT_A_RECORD
       }
-      ttl = readTtl(scope, next) ?? 'faulty'
+      scope.statedTtl = readTtl(scope, next) ?? FAULTY_TTL
     } else if (isIn(lexer.text, lexer.starts[next] as number, lexer.ends[next] as number)) {
       if (hasClass) {
         reportFault(run, 'zonefile-syntax', `${subject(scope, 'the record')} has two classes`, tokenPlace(scope, next))
-        return null
+        return NOT_A_RECORD
       }
       hasClass = true
-    } else return { next, ttl }
+    } else return next
   }
   reportFault(run, 'zonefile-syntax', `${scope.owner ?? 'the record'} has no type and no data`, tokenPlace(scope, next))
-  return null
+  return NOT_A_RECORD
 }
 
 function readOwner(scope: ZoneFileScope): void {
@@ -120,11 +127,21 @@ export function readTtl(scope: ZoneFileScope, index: number): Ttl | null {
   return null
 }
 
+/** The commonest types by the length of their mnemonics: most records need no more to know theirs. */
+const COMMON_TYPES: readonly (readonly string[])[] = [
+  [],
+  ['A'],
+  ['NS', 'MX'],
+  ['TXT', 'PTR', 'SRV', 'CAA'],
+  ['AAAA', 'NSEC'],
+  ['CNAME', 'RRSIG'],
+]
+
 function readType(scope: ZoneFileScope, index: number): string | null {
   const { run, lexer } = scope
   const start = lexer.starts[index] as number
-  const { length } = run.typeText
-  if ((lexer.ends[index] as number) - start === length && lexer.text.startsWith(run.typeText, start)) return run.type
+  const common = COMMON_TYPES[(lexer.ends[index] as number) - start]
+  if (common !== undefined) for (const type of common) if (lexer.text.startsWith(type, start)) return type
   const text = tokenText(lexer, index)
   const type = parseRecordType(text)
   if (type.ok && isMetaType(type.value)) {
@@ -136,11 +153,7 @@ function readType(scope: ZoneFileScope, index: number): string | null {
     )
     return null
   }
-  if (type.ok) {
-    run.typeText = text
-    run.type = type.value
-    return type.value
-  }
+  if (type.ok) return type.value
   if (OTHER_CLASS.test(text)) {
     const message = `${scope.owner ?? 'the record'} is of class ${text.toUpperCase()}; only IN is handled`
     reportFault(run, 'zonefile-class', message, tokenPlace(scope, index))

@@ -1,6 +1,6 @@
 import type { Diagnostic, Severity, SourcePosition } from '../../model/diagnostic.ts'
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts'
-import type { DomainName } from '../../model/domain-name.ts'
+import { type DomainName, nameOctets } from '../../model/domain-name.ts'
 import type { DefinedRecord } from '../../model/record.ts'
 import type { Result } from '../../model/result.ts'
 import type { Ttl } from '../../model/ttl.ts'
@@ -41,9 +41,6 @@ export interface ZoneFileRun {
   /** Where the apex is: the owner of the first SOA record. */
   apex: DomainName | null
   firstOrigin: DomainName | null
-  /** The type read last and how it was written: most records have the type of the record before. */
-  typeText: string
-  type: string
 }
 
 /** What one file, or the text of one `$GENERATE`, is read with. An included file starts with its parent's and gives nothing back. */
@@ -52,8 +49,12 @@ export interface ZoneFileScope {
   readonly file: string
   lexer: ZoneLexer
   origin: DomainName | null
+  /** Octets of the origin on the wire. */
+  originOctets: number
   /** The owner of the record before; null before the first. */
   owner: DomainName | null
+  /** Seconds of the entry being read, or one of the two below. */
+  statedTtl: number
   /** The last owner field was no name: records that inherit it are checked and dropped. */
   hasFaultyOwner: boolean
   /** Of `$TTL`. */
@@ -65,7 +66,13 @@ export interface ZoneFileScope {
   readonly fixedPlace: SourcePosition | null
 }
 
+/** Instead of a TTL: none is stated, or what is stated is none. */
+export const NO_TTL = -1
+export const FAULTY_TTL = -2
+
 export const tokenText = ({ text, starts, ends }: ZoneLexer, index: number): string => text.slice(starts[index], ends[index])
+
+export const octetsOf = (origin: DomainName | null): number => (origin === null ? 0 : nameOctets(origin))
 
 /** The place of a token, its quote included; after the last token, the end of the entry. */
 export function tokenPlace(scope: ZoneFileScope, index: number): SourcePosition {
