@@ -1,5 +1,5 @@
 import type { DomainName } from '../model/domain-name.ts'
-import type { ExistingRecord } from '../model/record.ts'
+import type { ResourceRecord } from '../model/record.ts'
 import type { RefusalName } from '../model/zone.ts'
 import type { ZoneDifference } from './diff-zone.ts'
 import type { Refusal } from './plan.ts'
@@ -11,6 +11,10 @@ export interface SafetyThresholds {
   readonly max_update_percent: number
   /** The percentages count from this many existing record sets on. */
   readonly min_existing: number
+  /** Record sets that may disappear in one plan, however many there are; absent for no such limit. */
+  readonly max_deletes?: number | undefined
+  /** Record sets that may change in one plan, however many there are; absent for no such limit. */
+  readonly max_updates?: number | undefined
 }
 
 export const DEFAULT_THRESHOLDS: SafetyThresholds = { max_delete_percent: 30, max_update_percent: 30, min_existing: 10 }
@@ -34,23 +38,36 @@ export function safetyRefusals(
   }
   if (existing > 0 && lost.length === existing && difference.added.length === 0) {
     refuse('empty-zone', `all ${existing} record sets of ${zone} would be deleted, which leaves the zone empty`)
-  } else if (existing >= thresholds.min_existing && lost.length * 100 > existing * thresholds.max_delete_percent) {
-    refuse(
-      'deletes',
-      `${lost.length} of ${existing} record sets of ${zone} would be deleted (${percent(lost.length, existing)}); the limit is ${thresholds.max_delete_percent} %`,
-    )
+  } else {
+    const reason = excess(lost.length, existing, thresholds.max_delete_percent, thresholds.max_deletes, thresholds)
+    if (reason !== null) refuse('deletes', `${lost.length} of ${existing} record sets of ${zone} would be deleted${reason}`)
   }
-  if (existing >= thresholds.min_existing && changed.length * 100 > existing * thresholds.max_update_percent) {
-    refuse(
-      'updates',
-      `${changed.length} of ${existing} record sets of ${zone} would change (${percent(changed.length, existing)}); the limit is ${thresholds.max_update_percent} %`,
-    )
-  }
-  const isApexNs = (record: { name: DomainName; type: string }): boolean => record.type === 'NS' && record.name === zone
-  const apexNs = difference.removed.filter(isApexNs) as ExistingRecord[]
-  if (apexNs.length > 0)
-    refuse('apex-ns', `NS records at the apex of ${zone} would change: ${apexNs.map((record) => record.data).join(', ')} would go`)
+  const reason = excess(changed.length, existing, thresholds.max_update_percent, thresholds.max_updates, thresholds)
+  if (reason !== null) refuse('updates', `${changed.length} of ${existing} record sets of ${zone} would change${reason}`)
+  const apexNs = apexNsChange(zone, difference)
+  if (apexNs !== null) refuse('apex-ns', apexNs)
   return refusals
 }
 
-const percent = (part: number, whole: number): string => `${Math.round((part * 100) / whole)} %`
+/** How far a number of record sets is beyond its limits, in words; null where it is not. */
+function excess(
+  count: number,
+  existing: number,
+  maxPercent: number,
+  maxCount: number | undefined,
+  { min_existing }: SafetyThresholds,
+): string | null {
+  if (existing >= min_existing && count * 100 > existing * maxPercent)
+    return ` (${Math.round((count * 100) / existing)} %); the limit is ${maxPercent} %`
+  return maxCount !== undefined && count > maxCount ? `; the limit is ${maxCount}` : null
+}
+
+/** What becomes of NS records at the apex that are there already; null where they stay as they are. */
+function apexNsChange(zone: DomainName, { removed, added, kept }: ZoneDifference): string | null {
+  const ofApex = <R extends ResourceRecord>(records: readonly R[]): string[] =>
+    records.filter((record) => record.type === 'NS' && record.name === zone).map((record) => record.data)
+  const [goes, comes] = [ofApex(removed), ofApex(added)]
+  if (goes.length === 0 && (comes.length === 0 || ofApex(kept).length === 0)) return null
+  const parts = [goes.length > 0 ? `${goes.join(', ')} would go` : '', comes.length > 0 ? `${comes.join(', ')} would come` : '']
+  return `NS records at the apex of ${zone} would change: ${parts.filter((part) => part !== '').join(', ')}`
+}

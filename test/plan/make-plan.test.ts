@@ -145,6 +145,19 @@ describe('refusals', () => {
   ])('%s', (_, existing, desired, expected) => {
     expect(names(planOf(existing, desired))).toEqual(expected)
   })
+  it('count record sets where the config says so', () => {
+    const thresholds = { max_delete_percent: 100, max_update_percent: 100, min_existing: 0, max_deletes: 1, max_updates: 0 }
+    const plan = planOf('a A 192.0.2.1\nb A 192.0.2.1\nc A 192.0.2.1', 'c A 192.0.2.9', { thresholds })
+    expect(plan.refusals.map(({ name, message }) => [name, message])).toEqual([
+      ['deletes', '2 of 3 record sets of example.com. would be deleted; the limit is 1'],
+      ['updates', '1 of 3 record sets of example.com. would change; the limit is 0'],
+    ])
+  })
+  it('protect apex NS that are managed from additions too', () => {
+    const desired = desiredZone(ORIGIN, '@ NS ns1.example.net.\n@ NS ns2.example.net.', { apexNs: 'manage' })
+    expect(names(planOf('@ NS ns1.example.net.', '', { desired }))).toEqual(['apex-ns'])
+    expect(names(planOf('', '', { desired }))).toEqual([])
+  })
   it('are lifted by name', () => {
     expect(names(planOf('n0 A 192.0.2.1', '', { allow: new Set(['empty-zone']) }))).toEqual(['empty-zone allowed'])
   })
