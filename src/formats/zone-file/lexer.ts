@@ -86,7 +86,7 @@ const classOf = (code: number): number => CLASS[code] as number
 
 /** Reads the next entry that has tokens. */
 export function readEntry(lexer: ZoneLexer): EntryOutcome {
-  const { text, final, starts, ends, flags } = lexer
+  const { text, final } = lexer
   const { length } = text
   for (;;) {
     const begin = lexer.offset
@@ -101,28 +101,7 @@ export function readEntry(lexer: ZoneLexer): EntryOutcome {
       const kind = classOf(text.charCodeAt(at))
       if (kind === BLANK) at += 1
       else if (kind <= ESCAPE) {
-        const start = at
-        let flag = 0
-        while (at < length) {
-          const inner = classOf(text.charCodeAt(at))
-          if (inner === PLAIN) at += 1
-          else if (inner === ESCAPE) {
-            flag |= TOKEN.escaped
-            at += text.charCodeAt(at + 1) === LINE_FEED ? 1 : 2
-          } else if (inner === ODD) {
-            flag |= TOKEN.odd
-            at += 1
-          } else if (inner === QUOTE && text.charCodeAt(at - 1) === EQUALS && isServiceBinding(lexer, count)) {
-            const end = closingQuote(text, at + 1)
-            if (end === -1) break
-            flag |= TOKEN.escaped
-            at = end + 1
-          } else break
-        }
-        if (at > length) at = length
-        starts[count] = start
-        ends[count] = at
-        flags[count] = flag
+        at = scanToken(lexer, at, count)
         count += 1
       } else if (kind === NEWLINE) {
         at += 1
@@ -136,32 +115,14 @@ export function readEntry(lexer: ZoneLexer): EntryOutcome {
         const end = text.indexOf('\n', at)
         at = end === -1 ? length : end
       } else if (kind === QUOTE) {
-        const start = at + 1
-        let flag: number = TOKEN.quoted
-        at = start
-        let inner = -1
-        for (; at < length; at += 1) {
-          const character = text.charCodeAt(at)
-          inner = classOf(character)
-          if (inner === QUOTE || inner === NEWLINE) break
-          if (inner === ESCAPE) {
-            flag |= TOKEN.escaped
-            if (text.charCodeAt(at + 1) !== LINE_FEED) at += 1
-          } else if (inner === ODD || (inner === BLANK && character !== SPACE)) flag |= TOKEN.odd
-        }
-        if (at >= length) {
-          if (!final) break
-          return bad(lexer, begin, { message: 'the quoted string is not closed', offset: start - 1 }, length)
-        }
-        if (inner === NEWLINE) {
+        const end = scanQuoted(lexer, at + 1, count)
+        if (end < length && text.charCodeAt(end) !== LINE_FEED) {
+          at = end + 1
+          count += 1
+        } else if (end < length || final) {
           const message = 'the quoted string is not closed on its line (a line feed within it is written \\010)'
-          return bad(lexer, begin, { message, offset: start - 1 }, at)
-        }
-        starts[count] = start
-        ends[count] = at
-        flags[count] = flag
-        count += 1
-        at += 1
+          return bad(lexer, begin, { message, offset: at }, end)
+        } else return 'more'
       } else if (kind === OPEN) {
         if (depth === 0) opened = at
         depth += 1
@@ -181,11 +142,63 @@ export function readEntry(lexer: ZoneLexer): EntryOutcome {
     lexer.entryLine = lexer.line
     lexer.line += newlines
     if (count === 0) continue
-    lexer.isMultiline = newlines > 1
+    lexer.isMultiline = newlines > (isComplete ? 1 : 0)
     lexer.hasLeadingBlank = classOf(text.charCodeAt(begin)) === BLANK
     lexer.count = count
     return 'entry'
   }
+}
+
+/** Notes the unquoted token at `start` as the entry's next; returns where it ends. */
+function scanToken(lexer: ZoneLexer, start: number, index: number): number {
+  const { text } = lexer
+  const { length } = text
+  let at = start
+  let flag = 0
+  while (at < length) {
+    const kind = classOf(text.charCodeAt(at))
+    if (kind === PLAIN) at += 1
+    else if (kind === ESCAPE) {
+      flag |= TOKEN.escaped
+      at += text.charCodeAt(at + 1) === LINE_FEED ? 1 : 2
+    } else if (kind === ODD) {
+      flag |= TOKEN.odd
+      at += 1
+    } else if (kind === QUOTE && text.charCodeAt(at - 1) === EQUALS && isServiceBinding(lexer, index)) {
+      const end = closingQuote(text, at + 1)
+      if (end === -1) break
+      flag |= TOKEN.escaped
+      at = end + 1
+    } else break
+  }
+  // A backslash at the end of the text escapes nothing.
+  if (at > length) at = length
+  lexer.starts[index] = start
+  lexer.ends[index] = at
+  lexer.flags[index] = flag
+  return at
+}
+
+/** Notes the quoted token whose text begins at `start` as the entry's next; returns where its quote is, or the end of its line. */
+function scanQuoted(lexer: ZoneLexer, start: number, index: number): number {
+  const { text } = lexer
+  const { length } = text
+  let at = start
+  let flag: number = TOKEN.quoted
+  for (; at < length; at += 1) {
+    const code = text.charCodeAt(at)
+    const kind = classOf(code)
+    if (kind === QUOTE || kind === NEWLINE) break
+    if (kind === ESCAPE) {
+      flag |= TOKEN.escaped
+      if (text.charCodeAt(at + 1) !== LINE_FEED) at += 1
+    } else if (kind === ODD || (kind === BLANK && code !== SPACE)) flag |= TOKEN.odd
+  }
+  if (at > length) at = length
+  lexer.starts[index] = start
+  lexer.ends[index] = at
+  lexer.flags[index] = flag
+  return at
 }
 
 const EQUALS = 0x3d

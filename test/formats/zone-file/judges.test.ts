@@ -87,6 +87,9 @@ unknown TYPE65280 \\# 3 010203
 /** Types with a form that NSD 4.6 does not know. */
 const UNKNOWN_TO_NSD = new Set(['AMTRELAY', 'DOA', 'GPOS', 'HIP', 'NINFO', 'RKEY', 'TA', 'TALINK'])
 
+/** The same for Knot 3.2. */
+const UNKNOWN_TO_KNOT = new Set([...UNKNOWN_TO_NSD, 'AVC', 'DLV', 'ISDN', 'MB', 'MG', 'MR', 'NSAP', 'PX', 'WKS', 'X25'])
+
 const accepted = (tool: keyof CorpusZone['verdicts']): CorpusZone[] =>
   CORPUS.filter((zone) => zone.hard && zone.expect === 'accept' && zone.verdicts[tool] === 'ok')
 
@@ -144,5 +147,15 @@ describeWithTools(['ldns-read-zone'], 'ldns-read-zone reads what is printed', ()
     const { records } = parseCorpusZone(zone)
     const { stdout } = await runTool('ldns-read-zone', [saved(printZoneFile(records, { origin, style: 'canonical' }))])
     expect(sorted(parse(stdout, { origin }).records)).toEqual(sorted(records))
+  })
+})
+
+describeWithTools(['knotc'], 'knotc zone-check reads what is printed', () => {
+  test.each(STYLES)('every type that it knows, %s', async (style) => {
+    const known = ALL_TYPES.records.filter(({ type }) => !UNKNOWN_TO_KNOT.has(type))
+    const file = saved(printZoneFile(known, { origin: ORIGIN, style }))
+    const config = saved(`zone:\n  - domain: example.com\n    file: ${file}\n    semantic-checks: off\n`)
+    const { status, stderr } = await runTool('knotc', ['-c', config, 'zone-check', 'example.com'])
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })
 })

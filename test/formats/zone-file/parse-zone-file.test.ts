@@ -143,6 +143,10 @@ describe('parseZoneFile', () => {
     ])
   })
 
+  test('also in a last entry over lines without the end of its line', () => {
+    expect(parse('(\n a 1 A 192.0.2.1)').records[0]?.at).toEqual({ file: 'zone', line: 2, column: 2 })
+  })
+
   test.each([
     ['the zone given', 'a 1 A 192.0.2.1', { zone: ORIGIN, origin: null }, 'example.com.'],
     ['the origin given', '$ORIGIN a.\n@ 1 SOA . . 1 2 3 4 5', {}, 'example.com.'],
