@@ -119,7 +119,7 @@ octodns_split_extension: .split
     [
       'an unknown key near none',
       'safety:\n  everything: true\n',
-      ['2:3 error schema-unknown-key (keys here are max_delete_percent, max_update_percent, min_existing)'],
+      ['2:3 error schema-unknown-key (keys here are max_delete_percent, max_update_percent, min_existing, max_deletes, max_updates)'],
     ],
     ['a provider without a type', 'providers:\n  cloud: {token: env:T}\n', ['2:10 error schema-missing-key']],
     ['a provider that is text', 'providers:\n  cloud: env:T\n', ['2:10 error schema-type']],
