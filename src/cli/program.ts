@@ -127,6 +127,11 @@ const planning = (command: Command): Command =>
     .addOption(
       new Option('--allow <refusal>', 'lift a safety limit by name (repeatable)').choices(REFUSAL_NAMES).argParser(refusal).default([]),
     )
+    .addOption(
+      new Option('--prefer <what>', 'what comes first where both cannot be had: no interruption, or fewest calls')
+        .choices(['continuity', 'calls'])
+        .default('continuity'),
+    )
     .option('--parallelism <n>', 'requests under way at once for each target', positiveInteger)
 
 const collect = (value: string, previous: readonly string[]): string[] => [...previous, value]

@@ -4,6 +4,7 @@ import { loadConfig } from '../definitions/load-config.ts'
 import { loadDefinitions } from '../definitions/load-definitions.ts'
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts'
 import type { RefusalName } from '../model/zone.ts'
+import type { Preference } from '../plan/least-calls.ts'
 import type { Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import type { ZoneJob } from '../sync/zone-job.ts'
@@ -17,6 +18,7 @@ export interface WorkspaceOptions {
   readonly target?: string | undefined
   readonly allow?: readonly string[] | undefined
   readonly parallelism?: number | undefined
+  readonly prefer?: Preference | undefined
 }
 
 /** One zone at one target with what `verify` needs beside. */
@@ -76,6 +78,7 @@ function jobsOf({ zone, targets, policy, allow, thresholds, nameservers }: Loade
       target,
       policy,
       thresholds,
+      prefer: options.prefer,
       allow: new Set<RefusalName>([...allow, ...((options.allow ?? []) as RefusalName[])]),
       nameservers,
     }))

@@ -126,6 +126,7 @@ export async function readAndPlan(
     capabilities: provider.capabilities,
     policy: job.policy,
     thresholds: job.thresholds,
+    prefer: job.prefer,
     allow: job.allow,
     rendered: rendered.state,
     servedApexNs: rendered.servedApexNs,

@@ -1,4 +1,5 @@
 import type { DesiredZone, Policy, RefusalName } from '../model/zone.ts'
+import type { Preference } from '../plan/least-calls.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
 
 /** One zone at one target: what a run plans, applies or verifies. */
@@ -8,6 +9,8 @@ export interface ZoneJob {
   readonly target: string
   readonly policy: Policy
   readonly thresholds: SafetyThresholds
+  /** What comes first where fewest calls and no interruption cannot both be had; continuity where absent. */
+  readonly prefer?: Preference | undefined
   readonly allow: ReadonlySet<RefusalName>
 }
 

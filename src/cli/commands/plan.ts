@@ -1,4 +1,5 @@
 import { hasErrors } from '../../model/diagnostic.ts'
+import type { Preference } from '../../plan/least-calls.ts'
 import type { ReportFormat } from '../../report/render-report.ts'
 import { type PlannedRun, planZones } from '../../sync/plan-zones.ts'
 import type { CommonOptions } from '../common-options.ts'
@@ -12,6 +13,7 @@ export interface PlanningOptions extends CommonOptions {
   readonly target?: string
   readonly allow: readonly string[]
   readonly parallelism?: number
+  readonly prefer?: Preference
   readonly format: ReportFormat
 }
 
