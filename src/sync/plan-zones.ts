@@ -4,7 +4,8 @@ import { hasErrors } from '../model/diagnostic.ts'
 import type { DomainName } from '../model/domain-name.ts'
 import { makeZonePlan } from '../plan/make-plan.ts'
 import type { Plan, ZonePlan } from '../plan/plan.ts'
-import { type Provider, ProviderError, type ReadZone, type ZoneReference } from '../providers/provider.ts'
+import type { Provider, ReadZone, ZoneReference } from '../providers/provider.ts'
+import { diagnosticOf } from './diagnostic-of.ts'
 import { compareRendered, NOT_RENDERED, type RenderedComparison } from './rendered-state.ts'
 import type { OnProgress, ZoneJob } from './zone-job.ts'
 
@@ -132,12 +133,6 @@ export async function readAndPlan(
     servedApexNs: rendered.servedApexNs,
   })
   return { job, reference, existing, rendered, plan }
-}
-
-/** A provider's failure as a diagnostic; a bug stays an exception. */
-export function diagnosticOf(error: unknown): Diagnostic {
-  if (error instanceof ProviderError) return { severity: 'error', code: error.code, message: error.message, hint: error.hint }
-  throw error
 }
 
 /** Whether a zone's plan may be applied: no error and no refusal that was not lifted. */

@@ -30,16 +30,26 @@ export function compareRendered(file: RenderedFile | null, zone: ReadZone): Rend
   if (faults.length > 0) return { state: 'differs', servedApexNs: null, differences: faults.slice(0, 10).map((fault) => fault.message) }
 
   const zoneTtl = zone.settings.ttl_sec || DEFAULT_TTL
-  const keys = (records: readonly ResourceRecord[]): Set<string> => new Set(records.map((record) => comparisonKey(record, zoneTtl)))
   const isApexNs = (record: ResourceRecord): boolean => record.type === 'NS' && record.name === zone.name
-  const rendered = parsed.records.filter((record) => record.type !== 'SOA')
-  const listed = keys(zone.records)
-  const inFile = keys(rendered)
-  const servedApexNs = rendered
-    .filter((record) => isApexNs(record) && !listed.has(comparisonKey(record, zoneTtl)))
-    .map((record) => record.data)
-  const extra = rendered.filter((record) => !isApexNs(record) && !listed.has(comparisonKey(record, zoneTtl)))
-  const missing = zone.records.filter((record) => !inFile.has(comparisonKey(record, zoneTtl)) && !isApexNs(record))
+  // For each listed record whether it is in the file.
+  const listed = new Map(zone.records.map((record) => [comparisonKey(record, zoneTtl), false]))
+  const servedApexNs: string[] = []
+  const extra: ResourceRecord[] = []
+  let found = 0
+  for (const record of parsed.records) {
+    if (record.type === 'SOA') continue
+    const key = comparisonKey(record, zoneTtl)
+    const isFound = listed.get(key)
+    if (isFound === false) {
+      listed.set(key, true)
+      found += 1
+    } else if (isFound === undefined) {
+      if (isApexNs(record)) servedApexNs.push(record.data)
+      else extra.push(record)
+    }
+  }
+  const missing =
+    found === listed.size ? [] : zone.records.filter((record) => listed.get(comparisonKey(record, zoneTtl)) !== true && !isApexNs(record))
   if (extra.length === 0 && missing.length === 0) return { state: 'match', servedApexNs, differences: [] }
   const differences = [
     ...missing.map((record) => `not rendered: ${words(record)}`),

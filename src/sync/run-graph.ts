@@ -15,7 +15,7 @@ export interface GraphRun {
  */
 export async function runGraph(
   changes: readonly Change[],
-  perform: (change: Change) => Promise<Outcome>,
+  perform: (change: Change, index: number) => Promise<Outcome>,
   run: GraphRun,
 ): Promise<Outcome[]> {
   const outcomes = new Array<Outcome | undefined>(changes.length)
@@ -54,7 +54,7 @@ export async function runGraph(
           continue
         }
         active += 1
-        perform(change).then((outcome) => {
+        perform(change, index).then((outcome) => {
           active -= 1
           settle(index, outcome)
           pump()

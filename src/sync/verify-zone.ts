@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../model/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parentOf } from '../model/domain-name.ts'
 import { groupRrsets, type ResourceRecord } from '../model/record.ts'
 import { finalRecords } from '../plan/final-state.ts'
@@ -39,8 +40,22 @@ export async function verifyZone(planned: PlannedZone, servers: readonly DnsServ
     renderedDifferences: rendered.differences,
     nameServers,
     hidden,
-    diagnostics: plan.diagnostics,
+    diagnostics: [...plan.diagnostics, ...nameServers.flatMap((server) => failureOf(server, planned))],
   }
+}
+
+/** A server that could not be asked tells nothing about the zone: that is a failure, not a difference. */
+function failureOf({ server, failure }: NameServerVerification, { plan, job }: PlannedZone): Diagnostic[] {
+  if (failure === null) return []
+  return [
+    {
+      severity: 'error',
+      code: 'nameserver-failed',
+      message: `${plan.zone} at ${plan.target}: the name server ${server} could not be asked: ${failure}`,
+      at: job.desired.at,
+      hint: 'name the servers to ask with --nameserver or "nameservers" in the config, or ask none with --no-dns',
+    },
+  ]
 }
 
 function expectedSets({ plan, existing, rendered }: PlannedZone): { sets: ExpectedSet[]; hidden: ZoneVerification['hidden'] } {
@@ -107,7 +122,7 @@ async function askServer(server: DnsServer, sets: readonly ExpectedSet[]): Promi
   }
   differences.sort((a, b) => (`${a.name} ${a.type}` < `${b.name} ${b.type}` ? -1 : 1))
   return {
-    server: `${server.host}:${server.port}`,
+    server: server.host.includes(':') ? `[${server.host}]:${server.port}` : `${server.host}:${server.port}`,
     asked: sets.length - covered.length,
     agreed,
     differences,
