@@ -1,0 +1,161 @@
+/**
+ * All orders in which a concurrent apply can make the calls of a plan. What is done at any moment is a set of calls that holds, with each
+ * call, all it waits for. Whether some such set is bad can be told without listing them, since each rule is broken in a least way:
+ *
+ * - "x is there while y is": y has come and x has not gone. The least set in which y has come is y with all it waits for, directly or not.
+ * - "none of these is there (while p is)": those there at first have gone and none of the later ones has come. The least set is all calls
+ *   that take one away (and the one that brings p) with all they wait for; it is bad unless it brings a later one (or takes p away).
+ * - "more than the limit": the most that creates can be ahead of deletes. Each create brings the deletes it waits for along, so that is
+ *   the number of creates that no distinct delete can be matched to (König).
+ */
+import type { Random } from './random.ts'
+import { acceptanceFault, type ContinuityRules, meets, type SimulatedCall, type Stage } from './zone-simulator.ts'
+
+type Graph = readonly (readonly number[])[]
+
+/** An order that respects the graph, or what is wrong with the graph. `choose` picks among the positions of the calls that are ready. */
+export function orderAlong(after: Graph, choose: (ready: readonly number[]) => number = () => 0): number[] | string {
+  const open = after.map((list) => new Set(list))
+  const heldBy: number[][] = after.map(() => [])
+  for (const [index, list] of after.entries()) {
+    if (new Set(list).size !== list.length) return `call ${index} waits twice for the same`
+    for (const before of list) {
+      if (!Number.isInteger(before) || before < 0 || before >= after.length) return `call ${index} waits for ${before}, which is no call`
+      heldBy[before]?.push(index)
+    }
+  }
+  const ready = [...after.keys()].filter((index) => open[index]?.size === 0)
+  const order: number[] = []
+  while (ready.length > 0) {
+    const at = choose(ready)
+    const index = ready[at] as number
+    ready[at] = ready[ready.length - 1] as number
+    ready.pop()
+    order.push(index)
+    for (const other of heldBy[index] as number[]) {
+      open[other]?.delete(index)
+      if (open[other]?.size === 0) ready.push(other)
+    }
+  }
+  return order.length === after.length ? order : `calls wait for one another in a circle, ${after.length - order.length} of them`
+}
+
+/** Orders that a concurrent apply could take: any, or one that keeps creating, or deleting, or turning to the latest as long as it can. */
+export function randomOrder(calls: readonly SimulatedCall[], after: Graph, random: Random): number[] {
+  const costs = [
+    () => 0,
+    (index: number) => (calls[index]?.goes === null ? 0 : 1),
+    (index: number) => (calls[index]?.comes === null ? 0 : 1),
+    (index: number) => (calls[index]?.goes && calls[index]?.comes ? 0 : 1),
+  ]
+  const cost = random.pick(costs)
+  const order = orderAlong(after, (ready) => {
+    const least = Math.min(...ready.map(cost))
+    return random.pick([...ready.keys()].filter((at) => cost(ready[at] as number) === least))
+  })
+  if (typeof order === 'string') throw new Error(order)
+  return order
+}
+
+/** For each call all it waits for, directly or not, and itself. */
+function closures(after: Graph): Set<number>[] {
+  const order = orderAlong(after)
+  if (typeof order === 'string') throw new Error(order)
+  const all: Set<number>[] = []
+  for (const index of order) {
+    const set = new Set([index])
+    for (const before of after[index] as readonly number[]) for (const one of all[before] as Set<number>) set.add(one)
+    all[index] = set
+  }
+  return all
+}
+
+/** A state refused by the service that some interleaving passes through; null if there is none. */
+export function acceptanceFaultOfAny(
+  stages: readonly Stage[],
+  calls: readonly SimulatedCall[],
+  after: Graph,
+  limit: number | null,
+): string | null {
+  const all = closures(after)
+  const callOf = callsByStage(calls)
+  const byName = new Map<string, Stage[]>()
+  for (const stage of stages) {
+    const list = byName.get(stage.record.name)
+    if (list) list.push(stage)
+    else byName.set(stage.record.name, [stage])
+  }
+  for (const same of byName.values()) {
+    for (const comes of same) {
+      if (comes.before) continue
+      const y = callOf.get(comes) as number
+      for (const goes of same) {
+        if (goes.after || all[y]?.has(callOf.get(goes) as number)) continue
+        const fault = acceptanceFault([comes.record, goes.record], null)
+        if (fault !== null) return `${fault}, where call ${y} does not wait for call ${callOf.get(goes)}`
+      }
+    }
+  }
+  if (limit === null) return null
+  const before = stages.filter((stage) => stage.before).length
+  const most = before + createsAhead(calls, all)
+  return most > limit ? `${most} records where ${limit} are allowed` : null
+}
+
+const callsByStage = (calls: readonly SimulatedCall[]): ReadonlyMap<Stage, number> =>
+  new Map(calls.flatMap(({ goes, comes }, index) => [goes, comes].flatMap((stage) => (stage ? [[stage, index] as const] : []))))
+
+/** The most that creates can be ahead of deletes: creates less a largest matching of creates to deletes they wait for. */
+function createsAhead(calls: readonly SimulatedCall[], all: readonly Set<number>[]): number {
+  const creates = [...calls.keys()].filter((index) => calls[index]?.goes === null)
+  const deletesOf = (create: number): number[] => [...(all[create] as Set<number>)].filter((index) => calls[index]?.comes === null)
+  const matched = new Map<number, number>()
+  const augment = (create: number, seen: Set<number>): boolean => {
+    for (const one of deletesOf(create)) {
+      if (seen.has(one)) continue
+      seen.add(one)
+      const holder = matched.get(one)
+      if (holder !== undefined && !augment(holder, seen)) continue
+      matched.set(one, create)
+      return true
+    }
+    return false
+  }
+  return creates.filter((create) => !augment(create, new Set())).length
+}
+
+/** Something that some interleaving interrupts though it need not be; null if there is nothing. */
+export function continuityFaultOfAny(
+  stages: readonly Stage[],
+  calls: readonly SimulatedCall[],
+  after: Graph,
+  rules: ContinuityRules,
+): string | null {
+  const all = closures(after)
+  const callOf = callsByStage(calls)
+  /** The least set of calls after which none of the stages that were there at first is there, nor any later one; null if there is none. */
+  const leastWithout = (stagesOfRule: readonly Stage[], more: readonly number[]): Set<number> | null => {
+    if (stagesOfRule.some((stage) => stage.before && stage.after)) return null
+    const begin = [...stagesOfRule.filter((stage) => stage.before).map((stage) => callOf.get(stage) as number), ...more]
+    const done = new Set(begin.flatMap((index) => [...(all[index] as Set<number>)]))
+    return stagesOfRule.some((stage) => !stage.before && done.has(callOf.get(stage) as number)) ? null : done
+  }
+  const list = (done: Set<number>): string => `after calls ${[...done].sort((a, b) => a - b).join(', ')}: `
+  for (const set of rules.continuing) {
+    const done = leastWithout(
+      stages.filter(({ record }) => `${record.name} ${record.type}` === set),
+      [],
+    )
+    if (done !== null) return `${list(done)}${set} is empty`
+  }
+  for (const [stage, need] of rules.guarded) {
+    const call = callOf.get(stage) ?? null
+    const done = leastWithout(
+      stages.filter(({ record }) => meets(record, need)),
+      call !== null && stage.after ? [call] : [],
+    )
+    if (done === null || (call !== null && stage.before && done.has(call))) continue
+    return `${list(done)}${stage.record.name} ${stage.record.type} points at ${need.target}, which lacks ${need.need}`
+  }
+  return null
+}

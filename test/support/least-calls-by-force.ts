@@ -1,0 +1,147 @@
+/**
+ * The fewest calls from one zone to another, found by trying. A state is the set of removed records still there and of added records
+ * already there, one bit each; a call deletes a removed record, creates an added one, or turns a removed record into an added one of its
+ * type. Zones with up to about a dozen such records are searched in a millisecond or so.
+ *
+ * No sequence needs fewer calls than Σ max(D, C) over the types, with D records of a type still to go and C still to come. A call either
+ * lowers that bound by one or leaves it, so the search is for the fewest calls that leave it: a 0-1 breadth-first search.
+ */
+import { isNullMx, meets, needOf, type Stage } from './zone-simulator.ts'
+
+export interface LeastCalls {
+  /** Of any sequence that is accepted at every moment. */
+  readonly accepted: number
+  /** Of any that is continuous as well; null if there is none. */
+  readonly continuous: number | null
+}
+
+export interface StateSpace {
+  /** The records behind the bits: those to go, then those to come. */
+  readonly changing: readonly Stage[]
+  readonly start: number
+  readonly goal: number
+  readonly isAccepted: (state: number) => boolean
+  readonly isContinuous: (state: number) => boolean
+}
+
+const MAX_BITS = 20
+
+/** The states between two zones with the rules of `zone-simulator.ts` as bit masks, so that each is judged in a few operations. */
+export function stateSpace(stages: readonly Stage[], origin: string, limit: number | null): StateSpace {
+  const removed = stages.filter((stage) => stage.before && !stage.after)
+  const changing = [...removed, ...stages.filter((stage) => !stage.before)]
+  if (changing.length > MAX_BITS) throw new Error(`${changing.length} records differ, too many to try`)
+  const kept = stages.filter((stage) => stage.before && stage.after)
+  const maskOf = (test: (stage: Stage) => boolean): number => changing.reduce((mask, stage, bit) => mask | (test(stage) ? 1 << bit : 0), 0)
+  const start = maskOf((stage) => stage.before)
+  const goal = maskOf((stage) => stage.after)
+
+  const clashes = changing.map(({ record }, bit) =>
+    maskOf(
+      (other) =>
+        other !== changing[bit] &&
+        other.record.name === record.name &&
+        (record.type === 'CNAME' ||
+          other.record.type === 'CNAME' ||
+          (record.type === 'MX' && other.record.type === 'MX' && isNullMx(record) !== isNullMx(other.record))),
+    ),
+  )
+  const room = limit === null ? Number.POSITIVE_INFINITY : limit - kept.length
+
+  /** While any bit of `during` is set (always, for null), a bit of `one` must be. */
+  const needs: { during: number | null; one: number }[] = []
+  const sameSet = (a: Stage, b: Stage): boolean => a.record.name === b.record.name && a.record.type === b.record.type
+  const staying = (stage: Stage): boolean =>
+    stages.some((other) => other.before && sameSet(stage, other)) && stages.some((other) => other.after && sameSet(stage, other))
+  for (const stage of stages) {
+    if (!staying(stage)) continue
+    if (!kept.some((other) => sameSet(stage, other))) needs.push({ during: null, one: maskOf((other) => sameSet(stage, other)) })
+    const need = needOf(stage.record, origin)
+    if (need === null || kept.some(({ record }) => meets(record, need))) continue
+    const meeting = maskOf(({ record }) => meets(record, need))
+    if (stage.before && (meeting & start) === 0) continue
+    if (stage.after && (meeting & goal) === 0) continue
+    needs.push({ during: stage.before && stage.after ? null : maskOf((other) => other === stage), one: meeting })
+  }
+
+  return {
+    changing,
+    start,
+    goal,
+    isAccepted(state) {
+      let count = 0
+      for (let rest = state; rest !== 0; rest &= rest - 1) {
+        const bit = 31 - Math.clz32(rest & -rest)
+        if ((state & (clashes[bit] as number)) !== 0) return false
+        count += 1
+      }
+      return count <= room
+    },
+    isContinuous: (state) => needs.every(({ during, one }) => (during !== null && (state & during) === 0) || (state & one) !== 0),
+  }
+}
+
+export function leastCallsByForce(stages: readonly Stage[], origin: string, limit: number | null): LeastCalls {
+  const space = stateSpace(stages, origin, limit)
+  const accepted = fewest(space, space.isAccepted)
+  if (accepted === null) throw new Error('no sequence is accepted: one of the zones is not')
+  return { accepted, continuous: fewest(space, (state) => space.isAccepted(state) && space.isContinuous(state)) }
+}
+
+/** The fewest calls over states that pass; null if the goal cannot be reached. */
+function fewest({ changing, start, goal }: StateSpace, passes: (state: number) => boolean): number | null {
+  if (!passes(start) || !passes(goal)) return null
+  const types = [...new Set(changing.map(({ record }) => record.type))]
+  const typeMasks = types.map((type) => changing.reduce((mask, stage, bit) => mask | (stage.record.type === type ? 1 << bit : 0), 0))
+  const bound = (state: number): number =>
+    typeMasks.reduce((sum, mask) => sum + Math.max(bitCount(state & start & mask), bitCount(goal & ~state & mask)), 0)
+
+  const extra = new Map<number, number>([[start, 0]])
+  const settled = new Set<number>()
+  let current = [start]
+  for (let cost = 0; current.length > 0; cost += 1) {
+    const next: number[] = []
+    for (let state = current.pop(); state !== undefined; state = current.pop()) {
+      if (settled.has(state)) continue
+      settled.add(state)
+      if (state === goal) return bound(start) + cost
+      const here = bound(state)
+      for (const reached of neighbours(changing, start, goal, state)) {
+        if (settled.has(reached)) continue
+        const known = extra.get(reached)
+        if (known === -1) continue
+        if (known === undefined && !passes(reached)) {
+          extra.set(reached, -1)
+          continue
+        }
+        const price = cost + 1 + bound(reached) - here
+        if (known !== undefined && known <= price) continue
+        extra.set(reached, price)
+        ;(price === cost ? current : next).push(reached)
+      }
+    }
+    current = next
+  }
+  return null
+}
+
+function* neighbours(changing: readonly Stage[], start: number, goal: number, state: number): Generator<number> {
+  for (let going = state & start; going !== 0; going &= going - 1) {
+    const out = going & -going
+    yield state & ~out
+    const { type } = (changing[bitIndex(out)] as Stage).record
+    for (let coming = goal & ~state; coming !== 0; coming &= coming - 1) {
+      const into = coming & -coming
+      if ((changing[bitIndex(into)] as Stage).record.type === type) yield (state & ~out) | into
+    }
+  }
+  for (let coming = goal & ~state; coming !== 0; coming &= coming - 1) yield state | (coming & -coming)
+}
+
+const bitIndex = (bit: number): number => 31 - Math.clz32(bit)
+
+function bitCount(mask: number): number {
+  let count = 0
+  for (let rest = mask; rest !== 0; rest &= rest - 1) count += 1
+  return count
+}

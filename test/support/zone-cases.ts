@@ -1,0 +1,291 @@
+/** Small zones before and after, as zone text, for proofs by many cases; and how a failing one is made small and shown. */
+import type { ExistingRecord, ResourceRecord } from '../../src/model/record.ts'
+import type { UnmanagedSelector } from '../../src/model/zone.ts'
+import type { PlanInput } from '../../src/plan/make-plan.ts'
+import type { ZonePlan } from '../../src/plan/plan.ts'
+import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
+import { changesOf, ORIGIN, planOf } from './plan.ts'
+import type { Random } from './random.ts'
+import { desiredZone, existingZone, records } from './records.ts'
+import { acceptanceFault, identity, type SimulatedCall, type Stage, stagesOf } from './zone-simulator.ts'
+
+export interface ZoneCase {
+  /** Lines of zone text, unmanaged records among them. */
+  readonly existing: readonly string[]
+  readonly desired: readonly string[]
+  /** Records the target holds in the zone; null without a limit. */
+  readonly limit: number | null
+}
+
+/** Whose records are left alone in all cases: everything at `theirs…`, addresses in 198.51.100.0/24, and texts that say so. */
+export const UNMANAGED: readonly UnmanagedSelector[] = [{ name: 'theirs*' }, { target: '198.51.100.*' }, { target: '"unmanaged*' }]
+
+export const isUnmanaged = (line: string): boolean => line.startsWith('theirs') || / 198\.51\.100\.| "unmanaged/.test(line)
+
+const parsed = new Map<string, ResourceRecord>()
+
+export function recordOf(line: string): ResourceRecord {
+  let record = parsed.get(line)
+  if (!record) {
+    const { name, type, ttl, data } = records(ORIGIN, line)[0] as ResourceRecord
+    record = { name, type, ttl, data }
+    parsed.set(line, record)
+  }
+  return record
+}
+
+/** All records of the zone when the change is done, as lines: the desired and the unmanaged. */
+export const finalLines = ({ existing, desired }: ZoneCase): string[] => [...existing.filter(isUnmanaged), ...desired]
+
+export const stagesOfCase = (zone: ZoneCase): Stage[] => stagesOf(zone.existing.map(recordOf), finalLines(zone).map(recordOf))
+
+/** Whether both zones are such that a service could hold them, and the definition has no duplicates. */
+export function isSound(zone: ZoneCase): boolean {
+  const final = finalLines(zone).map(recordOf)
+  const keys = new Set(zone.desired.map(recordOf).map(({ name, type, data }) => `${name} ${type} ${data}`))
+  return (
+    keys.size === zone.desired.length &&
+    acceptanceFault(zone.existing.map(recordOf), zone.limit) === null &&
+    acceptanceFault(final, zone.limit) === null
+  )
+}
+
+/** The plan at a target that takes every record as it is. */
+export function planCase(zone: ZoneCase, more: Partial<PlanInput> = {}): ZonePlan {
+  const at = { file: 'zone', line: 1, column: 1 }
+  const existing: ExistingRecord[] = zone.existing.map((line, index) => ({ id: index + 1, ...recordOf(line) }))
+  return planOf('', '', {
+    existing: { ...existingZone(ORIGIN, ''), records: existing },
+    desired: {
+      ...desiredZone(ORIGIN, ''),
+      records: zone.desired.map((line) => ({ ...recordOf(line), at })),
+      unmanaged: UNMANAGED,
+      apexNs: 'manage',
+    },
+    capabilities: { ...CLOUD_CAPABILITIES, types: null, ttlSteps: null, rules: [], servesApexNs: false, maxRecords: zone.limit },
+    ...more,
+  })
+}
+
+/** The calls of a plan over the stages of its case; throws where a call is about a record that is not to go, or not to come. */
+export function callsOf(plan: ZonePlan, stages: readonly Stage[]): SimulatedCall[] {
+  const going = new Map<string, Stage[]>()
+  const coming = new Map<string, Stage[]>()
+  for (const stage of stages) {
+    if (stage.before && stage.after) continue
+    const side = stage.before ? going : coming
+    side.set(identity(stage.record), [...(side.get(identity(stage.record)) ?? []), stage])
+  }
+  const take = (side: Map<string, Stage[]>, record: ResourceRecord | null): Stage | null => {
+    if (record === null) return null
+    const stage = side.get(identity(record))?.shift()
+    if (!stage) throw new Error(`a call for ${identity(record)}, of which there is no need`)
+    return stage
+  }
+  const calls = plan.changes.map((change) => {
+    if (change.subject !== 'record') throw new Error('a change of the zone itself')
+    if (change.existing && change.desired && change.existing.type !== change.desired.type)
+      throw new Error('an update that changes the type')
+    return { goes: take(going, change.existing), comes: take(coming, change.desired) }
+  })
+  const forgotten = [...going.values(), ...coming.values()].flat()
+  if (forgotten.length > 0) throw new Error(`no call for ${identity((forgotten[0] as Stage).record)}`)
+  return calls
+}
+
+/** For each call those it waits for. */
+export const waitsOf = (plan: ZonePlan): (readonly number[])[] => plan.changes.map(({ after }) => after)
+
+/** The case without every record that is not needed to make it fail. */
+export function shrink(zone: ZoneCase, fails: (zone: ZoneCase) => boolean): ZoneCase {
+  const failing = (candidate: ZoneCase): boolean => isSound(candidate) && fails(candidate)
+  for (let size = Math.max(zone.existing.length, zone.desired.length); size >= 1; ) {
+    const smaller = [...dropped(zone, size)].find(failing)
+    if (smaller) zone = smaller
+    else size = Math.floor(size / 2)
+  }
+  return zone
+}
+
+/** The case without runs of this many records, and without the same among the desired; then without runs of desired records. */
+function* dropped(zone: ZoneCase, size: number): Generator<ZoneCase> {
+  const lower = (count: number): number | null => (zone.limit === null ? null : Math.max(0, zone.limit - count))
+  for (let from = 0; from < zone.existing.length; from += size) {
+    const run = zone.existing.slice(from, from + size)
+    const existing = zone.existing.toSpliced(from, size)
+    const rest = zone.desired.filter((line) => !run.includes(line))
+    const cases = [...(rest.length < zone.desired.length ? [{ ...zone, existing, desired: rest }] : []), { ...zone, existing }]
+    for (const one of cases) {
+      yield { ...one, limit: lower(run.length) }
+      if (zone.limit !== null) yield one
+    }
+  }
+  for (let from = 0; from < zone.desired.length; from += size) yield { ...zone, desired: zone.desired.toSpliced(from, size) }
+}
+
+/** A case as text that can be pasted into a table of cases. */
+export function showCase(zone: ZoneCase, plan: ZonePlan | null = null): string {
+  const block = (title: string, lines: readonly string[]): string => [`${title}:`, ...lines.map((line) => `  ${line}`)].join('\n')
+  return [
+    block('existing', zone.existing),
+    block('desired', zone.desired),
+    ...(zone.limit === null ? [] : [`limit: ${zone.limit}`]),
+    ...(plan === null
+      ? []
+      : [
+          block(
+            'plan',
+            changesOf(plan).map((change, index) => `${index}: ${change}`),
+          ),
+        ]),
+  ].join('\n')
+}
+
+/** The first failing cases of many, shrunk and shown; empty where none fails. A fault is a sentence, or null. */
+export function failuresOf(
+  count: number,
+  zoneOf: (index: number) => ZoneCase | null,
+  faultOf: (zone: ZoneCase) => string | null,
+  most = 3,
+): string {
+  const fault = (zone: ZoneCase): string | null => attempt(() => faultOf(zone))
+  const shown = new Set<string>()
+  let failing = 0
+  let tried = 0
+  for (let index = 0; index < count; index += 1) {
+    const zone = zoneOf(index)
+    if (zone === null) continue
+    tried += 1
+    if (fault(zone) === null) continue
+    failing += 1
+    if (shown.size >= most) continue
+    const least = shrink(zone, (candidate) => fault(candidate) !== null)
+    shown.add(`${fault(least)}\n${showPlanned(least)}`)
+  }
+  if (tried * 10 < count) return `only ${tried} of ${count} cases could be tried`
+  return failing === 0 ? '' : `${failing} of ${tried} cases fail, such as\n\n${[...shown].join('\n\n')}\n`
+}
+
+/** A fault, or null; a thrown error is a fault like others. */
+export function attempt(judge: () => string | null): string | null {
+  try {
+    return judge()
+  } catch (error) {
+    return String(error)
+  }
+}
+
+/** The case with its plan, where there is one. */
+export function showPlanned(zone: ZoneCase): string {
+  try {
+    return showCase(zone, planCase(zone))
+  } catch {
+    return showCase(zone)
+  }
+}
+
+const NAMES = ['@', 'a', 'b', 'c', 'd.a'] as const
+
+/** A random record line that the zone could hold beside the others; null where a few attempts found none. */
+function randomLine(random: Random, names: readonly string[], beside: readonly string[], owner = random.pick(names)): string | null {
+  for (let attempt = 0; attempt < 6; attempt += 1) {
+    const type = random.pick(['A', 'A', 'A', 'CNAME', 'CNAME', 'CNAME', 'MX', 'MX', 'AAAA', 'NS', 'TXT', 'SRV', 'ALIAS', 'DNAME'])
+    const line = `${owner} ${random.chance(0.15) ? '300 ' : ''}${type} ${randomData(random, type, names)}`
+    if (fits(line, beside)) return line
+    if (attempt > 2) owner = random.pick(names)
+  }
+  return null
+}
+
+function randomData(random: Random, type: string, names: readonly string[]): string {
+  const target = random.chance(0.85) ? random.pick(names) : 'host.example.net.'
+  switch (type) {
+    case 'A':
+      return `192.0.2.${1 + random.below(4)}`
+    case 'AAAA':
+      return `2001:db8::${1 + random.below(2)}`
+    case 'MX':
+      return random.chance(0.3) ? '0 .' : `${random.pick(['10', '20'])} ${target}`
+    case 'TXT':
+      return random.pick(['"x"', '"y"'])
+    case 'SRV':
+      return `0 5 443 ${target}`
+    default:
+      return target
+  }
+}
+
+function fits(line: string, beside: readonly string[]): boolean {
+  const record = recordOf(line)
+  const others = beside.map(recordOf)
+  if (others.some(({ name, type, data }) => name === record.name && type === record.type && data === record.data)) return false
+  return acceptanceFault([...others, record], null) === null
+}
+
+/** A zone and what becomes of it: records kept, changed in place, renamed, dropped and added. At most six go and six come. */
+export function randomCase(random: Random, names: readonly string[] = NAMES, size = 6): ZoneCase {
+  const existing: string[] = []
+  for (let i = random.below(size) + 1; i > 0; i -= 1) {
+    const line = randomLine(random, names, existing)
+    if (line !== null) existing.push(line)
+  }
+  if (random.chance(0.15)) {
+    const line = random.pick(['theirs A 192.0.2.9', `theirs CNAME ${random.pick(names)}`, `${random.pick(names)} A 198.51.100.1`])
+    if (fits(line, existing)) existing.push(line)
+  }
+  const surplus = random.chance(0.05) ? existing.find((line) => !isUnmanaged(line) && recordOf(line).type !== 'CNAME') : undefined
+  if (surplus !== undefined) existing.push(surplus)
+
+  const desired: string[] = []
+  const others = existing.filter(isUnmanaged)
+  const add = (line: string | null): void => {
+    if (line !== null && fits(line, [...others, ...desired])) desired.push(line)
+  }
+  for (const line of random.shuffle(existing)) {
+    if (isUnmanaged(line)) continue
+    const { type } = recordOf(line)
+    const owner = line.slice(0, line.indexOf(' '))
+    const choice = random.below(20)
+    if (choice < 6) add(line)
+    else if (choice < 11) add(`${owner} ${type} ${randomData(random, type, names)}`)
+    else if (choice < 15) add(`${random.pick(names)} ${line.slice(owner.length + 1)}`)
+    else if (choice < 17) add(randomLine(random, names, [...others, ...desired], owner))
+  }
+  for (let i = random.below(Math.max(4, size / 2)); i > 0; i -= 1) add(randomLine(random, names, [...others, ...desired]))
+  return { existing, desired, limit: null }
+}
+
+/** Names that trade what they hold: the knots in which updates wait for one another. */
+export function tradingCase(random: Random, names: readonly string[] = NAMES): ZoneCase {
+  const places = random.shuffle(names).slice(0, 2 + random.below(names.length - 1))
+  const contents = places.map(() => randomContent(random, names))
+  const traded = random.chance(0.5) ? [...contents.slice(1), contents[0] as string[]] : random.shuffle(contents)
+  const at = (content: readonly string[][]): string[] => content.flatMap((lines, index) => lines.map((line) => `${places[index]} ${line}`))
+  const existing = at(contents)
+  const desired = at(traded.map((lines) => lines.map((line) => (random.chance(0.15) ? `300 ${line}` : line))))
+  for (let i = random.below(3); i > 0; i -= 1) {
+    const line = randomLine(random, names, [...existing, ...desired])
+    if (line === null) continue
+    if (random.chance(0.6)) existing.push(line)
+    if (random.chance(0.6)) desired.push(line)
+  }
+  return { existing, desired, limit: null }
+}
+
+function randomContent(random: Random, names: readonly string[]): string[] {
+  const of = (type: string): string => `${type} ${randomData(random, type, names)}`
+  switch (random.below(8)) {
+    case 0:
+    case 1:
+    case 2:
+      return [of('CNAME')]
+    case 3:
+      return ['A 192.0.2.1', 'AAAA 2001:db8::1']
+    case 4:
+      return [random.chance(0.5) ? 'MX 0 .' : 'MX 10 a', of('A')]
+    case 5:
+      return [of('MX'), of('TXT')].slice(random.below(2))
+    default:
+      return [of('A')]
+  }
+}

@@ -1,0 +1,131 @@
+/** The provers prove each other: rules as bit masks against rules as sentences, and bad states told without listing against all listed. */
+import { expect, it } from 'vitest'
+import { acceptanceFaultOfAny, continuityFaultOfAny, orderAlong, randomOrder } from './interleavings.ts'
+import { stateSpace } from './least-calls-by-force.ts'
+import { ORIGIN } from './plan.ts'
+import { type Random, rounds, seededRandom } from './random.ts'
+import { isSound, randomCase, showCase, stagesOfCase, tradingCase, type ZoneCase } from './zone-cases.ts'
+import {
+  acceptanceFault,
+  type ContinuityRules,
+  continuityFault,
+  continuityRules,
+  type SimulatedCall,
+  type Stage,
+  simulate,
+} from './zone-simulator.ts'
+
+function smallCase(random: Random, most: number): ZoneCase {
+  for (;;) {
+    const zone = {
+      ...(random.chance(0.5) ? randomCase(random) : tradingCase(random)),
+      limit: random.chance(0.5) ? null : 5 + random.below(4),
+    }
+    if (isSound(zone) && stagesOfCase(zone).filter(({ before, after }) => before !== after).length <= most) return zone
+  }
+}
+
+it('the same states pass by mask and by sentence', () => {
+  const random = seededRandom(1)
+  const seen = { passed: 0, refused: 0, interrupted: 0 }
+  for (let round = rounds(300); round > 0; round -= 1) {
+    const zone = smallCase(random, 8)
+    const stages = stagesOfCase(zone)
+    const space = stateSpace(stages, ORIGIN, zone.limit)
+    const rules = continuityRules(stages, ORIGIN)
+    for (let state = 0; state < 2 ** space.changing.length; state += 1) {
+      const present = stages.filter((stage) => {
+        const bit = space.changing.indexOf(stage)
+        return bit === -1 || (state & (1 << bit)) !== 0
+      })
+      const refused = acceptanceFault(
+        present.map(({ record }) => record),
+        zone.limit,
+      )
+      const interrupted = continuityFault(present, rules)
+      seen[refused ? 'refused' : interrupted ? 'interrupted' : 'passed'] += 1
+      const judged = [space.isAccepted(state), space.isContinuous(state)]
+      expect(judged, `state ${state.toString(2)}: ${refused}, ${interrupted}\n${showCase(zone)}`).toEqual([
+        refused === null,
+        interrupted === null,
+      ])
+    }
+  }
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(1000)
+})
+
+it('a bad state is told without listing exactly if one is listed', () => {
+  const random = seededRandom(2)
+  const seen = { refused: 0, accepted: 0, interrupted: 0, continuous: 0 }
+  for (let round = rounds(1500); round > 0; round -= 1) {
+    const zone = smallCase(random, 9)
+    const stages = stagesOfCase(zone)
+    const calls = randomCalls(random, stages)
+    const after = randomGraph(random, calls.length)
+    const rules = continuityRules(stages, ORIGIN)
+    const listed = listFaults(zone, stages, calls, after, rules)
+    const told = {
+      accepted: acceptanceFaultOfAny(stages, calls, after, zone.limit) === null,
+      continuous: continuityFaultOfAny(stages, calls, after, rules) === null,
+    }
+    expect(told, `${JSON.stringify(after)}\n${showCase(zone)}`).toEqual(listed)
+    seen[listed.accepted ? 'accepted' : 'refused'] += 1
+    seen[listed.continuous ? 'continuous' : 'interrupted'] += 1
+    const run = simulate(stages, calls, randomOrder(calls, after, random), zone.limit, rules)
+    if (listed.accepted) expect(run.accepted).toBeNull()
+    if (listed.continuous) expect(run.continuous).toBeNull()
+  }
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(50)
+})
+
+it('a circle, a wait for no call and one for itself are seen', () => {
+  expect(orderAlong([[1], [2], []])).toEqual([2, 1, 0])
+  expect(orderAlong([[1], [0], []])).toBe('calls wait for one another in a circle, 2 of them')
+  expect(orderAlong([[0]])).toBe('calls wait for one another in a circle, 1 of them')
+  expect(orderAlong([[7]])).toBe('call 0 waits for 7, which is no call')
+  expect(orderAlong([[], [0, 0]])).toBe('call 1 waits twice for the same')
+})
+
+/** Calls as no planner would make them: any pairs of one type, in any order. */
+function randomCalls(random: Random, stages: readonly Stage[]): SimulatedCall[] {
+  const coming = stages.filter(({ before }) => !before)
+  const calls: SimulatedCall[] = stages
+    .filter(({ after }) => !after)
+    .map((goes) => {
+      const comes = random.chance(0.6) ? coming.find(({ record }) => record.type === goes.record.type) : undefined
+      if (comes) coming.splice(coming.indexOf(comes), 1)
+      return { goes, comes: comes ?? null }
+    })
+  return random.shuffle([...calls, ...coming.map((comes) => ({ goes: null, comes }))])
+}
+
+function randomGraph(random: Random, size: number): number[][] {
+  const density = random.pick([0.1, 0.3, 0.6, 0.9])
+  const place = random.shuffle([...Array(size).keys()])
+  return place.map((at) => [...place.keys()].filter((other) => (place[other] as number) < at && random.chance(density)))
+}
+
+/** Judges every state of every interleaving. */
+function listFaults(
+  { limit }: ZoneCase,
+  stages: readonly Stage[],
+  calls: readonly SimulatedCall[],
+  after: readonly (readonly number[])[],
+  rules: ContinuityRules,
+): { accepted: boolean; continuous: boolean } {
+  const judged = { accepted: true, continuous: true }
+  for (let done = 0; done < 2 ** calls.length; done += 1) {
+    const has = (index: number): boolean => (done & (1 << index)) !== 0
+    if (after.some((list, index) => has(index) && !list.every(has))) continue
+    const present = new Set(stages.filter(({ before }) => before))
+    calls.forEach(({ goes, comes }, index) => {
+      if (!has(index)) return
+      if (goes) present.delete(goes)
+      if (comes) present.add(comes)
+    })
+    const records = [...present].map(({ record }) => record)
+    if (acceptanceFault(records, limit) !== null) judged.accepted = false
+    if (continuityFault([...present], rules) !== null) judged.continuous = false
+  }
+  return judged
+}
