@@ -1,18 +1,26 @@
-import { createInterface } from 'node:readline/promises'
+import { createInterface } from 'node:readline'
 import type { CliIo } from './io.ts'
 
 /** Whether somebody can be asked: both ends of the conversation are a terminal. */
 export const canAsk = (io: CliIo): boolean => io.stdin.isTTY === true && io.stderr.isTTY === true
 
-/** Asks on the terminal; only `yes` or `y` counts as consent. */
-export async function confirm(io: CliIo, question: string): Promise<boolean> {
+export type Answer = 'yes' | 'no' | 'interrupted'
+
+/** Asks on the terminal; only `yes` or `y` counts as consent. Ctrl-C there, and `stop`, interrupt. */
+export function confirm(io: CliIo, question: string, stop: AbortSignal): Promise<Answer> {
+  if (stop.aborted) return Promise.resolve('interrupted')
   const terminal = createInterface({ input: io.stdin, output: io.stderr as NodeJS.WritableStream })
-  try {
-    const answer = await terminal.question(`${question} [y/N] `)
-    return /^y(?:es)?$/i.test(answer.trim())
-  } catch {
-    return false
-  } finally {
-    terminal.close()
-  }
+  return new Promise((resolve) => {
+    const interrupt = (): void => end('interrupted')
+    const end = (answer: Answer): void => {
+      stop.removeEventListener('abort', interrupt)
+      resolve(answer)
+      terminal.close()
+    }
+    stop.addEventListener('abort', interrupt)
+    // While readline has the terminal, Ctrl-C is a key and no signal.
+    terminal.on('SIGINT', interrupt)
+    terminal.on('close', () => end('no'))
+    terminal.question(`${question} [y/N] `, (text) => end(/^y(?:es)?$/i.test(text.trim()) ? 'yes' : 'no'))
+  })
 }

@@ -1,10 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Diagnostic, Severity } from '../model/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
+import { counted } from '../report/counts.ts'
 import { renderDiagnostics } from '../report/diagnostics-report.ts'
 import { type ReportFormat, renderOutcome, renderPlan } from '../report/render-report.ts'
 import type { ReportOptions } from '../report/report.ts'
+import type { Verification } from '../report/verification-document.ts'
+import { renderVerification, type VerificationFormat } from '../report/verification-report.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CliIo, colorOf, type TextStream, widthOf } from './io.ts'
 import { type ProgressBar, progressBar } from './progress-bar.ts'
@@ -13,15 +16,19 @@ import { type ProgressBar, progressBar } from './progress-bar.ts'
 export interface Console {
   /** A line on standard error. */
   say(text: string): void
+  /** The same for what `--quiet` leaves out. */
+  note(text: string): void
   /** Text on standard output. */
   print(text: string): void
-  /** Diagnostics on standard error, those of lower severity left out with `--quiet`; on `stream` instead where they are the report. */
-  diagnostics(
-    diagnostics: readonly Diagnostic[],
-    options?: { readonly from?: Severity; readonly stream?: TextStream; readonly format?: 'text' | 'github' },
-  ): void
+  /** Diagnostics on standard error, many of them with their count at the end; `--quiet` leaves all but errors out. */
+  diagnostics(diagnostics: readonly Diagnostic[], options?: { readonly from?: Severity }): void
+  /** Diagnostics that are the report. */
+  printDiagnostics(diagnostics: readonly Diagnostic[], format: 'text' | 'github'): void
+  /** One error without a place. */
+  error(code: Diagnostic['code'], message: string, hint?: string): void
   plan(plan: Plan, format: ReportFormat): void
-  outcome(plan: Plan, outcomes: readonly ZoneOutcome[], format: ReportFormat): void
+  outcome(plan: Plan, outcomes: readonly ZoneOutcome[], format: ReportFormat, options?: Pick<ReportOptions, 'planShown'>): void
+  verification(verification: Verification, format: VerificationFormat): void
   progress(): ProgressBar
 }
 
@@ -30,34 +37,67 @@ const RANK: Readonly<Record<Severity, number>> = { notice: 0, warning: 1, error:
 /** Octets of a source file that is shown around a fault. */
 const MAX_FRAME_SOURCE = 20_000_000
 
+/** Diagnostics that fit on a terminal's page; of more the number is told. */
+const MANY = 10
+
 export function createConsole(io: CliIo, options: CommonOptions): Console {
   const quiet = options.quiet === true
   const verbose = options.verbose === true
+  let bar: ProgressBar | null = null
+  const say = (text: string): void => {
+    bar?.clear()
+    io.stderr.write(`${text}\n`)
+  }
   const reportOptions = (): ReportOptions => ({
     color: colorOf(io.stdout, io, options.color),
     width: io.stdout.isTTY === true && !verbose ? widthOf(io.stdout) : null,
     verbose,
   })
+  const render = (diagnostics: readonly Diagnostic[], stream: TextStream, format: 'text' | 'github'): string => {
+    const frames = stream.isTTY === true || verbose ? (file: string) => sourceText(resolve(io.cwd, file)) : undefined
+    return renderDiagnostics(diagnostics, { color: colorOf(stream, io, options.color), frames, format })
+  }
+  const onStandardError: Console['diagnostics'] = (diagnostics, { from = quiet ? 'error' : 'notice' } = {}) => {
+    bar?.clear()
+    const shown = diagnostics.filter((diagnostic) => RANK[diagnostic.severity] >= RANK[from])
+    io.stderr.write(render(shown, io.stderr, 'text'))
+    if (shown.length > MANY) say(`${countAll(shown)}.`)
+  }
   return {
-    say: (text) => void io.stderr.write(`${text}\n`),
-    print: (text) => void io.stdout.write(text),
-    diagnostics(diagnostics, { from = quiet ? 'error' : 'notice', stream = io.stderr, format = 'text' } = {}) {
-      const shown = diagnostics.filter((diagnostic) => RANK[diagnostic.severity] >= RANK[from])
-      const frames = stream.isTTY === true || verbose ? (file: string) => sourceText(resolve(io.cwd, file)) : undefined
-      stream.write(renderDiagnostics(shown, { color: colorOf(stream, io, options.color), frames, format }))
+    say,
+    note: (text) => {
+      if (!quiet) say(text)
     },
+    print: (text) => void io.stdout.write(text),
+    diagnostics: onStandardError,
+    printDiagnostics: (diagnostics, format) => {
+      const shown = quiet ? diagnostics.filter((diagnostic) => diagnostic.severity !== 'notice') : diagnostics
+      io.stdout.write(render(shown, io.stdout, format))
+    },
+    error: (code, message, hint) => onStandardError([{ severity: 'error', code, message, hint }]),
     // In a text report the diagnostics are on standard error already.
     plan: (plan, format) => void io.stdout.write(renderPlan(plan, format, { ...reportOptions(), diagnostics: format !== 'text' })),
-    outcome: (plan, outcomes, format) =>
-      void io.stdout.write(renderOutcome(plan, outcomes, format, { ...reportOptions(), diagnostics: format !== 'text' })),
-    progress: () => progressBar(io.stderr, !quiet, () => io.now().getTime()),
+    outcome: (plan, outcomes, format, more) =>
+      void io.stdout.write(renderOutcome(plan, outcomes, format, { ...reportOptions(), diagnostics: format !== 'text', ...more })),
+    verification: (verification, format) => void io.stdout.write(renderVerification(verification, format, reportOptions())),
+    progress: () => {
+      bar = progressBar(io.stderr, !quiet, () => io.now().getTime())
+      return bar
+    },
   }
+}
+
+/** `2 errors, 1 warning, 300 notices`. */
+function countAll(diagnostics: readonly Diagnostic[]): string {
+  const severities = ['error', 'warning', 'notice'] as const
+  const counts = severities.map((severity) => [diagnostics.filter((one) => one.severity === severity).length, severity] as const)
+  return counts.flatMap(([count, severity]) => (count === 0 ? [] : [counted(count, severity)])).join(', ')
 }
 
 function sourceText(path: string): string | undefined {
   try {
-    const text = readFileSync(path, 'utf8')
-    return text.length > MAX_FRAME_SOURCE ? undefined : text
+    const facts = statSync(path)
+    return facts.isFile() && facts.size <= MAX_FRAME_SOURCE ? readFileSync(path, 'utf8') : undefined
   } catch {
     return undefined
   }

@@ -12,23 +12,32 @@ export interface Interruption {
 
 const STATUS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const
 
-/** Listens for Ctrl-C and SIGTERM. The first stops the run when its calls under way have ended; a second one ends the program at once. */
-export function listenForInterruption(say: (text: string) => void): Interruption {
-  const controller = new AbortController()
-  let status: ExitStatus | null = null
-  const handle = (signal: NodeJS.Signals): void => {
-    const ended = STATUS[signal as keyof typeof STATUS]
-    if (status !== null) process.exit(ended)
-    status = ended
-    say('Stopping: calls under way are finished. Once more to stop at once.')
-    controller.abort()
-  }
-  for (const signal of Object.keys(STATUS) as (keyof typeof STATUS)[]) process.on(signal, handle)
-  return {
-    signal: controller.signal,
-    status: () => status,
-    release: () => {
-      for (const signal of Object.keys(STATUS) as (keyof typeof STATUS)[]) process.off(signal, handle)
-    },
+const SIGNALS = Object.keys(STATUS) as (keyof typeof STATUS)[]
+
+function listen(handle: (ended: ExitStatus) => void): () => void {
+  const handlers = SIGNALS.map((signal) => [signal, () => handle(STATUS[signal])] as const)
+  for (const [signal, handler] of handlers) process.on(signal, handler)
+  return () => {
+    for (const [signal, handler] of handlers) process.off(signal, handler)
   }
 }
+
+/** Listens for Ctrl-C and SIGTERM. The first one stops the run, which may finish what is under way; a second one ends the program at once. */
+export function listenForInterruption(say: (text: string) => void, message: string): Interruption {
+  const controller = new AbortController()
+  let status: ExitStatus | null = null
+  const release = listen((ended) => {
+    if (status !== null) process.exit(ended)
+    status = ended
+    say(message)
+    controller.abort()
+  })
+  return { signal: controller.signal, status: () => status, release }
+}
+
+/** For work that leaves nothing half-done: Ctrl-C and SIGTERM end the program at once, after `clean`. The function given back ends that. */
+export const exitOnSignal = (clean: () => void): (() => void) =>
+  listen((ended) => {
+    clean()
+    process.exit(ended)
+  })

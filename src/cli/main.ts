@@ -1,10 +1,11 @@
 import { processIo } from './io.ts'
 
-/** A reader that goes away (`| head`) is no failure of ours. */
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0)
-  throw error
-})
+/** A reader that goes away (`| head`) is no failure of ours, and no reason to stop in the middle of an apply. */
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+}
 
 const { runCli } = await import('./program.ts')
 try {

@@ -1,9 +1,11 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { didYouMean } from '../formats/definition/suggest.ts'
+import { oneLine } from '../model/diagnostic.ts'
 import { REFUSAL_NAMES } from '../model/zone.ts'
 import type { CommonOptions } from './common-options.ts'
 import { EXIT, type ExitStatus } from './exit-status.ts'
 import { VERSION } from './identity.ts'
-import type { CliIo } from './io.ts'
+import { type CliIo, widthOf } from './io.ts'
 
 /** A command's code is read only when it runs. */
 type Run<A extends readonly unknown[], O> = () => Promise<(io: CliIo, args: A, options: O & CommonOptions) => Promise<ExitStatus>>
@@ -28,8 +30,16 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
     .description('DNS as code: plan and apply zone definition files against live DNS')
     .version(VERSION, '-V, --version')
     .exitOverride()
-    .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: (text) => io.stderr.write(text) })
-    .showHelpAfterError('(add --help for the options)')
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      getOutHelpWidth: () => widthOf(io.stdout),
+      getErrHelpWidth: () => widthOf(io.stderr),
+      // Colours are decided in one place; commander would look at the process itself.
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+      outputError: (text, write) => write(usageError(text)),
+    })
     .enablePositionalOptions()
     .addHelpText(
       'after',
@@ -58,6 +68,13 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       'the definitions (default: the examples of the package)',
     ),
     async () => (await import('./commands/demo.ts')).demo,
+  )
+
+  runs(
+    command('init', 'write a configuration, a first zone and a CI workflow into this folder')
+      .option('--zone <name>', 'the zone', 'example.com')
+      .option('--soa-email <address>', 'who answers for the zone (default: hostmaster at the zone)'),
+    async () => (await import('./commands/init.ts')).init,
   )
 
   runs(
@@ -119,14 +136,22 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
   return program
 }
 
-const reportFormat = (formats: readonly string[]): Option => new Option('--format <format>', 'the report').choices(formats).default('text')
+/** Commander's message as a diagnostic: `error: unknown option '--formt'` and, on a line of its own, `(Did you mean --format?)`. */
+const usageError = (text: string): string =>
+  `${oneLine(
+    `error[usage] ${text
+      .trim()
+      .replace(/^error: /, '')
+      .replace(/\n/g, ' ')}`,
+  )}\n`
+
+const reportFormat = (formats: readonly string[]): Option =>
+  new Option('--format <format>', `the report: ${formats.join(', ')}`).argParser(oneOf(formats)).default('text', 'text')
 
 const planning = (command: Command): Command =>
   command
     .option('--target <name>', 'only this target')
-    .addOption(
-      new Option('--allow <refusal>', 'lift a safety limit by name (repeatable)').choices(REFUSAL_NAMES).argParser(refusal).default([]),
-    )
+    .option('--allow <limit>', `lift a safety limit (repeatable): ${REFUSAL_NAMES.join(', ')}`, refusal, [])
     .addOption(
       new Option('--prefer <what>', 'what comes first where both cannot be had: no interruption, or fewest calls')
         .choices(['continuity', 'calls'])
@@ -136,10 +161,15 @@ const planning = (command: Command): Command =>
 
 const collect = (value: string, previous: readonly string[]): string[] => [...previous, value]
 
-function refusal(value: string, previous: readonly string[]): string[] {
-  if (!(REFUSAL_NAMES as readonly string[]).includes(value)) throw new InvalidArgumentError(`It is one of ${REFUSAL_NAMES.join(', ')}.`)
-  return [...previous, value]
-}
+const refusal = (value: string, previous: readonly string[]): string[] => [...previous, oneOf(REFUSAL_NAMES)(value)]
+
+const oneOf =
+  (allowed: readonly string[]) =>
+  (value: string): string => {
+    if (allowed.includes(value)) return value
+    const suggestion = didYouMean(value, allowed)
+    throw new InvalidArgumentError(`It is one of ${allowed.join(', ')}.${suggestion === undefined ? '' : ` ${suggestion}`}`)
+  }
 
 function positiveInteger(value: string): number {
   if (!/^[1-9][0-9]{0,3}$/.test(value)) throw new InvalidArgumentError('It is a whole number from 1 to 9999.')

@@ -2,6 +2,7 @@ import type { Config } from '../definitions/config.ts'
 import type { LoadedZone } from '../definitions/configured-zone.ts'
 import { loadConfig } from '../definitions/load-config.ts'
 import { loadDefinitions } from '../definitions/load-definitions.ts'
+import { unknownProvider } from '../definitions/read-config.ts'
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts'
 import type { RefusalName } from '../model/zone.ts'
 import type { Preference } from '../plan/least-calls.ts'
@@ -47,11 +48,8 @@ export async function openWorkspace(io: CliIo, options: WorkspaceOptions): Promi
 export async function openConfig(io: CliIo, config: Config, options: WorkspaceOptions): Promise<Workspace> {
   const loaded = await loadDefinitions(config, { zones: options.zones })
   const diagnostics: Diagnostic[] = [...loaded.diagnostics]
-  if (options.target !== undefined && !config.providers.has(options.target)) {
-    const message = `there is no provider ${JSON.stringify(options.target)}; there are ${[...config.providers.keys()].join(', ')}`
-    diagnostics.push({ severity: 'error', code: 'provider-unknown', message })
-  }
   const jobs = loaded.zones.flatMap((zone) => jobsOf(zone, options))
+  if (options.target !== undefined) diagnostics.push(...checkTarget(options.target, config, loaded.zones, options.zones))
   const providers = new Map<string, Provider>()
   for (const target of new Set(jobs.map((job) => job.target))) {
     const entry = config.providers.get(target)
@@ -68,6 +66,22 @@ export async function openConfig(io: CliIo, config: Config, options: WorkspaceOp
       await Promise.all([...providers.values()].map((provider) => provider.close()))
     },
   }
+}
+
+/** Whether the target is there, and has the zones that were asked for, or any. */
+function checkTarget(target: string, config: Config, zones: readonly LoadedZone[], asked: readonly string[]): Diagnostic[] {
+  if (!config.providers.has(target)) return [unknownProvider(target, config.providers.keys(), undefined)]
+  const elsewhere = zones.filter(({ targets }) => !targets.includes(target))
+  if (asked.length > 0) {
+    return elsewhere.map(({ zone, targets }) => ({
+      severity: 'error',
+      code: 'target-missing',
+      message: `${zone.name} does not go to ${target}, but to ${targets.join(', ') || 'no target'}`,
+      at: zone.at,
+    }))
+  }
+  if (zones.length > elsewhere.length) return []
+  return [{ severity: 'warning', code: 'target-missing', message: `no zone goes to ${target}` }]
 }
 
 function jobsOf({ zone, targets, policy, allow, thresholds, nameservers }: LoadedZone, options: WorkspaceOptions): WorkspaceJob[] {

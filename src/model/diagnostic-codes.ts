@@ -98,6 +98,7 @@ export const DIAGNOSTIC_CODES = {
   'provider-rate-limited': 'The server wants fewer requests.',
   'provider-failed': 'The server failed.',
   'provider-garbled': 'The answer is not what the interface promises.',
+  'nameserver-failed': 'A name server could not be asked.',
   'zone-missing': 'The zone does not exist at the target.',
   // Plan and apply
   refused: 'A safety limit refuses the plan.',
@@ -107,8 +108,11 @@ export const DIAGNOSTIC_CODES = {
   'verify-differs': 'What is live differs from the definition.',
   'rendered-stale': 'The rendered zone file is older than the records.',
   'apply-unconfirmed': 'After applying, the records are not what the plan made.',
-  // Usage
+  // The program itself
   usage: 'The command line is wrong.',
+  'file-unwritable': 'A file cannot be written.',
+  'file-exists': 'A file that would be written is there already.',
+  'service-start': 'The service cannot start.',
 } as const satisfies Record<string, string>
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES

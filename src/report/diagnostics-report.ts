@@ -7,7 +7,7 @@ import { diagnosticAnnotation } from './workflow-command.ts'
 export interface DiagnosticsOptions {
   readonly format?: 'text' | 'github'
   readonly color: boolean
-  /** The text of a source file, or undefined where it is not at hand; with it, each diagnostic shows its lines and its hint. */
+  /** The text of a source file, or undefined where it is not at hand; with it, each diagnostic shows its lines and its hint below. */
   readonly frames?: ((file: string) => string | undefined) | undefined
 }
 
@@ -37,8 +37,14 @@ function diagnosticText(diagnostic: Diagnostic, palette: Palette, linesOf: Sourc
   const label = `${severity}[${code}]`
   const plain = formatDiagnostic(diagnostic)
   const start = plain.indexOf(label)
-  const lines = [`${plain.slice(0, start)}${palette[severity](label)}${plain.slice(start + label.length)}`]
-  if (linesOf === null) return lines
+  const line = `${plain.slice(0, start)}${palette[severity](label)}${plain.slice(start + label.length)}`
+  const places = related.map((other) => oneLine(`${other.message}: ${other.at.file}:${other.at.line}:${other.at.column}`))
+  if (linesOf === null) {
+    // In a log each diagnostic is one line, and what to do belongs to it.
+    const more = [...places, ...(hint === undefined ? [] : [oneLine(hint)])]
+    return [more.length === 0 ? line : `${line} (${more.join('; ')})`]
+  }
+  const lines = [line]
   if (at) lines.push(...codeFrame(linesOf(at), at, palette))
   for (const other of related) lines.push(`  ${oneLine(`${other.at.file}:${other.at.line}:${other.at.column}: ${other.message}`)}`)
   if (hint !== undefined) lines.push(`  ${palette.bold('hint:')} ${oneLine(hint)}`)

@@ -1,9 +1,10 @@
 /** The machine's view: the versioned document of `schemas/plan.schema.json`, which a saved plan is too. Its key order is fixed. */
-import type { Diagnostic } from '../model/diagnostic.ts'
+import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { ZoneSettings } from '../model/zone.ts'
 import type { Change } from '../plan/change.ts'
 import type { Outcome, Plan, RenderedState, ZoneOutcome } from '../plan/plan.ts'
+import { jsonText } from './json-text.ts'
 import { type OutcomeSummary, type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
 
 export const PLAN_FORMAT = 'zonewright-plan'
@@ -61,6 +62,7 @@ export interface DiagnosticDocument {
   readonly line: number | null
   readonly column: number | null
   readonly hint?: string
+  readonly related?: readonly (SourcePosition & { readonly message: string })[]
 }
 
 /** The document of a plan, with the outcome of each change where there are outcomes. */
@@ -78,13 +80,7 @@ export function planDocument(plan: Plan, outcomes: readonly ZoneOutcome[] | null
   }
 }
 
-/** The document as text. What a terminal or an editor could take for control is escaped too, which JSON lets stand. */
-export function renderJson({ plan, outcomes }: Report): string {
-  const text = JSON.stringify(planDocument(plan, outcomes), null, 2)
-  return `${text.replace(/[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g, escaped)}\n`
-}
-
-const escaped = (c: string): string => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`
+export const renderJson = ({ plan, outcomes }: Report): string => jsonText(planDocument(plan, outcomes))
 
 function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): ZoneDocument {
   const { records, calls } = plan
@@ -160,7 +156,8 @@ function outcomeDocument(outcome: Outcome): Outcome {
   }
 }
 
-export const diagnosticDocument = ({ severity, code, message, at, hint }: Diagnostic): DiagnosticDocument => ({
+/** A diagnostic as every document holds it. */
+export const diagnosticDocument = ({ severity, code, message, at, hint, related = [] }: Diagnostic): DiagnosticDocument => ({
   severity,
   code,
   message,
@@ -168,6 +165,7 @@ export const diagnosticDocument = ({ severity, code, message, at, hint }: Diagno
   line: at?.line ?? null,
   column: at?.column ?? null,
   ...(hint === undefined ? {} : { hint }),
+  ...(related.length === 0 ? {} : { related: related.map((other) => ({ message: other.message, ...other.at })) }),
 })
 
 function outcomeFigures(views: readonly ZoneView[]) {

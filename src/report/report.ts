@@ -17,6 +17,8 @@ export interface ReportOptions {
   readonly verbose: boolean
   /** Whether the diagnostics of the plan are part of the report; they are, unless this is false. */
   readonly diagnostics?: boolean | undefined
+  /** The reader has seen the plan: a text report then tells one by one only what was not done, unless everything is in full. */
+  readonly planShown?: boolean | undefined
 }
 
 /** One zone of a report. */

@@ -1,7 +1,8 @@
 /** A report for a terminal: zones with their changes, refusals and diagnostics, and one line that sums up. */
 import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine } from '../model/diagnostic.ts'
 import type { Refusal } from '../plan/plan.ts'
-import { changeRows, type Marker, type RecordRow } from './change-rows.ts'
+import { changeRows, type Marker, type RecordRow, type RowGroup } from './change-rows.ts'
+import { formatCount } from './counts.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
 import { layoutRows } from './row-layout.ts'
@@ -11,14 +12,18 @@ import { callFigures, isNotable, readBackText, recordFigures, renderedText, zone
 /** Characters of one value on a line without a terminal's width. */
 const LONGEST_VALUE = 400
 
+/** Skipped changes of a zone that are told one by one to a reader who has seen the plan. */
+const SKIPPED_SHOWN = 20
+
 export function renderText(report: Report, options: ReportOptions): string {
   const palette = paletteOf(options.color)
   const lines: string[] = []
   if (options.diagnostics !== false && report.plan.diagnostics.length > 0)
     lines.push(...diagnosticLines(report.plan.diagnostics, palette, ''), '')
+  const onlyNews = options.planShown === true && !options.verbose
   for (const view of zoneViews(report)) {
-    if (!options.verbose && !isNotable(view)) continue
-    for (const line of zoneLines(view, options)) lines.push(line)
+    if (!options.verbose && !(onlyNews ? isNews(view) : isNotable(view))) continue
+    for (const line of onlyNews ? newsLines(view, options) : zoneLines(view, options)) lines.push(line)
     lines.push('')
   }
   lines.push(palette.bold(summaryLine(report)))
@@ -29,28 +34,52 @@ export function renderText(report: Report, options: ReportOptions): string {
 export function zoneLines(view: ZoneView, options: ReportOptions): string[] {
   const palette = paletteOf(options.color)
   const { plan } = view
-  const state = zoneState(plan)
-  const figures = [...(state === null ? [] : [state]), recordFigures(plan)].join(', ')
-  const lines = [`${palette.bold(zoneTitle(plan))} ${palette.dim(`(${figures})`)}`]
+  const lines = [titleLine(view, palette)]
   if (plan.changes.length === 0) lines.push(palette.dim('  no changes'))
-  else {
-    const style = {
-      palette,
-      width: options.verbose ? null : options.width,
-      longestValue: options.verbose ? null : LONGEST_VALUE,
-      identifiers: options.verbose,
-      prefix,
-    }
-    for (const group of layoutRows(changeRows(view), style)) for (const line of group) lines.push(line)
-  }
+  else for (const line of rowLines(changeRows(view), options, palette)) lines.push(line)
   for (const refusal of plan.refusals) lines.push(...refusalLines(refusal, palette))
   if (options.diagnostics !== false) lines.push(...diagnosticLines(view.diagnostics, palette, '  '))
   const rendered = renderedText(plan, options.verbose)
   if (rendered !== null) lines.push(`  ${plan.rendered === 'differs' ? palette.warning(rendered) : palette.dim(rendered)}`)
-  const readBack = readBackText(view, options.verbose)
-  if (readBack !== null) lines.push(`  ${view.readBack === 'equal' ? palette.dim(readBack) : palette.warning(readBack)}`)
+  lines.push(...readBackLines(view, options, palette))
   if (plan.changes.length > 0 && view.outcomes === null) lines.push(`  ${callFigures(plan)}`)
   return lines
+}
+
+/** What came of the changes that the plan did not promise: every failure, and of what was only skipped the first few. */
+function newsLines(view: ZoneView, options: ReportOptions): string[] {
+  const palette = paletteOf(options.color)
+  const groups = changeRows(view)
+  const stateOf = ([row]: RowGroup) => row.state
+  const skipped = groups.filter((group) => stateOf(group) === 'skipped')
+  const left = new Set(skipped.slice(SKIPPED_SHOWN))
+  const shown = groups.filter((group) => stateOf(group) !== 'applied' && !left.has(group))
+  const lines = [titleLine(view, palette), ...rowLines(shown, options, palette)]
+  if (left.size > 0) lines.push(palette.dim(`    and ${formatCount(left.size)} more skipped`))
+  return lines.concat(readBackLines(view, options, palette))
+}
+
+const isNews = (view: ZoneView): boolean =>
+  readBackText(view, false) !== null || (view.outcomes ?? []).some(({ state }) => state !== 'applied')
+
+function titleLine({ plan }: ZoneView, palette: Palette): string {
+  const state = zoneState(plan)
+  const figures = [...(state === null ? [] : [state]), recordFigures(plan)].join(', ')
+  return `${palette.bold(zoneTitle(plan))} ${palette.dim(`(${figures})`)}`
+}
+
+const rowLines = (groups: readonly RowGroup[], { verbose, width }: ReportOptions, palette: Palette): string[] =>
+  layoutRows(groups, {
+    palette,
+    width: verbose ? null : width,
+    longestValue: verbose ? null : LONGEST_VALUE,
+    identifiers: verbose,
+    prefix,
+  }).flat()
+
+function readBackLines(view: ZoneView, { verbose }: ReportOptions, palette: Palette): string[] {
+  const text = readBackText(view, verbose)
+  return text === null ? [] : [`  ${view.readBack === 'equal' ? palette.dim(text) : palette.warning(text)}`]
 }
 
 const JOINTS = { out: '┌ ', in: '└ ' } as const

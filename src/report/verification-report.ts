@@ -1,9 +1,11 @@
-import { formatDiagnostic, oneLine } from '../model/diagnostic.ts'
+import { compareDiagnostics, hasErrors, oneLine } from '../model/diagnostic.ts'
 import { isVerified, type NameServerVerification, type ZoneVerification } from '../plan/verification.ts'
 import { counted } from './counts.ts'
+import { jsonText } from './json-text.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import type { ReportOptions } from './report.ts'
-import { annotation } from './workflow-command.ts'
+import { type Verification, verificationDocument } from './verification-document.ts'
+import { annotation, diagnosticAnnotation, plainLine } from './workflow-command.ts'
 
 export type VerificationFormat = 'text' | 'json' | 'github'
 
@@ -11,40 +13,25 @@ export type VerificationFormat = 'text' | 'json' | 'github'
 const SHOWN = 10
 
 /** What was verified, as text that ends in a newline. */
-export function renderVerification(zones: readonly ZoneVerification[], format: VerificationFormat, options: ReportOptions): string {
-  if (format === 'json') return `${JSON.stringify(verificationDocument(zones), null, 2)}\n`
-  const text = renderText(zones, options)
-  if (format === 'text') return text
+export function renderVerification(verification: Verification, format: VerificationFormat, options: ReportOptions): string {
+  if (format === 'json') return jsonText(verificationDocument(verification))
+  if (format === 'text') return renderText(verification, options)
+  const { zones, diagnostics } = verification
   const failed = zones.filter((zone) => !isVerified(zone))
-  return (
-    failed
-      .map(
-        (zone) =>
-          `${annotation({ severity: 'error', title: 'verify-differs', message: `${zone.zone} at ${zone.target} differs from its definition` })}\n`,
-      )
-      .join('') + text
-  )
+  const annotations = [
+    ...[...diagnostics, ...failed.flatMap((zone) => zone.diagnostics)].sort(compareDiagnostics).map(diagnosticAnnotation),
+    ...failed.map(({ zone, target }) =>
+      annotation({ severity: 'error', title: 'verify-differs', message: `${zone} at ${oneLine(target)} is not as defined` }),
+    ),
+  ]
+  const text = renderText(verification, { ...options, color: false })
+    .split('\n')
+    .map(plainLine)
+    .join('\n')
+  return annotations.map((line) => `${line}\n`).join('') + text
 }
 
-/** The versioned document of `verify --format json` (schemas/verification.schema.json). */
-export const verificationDocument = (zones: readonly ZoneVerification[]): object => ({
-  format: 'zonewright-verification',
-  version: 1,
-  zones: zones.map((zone) => ({
-    zone: zone.zone,
-    target: zone.target,
-    verified: isVerified(zone),
-    pending: zone.pending,
-    rendered: zone.rendered,
-    renderedDifferences: zone.renderedDifferences,
-    nameServers: zone.nameServers,
-    hidden: zone.hidden,
-    diagnostics: zone.diagnostics.map(formatDiagnostic),
-  })),
-  summary: { zones: zones.length, verified: zones.filter(isVerified).length },
-})
-
-function renderText(zones: readonly ZoneVerification[], { color, verbose }: ReportOptions): string {
+function renderText({ zones, diagnostics }: Verification, { color, verbose }: ReportOptions): string {
   const palette = paletteOf(color)
   const lines = zones.flatMap((zone) => (verbose || !isVerified(zone) ? zoneLines(zone, palette, verbose) : []))
   const verified = zones.filter(isVerified).length
@@ -55,14 +42,18 @@ function renderText(zones: readonly ZoneVerification[], { color, verbose }: Repo
   )
   const parts = [`${verified} of ${counted(zones.length, 'zone')} as defined`, `${counted(asked, 'record set')} asked for`]
   if (hidden > 0) parts.push(`${counted(hidden, 'record set')} hidden by delegations`)
+  const failed = hasErrors(diagnostics)
+  if (failed) parts.push('the rest could not be read')
   const summary = `Verified: ${parts.join(', ')}.`
-  lines.push(verified === zones.length ? palette.added(summary) : palette.error(summary))
+  if (lines.length > 0) lines.push('')
+  lines.push(verified === zones.length && !failed ? palette.added(summary) : palette.error(summary))
   return `${lines.join('\n')}\n`
 }
 
 function zoneLines(zone: ZoneVerification, palette: Palette, verbose: boolean): string[] {
-  const lines = [palette.bold(`${zone.zone} at ${zone.target}`)]
-  lines.push(`  records: ${zone.pending === 0 ? palette.added('as defined') : palette.error(`${counted(zone.pending, 'change')} pending`)}`)
+  const lines = [palette.bold(`${zone.zone} at ${oneLine(zone.target)}`)]
+  const pending = `${counted(zone.pending, 'change')} pending ("zonewright plan ${zone.zone}" shows ${zone.pending === 1 ? 'it' : 'them'})`
+  lines.push(`  records: ${zone.pending === 0 ? palette.added('as defined') : palette.error(pending)}`)
   const rendered =
     zone.rendered === 'match'
       ? palette.added('match')

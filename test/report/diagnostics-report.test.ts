@@ -26,9 +26,9 @@ const DIAGNOSTICS: readonly Diagnostic[] = [
 
 test('one line each, by file and place', () => {
   expect(renderDiagnostics(DIAGNOSTICS, { color: false })).toBe(
-    `notice[secret-in-config] of no place
-${FILE}:1:1: warning[record-duplicate] given twice
-${FILE}:3:25: error[value-invalid] "192.0.2.256" is not an IPv4 address
+    `notice[secret-in-config] of no place (use env:NAME)
+${FILE}:1:1: warning[record-duplicate] given twice (first here: zones/other.yaml:9:2)
+${FILE}:3:25: error[value-invalid] "192.0.2.256" is not an IPv4 address (four numbers from 0 to 255)
 `,
   )
   expect(renderDiagnostics([], { color: true })).toBe('')
@@ -63,7 +63,7 @@ test('as annotations', () => {
 
 test('colours the severity alone', () => {
   expect(renderDiagnostics(DIAGNOSTICS.slice(0, 1), { color: true })).toBe(
-    `${FILE}:3:25: \u001b[1;31merror[value-invalid]\u001b[22;39m "192.0.2.256" is not an IPv4 address\n`,
+    `${FILE}:3:25: \u001b[1;31merror[value-invalid]\u001b[22;39m "192.0.2.256" is not an IPv4 address (four numbers from 0 to 255)\n`,
   )
 })
 

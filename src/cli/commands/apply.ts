@@ -1,68 +1,99 @@
 import { hasErrors } from '../../model/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
+import { counted } from '../../report/counts.ts'
 import { applyZones } from '../../sync/apply-plan.ts'
-import type { PlannedRun } from '../../sync/plan-zones.ts'
+import { mayApply, type PlannedRun } from '../../sync/plan-zones.ts'
 import { canAsk, confirm } from '../confirm.ts'
 import { type Console, createConsole } from '../console.ts'
-import { EXIT, type ExitStatus } from '../exit-status.ts'
-import { listenForInterruption } from '../interruption.ts'
+import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
+import { type Interruption, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { openWorkspace, type Workspace } from '../workspace.ts'
-import { checkWorkspace, type PlanningOptions, reportPlanDiagnostics, runPlan, statusOfPlan } from './plan.ts'
+import { checkWorkspace, emptyPlan, type PlanningOptions, reportPlanDiagnostics, runPlan, statusOfPlan } from './plan.ts'
+
+export interface ApplyOptions extends PlanningOptions {
+  readonly yes?: boolean
+}
 
 /** `zonewright apply [zone...]`: plans, asks, makes the changes, reads back. Where one zone is refused or faulty, none is touched. */
-export async function apply(
-  io: CliIo,
-  [zones]: readonly [string[]],
-  options: PlanningOptions & { readonly yes?: boolean },
-): Promise<ExitStatus> {
+export async function apply(io: CliIo, [zones]: readonly [string[]], options: ApplyOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const workspace = await openWorkspace(io, { ...options, zones })
-  const interruption = listenForInterruption(console.say)
+  const interruption = listenForInterruption(console.say, 'Stopping: calls under way are finished. Once more to stop at once.')
   try {
-    if (!checkWorkspace(workspace, console)) return EXIT.failure
-    const planned = await runPlan(workspace, io, console, interruption.signal)
-    const interrupted = interruption.status()
-    if (interrupted !== null) return interrupted
-    reportPlanDiagnostics(planned, console, options.format)
-    const showPlan = options.format === 'text'
-    if (showPlan) console.plan(planned.plan, 'text')
-    const status = statusOfPlan(planned)
-    const calls = planned.plan.zones.reduce((sum, zone) => sum + zone.calls.total, 0)
-    if (status !== EXIT.done || calls === 0) {
-      if (!showPlan) console.outcome(planned.plan, [], options.format)
-      if (status !== EXIT.done) console.say('Nothing was applied. Name zones on the command line to go on with those that are fine.')
-      return status
+    if (!checkWorkspace(workspace, console)) {
+      if (options.format !== 'text') console.plan(emptyPlan(io, workspace.diagnostics), options.format)
+      return EXIT.failure
     }
-    if (!options.yes && !(await ask(io, console, calls, planned.plan))) return EXIT.failure
-    const outcomes = await runApply(workspace, planned, console, interruption.signal)
-    console.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
-    console.outcome(planned.plan, outcomes, options.format)
-    return interruption.status() ?? statusOfOutcomes(outcomes)
+    return await planAndApply(io, workspace, console, interruption, options)
   } finally {
     interruption.release()
     await workspace.close()
   }
 }
 
-async function ask(io: CliIo, console: Console, calls: number, { zones }: Plan): Promise<boolean> {
-  if (!canAsk(io)) {
-    console.diagnostics([
-      {
-        severity: 'error',
-        code: 'not-confirmed',
-        message: 'nobody can be asked here: give --yes to apply',
-        hint: 'zonewright apply --yes',
-      },
-    ])
-    return false
+async function planAndApply(
+  io: CliIo,
+  workspace: Workspace,
+  console: Console,
+  interruption: Interruption,
+  options: ApplyOptions,
+): Promise<ExitStatus> {
+  const planned = await runPlan(workspace, io, console, interruption.signal)
+  const stopped = interruption.status()
+  if (stopped !== null) {
+    console.say('Nothing was applied.')
+    return stopped
   }
-  const changed = zones.filter((zone) => zone.changes.length > 0).length
-  const agreed = await confirm(io, `Make ${calls} call${calls === 1 ? '' : 's'} in ${changed} zone${changed === 1 ? '' : 's'}?`)
-  if (!agreed) console.say('Nothing was applied.')
-  return agreed
+  reportPlanDiagnostics(planned, console, options.format)
+  const inText = options.format === 'text'
+  if (inText) console.plan(planned.plan, 'text')
+
+  const status = await statusBeforeApply(io, planned, console, interruption, options)
+  if (status !== null) {
+    if (!inText) console.outcome(planned.plan, [], options.format)
+    return status
+  }
+  const outcomes = await runApply(workspace, planned, console, interruption.signal)
+  console.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
+  console.outcome(planned.plan, outcomes, options.format, { planShown: inText })
+  return interruption.status() ?? statusOfOutcomes(outcomes)
 }
 
+/** The status of a run that ends without a change: nothing to do, not allowed to, or not confirmed. Null where it may go on. */
+async function statusBeforeApply(
+  io: CliIo,
+  planned: PlannedRun,
+  console: Console,
+  interruption: Interruption,
+  options: ApplyOptions,
+): Promise<ExitStatus | null> {
+  const status = statusOfPlan(planned)
+  if (status !== EXIT.done) {
+    const fine = planned.plan.zones.filter((zone) => mayApply(zone) && zone.changes.length > 0).length
+    const others = fine === 0 ? '' : ` Nothing stands against ${counted(fine, 'zone')}: name zones to go on with those alone.`
+    console.say(`Nothing was applied.${others}`)
+    return status
+  }
+  const changed = planned.plan.zones.filter((zone) => zone.changes.length > 0)
+  if (changed.length === 0) return EXIT.done
+  return options.yes ? null : ask(io, console, changed, interruption)
+}
+
+async function ask(io: CliIo, console: Console, changed: Plan['zones'], interruption: Interruption): Promise<ExitStatus | null> {
+  if (!canAsk(io)) {
+    console.error('not-confirmed', 'nothing was applied: there is no terminal to ask at', 'give --yes to apply without being asked')
+    return EXIT.failure
+  }
+  const calls = changed.reduce((sum, zone) => sum + zone.calls.total, 0)
+  const answer = await confirm(io, `Make ${counted(calls, 'call')} in ${counted(changed.length, 'zone')}?`, interruption.signal)
+  if (answer === 'yes') return null
+  if (answer === 'interrupted') console.say('')
+  console.say('Nothing was applied.')
+  return answer === 'no' ? EXIT.failure : (interruption.status() ?? EXIT.interrupted)
+}
+
+/** Makes the changes of all zones that have some. Gives one outcome a zone. */
 export async function runApply(
   workspace: Workspace,
   planned: PlannedRun,
@@ -87,10 +118,16 @@ export async function runApply(
   }
 }
 
-/** 0 where everything was applied and found so; 4 where part of it was; 1 where nothing was. */
+/** 0 where everything was applied and found so, 4 where part of it was applied, 1 where nothing was or a zone was found otherwise. */
 export function statusOfOutcomes(outcomes: readonly ZoneOutcome[]): ExitStatus {
   const states = outcomes.flatMap((outcome) => outcome.outcomes.map(({ state }) => state))
-  const confirmed = outcomes.every((outcome) => outcome.readBack !== 'different' && !hasErrors(outcome.diagnostics))
-  if (states.every((state) => state === 'applied')) return confirmed ? EXIT.done : EXIT.failure
-  return states.some((state) => state === 'applied' || state === 'unknown') ? EXIT.partial : EXIT.failure
+  const applied = states.filter((state) => state === 'applied').length
+  const unconfirmed = outcomes.some(
+    (outcome) => isComplete(outcome) && (outcome.readBack === 'different' || hasErrors(outcome.diagnostics)),
+  )
+  if (applied === states.length) return unconfirmed ? EXIT.failure : EXIT.done
+  const part = applied > 0 || states.includes('unknown') ? EXIT.partial : EXIT.failure
+  return worstOf([part, unconfirmed ? EXIT.failure : EXIT.done])
 }
+
+const isComplete = ({ outcomes }: ZoneOutcome): boolean => outcomes.every(({ state }) => state === 'applied')

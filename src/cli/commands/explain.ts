@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { didYouMean } from '../../formats/definition/suggest.ts'
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../model/diagnostic-codes.ts'
-import { nearestWord } from '../../model/nearest-word.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
@@ -18,15 +18,11 @@ export async function explain(io: CliIo, [code]: readonly [string | undefined], 
     return EXIT.done
   }
   if (!Object.hasOwn(DIAGNOSTIC_CODES, code)) {
-    const near = nearestWord(code, codes)
-    console.diagnostics([
-      {
-        severity: 'error',
-        code: 'usage',
-        message: `there is no diagnostic ${JSON.stringify(code)}`,
-        hint: near === null ? undefined : `did you mean ${near}?`,
-      },
-    ])
+    console.error(
+      'usage',
+      `there is no diagnostic ${JSON.stringify(code)}`,
+      didYouMean(code, codes) ?? '"zonewright explain" lists them all',
+    )
     return EXIT.failure
   }
   console.print(`${entryOf(code) ?? `${code}: ${DIAGNOSTIC_CODES[code as DiagnosticCode]}`}\n`)
@@ -36,7 +32,7 @@ export async function explain(io: CliIo, [code]: readonly [string | undefined], 
 /** The section of `docs/diagnostics.md` whose heading is the code. */
 function entryOf(code: string): string | null {
   const text = readFileSync(join(packageFolder(), 'docs/diagnostics.md'), 'utf8')
-  const sections = text.split(/^(?=#{1,6} )/m)
-  const section = sections.find((one) => /^#{1,6} `?([a-z0-9-]+)`?\s*$/m.exec(one)?.[1] === code)
+  // Headings of level one may be comments in an example.
+  const section = text.split(/^(?=#{2,3} )/m).find((one) => one.startsWith(`### ${code}\n`))
   return section?.trim() ?? null
 }

@@ -1,15 +1,17 @@
 import { resolve } from 'node:path'
 import { displayPath } from '../../definitions/file-path.ts'
-import { findDefinitions } from '../../definitions/find-definitions.ts'
+import { type FoundDefinition, findDefinitions } from '../../definitions/find-definitions.ts'
 import { readText } from '../../definitions/read-text.ts'
 import { writeFileAtomically } from '../../definitions/write-file.ts'
 import { formatDefinition } from '../../formats/definition/format-definition.ts'
-import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
+import { readYaml } from '../../formats/yaml/read-yaml.ts'
+import { type Diagnostic, hasErrors, isError } from '../../model/diagnostic.ts'
 import { counted } from '../../report/counts.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { CliIo } from '../io.ts'
+import { writeFault } from '../write-fault.ts'
 import { configOrDefault } from './validate.ts'
 
 /** `zonewright fmt [path...]`: writes YAML definitions in the canonical layout. The files it changes, or would, are named on standard output. */
@@ -19,36 +21,49 @@ export async function fmt(
   options: CommonOptions & { readonly check?: boolean },
 ): Promise<ExitStatus> {
   const console = createConsole(io, options)
+  const check = options.check === true
   const { config, diagnostics } = await configOrDefault(io, options.config)
   const found = config && (await findDefinitions(config, paths.length === 0 ? null : paths.map((path) => resolve(io.cwd, path))))
   const faults: Diagnostic[] = [...diagnostics.filter((diagnostic) => diagnostic.severity === 'error'), ...(found?.diagnostics ?? [])]
-  const files = (found?.definitions ?? []).flatMap(({ kind, path, parts }) => (kind === 'yaml' ? [path] : kind === 'split' ? parts : []))
+  const files = yamlFiles(found?.definitions ?? [])
   let changed = 0
   for (const path of files) {
     const file = displayPath(path, io.cwd)
-    const formatted = await formatFile(path, file, options.check === true)
-    if (typeof formatted === 'object') faults.push(formatted)
+    const formatted = await formatFile(path, file, check)
+    if (typeof formatted === 'object') faults.push(...formatted)
     else if (formatted) {
       changed += 1
       console.print(`${file}\n`)
     }
   }
   console.diagnostics(faults)
-  if (files.length === 0 && faults.length === 0) console.say('There are no YAML definitions to lay out.')
-  else if (!options.quiet) console.say(`${counted(changed, 'file')} of ${files.length} ${options.check ? 'would change' : 'changed'}.`)
+  if (config !== null) {
+    if (files.length === 0) console.note('There are no YAML definitions to lay out.')
+    else console.note(`${changed} of ${counted(files.length, 'file')} ${check ? 'would change' : 'changed'}.`)
+  }
   if (hasErrors(faults)) return EXIT.failure
-  return options.check && changed > 0 ? EXIT.pending : EXIT.done
+  return check && changed > 0 ? EXIT.pending : EXIT.done
 }
 
+const yamlFiles = (definitions: readonly FoundDefinition[]): string[] =>
+  definitions.flatMap(({ kind, path, parts }) => (kind === 'yaml' ? [path] : kind === 'split' ? parts : []))
+
 /** Whether the file's layout changes, or what is in the way. */
-async function formatFile(path: string, file: string, check: boolean): Promise<boolean | Diagnostic> {
+async function formatFile(path: string, file: string, check: boolean): Promise<boolean | readonly Diagnostic[]> {
   const at = { file, line: 1, column: 1 }
   const text = await readText(path, file)
-  if (!text.ok) return { severity: 'error', ...text.fault, at }
+  if (!text.ok) return [{ severity: 'error', ...text.fault, at }]
   const formatted = formatDefinition(text.text)
-  if (!formatted.ok)
-    return { severity: 'error', code: 'yaml-syntax', message: formatted.message, at, hint: 'zonewright validate tells where' }
+  if (!formatted.ok) {
+    const faults = readYaml(text.text, { file }).diagnostics.filter(isError)
+    return faults.length > 0 ? faults : [{ severity: 'error', code: 'yaml-unsupported', message: formatted.message, at }]
+  }
   if (formatted.value === text.text) return false
-  if (!check) await writeFileAtomically(path, formatted.value)
-  return true
+  if (check) return true
+  try {
+    await writeFileAtomically(path, formatted.value)
+    return true
+  } catch (error) {
+    return [writeFault(error, file)]
+  }
 }

@@ -1,11 +1,13 @@
-import { hasErrors } from '../../model/diagnostic.ts'
-import type { Preference } from '../../plan/least-calls.ts'
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
+import type { Plan } from '../../plan/plan.ts'
+import { countDiagnostics } from '../../report/diagnostics-report.ts'
 import type { ReportFormat } from '../../report/render-report.ts'
 import { type PlannedRun, planZones } from '../../sync/plan-zones.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { TOOL } from '../identity.ts'
+import { exitOnSignal } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { openWorkspace, type Workspace } from '../workspace.ts'
 
@@ -13,7 +15,6 @@ export interface PlanningOptions extends CommonOptions {
   readonly target?: string
   readonly allow: readonly string[]
   readonly parallelism?: number
-  readonly prefer?: Preference
   readonly format: ReportFormat
 }
 
@@ -26,7 +27,10 @@ export async function plan(
   const console = createConsole(io, options)
   const workspace = await openWorkspace(io, { ...options, zones })
   try {
-    if (!checkWorkspace(workspace, console)) return EXIT.failure
+    if (!checkWorkspace(workspace, console)) {
+      if (options.format !== 'text') console.plan(emptyPlan(io, workspace.diagnostics), options.format)
+      return EXIT.failure
+    }
     const planned = await runPlan(workspace, io, console)
     reportPlanDiagnostics(planned, console, options.format)
     console.plan(planned.plan, options.format)
@@ -37,17 +41,30 @@ export async function plan(
   }
 }
 
-/** Says what is wrong with config and definitions. With an error nothing may go on. */
-export function checkWorkspace(workspace: Workspace, console: Console): boolean {
-  const failed = hasErrors(workspace.diagnostics)
-  console.diagnostics(workspace.diagnostics, { from: 'error' })
-  const warnings = workspace.diagnostics.filter((diagnostic) => diagnostic.severity === 'warning').length
-  if (warnings > 0) console.say(`${warnings} warning${warnings === 1 ? '' : 's'} about the definitions: "zonewright validate" shows them.`)
-  return !failed
+/** Says what is wrong with config and definitions. With an error nothing may go on, and no server has been asked. */
+export function checkWorkspace({ diagnostics }: Workspace, console: Console): boolean {
+  console.diagnostics(diagnostics, { from: 'error' })
+  const count = countDiagnostics(diagnostics)
+  if (hasErrors(diagnostics)) {
+    console.say(`${count}: no server was asked, nothing was changed.`)
+    return false
+  }
+  if (count !== null) console.note(`${count} about the definitions: "zonewright validate" shows them.`)
+  return true
 }
 
+/** What a report is of where nothing could be planned. */
+export const emptyPlan = (io: CliIo, diagnostics: readonly Diagnostic[]): Plan => ({
+  created: io.now().toISOString(),
+  tool: TOOL,
+  zones: [],
+  diagnostics,
+})
+
+/** Reads and plans. Without a `signal` to stop at, Ctrl-C ends the program: reading leaves nothing half-done. */
 export async function runPlan(workspace: Workspace, io: CliIo, console: Console, signal?: AbortSignal): Promise<PlannedRun> {
   const bar = console.progress()
+  const release = signal === undefined ? exitOnSignal(bar.clear) : () => undefined
   try {
     return await planZones(workspace.jobs, {
       providers: workspace.providers,
@@ -57,6 +74,7 @@ export async function runPlan(workspace: Workspace, io: CliIo, console: Console,
       onProgress: bar.onProgress,
     })
   } finally {
+    release()
     bar.clear()
   }
 }

@@ -6,7 +6,7 @@ import { type Validation, validateAll } from '../../definitions/validate.ts'
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
 import { counted } from '../../report/counts.ts'
 import { countDiagnostics } from '../../report/diagnostics-report.ts'
-import { validationDocument } from '../../report/validation-document.ts'
+import { renderValidation } from '../../report/validation-document.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
@@ -25,9 +25,9 @@ export async function validate(io: CliIo, [paths]: readonly [string[]], options:
   const found = config === null ? nothing : await validateAll(config, { paths: absolute })
   const all = [...diagnostics, ...found.diagnostics]
   const figures = { files: found.files, zones: found.zones.length, records: found.records }
-  if (options.format === 'json') console.print(`${JSON.stringify(validationDocument(all, figures), null, 2)}\n`)
+  if (options.format === 'json') console.print(renderValidation(all, figures))
   else {
-    console.diagnostics(all, { stream: io.stdout, format: options.format })
+    console.printDiagnostics(all, options.format)
     const count = countDiagnostics(all)
     const size = `${counted(figures.zones, 'zone')}, ${counted(figures.records, 'record')} in ${counted(figures.files, 'file')}`
     if (!options.quiet || count !== null) console.say(`${size}: ${count ?? 'no faults'}.`)

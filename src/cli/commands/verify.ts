@@ -1,14 +1,15 @@
 import pLimit from 'p-limit'
 import { hasErrors } from '../../model/diagnostic.ts'
 import { isVerified, type ZoneVerification } from '../../plan/verification.ts'
-import { renderVerification, type VerificationFormat } from '../../report/verification-report.ts'
-import { nameServersOf } from '../../sync/name-servers.ts'
+import type { VerificationFormat } from '../../report/verification-report.ts'
+import { isServerAddress, nameServersOf } from '../../sync/name-servers.ts'
 import type { PlannedZone } from '../../sync/plan-zones.ts'
 import { verifyZone } from '../../sync/verify-zone.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
-import { type CliIo, colorOf, widthOf } from '../io.ts'
+import { exitOnSignal } from '../interruption.ts'
+import type { CliIo } from '../io.ts'
 import { openWorkspace, type WorkspaceJob } from '../workspace.ts'
 import { checkWorkspace, runPlan } from './plan.ts'
 
@@ -25,17 +26,26 @@ const ZONES_AT_ONCE = 4
 /** `zonewright verify [zone...]`: definitions against records, rendered zone files and DNS answers. */
 export async function verify(io: CliIo, [zones]: readonly [string[]], options: VerifyOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
+  const wrong = options.nameserver.find((server) => !isServerAddress(server))
+  if (wrong !== undefined) {
+    console.error(
+      'usage',
+      `--nameserver ${JSON.stringify(wrong)} is not an address`,
+      'such as 192.0.2.53, 127.0.0.1:5353, [::1]:5353 or a name',
+    )
+    return EXIT.failure
+  }
   const workspace = await openWorkspace(io, { ...options, zones })
   try {
-    if (!checkWorkspace(workspace, console)) return EXIT.failure
-    const planned = await runPlan(workspace, io, console)
-    console.diagnostics(planned.plan.diagnostics)
-    const verified = await verifyZones(planned.zones, options, console)
-    console.diagnostics(verified.flatMap((zone) => zone.diagnostics))
-    const color = colorOf(io.stdout, io, options.color)
-    console.print(renderVerification(verified, options.format, { color, width: widthOf(io.stdout), verbose: options.verbose === true }))
-    if (hasErrors(planned.plan.diagnostics)) return EXIT.failure
-    if (verified.some((zone) => hasErrors(zone.diagnostics))) return EXIT.failure
+    if (!checkWorkspace(workspace, console)) {
+      if (options.format !== 'text') console.verification({ zones: [], diagnostics: workspace.diagnostics }, options.format)
+      return EXIT.failure
+    }
+    const { plan, zones: planned } = await runPlan(workspace, io, console)
+    const verified = await verifyZones(planned, options, console)
+    console.diagnostics([...plan.diagnostics, ...verified.flatMap((zone) => zone.diagnostics)])
+    console.verification({ zones: verified, diagnostics: plan.diagnostics }, options.format)
+    if (hasErrors(plan.diagnostics) || verified.some((zone) => hasErrors(zone.diagnostics))) return EXIT.failure
     return verified.every(isVerified) ? EXIT.done : EXIT.pending
   } finally {
     await workspace.close()
@@ -44,6 +54,7 @@ export async function verify(io: CliIo, [zones]: readonly [string[]], options: V
 
 async function verifyZones(zones: readonly PlannedZone[], options: VerifyOptions, console: Console): Promise<ZoneVerification[]> {
   const bar = console.progress()
+  const release = exitOnSignal(bar.clear)
   const limit = pLimit(ZONES_AT_ONCE)
   let done = 0
   try {
@@ -59,6 +70,7 @@ async function verifyZones(zones: readonly PlannedZone[], options: VerifyOptions
       ),
     )
   } finally {
+    release()
     bar.clear()
   }
 }

@@ -43,7 +43,7 @@ export function errorOfTransport(provider: string, what: string, error: Transpor
           : 'provider-garbled'
   return new ProviderError(code, `${provider}: ${what}: ${error.message}`, {
     ambiguous: mutates && error.sent,
-    hint: code === 'provider-unreachable' ? `check base_url of ${provider} and the network` : undefined,
+    hint: code === 'provider-unreachable' ? unreachableHint(provider, error) : undefined,
     cause: error,
   })
 }
@@ -55,6 +55,11 @@ export function garbled(provider: string, what: string, problem: string, respons
     hint: `check that base_url of ${provider} is the address of the interface, with its version segment`,
   })
 }
+
+const unreachableHint = (provider: string, { message }: TransportError): string =>
+  /^(?:127\.|localhost\b|\[::1\])/.test(message)
+    ? `start the service with "zonewright serve", or check base_url of ${provider}`
+    : `check base_url of ${provider} and the network`
 
 /** The faults an error body names; null where the body is not the interface's error body. */
 function faultsOf(response: HttpResponse): ApiFault[] | null {

@@ -103,7 +103,8 @@ async function send(client: HttpClient, { provider, retry = DEFAULT_RETRY }: Clo
       if (!retryable) throw failure
     }
     if (attempt >= retry.tries) throw failure
-    await sleep(retryDelay(retry, attempt, retryAfter, Math.random), call.signal)
+    await sleep(retryDelay(retry, attempt, retryAfter, Math.random), call.signal).catch(() => undefined)
+    if (call.signal?.aborted) throw failure
   }
 }
 

@@ -1,0 +1,102 @@
+import { lstat, mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import { type DomainName, parseDomainName, ROOT } from '../../model/domain-name.ts'
+import type { CommonOptions } from '../common-options.ts'
+import { type Console, createConsole } from '../console.ts'
+import { EXIT, type ExitStatus } from '../exit-status.ts'
+import { VERSION } from '../identity.ts'
+import { type InitFile, initFiles, TOKEN_VARIABLE } from '../init-files.ts'
+import type { CliIo } from '../io.ts'
+import { writeFault } from '../write-fault.ts'
+
+export interface InitOptions extends CommonOptions {
+  readonly zone: string
+  readonly soaEmail?: string
+}
+
+/** Addresses as the `rname` of an SOA can hold them, and as YAML takes them for text. */
+const EMAIL = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,62}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9-]{2,63}$/
+
+/** `zonewright init`: a configuration, a first zone and a CI workflow in the working directory. Writes all of them or none. */
+export async function init(io: CliIo, _args: readonly [], options: InitOptions): Promise<ExitStatus> {
+  const console = createConsole(io, options)
+  const zone = readZone(console, options.zone)
+  if (zone === null) return EXIT.failure
+  const soaEmail = options.soaEmail ?? `hostmaster@${zone.slice(0, -1)}`
+  if (!EMAIL.test(soaEmail)) {
+    const given =
+      options.soaEmail === undefined ? `${JSON.stringify(soaEmail)}, made from the zone,` : `--soa-email ${JSON.stringify(soaEmail)}`
+    console.error('usage', `${given} is not an e-mail address`, 'such as --soa-email hostmaster@example.com')
+    return EXIT.failure
+  }
+  const files = initFiles({ zone, soaEmail, version: VERSION })
+  const faults = await writeAll(io.cwd, files)
+  console.diagnostics(faults)
+  if (faults.length > 0) {
+    console.say('Nothing was written.')
+    return EXIT.failure
+  }
+  console.print(`Written:\n${files.map(({ path }) => `  ${path}\n`).join('')}`)
+  console.print(NEXT_STEPS)
+  return EXIT.done
+}
+
+function readZone(console: Console, text: string): DomainName | null {
+  const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+  if (name.ok && name.value !== ROOT) return name.value
+  console.error(
+    'usage',
+    `--zone ${JSON.stringify(text)} is not the name of a zone${name.ok ? '' : `: ${name.message}`}`,
+    'such as example.com',
+  )
+  return null
+}
+
+async function writeAll(folder: string, files: readonly InitFile[]): Promise<Diagnostic[]> {
+  const there = await Promise.all(files.map(({ path }) => exists(join(folder, path))))
+  const inTheWay = files.filter((_, index) => there[index])
+  if (inTheWay.length > 0) return inTheWay.map(({ path }) => alreadyThere(path))
+  const written: string[] = []
+  for (const { path, text } of files) {
+    const absolute = join(folder, path)
+    try {
+      await mkdir(dirname(absolute), { recursive: true })
+      // What came into being since is not overwritten either.
+      await writeFile(absolute, text, { flag: 'wx' })
+      written.push(absolute)
+    } catch (error) {
+      for (const one of written) await rm(one, { force: true })
+      return [(error as NodeJS.ErrnoException).code === 'EEXIST' ? alreadyThere(path) : writeFault(error, path)]
+    }
+  }
+  return []
+}
+
+/** A link that leads nowhere is in the way too. */
+const exists = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  )
+
+const alreadyThere = (path: string): Diagnostic => ({
+  severity: 'error',
+  code: 'file-exists',
+  message: `${path} is there already`,
+  hint: 'init overwrites nothing: move it away, or run init in another folder',
+})
+
+const NEXT_STEPS = `
+Next, a service to try it with, in a terminal of its own:
+  export ${TOKEN_VARIABLE}=$(openssl rand -hex 32)
+  ZONEWRIGHT_BOOTSTRAP_TOKEN=$${TOKEN_VARIABLE} zonewright serve
+Then here, with the same ${TOKEN_VARIABLE}:
+  zonewright validate    checks the definitions, without any network
+  zonewright plan        shows what would change
+  zonewright apply       asks, and makes the changes
+  zonewright verify      compares them with what the name server answers
+
+For a zone that is live already, write all its records into the definition first: what is not there, apply takes away.
+Keep the service's zonewright-data/ and the journal .zonewright/ out of the repository.
+`
