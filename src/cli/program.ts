@@ -153,9 +153,9 @@ const planning = (command: Command): Command =>
     .option('--target <name>', 'only this target')
     .option('--allow <limit>', `lift a safety limit (repeatable): ${REFUSAL_NAMES.join(', ')}`, refusal, [])
     .addOption(
-      new Option('--prefer <what>', 'what comes first where both cannot be had: no interruption, or fewest calls')
-        .choices(['continuity', 'calls'])
-        .default('continuity'),
+      new Option('--prefer <what>', 'where both cannot be had: no interruption (continuity), or fewest calls (calls)')
+        .argParser(oneOf(['continuity', 'calls']))
+        .default('continuity', 'continuity'),
     )
     .option('--parallelism <n>', 'requests under way at once for each target', positiveInteger)
 

@@ -1,4 +1,5 @@
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
+import type { Preference } from '../../plan/least-calls.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { countDiagnostics } from '../../report/diagnostics-report.ts'
 import type { ReportFormat } from '../../report/render-report.ts'
@@ -15,6 +16,7 @@ export interface PlanningOptions extends CommonOptions {
   readonly target?: string
   readonly allow: readonly string[]
   readonly parallelism?: number
+  readonly prefer?: Preference
   readonly format: ReportFormat
 }
 
