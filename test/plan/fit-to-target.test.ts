@@ -1,0 +1,79 @@
+/** Fitting to the cloud target, over generated records at the edges of what it holds. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { rdataToText } from '../../src/model/character-string.ts'
+import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey } from '../../src/model/record.ts'
+import type { DesiredZone } from '../../src/model/zone.ts'
+import { fitToTarget } from '../../src/plan/fit-to-target.ts'
+import { CLOUD_CAPABILITIES, RECORD_TTLS } from '../../src/providers/cloud/capabilities.ts'
+import { oddRecords } from '../support/odd-records.ts'
+import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
+import { rounds } from '../support/random.ts'
+import { desiredZone, existingZone } from '../support/records.ts'
+
+const runs = (count: number): { numRuns: number; seed: number } => ({ numRuns: rounds(count), seed: 7 })
+
+const zoneOf = (list: readonly DefinedRecord[], more: Partial<DesiredZone> = {}): DesiredZone => ({
+  ...desiredZone(ORIGIN, ''),
+  records: list,
+  ...more,
+})
+
+const asExisting = (list: readonly ResourceRecord[]): ExistingRecord[] =>
+  list.map(({ name, type, ttl, data }, index) => ({ id: index + 1, name, type, ttl, data }))
+
+describe('fit to target, for every zone', () => {
+  it('a fitted zone fits as it is', () => {
+    fc.assert(
+      fc.property(oddRecords, fc.constantFrom('keep' as const, 'manage' as const), (list, apexNs) => {
+        const once = fitToTarget(zoneOf(list, { apexNs }), 'cloud', CLOUD_CAPABILITIES)
+        const twice = fitToTarget(zoneOf(once.records, { apexNs }), 'cloud', CLOUD_CAPABILITIES)
+        expect(twice.records).toEqual(once.records)
+        expect(twice.diagnostics.filter(({ code }) => code !== 'srv-protocol-subname')).toEqual([])
+      }),
+      runs(1500),
+    )
+  })
+
+  it('what is left out is said, what is kept is the same but for its TTL and how its text is cut', () => {
+    fc.assert(
+      fc.property(oddRecords, (list) => {
+        const zone = zoneOf(list, { apexNs: 'manage' })
+        const fitted = fitToTarget(zone, 'cloud', CLOUD_CAPABILITIES)
+        const faults = fitted.diagnostics.filter(({ severity }) => severity === 'error')
+        const alone = list.map((record) => fitToTarget(zoneOf([record], { apexNs: 'manage' }), 'cloud', CLOUD_CAPABILITIES))
+        expect(faults).toHaveLength(alone.filter((one) => one.records.length === 0).length)
+        expect(new Set(fitted.records.map(recordKey))).toEqual(new Set(alone.flatMap((one) => one.records).map(recordKey)))
+        alone.forEach((one, index) => {
+          const record = list[index] as DefinedRecord
+          for (const kept of one.records) {
+            expect([kept.name, kept.type, meaning(kept)]).toEqual([record.name, record.type, meaning(record)])
+            expect(kept.ttl).toBe(nearestTtl(record.ttl))
+          }
+        })
+      }),
+      runs(1500),
+    )
+  })
+
+  it('a plan is empty where the target holds what was fitted', () => {
+    fc.assert(
+      fc.property(oddRecords, (list) => {
+        const desired = zoneOf(list, { apexNs: 'manage', unsupported: 'skip' })
+        const { records: fitted } = fitToTarget(desired, 'cloud', CLOUD_CAPABILITIES)
+        expect(changesOf(planOf('', '', { desired, existing: { ...existingZone(ORIGIN, ''), records: asExisting(fitted) } }))).toEqual([])
+      }),
+      runs(1000),
+    )
+  })
+})
+
+/** A text without its cuts; other data as it is. */
+const meaning = (record: ResourceRecord): string =>
+  record.type === 'TXT' ? Buffer.from(rdataToText(record.data)).toString('hex') : record.data
+
+/** The nearest TTL of the service, the lower of two as near; 0 is none. */
+function nearestTtl(ttl: number | null): number | null {
+  if (ttl === null || ttl === 0) return null
+  return RECORD_TTLS.reduce<number>((best, step) => (Math.abs(step - ttl) < Math.abs(best - ttl) ? step : best), RECORD_TTLS[0])
+}
