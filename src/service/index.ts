@@ -71,7 +71,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const database = await openSqlite(directory)
     stops.push(() => database.close())
     const now = (): string => clockText(clock())
-    const token = await prepareAdministrator(database, options.bootstrapToken ?? null, now())
 
     const nameServer = options.dns && (await startNameServer(options.dns))
     if (nameServer) stops.push(() => nameServer.close())
@@ -84,6 +83,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const app = await createHttpApp({ service, parts: PARTS, onError })
     stops.push(() => app.close())
     const origin = await app.listen(options.listen)
+    // Last, since a token made here can be told only once: a start that fails must not have made one.
+    const token = await prepareAdministrator(database, options.bootstrapToken ?? null, now())
     return { baseUrl: `${origin}/v4`, dnsAddress: nameServer?.address ?? null, token, flush: renderer.flush, stop }
   } catch (error) {
     await stop()
