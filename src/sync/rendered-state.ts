@@ -20,9 +20,12 @@ export interface RenderedComparison {
 
 export const NOT_RENDERED: RenderedComparison = { state: 'unavailable', servedApexNs: null, differences: [] }
 
-/** Compares the zone file a provider rendered last with the records it lists. SOA and the provider's own apex NS are no difference. */
+/**
+ * Compares the zone file a provider rendered last with the records it lists. SOA and the provider's own apex NS are no difference. Of a
+ * slave zone, whose records its masters have, there is nothing to compare; what a disabled zone was last, nobody is told any more.
+ */
 export function compareRendered(file: RenderedFile | null, zone: ReadZone): RenderedComparison {
-  if (file === null) return NOT_RENDERED
+  if (file === null || zone.settings.type === 'slave') return NOT_RENDERED
   const disabled = zone.settings.status === 'disabled'
   if (file.lines.length === 0) return { state: disabled ? 'match' : 'stale', servedApexNs: null, differences: [] }
   const parsed = parseZoneFile(`${file.lines.join('\n')}\n`, { origin: zone.name, file: `rendered ${zone.name}` })
@@ -51,6 +54,7 @@ export function compareRendered(file: RenderedFile | null, zone: ReadZone): Rend
   const missing =
     found === listed.size ? [] : zone.records.filter((record) => listed.get(comparisonKey(record, zoneTtl)) !== true && !isApexNs(record))
   if (extra.length === 0 && missing.length === 0) return { state: 'match', servedApexNs, differences: [] }
+  if (disabled) return { ...NOT_RENDERED, servedApexNs }
   const differences = [
     ...missing.map((record) => `not rendered: ${words(record)}`),
     ...extra.map((record) => `only rendered: ${words(record)}`),
