@@ -54,7 +54,7 @@ function tokensOf(api: ApiRecord): Token[] {
  * left out keeps its value. The record must have been fitted to the service.
  */
 export function recordToApi(record: ResourceRecord, zone: DomainName): Record<string, string | number> {
-  const name = relativeName(record.name, zone)
+  const name = nameForApi(record.name, zone)
   const common = { ttl_sec: record.ttl ?? 0 }
   const fields = rdataFields(record.data)
   switch (record.type) {
@@ -76,6 +76,12 @@ export function recordToApi(record: ResourceRecord, zone: DomainName): Record<st
     default:
       return { name, target: withoutDot(record.data), ...common }
   }
+}
+
+/** A relative name, unless that ends in the zone's name once more: the service would take it for an absolute one and cut the zone off. */
+function nameForApi(name: DomainName, zone: DomainName): string {
+  const relative = relativeName(name, zone)
+  return `.${relative}.`.endsWith(`.${zone}`) ? name.slice(0, -1) : relative
 }
 
 /** The service takes a single label for a name in the zone unless it ends in a dot; the root is the empty text of a null MX. */
