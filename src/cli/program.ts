@@ -51,10 +51,13 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       .command(usage)
       .summary(summary)
       .description(summary)
-      .option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
       .option('--no-color', 'no colours (also: NO_COLOR)')
       .option('-q, --quiet', 'no progress, no notices')
       .option('-v, --verbose', 'everything in full')
+
+  /** A command on the definitions of a configuration. */
+  const working = (usage: string, summary: string): Command =>
+    command(usage, summary).option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
 
   const runs = <A extends readonly unknown[], O>(described: Command, load: Run<A, O>): Command =>
     described.action(async (...given: unknown[]) => {
@@ -78,35 +81,34 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
   )
 
   runs(
-    command('validate', 'check definitions without any network')
+    working('validate', 'check definitions without any network')
       .argument('[path...]', 'files or folders (default: those of the configuration)')
       .addOption(reportFormat(['text', 'json', 'github'])),
     async () => (await import('./commands/validate.ts')).validate,
   )
 
   runs(
-    planning(command('plan', 'show what would change').argument('[zone...]', 'zones (default: all)'))
+    planning(working('plan', 'show what would change').argument('[zone...]', 'zones (default: all)'))
       .addOption(reportFormat(['text', 'json', 'markdown', 'html', 'github']))
       .option('--detailed-exitcode', 'exit with 2 where changes are pending'),
     async () => (await import('./commands/plan.ts')).plan,
   )
 
   runs(
-    planning(command('apply', 'plan, ask, and make the changes').argument('[zone...]', 'zones (default: all)'))
+    planning(working('apply', 'plan, ask, and make the changes').argument('[zone...]', 'zones (default: all)'))
       .addOption(reportFormat(['text', 'json', 'markdown', 'html', 'github']))
       .option('-y, --yes', 'do not ask'),
     async () => (await import('./commands/apply.ts')).apply,
   )
 
   runs(
-    command('verify', 'compare definitions with records, rendered zone files and DNS answers')
+    working('verify', 'compare definitions with records, rendered zone files and DNS answers')
       .argument('[zone...]', 'zones (default: all)')
       .option('--target <name>', 'only this target')
-      .option(
-        '--nameserver <address>',
-        'ask this name server (repeatable; default: "nameservers" of the configuration, else the NS records)',
-        collect,
-        [],
+      .addOption(
+        new Option('--nameserver <address>', 'ask this name server (repeatable)')
+          .argParser(collect)
+          .default([], '"nameservers" of the configuration, else the NS records'),
       )
       .option('--no-dns', 'ask no name server')
       .addOption(reportFormat(['text', 'json', 'github'])),
@@ -114,7 +116,7 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
   )
 
   runs(
-    command('fmt', 'write definitions in the canonical layout, comments kept')
+    working('fmt', 'write definitions in the canonical layout, comments kept')
       .argument('[path...]', 'files or folders (default: those of the configuration)')
       .option('--check', 'write nothing; exit with 2 where a file would change'),
     async () => (await import('./commands/fmt.ts')).fmt,
@@ -151,7 +153,11 @@ const reportFormat = (formats: readonly string[]): Option =>
 const planning = (command: Command): Command =>
   command
     .option('--target <name>', 'only this target')
-    .option('--allow <limit>', `lift a safety limit (repeatable): ${REFUSAL_NAMES.join(', ')}`, refusal, [])
+    .addOption(
+      new Option('--allow <limit>', `lift a safety limit (repeatable): ${REFUSAL_NAMES.join(', ')}`)
+        .argParser(refusal)
+        .default([], 'those of the configuration'),
+    )
     .addOption(
       new Option('--prefer <what>', 'where both cannot be had: no interruption (continuity), or fewest calls (calls)')
         .argParser(oneOf(['continuity', 'calls']))
