@@ -82,15 +82,19 @@ const textStrings: RecordRule = (record) => {
   } catch {
     return cannot(record, 'the text is not UTF-8, and the service holds text')
   }
+  if (text.includes('\0')) return cannot(record, 'the service holds no text with the character NUL')
   if (text.length > MAX_TARGET)
     return cannot(record, `the text is ${text.length} characters long; the service holds ${MAX_TARGET}`, 'limit-exceeded')
   const data = textToRdata(octets)
   return pass(data === record.data ? record : { ...record, data })
 }
 
+/** A host name of two labels at least: what the service takes for a domain name in a CAA record. */
+const CA_HOST = '(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+
 /** Domain name of a certification authority, or `;` for none. */
-const CA_DOMAIN = /^(?:;|(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*)$/i
-const IODEF = /^(?:mailto:[^\s@]+@[^\s@]+|https?:\/\/\S+|(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]+)$/i
+const CA_DOMAIN = new RegExp(`^(?:;|${CA_HOST})$`, 'i')
+const IODEF = new RegExp(`^(?:mailto:[^\\s@"\\\\]+@[a-z0-9.-]+|https?://[^\\s"\\\\]+|${CA_HOST})$`, 'i')
 
 const caa: RecordRule = (record) => {
   if (record.type !== 'CAA') return pass(record)
