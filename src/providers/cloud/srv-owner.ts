@@ -7,9 +7,9 @@ export interface SrvOwner {
   readonly protocol: string
 }
 
-/** Takes `_service._proto[.sub]` apart; null for an owner of another form. */
+/** Takes `_service._proto[.sub]` apart; null for an owner of another form, such as one with a second underscore, which the service would cut off. */
 export function splitSrvOwner(name: DomainName, zone: DomainName): SrvOwner | null {
-  const parts = /^_([a-z0-9_-]+)\._([a-z0-9-]+(?:\.[a-z0-9_.-]+)?)$/.exec(relativeName(name, zone))
+  const parts = /^_([a-z0-9-][a-z0-9_-]*)\._([a-z0-9-]+(?:\.[a-z0-9_.-]+)?)$/.exec(relativeName(name, zone))
   const [, service, protocol] = parts ?? []
   return service === undefined || protocol === undefined ? null : { service, protocol }
 }
