@@ -100,7 +100,9 @@ const caa: RecordRule = (record) => {
   if (record.type !== 'CAA') return pass(record)
   const [flags = '', tag = '', quoted = ''] = rdataFields(record.data)
   if (flags !== '0') return cannot(record, `the service has no CAA flags, so the flag ${flags} would be lost`)
+  // Octets that are no UTF-8 become U+FFFD, and that is no part of a name or URL.
   const value = Buffer.from(rdataToText(quoted)).toString('utf8')
+  if (value.includes('\0') || value.includes('\ufffd')) return cannot(record, `the service cannot hold ${quoted} for ${tag}`)
   if (tag === 'iodef') return IODEF.test(value) ? pass(record) : cannot(record, `the service cannot hold ${quoted} for iodef`)
   if (tag !== 'issue' && tag !== 'issuewild') return cannot(record, `the service has the tags issue, issuewild and iodef, not ${tag}`)
   return CA_DOMAIN.test(value) ? pass(record) : cannot(record, `the service holds a domain name or ";" for ${tag}, not ${quoted}`)
