@@ -55,6 +55,7 @@ describe.each(readScenarios().map((scenario) => [scenario.name, scenario] as con
       return planZones(jobs, { providers, now: new Date(0), tool: 'scenarios' })
     }
     const planned = faulty ? null : await plan()
+    expect(planned?.plan.diagnostics ?? []).toEqual([])
     const expected = (name: string): string => join(scenario.folder, name)
     expectFile(expected(planFile(step.number)), shortened(planText(loaded.diagnostics, planned?.plan ?? null)))
     for (const zone of planned?.zones ?? []) expectFile(expected(callsFile(step.number)), shortened(callsText(zone.plan)))
