@@ -49,17 +49,23 @@ const definition = (
   zone: DomainName,
   soaEmail: string,
 ): string => `# yaml-language-server: $schema=../node_modules/zonewright/schemas/zone.schema.json
-# All records of the zone: what is not here is not in DNS. The addresses are for documentation (RFC 5737): put yours in their place.
+# All records of the zone: what is not here is not in DNS. These are examples (RFC 2606, RFC 5737): put yours in their place.
 domain: ${displayName(zone).replace(/\.$/, '')}
 soa_email: ${soaEmail}
 default_ttl: 1h
 records:
-  # The apex: the zone's own name.
+${/\.(?:in-addr|ip6)\.arpa\.$/.test(zone) ? REVERSE_RECORDS : RECORDS}`
+
+const RECORDS = `  # The apex: the zone's own name.
   '':
     - {type: A, value: 192.0.2.1}
     - {type: TXT, value: v=spf1 -all}
   # One label is a name in this zone, @ the apex; a name elsewhere ends in a dot.
   www: {type: CNAME, value: '@'}
+`
+
+const REVERSE_RECORDS = `  # The last label of the address, and the name of the host, with a dot at its end.
+  '1': {type: PTR, value: www.example.com.}
 `
 
 const workflow = (version: string): string => `# DNS from this repository: planned on pull requests, applied when they are merged.

@@ -139,13 +139,10 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
 }
 
 /** Commander's message as a diagnostic: `error: unknown option '--formt'` and, on a line of its own, `(Did you mean --format?)`. */
-const usageError = (text: string): string =>
-  `${oneLine(
-    `error[usage] ${text
-      .trim()
-      .replace(/^error: /, '')
-      .replace(/\n/g, ' ')}`,
-  )}\n`
+function usageError(text: string): string {
+  const message = text.trim().replace(/^error: /, '')
+  return `${oneLine(`error[usage] ${message.replace(/\n(\(Did you mean [^\n]*\))$/, ' $1')}`)}\n`
+}
 
 const reportFormat = (formats: readonly string[]): Option =>
   new Option('--format <format>', `the report: ${formats.join(', ')}`).argParser(oneOf(formats)).default('text', 'text')

@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest'
+import { type SchemaError, validate as validatePlan } from '../../generated/plan-schema.js'
+import { validate as validateValidation } from '../../generated/validation-schema.js'
+import { validate as validateVerification } from '../../generated/verification-schema.js'
+import type { CliResult } from '../support/cli.ts'
+import { openScene, type Scene, ZONE } from './scene.ts'
+
+interface Validator {
+  (document: unknown): boolean
+  errors?: readonly SchemaError[] | null
+}
+
+/** The document, which must follow its schema. */
+function documentOf(result: CliResult, validate: Validator) {
+  const document = JSON.parse(result.stdout)
+  validate(document)
+  expect(validate.errors ?? []).toEqual([])
+  return document
+}
+
+const UNSUPPORTED = `${ZONE}  x: {type: HINFO, value: {cpu: PC, os: UNIX}}\n`
+const ROUNDED = `${ZONE}  x: {type: A, value: 192.0.2.9, ttl: 301}\n`
+const BROKEN = 'domain: example.com\nrecords: {www: {type: A, valu: 192.0.2.1}}\n'
+
+describe('plan and apply --format json', () => {
+  test.each([
+    ['changes', ZONE, 0, { create: 4, changedZones: 1, calls: 4 }],
+    ['a notice', ROUNDED, 0, { create: 5 }],
+    ['a zone with an error', UNSUPPORTED, 1, {}],
+    ['definitions with errors', BROKEN, 1, { zones: 0 }],
+  ])('of %s', async (_, zone, status, summary) => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': zone } })
+    for (const command of ['plan', 'apply']) {
+      const result = await scene.run(command, '--format', 'json')
+      const document = documentOf(result, validatePlan)
+      expect(document).toMatchObject({ format: 'zonewright-plan', version: 1, summary })
+      if (command === 'plan') expect(result.status).toBe(status)
+    }
+  })
+
+  test('faults of definitions are in the document, with their places', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': BROKEN } })
+    const result = await scene.run('plan', '--format', 'json')
+    const document = documentOf(result, validatePlan)
+    expect(document.diagnostics).toContainEqual(
+      expect.objectContaining({
+        severity: 'error',
+        code: 'schema-unknown-key',
+        file: 'zones/example.com.yaml',
+        line: 2,
+        hint: 'Did you mean "value"?',
+      }),
+    )
+  })
+
+  test('an apply has the outcome of every change; nobody asked is every change skipped', async () => {
+    const scene = await openScene()
+    const states = async (...args: string[]): Promise<unknown[]> => {
+      const document = documentOf(await scene.run('apply', '--format', 'json', ...args), validatePlan)
+      return document.zones[0].changes.map(({ outcome }: { outcome: { state: string } }) => outcome.state)
+    }
+    expect(await states()).toEqual(['skipped', 'skipped', 'skipped', 'skipped'])
+    expect(await states('--yes')).toEqual(['applied', 'applied', 'applied', 'applied'])
+    expect(await states('--yes')).toEqual([])
+  })
+
+  test('a part that fails is in the document', async () => {
+    const scene = await openScene({
+      script: ({ method, body }) => (method === 'POST' && body.includes('192.0.2.2') ? { status: 418 } : null),
+    })
+    const result = await scene.run('apply', '--yes', '--format', 'json')
+    expect(result.status).toBe(4)
+    const document = documentOf(result, validatePlan)
+    expect(document.summary).toMatchObject({ applied: 3, failed: 1 })
+    expect(document.zones[0].changes.map(({ outcome }: { outcome: { state: string } }) => outcome.state).sort()).toEqual([
+      'applied',
+      'applied',
+      'applied',
+      'failed',
+    ])
+  })
+})
+
+describe('validate --format json', () => {
+  test.each([
+    ['no faults', ZONE, 0, { errors: 0, warnings: 0, files: 1, zones: 1, records: 3 }],
+    ['a warning', `${ZONE}  m: {type: MX, value: {preference: 1, exchange: www}}\n`, 0, { errors: 0, warnings: 1, records: 4 }],
+    ['an error with a related place', `${ZONE}  mail: {type: A, value: 192.0.2.9}\n`, 1, { errors: 1 }],
+    ['a record twice', `${ZONE}  x: {type: A, values: [192.0.2.9, 192.0.2.9]}\n`, 1, { errors: 1 }],
+    ['broken YAML', 'a: [', 1, { errors: 1 }],
+  ])('of %s', async (_, zone, status, figures) => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': zone } })
+    const result = await scene.run('validate', '--format', 'json')
+    expect(result.status).toBe(status)
+    expect(documentOf(result, validateValidation)).toMatchObject({ format: 'zonewright-validation', version: 1, ...figures })
+    expect(result.stderr).toBe('')
+  })
+
+  test('a fault of the config is in the document', async () => {
+    const scene = await openScene()
+    scene.write({ 'zonewright.yaml': 'provider: {}\n' })
+    const document = documentOf(await scene.run('validate', '--format', 'json'), validateValidation)
+    expect(document.diagnostics).toContainEqual(
+      expect.objectContaining({ code: 'schema-unknown-key', file: 'zonewright.yaml', line: 1, column: 1 }),
+    )
+  })
+})
+
+describe('verify --format json', () => {
+  const verify = async (scene: Scene, ...args: string[]) => {
+    const result = await scene.run('verify', '--format', 'json', ...args)
+    return { ...result, document: documentOf(result, validateVerification) }
+  }
+
+  test('before and after an apply, with and without name servers', async () => {
+    const scene = await openScene({
+      files: {
+        'zones/example.com.yaml': `${ZONE}  sub: {type: NS, value: ns.sub}\n  ns.sub: {type: A, value: 192.0.2.3}\n`.replace(
+          'value: ns.sub}',
+          'value: ns.sub.example.com.}',
+        ),
+      },
+    })
+    const before = await verify(scene)
+    expect(before.status).toBe(2)
+    expect(before.document).toMatchObject({ format: 'zonewright-verification', version: 1, summary: { zones: 1, verified: 0 } })
+    await scene.run('apply', '--yes')
+    const after = await verify(scene)
+    expect(after.status).toBe(0)
+    expect(after.document.zones[0]).toMatchObject({ verified: true, pending: 0, hidden: [{ name: 'ns.sub.example.com.', type: 'A' }] })
+    const [server] = after.document.zones[0].nameServers
+    expect(server).toMatchObject({ asked: server.agreed, differences: [], failure: null })
+    expect(server.asked).toBeGreaterThan(3)
+    expect((await verify(scene, '--no-dns')).document.zones[0].nameServers).toEqual([])
+  })
+
+  test('definitions with errors', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': BROKEN } })
+    const { status, document } = await verify(scene)
+    expect(status).toBe(1)
+    expect(document).toMatchObject({ zones: [], diagnostics: [{ code: 'schema-unknown-key' }, ...document.diagnostics.slice(1)] })
+  })
+
+  test('a zone that cannot be read is in the diagnostics', async () => {
+    const scene = await openScene({
+      script: ({ path }) => (path.includes('/records') ? { status: 403, body: '{"errors":[{"reason":"Unauthorized"}]}' } : null),
+    })
+    const domain = { domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' }
+    await fetch(`${scene.service.baseUrl}/domains`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${scene.service.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(domain),
+    })
+    const { status, document } = await verify(scene)
+    expect(status).toBe(1)
+    expect(document).toMatchObject({ zones: [], diagnostics: [{ code: 'provider-forbidden', file: 'zones/example.com.yaml' }] })
+  })
+
+  test('a name server that says something else, and one that says nothing', async () => {
+    const scene = await openScene()
+    const other = await openScene({ files: { 'zones/example.com.yaml': ZONE.replace('192.0.2.1', '192.0.2.77') } })
+    await scene.run('apply', '--yes')
+    await other.run('apply', '--yes')
+    await other.service.flush()
+    const { host, port } = other.service.dnsAddress as { host: string; port: number }
+    const differs = await verify(scene, '--nameserver', `${host}:${port}`)
+    expect(differs.status).toBe(2)
+    expect(differs.document.zones[0].nameServers[0].differences).toContainEqual({
+      name: 'example.com.',
+      type: 'A',
+      expected: ['86400 192.0.2.1'],
+      answered: ['86400 192.0.2.77'],
+      note: null,
+    })
+    const silent = await verify(scene, '--nameserver', '127.0.0.1:9')
+    expect(silent.status).toBe(1)
+    expect(silent.document.zones[0].diagnostics).toContainEqual(expect.objectContaining({ code: 'nameserver-failed' }))
+  })
+})
+
+describe('other formats', () => {
+  test('markdown has the changes and the one line that sums up', async () => {
+    const scene = await openScene()
+    const { status, stdout, stderr } = await scene.run('plan', '--format', 'markdown')
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).toMatch(/^#/)
+    expect(stdout).toContain('Plan: 4 to create')
+    expect(stdout).toContain('192.0.2.2')
+  })
+
+  test('html is a page', async () => {
+    const scene = await openScene()
+    const { stdout } = await scene.run('apply', '--yes', '--format', 'html')
+    expect(stdout).toMatch(/^<!doctype html>/i)
+    expect(stdout).toMatch(/<\/html>\n$/)
+    expect(stdout).toContain('Applied: 4 created')
+  })
+
+  test('github has annotations at the places of the faults', async () => {
+    const rounded = await openScene({ files: { 'zones/example.com.yaml': ROUNDED } })
+    expect((await rounded.run('plan', '--format', 'github')).stdout).toMatch(
+      /^::notice file=zones\/example\.com\.yaml,line=7,col=\d+,title=ttl-rounded::/m,
+    )
+    rounded.write({ 'zones/example.com.yaml': BROKEN })
+    for (const command of ['validate', 'plan', 'apply', 'verify']) {
+      const { status, stdout } = await rounded.run(command, '--format', 'github')
+      expect(status).toBe(1)
+      expect(stdout).toMatch(/^::error file=zones\/example\.com\.yaml,line=2,col=\d+,title=schema-unknown-key::/m)
+    }
+  })
+
+  test('verify --format github says which zone is not as defined', async () => {
+    const scene = await openScene()
+    const { status, stdout } = await scene.run('verify', '--format', 'github')
+    expect(status).toBe(2)
+    expect(stdout).toMatch(/^::error title=verify-differs::example\.com\. at cloud is not as defined$/m)
+  })
+})

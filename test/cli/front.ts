@@ -1,0 +1,80 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A request as it came over the socket. */
+export interface Heard {
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+export interface Reply {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** What a front does with a request: an answer of its own, the connection cut, no answer ever, or null to pass it on. */
+export type Script = (heard: Heard) => Reply | 'cut' | 'silence' | null | Promise<Reply | 'cut' | 'silence' | null>
+
+export interface Front {
+  readonly origin: string
+  readonly heard: readonly Heard[]
+  /** Requests that would change something. */
+  mutations(): readonly Heard[]
+  close(): Promise<void>
+}
+
+/** An HTTP server of its own that hears every request, answers some as scripted and passes the rest on to `upstream`. */
+export async function startFront(script: Script, upstream: string | null): Promise<Front> {
+  const heard: Heard[] = []
+  const server = createServer((incoming, outgoing) => {
+    void (async () => {
+      const one: Heard = {
+        method: incoming.method ?? '',
+        path: incoming.url ?? '',
+        headers: incoming.headers,
+        body: await textOf(incoming),
+      }
+      heard.push(one)
+      const reply = await script(one)
+      if (reply === 'cut') incoming.socket.destroy()
+      else if (reply !== null && reply !== 'silence') answer(outgoing, reply)
+      else if (reply === null) await passOn(one, upstream as string, outgoing)
+    })()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    heard,
+    mutations: () => heard.filter(({ method }) => method !== 'GET'),
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+function answer(outgoing: ServerResponse, { status = 200, headers = { 'content-type': 'application/json' }, body = '{}' }: Reply): void {
+  outgoing.writeHead(status, headers)
+  outgoing.end(body)
+}
+
+async function passOn({ method, path, headers, body }: Heard, upstream: string, outgoing: ServerResponse): Promise<void> {
+  const onward = request(new URL(path, upstream), { method, headers: { ...headers, host: new URL(upstream).host } })
+  onward.end(body)
+  const [response] = (await once(onward, 'response')) as [IncomingMessage]
+  outgoing.writeHead(response.statusCode ?? 0, response.headers)
+  response.pipe(outgoing)
+}
+
+async function textOf(message: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const piece of message.setEncoding('utf8')) text += piece
+  return text
+}

@@ -1,0 +1,153 @@
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { startService } from '../../src/service/index.ts'
+import { type CliResult, cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { filesBelow, TOKEN } from './scene.ts'
+
+const inFolder = (folder: string, ...args: string[]): Promise<CliResult> => cli(args, { cwd: folder })
+
+const FILES = ['.github/workflows/dns.yml', 'zones/example.com.yaml', 'zonewright.yaml']
+
+describe('init', () => {
+  test('writes three files, says which, and how to go on', async () => {
+    const folder = temporaryDirectory()
+    const { status, stdout, stderr } = await inFolder(folder, 'init')
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(Object.keys(filesBelow(folder)).sort()).toEqual(FILES)
+    for (const file of FILES) expect(stdout).toContain(`  ${file}\n`)
+    for (const command of ['serve', 'validate', 'plan', 'apply', 'verify'])
+      expect(stdout).toMatch(new RegExp(`^ .*zonewright ${command}`, 'm'))
+  })
+
+  test.each([
+    ['example.com', 'example.com', 'hostmaster@example.com', 3],
+    ['Example.COM.', 'example.com', 'hostmaster@example.com', 3],
+    ['bücher.example', 'bücher.example', 'hostmaster@xn--bcher-kva.example', 3],
+    ['xn--bcher-kva.example', 'bücher.example', 'hostmaster@xn--bcher-kva.example', 3],
+    ['2.0.192.in-addr.arpa', '2.0.192.in-addr.arpa', 'hostmaster@2.0.192.in-addr.arpa', 1],
+  ])('the zone %s validates, and its layout is canonical', async (zone, written, email, records) => {
+    const folder = temporaryDirectory()
+    expect((await inFolder(folder, 'init', '--zone', zone)).status).toBe(0)
+    const definition = Object.entries(filesBelow(folder)).find(([path]) => path.startsWith('zones/'))?.[1] as string
+    expect(parse(definition)).toMatchObject({ domain: written, soa_email: email })
+    const validated = await inFolder(folder, 'validate')
+    expect(validated).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: `1 zone, ${records} record${records === 1 ? '' : 's'} in 1 file: no faults.\n`,
+    })
+    expect(await inFolder(folder, 'fmt', '--check')).toMatchObject({ status: 0, stdout: '' })
+  })
+
+  test('a zone without a mail address of its own needs --soa-email', async () => {
+    const folder = temporaryDirectory()
+    const refused = await inFolder(folder, 'init', '--zone', '0/25.2.0.192.in-addr.arpa')
+    expect(refused).toMatchObject({ status: 1, stdout: '' })
+    expect(refused.stderr).toMatch(/^error\[usage\] .*--soa-email/)
+    expect(filesBelow(folder)).toEqual({})
+    expect((await inFolder(folder, 'init', '--zone', '0/25.2.0.192.in-addr.arpa', '--soa-email', 'dns@example.com')).status).toBe(0)
+    expect(Object.keys(filesBelow(folder))).toContain('zones/0-25.2.0.192.in-addr.arpa.yaml')
+    expect((await inFolder(folder, 'validate')).stderr).toBe('1 zone, 1 record in 1 file: no faults.\n')
+    expect((await inFolder(folder, 'fmt', '--check')).status).toBe(0)
+  })
+
+  test.each([
+    ['nobody'],
+    ['a b@example.com'],
+    ['a@b'],
+    ['x: y@example.com'],
+    ["'@example.com"],
+    ['#@example.com'],
+    ['a@example.com\nrecords: {}'],
+  ])('%j is no mail address', async (email) => {
+    const folder = temporaryDirectory()
+    const { status, stderr } = await inFolder(folder, 'init', '--soa-email', email)
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/^error\[usage\] .*\n$/)
+    expect(filesBelow(folder)).toEqual({})
+  })
+
+  test.each(FILES)('%s in the way: it stays, and nothing else is written', async (path) => {
+    const folder = temporaryDirectory()
+    mkdirSync(join(folder, path, '..'), { recursive: true })
+    writeFileSync(join(folder, path), 'mine')
+    const { status, stdout, stderr } = await inFolder(folder, 'init')
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toContain(`error[file-exists] ${path} is there already`)
+    expect(filesBelow(folder)).toEqual({ [path]: 'mine' })
+  })
+
+  test('a second time nothing is overwritten, and every file in the way is named', async () => {
+    const folder = temporaryDirectory()
+    await inFolder(folder, 'init')
+    const before = filesBelow(folder)
+    const { status, stderr } = await inFolder(folder, 'init', '--zone', 'example.com', '--soa-email', 'other@example.com')
+    expect(status).toBe(1)
+    expect(stderr.match(/error\[file-exists\]/g)).toHaveLength(3)
+    expect(filesBelow(folder)).toEqual(before)
+  })
+
+  test('a link that leads nowhere is in the way', async () => {
+    const folder = temporaryDirectory()
+    symlinkSync(join(folder, 'elsewhere'), join(folder, 'zonewright.yaml'))
+    expect((await inFolder(folder, 'init')).stderr).toContain('zonewright.yaml is there already')
+    expect(existsSync(join(folder, 'elsewhere'))).toBe(false)
+  })
+
+  test('what cannot be written takes the rest back', async () => {
+    const folder = temporaryDirectory()
+    writeFileSync(join(folder, 'zones'), 'a file where the folder should be')
+    const { status, stderr } = await inFolder(folder, 'init')
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/error\[file-(?:unwritable|exists)\] zones\/example\.com\.yaml/)
+    expect(Object.keys(filesBelow(folder))).toEqual(['zones'])
+  })
+
+  test.skipIf(process.getuid?.() === 0)('a folder that is not ours', async () => {
+    const folder = temporaryDirectory()
+    chmodSync(folder, 0o555)
+    expect((await inFolder(folder, 'init')).stderr).toContain(
+      'error[file-unwritable] zonewright.yaml cannot be written: you may not write there',
+    )
+  })
+
+  test('the workflow plans on a pull request and applies on main', async () => {
+    const folder = temporaryDirectory()
+    await inFolder(folder, 'init')
+    const workflow = parse(filesBelow(folder)['.github/workflows/dns.yml'] as string)
+    expect(Object.keys(workflow.on)).toEqual(['pull_request', 'push'])
+    expect(workflow.on.push.branches).toEqual(['main'])
+    expect(workflow.permissions).toEqual({ contents: 'read' })
+    const commands = (job: string): string => workflow.jobs[job].steps.map((step: { run?: string }) => step.run ?? '').join('\n')
+    expect(commands('plan')).toContain(' plan ')
+    expect(commands('plan')).not.toContain('apply')
+    expect(workflow.jobs.plan.if).toContain("github.event_name == 'pull_request'")
+    expect(commands('apply')).toContain(' apply --yes ')
+    expect(workflow.jobs.apply.if).toContain("github.event_name == 'push'")
+  })
+
+  test('what it writes works with a service where it says', async () => {
+    const folder = temporaryDirectory()
+    await inFolder(folder, 'init')
+    const loopback = { host: '127.0.0.1', port: 0 }
+    const service = await startService({ dataDirectory: null, listen: loopback, dns: loopback, bootstrapToken: TOKEN })
+    try {
+      const config = filesBelow(folder)['zonewright.yaml'] as string
+      expect(config).toContain("'http://127.0.0.1:8080/v4'")
+      expect(config).toContain("'127.0.0.1:5353'")
+      const { host, port } = service.dnsAddress as { host: string; port: number }
+      const moved = config.replace('http://127.0.0.1:8080/v4', service.baseUrl).replace('127.0.0.1:5353', `${host}:${port}`)
+      writeFileSync(join(folder, 'zonewright.yaml'), moved)
+      const setting = { cwd: folder, env: { ZONEWRIGHT_TOKEN: TOKEN } }
+      expect((await cli(['apply', '--yes'], setting)).status).toBe(0)
+      await service.flush()
+      const verified = await cli(['verify'], setting)
+      expect(verified).toMatchObject({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 3 record sets asked for.\n' })
+    } finally {
+      await service.stop()
+    }
+  })
+})

@@ -1,0 +1,254 @@
+import { describe, expect, test } from 'vitest'
+import type { Script } from './front.ts'
+import { openScene, ZONE } from './scene.ts'
+
+const ELEVEN = `domain: example.com
+soa_email: hostmaster@example.com
+records:
+${Array.from({ length: 11 }, (_, index) => `  host${index}: {type: A, value: 192.0.2.${index + 1}}\n`).join('')}`
+
+const ONE = `domain: example.com
+soa_email: hostmaster@example.com
+records:
+  host0: {type: A, value: 192.0.2.1}
+`
+
+interface Page {
+  readonly data: readonly { readonly id: number; readonly name?: string }[]
+}
+
+describe('plan', () => {
+  test('the report is on standard output, and a plan with changes is no failure', async () => {
+    const scene = await openScene()
+    const { status, stdout, stderr } = await scene.run('plan')
+    expect(status).toBe(0)
+    expect(stdout).toBe(`example.com. at cloud (new zone, 0 → 3 of 12,000 records)
+    + zone  soa_email hostmaster@example.com
+            type master
+    + @     default  A      192.0.2.1
+    + mail     3600  A      192.0.2.2
+    + www   default  CNAME  example.com.
+  4 to create (4 calls)
+
+Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
+`)
+    expect(stderr).toBe('')
+    expect(scene.front.mutations()).toEqual([])
+  })
+
+  test('--detailed-exitcode tells pending changes by 2, and their absence by 0', async () => {
+    const scene = await openScene()
+    expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(2)
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    const after = await scene.run('plan', '--detailed-exitcode')
+    expect(after).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n', stderr: '' })
+  })
+
+  test('a refusal is 3, also where pending changes would be 2', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': ELEVEN } })
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    scene.write({ 'zones/example.com.yaml': ONE })
+    const { status, stdout } = await scene.run('plan', '--detailed-exitcode')
+    expect(status).toBe(3)
+    expect(stdout).toMatch(/ {2}REFUSED deletes: .*\n {4}to allow it: --allow deletes\n/)
+    expect((await scene.run('plan', '--detailed-exitcode', '--allow', 'deletes')).status).toBe(2)
+  })
+
+  test('an error of one zone is 1, also where another is refused; both are in the report', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': ELEVEN } })
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    scene.write({
+      'zones/example.com.yaml': ONE,
+      'zones/example.net.yaml': `${ZONE.replaceAll('example.com', 'example.net')}  x: {type: HINFO, value: {cpu: PC, os: UNIX}}\n`,
+    })
+    const { status, stdout, stderr } = await scene.run('plan')
+    expect(status).toBe(1)
+    expect(stdout).toContain('REFUSED deletes')
+    expect(stderr).toContain('zones/example.net.yaml:7:')
+    expect(stderr).toContain('error[type-unsupported]')
+  })
+
+  test('only the zones and the target that are asked for', async () => {
+    const scene = await openScene({
+      files: {
+        'zones/example.com.yaml': ZONE,
+        'zones/example.net.yaml': `${ZONE.replaceAll('example.com', 'example.net')}targets: [cloud]\n`,
+        'zones/example.org.yaml': `${ZONE.replaceAll('example.com', 'example.org')}targets: [other]\n`,
+      },
+      config: '',
+    })
+    const config = scene.files()['zonewright.yaml'] as string
+    scene.write({
+      'zonewright.yaml': `${config.replace(/^( {2})cloud(.*)$/m, '$1cloud$2\n$1other$2')}zones: [{targets: [cloud]}]\n`,
+    })
+    const zonesIn = async (...args: string[]): Promise<string[]> =>
+      [...(await scene.run('plan', ...args)).stdout.matchAll(/^(\S+ at \w+) \(/gm)].map(([, zone]) => zone as string)
+    expect(await zonesIn()).toEqual(['example.com. at cloud', 'example.net. at cloud', 'example.org. at other'])
+    expect(await zonesIn('example.net')).toEqual(['example.net. at cloud'])
+    expect(await zonesIn('--target', 'other')).toEqual(['example.org. at other'])
+    const elsewhere = await scene.run('plan', 'example.net', '--target', 'other')
+    expect(elsewhere.status).toBe(1)
+    expect(elsewhere.stderr).toContain('error[target-missing] example.net. does not go to other, but to cloud')
+  })
+
+  test('warnings of definitions are counted, and left to validate', async () => {
+    const scene = await openScene({
+      files: { 'zones/example.com.yaml': `${ZONE}  alias: {type: MX, values: [{preference: 1, exchange: www}]}\n` },
+    })
+    const { status, stderr } = await scene.run('plan')
+    expect(status).toBe(0)
+    expect(stderr).toBe('1 warning about the definitions: "zonewright validate" shows them.\n')
+    expect((await scene.run('plan', '--quiet')).stderr).toBe('')
+  })
+
+  test('notices name their place; --quiet leaves them out, and many are counted', async () => {
+    const odd = Array.from({ length: 12 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1, ttl: ${301 + index}}\n`).join('')
+    const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE + odd } })
+    const { stderr } = await scene.run('plan')
+    expect(stderr).toMatch(/^zones\/example\.com\.yaml:7:\d+: notice\[ttl-rounded\] .*300 for h0\.example\.com\. A, not 301$/m)
+    expect(stderr).toMatch(/^12 notices\.$/m)
+    expect((await scene.run('plan', '--quiet')).stderr).toBe('')
+  })
+
+  test('--verbose shows what is unchanged too, and in full', async () => {
+    const long = 'k'.repeat(900)
+    const scene = await openScene({
+      files: {
+        'zones/example.com.yaml': `${ZONE}  long: {type: TXT, value: ${long}}\n`,
+        'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net'),
+      },
+    })
+    expect((await scene.run('apply', '--yes', 'example.net')).status).toBe(0)
+    const brief = await scene.run('plan')
+    expect(brief.stdout).not.toContain('example.net.')
+    expect(brief.stdout).not.toContain('k'.repeat(500))
+    const full = await scene.run('plan', '--verbose')
+    expect(full.stdout).toContain('example.net. at cloud (3 of 12,000 records)\n  no changes\n')
+    expect(full.stdout).toContain('k'.repeat(255))
+    expect(full.stdout).toContain('rendered zone file: matches the records')
+  })
+})
+
+describe('apply', () => {
+  test('without --yes and without a terminal: the plan, one error, exit 1, no call', async () => {
+    const scene = await openScene()
+    const { status, stdout, stderr } = await scene.run('apply')
+    expect(status).toBe(1)
+    expect(stdout).toMatch(/Plan: 4 to create, 0 to update, 0 to delete in 1 zone \(4 calls\)\n$/)
+    expect(stderr).toMatch(/^error\[not-confirmed\] .*--yes.*\n$/)
+    expect(scene.front.mutations()).toEqual([])
+  })
+
+  test('with --yes: the plan, and in one line what was done', async () => {
+    const scene = await openScene()
+    const { status, stdout, stderr } = await scene.run('apply', '--yes')
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/\nPlan: .*\nApplied: 4 created, 0 updated, 0 deleted in 1 zone \(4 calls\)\n$/)
+    expect(stdout.match(/^ +\+ mail/gm)).toHaveLength(1)
+    expect(stderr).toBe('')
+    expect(scene.front.mutations()).toHaveLength(4)
+  })
+
+  test('--verbose tells every change again, with its identifier', async () => {
+    const scene = await openScene()
+    const { stdout } = await scene.run('apply', '--yes', '--verbose')
+    expect(stdout.match(/^ +\+ mail/gm)).toHaveLength(2)
+    expect(stdout).toContain('read again: the records are what the plan makes')
+  })
+
+  test('nothing to do asks nobody and is 0', async () => {
+    const scene = await openScene()
+    await scene.run('apply', '--yes')
+    expect(await scene.run('apply')).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n', stderr: '' })
+  })
+
+  test('a refusal is 3 and makes no call; --allow lifts the one it names', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': ELEVEN } })
+    await scene.run('apply', '--yes')
+    const calls = scene.front.mutations().length
+    scene.write({ 'zones/example.com.yaml': ONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') })
+    const refused = await scene.run('apply', '--yes', '--allow', 'updates')
+    expect(refused.status).toBe(3)
+    expect(refused.stderr).toBe('Nothing was applied. Nothing stands against 1 zone: name zones to go on with those alone.\n')
+    expect(scene.front.mutations()).toHaveLength(calls)
+    expect((await scene.run('apply', '--yes', 'example.net')).status).toBe(0)
+    const allowed = await scene.run('apply', '--yes', '--allow', 'deletes')
+    expect(allowed.status).toBe(0)
+    expect(allowed.stdout).toContain('allowed deletes:')
+    expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
+  })
+
+  test('a zone that would lose all its records is refused whatever its size', async () => {
+    const scene = await openScene()
+    await scene.run('apply', '--yes')
+    scene.write({ 'zones/example.com.yaml': 'domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {}\n' })
+    expect((await scene.run('apply', '--yes', '--allow', 'deletes')).status).toBe(3)
+    expect((await scene.run('apply', '--yes', '--allow', 'empty-zone', '--allow', 'deletes')).status).toBe(0)
+  })
+
+  /** The service as it is, but for one record that it will not have. */
+  const refusing =
+    (part: string): Script =>
+    ({ method, body }) =>
+      method === 'POST' && body.includes(part)
+        ? { status: 400, body: JSON.stringify({ errors: [{ field: 'target', reason: 'Not on a Friday.' }] }) }
+        : null
+
+  test('one record that the server refuses: 4, the failure in full, the rest applied', async () => {
+    const scene = await openScene({ script: refusing('192.0.2.2') })
+    const { status, stdout, stderr } = await scene.run('apply', '--yes')
+    expect(status).toBe(4)
+    const report = stdout.slice(stdout.indexOf('Plan:'))
+    expect(report).toMatch(
+      / \+ mail {2}3600 {2}A {2}192\.0\.2\.2\n +failed: cloud: creating mail\.example\.com\. A: 400 target: Not on a Friday\.\n/,
+    )
+    expect(report).not.toContain('www')
+    expect(report).toMatch(/\nApplied in part: 3 created, 0 updated, 0 deleted in 1 zone \(3 calls\); 1 failed\n$/)
+    expect(stderr).toBe('')
+    expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(2)
+  })
+
+  test('a zone that the server refuses: 1, its records skipped, of many only the first few told', async () => {
+    const many = Array.from({ length: 60 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1}\n`).join('')
+    const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE + many }, script: refusing('"domain":"example.com"') })
+    const { status, stdout } = await scene.run('apply', '--yes')
+    expect(status).toBe(1)
+    const report = stdout.slice(stdout.indexOf('Plan:'))
+    expect(report.match(/skipped: it comes after create example\.com\./g)?.length).toBe(20)
+    expect(report).toContain('and 43 more skipped')
+    expect(report).toMatch(/\nNothing applied: 1 failed, 63 skipped\n$/)
+  })
+
+  test('one zone that fails does not stop another', async () => {
+    const scene = await openScene({
+      files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') },
+      script: refusing('"domain":"example.com"'),
+    })
+    const { status, stdout } = await scene.run('apply', '--yes')
+    expect(status).toBe(4)
+    expect(stdout).toMatch(/\nApplied in part: 4 created, 0 updated, 0 deleted in 1 zone \(4 calls\); 1 failed, 3 skipped\n$/)
+  })
+
+  test('what somebody else undoes meanwhile is told, and is a failure', async () => {
+    let done = 0
+    const scene = await openScene({
+      script: async ({ method, headers }) => {
+        if (method === 'POST') done += 1
+        // The last creation is answered; before the records are read again they change.
+        if (method === 'GET' && done === 4) {
+          done = -100
+          const [domain] = (await ask('GET', '/domains', headers.authorization)).data
+          const { data } = await ask('GET', `/domains/${domain?.id}/records`, headers.authorization)
+          for (const record of data)
+            if (record.name === 'mail') await ask('DELETE', `/domains/${domain?.id}/records/${record.id}`, headers.authorization)
+        }
+        return null
+      },
+    })
+    const ask = async (method: string, path: string, authorization = ''): Promise<Page> =>
+      (await fetch(scene.service.baseUrl + path, { method, headers: { authorization } })).json() as Promise<Page>
+    const { status, stderr } = await scene.run('apply', '--yes')
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/error\[apply-unconfirmed\] example\.com\. at cloud .*missing mail\.example\.com\. /)
+  })
+})

@@ -1,0 +1,101 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { type RunningService, startService } from '../../src/service/index.ts'
+import { type CliResult, cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { type Front, type Script, startFront } from './front.ts'
+
+/** The token of every scene. It may stand in no output whatever happens. */
+export const TOKEN = 'zw-test-token-5b0c94e1d7a2'
+
+/** A folder with definitions, a service behind a front that hears all requests, and the program run in it. */
+export interface Scene {
+  readonly folder: string
+  readonly front: Front
+  readonly service: RunningService
+  /** Runs the program in this process, with no terminal. */
+  run(...args: string[]): Promise<CliResult>
+  /** The same with other variables beside the token. */
+  runWith(env: Readonly<Record<string, string | undefined>>, ...args: string[]): Promise<CliResult>
+  write(files: Readonly<Record<string, string>>): void
+  /** Every file with its text, by path. */
+  files(): Record<string, string>
+}
+
+export interface SceneOptions {
+  readonly files?: Readonly<Record<string, string>>
+  readonly script?: Script
+  /** Lines of the provider's entry, beside type, base_url and token. */
+  readonly provider?: string
+  /** Lines at the end of the config. */
+  readonly config?: string
+}
+
+/** A zone of three records, with a layout that stays as it is. */
+export const ZONE = `domain: example.com
+soa_email: hostmaster@example.com
+records:
+  '': {type: A, value: 192.0.2.1}
+  mail: {type: A, value: 192.0.2.2, ttl: 1h}
+  www: {type: CNAME, value: '@'}
+`
+
+/** Everything is taken down at the end of the test. */
+export async function openScene(options: SceneOptions = {}): Promise<Scene> {
+  const { files = { 'zones/example.com.yaml': ZONE }, script = () => null } = options
+  const loopback = { host: '127.0.0.1', port: 0 }
+  const service = await startService({ dataDirectory: null, listen: loopback, dns: loopback, bootstrapToken: TOKEN })
+  onTestFinished(() => service.stop())
+  const front = await startFront(script, new URL(service.baseUrl).origin)
+  onTestFinished(() => front.close())
+  const folder = temporaryDirectory()
+  const write: Scene['write'] = (some) => {
+    for (const [path, text] of Object.entries(some)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), text)
+    }
+  }
+  write({ 'zonewright.yaml': configOf(front.origin, service, options), ...files })
+  const runWith: Scene['runWith'] = async (env, ...args) => {
+    await service.flush()
+    return withoutToken(await cli(args, { cwd: folder, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } }))
+  }
+  return { folder, front, service, write, runWith, run: (...args) => runWith({}, ...args), files: () => filesBelow(folder) }
+}
+
+function configOf(origin: string, { dnsAddress }: RunningService, { provider = '', config = '' }: SceneOptions): string {
+  const extra = provider === '' ? '' : `, ${provider}`
+  return `providers:
+  cloud: {type: cloud, base_url: '${origin}/v4', token: 'env:ZONEWRIGHT_TOKEN'${extra}}
+nameservers: ['${dnsAddress?.host}:${dnsAddress?.port}']
+${config}`
+}
+
+/** No output holds the token, whatever the test is about. */
+export function withoutToken(result: CliResult): CliResult {
+  expect(result.stdout + result.stderr).not.toContain(TOKEN)
+  return result
+}
+
+export function filesBelow(folder: string): Record<string, string> {
+  const files: Record<string, string> = {}
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    if (entry.isFile()) files[relative(folder, path)] = readFileSync(path, 'utf8')
+  }
+  return files
+}
+
+/** What must hold after input or a server that is at fault: exit 1, a diagnostic with its code, and nothing done to anything. */
+export async function expectNothingDone(scene: Scene, code: string, ...args: string[]): Promise<CliResult> {
+  const before = scene.files()
+  const begin = performance.now()
+  const result = await scene.run(...args)
+  expect.soft(`${result.stdout}${result.stderr}`).toMatch(new RegExp(`error\\[${code}\\] \\S`))
+  expect.soft(result.status).toBe(1)
+  expect.soft(scene.front.mutations()).toEqual([])
+  expect.soft(scene.files()).toEqual(before)
+  expect.soft(performance.now() - begin).toBeLessThan(10_000)
+  return result
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic-codes.ts'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { openScene } from './scene.ts'
+
+const setting = { cwd: temporaryDirectory() }
+
+const COMMANDS = ['demo', 'init', 'validate', 'plan', 'apply', 'verify', 'fmt', 'explain', 'serve']
+
+describe('what is not there is an error that suggests the nearest', () => {
+  test.each([
+    [['pln'], "unknown command 'pln' (Did you mean plan?)"],
+    [['vrify'], "unknown command 'vrify' (Did you mean verify?)"],
+    [['plan', '--formt', 'json'], "unknown option '--formt' (Did you mean --format?)"],
+    [['apply', '--yess'], "unknown option '--yess' (Did you mean --yes?)"],
+    [['serve', '--config', 'x'], "unknown option '--config'"],
+    [['plan', '--format', 'jsn'], 'It is one of text, json, markdown, html, github. Did you mean "json"?'],
+    [['verify', '--format', 'html'], 'It is one of text, json, github.'],
+    [['plan', '--allow', 'delets'], 'It is one of deletes, updates, empty-zone, apex-ns, delete-zone. Did you mean "deletes"?'],
+    [['plan', '--prefer', 'cals'], 'It is one of continuity, calls. Did you mean "calls"?'],
+    [['plan', '--parallelism', '0'], 'It is a whole number from 1 to 9999.'],
+    [['plan', '--parallelism', '1e3'], 'It is a whole number from 1 to 9999.'],
+    [['plan', '--target'], "option '--target <name>' argument missing"],
+    [['demo', 'more'], "too many arguments for 'demo'"],
+    [['explain', 'cname-not-alon'], 'there is no diagnostic "cname-not-alon" (Did you mean "cname-not-alone"?)'],
+    [['explain', 'toString'], 'there is no diagnostic "toString"'],
+    [['verify', '--nameserver', 'a b'], '--nameserver "a b" is not an address'],
+    [['verify', '--nameserver', '192.0.2.1:99999'], '--nameserver "192.0.2.1:99999" is not an address'],
+    [['init', '--zone', 'a..example'], '--zone "a..example" is not the name of a zone'],
+    [['serve', '--listen', '8080'], '--listen "8080" is not ADDRESS:PORT'],
+    [['serve', '--dns', '[::1:53'], '--dns "[::1:53" is not ADDRESS:PORT'],
+  ])('%j', async (args, message) => {
+    const { status, stdout, stderr } = await cli(args, setting)
+    expect(status).toBe(1)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(/^error\[usage\] .*\n$/)
+    expect(stderr).toContain(message)
+  })
+
+  test('control characters of the command line stay on it', async () => {
+    const { stderr } = await cli(['pl\u001b[2Jan\nerror[x] forged'], setting)
+    expect(stderr).toMatch(/^error\[usage\] unknown command 'pl\\u001b\[2Jan\\nerror\[x\] forged'.*\n$/)
+  })
+
+  test('a zone or target', async () => {
+    const scene = await openScene()
+    const zone = await scene.run('plan', 'exmple.com')
+    expect(zone.status).toBe(1)
+    expect(zone.stderr).toContain('error[zone-unknown] there is no definition of exmple.com. (Did you mean "example.com."?)\n')
+    const target = await scene.run('apply', '--target', 'clod', '--yes')
+    expect(target.status).toBe(1)
+    expect(target.stderr).toContain('error[provider-unknown] there is no provider "clod" (Did you mean "cloud"?)\n')
+    expect(scene.front.heard).toEqual([])
+  })
+})
+
+describe('help', () => {
+  test('that was asked for is on standard output, and no failure', async () => {
+    const { status, stdout, stderr } = await cli(['--help'], setting)
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'))
+    expect(stdout).toContain('Exit status: 0 done')
+  })
+
+  test('in place of a command is on standard error', async () => {
+    const { status, stdout, stderr } = await cli([], setting)
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toContain('Usage: zonewright')
+  })
+
+  test.each(COMMANDS)('of %s', async (command) => {
+    const { status, stdout } = await cli([command, '--help'], setting)
+    expect(status).toBe(0)
+    expect(stdout).toContain(`Usage: zonewright ${command} [options]`)
+    expect(stdout.includes('--config')).toBe(['validate', 'plan', 'apply', 'verify', 'fmt'].includes(command))
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+  })
+
+  test('--version', async () => {
+    expect(await cli(['--version'], setting)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\S*\n$/) })
+  })
+})
+
+describe('explain', () => {
+  test('lists every code', async () => {
+    const { status, stdout } = await cli(['explain'], setting)
+    expect(status).toBe(0)
+    expect(stdout.trimEnd().split('\n')).toHaveLength(Object.keys(DIAGNOSTIC_CODES).length)
+  })
+
+  test.each(Object.keys(DIAGNOSTIC_CODES))('%s has its entry of the documentation, whole', async (code) => {
+    const { status, stdout } = await cli(['explain', code], setting)
+    expect(status).toBe(0)
+    expect(stdout.startsWith(`### ${code}\n\n`)).toBe(true)
+    expect((stdout.match(/^```/gm)?.length ?? 0) % 2).toBe(0)
+    expect(stdout.match(/^#{2,3} /gm)).toHaveLength(1)
+  })
+})
