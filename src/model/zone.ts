@@ -18,6 +18,22 @@ export interface ZoneSettings {
   readonly ttl_sec?: number | undefined
 }
 
+/** Every setting of a zone, in the order of the interface's table. */
+export const ZONE_SETTINGS = [
+  'type',
+  'status',
+  'description',
+  'group',
+  'tags',
+  'soa_email',
+  'master_ips',
+  'axfr_ips',
+  'expire_sec',
+  'refresh_sec',
+  'retry_sec',
+  'ttl_sec',
+] as const satisfies readonly (keyof ZoneSettings)[]
+
 /** Somebody else's records: never changed, never counted as a difference. `*` in `name` matches any run of characters. */
 export interface UnmanagedSelector {
   /** A glob over the name relative to the zone (`''` or `@` for the apex); absent for every name. */

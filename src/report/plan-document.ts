@@ -1,7 +1,7 @@
 /** The machine's view: the versioned document of `schemas/plan.schema.json`, which a saved plan is too. Its key order is fixed. */
 import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import type { ZoneSettings } from '../model/zone.ts'
+import { ZONE_SETTINGS, type ZoneSettings } from '../model/zone.ts'
 import type { Change } from '../plan/change.ts'
 import type { Outcome, Plan, RenderedState, ZoneOutcome } from '../plan/plan.ts'
 import { jsonText } from './json-text.ts'
@@ -127,23 +127,8 @@ function changeDocument(change: Change, outcome: Outcome | undefined): ChangeDoc
 const recordDocument = (record: ResourceRecord | null): ResourceRecord | null =>
   record && { name: record.name, type: record.type, ttl: record.ttl, data: record.data }
 
-const SETTING_ORDER: readonly (keyof ZoneSettings)[] = [
-  'type',
-  'status',
-  'description',
-  'group',
-  'tags',
-  'soa_email',
-  'master_ips',
-  'axfr_ips',
-  'expire_sec',
-  'refresh_sec',
-  'retry_sec',
-  'ttl_sec',
-]
-
 const settingsDocument = (settings: ZoneSettings | null): ZoneSettings | null =>
-  settings && Object.fromEntries(SETTING_ORDER.flatMap((key) => (settings[key] === undefined ? [] : [[key, settings[key]]])))
+  settings && Object.fromEntries(ZONE_SETTINGS.flatMap((key) => (settings[key] === undefined ? [] : [[key, settings[key]]])))
 
 function outcomeDocument(outcome: Outcome): Outcome {
   switch (outcome.state) {

@@ -1,3 +1,4 @@
+import { ZONE_SETTINGS } from '../../model/zone.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import { CLOUD_RECORD_RULES } from './record-rules.ts'
 
@@ -11,20 +12,7 @@ export const CLOUD_CAPABILITIES: Capabilities = {
   ttlSteps: RECORD_TTLS,
   ttlDefault: true,
   settingSteps: RECORD_TTLS,
-  settings: new Set([
-    'type',
-    'status',
-    'description',
-    'group',
-    'tags',
-    'soa_email',
-    'master_ips',
-    'axfr_ips',
-    'expire_sec',
-    'refresh_sec',
-    'retry_sec',
-    'ttl_sec',
-  ]),
+  settings: new Set(ZONE_SETTINGS),
   neededToCreate: { master: ['soa_email'], slave: ['master_ips'] },
   maxRecords: 12_000,
   servesApexNs: true,
