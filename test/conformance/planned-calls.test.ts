@@ -1,0 +1,149 @@
+/**
+ * Small zones that change in every way that may tie a plan in knots, applied over HTTP with as many calls under way at once as the plan
+ * allows, each after a pause of its own so that they arrive in any order: the service must accept every call, and hold in the end what
+ * the definition says. Once more in zones that are full.
+ */
+import { setTimeout } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { DomainName } from '../../src/model/domain-name.ts'
+import { compareRecords, type ResourceRecord } from '../../src/model/record.ts'
+import { REFUSAL_NAMES } from '../../src/model/zone.ts'
+import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'
+import { createCloudProvider } from '../../src/providers/cloud/cloud-provider.ts'
+import type { Provider, ZoneReference } from '../../src/providers/provider.ts'
+import { type RunningService, startService } from '../../src/service/index.ts'
+import { applyZones } from '../../src/sync/apply-plan.ts'
+import { type PlannedRun, planZones } from '../../src/sync/plan-zones.ts'
+import type { ZoneJob } from '../../src/sync/zone-job.ts'
+import { type Random, rounds, seededRandom } from '../support/random.ts'
+import { desiredZone, name, records } from '../support/records.ts'
+import { finalLines, isSound, randomCase, showCase, tradingCase, UNMANAGED, type ZoneCase } from '../support/zone-cases.ts'
+
+const CASES = rounds(240)
+/** Zones that change at the same time. */
+const BATCH = 40
+/** Milliseconds a call may wait before it goes out. */
+const LONGEST_PAUSE = 4
+
+describe('every call of a plan is accepted, whatever comes first', () => {
+  it('in zones with room', { timeout: 60_000 }, () => applyCases(null))
+  it('in zones that are full', { timeout: 60_000 }, () => applyCases(7))
+})
+
+/** Applies all cases; `limit` is how many records the service takes in a zone. */
+async function applyCases(limit: number | null): Promise<void> {
+  const faults: unknown[] = []
+  const service = await startService({
+    dataDirectory: null,
+    listen: { host: '127.0.0.1', port: 0 },
+    dns: null,
+    limits: limit === null ? {} : { recordsPerDomain: limit },
+    onError: (error) => faults.push(error),
+  })
+  const provider = hastyProvider(service, limit, seededRandom(7))
+  try {
+    const cases = Array.from({ length: CASES }, (_, seed) => serviceCase(seededRandom(seed), limit)).filter((zone) => zone !== null)
+    expect(cases.length).toBeGreaterThan(CASES / 2)
+    for (let from = 0; from < cases.length; from += BATCH) {
+      const batch = cases.slice(from, from + BATCH).map((zone, index) => ({ zone, origin: name(`z${from + index}.example.com.`) }))
+      expect(await failuresOf(batch, provider)).toEqual([])
+    }
+  } finally {
+    await provider.close()
+    await service.stop()
+  }
+  expect(faults).toEqual([])
+}
+
+/** The provider without patience: every change goes out after a random pause. */
+function hastyProvider(service: RunningService, limit: number | null, random: Random): Provider {
+  const options = { provider: 'cloud', baseUrl: new URL(service.baseUrl), token: service.token ?? '', parallelism: 32, timeout: 30_000 }
+  const provider = createCloudProvider(options)
+  return {
+    ...provider,
+    capabilities: { ...provider.capabilities, maxRecords: limit ?? provider.capabilities.maxRecords },
+    applyChange: async (...request) => {
+      await setTimeout(random.below(LONGEST_PAUSE + 1))
+      return provider.applyChange(...request)
+    },
+  }
+}
+
+/** A case without what the service has no form for; with a limit, one whose zone is full before or after. Null where there is none. */
+function serviceCase(random: Random, limit: number | null): ZoneCase | null {
+  const made = random.chance(0.5) ? randomCase(random) : tradingCase(random)
+  const zone: ZoneCase = { existing: made.existing.flatMap(serviceLine), desired: made.desired.flatMap(serviceLine), limit }
+  const hasTwoNullMx = zone.existing.some((line, index) => line.endsWith(' MX 0 .') && zone.existing.indexOf(line) < index)
+  if (hasTwoNullMx || !isSound({ ...zone, limit: null })) return null
+  if (limit === null) return zone
+  const fillers = limit - Math.max(zone.existing.length, finalLines(zone).length)
+  if (fillers < 0) return null
+  const filler = Array.from({ length: fillers }, (_, index) => `filler${index} TXT "x"`)
+  return { ...zone, existing: [...zone.existing, ...filler], desired: [...zone.desired, ...filler] }
+}
+
+/** SRV records at a name the service can give them; no types it lacks, and no CNAME at the apex. */
+function serviceLine(line: string): string[] {
+  const [owner, rest = ''] = splitOnce(line)
+  if (/\b(?:ALIAS|DNAME) /.test(rest) || (owner === '@' && rest.includes('CNAME '))) return []
+  return rest.includes('SRV ') ? [`_x._tcp${owner === '@' ? '' : `.${owner}`} ${rest}`] : [line]
+}
+
+const splitOnce = (line: string): string[] => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]
+
+interface PlacedCase {
+  readonly zone: ZoneCase
+  readonly origin: DomainName
+}
+
+/** What went wrong, each with its case; the cases are applied side by side. */
+async function failuresOf(batch: readonly PlacedCase[], provider: Provider): Promise<string[]> {
+  await Promise.all(batch.map((one) => createExisting(one, provider)))
+  const providers = new Map([['cloud', provider]])
+  const plan = (): Promise<PlannedRun> => planZones(batch.map(jobOf), { providers, now: new Date(0), tool: 'test' })
+  const planned = await plan()
+  const outcomes = await applyZones(planned.zones, { providers })
+  const again = await plan()
+  return batch.flatMap(({ zone, origin }) => {
+    const at = planned.zones.findIndex((one) => one.plan.zone === origin)
+    const faults = (planned.zones[at]?.plan.diagnostics ?? [])
+      .filter(({ severity }) => severity === 'error')
+      .map(({ message }) => `not planned: ${message}`)
+    for (const [index, outcome] of (outcomes[at]?.outcomes ?? []).entries()) {
+      if (outcome.state !== 'applied')
+        faults.push(`call ${index} ${outcome.state}: ${'error' in outcome ? outcome.error : outcome.because}`)
+    }
+    const second = again.zones.find((one) => one.plan.zone === origin)
+    if (second?.plan.changes.length !== 0) faults.push(`a second plan has ${second?.plan.changes.length} changes`)
+    const wanted = recordsText(records(origin, finalLines(zone).join('\n')))
+    if (recordsText(second?.existing?.records ?? []) !== wanted) faults.push('the records are not those of the definition')
+    return faults.length === 0 ? [] : [`${faults.join('\n')}\n${showCase(zone, planned.zones[at]?.plan)}`]
+  })
+}
+
+const recordsText = (list: readonly ResourceRecord[]): string =>
+  list
+    .toSorted(compareRecords)
+    .map(({ name: owner, ttl, type, data }) => `${owner} ${ttl ?? '-'} ${type} ${data}`)
+    .join('\n')
+
+async function createExisting({ zone, origin }: PlacedCase, provider: Provider): Promise<void> {
+  const common = { action: 'create', id: null, existing: null, fields: [], after: [] } as const
+  const settings = { type: 'master', soa_email: 'hostmaster@example.com' } as const
+  const created = await provider.applyChange(null, { ...common, subject: 'domain', name: origin, type: null, desired: settings })
+  const reference = created.zone as ZoneReference
+  const existing = records(origin, zone.existing.join('\n'))
+  await Promise.all(
+    existing.map((desired) =>
+      provider.applyChange(reference, { ...common, subject: 'record', name: desired.name, type: desired.type, desired }),
+    ),
+  )
+}
+
+const jobOf = ({ zone, origin }: PlacedCase): ZoneJob => ({
+  desired: { ...desiredZone(origin, zone.desired.join('\n')), unmanaged: UNMANAGED, apexNs: 'manage' },
+  target: 'cloud',
+  policy: 'sync',
+  thresholds: DEFAULT_THRESHOLDS,
+  allow: new Set(REFUSAL_NAMES),
+})
