@@ -58,6 +58,10 @@ export function chunkText(octets: Uint8Array): Uint8Array[] {
 /** The canonical data of a TXT or SPF record that holds this text, cut into strings of 255 octets. */
 export const textToRdata = (octets: Uint8Array): string => chunkText(octets).map(quoteString).join(' ')
 
+/** The same for text, whose characters beyond ASCII are UTF-8. */
+export const textDataOf = (text: string): string =>
+  text.length <= MAX_STRING_OCTETS && PLAIN_STRING.test(text) ? `"${text}"` : textToRdata(Buffer.from(text, 'utf8'))
+
 /** The octets a TXT or SPF record holds, its strings joined. `data` must be canonical. */
 export function rdataToText(data: string): Uint8Array {
   const parts: Uint8Array[] = []

@@ -16,6 +16,7 @@ export const MAX_LABEL_OCTETS = 63
 export const MAX_NAME_OCTETS = 255
 
 const PLAIN_NAME = /^(?:[a-z0-9_-]{1,63}\.)+$/
+const PLAIN_RELATIVE_NAME = /^(?:[a-z0-9_*-]{1,63}\.)*[a-z0-9_*-]{1,63}$/
 const PLAIN_LABEL = /^[a-z0-9_*/-]+$/
 
 /**
@@ -24,6 +25,9 @@ const PLAIN_LABEL = /^[a-z0-9_*/-]+$/
  */
 export function parseDomainName(text: string, origin: DomainName | null = null): Result<DomainName> {
   if (PLAIN_NAME.test(text) && text.length <= MAX_NAME_OCTETS - 1) return ok(text as DomainName)
+  if (origin !== null && text.length + origin.length <= MAX_NAME_OCTETS - 2 && PLAIN_RELATIVE_NAME.test(text)) {
+    return ok((origin === ROOT ? `${text}.` : `${text}.${origin}`) as DomainName)
+  }
   if (text === '') return fault('a domain name cannot be empty')
   if (text.length > 4 * MAX_NAME_OCTETS + 4) return fault(`the domain name is ${text.length} characters long, more than any name can be`)
   if (text === '.') return ok(ROOT)

@@ -25,17 +25,28 @@ export interface RrsetCounts {
   readonly changed: readonly string[]
 }
 
+/** A record set while it is compared. */
+interface ComparedSet {
+  existing: number
+  desired: number
+  differs: boolean
+}
+
+/** A desired record while an existing one is looked for that is as it should be. */
+interface Wanted {
+  record: DefinedRecord
+  readonly set: ComparedSet
+  kept: boolean
+}
+
 /** Compares two sets of records by owner, type, data and TTL. Linear in their number. */
 export function diffZone(
   existing: readonly ExistingRecord[],
   desired: readonly DefinedRecord[],
   isUnmanaged: (record: ResourceRecord) => boolean,
 ): ZoneDifference {
-  const wanted = new Map<string, DefinedRecord>()
-  for (const record of desired) if (!isUnmanaged(record)) wanted.set(recordKey(record), record)
-
-  const sets = new Map<string, { existing: number; desired: number; differs: boolean }>()
-  const setOf = (record: ResourceRecord): { existing: number; desired: number; differs: boolean } => {
+  const sets = new Map<string, ComparedSet>()
+  const setOf = (record: ResourceRecord): ComparedSet => {
     const key = rrsetKey(record)
     let set = sets.get(key)
     if (!set) {
@@ -44,10 +55,22 @@ export function diffZone(
     }
     return set
   }
-  for (const record of wanted.values()) setOf(record).desired += 1
+  const wanted = new Map<string, Wanted>()
+  for (const record of desired) {
+    if (isUnmanaged(record)) continue
+    const key = recordKey(record)
+    const same = wanted.get(key)
+    if (same) {
+      same.record = record
+      continue
+    }
+    const set = setOf(record)
+    set.desired += 1
+    wanted.set(key, { record, set, kept: false })
+  }
 
   // An equal record with the right TTL is kept before one with another TTL, so that duplicates cost deletes only.
-  const kept = new Map<string, ExistingRecord>()
+  const kept: ExistingRecord[] = []
   const candidates: ExistingRecord[] = []
   const unmanaged: ExistingRecord[] = []
   for (const record of existing) {
@@ -55,24 +78,29 @@ export function diffZone(
       unmanaged.push(record)
       continue
     }
-    setOf(record).existing += 1
-    const key = recordKey(record)
-    if (wanted.get(key)?.ttl === record.ttl && wanted.has(key) && !kept.has(key)) kept.set(key, record)
-    else candidates.push(record)
+    const equal = wanted.get(recordKey(record))
+    const set = equal?.set ?? setOf(record)
+    set.existing += 1
+    if (equal && !equal.kept && equal.record.ttl === record.ttl) {
+      equal.kept = true
+      kept.push(record)
+    } else {
+      set.differs = true
+      candidates.push(record)
+    }
   }
   const surplus: ExistingRecord[] = []
   const pending = new Set<string>()
   for (const record of candidates) {
-    setOf(record).differs = true
     const key = recordKey(record)
-    if (kept.has(key) || pending.has(key)) surplus.push(record)
+    if (wanted.get(key)?.kept || pending.has(key)) surplus.push(record)
     else pending.add(key)
   }
   const added: DefinedRecord[] = []
-  for (const [key, record] of wanted) {
-    if (kept.has(key)) continue
+  for (const { record, set, kept: isKept } of wanted.values()) {
+    if (isKept) continue
     added.push(record)
-    setOf(record).differs = true
+    set.differs = true
   }
 
   const lost: string[] = []
@@ -84,5 +112,5 @@ export function diffZone(
     if (set.desired === 0) lost.push(key)
     else if (set.differs) changed.push(key)
   }
-  return { removed: candidates, added, kept: [...kept.values()], unmanaged, surplus, rrsets: { existing: existingSets, lost, changed } }
+  return { removed: candidates, added, kept, unmanaged, surplus, rrsets: { existing: existingSets, lost, changed } }
 }

@@ -95,7 +95,7 @@ function applyRules(
   const diagnostics: Diagnostic[] = []
   for (const rule of capabilities.rules) {
     const ruled = rule(fitted, zone.name)
-    diagnostics.push(...ruled.diagnostics)
+    if (ruled.diagnostics.length > 0) diagnostics.push(...ruled.diagnostics)
     if (ruled.record === null) return { record: null, diagnostics }
     fitted = ruled.record
   }

@@ -124,6 +124,7 @@ const surplusNotices = (difference: ZoneDifference, target: string): Diagnostic[
   }))
 
 function recordChanges(difference: ZoneDifference, existingCount: number, input: PlanInput, diagnostics: Diagnostic[]): RecordChange[] {
+  if (difference.removed.length === 0 && difference.added.length === 0) return []
   const { capabilities, prefer = 'continuity', desired } = input
   const least = leastCalls(difference, prefer)
   const headroom = capabilities.maxRecords === null ? Number.POSITIVE_INFINITY : Math.max(0, capabilities.maxRecords - existingCount)

@@ -8,6 +8,7 @@ import type { ZoneDifference } from './diff-zone.ts'
  * (RFC 2181 section 10.1), and so is a null MX among MX (RFC 7505 section 3).
  */
 export function standingConflicts(difference: ZoneDifference, target: string): Diagnostic[] {
+  if (difference.added.length === 0) return []
   const standing = new Map<DomainName, ExistingRecord[]>()
   for (const record of [...difference.unmanaged, ...difference.kept]) {
     const list = standing.get(record.name)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { chunkText, quoteString, rdataToText, textToRdata, unescapeString } from '../../src/model/character-string.ts'
+import { chunkText, quoteString, rdataToText, textDataOf, textToRdata, unescapeString } from '../../src/model/character-string.ts'
 
 const latin1 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'latin1'))
 
@@ -28,6 +28,15 @@ describe('character-strings', () => {
 
   test.each(['a\\', '\\1', '\\12', '\\12a', '\\256', '\\999'])('%s is refused', (text) => {
     expect(unescapeString(text).ok).toBe(false)
+  })
+
+  test('text has the data of its UTF-8', () => {
+    const printable = fc.string({ unit: fc.constantFrom('a', 'Z', ' ', ';', '~'), minLength: 250, maxLength: 260 })
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), printable), (text) => {
+        expect(textDataOf(text)).toBe(textToRdata(Buffer.from(text, 'utf8')))
+      }),
+    )
   })
 
   test('any octets survive', () => {

@@ -23,6 +23,23 @@ const LONGEST = `${LABEL_63}.${LABEL_63}.${LABEL_63}.${'a'.repeat(61)}.`
 
 describe('parseDomainName', () => {
   test.each([
+    // The longest that fits, and one octet more: the relative name, a dot, and `example.com.`.
+    [`${LABEL_63}.${LABEL_63}.${LABEL_63}.${'a'.repeat(49)}`, true],
+    [`${LABEL_63}.${LABEL_63}.${LABEL_63}.${'a'.repeat(50)}`, false],
+    [LABEL_63, true],
+    [`${LABEL_63}a`, false],
+    [`a..b`, false],
+    [`.a`, false],
+  ])('the relative name %s', (text, isName) => {
+    const parsed = parseDomainName(text, ORIGIN)
+    expect(parsed).toEqual(isName ? { ok: true, value: `${text}.example.com.` } : expect.objectContaining({ ok: false }))
+    // In capitals the same name takes the long way.
+    const long = parseDomainName(text.toUpperCase(), ORIGIN)
+    expect(long.ok).toBe(isName)
+    if (long.ok && parsed.ok) expect(long.value).toBe(parsed.value)
+  })
+
+  test.each([
     ['www', 'www.example.com.'],
     ['WWW.Example.ORG.', 'www.example.org.'],
     ['@', 'example.com.'],

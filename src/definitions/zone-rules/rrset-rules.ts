@@ -1,7 +1,7 @@
 import { rdataToText } from '../../model/character-string.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import { RDATA_TYPES } from '../../model/rdata/rdata-types.ts'
-import { type DefinedRecord, recordKey } from '../../model/record.ts'
+import type { DefinedRecord } from '../../model/record.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
 /** Octets of a UDP answer that passes everywhere without fragments: what resolvers ask for since DNS Flag Day 2020. */
@@ -14,33 +14,36 @@ const LARGEST_RRSET_OCTETS = 65_535 - 300
 const RECORD_OVERHEAD_OCTETS = 12
 
 /** Two records of equal owner, type and data are one record (RFC 2181 section 5). */
-export function recordDuplicate({ zone }: ZoneIndex): Diagnostic[] {
+export function recordDuplicate({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  const first = new Map<string, DefinedRecord>()
-  for (const record of zone.records) {
-    const key = recordKey(record)
-    const earlier = first.get(key)
-    if (!earlier) {
-      first.set(key, record)
-      continue
+  for (const set of rrsets.values()) {
+    if (set.length === 1) continue
+    const first = new Map<string, DefinedRecord>()
+    for (const record of set) {
+      const earlier = first.get(record.data)
+      if (!earlier) first.set(record.data, record)
+      else diagnostics.push(duplicate(record, earlier))
     }
-    diagnostics.push({
-      severity: 'error',
-      code: 'record-duplicate',
-      message: `${record.name} has the ${record.type} record ${shorten(record.data)} twice`,
-      at: record.at,
-      hint: 'remove one of the two',
-      related: [{ message: 'the same record', at: earlier.at }],
-    })
   }
   return diagnostics
 }
 
+const duplicate = (record: DefinedRecord, earlier: DefinedRecord): Diagnostic => ({
+  severity: 'error',
+  code: 'record-duplicate',
+  message: `${record.name} has the ${record.type} record ${shorten(record.data)} twice`,
+  at: record.at,
+  hint: 'remove one of the two',
+  related: [{ message: 'the same record', at: earlier.at }],
+})
+
 /** CNAME (RFC 2181 section 10.1), DNAME (RFC 6672 section 2.4), SOA and ALIAS: at most one at a name. */
 export function singletonMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  for (const [first, ...rest] of rrsets.values()) {
-    if (!first || rest.length === 0 || !RDATA_TYPES.get(first.type)?.singleton) continue
+  for (const set of rrsets.values()) {
+    if (set.length === 1) continue
+    const [first, ...rest] = set
+    if (!first || !RDATA_TYPES.get(first.type)?.singleton) continue
     const other = rest.find((record) => record.data !== first.data)
     if (!other) continue
     diagnostics.push({
@@ -57,7 +60,9 @@ export function singletonMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
 /** The TTLs of an RRset are the same, or caches cut them down to the lowest (RFC 2181 section 5.2). */
 export function ttlMixed({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  for (const [first, ...rest] of rrsets.values()) {
+  for (const set of rrsets.values()) {
+    if (set.length === 1) continue
+    const [first, ...rest] = set
     const other = first && rest.find((record) => record.ttl !== first.ttl)
     if (!first || !other) continue
     diagnostics.push({

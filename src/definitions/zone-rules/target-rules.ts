@@ -35,12 +35,15 @@ export function targetIsCname({ zone, cnames }: ZoneIndex): Diagnostic[] {
   return diagnostics
 }
 
+/** What every address has: colons, or a digit at its end. */
+const MAYBE_ADDRESS = /:|[0-9]\.$/
+
 /** An address is not a name: `192.0.2.1.` is asked for as a host of that name, and there is none. */
 export function targetIsAddress({ zone }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const record of zone.records) {
     const target = RESOLVED_TARGET.has(record.type) ? targetName(record.type, record.data) : null
-    if (target === null || isIP(target.slice(0, -1)) === 0) continue
+    if (target === null || !MAYBE_ADDRESS.test(target) || isIP(target.slice(0, -1)) === 0) continue
     diagnostics.push({
       severity: 'warning',
       code: 'target-is-address',

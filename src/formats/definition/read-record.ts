@@ -7,6 +7,7 @@ import { NO_EXTRAS, type RecordExtras, readExtras } from '../octodns/read-extras
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import { quoted } from './faults.ts'
 import { RECORD_KEYS } from './keys.ts'
+import { isOrdinary } from './ordinary-record.ts'
 import { parseTtlNode } from './read-ttl.ts'
 import { readValue } from './read-value.ts'
 import type { Owner, Reading } from './reading.ts'
@@ -29,7 +30,7 @@ export function readRecord(node: YamlNode, owner: Owner, reading: Reading): void
     return
   }
   const told = faults.diagnostics.length
-  const left = checkRecord(node, subjectOf(node, owner), reading.layout, reading.faulty, faults)
+  const left = isOrdinary(node) ? [] : checkRecord(node, subjectOf(node, owner), reading.layout, reading.faulty, faults)
   readChecked(node, owner, reading)
   // What the schema refuses is refused: should the readers have found no fault with the content, the schema's own words are given.
   if (left.length === 0 || faults.diagnostics.slice(told).some(isError)) return

@@ -1,4 +1,4 @@
-import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS, textToRdata } from '../../model/character-string.ts'
+import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS, textDataOf, textToRdata } from '../../model/character-string.ts'
 import type { SourcePosition } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import { canonicalRdata } from '../../model/rdata/canonical.ts'
@@ -51,6 +51,7 @@ function readScalar(node: YamlNode, form: ValueForm, context: ValueContext): str
 }
 
 function textData(text: string, { reading }: ValueContext): Result<string> {
+  if (text.length <= MAX_STRING_OCTETS && !text.startsWith('"') && !text.includes('\\')) return ok(textDataOf(text))
   const octets = txtOctets(text, reading.layout)
   const length = octets.length + Math.max(1, Math.ceil(octets.length / MAX_STRING_OCTETS))
   return length > MAX_RDATA_OCTETS ? fault(`the text takes ${length} octets; a record holds ${MAX_RDATA_OCTETS}`) : ok(textToRdata(octets))

@@ -177,8 +177,8 @@ export function buildTree(
         frame = parent
         const node: YamlNode =
           done.kind === 'mapping'
-            ? { kind: 'mapping', at: done.at, entries: mergeEntries(done.entries, report) }
-            : { kind: 'sequence', at: done.at, items: done.items }
+            ? { kind: 'mapping', at: done.at, entries: mergeEntries(fitted(done.entries), report) }
+            : { kind: 'sequence', at: done.at, items: fitted(done.items) }
         remember(done.anchor, node, done.size)
         add(node, done.size)
         break
@@ -203,6 +203,9 @@ const newFrame = (kind: Frame['kind'], at: SourcePosition, anchor: string | null
   badKey: false,
   size: 1,
 })
+
+/** A list that was filled one by one in just the memory it needs: growing leaves room for many more, and most are short. */
+const fitted = <T>(list: readonly T[]): readonly T[] => (list.length < 16 ? list.slice() : list)
 
 /** The offset of the opening quote, the block indicator or the first character. */
 function scalarStart(text: string, event: ScalarEvent): number {

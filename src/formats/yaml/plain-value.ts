@@ -5,6 +5,8 @@ const BOOLEAN = /^(?:true|True|TRUE|false|False|FALSE)$/
 const INTEGER = /^[-+]?[0-9]+$/
 const OTHER_INTEGER = /^0(?:o[0-7]+|x[0-9a-fA-F]+)$/
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
+/** What begins like an IPv4 address has more dots than any number. */
+const ADDRESS = /^[0-9]+\.[0-9]+\./
 const SPECIAL_FLOAT = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
 
 /** What a plain scalar stands for by the core schema of YAML 1.2 (section 10.3.2). */
@@ -12,6 +14,7 @@ export function plainScalar(text: string): string | number | boolean | null {
   const first = text.charCodeAt(0)
   // Most plain scalars begin with a letter that begins none of the words below.
   if (first > 0x39 && !'~nNtTfF'.includes(text[0] as string)) return text
+  if (ADDRESS.test(text)) return text
   if (NULL.test(text)) return null
   if (BOOLEAN.test(text)) return text[0] === 't' || text[0] === 'T'
   if (INTEGER.test(text) || OTHER_INTEGER.test(text) || FLOAT.test(text)) return Number(text)

@@ -43,7 +43,10 @@ const indexes = new WeakMap<YamlMapping, ReadonlyMap<string, YamlEntry>>()
 /** The entry of a key; undefined where the mapping does not have it. */
 export function entryOf(mapping: YamlMapping, key: string): YamlEntry | undefined {
   const { entries } = mapping
-  if (entries.length <= FEW) return entries.find((entry) => entry.key.text === key)
+  if (entries.length <= FEW) {
+    for (const entry of entries) if (entry.key.text === key) return entry
+    return undefined
+  }
   let index = indexes.get(mapping)
   if (index === undefined) {
     index = new Map(entries.map((entry) => [entry.key.text, entry]))

@@ -24,6 +24,7 @@ export function createCloudProvider(options: CloudApiOptions): Provider {
   return {
     name: options.provider,
     type: 'cloud',
+    address: options.baseUrl.href.replace(/\/+$/, ''),
     capabilities: CLOUD_CAPABILITIES,
     parallelism: options.parallelism,
     findZones: (names, call) => findZones(reach, names, call),
@@ -106,8 +107,8 @@ async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCall
   } as const
   const { value, serverTime } = await api.list(request, recordShape)
   let lastChange = zone.updated
-  for (const record of value) {
-    const time = timeOf(record.updated)
+  for (const text of new Set(value.map((record) => record.updated))) {
+    const time = timeOf(text)
     if (time !== null && (lastChange === null || time > lastChange)) lastChange = time
   }
   return {

@@ -1,4 +1,4 @@
-import { rdataToText, textToRdata } from '../../model/character-string.ts'
+import { rdataToText, textDataOf } from '../../model/character-string.ts'
 import { type DomainName, labelsOf, nameFromLabels, parseDomainName, relativeName } from '../../model/domain-name.ts'
 import { canonicalRdata, rdataFields } from '../../model/rdata/canonical.ts'
 import type { Token } from '../../model/rdata/field-kind.ts'
@@ -29,7 +29,7 @@ function ownerOf(api: ApiRecord, zone: DomainName): DomainName {
 const word = (text: string | number): Token => ({ text: String(text), quoted: false })
 
 function dataOf(api: ApiRecord): string {
-  if (api.type === 'TXT') return textToRdata(Buffer.from(api.target, 'utf8'))
+  if (api.type === 'TXT') return textDataOf(api.target)
   const tokens = tokensOf(api)
   const data = canonicalRdata(api.type, tokens, (text) => parseDomainName(text.endsWith('.') ? text : `${text}.`))
   return data.ok ? data.value : tokens.map((token) => token.text).join(' ')

@@ -71,9 +71,12 @@ const wildcardNs: RecordRule = (record) =>
 const apexCname: RecordRule = (record, zone) =>
   record.type === 'CNAME' && record.name === zone ? cannot(record, 'the service has no CNAME at the apex') : pass(record)
 
+/** One string of printable ASCII, which is kept as it is. */
+const PLAIN_TEXT = /^"[ !#-[\]-~]{1,255}"$/
+
 /** The service keeps the text and cuts it into strings of 255 octets itself, so how the definition cut it cannot be kept. */
 const textStrings: RecordRule = (record) => {
-  if (record.type !== 'TXT') return pass(record)
+  if (record.type !== 'TXT' || PLAIN_TEXT.test(record.data)) return pass(record)
   const octets = rdataToText(record.data)
   if (octets.length === 0) return cannot(record, 'the service holds no empty TXT')
   let text: string
