@@ -16,9 +16,9 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 /** The faults a validator found, in the user's words and with their places in the file. */
 export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]): Diagnostic[] {
-  // A bad key is reported by the rule for keys and once more by what the rule asks.
+  // A bad key is reported by the rule for keys and once more by what the rule asks; what a condition leads to, once more by the condition.
   return errors
-    .filter((error) => error.propertyName === undefined)
+    .filter((error) => error.propertyName === undefined && error.keyword !== 'if')
     .map((error) => {
       const path = pointerSteps(error.instancePath)
       const what = path.length === 0 ? 'the file' : `"${path.join('.')}"`

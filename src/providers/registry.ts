@@ -1,4 +1,5 @@
 import type { ProviderConfig } from '../definitions/config.ts'
+import { didYouMean } from '../formats/definition/suggest.ts'
 import { cloudFromConfig } from './cloud/cloud-config.ts'
 import type { MadeProvider, ProviderContext, ProviderFactory } from './provider.ts'
 
@@ -13,6 +14,7 @@ export const PROVIDER_TYPES: readonly string[] = Object.keys(FACTORIES)
 export async function createProvider(config: ProviderConfig, context: ProviderContext): Promise<MadeProvider> {
   const factory = Object.hasOwn(FACTORIES, config.type) ? FACTORIES[config.type] : undefined
   if (factory) return factory(config, context)
-  const message = `providers.${config.name}: there is no provider type ${JSON.stringify(config.type)}; there are ${PROVIDER_TYPES.join(', ')}`
-  return { provider: null, diagnostics: [{ severity: 'error', code: 'provider-unknown', message, at: config.placeOf('type') }] }
+  const message = `providers.${config.name}: there is no provider type ${JSON.stringify(config.type)}`
+  const hint = didYouMean(config.type, PROVIDER_TYPES) ?? `types are ${PROVIDER_TYPES.join(', ')}`
+  return { provider: null, diagnostics: [{ severity: 'error', code: 'provider-unknown', message, at: config.placeOf('type'), hint }] }
 }

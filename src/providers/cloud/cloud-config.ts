@@ -51,7 +51,7 @@ function readBaseUrl(config: ProviderConfig, address: unknown, diagnostics: Diag
     return null
   }
   if (address === undefined)
-    return refuse('schema-missing-key', 'is missing', `give base_url, or preset: ${Object.keys(PRESETS).join(' or ')}`)
+    return refuse('schema-missing-key', 'there is none', `give base_url, or preset: ${Object.keys(PRESETS).join(' or ')}`)
   let url: URL
   try {
     url = new URL(String(address))
