@@ -88,6 +88,14 @@ export function leastCallsByForce(stages: readonly Stage[], origin: string, limi
   return { accepted, continuous: fewest(space, (state) => space.isAccepted(state) && space.isContinuous(state)) }
 }
 
+/** Σ max(D, C) over the types: no sequence has fewer calls. */
+export function lowerBound(stages: readonly Stage[]): number {
+  const count = (type: string, side: 'before' | 'after'): number =>
+    stages.filter((stage) => stage.record.type === type && stage.before !== stage.after && stage[side]).length
+  const types = new Set(stages.map(({ record }) => record.type))
+  return [...types].reduce((sum, type) => sum + Math.max(count(type, 'before'), count(type, 'after')), 0)
+}
+
 /** The fewest calls over states that pass; null if the goal cannot be reached. */
 function fewest({ changing, start, goal }: StateSpace, passes: (state: number) => boolean): number | null {
   if (!passes(start) || !passes(goal)) return null
