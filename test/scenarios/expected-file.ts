@@ -1,13 +1,14 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 
 /** Set by `npm run update-scenarios` alone. */
 const UPDATES = process.env['ZONEWRIGHT_UPDATE_SCENARIOS'] === '1'
 
-/** Compares a text with the file that says what it should be. The update command writes the file instead. */
-export function expectFile(path: string, text: string): void {
-  const expected = existsSync(path) ? readFileSync(path, 'utf8') : ''
+/** Compares a text with the file that says what it should be; null where there should be none. The update command writes the file instead. */
+export function expectFile(path: string, text: string | null): void {
+  const expected = existsSync(path) ? readFileSync(path, 'utf8') : null
   if (!UPDATES) expect(text, path).toBe(expected)
+  else if (text === null) rmSync(path, { force: true })
   else if (text !== expected) writeFileSync(path, text)
 }
 
