@@ -12,6 +12,9 @@ import { fileURLToPath } from 'node:url'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 
+/** Documents of a program, not of a person: validation ends with the first fault, so that a hostile one cannot make millions of them. */
+const FIRST_FAULT = new Set(['plan.schema.json'])
+
 const DECLARATION = `/** One way in which a value does not follow the schema. */
 export interface SchemaError {
   /** JSON pointer (RFC 6901) to the value. */
@@ -81,8 +84,7 @@ async function loadCompiler(sources) {
     import('ajv/dist/standalone/index.js'),
     import('esbuild'),
   ])
-  const ajv = new Ajv2020({
-    allErrors: true,
+  const options = {
     discriminator: true,
     strict: true,
     // A schema says `required` in one place and `properties` in another, and `type: [string, array]` where both are read.
@@ -93,18 +95,20 @@ async function loadCompiler(sources) {
     // Faults carry the schema they are against, to suggest the keys it has.
     verbose: true,
     code: { source: true, esm: true },
-  })
+  }
+  const allFaults = new Ajv2020({ ...options, allErrors: true })
+  const firstFault = new Ajv2020(options)
   const require = createRequire(import.meta.url)
-  ajv.addMetaSchema(require('ajv/dist/refs/json-schema-draft-07.json'))
   const ids = new Map()
+  for (const ajv of [allFaults, firstFault]) ajv.addMetaSchema(require('ajv/dist/refs/json-schema-draft-07.json'))
   for (const { name, text } of sources) {
     const schema = JSON.parse(text)
     const id = schema.$id ?? name
     ids.set(name, id)
-    ajv.addSchema(schema, id)
+    for (const ajv of [allFaults, firstFault]) ajv.addSchema(schema, id)
   }
   return async (name) => {
-    const code = standalone.default.default(ajv, { validate: ids.get(name) })
+    const code = standalone.default.default(FIRST_FAULT.has(name) ? firstFault : allFaults, { validate: ids.get(name) })
     const bundle = await esbuild.build({
       stdin: { contents: code, resolveDir: root, sourcefile: name },
       bundle: true,
@@ -113,6 +117,7 @@ async function loadCompiler(sources) {
       mainFields: ['main'],
       target: 'node20.19',
       minifyWhitespace: true,
+      minifyIdentifiers: true,
       minifySyntax: true,
       write: false,
       logLevel: 'silent',

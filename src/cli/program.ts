@@ -90,12 +90,18 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
   runs(
     planning(working('plan', 'show what would change').argument('[zone...]', 'zones (default: all)'))
       .addOption(reportFormat(['text', 'json', 'markdown', 'html', 'github']))
-      .option('--detailed-exitcode', 'exit with 2 where changes are pending'),
+      .option('--detailed-exitcode', 'exit with 2 where changes are pending')
+      .option('-o, --out <file>', 'save the plan, to be applied as it is by "apply <file>"'),
     async () => (await import('./commands/plan.ts')).plan,
   )
 
   runs(
-    planning(working('apply', 'plan, ask, and make the changes').argument('[zone...]', 'zones (default: all)'))
+    planning(
+      working('apply', 'plan, ask, and make the changes; or make those of a saved plan').argument(
+        '[planfile|zone...]',
+        'a plan file, or zones (default: all)',
+      ),
+    )
       .addOption(reportFormat(['text', 'json', 'markdown', 'html', 'github']))
       .option('-y, --yes', 'do not ask'),
     async () => (await import('./commands/apply.ts')).apply,

@@ -106,8 +106,16 @@ export const DIAGNOSTIC_CODES = {
   'calls-not-proved': 'A plan may have more calls than needed.',
   'not-confirmed': 'Nobody confirmed the plan.',
   'verify-differs': 'What is live differs from the definition.',
+  'rendered-unavailable': 'The rendered zone file could not be read.',
   'rendered-stale': 'The rendered zone file is older than the records.',
   'apply-unconfirmed': 'After applying, the records are not what the plan made.',
+  // Saved plans
+  'plan-file-invalid': 'A file is not a saved plan that can be applied.',
+  'plan-file-changed': 'A saved plan was changed after it was saved.',
+  'plan-file-signature': 'The signature of a saved plan is missing, of another key, or was not checked.',
+  'plan-file-version': 'A saved plan is of a newer format than this program reads.',
+  'plan-file-target': 'A target is not the one a saved plan was made for.',
+  'plan-stale': 'A zone has moved since its plan was made.',
   // The program itself
   usage: 'The command line is wrong.',
   'file-unwritable': 'A file cannot be written.',

@@ -45,6 +45,8 @@ export interface Provider {
   /** As the config names it. */
   readonly name: string
   readonly type: string
+  /** Where it is: the base URL, or the address of the server. Without secrets; a saved plan is bound to it. */
+  readonly address: string
   readonly capabilities: Capabilities
   /** Calls that may be under way at once. */
   readonly parallelism: number

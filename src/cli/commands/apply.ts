@@ -2,12 +2,14 @@ import { hasErrors } from '../../model/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
 import { counted } from '../../report/counts.ts'
 import { applyZones } from '../../sync/apply-plan.ts'
-import { mayApply, type PlannedRun } from '../../sync/plan-zones.ts'
+import type { SavedPlan } from '../../sync/plan-file/saved-plan.ts'
+import { mayApply } from '../../sync/plan-zones.ts'
 import { canAsk, confirm } from '../confirm.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { type Interruption, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
+import { type ReadyRun, rereadAfterPause, rereadSavedPlan } from '../reread-plan.ts'
 import { openWorkspace, type Workspace } from '../workspace.ts'
 import { checkWorkspace, emptyPlan, type PlanningOptions, reportPlanDiagnostics, runPlan, statusOfPlan } from './plan.ts'
 
@@ -15,10 +17,13 @@ export interface ApplyOptions extends PlanningOptions {
   readonly yes?: boolean
 }
 
-/** `zonewright apply [zone...]`: plans, asks, makes the changes, reads back. Where one zone is refused or faulty, none is touched. */
-export async function apply(io: CliIo, [zones]: readonly [string[]], options: ApplyOptions): Promise<ExitStatus> {
+/**
+ * `zonewright apply [planfile | zone...]`: plans, asks, makes the changes, reads back; or makes exactly the changes of a saved plan. Where one zone is
+ * refused, faulty or has moved, none is touched.
+ */
+export async function apply(io: CliIo, [args]: readonly [string[]], options: ApplyOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  const workspace = await openWorkspace(io, { ...options, zones })
+  const workspace = await openForApply(io, args, options)
   const interruption = listenForInterruption(console.say, 'Stopping: calls under way are finished. Once more to stop at once.')
   try {
     if (!checkWorkspace(workspace, console)) {
@@ -32,50 +37,73 @@ export async function apply(io: CliIo, [zones]: readonly [string[]], options: Ap
   }
 }
 
+/** What is to be applied: definitions, or a saved plan, which is null for definitions. */
+type ApplyWorkspace = Workspace & { readonly saved: SavedPlan | null }
+
+async function openForApply(io: CliIo, args: readonly string[], options: ApplyOptions): Promise<ApplyWorkspace> {
+  const { namesPlan, openSavedPlan } = await import('../open-saved-plan.ts')
+  for (const argument of args) if (await namesPlan(io.cwd, argument)) return openSavedPlan(io, args, options)
+  return { ...(await openWorkspace(io, { ...options, zones: args })), saved: null }
+}
+
 async function planAndApply(
   io: CliIo,
-  workspace: Workspace,
+  workspace: ApplyWorkspace,
   console: Console,
   interruption: Interruption,
   options: ApplyOptions,
 ): Promise<ExitStatus> {
-  const planned = await runPlan(workspace, io, console, interruption.signal)
+  const inText = options.format === 'text'
+  const { saved } = workspace
+  const ready = saved
+    ? await rereadSavedPlan(saved, workspace, console, inText, interruption.signal)
+    : await runPlan(workspace, io, console, interruption.signal)
+  const readAt = io.now().getTime()
   const stopped = interruption.status()
   if (stopped !== null) {
     console.say('Nothing was applied.')
     return stopped
   }
-  reportPlanDiagnostics(planned, console, options.format)
-  const inText = options.format === 'text'
-  if (inText) console.plan(planned.plan, 'text')
+  // What a saved plan says of its definitions was said when it was made.
+  if (!saved) reportPlanDiagnostics(ready.plan, console, options.format)
+  if (inText) console.plan(ready.plan, 'text')
 
-  const status = await statusBeforeApply(io, planned, console, interruption, options)
+  const status = await statusBeforeApply(io, ready.plan, console, interruption, { ...options, isSaved: saved !== null })
   if (status !== null) {
-    if (!inText) console.outcome(planned.plan, [], options.format)
+    if (!inText) console.outcome(ready.plan, [], options.format)
     return status
   }
-  const outcomes = await runApply(workspace, planned, console, interruption.signal)
+  const pause = options.yes ? 0 : io.now().getTime() - readAt
+  const current = await rereadAfterPause(ready, pause, workspace, console, inText, interruption.signal)
+  const late = statusOfPlan(current.plan)
+  if (late !== EXIT.done || interruption.signal.aborted) {
+    console.say('Nothing was applied.')
+    if (!inText) console.outcome(current.plan, [], options.format)
+    return interruption.status() ?? late
+  }
+  const outcomes = await runApply(workspace, current, console, interruption.signal)
   console.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
-  console.outcome(planned.plan, outcomes, options.format, { planShown: inText })
+  console.outcome(current.plan, outcomes, options.format, { planShown: inText })
   return interruption.status() ?? statusOfOutcomes(outcomes)
 }
 
 /** The status of a run that ends without a change: nothing to do, not allowed to, or not confirmed. Null where it may go on. */
 async function statusBeforeApply(
   io: CliIo,
-  planned: PlannedRun,
+  plan: Plan,
   console: Console,
   interruption: Interruption,
-  options: ApplyOptions,
+  options: ApplyOptions & { readonly isSaved: boolean },
 ): Promise<ExitStatus | null> {
-  const status = statusOfPlan(planned)
+  const status = statusOfPlan(plan)
   if (status !== EXIT.done) {
-    const fine = planned.plan.zones.filter((zone) => mayApply(zone) && zone.changes.length > 0).length
-    const others = fine === 0 ? '' : ` Nothing stands against ${counted(fine, 'zone')}: name zones to go on with those alone.`
+    const fine = plan.zones.filter((zone) => mayApply(zone) && zone.changes.length > 0).length
+    const others =
+      fine === 0 || options.isSaved ? '' : ` Nothing stands against ${counted(fine, 'zone')}: name zones to go on with those alone.`
     console.say(`Nothing was applied.${others}`)
     return status
   }
-  const changed = planned.plan.zones.filter((zone) => zone.changes.length > 0)
+  const changed = plan.zones.filter((zone) => zone.changes.length > 0)
   if (changed.length === 0) return EXIT.done
   return options.yes ? null : ask(io, console, changed, interruption)
 }
@@ -96,7 +124,7 @@ async function ask(io: CliIo, console: Console, changed: Plan['zones'], interrup
 /** Makes the changes of all zones that have some. Gives one outcome a zone. */
 export async function runApply(
   workspace: Workspace,
-  planned: PlannedRun,
+  planned: ReadyRun,
   console: Console,
   stop: AbortSignal | undefined,
 ): Promise<ZoneOutcome[]> {

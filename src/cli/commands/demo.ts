@@ -86,9 +86,9 @@ async function run(workspace: Workspace, io: CliIo, console: Console, { chapter,
   if (!checkWorkspace(workspace, console)) return EXIT.failure
   chapter(`What the definitions in ${zones} need: zonewright plan`)
   const planned = await runPlan(workspace, io, console)
-  reportPlanDiagnostics(planned, console, 'text')
+  reportPlanDiagnostics(planned.plan, console, 'text')
   console.plan(planned.plan, 'text')
-  if (statusOfPlan(planned) !== EXIT.done) return statusOfPlan(planned)
+  if (statusOfPlan(planned.plan) !== EXIT.done) return statusOfPlan(planned.plan)
 
   chapter('The changes made, and read back: zonewright apply')
   const outcomes = await runApply(workspace, planned, console, undefined)

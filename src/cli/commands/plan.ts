@@ -1,4 +1,4 @@
-import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
+import { type Diagnostic, hasErrors, isError } from '../../model/diagnostic.ts'
 import type { Preference } from '../../plan/least-calls.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { countDiagnostics } from '../../report/diagnostics-report.ts'
@@ -24,7 +24,7 @@ export interface PlanningOptions extends CommonOptions {
 export async function plan(
   io: CliIo,
   [zones]: readonly [string[]],
-  options: PlanningOptions & { readonly detailedExitcode?: boolean },
+  options: PlanningOptions & { readonly detailedExitcode?: boolean; readonly out?: string },
 ): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const workspace = await openWorkspace(io, { ...options, zones })
@@ -34,13 +34,27 @@ export async function plan(
       return EXIT.failure
     }
     const planned = await runPlan(workspace, io, console)
-    reportPlanDiagnostics(planned, console, options.format)
+    reportPlanDiagnostics(planned.plan, console, options.format)
     console.plan(planned.plan, options.format)
+    const saved = options.out === undefined || (await save(io, options.out, planned, workspace, console))
     const pending = planned.plan.zones.some((zone) => zone.changes.length > 0)
-    return worstOf([statusOfPlan(planned), options.detailedExitcode && pending ? EXIT.pending : EXIT.done])
+    return worstOf([
+      statusOfPlan(planned.plan),
+      saved ? EXIT.done : EXIT.failure,
+      options.detailedExitcode && pending ? EXIT.pending : EXIT.done,
+    ])
   } finally {
     await workspace.close()
   }
+}
+
+/** Writes the plan file of a plan without errors. A refused plan is saved as such: it cannot be applied, but it can be looked at. */
+async function save(io: CliIo, file: string, planned: PlannedRun, workspace: Workspace, console: Console): Promise<boolean> {
+  if (statusOfPlan(planned.plan) === EXIT.failure) {
+    console.say(`${file} was not written: the plan has errors.`)
+    return false
+  }
+  return (await import('../save-plan.ts')).savePlan(io, file, planned, workspace, console)
 }
 
 /** Says what is wrong with config and definitions. With an error nothing may go on, and no server has been asked. */
@@ -82,12 +96,15 @@ export async function runPlan(workspace: Workspace, io: CliIo, console: Console,
 }
 
 /** A text report leaves diagnostics to standard error; the other formats hold them. */
-export function reportPlanDiagnostics({ plan: made }: PlannedRun, console: Console, format: ReportFormat): void {
+export function reportPlanDiagnostics(made: Plan, console: Console, format: ReportFormat): void {
   const inZones = format === 'text' ? made.zones.flatMap((zone) => zone.diagnostics) : []
   console.diagnostics([...made.diagnostics, ...inZones])
 }
 
-export function statusOfPlan({ plan: made }: PlannedRun): ExitStatus {
-  if (hasErrors(made.diagnostics) || made.zones.some((zone) => hasErrors(zone.diagnostics))) return EXIT.failure
-  return made.zones.some((zone) => zone.refusals.some((refusal) => !refusal.allowed)) ? EXIT.refused : EXIT.done
+/** A zone that has moved since its plan was made is no failure but a refusal. */
+export function statusOfPlan(made: Plan): ExitStatus {
+  const errors = [...made.diagnostics, ...made.zones.flatMap((zone) => zone.diagnostics)].filter(isError)
+  if (errors.some(({ code }) => code !== 'plan-stale')) return EXIT.failure
+  const refused = made.zones.some((zone) => zone.refusals.some((refusal) => !refusal.allowed))
+  return refused || errors.length > 0 ? EXIT.refused : EXIT.done
 }

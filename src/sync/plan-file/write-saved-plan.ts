@@ -1,0 +1,51 @@
+import type { ExistingRecord } from '../../model/record.ts'
+import type { ExistingZone } from '../../model/zone.ts'
+import type { Plan } from '../../plan/plan.ts'
+import { planDocument } from '../../report/plan-document.ts'
+import { planFileText } from './plan-file-text.ts'
+import { checksumOf, sealedText, signatureOf } from './plan-seal.ts'
+import type { SavedPlanDocument, SavedRecord, SavedState, SavedTarget, SavedZone } from './saved-plan.ts'
+
+/** What is saved of a run that planned. */
+export interface PlanToSave {
+  readonly plan: Plan
+  /** In the order of the plan. */
+  readonly zones: readonly SavedZone[]
+  /** Every target of the zones. */
+  readonly targets: readonly SavedTarget[]
+}
+
+/** The text of a plan file. With a key it is signed; the key is not in it. */
+export function savedPlanText({ plan, zones, targets }: PlanToSave, key: string | null): string {
+  const { zones: planned, ...rest } = planDocument(plan)
+  const unsealed = {
+    ...rest,
+    targets: targets.map(({ name, type, address }) => ({ name, type, address })),
+    zones: planned.map((zone, index) => {
+      const existing = zones[index]?.existing ?? null
+      return existing === null || zone.changes.length === 0 ? zone : { ...zone, state: stateOf(existing) }
+    }),
+  }
+  const sealed = sealedText(unsealed)
+  const { format, version, created, tool, targets: bound, zones: saved, ...others } = unsealed
+  const document: SavedPlanDocument = {
+    format,
+    version,
+    created,
+    tool,
+    checksum: checksumOf(sealed),
+    ...(key === null ? {} : { signature: signatureOf(sealed, key) }),
+    targets: bound,
+    zones: saved,
+    ...others,
+  }
+  return planFileText(document)
+}
+
+const stateOf = ({ id, settings, records }: ExistingZone): SavedState => ({
+  id: id ?? null,
+  settings: Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)),
+  records: records.map(savedRecord),
+})
+
+const savedRecord = ({ id, name, type, ttl, data }: ExistingRecord): SavedRecord => [id ?? null, name, type, ttl, data]
