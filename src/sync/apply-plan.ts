@@ -41,7 +41,7 @@ export async function applyZone(zone: ApplicableZone, run: ApplyRun): Promise<Zo
       if (change.subject === 'domain' && applied.zone) reference = applied.zone
       return { state: 'applied', id: applied.id ?? undefined }
     } catch (error) {
-      if (error instanceof ProviderError) return { state: error.ambiguous ? 'unknown' : 'failed', error: error.message }
+      if (error instanceof ProviderError) return { state: error.ambiguous ? 'unknown' : 'failed', error: failureText(error) }
       throw error
     }
   }
@@ -63,6 +63,8 @@ export async function applyZone(zone: ApplicableZone, run: ApplyRun): Promise<Zo
     return { plan, outcomes, readBack: 'not-read', diagnostics: [diagnosticOf(error)] }
   }
 }
+
+const failureText = ({ message, hint }: ProviderError): string => (hint === undefined ? message : `${message} (${hint})`)
 
 /** The zone as it is now; null where it is not there. A zone whose creation or deletion is in doubt is looked up. */
 async function readAgain(

@@ -4,7 +4,7 @@ import { hasErrors } from '../model/diagnostic.ts'
 import type { DomainName } from '../model/domain-name.ts'
 import { makeZonePlan } from '../plan/make-plan.ts'
 import type { Plan, ZonePlan } from '../plan/plan.ts'
-import type { Provider, ReadZone, ZoneReference } from '../providers/provider.ts'
+import type { Provider, ReadZone, RenderedFile, ZoneReference } from '../providers/provider.ts'
 import { diagnosticOf } from './diagnostic-of.ts'
 import { compareRendered, NOT_RENDERED, type RenderedComparison } from './rendered-state.ts'
 import type { OnProgress, ZoneJob } from './zone-job.ts'
@@ -117,9 +117,9 @@ export async function readAndPlan(
 ): Promise<PlannedZone> {
   const [existing, file] =
     reference === null
-      ? [null, null]
-      : await Promise.all([provider.readZone(reference, { signal }), provider.readRendered(reference, { signal })])
-  const rendered = existing === null ? NOT_RENDERED : compareRendered(file, existing)
+      ? [null, NO_FILE]
+      : await Promise.all([provider.readZone(reference, { signal }), readRendered(job, provider, reference, signal)])
+  const rendered = existing === null ? NOT_RENDERED : compareRendered(file.rendered, existing)
   const plan = makeZonePlan({
     desired: job.desired,
     existing,
@@ -132,7 +132,29 @@ export async function readAndPlan(
     rendered: rendered.state,
     servedApexNs: rendered.servedApexNs,
   })
-  return { job, reference, existing, rendered, plan }
+  return { job, reference, existing, rendered, plan: { ...plan, diagnostics: [...plan.diagnostics, ...file.diagnostics] } }
+}
+
+interface RenderedReading {
+  readonly rendered: RenderedFile | null
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+const NO_FILE: RenderedReading = { rendered: null, diagnostics: [] }
+
+/** The rendered file makes no call and stands in the way of none: what goes wrong with it is a warning. */
+async function readRendered(
+  job: ZoneJob,
+  provider: Provider,
+  reference: ZoneReference,
+  signal: AbortSignal | undefined,
+): Promise<RenderedReading> {
+  try {
+    return { rendered: await provider.readRendered(reference, { signal }), diagnostics: [] }
+  } catch (error) {
+    const { message, hint } = diagnosticOf(error)
+    return { rendered: null, diagnostics: [{ severity: 'warning', code: 'rendered-unavailable', message, hint, at: job.desired.at }] }
+  }
 }
 
 /** Whether a zone's plan may be applied: no error and no refusal that was not lifted. */

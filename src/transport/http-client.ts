@@ -45,7 +45,7 @@ export interface HttpClientOptions {
   readonly headers: Readonly<Record<string, string>>
   /** Connections kept open to the server. */
   readonly connections: number
-  /** Milliseconds for connecting, for the answer to begin, and between two pieces of it. */
+  /** Milliseconds for connecting, for the answer to begin, and between two pieces of it; the whole answer may take four times as long. */
   readonly timeout: number
   /** Octets of the largest answer that is read. */
   readonly maxResponse: number
@@ -61,6 +61,9 @@ const CONNECT_FAULTS: ReadonlySet<string> = new Set([
   'ERR_INVALID_URL',
 ])
 const TIMEOUT_FAULTS: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ABORT_ERR'])
+/** How many times the time for silence a whole answer may take. */
+const WHOLE_ANSWER = 4
+
 const TLS_FAULT = /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 
 /** A client with a keep-alive pool to one server. Redirects are not followed: they would carry the token elsewhere. */
@@ -86,6 +89,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     async request({ method, path, headers, body, signal }) {
       const client = await pool()
       const host = options.baseUrl.host
+      const deadline = deadlineOf(options.timeout * WHOLE_ANSWER, signal)
       try {
         const response = await client.request({
           method,
@@ -97,15 +101,33 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
             ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          ...(signal ? { signal } : {}),
+          signal: deadline.signal,
         })
         return { status: response.statusCode, headers: firstHeaders(response), text: await response.body.text() }
       } catch (error) {
         throw transportError(error, host)
+      } finally {
+        deadline.clear()
       }
     },
     async close() {
       if (opened) await (await opened).close()
+    },
+  }
+}
+
+/** Aborts with the given signal, and after the given milliseconds: an answer that trickles in never falls silent. */
+function deadlineOf(milliseconds: number, signal: AbortSignal | undefined): { readonly signal: AbortSignal; clear(): void } {
+  const controller = new AbortController()
+  const abort = (): void => controller.abort()
+  if (signal?.aborted) abort()
+  signal?.addEventListener('abort', abort)
+  const timer = setTimeout(abort, milliseconds)
+  return {
+    signal: controller.signal,
+    clear: () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
     },
   }
 }
@@ -120,7 +142,10 @@ function firstHeaders(response: Dispatcher.ResponseData): Record<string, string>
 }
 
 function transportError(error: unknown, host: string): TransportError {
-  const code = (error as { code?: string }).code ?? (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).name
+  const known = (error as { code?: unknown }).code ?? (error as { cause?: { code?: unknown } }).cause?.code
+  // What undici and the system throw has a code or a name of its own.
+  if (known === undefined && error instanceof TypeError) throw error
+  const code = String(known ?? (error as Error).name)
   const detail = (error as Error).message
   if (CONNECT_FAULTS.has(code))
     return new TransportError('unreachable', `${host} cannot be reached (${code})`, { sent: false, cause: error })
@@ -130,6 +155,7 @@ function transportError(error: unknown, host: string): TransportError {
     return new TransportError('timeout', `${host} did not answer in time`, { sent: true, cause: error })
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
     return new TransportError('too-large', `the answer of ${host} is larger than any of the interface`, { sent: true, cause: error })
-  if (code.startsWith('HPE_')) return new TransportError('garbled', `${host} does not speak HTTP (${code})`, { sent: true, cause: error })
+  if (code.startsWith('HPE_') || (error as Error).name === 'HTTPParserError')
+    return new TransportError('garbled', `${host} does not speak HTTP (${code})`, { sent: true, cause: error })
   return new TransportError('reset', `the connection to ${host} broke (${code}: ${detail})`, { sent: true, cause: error })
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
+import { expect, onTestFinished, type TestContext } from 'vitest'
 import { type RunningService, startService } from '../../src/service/index.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -13,6 +13,7 @@ export const TOKEN = 'zw-test-token-5b0c94e1d7a2'
 export interface Scene {
   readonly folder: string
   readonly front: Front
+  readonly expect: TestContext['expect']
   readonly service: RunningService
   /** Runs the program in this process, with no terminal. */
   run(...args: string[]): Promise<CliResult>
@@ -41,14 +42,17 @@ records:
   www: {type: CNAME, value: '@'}
 `
 
-/** Everything is taken down at the end of the test. */
-export async function openScene(options: SceneOptions = {}): Promise<Scene> {
+/** Everything is taken down at the end of the test. Tests that run beside others give their own context. */
+export async function openScene(
+  options: SceneOptions = {},
+  context: Pick<TestContext, 'expect' | 'onTestFinished'> = { expect, onTestFinished },
+): Promise<Scene> {
   const { files = { 'zones/example.com.yaml': ZONE }, script = () => null } = options
   const loopback = { host: '127.0.0.1', port: 0 }
   const service = await startService({ dataDirectory: null, listen: loopback, dns: loopback, bootstrapToken: TOKEN })
-  onTestFinished(() => service.stop())
+  context.onTestFinished(() => service.stop())
   const front = await startFront(script, new URL(service.baseUrl).origin)
-  onTestFinished(() => front.close())
+  context.onTestFinished(() => front.close())
   const folder = temporaryDirectory()
   const write: Scene['write'] = (some) => {
     for (const [path, text] of Object.entries(some)) {
@@ -61,7 +65,16 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     await service.flush()
     return withoutToken(await cli(args, { cwd: folder, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } }))
   }
-  return { folder, front, service, write, runWith, run: (...args) => runWith({}, ...args), files: () => filesBelow(folder) }
+  return {
+    folder,
+    front,
+    expect: context.expect,
+    service,
+    write,
+    runWith,
+    run: (...args) => runWith({}, ...args),
+    files: () => filesBelow(folder),
+  }
 }
 
 function configOf(origin: string, { dnsAddress }: RunningService, { provider = '', config = '' }: SceneOptions): string {
@@ -89,6 +102,7 @@ export function filesBelow(folder: string): Record<string, string> {
 
 /** What must hold after input or a server that is at fault: exit 1, a diagnostic with its code, and nothing done to anything. */
 export async function expectNothingDone(scene: Scene, code: string, ...args: string[]): Promise<CliResult> {
+  const { expect } = scene
   const before = scene.files()
   const begin = performance.now()
   const result = await scene.run(...args)

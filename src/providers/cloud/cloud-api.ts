@@ -7,6 +7,8 @@ import { type ApiPage, pageShape, ShapeError } from './api-shapes.ts'
 
 /** Items on a page: the most the interface gives (conventions, 4). */
 const PAGE_SIZE = 500
+/** Pages of the longest list that is read: a million items. */
+const MAX_PAGES = 2000
 /** Octets of the largest answer: a page of 500 records with targets of 65,535 characters. */
 const MAX_RESPONSE = 128 * 1024 * 1024
 /** Times a list is read anew when it shifts while it is read. */
@@ -161,17 +163,26 @@ async function readList<T extends { readonly id: number }>(
     request({ ...call, query: { ...call.query, page: number, page_size: PAGE_SIZE } }, (body) => pageShape(body, shape))
   for (let attempt = 1; attempt <= LIST_TRIES; attempt += 1) {
     const first = await page(1)
+    if (first.value.pages > MAX_PAGES) {
+      throw new ProviderError('provider-garbled', `${provider}: ${call.what}: a list of ${first.value.pages} pages is longer than any`)
+    }
+    if (!isPlausible(first.value)) continue
     const rest = await Promise.all(Array.from({ length: Math.max(0, first.value.pages - 1) }, (_, index) => page(index + 2)))
     const pages = [first, ...rest].map((answer) => answer.value)
-    const items = new Map(pages.flatMap((one) => one.data).map((item) => [item.id, item]))
-    const total = pages.reduce((sum, one) => sum + one.data.length, 0)
-    const steady = pages.every((one) => one.results === first.value.results) && items.size === first.value.results && total === items.size
-    if (steady) return { value: [...items.values()], serverTime: first.serverTime }
+    const items = pages.flatMap((one) => one.data)
+    const distinct = new Set(items.map((item) => item.id)).size
+    const steady =
+      pages.every((one) => one.results === first.value.results) && distinct === first.value.results && items.length === distinct
+    if (steady) return { value: items, serverTime: first.serverTime }
   }
   throw new ProviderError('provider-garbled', `${provider}: ${call.what}: the list changed each of the ${LIST_TRIES} times it was read`, {
     hint: 'somebody else is changing it; try again when they are done',
   })
 }
+
+/** Whether the first page can be that of a list with as many pages and items as it says. A server may give fewer on a page than it was asked for. */
+const isPlausible = ({ data, pages, results }: ApiPage<unknown>): boolean =>
+  pages <= 1 ? data.length === results : data.length > 0 && Math.ceil(results / data.length) === pages
 
 /** A server may say anything in an error, the token included. */
 function withoutSecret(error: unknown, token: string): unknown {
