@@ -1,4 +1,5 @@
-import { parseZoneFile } from '../formats/zone-file/parse-zone-file.ts'
+import { createZoneFileReader } from '../formats/zone-file/parse-zone-file.ts'
+import { isError } from '../model/diagnostic.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { RenderedState } from '../plan/plan.ts'
 import type { ReadZone, RenderedFile } from '../providers/provider.ts'
@@ -28,10 +29,6 @@ export function compareRendered(file: RenderedFile | null, zone: ReadZone): Rend
   if (file === null || zone.settings.type === 'slave') return NOT_RENDERED
   const disabled = zone.settings.status === 'disabled'
   if (file.lines.length === 0) return { state: disabled ? 'match' : 'stale', servedApexNs: null, differences: [] }
-  const parsed = parseZoneFile(`${file.lines.join('\n')}\n`, { origin: zone.name, file: `rendered ${zone.name}` })
-  const faults = parsed.diagnostics.filter((diagnostic) => diagnostic.severity === 'error')
-  if (faults.length > 0) return { state: 'differs', servedApexNs: null, differences: faults.slice(0, 10).map((fault) => fault.message) }
-
   const zoneTtl = zone.settings.ttl_sec || DEFAULT_TTL
   const isApexNs = (record: ResourceRecord): boolean => record.type === 'NS' && record.name === zone.name
   // For each listed record whether it is in the file.
@@ -39,8 +36,8 @@ export function compareRendered(file: RenderedFile | null, zone: ReadZone): Rend
   const servedApexNs: string[] = []
   const extra: ResourceRecord[] = []
   let found = 0
-  for (const record of parsed.records) {
-    if (record.type === 'SOA') continue
+  const reader = createZoneFileReader({ origin: zone.name, file: `rendered ${zone.name}` }, (record) => {
+    if (record.type === 'SOA') return
     const key = comparisonKey(record, zoneTtl)
     const isFound = listed.get(key)
     if (isFound === false) {
@@ -50,7 +47,10 @@ export function compareRendered(file: RenderedFile | null, zone: ReadZone): Rend
       if (isApexNs(record)) servedApexNs.push(record.data)
       else extra.push(record)
     }
-  }
+  })
+  reader.push(`${file.lines.join('\n')}\n`)
+  const faults = reader.end().diagnostics.filter(isError)
+  if (faults.length > 0) return { state: 'differs', servedApexNs: null, differences: faults.slice(0, 10).map((fault) => fault.message) }
   const missing =
     found === listed.size ? [] : zone.records.filter((record) => listed.get(comparisonKey(record, zoneTtl)) !== true && !isApexNs(record))
   if (extra.length === 0 && missing.length === 0) return { state: 'match', servedApexNs, differences: [] }
