@@ -11,7 +11,7 @@ import type { Plan } from '../../plan/plan.ts'
 import { PLAN_FORMAT, PLAN_VERSION, planDocument } from '../../report/plan-document.ts'
 import { boundPassed, firstDifference } from './canonical-json.ts'
 import { parseSavedDiagnostic, parseSavedZone } from './parse-saved-zone.ts'
-import { checksumOf, sameSeal, sealedText, signatureOf } from './plan-seal.ts'
+import { checksumOf, sameSeal, signatureOf } from './plan-seal.ts'
 import { PLAN_KEY, type SavedPlan, type SavedPlanDocument, type SavedTarget, type SavedZone } from './saved-plan.ts'
 
 /** Deepest is an address in a list of a zone's settings of a change; the rest is room for later versions. */
@@ -39,11 +39,10 @@ export function parseSavedPlan(text: string, file: string, key: string | null): 
   if (typeof value['checksum'] !== 'string')
     return refuse('plan-file-invalid', 'is a report of a plan without what applying it takes', REMAKE)
 
-  const sealed = sealedText(value)
-  if (!sameSeal(value['checksum'], checksumOf(sealed)))
+  if (!sameSeal(value['checksum'], checksumOf(value)))
     return refuse('plan-file-changed', 'was changed after it was saved: its checksum is another', REMAKE)
   const signature = value['signature']
-  const forged = signatureProblem(signature, sealed, key)
+  const forged = signatureProblem(value, key)
   if (forged !== null) return refuse('plan-file-signature', forged, `plan again where ${PLAN_KEY} is the same`)
 
   if (!validate(value)) return refuse('plan-file-invalid', `breaks the format of plans: ${schemaFault(validate.errors ?? [])}`, REMAKE)
@@ -74,10 +73,11 @@ function readJson(text: string): Result<Readonly<Record<string, unknown>>> {
   }
 }
 
-function signatureProblem(signature: unknown, sealed: string, key: string | null): string | null {
+function signatureProblem(document: Readonly<Record<string, unknown>>, key: string | null): string | null {
   if (key === null) return null
+  const { signature } = document
   if (signature === undefined) return `is not signed, and ${PLAN_KEY} asks for a signature`
-  return typeof signature === 'string' && sameSeal(signature, signatureOf(sealed, key))
+  return typeof signature === 'string' && sameSeal(signature, signatureOf(document, key))
     ? null
     : `was signed with another key than the one in ${PLAN_KEY}, or changed since`
 }

@@ -5,14 +5,20 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { canonicalJson } from './canonical-json.ts'
 
-/** What checksum and signature are over: the canonical JSON of the document without the two. */
-export const sealedText = (document: object): string => canonicalJson({ ...document, checksum: undefined, signature: undefined })
+/** Over the canonical JSON of the document but for the checksum itself: `sha256:` and 64 hexadecimal digits. */
+export const checksumOf = (document: object): string =>
+  `sha256:${createHash('sha256')
+    .update(canonicalJson({ ...document, checksum: undefined }))
+    .digest('hex')}`
 
-/** `sha256:` and 64 hexadecimal digits. */
-export const checksumOf = (sealed: string): string => `sha256:${createHash('sha256').update(sealed).digest('hex')}`
-
-/** `hmac-sha256:` and 64 hexadecimal digits (RFC 2104). */
-export const signatureOf = (sealed: string, key: string): string => `hmac-sha256:${createHmac('sha256', key).update(sealed).digest('hex')}`
+/** Over the canonical JSON of the document but for checksum and signature: `hmac-sha256:` and 64 hexadecimal digits (RFC 2104). */
+export const signatureOf = (document: object, key: string): string =>
+  `hmac-sha256:${createHmac('sha256', key)
+    .update(canonicalJson({ ...document, checksum: undefined, signature: undefined }))
+    .digest('hex')}`
 
 /** Whether two seals are the same, in a time that does not tell how much of them is. */
-export const sameSeal = (a: string, b: string): boolean => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+export function sameSeal(a: string, b: string): boolean {
+  const [octets, others] = [Buffer.from(a), Buffer.from(b)]
+  return octets.length === others.length && timingSafeEqual(octets, others)
+}

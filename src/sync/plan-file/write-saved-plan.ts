@@ -3,7 +3,7 @@ import type { ExistingZone } from '../../model/zone.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { planDocument } from '../../report/plan-document.ts'
 import { planFileText } from './plan-file-text.ts'
-import { checksumOf, sealedText, signatureOf } from './plan-seal.ts'
+import { checksumOf, signatureOf } from './plan-seal.ts'
 import type { SavedPlanDocument, SavedRecord, SavedState, SavedTarget, SavedZone } from './saved-plan.ts'
 
 /** What is saved of a run that planned. */
@@ -17,28 +17,18 @@ export interface PlanToSave {
 
 /** The text of a plan file. With a key it is signed; the key is not in it. */
 export function savedPlanText({ plan, zones, targets }: PlanToSave, key: string | null): string {
-  const { zones: planned, ...rest } = planDocument(plan)
-  const unsealed = {
-    ...rest,
+  const { format, version, created, tool, zones: planned, ...rest } = planDocument(plan)
+  const head = { format, version, created, tool }
+  const body = {
     targets: targets.map(({ name, type, address }) => ({ name, type, address })),
     zones: planned.map((zone, index) => {
       const existing = zones[index]?.existing ?? null
       return existing === null || zone.changes.length === 0 ? zone : { ...zone, state: stateOf(existing) }
     }),
+    ...rest,
   }
-  const sealed = sealedText(unsealed)
-  const { format, version, created, tool, targets: bound, zones: saved, ...others } = unsealed
-  const document: SavedPlanDocument = {
-    format,
-    version,
-    created,
-    tool,
-    checksum: checksumOf(sealed),
-    ...(key === null ? {} : { signature: signatureOf(sealed, key) }),
-    targets: bound,
-    zones: saved,
-    ...others,
-  }
+  const seal = key === null ? {} : { signature: signatureOf({ ...head, ...body }, key) }
+  const document: SavedPlanDocument = { ...head, checksum: checksumOf({ ...head, ...seal, ...body }), ...seal, ...body }
   return planFileText(document)
 }
 
