@@ -98,6 +98,7 @@ export const DIAGNOSTIC_CODES = {
   'provider-rate-limited': 'The server wants fewer requests.',
   'provider-failed': 'The server failed.',
   'provider-garbled': 'The answer is not what the interface promises.',
+  'provider-stopped': 'A request was not sent, since the run was stopped.',
   'nameserver-failed': 'A name server could not be asked.',
   'zone-missing': 'The zone does not exist at the target.',
   // Plan and apply
@@ -109,6 +110,8 @@ export const DIAGNOSTIC_CODES = {
   'rendered-unavailable': 'The rendered zone file could not be read.',
   'rendered-stale': 'The rendered zone file is older than the records.',
   'apply-unconfirmed': 'After applying, the records are not what the plan made.',
+  'apply-drift': 'Somebody else changed a zone while changes were made in it.',
+  'apply-altered': 'The server stored something else than it was sent.',
   // Saved plans
   'plan-file-invalid': 'A file is not a saved plan that can be applied.',
   'plan-file-changed': 'A saved plan was changed after it was saved.',
@@ -116,6 +119,13 @@ export const DIAGNOSTIC_CODES = {
   'plan-file-version': 'A saved plan is of a newer format than this program reads.',
   'plan-file-target': 'A target is not the one a saved plan was made for.',
   'plan-stale': 'A zone has moved since its plan was made.',
+  // Journal and rollback
+  'zone-locked': 'Another run is changing the zone.',
+  'journal-failed': 'The journal of a run cannot be written.',
+  'journal-unreadable': 'The journal of a run cannot be read.',
+  'run-unknown': 'No run of that name is in the journal, or more than one.',
+  'rollback-kept': 'Somebody changed what the run did not touch; a rollback keeps it.',
+  'rollback-conflict': 'What a run changed was changed again since; a rollback leaves it alone.',
   // The program itself
   usage: 'The command line is wrong.',
   'file-unwritable': 'A file cannot be written.',

@@ -1,0 +1,60 @@
+/** The lines of a file without having all of it in memory. */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+
+const CHUNK = 1 << 18
+
+/** Octets a line may have: the first of a run names every zone. */
+const MAX_LINE = 1 << 26
+
+export class LineTooLong extends Error {}
+
+/** Each line without its end. A last line that has no end was torn and is left out. Throws the system's error, and `LineTooLong`. */
+export function* linesOf(path: string): Generator<string> {
+  const file = openSync(path, 'r')
+  try {
+    const chunk = Buffer.alloc(CHUNK)
+    let rest: Buffer[] = []
+    let size = 0
+    for (;;) {
+      const count = readSync(file, chunk, 0, CHUNK, null)
+      if (count === 0) return
+      let from = 0
+      for (let end = chunk.indexOf(10, 0); end !== -1 && end < count; end = chunk.indexOf(10, from)) {
+        yield Buffer.concat([...rest, chunk.subarray(from, end)]).toString('utf8')
+        rest = []
+        size = 0
+        from = end + 1
+      }
+      if (from === count) continue
+      rest.push(Buffer.from(chunk.subarray(from, count)))
+      size += count - from
+      if (size > MAX_LINE) throw new LineTooLong(`a line of more than ${MAX_LINE} octets`)
+    }
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Octets at the end of a file among which its last line is looked for. */
+const TAIL = 4096
+
+/** The first line, and the last one if it has an end and is a short one; what is between is not read. */
+export function outerLinesOf(path: string): { readonly first: string | null; readonly last: string | null } {
+  const first = firstLineOf(path)
+  const file = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(file)
+    const tail = Buffer.alloc(Math.min(TAIL, size))
+    const text = tail.subarray(0, readSync(file, tail, 0, tail.length, size - tail.length))
+    if (text.at(-1) !== 10) return { first, last: null }
+    const start = text.lastIndexOf(10, -2)
+    return { first, last: start === -1 ? null : text.subarray(start + 1, -1).toString('utf8') }
+  } finally {
+    closeSync(file)
+  }
+}
+
+function firstLineOf(path: string): string | null {
+  for (const line of linesOf(path)) return line
+  return null
+}
