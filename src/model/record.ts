@@ -31,6 +31,10 @@ export const rrsetKey = (record: { readonly name: DomainName; readonly type: str
 /** A string that is equal for two records exactly if owner, type and data are. */
 export const recordKey = (record: ResourceRecord): string => `${record.name} ${record.type} ${record.data}`
 
+/** Whether two records are the same in all a zone says of them, their TTL included. */
+export const sameRecord = (a: ResourceRecord, b: ResourceRecord): boolean =>
+  a.name === b.name && a.type === b.type && a.ttl === b.ttl && a.data === b.data
+
 /** Records by RRset, in the order of first appearance. */
 export function groupRrsets<R extends ResourceRecord>(records: Iterable<R>): Map<string, R[]> {
   const sets = new Map<string, R[]>()

@@ -3,6 +3,7 @@ import type { SecretSource } from '../definitions/secret.ts'
 import type { Diagnostic, Severity } from '../model/diagnostic.ts'
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts'
 import type { DomainName } from '../model/domain-name.ts'
+import type { ExistingRecord, ResourceRecord } from '../model/record.ts'
 import type { ExistingZone, ZoneSettings } from '../model/zone.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import type { Change } from '../plan/change.ts'
@@ -29,7 +30,10 @@ export interface RenderedFile {
 }
 
 export interface ProviderCallOptions {
+  /** Ends what is under way at once. */
   readonly signal?: AbortSignal | undefined
+  /** Lets what is on the wire end, and sends nothing after it: no further try, no further page. */
+  readonly stop?: AbortSignal | undefined
 }
 
 /** What a provider did for a change. */
@@ -38,6 +42,8 @@ export interface AppliedChange {
   readonly id: number | string | null
   /** The zone as it is after a change to the zone itself. */
   readonly zone?: ZoneReference | undefined
+  /** The record as the provider says it stored it, where that is not what it was sent. */
+  readonly stored?: ResourceRecord | undefined
 }
 
 /** A place that holds zones. Methods throw `ProviderError` for every failure that is not a bug. */
@@ -56,6 +62,12 @@ export interface Provider {
   readZone(zone: ZoneReference, options?: ProviderCallOptions): Promise<ReadZone>
   /** The rendered zone file; null where the provider has none to show. */
   readRendered(zone: ZoneReference, options?: ProviderCallOptions): Promise<RenderedFile | null>
+  /** Those records that have the owner and type of any of the given ones, without reading the whole zone. Absent where that cannot be had. */
+  findRecords?(
+    zone: ZoneReference,
+    like: readonly ResourceRecord[],
+    options?: ProviderCallOptions,
+  ): Promise<readonly ExistingRecord[]>
   /** Makes one change. `zone` is null exactly for the creation of a zone. */
   applyChange(zone: ZoneReference | null, change: Change, options?: ProviderCallOptions): Promise<AppliedChange>
   close(): Promise<void>
@@ -82,6 +94,10 @@ export class ProviderError extends Error {
   readonly code: DiagnosticCode
   /** The request may have been carried out all the same. */
   readonly ambiguous: boolean
+  /** The provider may carry it out even later: nothing shows that it has done with the request. */
+  readonly mayStillAct: boolean
+  /** No request was sent: the run was stopped first. */
+  readonly notBegun: boolean
   /** HTTP status or DNS rcode, for a report. */
   readonly status: string | null
   readonly severity: Severity = 'error'
@@ -89,12 +105,21 @@ export class ProviderError extends Error {
   constructor(
     code: DiagnosticCode,
     message: string,
-    options: { ambiguous?: boolean; status?: string; hint?: string | undefined; cause?: unknown } = {},
+    options: {
+      ambiguous?: boolean
+      mayStillAct?: boolean
+      notBegun?: boolean
+      status?: string | undefined
+      hint?: string | undefined
+      cause?: unknown
+    } = {},
   ) {
     super(message, { cause: options.cause })
     this.name = 'ProviderError'
     this.code = code
     this.ambiguous = options.ambiguous ?? false
+    this.mayStillAct = options.mayStillAct ?? false
+    this.notBegun = options.notBegun ?? false
     this.status = options.status ?? null
     this.hint = options.hint
   }

@@ -36,6 +36,8 @@ export interface ApplyRun {
   readonly onCall?: ((zone: ApplicableZone, index: number) => void) | undefined
   /** Called as each change ends. What is in doubt then may be settled by the reading at the end. */
   readonly onOutcome?: ((zone: ApplicableZone, index: number, outcome: Outcome) => void) | undefined
+  /** Called as each zone ends, read again. */
+  readonly onZone?: ((zone: ApplicableZone, outcome: ZoneOutcome) => void) | undefined
 }
 
 /** Applies zones one beside the other; a failure in one does not stop another. Gives one outcome a zone, in the same order. */
@@ -46,7 +48,13 @@ export function applyZones(zones: readonly ApplicableZone[], run: ApplyRun): Pro
     if (!provider) throw new Error(`no provider ${plan.target}`)
     if (!watches.has(plan.target)) watches.set(plan.target, watchTarget(provider))
   }
-  return Promise.all(zones.map((zone) => applyZone(zone, watches.get(zone.plan.target) as TargetWatch, run)))
+  return Promise.all(
+    zones.map(async (zone) => {
+      const outcome = await applyZone(zone, watches.get(zone.plan.target) as TargetWatch, run)
+      run.onZone?.(zone, outcome)
+      return outcome
+    }),
+  )
 }
 
 /** Makes a zone's changes along their order, concurrently where it allows, then reads the zone again and compares. */

@@ -1,64 +1,174 @@
 /** After applying: the zone is read again and held against what the calls should have made of it. */
 import type { Diagnostic } from '../model/diagnostic.ts'
-import { type ExistingRecord, type ResourceRecord, recordKey } from '../model/record.ts'
+import { type ExistingRecord, type ResourceRecord, recordKey, sameRecord } from '../model/record.ts'
 import type { ExistingZone } from '../model/zone.ts'
-import type { Change } from '../plan/change.ts'
 import { differingSettings } from '../plan/domain-change.ts'
-import { finalRecords } from '../plan/final-state.ts'
 import type { Outcome, ZonePlan } from '../plan/plan.ts'
 
-/** Differences named in a diagnostic. */
-const SHOWN = 3
+/** Differences that are named one by one. */
+const SHOWN = 20
 
-/** How what is live differs from what the calls that were applied should have made; null where it does not. */
-export function unexpectedDifference(
+const HINT = 'what somebody else did was left as it is; plan again to see it'
+
+/** A record that should be there, or one that may be, since whether it was made is in doubt. */
+interface Expected {
+  readonly record: ExistingRecord
+  /** Made so by this run. */
+  readonly own: boolean
+}
+
+interface Difference {
+  readonly own: boolean
+  readonly text: string
+}
+
+/** How what is live differs from what the calls should have made of the zone, a diagnostic for each difference. */
+export function unexpectedDifferences(
   plan: ZonePlan,
   outcomes: readonly Outcome[],
   before: ExistingZone | null,
   live: ExistingZone | null,
-): Diagnostic | null {
-  const applied = plan.changes.filter((_, index) => outcomes[index]?.state === 'applied')
+  isUnmanaged: (record: ResourceRecord) => boolean = () => false,
+): Diagnostic[] {
+  const { certain, possible } = expectedRecords(plan, outcomes, before?.records ?? [])
+  const managed = (records: readonly ExistingRecord[]): ExistingRecord[] => records.filter((record) => !isUnmanaged(record))
   const differences = [
-    ...settingDifferences(applied, live),
-    ...recordDifferences(finalRecords(before?.records ?? [], applied), live?.records ?? [], isDeleted(applied)),
+    ...settingDifferences(plan, outcomes, live),
+    ...recordDifferences(
+      certain.filter(({ record, own }) => own || !isUnmanaged(record)),
+      possible,
+      managed(live?.records ?? []),
+    ),
   ]
-  if (differences.length === 0) return null
-  const more = differences.length > SHOWN ? `, and ${differences.length - SHOWN} more` : ''
-  return {
-    severity: 'error',
-    code: 'apply-unconfirmed',
-    message: `${plan.zone} at ${plan.target} is not what the calls should have made of it: ${differences.slice(0, SHOWN).join(', ')}${more}`,
-    hint: 'somebody else changed the zone meanwhile; what they did was not overwritten. Plan again to see it',
-  }
+  const shown = differences.slice(0, SHOWN).map(({ own, text }) => diagnostic(plan, own, text))
+  const rest = differences.length - SHOWN
+  return rest > 0
+    ? [
+        ...shown,
+        diagnostic(
+          plan,
+          differences.slice(SHOWN).some(({ own }) => own),
+          `there are ${rest} more differences`,
+        ),
+      ]
+    : shown
 }
 
-const isDeleted = (applied: readonly Change[]): boolean =>
-  applied.some((change) => change.subject === 'domain' && change.action === 'delete')
+const diagnostic = ({ zone, target }: ZonePlan, own: boolean, text: string): Diagnostic => ({
+  severity: own ? 'error' : 'warning',
+  code: own ? 'apply-unconfirmed' : 'apply-drift',
+  message: `${zone} at ${target}: ${text}`,
+  hint: HINT,
+})
 
-function settingDifferences(applied: readonly Change[], live: ExistingZone | null): string[] {
-  return applied.flatMap((change) => {
-    if (change.subject !== 'domain' || change.desired === null) return []
-    return live === null
-      ? ['the zone is not there']
-      : differingSettings(live.settings, change.desired).map((field) => `${field} is ${JSON.stringify(live.settings[field])}`)
+/** What should be there once the calls have done what their outcomes say, and what may be there or not. */
+function expectedRecords(
+  { changes }: ZonePlan,
+  outcomes: readonly Outcome[],
+  before: readonly ExistingRecord[],
+): { certain: Expected[]; possible: ResourceRecord[] } {
+  const touched = new Map<number | string, 'gone' | 'doubtful'>()
+  const certain: Expected[] = []
+  const possible: ResourceRecord[] = []
+  let zoneDeleted = false
+  for (const [index, change] of changes.entries()) {
+    const outcome = outcomes[index]
+    const applied = outcome?.state === 'applied'
+    if (change.subject === 'domain') zoneDeleted ||= change.action === 'delete' && applied
+    if (change.subject === 'domain' || !outcome || (!applied && outcome.state !== 'unknown')) continue
+    if (change.existing) {
+      touched.set(identity({ ...change.existing, id: change.id ?? undefined }), applied ? 'gone' : 'doubtful')
+      if (!applied) possible.push(change.existing)
+    }
+    if (!change.desired) continue
+    if (!applied) {
+      possible.push(change.desired)
+      continue
+    }
+    const id = change.action === 'create' ? outcome.id : (change.id ?? undefined)
+    certain.push({ record: id === undefined ? change.desired : { ...change.desired, id }, own: true })
+  }
+  if (zoneDeleted) return { certain: [], possible: [] }
+  const stay = before.filter((record) => !touched.has(identity(record))).map((record): Expected => ({ record, own: false }))
+  return { certain: [...stay, ...certain], possible }
+}
+
+const identity = (record: ExistingRecord): number | string => record.id ?? contentKey(record)
+const contentKey = (record: ResourceRecord): string => `${recordKey(record)} ${record.ttl}`
+
+function settingDifferences({ changes }: ZonePlan, outcomes: readonly Outcome[], live: ExistingZone | null): Difference[] {
+  return changes.flatMap((change, index) => {
+    if (change.subject !== 'domain' || outcomes[index]?.state !== 'applied') return []
+    if (change.desired === null) return live === null ? [] : [{ own: true, text: 'the zone was deleted and is there again' }]
+    if (live === null) return [{ own: true, text: 'the zone is not there' }]
+    return differingSettings(live.settings, change.desired).map((field) => ({
+      own: true,
+      text: `${field} is ${JSON.stringify(live.settings[field])} instead of ${JSON.stringify(change.desired?.[field])}`,
+    }))
   })
 }
 
-function recordDifferences(expected: readonly ResourceRecord[], live: readonly ExistingRecord[], deleted: boolean): string[] {
-  const counts = new Map<string, { record: ResourceRecord; count: number }>()
-  const count = (record: ResourceRecord, by: 1 | -1): void => {
-    const key = `${recordKey(record)} ${record.ttl}`
-    const entry = counts.get(key)
-    if (entry) entry.count += by
-    else counts.set(key, { record, count: by })
-  }
-  if (!deleted) for (const record of expected) count(record, 1)
-  for (const record of live) count(record, -1)
-  return [...counts.values()]
-    .filter((entry) => entry.count !== 0)
-    .map(
-      ({ record, count: balance }) =>
-        `${balance > 0 ? 'missing' : 'unexpected'} ${record.name} ${record.ttl ?? 'default'} ${record.type} ${record.data.slice(0, 100)}`,
-    )
-    .sort()
+/** Both sides as multisets of contents; what is left on each side is joined by identifier. */
+function recordDifferences(
+  certain: readonly Expected[],
+  possible: readonly ResourceRecord[],
+  live: readonly ExistingRecord[],
+): Difference[] {
+  const unmatched = new Map<string, ExistingRecord[]>()
+  for (const record of live) push(unmatched, contentKey(record), record)
+  const missing = certain.filter(({ record }) => !take(unmatched, contentKey(record), record.id))
+  for (const record of possible) take(unmatched, contentKey(record), undefined)
+  const foreign = new Map([...unmatched.values()].flat().map((record) => [identity(record), record]))
+  const known = new Set(certain.map(({ record }) => contentKey(record)))
+  return [
+    ...missing.map(({ record, own }) => lost(record, own, foreign)),
+    ...[...foreign.values()].map((record) => ({ own: known.has(contentKey(record)), text: appeared(record, known) })),
+  ].sort((a, b) => Number(b.own) - Number(a.own) || (a.text < b.text ? -1 : 1))
 }
+
+function lost(record: ExistingRecord, own: boolean, foreign: Map<number | string, ExistingRecord>): Difference {
+  const now = record.id === undefined ? undefined : foreign.get(record.id)
+  if (now) foreign.delete(identity(now))
+  if (own) {
+    const is = now === undefined ? 'and is not there' : `and is ${dataOf(now, record)}`
+    return { own, text: `${subject(record)} was made ${dataOf(record)} ${is}` }
+  }
+  const what =
+    now === undefined
+      ? `deleted ${subject(record)} ${dataOf(record)}`
+      : `changed ${subject(record)} from ${dataOf(record)} to ${dataOf(now, record)}`
+  return { own, text: `somebody else ${what} meanwhile` }
+}
+
+const appeared = (record: ExistingRecord, known: ReadonlySet<string>): string =>
+  known.has(contentKey(record))
+    ? `${subject(record)} ${dataOf(record)} is there more often than once`
+    : `somebody else created ${subject(record)} ${dataOf(record)} meanwhile`
+
+const subject = ({ name, type }: ResourceRecord): string => `${name} ${type}`
+
+/** Data with TTL, and with owner where that is not the one of `beside`. */
+function dataOf(record: ResourceRecord, beside: ResourceRecord = record): string {
+  const data = record.data.length > 100 ? `${record.data.slice(0, 100)}…` : record.data
+  const ttl = record.ttl === null ? '' : ` (TTL ${record.ttl})`
+  return `${record.name === beside.name ? '' : `${subject(record)} `}${data}${ttl}`
+}
+
+function push(map: Map<string, ExistingRecord[]>, key: string, record: ExistingRecord): void {
+  const list = map.get(key)
+  if (list) list.push(record)
+  else map.set(key, [record])
+}
+
+/** Takes one record of this content away, the one with the identifier where there is one. */
+function take(map: Map<string, ExistingRecord[]>, key: string, id: number | string | undefined): boolean {
+  const list = map.get(key)
+  if (!list || list.length === 0) return false
+  const index = list.length === 1 || id === undefined ? -1 : list.findIndex((record) => record.id === id)
+  list.splice(index === -1 ? list.length - 1 : index, 1)
+  return true
+}
+
+/** What a server stored instead of what it was sent, in words. */
+export const alteredText = (sent: ResourceRecord, stored: ResourceRecord): string | null =>
+  sameRecord(sent, stored) ? null : `${subject(sent)} was sent as ${dataOf(sent)} and stored as ${dataOf(stored, sent)}`

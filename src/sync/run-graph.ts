@@ -1,5 +1,6 @@
 import type { Change } from '../plan/change.ts'
 import type { Outcome } from '../plan/plan.ts'
+import { stopReason } from './stop-reason.ts'
 
 export interface GraphRun {
   /** Changes under way at once. */
@@ -37,9 +38,9 @@ export async function runGraph(
     }
   }
   const obstacle = (change: Change): string | null => {
-    if (run.stop?.aborted) return 'the run was interrupted'
     const failed = change.after.find((before) => outcomes[before]?.state !== 'applied')
-    return failed === undefined ? null : `it comes after ${describeChange(changes[failed] as Change)}, which was not applied`
+    if (failed !== undefined) return waitedInVain(changes[failed] as Change, outcomes[failed] as Outcome)
+    return run.stop?.aborted ? stopReason(run.stop) : null
   }
 
   await new Promise<void>((resolve, reject) => {
@@ -66,5 +67,8 @@ export async function runGraph(
   })
   return outcomes.map((outcome) => outcome ?? { state: 'skipped', because: 'its order has a circle' })
 }
+
+const waitedInVain = (change: Change, { state }: Outcome): string =>
+  `it comes after ${describeChange(change)}, ${state === 'unknown' ? 'of which it is not known whether it was applied' : 'which was not applied'}`
 
 export const describeChange = (change: Change): string => `${change.action} ${change.name}${change.type === null ? '' : ` ${change.type}`}`

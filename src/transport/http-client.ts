@@ -37,6 +37,8 @@ export interface HttpResponse {
 
 export interface HttpClient {
   request(request: HttpRequest): Promise<HttpResponse>
+  /** Gives the open connections up once their requests have ended: after an answer that was not to its request, none on them can be trusted. */
+  reset(): void
   close(): Promise<void>
 }
 
@@ -109,6 +111,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       } finally {
         deadline.clear()
       }
+    },
+    reset() {
+      opened?.then((given) => given.close()).catch(() => undefined)
+      opened = null
     },
     async close() {
       if (opened) await (await opened).close()

@@ -27,7 +27,9 @@ export function errorOfResponse(provider: string, what: string, response: HttpRe
   const said = reasons ?? `an answer that is not of the interface (${describeBody(response)})`
   return new ProviderError(code, `${provider}: ${what}: ${status} ${said}`, {
     status: String(status),
-    ambiguous: mutates && status >= 500,
+    ambiguous: mutates && (status >= 500 || status === 408),
+    // A gateway that waited in vain does not know whether the server behind it is at it yet.
+    mayStillAct: mutates && status === 504,
     hint: hintFor(code, scope, response),
   })
 }
@@ -43,6 +45,7 @@ export function errorOfTransport(provider: string, what: string, error: Transpor
           : 'provider-garbled'
   return new ProviderError(code, `${provider}: ${what}: ${error.message}`, {
     ambiguous: mutates && error.sent,
+    mayStillAct: mutates && error.fault === 'timeout',
     hint: code === 'provider-unreachable' ? unreachableHint(provider, error) : undefined,
     cause: error,
   })
@@ -72,7 +75,7 @@ function faultsOf(response: HttpResponse): ApiFault[] | null {
   const errors = (body as { errors?: unknown } | null)?.errors
   if (!Array.isArray(errors) || errors.length === 0) return null
   return errors.slice(0, 20).map((entry: { field?: unknown; reason?: unknown } | null) => ({
-    field: typeof entry?.field === 'string' ? entry.field : null,
+    field: typeof entry?.field === 'string' ? entry.field.slice(0, 100) : null,
     reason: typeof entry?.reason === 'string' ? entry.reason.slice(0, 500) : 'no reason given',
   }))
 }

@@ -135,3 +135,8 @@ export function pageShape<T>(value: unknown, item: (value: unknown) => T): ApiPa
 export function zoneFileShape(value: unknown): readonly string[] {
   return texts(fieldsOf(value, 'a zone file'), 'zone_file', 'a zone file')
 }
+
+/** The answer to an action: an object that is no record. */
+export function emptyShape(value: unknown): void {
+  if ('id' in fieldsOf(value, 'the answer to an action')) throw new ShapeError('the answer to an action is an object of its own')
+}

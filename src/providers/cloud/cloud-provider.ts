@@ -1,15 +1,9 @@
-import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
+import { type DomainName, parseDomainName, relativeName } from '../../model/domain-name.ts'
+import { type ExistingRecord, type ResourceRecord, sameRecord } from '../../model/record.ts'
 import type { ZoneSettings } from '../../model/zone.ts'
 import type { DomainChange, RecordChange } from '../../plan/change.ts'
-import {
-  type AppliedChange,
-  type Provider,
-  type ProviderCallOptions,
-  ProviderError,
-  type ReadZone,
-  type ZoneReference,
-} from '../provider.ts'
-import { type ApiDomain, domainShape, recordShape, zoneFileShape } from './api-shapes.ts'
+import type { AppliedChange, Provider, ProviderCallOptions, ReadZone, ZoneReference } from '../provider.ts'
+import { type ApiDomain, domainShape, emptyShape, recordShape, ShapeError, zoneFileShape } from './api-shapes.ts'
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
 import { type CloudApi, type CloudApiOptions, createCloudApi } from './cloud-api.ts'
 import { recordFromApi, recordToApi } from './record-codec.ts'
@@ -32,12 +26,10 @@ export function createCloudProvider(options: CloudApiOptions): Provider {
     readZone: (zone, call) => readZone(reach, zone, call),
     async readRendered(zone, call) {
       const what = `reading the rendered zone file of ${zone.name}`
-      const { value } = await api.request(
-        { method: 'GET', path: `/domains/${zone.id}/zone-file`, what, signal: call?.signal },
-        zoneFileShape,
-      )
+      const { value } = await api.request({ method: 'GET', path: `/domains/${zone.id}/zone-file`, what, ...call }, zoneFileShape)
       return { lines: value }
     },
+    findRecords: (zone, like, call) => findRecords(reach, zone, like, call),
     applyChange: (zone, change, call) =>
       change.subject === 'domain' ? applyDomainChange(reach, zone, change, call) : applyRecordChange(reach, zone, change, call),
     close: () => api.close(),
@@ -73,7 +65,7 @@ async function findZones(
 
 async function listZones({ api }: Reach, filter: unknown, call?: ProviderCallOptions): Promise<ZoneReference[]> {
   const what = filter === undefined ? 'listing domains' : 'looking up domains'
-  const { value } = await api.list({ method: 'GET', path: '/domains', what, filter, signal: call?.signal }, domainShape)
+  const { value } = await api.list({ method: 'GET', path: '/domains', what, filter, ...call }, domainShape)
   return value.flatMap((domain) => {
     const reference = zoneReference(domain)
     return reference === null ? [] : [reference]
@@ -103,11 +95,17 @@ async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCall
     method: 'GET',
     path: `/domains/${zone.id}/records`,
     what: `reading the records of ${zone.name}`,
-    signal: call?.signal,
+    ...call,
   } as const
-  const { value, serverTime } = await api.list(request, recordShape)
+  // Each page becomes records as it comes in, while others are under way.
+  const updated = new Set<string | null>()
+  const { value, serverTime } = await api.list(request, (item) => {
+    const record = recordShape(item)
+    updated.add(record.updated)
+    return recordFromApi(record, zone.name)
+  })
   let lastChange = zone.updated
-  for (const text of new Set(value.map((record) => record.updated))) {
+  for (const text of updated) {
     const time = timeOf(text)
     if (time !== null && (lastChange === null || time > lastChange)) lastChange = time
   }
@@ -115,37 +113,71 @@ async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCall
     name: zone.name,
     id: zone.id,
     settings: zone.settings,
-    records: value.map((record) => recordFromApi(record, zone.name)),
+    records: value,
     quietFor: lastChange === null || serverTime === null ? null : Math.max(0, serverTime - lastChange),
   }
 }
 
+/** Asks by owner and type. An SRV owner is put together by the service, so that all SRV records are asked for. */
+async function findRecords(
+  { api }: Reach,
+  zone: ZoneReference,
+  like: readonly ResourceRecord[],
+  call?: ProviderCallOptions,
+): Promise<ExistingRecord[]> {
+  const wanted = new Map(like.map(({ name, type }) => [`${type} ${type === 'SRV' ? '' : name}`, { name, type }]))
+  const conditions = [...wanted.values()].map(({ name, type }) =>
+    type === 'SRV' ? { type } : { type, name: relativeName(name, zone.name) },
+  )
+  const request = { method: 'GET', path: `/domains/${zone.id}/records`, what: `looking up records of ${zone.name}`, ...call } as const
+  const lists = await Promise.all(
+    filtersOf(conditions).map((filter) => api.list({ ...request, filter }, (item) => recordFromApi(recordShape(item), zone.name))),
+  )
+  return lists.flatMap(({ value }) => value)
+}
+
+/** Filters that together find what fits any of the conditions, each of a size that is sent. */
+function filtersOf(conditions: readonly object[]): object[] {
+  const filters: object[][] = []
+  let size = MAX_FILTER
+  for (const condition of conditions) {
+    const octets = Buffer.byteLength(JSON.stringify(condition)) + 1
+    size += octets
+    if (size > MAX_FILTER - 10) {
+      filters.push([])
+      size = octets
+    }
+    filters.at(-1)?.push(condition)
+  }
+  return filters.map((some) => (some.length === 1 ? (some[0] as object) : { '+or': some }))
+}
+
 async function applyDomainChange(
-  { api, name: provider }: Reach,
+  { api }: Reach,
   zone: ZoneReference | null,
   change: DomainChange,
   call?: ProviderCallOptions,
 ): Promise<AppliedChange> {
-  const signal = call?.signal
-  const reference = (domain: ApiDomain): ZoneReference => {
-    const changed = zoneReference(domain)
-    if (changed !== null) return changed
-    throw new ProviderError('provider-garbled', `${provider}: the domain ${change.name} came back as ${JSON.stringify(domain.domain)}`)
+  const shape = (body: unknown): ZoneReference => {
+    const domain = domainShape(body)
+    const reference = zoneReference(domain)
+    if (reference?.name === change.name && (change.id ?? domain.id) === domain.id) return reference
+    throw new ShapeError(`the domain ${change.name} came back as ${JSON.stringify(domain.domain)}, number ${domain.id}`)
   }
   if (change.action === 'create') {
     const body = { domain: change.name.slice(0, -1), ...change.desired }
-    const { value } = await api.request({ method: 'POST', path: '/domains', body, what: `creating ${change.name}`, signal }, domainShape)
-    return { id: value.id, zone: reference(value) }
+    const { value } = await api.request({ method: 'POST', path: '/domains', body, what: `creating ${change.name}`, ...call }, shape)
+    return { id: value.id, zone: value }
   }
   const path = `/domains/${change.id}`
   if (change.action === 'delete') {
-    await api.request({ method: 'DELETE', path, what: `deleting ${change.name}`, signal }, () => undefined)
+    await api.request({ method: 'DELETE', path, what: `deleting ${change.name}`, ...call }, emptyShape)
     return { id: change.id }
   }
   // The type is repeated: the service asks for it when a slave is updated.
   const body = { type: zone?.settings.type, ...change.desired }
-  const { value } = await api.request({ method: 'PUT', path, body, what: `updating ${change.name}`, signal }, domainShape)
-  return { id: value.id, zone: reference(value) }
+  const { value } = await api.request({ method: 'PUT', path, body, what: `updating ${change.name}`, ...call }, shape)
+  return { id: value.id, zone: value }
 }
 
 async function applyRecordChange(
@@ -155,20 +187,27 @@ async function applyRecordChange(
   call?: ProviderCallOptions,
 ): Promise<AppliedChange> {
   if (zone === null) throw new Error(`no zone for ${change.name} ${change.type}`)
-  const signal = call?.signal
   const records = `/domains/${zone.id}/records`
+  const { desired } = change
   const subject = `${change.name} ${change.type}`
   if (change.action === 'delete') {
-    await api.request({ method: 'DELETE', path: `${records}/${change.id}`, what: `deleting ${subject}`, signal }, () => undefined)
+    await api.request({ method: 'DELETE', path: `${records}/${change.id}`, what: `deleting ${subject}`, ...call }, emptyShape)
     return { id: change.id }
   }
-  if (change.desired === null) throw new Error(`no desired record for ${subject}`)
-  const fields = recordToApi(change.desired, zone.name)
-  if (change.action === 'update') {
-    await api.request({ method: 'PUT', path: `${records}/${change.id}`, body: fields, what: `updating ${subject}`, signal }, recordShape)
-    return { id: change.id }
-  }
-  const body = { type: change.type, ...fields }
-  const { value } = await api.request({ method: 'POST', path: records, body, what: `creating ${subject}`, signal }, recordShape)
-  return { id: value.id }
+  if (desired === null) throw new Error(`no desired record for ${subject}`)
+  const fields = recordToApi(desired, zone.name)
+  const request =
+    change.action === 'update'
+      ? ({ method: 'PUT', path: `${records}/${change.id}`, body: fields, what: `updating ${subject}`, ...call } as const)
+      : ({ method: 'POST', path: records, body: { type: change.type, ...fields }, what: `creating ${subject}`, ...call } as const)
+  const { value } = await api.request(request, (body) => answeredRecord(body, change, zone))
+  return sameRecord(value, desired) ? { id: value.id } : { id: value.id, stored: value }
+}
+
+/** The record an answer tells of. One of another owner, type or number is the answer to some other request. */
+function answeredRecord(body: unknown, change: RecordChange, zone: ZoneReference): ExistingRecord & { readonly id: number } {
+  const api = recordShape(body)
+  const record = { ...recordFromApi(api, zone.name), id: api.id }
+  if (record.name === change.name && record.type === change.type && (change.id ?? api.id) === api.id) return record
+  throw new ShapeError(`${change.name} ${change.type} came back as ${record.name} ${record.type}, number ${api.id}`)
 }

@@ -8,7 +8,7 @@ import type { ApiRecord } from './api-shapes.ts'
 import { joinSrvOwner, splitSrvOwner } from './srv-owner.ts'
 
 /** A record as the service gives it, as a record of the model. What the model has no form for is kept as text that no definition can have. */
-export function recordFromApi(api: ApiRecord, zone: DomainName): ExistingRecord {
+export function recordFromApi(api: ApiRecord, zone: DomainName): ExistingRecord & { readonly id: number } {
   const name = ownerOf(api, zone)
   const ttl = api.ttl_sec === 0 ? null : (api.ttl_sec as Ttl)
   return { id: api.id, name, type: api.type, ttl, data: dataOf(api) }

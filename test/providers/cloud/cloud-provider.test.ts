@@ -15,7 +15,7 @@ afterEach(async () => {
 
 async function providerOf(handler: Handler, timeout = 2000): Promise<{ provider: Provider; server: ScriptedServer }> {
   const server = await scriptedServer(handler)
-  const retry = { tries: 3, firstDelay: 1, maxDelay: 50 }
+  const retry = { tries: 3, busyTries: 3, firstDelay: 1, maxDelay: 50, maxRetryAfter: 5000 }
   const provider = createCloudProvider({ provider: 'cloud', baseUrl: server.baseUrl, token: TOKEN, parallelism: 8, timeout, retry })
   open.push(server, provider)
   return { provider, server }
@@ -244,7 +244,7 @@ describe('changes', () => {
   })
   it('are created again after 429, which did nothing', async () => {
     const { provider, server } = await providerOf((_, response, count) =>
-      count === 1 ? json(response, 429, errors('Too many requests'), { 'retry-after': '0' }) : json(response, 200, record(5)),
+      count === 1 ? json(response, 429, errors('Too many requests'), { 'retry-after': '0' }) : json(response, 200, record(5, { name: 'www' })),
     )
     expect(await provider.applyChange(ZONE, creation)).toEqual({ id: 5 })
     expect(server.seen.map((one) => one.body)).toEqual([
