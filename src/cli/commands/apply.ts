@@ -26,7 +26,7 @@ export async function apply(io: CliIo, [args]: readonly [string[]], options: App
   const workspace = await openForApply(io, args, options)
   const interruption = listenForInterruption(console.say, 'Stopping: calls under way are finished. Once more to stop at once.')
   try {
-    if (!checkWorkspace(workspace, console)) {
+    if (!checkWorkspace(workspace, console, { inFull: workspace.saved !== undefined })) {
       if (options.format !== 'text') console.plan(emptyPlan(io, workspace.diagnostics), options.format)
       return EXIT.failure
     }
@@ -37,13 +37,13 @@ export async function apply(io: CliIo, [args]: readonly [string[]], options: App
   }
 }
 
-/** What is to be applied: definitions, or a saved plan, which is null for definitions. */
-type ApplyWorkspace = Workspace & { readonly saved: SavedPlan | null }
+/** What is to be applied: definitions, or a saved plan, which is null where it cannot be. */
+type ApplyWorkspace = Workspace & { readonly saved?: SavedPlan | null }
 
 async function openForApply(io: CliIo, args: readonly string[], options: ApplyOptions): Promise<ApplyWorkspace> {
   const { namesPlan, openSavedPlan } = await import('../open-saved-plan.ts')
   for (const argument of args) if (await namesPlan(io.cwd, argument)) return openSavedPlan(io, args, options)
-  return { ...(await openWorkspace(io, { ...options, zones: args })), saved: null }
+  return openWorkspace(io, { ...options, zones: args })
 }
 
 async function planAndApply(
@@ -68,7 +68,7 @@ async function planAndApply(
   if (!saved) reportPlanDiagnostics(ready.plan, console, options.format)
   if (inText) console.plan(ready.plan, 'text')
 
-  const status = await statusBeforeApply(io, ready.plan, console, interruption, { ...options, isSaved: saved !== null })
+  const status = await statusBeforeApply(io, ready.plan, console, interruption, { ...options, isSaved: saved != null })
   if (status !== null) {
     if (!inText) console.outcome(ready.plan, [], options.format)
     return status

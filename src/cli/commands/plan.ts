@@ -31,6 +31,7 @@ export async function plan(
   try {
     if (!checkWorkspace(workspace, console)) {
       if (options.format !== 'text') console.plan(emptyPlan(io, workspace.diagnostics), options.format)
+      if (options.out !== undefined) console.say(`${options.out} was not written.`)
       return EXIT.failure
     }
     const planned = await runPlan(workspace, io, console)
@@ -57,15 +58,18 @@ async function save(io: CliIo, file: string, planned: PlannedRun, workspace: Wor
   return (await import('../save-plan.ts')).savePlan(io, file, planned, workspace, console)
 }
 
-/** Says what is wrong with config and definitions. With an error nothing may go on, and no server has been asked. */
-export function checkWorkspace({ diagnostics }: Workspace, console: Console): boolean {
-  console.diagnostics(diagnostics, { from: 'error' })
+/**
+ * Says what is wrong with config and definitions, or with `inFull` (where no definitions are) everything that was found. With an error nothing may go on,
+ * and no server has been asked.
+ */
+export function checkWorkspace({ diagnostics }: Workspace, console: Console, { inFull = false } = {}): boolean {
+  console.diagnostics(diagnostics, inFull ? {} : { from: 'error' })
   const count = countDiagnostics(diagnostics)
   if (hasErrors(diagnostics)) {
     console.say(`${count}: no server was asked, nothing was changed.`)
     return false
   }
-  if (count !== null) console.note(`${count} about the definitions: "zonewright validate" shows them.`)
+  if (count !== null && !inFull) console.note(`${count} about the definitions: "zonewright validate" shows them.`)
   return true
 }
 

@@ -1,7 +1,10 @@
 /** What became of a zone between two readings, told so that a person can judge it. */
 import { compareRecords, type ExistingRecord, type ResourceRecord, recordKey } from '../../model/record.ts'
 import type { ExistingZone, ZoneSettings } from '../../model/zone.ts'
+import { differingSettings } from '../../plan/domain-change.ts'
+import { finalRecords } from '../../plan/final-state.ts'
 import { fingerprint } from '../../plan/fingerprint.ts'
+import type { ZonePlan } from '../../plan/plan.ts'
 import { counted } from '../../report/counts.ts'
 
 export interface MovedState {
@@ -101,3 +104,12 @@ function detailsOf({ added, removed, changed, replaced }: RecordDifferences): st
 
 const words = ({ name, type, ttl, data }: ResourceRecord): string =>
   `${name} ${ttl ?? 'default'} ${type} ${data.length > 200 ? `${data.slice(0, 200)}…` : data}`
+
+/** Whether a zone that was `before` is now as if all changes of its plan had been made. */
+export function isAsPlanned({ changes }: ZonePlan, before: ExistingZone | null, now: ExistingZone | null): boolean {
+  const own = changes.find((change) => change.subject === 'domain')
+  if (now === null) return own?.action === 'delete'
+  if (own?.subject === 'domain' && (own.desired === null || differingSettings(now.settings, own.desired).length > 0)) return false
+  const contents = (records: readonly ResourceRecord[]): string => records.map(contentKey).sort().join('\n')
+  return contents(finalRecords(before?.records ?? [], changes)) === contents(now.records)
+}

@@ -6,9 +6,8 @@ import type { ZonePlan } from '../../plan/plan.ts'
 import type { Provider, ReadZone, ZoneReference } from '../../providers/provider.ts'
 import type { ApplicableZone } from '../apply-plan.ts'
 import { diagnosticOf } from '../diagnostic-of.ts'
-import { unexpectedDifference } from '../read-back.ts'
 import type { OnProgress } from '../zone-job.ts'
-import { type MovedState, movedState } from './moved-state.ts'
+import { isAsPlanned, type MovedState, movedState } from './moved-state.ts'
 
 /** Zones read at once; requests are bounded by each provider itself. */
 const ZONES_AT_ONCE = 16
@@ -111,7 +110,7 @@ function staleDiagnostics(
   since: string,
 ): Diagnostic[] {
   const about = `${plan.zone} at ${plan.target}`
-  const done = isDone(plan, before, live)
+  const done = isAsPlanned(plan, before, live)
   return [
     {
       severity: 'error',
@@ -121,11 +120,4 @@ function staleDiagnostics(
     },
     ...details.slice(0, SHOWN).map((detail): Diagnostic => ({ severity: 'notice', code: 'plan-stale', message: `${about}: ${detail}` })),
   ]
-}
-
-/** Whether the zone is as if all changes of the plan had been made. */
-function isDone(plan: ZonePlan, before: ExistingZone | null, live: ReadZone | null): boolean {
-  const applied = plan.changes.map(() => ({ state: 'applied' }) as const)
-  const deletes = plan.changes.some(({ subject, action }) => subject === 'domain' && action === 'delete')
-  return (live === null) === deletes && unexpectedDifference(plan, applied, before, live) === null
 }

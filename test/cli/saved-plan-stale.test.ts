@@ -1,0 +1,163 @@
+import { PassThrough } from 'node:stream'
+import { expect, onTestFinished, test } from 'vitest'
+import { runCli } from '../../src/cli/program.ts'
+import { type Client, connect } from '../service/harness.ts'
+import { openScene, type Scene, TOKEN, withoutToken, ZONE } from './scene.ts'
+
+const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7')
+
+/** Two live zones, both changed in their definitions, and a client of somebody else. */
+async function plannedScene(): Promise<{ scene: Scene; client: Client; id: number; records: Record<string, number> }> {
+  const other = (text: string): string => text.replaceAll('example.com', 'example.net')
+  const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': other(ZONE) } })
+  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  scene.write({ 'zones/example.com.yaml': CHANGED, 'zones/example.net.yaml': other(CHANGED) })
+  expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
+  const { client, close } = connect(scene.service.baseUrl, TOKEN)
+  onTestFinished(close)
+  const { data } = await client.ok('GET', '/domains', undefined, { 'x-filter': '{"domain":"example.com"}' })
+  const { id } = data[0]
+  const listed = await client.ok('GET', `/domains/${id}/records`)
+  return {
+    scene,
+    client,
+    id,
+    records: Object.fromEntries(listed.data.map((record: { name: string; id: number }) => [record.name, record.id])),
+  }
+}
+
+interface Move {
+  readonly client: Client
+  readonly path: string
+  readonly records: Readonly<Record<string, number>>
+}
+
+test.each<[string, (move: Move) => Promise<unknown>, RegExp]>([
+  [
+    'a record that came',
+    ({ client, path }) => client.ok('POST', `${path}/records`, { type: 'TXT', name: 'theirs', target: 'x' }),
+    /: 1 record added \(plan again.*\n(?:.*\n)*notice\[plan-stale\] example\.com\. at cloud: added theirs\.example\.com\. default TXT "x"\n/,
+  ],
+  [
+    'a record that went',
+    ({ client, path, records }) => client.ok('DELETE', `${path}/records/${records['www']}`),
+    /: 1 record removed .*\n.*: removed www\.example\.com\. default CNAME example\.com\.\n/,
+  ],
+  [
+    'a record with another address',
+    ({ client, path, records }) => client.ok('PUT', `${path}/records/${records['mail']}`, { target: '192.0.2.99' }),
+    /: 1 record changed .*\n.*: changed mail\.example\.com\. 3600 A 192\.0\.2\.2 to mail\.example\.com\. 3600 A 192\.0\.2\.99\n/,
+  ],
+  [
+    'a record with another TTL',
+    ({ client, path, records }) => client.ok('PUT', `${path}/records/${records['mail']}`, { ttl_sec: 300 }),
+    /: changed mail\.example\.com\. 3600 A 192\.0\.2\.2 to mail\.example\.com\. 300 A 192\.0\.2\.2\n/,
+  ],
+  [
+    'a record that was deleted and created again',
+    async ({ client, path, records }) => {
+      await client.ok('DELETE', `${path}/records/${records['mail']}`)
+      await client.ok('POST', `${path}/records`, { type: 'A', name: 'mail', target: '192.0.2.2', ttl_sec: 3600 })
+    },
+    /: replaced mail\.example\.com\. 3600 A 192\.0\.2\.2 by one like it/,
+  ],
+  [
+    'another setting',
+    ({ client, path }) => client.ok('PUT', path, { description: 'mine \u001b[31m' }),
+    /: 1 setting changed .*\n.*: description is "mine \\u001b\[31m", and was ""\n/,
+  ],
+  ['a zone that went', ({ client, path }) => client.ok('DELETE', path), /: it is not there any more; it had 3 records/],
+  [
+    'a zone that was made again',
+    async ({ client, path }) => {
+      await client.ok('DELETE', path)
+      await client.ok('POST', '/domains', { domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
+    },
+    /: it was deleted and made again: its identifier is \d+, and was \d+, 3 records removed/,
+  ],
+])('%s: no zone of the plan is touched', async (_, move, expected) => {
+  const { scene, client, id, records } = await plannedScene()
+  await move({ client, path: `/domains/${id}`, records })
+  const before = scene.front.mutations().length
+  const { status, stderr } = await scene.run('apply', 'plan.json', '--yes')
+  expect(stderr).toMatch(/^error\[plan-stale\] example\.com\. at cloud has moved since the plan was made/m)
+  expect(stderr).toMatch(expected)
+  expect(stderr).not.toContain('example.net')
+  expect(stderr).toMatch(/Nothing was applied\.\n$/)
+  expect(status).toBe(3)
+  expect(scene.front.mutations()).toHaveLength(before)
+})
+
+test('of many differences the first are told', async () => {
+  const { scene, client, id } = await plannedScene()
+  for (let index = 0; index < 25; index += 1)
+    await client.ok('POST', `/domains/${id}/records`, { type: 'A', name: `n${index}`, target: '192.0.2.1' })
+  const { stderr } = await scene.run('apply', 'plan.json', '--yes')
+  expect(stderr).toContain('25 records added; the first 20 differences are shown')
+  expect(stderr.match(/notice\[plan-stale\]/g)).toHaveLength(20)
+  const quiet = await scene.run('apply', 'plan.json', '--yes', '--quiet')
+  expect(quiet).toMatchObject({ status: 3, stderr: expect.not.stringContaining('notice') })
+})
+
+test('a zone without changes may move as it likes', async () => {
+  const { scene, client, id } = await plannedScene()
+  scene.write({ 'zones/example.com.yaml': ZONE })
+  expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
+  await client.ok('POST', `/domains/${id}/records`, { type: 'TXT', name: 'theirs', target: 'x' })
+  const { status, stdout } = await scene.run('apply', 'plan.json', '--yes')
+  expect(status).toBe(0)
+  expect(stdout).toContain('Applied: 0 created, 1 updated, 0 deleted in 1 zone')
+})
+
+/** Runs the program on a terminal where somebody says yes after so many seconds, while `meanwhile` happens. */
+async function onTerminal(scene: Scene, args: readonly string[], seconds: number, meanwhile: () => Promise<unknown>) {
+  const written = { stdout: '', stderr: '' }
+  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin })
+  const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 200 })
+  let clock = Date.now()
+  let asked = false
+  stderr.on('data', (chunk) => {
+    written.stderr += chunk
+    if (asked || !written.stderr.includes('[y/N]')) return
+    asked = true
+    void meanwhile().then(() => {
+      clock += seconds * 1000
+      stdin.write('yes\n')
+    })
+  })
+  const stdout = { write: (text: string) => (written.stdout += text) }
+  const env = { ZONEWRIGHT_TOKEN: TOKEN, NO_COLOR: '1' }
+  const status = await runCli(args, { stdout, stderr, stdin, env, cwd: scene.folder, now: () => new Date(clock) })
+  return withoutToken({ status, ...written })
+}
+
+test.each([
+  ['definitions', ['apply']],
+  ['a saved plan', ['apply', 'plan.json']],
+])('%s: after a long pause at the question zones are read again', async (_, args) => {
+  const { scene, client, id } = await plannedScene()
+  const before = scene.front.mutations().length
+  const theirs = () => client.ok('POST', `/domains/${id}/records`, { type: 'TXT', name: 'theirs', target: 'x' })
+  const { status, stderr } = await onTerminal(scene, args, 31, theirs)
+  expect(stderr).toContain('example.com. at cloud has moved since it was read for this plan: 1 record added')
+  expect(stderr).toContain('added theirs.example.com. default TXT "x"')
+  expect(stderr).toContain('Nothing was applied.')
+  expect(status).toBe(3)
+  expect(scene.front.mutations()).toHaveLength(before)
+})
+
+test.each([
+  [31, 2],
+  [29, 0],
+])('after %i seconds in which nothing moved the changes are made, with %i more readings of zones', async (seconds, readings) => {
+  const { scene } = await plannedScene()
+  let read = 0
+  const count = async (): Promise<void> => {
+    read = scene.front.heard.length
+  }
+  const { status } = await onTerminal(scene, ['apply', 'plan.json'], seconds, count)
+  expect(status).toBe(0)
+  const after = scene.front.heard.slice(read)
+  const first = after.findIndex(({ method }) => method !== 'GET')
+  expect(after.slice(0, first).filter(({ path }) => path.includes('/records'))).toHaveLength(readings)
+})

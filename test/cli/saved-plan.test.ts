@@ -1,0 +1,280 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type CliResult, cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { put, resealed } from '../sync/plan-file/saved-text.ts'
+import { openScene, type Scene, TOKEN, withoutToken, ZONE } from './scene.ts'
+
+const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7').replace("www: {type: CNAME, value: '@'}", 'new: {type: AAAA, value: "2001:db8::1"}')
+
+/** Another machine: nothing but the config and these files. */
+function secondMachine(scene: Scene, files: Readonly<Record<string, string>>) {
+  const folder = temporaryDirectory()
+  const config = readFileSync(join(scene.folder, 'zonewright.yaml'), 'utf8')
+  for (const [path, text] of Object.entries({ 'zonewright.yaml': config, ...files })) writeFileSync(join(folder, path), text)
+  const runWith = async (env: Readonly<Record<string, string>>, ...args: string[]): Promise<CliResult> =>
+    withoutToken(await cli(args, { cwd: folder, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } }))
+  return { folder, runWith, run: (...args: string[]) => runWith({}, ...args) }
+}
+
+/** A scene whose zone is live, with a changed definition that is planned and saved. */
+async function savedScene(options: { env?: Readonly<Record<string, string>>; definition?: string; args?: readonly string[] } = {}) {
+  const scene = await openScene()
+  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  scene.write({ 'zones/example.com.yaml': options.definition ?? CHANGED })
+  const planned = await scene.runWith(options.env ?? {}, 'plan', '--out', 'plan.json', ...(options.args ?? []))
+  return { scene, planned, text: existsSync(join(scene.folder, 'plan.json')) ? readFileSync(join(scene.folder, 'plan.json'), 'utf8') : '' }
+}
+
+const made = (scene: Scene): string[] => scene.front.mutations().map(({ method, path }) => `${method} ${path.replace(/\d+/g, '*')}`)
+
+test('is applied on another machine, exactly, without definitions, and only once', async () => {
+  const { scene, planned, text } = await savedScene()
+  expect(planned).toMatchObject({ status: 0, stderr: 'The plan is in plan.json: zonewright apply plan.json\n' })
+  expect(text).not.toContain(TOKEN)
+  const before = made(scene).length
+  const there = secondMachine(scene, { 'plan.json': text })
+
+  const applied = await there.run('apply', 'plan.json', '--yes')
+  expect(applied.stderr).toBe('')
+  expect(applied.status).toBe(0)
+  expect(applied.stdout).toContain('Applied: ')
+  expect(made(scene).slice(before).sort()).toEqual([
+    'DELETE /v*/domains/*/records/*',
+    'POST /v*/domains/*/records',
+    'PUT /v*/domains/*/records/*',
+  ])
+  expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
+
+  const again = await there.run('apply', 'plan.json', '--yes')
+  expect(again.status).toBe(3)
+  expect(again.stderr).toMatch(
+    /^error\[plan-stale\] example\.com\. at cloud has moved since the plan was made \(\S+\): .*\(it is as this plan would make it: the plan was applied already\)$/m,
+  )
+  expect(again.stderr).toMatch(/^Nothing was applied\.$/m)
+  expect(made(scene)).toHaveLength(before + 3)
+})
+
+test('makes a new zone, and deletes one where that was allowed', async () => {
+  const scene = await openScene()
+  expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
+  const create = secondMachine(scene, { 'plan.json': readFileSync(join(scene.folder, 'plan.json'), 'utf8') })
+  expect(await create.run('apply', 'plan.json', '--yes')).toMatchObject({ status: 0, stderr: '' })
+  expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
+
+  scene.write({ 'zones/example.com.yaml': 'domain: example.com\nabsent: true\nrecords: {}\n' })
+  const refused = await scene.run('plan', '--out', 'plan.json')
+  const loose = await scene.run('plan', '--out', 'allowed.json', '--allow', 'delete-zone')
+  expect([refused.status, loose.status]).toEqual([3, 0])
+  const there = secondMachine(scene, {
+    'refused.json': readFileSync(join(scene.folder, 'plan.json'), 'utf8'),
+    'allowed.json': readFileSync(join(scene.folder, 'allowed.json'), 'utf8'),
+  })
+  const before = made(scene).length
+  const notAllowed = await there.run('apply', 'refused.json', '--yes', '--allow', 'delete-zone')
+  expect(notAllowed.status).toBe(3)
+  expect(notAllowed.stderr).toContain('warning[usage] --allow does not count with a saved plan')
+  expect(made(scene)).toHaveLength(before)
+  expect(await there.run('apply', 'allowed.json', '--yes')).toMatchObject({ status: 0, stderr: '' })
+  expect(made(scene).slice(before)).toEqual(['DELETE /v*/domains/*'])
+})
+
+test('a plan with nothing to do is applied by doing nothing', async () => {
+  const { scene, text } = await savedScene({ definition: ZONE })
+  const heard = scene.front.heard.length
+  expect(await secondMachine(scene, { 'plan.json': text }).run('apply', 'plan.json')).toMatchObject({ status: 0, stderr: '' })
+  expect(scene.front.heard).toHaveLength(heard)
+})
+
+test('asks, and without a terminal needs --yes', async () => {
+  const { scene, text } = await savedScene()
+  const { status, stderr } = await secondMachine(scene, { 'plan.json': text }).run('apply', 'plan.json')
+  expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining('error[not-confirmed]') })
+})
+
+test('in JSON the outcome has the same format', async () => {
+  const { scene, text } = await savedScene()
+  const there = secondMachine(scene, { 'plan.json': text })
+  const applied = JSON.parse((await there.run('apply', 'plan.json', '--yes', '--format', 'json')).stdout)
+  expect(applied.zones[0].changes.map(({ outcome }: { outcome: { state: string } }) => outcome.state)).toEqual([
+    'applied',
+    'applied',
+    'applied',
+  ])
+  const stale = await there.run('apply', 'plan.json', '--yes', '--format', 'json')
+  expect(stale.status).toBe(3)
+  const document = JSON.parse(stale.stdout)
+  expect(document.zones[0].diagnostics.map(({ code }: { code: string }) => code)).toContain('plan-stale')
+  expect(document.zones[0].changes[0].outcome).toEqual({ state: 'skipped', because: 'the zone was not applied' })
+  // What was done is no plan to be done.
+  const report = secondMachine(scene, { 'report.json': JSON.stringify(applied) })
+  expect((await report.run('apply', 'report.json', '--yes')).stderr).toContain('error[plan-file-invalid] report.json is a report of a plan')
+})
+
+test.each<[string, (text: string, scene: Scene) => string, string]>([
+  ['a changed byte', (text) => text.replace('192.0.2.7', '192.0.2.8'), 'plan-file-changed'],
+  ['a cut tail', (text) => text.slice(0, -20), 'plan-file-invalid'],
+  ['a lost first byte', (text) => text.slice(1), 'plan-file-invalid'],
+  ['nothing in it', () => '', 'plan-file-invalid'],
+  ['a newer version', (text) => resealed(text, put('version', 2)), 'plan-file-version'],
+  ['a base URL of another', (text) => resealed(text, put('targets.0.address', 'https://dns.example.net/v4')), 'plan-file-target'],
+  ['another type of provider', (text) => resealed(text, put('targets.0.type', 'zonefile')), 'plan-file-target'],
+  [
+    'a provider that the config does not have',
+    (text) => resealed(text.replaceAll('"cloud"', '"lab"'), put('tool', 'x')),
+    'provider-unknown',
+  ],
+  ['an identifier of another zone', (text) => resealed(text, put('zones.0.state.id', 99)), 'plan-file-invalid'],
+])('%s is refused before any server is asked', async (_, spoil, code) => {
+  const { scene, text } = await savedScene()
+  const heard = scene.front.heard.length
+  const { status, stderr } = await secondMachine(scene, { 'plan.json': spoil(text, scene) }).run('apply', 'plan.json', '--yes')
+  expect(stderr).toContain(`error[${code}]`)
+  expect(status).toBe(1)
+  expect(scene.front.heard).toHaveLength(heard)
+})
+
+test('identifiers of another zone, forged with everything that belongs to them, do not reach it', async () => {
+  const scene = await openScene({
+    files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') },
+  })
+  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  scene.write({ 'zones/example.com.yaml': CHANGED })
+  expect((await scene.run('plan', 'example.com', '--out', 'plan.json')).status).toBe(0)
+  const { fingerprint } = await import('../../src/plan/fingerprint.ts')
+  const forged = resealed(readFileSync(join(scene.folder, 'plan.json'), 'utf8'), (document) => {
+    const [zone] = document.zones
+    zone.state.id += 1
+    for (const record of zone.state.records) record[0] += 3
+    for (const change of zone.changes) if (change.id !== null) change.id += 3
+    const records = zone.state.records.map(([id, name, type, ttl, data]: unknown[]) => ({ id, name, type, ttl, data }))
+    zone.fingerprint = fingerprint({ name: zone.zone, id: zone.state.id, settings: zone.state.settings, records })
+  })
+  const before = made(scene).length
+  const { status, stderr } = await secondMachine(scene, { 'plan.json': forged }).run('apply', 'plan.json', '--yes')
+  expect(stderr).toContain('it was deleted and made again')
+  expect(status).toBe(3)
+  expect(made(scene)).toHaveLength(before)
+})
+
+test('signatures: right, wrong, missing, not checked', async () => {
+  const { scene, text, planned } = await savedScene({ env: { ZONEWRIGHT_PLAN_KEY: 'f00dfeedcafe' } })
+  expect(planned.stderr).toContain('The plan is in plan.json, signed')
+  expect(text + planned.stdout + planned.stderr).not.toContain('f00dfeedcafe')
+  const unsigned = resealed(text, put('signature', undefined))
+  const there = secondMachine(scene, { 'plan.json': text, 'unsigned.json': unsigned })
+  const statusOf = async (file: string, env: Readonly<Record<string, string>>): Promise<string> => {
+    const { status, stderr } = await there.runWith(env, 'apply', file)
+    return `${status} ${/(?:error|notice)\[plan-file-signature\]|error\[not-confirmed\]/.exec(stderr)?.[0]}`
+  }
+  expect(await statusOf('plan.json', { ZONEWRIGHT_PLAN_KEY: 'f00dfeedcafe' })).toBe('1 error[not-confirmed]')
+  expect(await statusOf('plan.json', { ZONEWRIGHT_PLAN_KEY: 'other' })).toBe('1 error[plan-file-signature]')
+  expect(await statusOf('plan.json', { ZONEWRIGHT_PLAN_KEY: '' })).toBe('1 error[plan-file-signature]')
+  expect(await statusOf('unsigned.json', { ZONEWRIGHT_PLAN_KEY: 'f00dfeedcafe' })).toBe('1 error[plan-file-signature]')
+  const unchecked = await there.run('apply', 'plan.json', '--yes')
+  expect(unchecked.status).toBe(0)
+  expect(unchecked.stderr).toContain('plan.json is signed, and the signature was not checked: ZONEWRIGHT_PLAN_KEY is not set')
+})
+
+test('an empty key signs nothing, and is said', async () => {
+  const { planned, text } = await savedScene({ env: { ZONEWRIGHT_PLAN_KEY: '' } })
+  expect(planned).toMatchObject({
+    status: 0,
+    stderr: expect.stringContaining('warning[plan-file-signature] ZONEWRIGHT_PLAN_KEY is set and empty'),
+  })
+  expect(JSON.parse(text).signature).toBeUndefined()
+})
+
+test('a file of a hundred megabytes is refused at once', async () => {
+  const scene = await openScene()
+  writeFileSync(join(scene.folder, 'plan.json'), '{')
+  truncateSync(join(scene.folder, 'plan.json'), 100_000_000)
+  const begin = performance.now()
+  const { status, stderr } = await scene.run('apply', 'plan.json', '--yes')
+  expect(stderr).toMatch(/^error\[plan-file-invalid\] plan\.json has 100000000 octets; a saved plan has at most/)
+  expect(status).toBe(1)
+  expect(performance.now() - begin).toBeLessThan(1000)
+})
+
+test.each<[string, readonly string[], string]>([
+  ['a path where nothing is', ['./plan.json'], 'error[plan-file-invalid] ./plan.json does not exist'],
+  ['a name where nothing is', ['plan.json'], 'error[plan-file-invalid] plan.json does not exist'],
+  ['a folder', ['./zones'], 'error[plan-file-invalid] ./zones is not a file'],
+  ['a definition', ['zones/example.com.yaml'], 'error[plan-file-invalid] zones/example.com.yaml is not JSON'],
+  ['two files', ['./a.json', './b.json'], 'error[usage] apply takes one saved plan, or zones'],
+  ['a file and a zone', ['./a.json', 'example.com'], 'error[usage] apply takes one saved plan, or zones'],
+  ['a file and a target', ['./a.json', '--target', 'cloud'], 'error[usage] --target does not go with a saved plan'],
+])('%s', async (_, args, expected) => {
+  const scene = await openScene()
+  const { status, stderr } = await scene.run('apply', '--yes', ...args)
+  expect(stderr).toContain(expected)
+  expect(status).toBe(1)
+  expect(scene.front.heard).toEqual([])
+})
+
+test('a zone is a zone where a zone file of its name is in the folder; a plan of that name is explained', async () => {
+  const { scene, text } = await savedScene()
+  scene.write({ 'example.com': 'www A 192.0.2.1\n' })
+  expect((await scene.run('apply', 'example.com')).stderr).toContain('error[not-confirmed]')
+  scene.write({ 'example.com': text })
+  const { status, stderr } = await scene.run('apply', 'example.com', '--yes')
+  expect(stderr).toContain(
+    'error[usage] example.com is a saved plan and also the zone example.com. (a plan file is named by a path such as ./plan.json',
+  )
+  expect(status).toBe(1)
+  expect((await scene.run('apply', 'example.com.')).stderr).toContain('error[not-confirmed]')
+  expect((await scene.run('apply', './example.com', '--yes')).status).toBe(0)
+})
+
+test('is not written where the plan has errors, nor over something else, nor where there is no folder', async () => {
+  const { scene, planned } = await savedScene({
+    definition: ZONE.replace("{type: CNAME, value: '@'}", '{type: HINFO, value: {cpu: a, os: b}}'),
+  })
+  expect(planned.status).toBe(1)
+  expect(planned.stderr).toContain('plan.json was not written: the plan has errors.')
+  scene.write({ 'zones/example.com.yaml': 'domain: example.com\nrecords: 1\n' })
+  expect(await scene.run('plan', '--out', 'plan.json')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('plan.json was not written.'),
+  })
+  expect(existsSync(join(scene.folder, 'plan.json'))).toBe(false)
+
+  scene.write({ 'zones/example.com.yaml': CHANGED })
+  const over = await scene.run('plan', '--out', 'zones/example.com.yaml')
+  expect(over).toMatchObject({ status: 1, stderr: expect.stringContaining('error[file-exists] zones/example.com.yaml') })
+  expect(readFileSync(join(scene.folder, 'zones/example.com.yaml'), 'utf8')).toBe(CHANGED)
+  expect(await scene.run('plan', '--out', 'no/plan.json')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('error[file-unwritable] no/plan.json'),
+  })
+
+  writeFileSync(join(scene.folder, 'plan.json'), '')
+  expect((await scene.run('plan', '--out', 'plan.json', '--detailed-exitcode')).status).toBe(2)
+  expect((await scene.run('plan', '--out', 'plan.json', '--quiet')).stderr).toBe('')
+  mkdirSync(join(scene.folder, 'folder.json'))
+  expect((await scene.run('plan', '--out', 'folder.json')).status).toBe(1)
+})
+
+test('a plan whose zone could not be read is not written', async () => {
+  const scene = await openScene({
+    script: ({ path }) => (path.includes('/domains') ? { status: 403, body: '{"errors":[{"reason":"no"}]}' } : null),
+  })
+  const { status, stderr } = await scene.run('plan', '--out', 'plan.json')
+  expect(status).toBe(1)
+  expect(stderr).toContain('plan.json was not written: the plan has errors.')
+  expect(existsSync(join(scene.folder, 'plan.json'))).toBe(false)
+})
+
+test('where a target cannot be asked nothing is applied, and that is a failure', async () => {
+  let down = false
+  const scene = await openScene({ script: () => (down ? { status: 403, body: '{"errors":[{"reason":"no"}]}' } : null) })
+  expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
+  down = true
+  rmSync(join(scene.folder, 'zones'), { recursive: true })
+  const { status, stderr } = await scene.run('apply', 'plan.json', '--yes')
+  expect(stderr).toMatch(/error\[provider-forbidden\]/)
+  expect(stderr).toContain('Nothing was applied.')
+  expect(status).toBe(1)
+  expect(scene.front.mutations()).toEqual([])
+})
