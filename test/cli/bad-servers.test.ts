@@ -1,7 +1,7 @@
 /** Servers that are not there, lie, or refuse: a clear diagnostic with its code, exit 1, nothing half-done, in bounded time. */
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, type TestContext, test } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 import type { Heard, Reply, Script } from './front.ts'
 import { expectNothingDone, openScene, TOKEN, ZONE } from './scene.ts'
@@ -195,9 +195,10 @@ describe('a server that is right about the domain, and of its records says', () 
   })
 })
 
-describe('a server that cannot be spoken with', () => {
-  test('nobody listens', async () => {
-    const scene = await openScene()
+describe.concurrent('a server that cannot be spoken with', () => {
+  test('nobody listens', async (context) => {
+    const { expect } = context
+    const scene = await openScene({}, context)
     const port = await freePort()
     const config = scene.files()['zonewright.yaml'] as string
     scene.write({ 'zonewright.yaml': config.replace(scene.front.origin, `http://127.0.0.1:${port}`) })
@@ -207,8 +208,9 @@ describe('a server that cannot be spoken with', () => {
     )
   })
 
-  test('a name without an address', async () => {
-    const scene = await openScene()
+  test('a name without an address', async (context) => {
+    const { expect } = context
+    const scene = await openScene({}, context)
     const config = scene.files()['zonewright.yaml'] as string
     scene.write({ 'zonewright.yaml': config.replace(/http:\/\/127[^/]*/, 'https://nobody.invalid') })
     const { stderr } = await expectNothingDone(scene, 'provider-unreachable', 'plan')
@@ -216,7 +218,7 @@ describe('a server that cannot be spoken with', () => {
   })
 
   /** A server below HTTP. */
-  async function speak(behave: (socket: Socket) => void): Promise<string> {
+  async function speak({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, behave: (socket: Socket) => void): Promise<string> {
     const sockets = new Set<Socket>()
     const server = createServer((socket) => {
       sockets.add(socket)
@@ -231,7 +233,7 @@ describe('a server that cannot be spoken with', () => {
     return `http://127.0.0.1:${(server.address() as { port: number }).port}`
   }
 
-  test.each([
+  test.for([
     ['another protocol', (socket: Socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'), 'provider-garbled'],
     [
       'less than it promised',
@@ -239,15 +241,15 @@ describe('a server that cannot be spoken with', () => {
       'provider-failed',
     ],
     ['headers without end', (socket: Socket) => socket.end(`HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(1e5)}\r\n`), 'provider-[a-z]+'],
-  ])('%s', async (_, behave, code) => {
-    const scene = await openScene()
-    const origin = await speak((socket) => socket.once('data', () => behave(socket)))
+  ] as const)('%s', async ([, behave, code], context) => {
+    const scene = await openScene({}, context)
+    const origin = await speak(context, (socket) => socket.once('data', () => behave(socket)))
     scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(scene.front.origin, origin) })
     await expectNothingDone(scene, code, 'plan')
   })
 
-  test.each([
-    ['never answers', (_: Socket) => undefined],
+  test.for([
+    ['never answers', (_: Socket): void => undefined],
     [
       'answers an octet at a time for ever',
       (socket: Socket) => {
@@ -256,9 +258,10 @@ describe('a server that cannot be spoken with', () => {
         socket.on('close', () => clearInterval(timer))
       },
     ],
-  ])('one that %s is given up', { timeout: 30_000 }, async (_, behave) => {
-    const scene = await openScene({ provider: 'timeout: 0.2' })
-    const origin = await speak((socket) => socket.once('data', () => behave(socket)))
+  ] as const)('one that %s is given up', { timeout: 30_000 }, async ([, behave], context) => {
+    const { expect } = context
+    const scene = await openScene({ provider: 'timeout: 0.2' }, context)
+    const origin = await speak(context, (socket) => socket.once('data', () => behave(socket)))
     scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(scene.front.origin, origin) })
     const { stderr } = await expectNothingDone(scene, 'provider-timeout', 'plan')
     expect(stderr).toMatch(/did not answer in time/)

@@ -1,0 +1,137 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { expectNothingDone, filesBelow, openScene, TOKEN } from './scene.ts'
+
+const provider = (settings: string): string => `providers: {cloud: {type: cloud, ${settings}}}\n`
+
+describe('a config with', () => {
+  test.each([
+    ['broken YAML', 'providers: {', 'yaml-syntax', '1:13'],
+    ['a key twice', `${provider('token: env:X')}providers: {}\n`, 'yaml-duplicate-key', '2:1'],
+    ['an unknown key', `provider: {}\n`, 'schema-unknown-key', '1:1'],
+    ['an unknown setting', provider('base_ulr: x'), 'schema-unknown-key', '1:34'],
+    ['text for zones', 'zones: all\n', 'schema-type', '1:8'],
+    ['a number for a token', provider('base_url: "http://127.0.0.1:1/v4", token: 12345'), 'schema-type', '1:76'],
+    [
+      'a target that is none',
+      `${provider("base_url: 'http://127.0.0.1:1/v4', token: env:X")}zones: [{targets: [lab]}]\n`,
+      'provider-unknown',
+      '2:20',
+    ],
+    ['a provider of no type', "providers: {cloud: {base_url: 'http://127.0.0.1:1/v4'}}\n", 'schema-missing-key', '1:20'],
+    ['a percentage beyond all', `${provider('token: env:X')}safety: {max_delete_percent: 300}\n`, 'schema-value', '2:30'],
+  ])('%s', async (_, text, code, place) => {
+    const scene = await openScene()
+    scene.write({ 'zonewright.yaml': text })
+    for (const command of [['plan'], ['apply', '--yes'], ['verify'], ['validate'], ['fmt']]) {
+      const { stdout, stderr } = await expectNothingDone(scene, code, ...command)
+      expect(stdout + stderr).toMatch(new RegExp(`^zonewright\\.yaml:${place}: error\\[${code}\\]`, 'm'))
+    }
+    expect(scene.front.heard).toEqual([])
+  })
+
+  test.each([
+    ['no address', provider('token: env:ZONEWRIGHT_TOKEN'), 'schema-missing-key'],
+    ['an address that is none', provider("base_url: 'cloud', token: env:ZONEWRIGHT_TOKEN"), 'schema-value'],
+    ['another protocol', provider("base_url: 'ftp://192.0.2.1/v4', token: env:ZONEWRIGHT_TOKEN"), 'schema-value'],
+    ['an address with a password', provider("base_url: 'https://u:p@dns.example.net/v4', token: env:ZONEWRIGHT_TOKEN"), 'schema-value'],
+    ['no token', provider("base_url: 'http://127.0.0.1:1/v4'"), 'secret-missing'],
+    ['a token from a variable that is not set', provider("base_url: 'http://127.0.0.1:1/v4', token: env:NOWHERE"), 'secret-missing'],
+    ['a token from a file that is not there', provider("base_url: 'http://127.0.0.1:1/v4', token: file:secrets/token"), 'secret-missing'],
+    ['a token from a folder', provider("base_url: 'http://127.0.0.1:1/v4', token: file:zones"), 'secret-missing'],
+    ['a type there is not', 'providers: {cloud: {type: clout}}\n', 'provider-unknown'],
+  ])('%s is refused before anything is asked, and is no matter for validate', async (_, text, code) => {
+    const scene = await openScene()
+    scene.write({ 'zonewright.yaml': text })
+    for (const command of [['plan'], ['apply', '--yes'], ['verify']]) {
+      const { stderr } = await expectNothingDone(scene, code, ...command)
+      expect(stderr).toMatch(new RegExp(`^zonewright\\.yaml:1:\\d+: error\\[${code}\\] providers\\.cloud`, 'm'))
+    }
+    expect((await scene.run('validate')).status).toBe(0)
+  })
+
+  test.each([
+    'http://192.0.2.1/v4',
+    'http://dns.example.net/v4',
+    'http://localhost.example.net/v4',
+    'http://127.0.0.1.example.net/v4',
+    'http://[2001:db8::1]/v4',
+  ])('plain %s would send the token to all who listen', async (url) => {
+    const scene = await openScene()
+    scene.write({ 'zonewright.yaml': provider(`base_url: '${url}', token: env:ZONEWRIGHT_TOKEN`) })
+    const { stderr } = await expectNothingDone(scene, 'insecure-url', 'apply', '--yes')
+    expect(stderr).toContain('without TLS')
+  })
+
+  test('no definition for its globs', async () => {
+    const scene = await openScene()
+    scene.write({ 'zonewright.yaml': `${scene.files()['zonewright.yaml']}zones: [{files: zone/*.yaml}]\n` })
+    await expectNothingDone(scene, 'no-definitions', 'plan')
+  })
+})
+
+test('no config: plan says what to do, validate and fmt do without', async () => {
+  const folder = temporaryDirectory()
+  for (const command of ['plan', 'apply', 'verify']) {
+    const { status, stdout, stderr } = await cli([command], { cwd: folder })
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toMatch(/^error\[config-missing\] there is no zonewright\.yaml here or in a folder above \(.*zonewright init.*\)\n/)
+  }
+  expect((await cli(['plan', '-c', 'other.yaml'], { cwd: folder })).stderr).toContain('error[config-missing] other.yaml does not exist')
+  writeFileSync(join(folder, 'example.com.yaml'), 'www: {type: A, value: 192.0.2.1}\n')
+  expect((await cli(['validate', 'example.com.yaml'], { cwd: folder })).stderr).toBe('1 zone, 1 record in 1 file: no faults.\n')
+  expect((await cli(['fmt', '--check', 'example.com.yaml'], { cwd: folder })).status).toBe(0)
+})
+
+describe('the token', () => {
+  test('in the config itself works, with a warning that does not repeat it', async () => {
+    const scene = await openScene()
+    const config = scene.files()['zonewright.yaml'] as string
+    scene.write({ 'zonewright.yaml': config.replace('env:ZONEWRIGHT_TOKEN', TOKEN) })
+    const validated = await scene.run('validate', '--quiet')
+    expect(validated.status).toBe(0)
+    expect(validated.stdout).toMatch(
+      /^zonewright\.yaml:2:\d+: warning\[secret-in-config\] providers\.cloud\.token holds a secret in plain text/,
+    )
+    expect((await scene.run('plan')).status).toBe(0)
+  })
+
+  test('from a file, without its newline', async () => {
+    const scene = await openScene()
+    scene.write({
+      'secrets/token': `${TOKEN}\n`,
+      'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('env:ZONEWRIGHT_TOKEN', 'file:secrets/token'),
+    })
+    expect((await scene.runWith({ ZONEWRIGHT_TOKEN: undefined }, 'plan')).status).toBe(0)
+    expect(scene.front.heard[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`)
+  })
+
+  test('with a line break in it is not sent', async () => {
+    const scene = await openScene()
+    const { status, stderr } = await scene.runWith({ ZONEWRIGHT_TOKEN: `${TOKEN}\r\nX-Injected: yes` }, 'plan')
+    expect(status).toBe(1)
+    expect(stderr).toContain('error[secret-missing]')
+    expect(scene.front.heard).toEqual([])
+  })
+
+  test('stands in no output of any command in any format, nor in any file', async () => {
+    const scene = await openScene()
+    const commands = [['validate'], ['plan'], ['apply'], ['apply', '--yes'], ['verify'], ['fmt', '--check']]
+    for (const command of commands) {
+      const formats = ['validate', 'verify'].includes(command[0] as string)
+        ? ['text', 'json', 'github']
+        : ['text', 'json', 'markdown', 'html', 'github']
+      for (const format of command[0] === 'fmt' ? [null] : formats) {
+        // The run itself looks for it in what comes out.
+        await scene.run(...command, '--verbose', ...(format === null ? [] : ['--format', format]))
+      }
+    }
+    expect(scene.front.heard.length).toBeGreaterThan(20)
+    expect(scene.front.heard.every(({ headers }) => headers.authorization === `Bearer ${TOKEN}`)).toBe(true)
+    expect(scene.front.heard.some(({ path, body }) => (path + body).includes(TOKEN))).toBe(false)
+    expect(Object.values(filesBelow(scene.folder)).some((text) => text.includes(TOKEN))).toBe(false)
+  })
+})

@@ -1,0 +1,100 @@
+/** A server may hold anything. Whatever it says reaches a terminal, a log, a page or a pull request as text and no more. */
+import { describe, expect, test } from 'vitest'
+import type { Script } from './front.ts'
+import { openScene, type Scene } from './scene.ts'
+
+const HOSTILE = [
+  '\u001b[2J\u001b[1;1Herased',
+  '\u001b]0;title\u0007\u001b]8;;http://evil.example\u0007link',
+  'line\n::error::forged\r\nline',
+  '\u202egnp.exe',
+  '\u0000\u0008\u007f\u009b31m',
+  '<script>alert(1)</script>&"\'',
+  '`code` | table ](x) ![i](y) @everyone',
+  'x'.repeat(70_000),
+]
+
+/** Control characters, line separators and what turns text around; a newline ends a line. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/u
+
+const page = (data: readonly unknown[]) => ({ body: JSON.stringify({ data, page: 1, pages: 1, results: data.length }) })
+
+/** A zone whose every text is hostile. */
+const holding =
+  (evil: string): Script =>
+  ({ method, path, body }) => {
+    if (method !== 'GET') return { status: 400, body: JSON.stringify({ errors: [{ field: evil, reason: `${evil} ${body.length}` }] }) }
+    if (path.includes('/records'))
+      return page(
+        ['A', 'TXT', 'CNAME', 'MX', 'SRV', 'CAA', evil].map((type, id) => ({
+          id,
+          type,
+          name: evil,
+          target: evil,
+          tag: evil,
+          service: evil,
+          protocol: evil,
+          ttl_sec: 300,
+        })),
+      )
+    if (path.includes('/zone-file')) return { body: JSON.stringify({ zone_file: ['$ORIGIN example.com.', `www IN TXT ${evil}`, evil] }) }
+    return page([
+      { id: 1, domain: 'example.com', type: 'master', status: 'active', soa_email: evil, description: evil, group: evil, tags: [evil] },
+      { id: 2, domain: evil, type: 'master', status: 'active', soa_email: 'a@example.com' },
+    ])
+  }
+
+const outputs = async (scene: Scene, ...args: string[]): Promise<string[]> => {
+  const { stdout, stderr } = await scene.run(...args)
+  return [stdout, stderr]
+}
+
+describe.each(HOSTILE)('%j', (evil) => {
+  test.each(['text', 'json', 'markdown', 'html', 'github'])('plan and apply as %s', async (format) => {
+    const scene = await openScene({ script: holding(evil) })
+    const allow = ['deletes', 'updates', 'empty-zone'].flatMap((name) => ['--allow', name])
+    for (const command of [['plan'], ['plan', '--verbose'], ['apply', '--yes', ...allow]]) {
+      const [stdout = '', stderr = ''] = await outputs(scene, ...command, '--format', format)
+      expect(stdout.length).toBeGreaterThan(100)
+      expect(stdout).not.toMatch(UNSAFE)
+      expect(stderr).not.toMatch(UNSAFE)
+      if (format === 'html') expect(stdout).not.toContain('<script>alert')
+      if (format === 'json') JSON.parse(stdout)
+      if (format !== 'json') expect(stdout + stderr).not.toMatch(/^::error::forged/m)
+    }
+  })
+
+  test.each(['text', 'json', 'github'])('verify as %s', async (format) => {
+    const scene = await openScene({ script: holding(evil) })
+    const { status, stdout, stderr } = await scene.run('verify', '--verbose', '--format', format)
+    expect(status).toBeGreaterThan(0)
+    expect(stdout + stderr).not.toMatch(UNSAFE)
+    expect(stdout).not.toMatch(/^::error::forged/m)
+  })
+
+  test('as the text of an error', async () => {
+    const scene = await openScene({ script: () => ({ status: 400, body: JSON.stringify({ errors: [{ field: evil, reason: evil }] }) }) })
+    const { status, stdout, stderr } = await scene.run('plan', '--verbose')
+    expect(status).toBe(1)
+    expect(stdout + stderr).not.toMatch(UNSAFE)
+    expect(stderr.length).toBeLessThan(5_000)
+  })
+
+  test('in definitions', async () => {
+    const scene = await openScene({
+      files: {
+        'zones/example.com.yaml': JSON.stringify({
+          domain: 'example.com',
+          [evil]: 1,
+          records: { [evil]: { type: evil, value: evil }, x: { type: 'A', value: evil } },
+        }),
+      },
+    })
+    for (const command of [['validate'], ['validate', '--verbose'], ['validate', '--format', 'github'], ['plan'], ['fmt', '--check']]) {
+      const { stdout, stderr } = await scene.run(...command)
+      expect(stdout + stderr).not.toMatch(UNSAFE)
+      expect(stdout).not.toMatch(/^::error::forged/m)
+    }
+  })
+})

@@ -1,0 +1,199 @@
+/** The program as a process: signals, pipes that close, a service that starts and stops. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { builtProgram, type ProgramRun, startProgram } from '../support/built-program.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import type { Script } from './front.ts'
+import { filesBelow, openScene, type Scene, TOKEN } from './scene.ts'
+
+beforeAll(async () => void (await builtProgram()))
+
+const MANY = `domain: example.com
+soa_email: hostmaster@example.com
+records:
+${Array.from({ length: 200 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1}\n`).join('')}`
+
+/** A service that takes its time over each record, so that a signal meets calls under way. */
+const slowly: Script = async ({ method, path }) => {
+  if (method === 'POST' && path.includes('/records')) await new Promise((resolve) => setTimeout(resolve, 30))
+  return null
+}
+
+const start = async (scene: Scene, ...args: string[]): Promise<ProgramRun> => {
+  const run = await startProgram(args, { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
+  onTestFinished(() => run.kill('SIGKILL'))
+  return run
+}
+
+const recordCalls = ({ front }: Scene): number => front.mutations().filter(({ path }) => path.includes('/records')).length
+
+async function reach(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+describe('a signal during apply', () => {
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s: calls under way end, the report is printed, exit %i, and the next apply does the rest', async (signal, status) => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
+    const run = await start(scene, 'apply', '--yes')
+    await reach(() => recordCalls(scene) >= 40)
+    run.kill(signal)
+    expect(await run.ended).toEqual({ status, signal: null })
+    expect(run.stderr()).toMatch(/^Stopping: /m)
+    const summary = /\nApplied in part: (\d+) created, 0 updated, 0 deleted in 1 zone \(\d+ calls\); (\d+) skipped\n$/.exec(run.stdout())
+    expect(summary).not.toBeNull()
+    const [, applied, skipped] = (summary as RegExpExecArray).map(Number) as [number, number, number]
+    expect(applied + skipped).toBe(201)
+    expect(applied).toBe(scene.front.mutations().length)
+    expect(run.stdout()).toContain('skipped: the run was interrupted')
+    const rest = await scene.run('apply', '--yes')
+    expect(rest.status).toBe(0)
+    expect(rest.stdout).toContain(`Applied: ${skipped} created`)
+    expect(scene.front.mutations()).toHaveLength(201)
+  })
+
+  test('while planning: nothing was applied', async () => {
+    const scene = await openScene({ script: () => 'silence' })
+    const run = await start(scene, 'apply', '--yes')
+    await reach(() => scene.front.heard.length > 0)
+    run.kill('SIGINT')
+    expect(await run.ended).toEqual({ status: 130, signal: null })
+    expect(run.stderr()).toMatch(/Nothing was applied\.\n$/)
+    expect(run.stderr()).not.toContain('fault of the program')
+  })
+
+  test('while waiting to try again', async () => {
+    const scene = await openScene({
+      script: () => ({ status: 429, headers: { 'content-type': 'application/json', 'retry-after': '20' }, body: '{}' }),
+    })
+    const run = await start(scene, 'apply', '--yes')
+    await reach(() => scene.front.heard.length > 0)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const begin = performance.now()
+    run.kill('SIGTERM')
+    expect(await run.ended).toEqual({ status: 143, signal: null })
+    expect(performance.now() - begin).toBeLessThan(5_000)
+  })
+
+  test('a second time ends the program at once', async () => {
+    const scene = await openScene({ script: ({ method, path }) => (method === 'POST' && path.includes('/records') ? 'silence' : null) })
+    const run = await start(scene, 'apply', '--yes')
+    await reach(() => recordCalls(scene) > 0)
+    run.kill('SIGINT')
+    await run.until('Stopping: ')
+    run.kill('SIGINT')
+    expect(await run.ended).toEqual({ status: 130, signal: null })
+  })
+})
+
+test.each([['plan'], ['verify']])('a signal ends %s at once', async (command) => {
+  const scene = await openScene({ script: () => 'silence' })
+  const run = await start(scene, command)
+  await reach(() => scene.front.heard.length > 0)
+  run.kill('SIGINT')
+  expect(await run.ended).toEqual({ status: 130, signal: null })
+})
+
+/** The exit status of the program when the reader of its output goes away at once. */
+async function withoutReader(scene: Scene, ...args: string[]): Promise<{ status: number | null; stderr: string }> {
+  const child = spawn(process.execPath, [await builtProgram(), ...args], {
+    cwd: scene.folder,
+    env: { ...process.env, ZONEWRIGHT_TOKEN: TOKEN },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  child.stdout.destroy()
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const [status] = (await once(child, 'close')) as [number | null]
+  return { status, stderr }
+}
+
+describe('a reader that goes away', () => {
+  test('is no failure of plan', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': MANY } })
+    expect(await withoutReader(scene, 'plan')).toEqual({ status: 0, stderr: '' })
+    expect((await withoutReader(scene, 'plan', '--detailed-exitcode')).status).toBe(2)
+  })
+
+  test('does not stop an apply half-way', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': MANY } })
+    expect(await withoutReader(scene, 'apply', '--yes')).toEqual({ status: 0, stderr: '' })
+    expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
+  })
+})
+
+describe('serve', () => {
+  const serve = async (cwd: string, args: readonly string[], env: Record<string, string | undefined> = {}): Promise<ProgramRun> => {
+    const run = await startProgram(['serve', ...args], { cwd, env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined, ...env } })
+    onTestFinished(() => run.kill('SIGKILL'))
+    return run
+  }
+  const FREE = ['--listen', '127.0.0.1:0', '--dns', '127.0.0.1:0']
+
+  test('prints one line of JSON when it is ready, the token once, and ends with 0', async () => {
+    const folder = temporaryDirectory()
+    const run = await serve(folder, FREE)
+    await run.until('listening')
+    const ready = JSON.parse(run.stdout())
+    expect(ready).toEqual({
+      event: 'listening',
+      http: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v4$/),
+      dns: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+    })
+    const token = /shown this once: (\S+)$/m.exec(run.stderr())?.[1]
+    const answer = await fetch(`${ready.http}/domains`, { headers: { authorization: `Bearer ${token}` } })
+    expect(answer.status).toBe(200)
+    run.kill('SIGTERM')
+    expect(await run.ended).toEqual({ status: 0, signal: null })
+    expect(Object.values(filesBelow(folder)).some((text) => text.includes(token as string))).toBe(false)
+    const again = await serve(folder, FREE)
+    await again.until('listening')
+    expect(again.stderr()).toBe('')
+  })
+
+  test('takes the token from the environment, and does not print it', async () => {
+    const run = await serve(temporaryDirectory(), [...FREE, '--dns', 'none'], { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN })
+    await run.until('listening')
+    const { http, dns } = JSON.parse(run.stdout())
+    expect(dns).toBeNull()
+    expect((await fetch(`${http}/domains`, { headers: { authorization: `Bearer ${TOKEN}` } })).status).toBe(200)
+    expect(run.stdout() + run.stderr()).not.toContain(TOKEN)
+  })
+
+  test('an address in use, a folder in use, a bad name: an error with a code and exit 1', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    onTestFinished(() => void taken.close())
+    const address = `127.0.0.1:${(taken.address() as { port: number }).port}`
+    const folder = temporaryDirectory()
+    const inUse = await serve(folder, [...FREE, '--listen', address])
+    expect((await inUse.ended).status).toBe(1)
+    expect(inUse.stderr()).toMatch(
+      /^error\[service-start\] the service cannot start: .*EADDRINUSE.* \(give another address with --listen or --dns; port 0 picks a free one\)\n$/,
+    )
+
+    // A start that failed has used up no token: the next one shows it.
+    const running = await serve(folder, FREE)
+    await running.until('listening')
+    expect(running.stderr()).toMatch(/shown this once: \S+/)
+    const second = await serve(folder, FREE)
+    expect((await second.ended).status).toBe(1)
+    expect(second.stderr()).toMatch(/^error\[service-start\] the service cannot start: the data directory .* is in use by process \d+\n$/)
+
+    const named = await serve(temporaryDirectory(), [...FREE, '--ns-names', 'a..b'])
+    expect((await named.ended).status).toBe(1)
+    expect(named.stderr()).toMatch(/^error\[service-start\] /)
+  })
+})
+
+test('a start takes little', async () => {
+  const run = await startProgram(['--version'], { cwd: temporaryDirectory() })
+  expect(await run.ended).toEqual({ status: 0, signal: null })
+  expect(run.stdout()).toMatch(/^\d+\.\d+\.\d+\n$/)
+})

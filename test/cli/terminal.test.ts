@@ -1,0 +1,164 @@
+/** The program on a real terminal: colours, the question, Ctrl-C at it, the progress bar. util-linux' script drives the terminal. */
+import { spawn } from 'node:child_process'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { builtProgram } from '../support/built-program.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { findTool } from '../support/tools.ts'
+import type { Script } from './front.ts'
+import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
+
+interface Session {
+  /** All that was shown, with its control sequences. */
+  readonly shown: string
+  readonly status: number | null
+}
+
+interface SessionOptions {
+  /** Typed when the terminal shows the text. */
+  readonly type?: readonly (readonly [when: string, keys: string])[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly columns?: number
+}
+
+/** Runs the program on a terminal of its own. */
+async function onTerminal(
+  scene: Scene,
+  args: readonly string[],
+  { type = [], env = {}, columns = 100 }: SessionOptions = {},
+): Promise<Session> {
+  const command = ['stty', 'cols', String(columns), ';', 'exec', process.execPath, await builtProgram(), ...args].join(' ')
+  const { FORCE_COLOR: _, NO_COLOR: __, ...inherited } = process.env
+  const child = spawn(findTool('script') as string, ['-qefc', command, '/dev/null'], {
+    cwd: scene.folder,
+    env: { ...inherited, TERM: 'xterm-256color', SHELL: '/bin/sh', ZONEWRIGHT_TOKEN: TOKEN, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let shown = ''
+  const pending = [...type]
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    shown += text
+    if (pending[0] !== undefined && shown.includes(pending[0][0])) {
+      const [, keys] = pending.shift() as readonly [string, string]
+      setTimeout(() => child.stdin.write(keys), 50)
+    }
+  })
+  const status = await new Promise<number | null>((resolve) => child.on('close', resolve))
+  expect(shown).not.toContain(TOKEN)
+  return { shown: shown.replaceAll('\r\n', '\n'), status }
+}
+
+const ESCAPE = '\u001b'
+
+const plain = (text: string): string => text.replaceAll(new RegExp(`${ESCAPE}\\[[0-9;?]*[A-Za-z]`, 'g'), '')
+
+const QUESTION = 'Make 4 calls in 1 zone? [y/N] '
+
+const slowly: Script = async ({ method, path }) => {
+  if (method === 'POST' && path.includes('/records')) await new Promise((resolve) => setTimeout(resolve, 60))
+  return null
+}
+
+const MANY = `domain: example.com
+soa_email: hostmaster@example.com
+records:
+${Array.from({ length: 120 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1}\n`).join('')}`
+
+describeWithTools(['script'], 'on a terminal', () => {
+  beforeAll(async () => void (await builtProgram()))
+
+  test('plan is coloured, unless it is asked not to be', async () => {
+    const scene = await openScene()
+    const coloured = await onTerminal(scene, ['plan'])
+    expect(coloured.status).toBe(0)
+    expect(coloured.shown).toContain(`${ESCAPE}[32m192.0.2.2${ESCAPE}[39m`)
+    for (const [args, env] of [
+      [['plan', '--no-color'], {}],
+      [['plan'], { NO_COLOR: '1' }],
+      [['plan'], { TERM: 'dumb' }],
+    ] as const) {
+      const { shown } = await onTerminal(scene, args, { env })
+      expect(shown).toBe(plain(coloured.shown))
+    }
+  })
+
+  test('a fault shows its line and what to do', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': `${ZONE}  x: {type: A, valu: 192.0.2.1}\n` } })
+    const { shown, status } = await onTerminal(scene, ['plan'])
+    expect(status).toBe(1)
+    expect(plain(shown)).toMatch(
+      /^zones\/example\.com\.yaml:7:16: error\[schema-unknown-key\] .*\n {4}6 \| .*\n {2}> 7 \| {3}x: \{type: A, valu: 192\.0\.2\.1\}\n {6}\| {16}\^\n/,
+    )
+    expect(plain(shown)).toContain('  hint: Did you mean "value"?\n')
+  })
+
+  test.each([
+    ['y\r', 0, /\nApplied: 4 created/],
+    ['yes\r', 0, /\nApplied: 4 created/],
+    ['n\r', 1, /\nNothing was applied\.\n$/],
+    ['\r', 1, /\nNothing was applied\.\n$/],
+    ['yep\r', 1, /\nNothing was applied\.\n$/],
+    ['\u0004', 1, /Nothing was applied\.\n$/],
+    ['\u0003', 130, /\nNothing was applied\.\n$/],
+  ])('asked, the answer is %j', async (keys, status, end) => {
+    const scene = await openScene()
+    const session = await onTerminal(scene, ['apply'], { type: [[QUESTION, keys]] })
+    expect(plain(session.shown)).toMatch(end)
+    expect(session.status).toBe(status)
+    expect(scene.front.mutations()).toHaveLength(status === 0 ? 4 : 0)
+  })
+
+  test('--yes asks nothing', async () => {
+    const scene = await openScene()
+    const { shown, status } = await onTerminal(scene, ['apply', '--yes'])
+    expect(status).toBe(0)
+    expect(shown).not.toContain('[y/N]')
+  })
+
+  test('Ctrl-C during an apply: the bar goes, a report stands, exit 130', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
+    const { shown, status } = await onTerminal(scene, ['apply', '--yes'], { type: [['Applying [', '\u0003']] })
+    expect(status).toBe(130)
+    expect(screenOf(shown)).toMatch(/\^?C?Stopping: calls under way are finished\. Once more to stop at once\.\n/)
+    expect(screenOf(shown)).toMatch(/\nApplied in part: \d+ created, 0 updated, 0 deleted in 1 zone \(\d+ calls\); \d+ skipped\n$/)
+  })
+
+  test('a long apply shows a bar that leaves nothing behind', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
+    const { shown, status } = await onTerminal(scene, ['apply', '--yes'])
+    expect(status).toBe(0)
+    const bars = [...shown.matchAll(new RegExp(`\\r${ESCAPE}\\[2KApplying \\[(=*) *\\] (\\d+)/121`, 'g'))]
+    expect(bars.length).toBeGreaterThan(2)
+    const counts = bars.map(([, , done]) => Number(done))
+    expect(counts).toEqual([...counts].sort((a, b) => a - b))
+    const screen = screenOf(shown)
+    expect(screen).not.toContain('Applying')
+    expect(screen).toMatch(/\nPlan: 121 to create, .*\nApplied: 121 created, 0 updated, 0 deleted in 1 zone \(121 calls\)\n$/)
+  })
+
+  test('--quiet shows no bar, and no line of a bar is wider than the terminal', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
+    const narrow = await onTerminal(scene, ['apply', '--yes'], { columns: 40 })
+    for (const [, line = ''] of narrow.shown.matchAll(new RegExp(`\\r${ESCAPE}\\[2K(Applying[^\\r\\n]*)`, 'g')))
+      expect(line.length).toBeLessThan(40)
+    scene.write({ 'zones/example.com.yaml': MANY.replaceAll('192.0.2.1', '192.0.2.2') })
+    const quiet = await onTerminal(scene, ['apply', '--yes', '--quiet', '--allow', 'updates'])
+    expect(quiet.status).toBe(0)
+    expect(quiet.shown).not.toContain('Applying')
+  })
+
+  test('long values are cut to the width, unless everything is to be in full', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': `${ZONE}  long: {type: TXT, value: ${'k'.repeat(200)}}\n` } })
+    const lines = plain((await onTerminal(scene, ['plan'], { columns: 60 })).shown).split('\n')
+    expect(Math.max(...lines.slice(0, -3).map((line) => line.length))).toBeLessThanOrEqual(60)
+    expect((await onTerminal(scene, ['plan', '--verbose'], { columns: 60 })).shown).toContain('k'.repeat(200))
+  })
+})
+
+/** What stands on the screen in the end: carriage return and "erase line" carried out. */
+const screenOf = (shown: string): string =>
+  plain(shown.replaceAll(new RegExp(`${ESCAPE}\\[2K`, 'g'), '\u0000'))
+    .split('\n')
+    .map((line) => line.slice(line.lastIndexOf('\u0000') + 1))
+    .join('\n')
+    .replaceAll('\r', '')

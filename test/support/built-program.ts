@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+let built: Promise<string> | null = null
+let folder: string | null = null
+
+afterAll(() => {
+  if (folder !== null) rmSync(folder, { recursive: true, force: true })
+})
+
+/** The program as users have it, bundled once a test file, in a folder of its own that finds the packages. */
+export function builtProgram(): Promise<string> {
+  built ??= (async () => {
+    const { buildProgram } = await import('../../scripts/build.mjs')
+    const below = join(root, 'node_modules/.zonewright-test')
+    mkdirSync(below, { recursive: true })
+    folder = mkdtempSync(join(below, 'build-'))
+    const { file } = await buildProgram({ out: join(folder, 'dist') })
+    return file as string
+  })()
+  return built
+}
+
+export interface ProgramRun {
+  readonly pid: number
+  /** What has come so far. */
+  readonly stdout: () => string
+  readonly stderr: () => string
+  kill(signal: NodeJS.Signals): void
+  /** Resolves when the output has the text; rejects if the program ends without it. */
+  until(text: string | RegExp): Promise<void>
+  readonly ended: Promise<{ readonly status: number | null; readonly signal: NodeJS.Signals | null }>
+}
+
+export interface ProgramSetting {
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+/** Starts the built program as a process of its own. */
+export async function startProgram(args: readonly string[], { cwd, env = {} }: ProgramSetting): Promise<ProgramRun> {
+  const { FORCE_COLOR: _, NO_COLOR: __, ...inherited } = process.env
+  const child = spawn(process.execPath, [await builtProgram(), ...args], {
+    cwd,
+    env: { ...inherited, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const written = { stdout: '', stderr: '' }
+  const watchers = new Set<() => void>()
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      written[name] += text
+      for (const watcher of watchers) watcher()
+    })
+  }
+  const ended = new Promise<{ status: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (status, signal) => resolve({ status, signal }))
+  })
+  return {
+    pid: child.pid as number,
+    stdout: () => written.stdout,
+    stderr: () => written.stderr,
+    kill: (signal) => void child.kill(signal),
+    ended,
+    until: (text) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const all = written.stdout + written.stderr
+          if (typeof text === 'string' ? !all.includes(text) : !text.test(all)) return
+          watchers.delete(look)
+          resolve()
+        }
+        watchers.add(look)
+        look()
+        void ended.then(() => {
+          look()
+          if (watchers.delete(look)) reject(new Error(`ended without ${text}:\n${written.stdout}${written.stderr}`))
+        })
+      }),
+  }
+}
