@@ -1,14 +1,19 @@
 import { EXIT, type ExitStatus } from './exit-status.ts'
 
-/** A run that a signal may end early. */
+/** A run that a signal, or the end of its time, may end early. */
 export interface Interruption {
-  /** Aborted at the first signal: nothing new begins. */
+  /** Aborted at the first signal, or when the time is over: nothing new begins. Its reason is a text. */
   readonly signal: AbortSignal
+  /** Aborted some seconds after the time is over: nothing is waited for any more. */
+  readonly abort: AbortSignal
   /** The exit status of the signal that came; null where none did. */
   status(): ExitStatus | null
   /** Gives the signals back to the system. */
   release(): void
 }
+
+/** Seconds that what is on the wire, and the reading after it, may take once the time is over. */
+const GRACE = 10
 
 const STATUS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const
 
@@ -22,17 +27,41 @@ function listen(handle: (ended: ExitStatus) => void): () => void {
   }
 }
 
-/** Listens for Ctrl-C and SIGTERM. The first one stops the run, which may finish what is under way; a second one ends the program at once. */
-export function listenForInterruption(say: (text: string) => void, message: string): Interruption {
+/**
+ * Listens for Ctrl-C and SIGTERM. The first one stops the run, which may finish what is under way; a second one ends the program at once. Where the
+ * run has a time, in seconds, its end stops it too.
+ */
+export function listenForInterruption(say: (text: string) => void, message: string, seconds?: number): Interruption {
   const controller = new AbortController()
+  const aborter = new AbortController()
+  const timers: NodeJS.Timeout[] = []
+  if (seconds !== undefined) {
+    const over = `the time of the run, ${seconds} s, is over`
+    const end = (): void => {
+      if (controller.signal.aborted) return
+      say(`The ${seconds} s of --timeout are over: calls under way are finished.`)
+      controller.abort(over)
+    }
+    timers.push(setTimeout(end, seconds * 1000), setTimeout(() => aborter.abort(over), (seconds + GRACE) * 1000))
+    // What is waited for keeps the process alive; these do not.
+    for (const timer of timers) timer.unref()
+  }
   let status: ExitStatus | null = null
   const release = listen((ended) => {
     if (status !== null) process.exit(ended)
     status = ended
     say(message)
-    controller.abort()
+    controller.abort('the run was interrupted')
   })
-  return { signal: controller.signal, status: () => status, release }
+  return {
+    signal: controller.signal,
+    abort: aborter.signal,
+    status: () => status,
+    release: () => {
+      for (const timer of timers) clearTimeout(timer)
+      release()
+    },
+  }
 }
 
 /** For work that leaves nothing half-done: Ctrl-C and SIGTERM end the program at once, after `clean`. The function given back ends that. */
