@@ -1,4 +1,5 @@
 import { processIo } from './io.ts'
+import { runCli } from './program.ts'
 
 /** A reader that goes away (`| head`) is no failure of ours, and no reason to stop in the middle of an apply. */
 for (const stream of [process.stdout, process.stderr]) {
@@ -7,12 +8,15 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
-const { runCli } = await import('./program.ts')
-try {
-  process.exitCode = await runCli(process.argv.slice(2), processIo())
-} catch (error) {
-  process.stderr.write(
-    `zonewright: this is a fault of the program, please report it\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  )
-  process.exitCode = 1
+async function main(): Promise<void> {
+  try {
+    process.exitCode = await runCli(process.argv.slice(2), processIo())
+  } catch (error) {
+    process.stderr.write(
+      `zonewright: this is a fault of the program, please report it\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    )
+    process.exitCode = 1
+  }
 }
+
+void main()
