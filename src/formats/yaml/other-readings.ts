@@ -11,10 +11,14 @@ const NOT_TEXT: readonly RegExp[] = [
   /^(?:<<|=)$/,
 ]
 
+/** What PyYAML, and octoDNS with it, refuses as a plain scalar in a flow collection: `[::1, a?b]`. */
+const NOT_PLAIN_IN_FLOW = /^:|\?/
+
 const MAY_BE_OTHER = /^(?:[-+.0-9~<=]|[yYnNtTfFoO])|^$/
 
-/** Whether every reader of YAML takes the plain scalar for text. Addresses such as 192.0.2.1 are text. */
+/** Whether every reader of YAML takes the plain scalar for text, wherever it stands. Addresses such as 192.0.2.1 are text. */
 export function isTextForAll(text: string): boolean {
+  if (NOT_PLAIN_IN_FLOW.test(text)) return false
   if (!MAY_BE_OTHER.test(text)) return true
   return !NOT_TEXT.some((pattern) => pattern.test(text))
 }

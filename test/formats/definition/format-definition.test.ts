@@ -44,6 +44,12 @@ const CASES: readonly (readonly [name: string, text: string, formatted: string])
     'a: {type: A, value: "192.0.2.1"}\nb: {type: AAAA, value: "2001:db8::1"}\n',
     'a: {type: A, value: 192.0.2.1}\nb: {type: AAAA, value: 2001:db8::1}\n',
   ],
+  // PyYAML: "expected the node content, but found ':'".
+  [
+    "text that ends another reader's flow collection gets quotes",
+    'a: {type: AAAA, value: "::1"}\nb: {type: TXT, value: "a?b"}\n',
+    "a: {type: AAAA, value: '::1'}\nb: {type: TXT, value: 'a?b'}\n",
+  ],
   ['the document marker stays', '---\na: {}\n', '---\na: {}\n'],
   ['long text is not folded', `a: {type: TXT, value: ${'x y '.repeat(100)}z}\n`, `a: {type: TXT, value: ${'x y '.repeat(100)}z}\n`],
   ['folded text becomes one line', 'a:\n  type: TXT\n  value: b\n    c\n', 'a:\n  type: TXT\n  value: b c\n'],
