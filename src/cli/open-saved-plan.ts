@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { Config } from '../definitions/config.ts'
 import { loadConfig } from '../definitions/load-config.ts'
 import { unknownProvider } from '../definitions/read-config.ts'
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts'
@@ -26,11 +28,13 @@ export interface SavedWorkspace extends Workspace {
 }
 
 /**
- * Whether an argument of `apply` names a saved plan: a path, a name that ends in `.json`, or a file that begins like one. Everything else names a
- * zone, also where a file of that name, such as a zone file, is in the folder.
+ * Whether an argument of `apply` names a saved plan: it begins like a path or ends in `.json`, a file is there that its name has a folder of, or one that
+ * begins like a plan. Everything else names a zone, also `0/25.2.0.192.in-addr.arpa`, and also where a zone file of that name is in the folder.
  */
 export async function namesPlan(cwd: string, argument: string): Promise<boolean> {
-  return /[/\\]|\.json$/i.test(argument) || looksLikePlan(resolve(cwd, argument))
+  if (/^\.{0,2}[/\\]|\.json$/i.test(argument)) return true
+  const path = resolve(cwd, argument)
+  return (/[/\\]/.test(argument) && existsSync(path)) || looksLikePlan(path)
 }
 
 /** Reads the plan file among the arguments and the config, and makes the providers of its targets. Opens no connection. */
@@ -38,12 +42,12 @@ export async function openSavedPlan(io: CliIo, args: readonly string[], options:
   const diagnostics: Diagnostic[] = []
   const providers = new Map<string, Provider>()
   const saved = await readSavedPlan(io, args, options, diagnostics)
-  if (saved !== null) await addProviders(io, saved, options, providers, diagnostics)
+  const config = saved === null ? null : await addProviders(io, saved, options, providers, diagnostics)
   if (saved !== null && !hasErrors(diagnostics)) diagnostics.push(...checkTargets(saved, args[0] as string, providers))
   const close = async (): Promise<void> => {
     await Promise.all([...providers.values()].map((provider) => provider.close()))
   }
-  return { jobs: [], providers, diagnostics, saved: hasErrors(diagnostics) ? null : saved, close }
+  return { jobs: [], providers, journal: config?.journal ?? '', diagnostics, saved: hasErrors(diagnostics) ? null : saved, close }
 }
 
 async function readSavedPlan(
@@ -91,10 +95,10 @@ async function addProviders(
   { config: file, parallelism }: SavedPlanOptions,
   providers: Map<string, Provider>,
   diagnostics: Diagnostic[],
-): Promise<void> {
+): Promise<Config | null> {
   const { config, diagnostics: found } = await loadConfig({ cwd: io.cwd, file })
   diagnostics.push(...found)
-  if (config === null || hasErrors(found)) return
+  if (config === null || hasErrors(found)) return null
   for (const { name } of targets) {
     const entry = config.providers.get(name)
     if (entry === undefined) {
@@ -105,4 +109,5 @@ async function addProviders(
     diagnostics.push(...made.diagnostics)
     if (made.provider) providers.set(name, made.provider)
   }
+  return config
 }

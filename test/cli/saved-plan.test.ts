@@ -213,6 +213,12 @@ test.each<[string, readonly string[], string]>([
   expect(scene.front.heard).toEqual([])
 })
 
+test('a zone with a slash in its name is a zone', async () => {
+  const scene = await openScene()
+  const { stderr } = await scene.run('apply', '0/25.2.0.192.in-addr.arpa', '--yes')
+  expect(stderr).toContain('error[zone-unknown]')
+})
+
 test('a zone is a zone where a zone file of its name is in the folder; a plan of that name is explained', async () => {
   const { scene, text } = await savedScene()
   scene.write({ 'example.com': 'www A 192.0.2.1\n' })
