@@ -38,7 +38,7 @@ export const ZONE = `domain: example.com
 soa_email: hostmaster@example.com
 records:
   '': {type: A, value: 192.0.2.1}
-  mail: {type: A, value: 192.0.2.2, ttl: 1h}
+  mail: {type: A, ttl: 1h, value: 192.0.2.2}
   www: {type: CNAME, value: '@'}
 `
 

@@ -1,0 +1,54 @@
+import { readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { openScene, ZONE } from './scene.ts'
+
+const left = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('zonewright-demo-'))
+
+describe('demo', () => {
+  test('tells the whole story once, in a few seconds, and leaves nothing', async () => {
+    const before = left()
+    const begin = performance.now()
+    const { status, stdout, stderr } = await cli(['demo'], { cwd: temporaryDirectory() })
+    expect(performance.now() - begin).toBeLessThan(5_000)
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(left()).toEqual(before)
+
+    const headings = [...stdout.matchAll(/^== (\d+)\. .*$/gm)].map(([, number]) => Number(number))
+    expect(headings).toEqual([1, 2, 3, 4, 5, 6, 7])
+    for (const [, heading] of stdout.matchAll(/\n(== .*)/g)) expect(stdout).toContain(`\n\n${heading}\n\n`)
+    expect(stdout).toMatch(/^Plan: \d+ to create, 0 to update, 0 to delete in 4 zones/m)
+    expect(stdout).toMatch(/^Applied: \d+ created, 0 updated, 0 deleted in 4 zones/m)
+    expect(stdout).toMatch(/^No changes\. 4 zones match\.$/m)
+    expect(stdout).toMatch(/^Verified: 4 of 4 zones as defined, /m)
+    expect(stdout.match(/^ +\+ ns1\.shop /gm)).toHaveLength(1)
+    for (const command of ['init', 'serve', '--help']) expect(stdout).toMatch(new RegExp(`^ +zonewright ${command} `, 'm'))
+  })
+
+  test('every question stands once, with its answer', async () => {
+    const { stdout } = await cli(['demo'], { cwd: temporaryDirectory() })
+    const questions = [...stdout.matchAll(/^ {2}\$ dig @127\.0\.0\.1 -p \d+ (\S+ \S+)\n((?: {2}\S.*\n)+)/gm)]
+    expect(questions.length).toBeGreaterThanOrEqual(5)
+    expect(new Set(questions.map(([, question]) => question)).size).toBe(questions.length)
+    for (const [, , answer = ''] of questions) expect(answer).toMatch(/^ {2}\S+ {2}\d+ {2}IN {2}/)
+    const answers = new Map(questions.map(([, question, answer]) => [question, answer]))
+    expect(answers.get('www.example.com. A')).toMatch(/IN {2}CNAME {2}example\.com\.\n(?:.*IN {2}A {2}.*\n){2}/)
+    expect(answers.get('anything.example.net. A')).toContain('IN  A  192.0.2.20')
+  })
+
+  test('of definitions of one’s own, and of faulty ones', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, 'faulty/example.com.yaml': 'a: [' } })
+    const own = await scene.run('demo', '--zones', 'zones')
+    expect(own.status).toBe(0)
+    expect(own.stdout).toContain('== 2. What the definitions in zones need')
+    const faulty = await scene.run('demo', '--zones', 'faulty')
+    expect(faulty.status).toBe(1)
+    expect(faulty.stderr).toMatch(/^faulty\/example\.com\.yaml:1:\d+: error\[yaml-syntax\]/)
+    const nowhere = await scene.run('demo', '--zones', 'nowhere')
+    expect(nowhere.status).toBe(1)
+    expect(nowhere.stderr).toMatch(/error\[/)
+    expect(scene.front.heard).toEqual([])
+  })
+})

@@ -1,0 +1,91 @@
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { openScene, ZONE } from './scene.ts'
+
+const UNTIDY = `domain: example.com
+records:
+  www:   {type: CNAME,   value: "@"}
+  # The apex.
+  '': {value: 192.0.2.1, type: A}
+soa_email: hostmaster@example.com
+`
+
+const WARNED = `${ZONE}  alias: {type: MX, value: {preference: 1, exchange: www}}\n`
+
+describe('validate', () => {
+  test('without faults: nothing on standard output, the size on standard error', async () => {
+    const scene = await openScene()
+    expect(await scene.run('validate')).toEqual({ status: 0, stdout: '', stderr: '1 zone, 3 records in 1 file: no faults.\n' })
+    expect(await scene.run('validate', '--quiet')).toEqual({ status: 0, stdout: '', stderr: '' })
+  })
+
+  test('the diagnostics are the report, and their number comes last', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': WARNED } })
+    const { status, stdout, stderr } = await scene.run('validate')
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/^zones\/example\.com\.yaml:7:\d+: warning\[target-is-cname\] .*\n$/)
+    expect(stderr).toBe('1 zone, 4 records in 1 file: 1 warning.\n')
+  })
+
+  test('--verbose shows lines and hints', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': `${ZONE}  x: {type: A, valu: 192.0.2.1}\n` } })
+    const { status, stdout } = await scene.run('validate', '--verbose')
+    expect(status).toBe(1)
+    expect(stdout).toContain('  > 7 |   x: {type: A, valu: 192.0.2.1}\n')
+    expect(stdout).toContain('  hint: Did you mean "value"?\n')
+  })
+
+  test('only the paths that are given', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': 'a: [' } })
+    expect((await scene.run('validate')).status).toBe(1)
+    expect((await scene.run('validate', 'zones/example.com.yaml')).status).toBe(0)
+    expect((await scene.run('validate', 'zones')).status).toBe(1)
+  })
+
+  test('asks no server and needs no token', async () => {
+    const scene = await openScene()
+    expect((await scene.runWith({ ZONEWRIGHT_TOKEN: undefined }, 'validate')).status).toBe(0)
+    expect(scene.front.heard).toEqual([])
+  })
+})
+
+describe('fmt', () => {
+  test('--check writes nothing, names the files, and is 2; without it they are written and it is 0', async () => {
+    const scene = await openScene({
+      files: { 'zones/example.com.yaml': UNTIDY, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') },
+    })
+    const before = scene.files()
+    const check = await scene.run('fmt', '--check')
+    expect(check).toEqual({ status: 2, stdout: 'zones/example.com.yaml\n', stderr: '1 of 2 files would change.\n' })
+    expect(scene.files()).toEqual(before)
+    const written = await scene.run('fmt')
+    expect(written).toEqual({ status: 0, stdout: 'zones/example.com.yaml\n', stderr: '1 of 2 files changed.\n' })
+    expect(scene.files()['zones/example.com.yaml']).toContain('  # The apex.\n')
+    expect(await scene.run('fmt', '--check', '--quiet')).toEqual({ status: 0, stdout: '', stderr: '' })
+    expect((await scene.run('validate')).stderr).toContain('no faults')
+  })
+
+  test('a file that is not YAML is left, named with its place, and does not stop the others', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': UNTIDY, 'zones/example.net.yaml': 'a:\n  b: [\n' } })
+    const { status, stdout, stderr } = await scene.run('fmt')
+    expect(status).toBe(1)
+    expect(stdout).toBe('zones/example.com.yaml\n')
+    expect(stderr).toMatch(/^zones\/example\.net\.yaml:[23]:\d+: error\[yaml-syntax\] /)
+    expect(scene.files()['zones/example.net.yaml']).toBe('a:\n  b: [\n')
+  })
+
+  test.skipIf(process.getuid?.() === 0)('a file that may not be written', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': UNTIDY } })
+    chmodSync(join(scene.folder, 'zones'), 0o555)
+    const { status, stderr } = await scene.run('fmt')
+    chmodSync(join(scene.folder, 'zones'), 0o755)
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/^zones\/example\.com\.yaml:1:1: error\[file-unwritable\] /)
+  })
+
+  test('nothing to lay out', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.zone': '$TTL 300\nwww A 192.0.2.1\n' } })
+    expect(await scene.run('fmt', '--check')).toEqual({ status: 0, stdout: '', stderr: 'There are no YAML definitions to lay out.\n' })
+  })
+})

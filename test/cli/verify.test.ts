@@ -1,0 +1,78 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openScene, type Scene, ZONE } from './scene.ts'
+
+/** Changes a record of the zone behind the program's back. */
+async function meddle({ service }: Scene, name: string, fields: object): Promise<void> {
+  const call = async (method: string, path: string, body?: object) => {
+    const answer = await fetch(service.baseUrl + path, {
+      method,
+      headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return (await answer.json()) as { data: { id: number; name: string }[] }
+  }
+  const domain = (await call('GET', '/domains')).data[0]?.id
+  const record = (await call('GET', `/domains/${domain}/records`)).data.find((one) => one.name === name)
+  await call('PUT', `/domains/${domain}/records/${record?.id}`, fields)
+}
+
+describe('verify', () => {
+  test('a zone as defined is 0 and one line', async () => {
+    const scene = await openScene()
+    await scene.run('apply', '--yes')
+    expect(await scene.run('verify')).toEqual({
+      status: 0,
+      stdout: 'Verified: 1 of 1 zone as defined, 3 record sets asked for.\n',
+      stderr: '',
+    })
+    const { stdout } = await scene.run('verify', '--verbose')
+    expect(stdout).toMatch(
+      /^example\.com\. at cloud\n {2}records: as defined\n {2}rendered zone file: match\n {2}127\.0\.0\.1:\d+: 3 of 3 record sets as defined\n\nVerified: /,
+    )
+  })
+
+  test('what somebody changed is 2, and said how to see it', async () => {
+    const scene = await openScene()
+    await scene.run('apply', '--yes')
+    await meddle(scene, 'mail', { target: '192.0.2.66' })
+    const { status, stdout, stderr } = await scene.run('verify')
+    expect({ status, stderr }).toEqual({ status: 2, stderr: '' })
+    expect(stdout).toContain('  records: 1 change pending ("zonewright plan example.com." shows it)\n')
+    expect(stdout).toMatch(/ {4}mail\.example\.com\. A\n {6}missing 3600 192\.0\.2\.2\n {6}instead 3600 192\.0\.2\.66\n/)
+    expect(stdout).toMatch(/\nVerified: 0 of 1 zone as defined, 3 record sets asked for\.\n$/)
+    expect(scene.front.mutations()).toHaveLength(4)
+  })
+
+  test('a zone that is not there is 2', async () => {
+    const scene = await openScene()
+    const { status, stdout } = await scene.run('verify')
+    expect(status).toBe(2)
+    expect(stdout).toContain('4 changes pending')
+  })
+
+  test('a name server that cannot be asked is a failure, with its code', async () => {
+    const silent = createSocket('udp4').bind(0, '127.0.0.1')
+    await once(silent, 'listening')
+    onTestFinished(() => void silent.close())
+    const scene = await openScene()
+    await scene.run('apply', '--yes')
+    const { status, stdout, stderr } = await scene.run('verify', '--nameserver', `127.0.0.1:${silent.address().port}`)
+    expect(status).toBe(1)
+    expect(stderr).toMatch(
+      /^zones\/example\.com\.yaml:1:\d+: error\[nameserver-failed\] example\.com\. at cloud: the name server 127\.0\.0\.1:\d+ could not be asked: /,
+    )
+    expect(stdout).toMatch(/^ {2}127\.0\.0\.1:\d+: .*\n/m)
+    expect((await scene.run('verify', '--no-dns')).status).toBe(0)
+  })
+
+  test('only the zones that are asked for', async () => {
+    const scene = await openScene({
+      files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') },
+    })
+    await scene.run('apply', '--yes', 'example.net')
+    expect((await scene.run('verify', 'example.net')).status).toBe(0)
+    expect((await scene.run('verify')).status).toBe(2)
+  })
+})
