@@ -1,0 +1,81 @@
+/**
+ * Applies through a network that does what networks do, in seeded schedules, against a service in a process of its own. However it went, what the
+ * reconciler says is true, and in the end the zone is exactly the definition, nothing twice, nothing of others touched.
+ * ZONEWRIGHT_TEST_ROUNDS=20 makes it twenty times as long.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Provider } from '../../src/providers/provider.ts'
+import { type FaultProxy, NONE, startFaultProxy } from '../support/fault-proxy.ts'
+import { type Random, rounds, seededRandom } from '../support/random.ts'
+import { randomZone } from './random-zone.ts'
+import { converge, FOREIGN, linesDesired, linesHeld, providerAt } from './reconcile.ts'
+import { randomFaults, repeatingGateway, type Schedule, storm } from './schedules.ts'
+import { type ServiceProcess, startServiceProcess } from './service-process.ts'
+
+let service: ServiceProcess
+let proxy: FaultProxy
+let provider: Provider
+let elsewhere: string[]
+
+beforeAll(async () => {
+  service = await startServiceProcess()
+  proxy = await startFaultProxy(service.origin)
+  provider = providerAt(proxy.origin)
+  const other = await service.call<{ id: number }>('POST', '/domains', {
+    domain: 'example.net',
+    type: 'master',
+    soa_email: 'a@example.net',
+  })
+  for (const target of ['192.0.2.1', '192.0.2.2'])
+    await service.call('POST', `/domains/${other.id}/records`, { type: 'A', name: 'www', target })
+  elsewhere = linesHeld(await service.held('example.net'))
+})
+
+afterAll(async () => {
+  await provider?.close()
+  await proxy?.close()
+  await service?.stop()
+})
+
+/** From a zone that another schedule left behind to the desired one, then from that to the next. */
+async function follow(seed: number, schedule: (random: Random) => Schedule, steps: number): Promise<void> {
+  const random = seededRandom(seed)
+  await forget()
+  proxy.use(schedule(random))
+  for (let step = 0; step < steps; step += 1) {
+    const zone = randomZone(random, 25)
+    await converge(zone, provider, proxy, service)
+    if (step === 0) await addForeign()
+    expect(linesHeld(await service.held('example.com')).filter((held) => !held.includes('_acme'))).toEqual(
+      linesDesired(zone).filter((desired) => !desired.includes('_acme')),
+    )
+  }
+  proxy.use(() => NONE)
+  expect(linesHeld(await service.held('example.com')).filter((held) => held.includes('_acme'))).toHaveLength(1)
+  expect(linesHeld(await service.held('example.net'))).toEqual(elsewhere)
+}
+
+async function forget(): Promise<void> {
+  const { data } = await service.call<{ data: { id: number; domain: string }[] }>('GET', '/domains')
+  for (const { id, domain } of data) if (domain === 'example.com') await service.call('DELETE', `/domains/${id}`)
+}
+
+async function addForeign(): Promise<void> {
+  const { data } = await service.call<{ data: { id: number; domain: string }[] }>('GET', '/domains')
+  const id = data.find(({ domain }) => domain === 'example.com')?.id
+  await service.call('POST', `/domains/${id}/records`, FOREIGN)
+}
+
+const seeds = (count: number): number[] => Array.from({ length: rounds(count) }, (_, index) => index + 1)
+
+test.each(seeds(4))('one request in ten is at fault, seed %i', (seed) => follow(seed, (random) => randomFaults(random, 0.1), 4), 60_000)
+
+test.each(seeds(3))('one in three, seed %i', (seed) => follow(100 + seed, (random) => randomFaults(random, 0.33), 2), 120_000)
+
+test.each(seeds(2))(
+  'a gateway that repeats calls, seed %i',
+  (seed) => follow(200 + seed, (random) => repeatingGateway(random, 0.2), 4),
+  60_000,
+)
+
+test.each(seeds(2))('a server that refuses in bursts, seed %i', (seed) => follow(300 + seed, (random) => storm(random, 30, 12), 3), 60_000)

@@ -1,0 +1,62 @@
+import { type Fault, NONE, type ProxiedRequest } from '../support/fault-proxy.ts'
+import type { Random } from '../support/random.ts'
+
+export type Schedule = (request: ProxiedRequest) => Fault
+
+const whens = ['before', 'during', 'after'] as const
+
+/** Every kind of fault, each with its share of the weight. `late` is longer than the client's patience. */
+const FAULTS: readonly (readonly [weight: number, (random: Random) => Fault])[] = [
+  [6, (random) => ({ kind: 'delay', before: random.below(20), after: random.below(20) })],
+  [6, () => ({ kind: 'reorder' })],
+  [3, () => ({ kind: 'drip' })],
+  [6, (random) => ({ kind: 'reset', when: random.pick(whens) })],
+  [4, (random) => ({ kind: 'half-close', when: random.pick(whens) })],
+  [1, (random) => ({ kind: 'silence', when: random.pick(whens) })],
+  [4, (random) => ({ kind: 'truncate', hang: random.chance(0.1) })],
+  [1, (random) => ({ kind: 'late', by: 900 + random.below(400) })],
+  [3, () => ({ kind: 'duplicate-reply' })],
+  [
+    8,
+    (random) => ({
+      kind: 'answer',
+      when: random.pick(['before', 'after']),
+      status: random.pick([408, 500, 502, 503, 504, 200]),
+      html: random.chance(0.7),
+    }),
+  ],
+  [4, (random) => ({ kind: 'answer', when: 'before', status: 429, html: random.chance(0.5), ...retryAfter(random) })],
+]
+
+const retryAfter = (random: Random): { retryAfter?: 'seconds' | 'date' } =>
+  random.pick<{ retryAfter?: 'seconds' | 'date' }>([{}, { retryAfter: 'seconds' }, { retryAfter: 'seconds' }, { retryAfter: 'date' }])
+
+const TOTAL = FAULTS.reduce((sum, [weight]) => sum + weight, 0)
+
+/** Faults at random, one request in so many. */
+export const randomFaults =
+  (random: Random, share: number): Schedule =>
+  () => {
+    if (!random.chance(share)) return NONE
+    let at = random.below(TOTAL)
+    for (const [weight, make] of FAULTS) {
+      at -= weight
+      if (at < 0) return make(random)
+    }
+    return NONE
+  }
+
+/** The same with gateways that repeat what they should not. */
+export const repeatingGateway =
+  (random: Random, share: number): Schedule =>
+  ({ method }) =>
+    method !== 'GET' && random.chance(share) ? { kind: 'duplicate-request' } : NONE
+
+/** A server that refuses in bursts: so many requests pass, then so many are refused. */
+export function storm(random: Random, passing: number, refused: number): Schedule {
+  let at = 0
+  return () => {
+    at = (at + 1) % (passing + refused)
+    return at < passing ? NONE : { kind: 'answer', when: 'before', status: 429, html: true, ...retryAfter(random) }
+  }
+}

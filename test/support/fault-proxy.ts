@@ -1,0 +1,224 @@
+/** Stands between a client and a server, on real sockets, and does to requests and answers what bad networks and gateways do. */
+import { createServer, type IncomingMessage, request as sendRequest } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+
+/** What is done to one request, by whether the server comes to see it. */
+export type Fault =
+  /** Both ways, in time. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'delay'; readonly before: number; readonly after: number }
+  /** The answer waits until another one has overtaken it. */
+  | { readonly kind: 'reorder' }
+  /** The answer comes octet by octet. */
+  | { readonly kind: 'drip' }
+  /** The server gets the request twice, as from a gateway that repeats what it should not. */
+  | { readonly kind: 'duplicate-request' }
+  /** The client gets the answer twice. */
+  | { readonly kind: 'duplicate-reply' }
+  /** The connection is reset, ended or left silent: before the server sees the request, while it is at it, or when it has answered. */
+  | { readonly kind: 'reset' | 'half-close' | 'silence'; readonly when: 'before' | 'during' | 'after' }
+  /** The answer ends in the middle, with the connection or without. */
+  | { readonly kind: 'truncate'; readonly hang: boolean }
+  /** The client hears nothing; the server gets the request long after. */
+  | { readonly kind: 'late'; readonly by: number }
+  /** The gateway answers itself, instead of the server or in the place of its answer. */
+  | {
+      readonly kind: 'answer'
+      readonly when: 'before' | 'after'
+      readonly status: number
+      readonly retryAfter?: 'seconds' | 'date'
+      readonly html: boolean
+    }
+
+export interface ProxiedRequest {
+  readonly method: string
+  readonly path: string
+  /** From 1. */
+  readonly number: number
+}
+
+export interface FaultProxy {
+  readonly origin: string
+  /** Requests seen so far. */
+  count(): number
+  /** Requests under way at once, at the most so far. */
+  busiest(): number
+  /** Requests under way between proxy and server. */
+  underWay(): number
+  /** Resolves when no request is on its way to the server or with it. */
+  quiet(): Promise<void>
+  /** What is done from now on. */
+  use(faults: (request: ProxiedRequest) => Fault): void
+  close(): Promise<void>
+}
+
+export const NONE: Fault = { kind: 'none' }
+
+/** A proxy to the server at `target` (an origin), which may go away and come back. */
+export async function startFaultProxy(target: string, first: (request: ProxiedRequest) => Fault = () => NONE): Promise<FaultProxy> {
+  const { hostname, port } = new URL(target)
+  let faults = first
+  let number = 0
+  let open = 0
+  let most = 0
+  let upstream = 0
+  /** An answer that waits to be overtaken. */
+  let overtaken: (() => void) | null = null
+
+  const forward = async (incoming: IncomingMessage, body: Buffer): Promise<Answer | null> => {
+    upstream += 1
+    try {
+      return await new Promise<Answer>((resolve, reject) => {
+        const { method, url: path, headers } = incoming
+        const outgoing = sendRequest({ hostname, port, method, path, headers: { ...headers, connection: 'close' } }, (answer) => {
+          const chunks: Buffer[] = []
+          answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+          answer.on('error', reject)
+          answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }))
+        })
+        outgoing.on('error', reject)
+        outgoing.end(body)
+      })
+    } catch {
+      return null
+    } finally {
+      upstream -= 1
+    }
+  }
+
+  const handle = async (incoming: IncomingMessage, body: Buffer): Promise<void> => {
+    const { socket } = incoming
+    number += 1
+    const fault = faults({ method: incoming.method ?? '', path: incoming.url ?? '', number })
+    const answered = async (answer: Answer | null, write: (bytes: Buffer) => void | Promise<void>): Promise<void> => {
+      if (answer === null) socket.resetAndDestroy()
+      else if (!socket.destroyed) await write(bytesOf(answer))
+      overtaken?.()
+      overtaken = null
+    }
+    const whole = (bytes: Buffer): void => void socket.write(bytes)
+    switch (fault.kind) {
+      case 'none':
+        return answered(await forward(incoming, body), whole)
+      case 'delay': {
+        await wait(fault.before)
+        const answer = await forward(incoming, body)
+        await wait(fault.after)
+        return answered(answer, whole)
+      }
+      case 'reorder': {
+        const answer = await forward(incoming, body)
+        await new Promise<void>((resolve) => {
+          overtaken?.()
+          overtaken = resolve
+          setTimeout(resolve, 30)
+        })
+        return answered(answer, whole)
+      }
+      case 'drip':
+        return answered(await forward(incoming, body), async (bytes) => {
+          const step = Math.max(1, Math.ceil(bytes.length / 60))
+          for (let at = 0; at < bytes.length && !socket.destroyed; at += step) {
+            socket.write(bytes.subarray(at, at + step))
+            await wait(1)
+          }
+        })
+      case 'duplicate-request': {
+        const [answer] = await Promise.all([forward(incoming, body), forward(incoming, body)])
+        return answered(answer, whole)
+      }
+      case 'duplicate-reply':
+        return answered(await forward(incoming, body), (bytes) => whole(Buffer.concat([bytes, bytes])))
+      case 'reset':
+      case 'half-close':
+      case 'silence': {
+        const end = { reset: () => socket.resetAndDestroy(), 'half-close': () => socket.end(), silence: () => undefined }[fault.kind]
+        if (fault.when === 'during') end()
+        if (fault.when !== 'before') await forward(incoming, body)
+        if (fault.when !== 'during') end()
+        return
+      }
+      case 'truncate':
+        return answered(await forward(incoming, body), (bytes) => {
+          socket.write(bytes.subarray(0, Math.floor(bytes.length * 0.7)))
+          if (!fault.hang) socket.end()
+        })
+      case 'late':
+        upstream += 1
+        await wait(fault.by)
+        upstream -= 1
+        await forward(incoming, body)
+        return
+      case 'answer':
+        if (fault.when === 'after') await forward(incoming, body)
+        return answered(gatewayAnswer(fault), whole)
+    }
+  }
+
+  const server = createServer({ keepAliveTimeout: 0 }, (incoming) => {
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+    incoming.on('error', () => undefined)
+    incoming.on('end', () => {
+      open += 1
+      most = Math.max(most, open)
+      void handle(incoming, Buffer.concat(chunks)).finally(() => {
+        open -= 1
+      })
+    })
+  })
+  // Answers are written past the server's own idea of the connection, which would keep the next request of it waiting.
+  server.on('request', (_, response) => {
+    response.socket?.on('error', () => undefined)
+    response.detachSocket(response.socket as Socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    count: () => number,
+    busiest: () => most,
+    underWay: () => upstream,
+    async quiet() {
+      for (let still = 0; still < 3; still = upstream === 0 ? still + 1 : 0) await wait(5)
+    },
+    use: (next) => {
+      faults = next
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: IncomingMessage['headers']
+  readonly body: Buffer
+}
+
+/** The answer as octets, on a connection that stays. */
+function bytesOf({ status, headers, body }: Answer): Buffer {
+  const { connection: _, 'transfer-encoding': __, 'keep-alive': ___, 'content-length': ____, ...rest } = headers
+  const lines = Object.entries(rest).map(([name, value]) => `${name}: ${String(value)}`)
+  return Buffer.concat([
+    Buffer.from(`HTTP/1.1 ${status} Said so\r\n${[...lines, `content-length: ${body.length}`].join('\r\n')}\r\n\r\n`),
+    body,
+  ])
+}
+
+function gatewayAnswer({ status, html, retryAfter }: Extract<Fault, { kind: 'answer' }>): Answer {
+  const body = html
+    ? '<html><head><title>Gateway</title></head><body>Something went wrong</body></html>'
+    : '{"errors":[{"reason":"Something went wrong"}]}'
+  // A date has whole seconds: the next one is up to a second away.
+  const later = retryAfter === 'seconds' ? '0' : new Date(Date.now() + 999).toUTCString()
+  const headers = {
+    'content-type': html ? 'text/html' : 'application/json',
+    date: new Date().toUTCString(),
+    ...(retryAfter === undefined ? {} : { 'retry-after': later }),
+  }
+  return { status, headers, body: Buffer.from(body) }
+}

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import { type AdaptiveLimit, createAdaptiveLimit, type Turn } from '../../src/transport/adaptive-limit.ts'
+
+const GOOD = { congested: false }
+const BAD = { congested: true }
+
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Asks for so many turns; those that were given are in the list. */
+async function enter(limit: AdaptiveLimit, count: number, given: Turn[] = []): Promise<Turn[]> {
+  for (let i = 0; i < count; i += 1) void limit.enter().then((turn) => given.push(turn))
+  await tick()
+  return given
+}
+
+test('no more than allowed are under way at once', async () => {
+  const limit = createAdaptiveLimit(3)
+  const turns = await enter(limit, 5)
+  expect(turns).toHaveLength(3)
+  turns[0]?.end(GOOD)
+  await tick()
+  expect(turns).toHaveLength(4)
+})
+
+test('congestion halves the room once for all that were under way', async () => {
+  const limit = createAdaptiveLimit(8)
+  const turns = await enter(limit, 8)
+  for (const turn of turns) turn.end(BAD)
+  expect(limit.room()).toBe(4)
+  const later = await enter(limit, 8)
+  expect(later).toHaveLength(4)
+  for (const turn of [...later]) turn.end(BAD)
+  expect(limit.room()).toBe(2)
+})
+
+test('it never falls below one nor grows past the most', async () => {
+  const limit = createAdaptiveLimit(4)
+  for (let i = 0; i < 10; i += 1) (await enter(limit, 1))[0]?.end(BAD)
+  expect(limit.room()).toBe(1)
+  for (let i = 0; i < 200; i += 1) (await enter(limit, 1))[0]?.end(GOOD)
+  expect(limit.room()).toBe(4)
+})
+
+test('a window of good answers makes room for one more', async () => {
+  const limit = createAdaptiveLimit(8)
+  for (const turn of await enter(limit, 1)) turn.end(BAD)
+  expect(limit.room()).toBe(4)
+  for (let i = 0; i < 4; i += 1) (await enter(limit, 1))[0]?.end(GOOD)
+  expect(limit.room()).toBe(4)
+  for (let i = 0; i < 2; i += 1) (await enter(limit, 1))[0]?.end(GOOD)
+  expect(limit.room()).toBe(5)
+})
+
+test('a pause holds for every request, and the longest counts', async () => {
+  const limit = createAdaptiveLimit(8)
+  const [first, second] = await enter(limit, 2)
+  first?.end({ congested: true, pause: 60 })
+  second?.end({ congested: true, pause: 5 })
+  const begin = performance.now()
+  await limit.enter()
+  expect(performance.now() - begin).toBeGreaterThan(50)
+})
+
+test('the budget a server tells holds until it is renewed, with those under way taken off', async () => {
+  const limit = createAdaptiveLimit(8)
+  const turns = await enter(limit, 3)
+  turns[0]?.end({ congested: false, budget: { remaining: 4, resetIn: 80 } })
+  const begin = performance.now()
+  const later = await enter(limit, 5)
+  expect(later).toHaveLength(2)
+  while (later.length < 5) await tick()
+  expect(performance.now() - begin).toBeGreaterThan(70)
+})
+
+test('waiting ends with the signal, its reason and the place in the queue', async () => {
+  const limit = createAdaptiveLimit(1)
+  const [turn] = await enter(limit, 1)
+  const controller = new AbortController()
+  const waiting = limit.enter(controller.signal)
+  const behind = limit.enter()
+  controller.abort('enough')
+  await expect(waiting).rejects.toBe('enough')
+  await expect(limit.enter(controller.signal)).rejects.toBe('enough')
+  turn?.end(GOOD)
+  await behind
+})
+
+test('a turn ends once', async () => {
+  const [turn] = await enter(createAdaptiveLimit(1), 1)
+  turn?.end(GOOD)
+  expect(() => turn?.end(GOOD)).toThrow('twice')
+})
