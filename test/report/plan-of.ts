@@ -3,8 +3,8 @@ import type { DomainName } from '../../src/model/domain-name.ts'
 import type { ResourceRecord } from '../../src/model/record.ts'
 import type { Ttl } from '../../src/model/ttl.ts'
 import type { Change, RecordChange } from '../../src/plan/change.ts'
-import { countCalls } from '../../src/plan/make-plan.ts'
 import type { Plan, ZonePlan } from '../../src/plan/plan.ts'
+import { countCalls } from '../../src/plan/plan-difference.ts'
 
 /** `www.example.com. 300 A 192.0.2.1`; `-` for the zone's default TTL. */
 export function recordOf(line: string): ResourceRecord {

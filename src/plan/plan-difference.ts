@@ -1,0 +1,140 @@
+/** From what stands between the records a zone has and those it should have to the plan that closes it: safety limits, calls, their order. Pure. */
+import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
+import type { DomainName } from '../model/domain-name.ts'
+import type { ExistingZone, RefusalName } from '../model/zone.ts'
+import type { Capabilities } from './capabilities.ts'
+import type { Change, DomainChange, RecordChange } from './change.ts'
+import { orderCalls } from './change-order.ts'
+import type { ZoneDifference } from './diff-zone.ts'
+import { fingerprint } from './fingerprint.ts'
+import { leastCalls, type Preference } from './least-calls.ts'
+import type { Call } from './pair-records.ts'
+import type { CallCount, RenderedState, ZonePlan } from './plan.ts'
+import { type SafetyThresholds, safetyRefusals } from './safety-limits.ts'
+
+export interface DifferenceInput {
+  readonly zone: DomainName
+  /** What diagnostics point at; absent where no file says what the zone should be. */
+  readonly at?: SourcePosition | undefined
+  readonly existing: ExistingZone | null
+  /** The provider's name in the config. */
+  readonly target: string
+  readonly capabilities: Capabilities
+  /** What is added is as the target stores it. */
+  readonly difference: ZoneDifference
+  /** The change to the zone itself. */
+  readonly domain: DomainChange | null
+  /** Whether records have calls of their own; they have none where they come and go with the zone. */
+  readonly records: 'changed' | 'left'
+  /** Whether the zone is wanted no more. */
+  readonly deletesZone: boolean
+  /** Managed records the zone should have. */
+  readonly desiredRecords: number
+  readonly thresholds: SafetyThresholds
+  readonly allow: ReadonlySet<RefusalName>
+  readonly rendered: RenderedState
+  /** What comes first where fewest calls and no interruption cannot both be had; continuity where absent. */
+  readonly prefer?: Preference | undefined
+  /** What was found on the way to the difference. */
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export function planDifference(input: DifferenceInput): ZonePlan {
+  const { zone, existing, target, capabilities, difference, domain } = input
+  const diagnostics = [...input.diagnostics]
+  const existingCount = existing?.records.length ?? 0
+  const records = input.records === 'left' ? [] : recordChanges(difference, existingCount, input, diagnostics)
+  if (!input.deletesZone) diagnostics.push(...overLimit(input, existingCount))
+  const changes = joinChanges(domain, records)
+  return {
+    zone,
+    target,
+    exists: existing !== null,
+    fingerprint: fingerprint(existing),
+    records: {
+      existing: existingCount,
+      desired: input.desiredRecords,
+      unchanged: difference.kept.length,
+      unmanaged: difference.unmanaged.length,
+      limit: capabilities.maxRecords,
+    },
+    changes,
+    calls: countCalls(changes),
+    refusals: safetyRefusals(zone, difference, input.deletesZone, input.thresholds, input.allow),
+    rendered: input.rendered,
+    diagnostics,
+  }
+}
+
+/** Records the zone would have beyond what the target holds. A definition that alone has too many was told so when it was fitted. */
+function overLimit({ zone, at, target, capabilities, difference, desiredRecords }: DifferenceInput, existingCount: number): Diagnostic[] {
+  const { maxRecords } = capabilities
+  const total = existingCount - difference.removed.length + difference.added.length
+  if (maxRecords === null || total <= maxRecords || desiredRecords > maxRecords) return []
+  const message = `${zone} would hold ${total} records, ${difference.unmanaged.length} of them unmanaged; ${target} holds ${maxRecords} in a zone`
+  return [{ severity: 'error', code: 'record-limit', message, at }]
+}
+
+function recordChanges(
+  difference: ZoneDifference,
+  existingCount: number,
+  input: DifferenceInput,
+  diagnostics: Diagnostic[],
+): RecordChange[] {
+  if (difference.removed.length === 0 && difference.added.length === 0) return []
+  const { capabilities, prefer = 'continuity', zone, at } = input
+  const least = leastCalls(difference, prefer)
+  const headroom = capabilities.maxRecords === null ? Number.POSITIVE_INFINITY : Math.max(0, capabilities.maxRecords - existingCount)
+  const order = orderCalls(least, headroom)
+  if (!least.proved) {
+    const message = `${zone}: ${least.splits} updates are split into two calls each; whether fewer would do was not proved`
+    diagnostics.push({ severity: 'notice', code: 'calls-not-proved', message, at })
+  }
+  if (order.interruptions > 0) {
+    const why =
+      prefer === 'calls'
+        ? 'fewer calls come first'
+        : headroom < Number.POSITIVE_INFINITY && order.limited
+          ? `the zone has room for ${headroom} more records`
+          : 'no order avoids it'
+    const message = `${zone}: ${order.interruptions} changes may leave names without records for a moment, since ${why}`
+    diagnostics.push({ severity: 'notice', code: 'interruption', message, at })
+  }
+  return least.calls.map((call, index) => recordChange(call, order.after[index] as number[]))
+}
+
+function recordChange({ existing, desired, split }: Call, after: readonly number[]): RecordChange {
+  const fields: ('name' | 'ttl' | 'data')[] = []
+  if (existing && desired) {
+    if (existing.name !== desired.name) fields.push('name')
+    if (existing.ttl !== desired.ttl) fields.push('ttl')
+    if (existing.data !== desired.data) fields.push('data')
+  }
+  const subject = desired ?? existing
+  if (!subject) throw new Error('a call without records')
+  return {
+    action: existing === null ? 'create' : desired === null ? 'delete' : 'update',
+    subject: 'record',
+    name: subject.name,
+    type: subject.type,
+    id: existing?.id ?? null,
+    existing: existing && { name: existing.name, type: existing.type, ttl: existing.ttl, data: existing.data },
+    desired: desired && { name: desired.name, type: desired.type, ttl: desired.ttl, data: desired.data },
+    fields,
+    after,
+    ...(split === undefined ? {} : { split }),
+  }
+}
+
+/** A new zone comes before its records; a zone's settings change first of all. */
+function joinChanges(domain: Change | null, records: readonly RecordChange[]): Change[] {
+  if (domain === null) return [...records]
+  const waits = domain.action === 'create' ? [0] : []
+  return [domain, ...records.map((change) => ({ ...change, after: [...waits, ...change.after.map((index) => index + 1)] }))]
+}
+
+export function countCalls(changes: readonly Change[]): CallCount {
+  const count = { create: 0, update: 0, delete: 0, total: changes.length }
+  for (const change of changes) count[change.action] += 1
+  return count
+}
