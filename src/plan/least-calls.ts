@@ -55,17 +55,19 @@ export function leastCalls(difference: ZoneDifference, prefer: Preference): Leas
   while (knot.length > 0) {
     const known = inKnots.size
     for (const record of knot.flatMap(recordsOf)) inKnots.add(record)
-    // The same records again, or most of them: then all at once, which leaves no circle.
-    const together = known === inKnots.size || 2 * inKnots.size > difference.removed.length + difference.added.length
+    // Few records in all, the same ones again, or most of them: then all at once.
+    const total = difference.removed.length + difference.added.length
+    const together = total <= MAX_EXACT || known === inKnots.size || 2 * inKnots.size > total
     const part = together ? calls : neighbours(calls, inKnots)
-    const helpers = together ? [] : freeCalls(calls, part, edges)
+    const helpers = together ? [] : helperGroups(calls, part, edges)
     const untied = untie(part, helpers, () => zoneState(difference, continuity), prefer)
     proved = untied.proved
     const taken = new Set(untied.calls)
     calls = inReadingOrder([...calls.filter((call) => !taken.has(call)), ...untied.way])
     edges = order(calls, new Map(untied.way.map((call, rank) => [call, rank])))
     knot = knotted(calls, edges)
-    if (knot.length > 0 && together) throw new Error('an order of all calls has a circle')
+    // What still waits in a circle is continuity that no order of these calls keeps whole: there it yields.
+    if (together) break
   }
   const splits = calls.length - lowerBound(difference.removed, difference.added)
   return { calls: explainSplits(calls), edges, splits, proved: splits === 0 || proved }
@@ -126,8 +128,14 @@ function neighbours(calls: readonly Call[], inKnots: ReadonlySet<ResourceRecord>
 const namesOf = (call: Call): Set<string> =>
   new Set(recordsOf(call).flatMap((record) => [record.name, pointerOf(record)?.target ?? record.name]))
 
-/** Calls of the part's types that no other waits for and that wait for none: those that change most without an update first. */
-function freeCalls(calls: readonly Call[], part: readonly Call[], { hard, continuity }: OrderEdges): Call[] {
+/** Groups of calls of other records that wait on one another and need not be looked at more than this. */
+const MAX_BOUND_GROUPS = 6
+
+/**
+ * What may help to open a knot, each a group that is taken whole: first single calls of the part's types that no other waits for and that wait for none,
+ * those that change most without an update before updates; then such calls with all that they are bound to.
+ */
+function helperGroups(calls: readonly Call[], part: readonly Call[], { hard, continuity }: OrderEdges): Call[][] {
   const types = new Set(part.flatMap(recordsOf).map((record) => record.type))
   const taken = new Set(part)
   const bound = new Set<number>()
@@ -138,7 +146,19 @@ function freeCalls(calls: readonly Call[], part: readonly Call[], { hard, contin
     })
   }
   const ease = (call: Call): number => (call.existing === null || call.desired === null ? 0 : staysInSet(call) ? 2 : 1)
-  return calls.filter((call, at) => types.has(recordOf(call).type) && !taken.has(call) && !bound.has(at)).sort((a, b) => ease(a) - ease(b))
+  const fitting = calls.filter((call) => types.has(recordOf(call).type) && !taken.has(call)).sort((a, b) => ease(a) - ease(b))
+  const boundCalls = new Set([...bound].map((at) => calls[at] as Call))
+  const groups = fitting.filter((call) => !boundCalls.has(call)).map((call) => [call])
+  let boundGroups = 0
+  for (const call of fitting) {
+    if (taken.has(call) || !boundCalls.has(call) || boundGroups === MAX_BOUND_GROUPS) continue
+    const group = neighbours(calls, new Set(recordsOf(call))).filter((other) => !taken.has(other))
+    for (const other of group) taken.add(other)
+    if (eventsOf(group) > MAX_EXACT) continue
+    groups.push(group)
+    boundGroups += 1
+  }
+  return groups
 }
 
 interface Untied {
@@ -151,24 +171,29 @@ interface Untied {
 }
 
 /** Pairs the records of a part of the calls anew, with helpers where they save splits. */
-function untie(part: readonly Call[], helpers: readonly Call[], start: () => ZoneState, prefer: Preference): Untied {
+function untie(part: readonly Call[], helpers: readonly Call[][], start: () => ZoneState, prefer: Preference): Untied {
   const alone = searchExactly(part, start(), prefer)
   if (alone === null) {
-    const calls = [...part, ...helpers]
+    const calls = [...part, ...helpers.flatMap((group) => (group.length === 1 ? group : []))]
     const state = start()
     return { calls, way: scheduleGreedily(goesOf(calls), comesOf(calls), state, safetyOf(state, prefer)), proved: false }
   }
-  const splits = alone.length - lowerBound(goesOf(part), comesOf(part))
+  const splits = splitsOf(alone, part)
   if (splits === 0) return { calls: part, way: alone, proved: true }
   const wanted = fewOfEachType(helpers, splits)
   const calls = [...part]
-  for (const helper of wanted) if (eventsOf([...calls, helper]) <= MAX_EXACT) calls.push(helper)
-  const complete = calls.length === part.length + wanted.length
+  let complete = true
+  for (const group of wanted) {
+    if (eventsOf([...calls, ...group]) <= MAX_EXACT) calls.push(...group)
+    else complete = false
+  }
   const helped = calls.length === part.length ? null : searchExactly(calls, start(), prefer)
-  if (helped === null || helped.length - lowerBound(goesOf(calls), comesOf(calls)) >= splits)
-    return { calls: part, way: alone, proved: complete }
+  if (helped === null || splitsOf(helped, calls) >= splits) return { calls: part, way: alone, proved: complete }
   return { calls, way: helped, proved: complete }
 }
+
+/** Calls above the lower bound for the records of `calls`. */
+const splitsOf = (way: readonly Call[], calls: readonly Call[]): number => way.length - lowerBound(goesOf(calls), comesOf(calls))
 
 const goesOf = (calls: readonly Call[]): ExistingRecord[] => calls.flatMap((call) => (call.existing ? [call.existing] : []))
 
@@ -180,12 +205,15 @@ function searchExactly(calls: readonly Call[], state: ZoneState, prefer: Prefere
   return eventsOf(calls) > MAX_EXACT ? null : scheduleExactly(goesOf(calls), comesOf(calls), state, safetyOf(state, prefer).isSafe)
 }
 
-function fewOfEachType(calls: readonly Call[], few: number): Call[] {
+/** As many single helpers of each type as there are splits, which no more can save, and all groups. */
+function fewOfEachType(groups: readonly Call[][], splits: number): Call[][] {
   const counts = new Map<string, number>()
-  return calls.filter((call) => {
-    const count = (counts.get(recordOf(call).type) ?? 0) + 1
-    counts.set(recordOf(call).type, count)
-    return count <= few
+  return groups.filter((group) => {
+    if (group.length > 1) return true
+    const { type } = recordOf(group[0] as Call)
+    const count = (counts.get(type) ?? 0) + 1
+    counts.set(type, count)
+    return count <= splits
   })
 }
 

@@ -18,6 +18,8 @@ export interface OrderEdges {
   readonly hard: readonly Set<number>[]
   readonly continuity: readonly Set<number>[]
   readonly courtesy: readonly Set<number>[]
+  /** Names that are pointed at throughout and cannot change hands without a gap. */
+  unavoidable: number
 }
 
 /** Positions of calls in an order in which every call is safe; a call without one was not part of it. */
@@ -34,12 +36,12 @@ export function orderEdges(
   ranks: Ranks | null = null,
 ): OrderEdges {
   const none = (): Set<number>[] => calls.map(() => new Set<number>())
-  const edges: OrderEdges = { hard: none(), continuity: none(), courtesy: none() }
+  const edges: OrderEdges = { hard: none(), continuity: none(), courtesy: none(), unavoidable: 0 }
   const index = indexCalls(calls)
   const pick = picker(calls, ranks)
   addExclusivity(calls, edges.hard)
   addContinuingSets(calls, index, continuity, pick, edges.continuity)
-  addTargets(calls, index, difference, continuity, pick, edges)
+  addTargets(calls, index, difference, continuity, pick, ranks, edges)
   return edges
 }
 
@@ -164,6 +166,7 @@ function addTargets(
   difference: ZoneDifference,
   continuity: Continuity,
   pick: Picker,
+  ranks: Ranks | null,
   edges: OrderEdges,
 ): void {
   for (const target of targetsOf(calls, index, difference, continuity).values()) {
@@ -171,9 +174,12 @@ function addTargets(
     if (has(continuity.standing.names, needKey(name, need)) || isHeldInPlace(index, name, need)) continue
     const arrivals = (index.comesTo.get(name) ?? []).filter((at) => satisfies(desiredOf(calls, at), need))
     const departures = (index.goesFrom.get(name) ?? []).filter((at) => satisfies(existingOf(calls, at), need))
-    if (arrivals.length > 0 && departures.length > 0 && !clashes(calls, departures, arrivals)) {
-      overlap(calls, target, arrivals, departures, continuity, pick, edges)
-      continue
+    if (arrivals.length > 0 && departures.length > 0) {
+      if (clashes(calls, departures, arrivals)) edges.unavoidable += target.stays ? 1 : 0
+      else if (target.stays || overlapsInRank(calls, departures, arrivals, ranks)) {
+        overlap(calls, target, arrivals, departures, continuity, pick, edges)
+        continue
+      }
     }
     const comer = arrivals.length === 0 ? null : pick.first(arrivals)
     for (const pointer of comer === null ? [] : target.comes) {
@@ -207,6 +213,13 @@ const addEdge = (edges: readonly Set<number>[], waits: number, before: number): 
   if (waits !== before) edges[waits]?.add(before)
 }
 
+/** Whether, in the known order, something comes to the name before the last goes. */
+function overlapsInRank(calls: readonly Call[], departures: readonly number[], arrivals: readonly number[], ranks: Ranks | null): boolean {
+  const known = (indexes: readonly number[]): number[] => indexes.flatMap((at) => ranks?.get(calls[at] as Call) ?? [])
+  const [comes, goes] = [known(arrivals), known(departures)]
+  return comes.length > 0 && goes.length > 0 && Math.min(...comes) < Math.max(...goes)
+}
+
 const clashes = (calls: readonly Call[], departures: readonly number[], arrivals: readonly number[]): boolean =>
   departures.some((from) => arrivals.some((to) => clash(existingOf(calls, from), desiredOf(calls, to))))
 
@@ -229,13 +242,14 @@ function targetsOf(calls: readonly Call[], index: CallIndex, difference: ZoneDif
   calls.forEach(({ existing, desired }, at) => {
     const before = existing && pointerOf(existing)
     const after = desired && pointerOf(desired)
+    // A pointer that keeps its target in place misses it only if it is there on both sides; else it leaves what goes, or comes to what comes.
     const same = before && after && before.target === after.target && existing && desired && rrsetKey(existing) === rrsetKey(desired)
-    if (same) {
-      if (moves(before.target) && continuity.isGuarded(existing, 'standing')) targetOf(before).stays = true
+    if (same && moves(before.target) && continuity.isGuarded(existing, 'before') && continuity.isGuarded(desired, 'after')) {
+      targetOf(before).stays = true
       return
     }
-    if (before && moves(before.target)) targetOf(before).leaves.push(at)
-    if (after && moves(after.target)) targetOf(after).comes.push(at)
+    if (before && moves(before.target) && !(same && !continuity.isGuarded(existing, 'before'))) targetOf(before).leaves.push(at)
+    if (after && moves(after.target) && !(same && !continuity.isGuarded(desired, 'after'))) targetOf(after).comes.push(at)
   })
   for (const record of [...difference.kept, ...difference.unmanaged]) {
     const pointer = pointerOf(record)

@@ -24,7 +24,7 @@ export function pairRecords(removed: readonly ExistingRecord[], added: readonly 
     removedSets.delete(key)
     pairSet(existing, desired, calls, left)
   }
-  for (const existing of removedSets.values()) left.removed.push(...existing)
+  for (const existing of removedSets.values()) appendAll(left.removed, existing)
   pairAcrossNames(left.removed, left.added, calls)
   return calls
 }
@@ -51,8 +51,8 @@ function pairSet(removed: readonly ExistingRecord[], added: readonly DefinedReco
   const unpaired = [...byData.values()].flat().sort(compareRecords)
   const pairs = Math.min(unpaired.length, rest.length)
   for (let i = 0; i < pairs; i += 1) calls.push({ existing: unpaired[i] as ExistingRecord, desired: rest[i] as DefinedRecord })
-  left.removed.push(...unpaired.slice(pairs))
-  left.added.push(...rest.slice(pairs))
+  appendAll(left.removed, unpaired.slice(pairs))
+  appendAll(left.added, rest.slice(pairs))
 }
 
 function pairAcrossNames(removed: readonly ExistingRecord[], added: readonly DefinedRecord[], calls: Call[]): void {
@@ -64,6 +64,11 @@ function pairAcrossNames(removed: readonly ExistingRecord[], added: readonly Def
     else for (const record of existing) calls.push({ existing: record, desired: null })
   }
   for (const desired of addedByType.values()) for (const record of desired) calls.push({ existing: null, desired: record })
+}
+
+/** Appends without handing the items over as arguments, of which there may be too many. */
+function appendAll<T>(list: T[], items: readonly T[]): void {
+  for (const item of items) list.push(item)
 }
 
 function groupByType<R extends { readonly type: string }>(records: readonly R[]): Map<string, R[]> {
@@ -96,8 +101,8 @@ function pairInTrie(removed: readonly ExistingRecord[], added: readonly DefinedR
       const left: Unpaired = { removed: [], added: [] }
       if (node.removed.length > 0 && node.added.length > 0) pairSet(node.removed, node.added, calls, left)
       else {
-        left.removed.push(...node.removed)
-        left.added.push(...node.added)
+        appendAll(left.removed, node.removed)
+        appendAll(left.added, node.added)
       }
       if (depth === 0) {
         for (const existing of left.removed) calls.push({ existing, desired: null })

@@ -7,7 +7,7 @@ import type { Call } from './pair-records.ts'
 import type { Move, ZoneState } from './zone-state.ts'
 
 /** Records to go and to come that the search takes on: its cost grows with two to their power. */
-export const MAX_EXACT = 16
+export const MAX_EXACT = 14
 
 /** Calls in a safe order, or null where no order is safe. `state` is left as it was. */
 export function scheduleExactly(

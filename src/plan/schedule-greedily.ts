@@ -37,7 +37,7 @@ export function scheduleGreedily(
     if (splitOne(pool, make)) continue
     if (finish(pool, safety.isSafe, make)) continue
     // No order is safe: an interruption cannot be avoided. One call that is at least accepted, then on as before.
-    const relaxed = createPool(pool.goes(), pool.comes(), safety.isAccepted)
+    const relaxed = createPool(pool.goes(), pool.comes(), safety.isAccepted, () => false)
     const call = firstCall(relaxed, safety.isAccepted)
     if (call === null) throw new Error('no call is accepted')
     make(call)
@@ -67,30 +67,47 @@ interface Pool {
   surplus(type: string): number
 }
 
-function createPool(removed: readonly ExistingRecord[], added: readonly DefinedRecord[], isSafe: IsSafe): Pool {
+function createPool(
+  removed: readonly ExistingRecord[],
+  added: readonly DefinedRecord[],
+  isSafe: IsSafe,
+  isInseparable: (call: Call) => boolean = mayNotBeSplit,
+): Pool {
   const inPlace = new Set(pairRecords(removed, added).filter(isInseparable))
   const bound = new Set<ResourceRecord>(
     [...inPlace].flatMap(({ existing, desired }) => [existing as ResourceRecord, desired as ResourceRecord]),
   )
-  const goes = new Set(removed.filter((record) => !bound.has(record)))
-  const comes = new Set(added.filter((record) => !bound.has(record)))
+  const goes = new Set<ExistingRecord>()
+  const comes = new Set<DefinedRecord>()
+  const moving = new Set<string>([...removed, ...added].map((record) => record.name))
+  /** The target of a pointer, where it is a name that records come to or go from. */
+  const targetOf = (record: ResourceRecord | null): string | undefined => {
+    const target = record === null ? undefined : pointerOf(record)?.target
+    return target !== undefined && moving.has(target) ? target : undefined
+  }
   const goesAt = new Groups<ExistingRecord>()
   const comesAt = new Groups<DefinedRecord>()
   const inPlaceAt = new Groups<Call>()
   const pointingAt = new Groups<DefinedRecord | Call>()
   const balance = new Map<string, number>()
-  for (const record of goes) {
+  const addGo = (record: ExistingRecord): void => {
+    goes.add(record)
     goesAt.add(record.name, record)
     balance.set(record.type, (balance.get(record.type) ?? 0) + 1)
   }
-  for (const record of comes) {
+  const addCome = (record: DefinedRecord): void => {
+    comes.add(record)
     comesAt.add(record.name, record)
-    pointingAt.add(pointerOf(record)?.target, record)
+    pointingAt.add(targetOf(record), record)
     balance.set(record.type, (balance.get(record.type) ?? 0) - 1)
   }
+  for (const record of removed) if (!bound.has(record)) addGo(record)
+  for (const record of added) if (!bound.has(record)) addCome(record)
+  const inPlaceOf = new Map<ResourceRecord, Call>()
   for (const call of inPlace) {
     inPlaceAt.add(call.desired?.name, call)
-    pointingAt.add(call.desired ? pointerOf(call.desired)?.target : undefined, call)
+    pointingAt.add(targetOf(call.desired), call)
+    for (const record of [call.existing, call.desired]) if (record) inPlaceOf.set(record, call)
   }
   const readyInPlace = new Set<Call>()
   const readyGoes = new Groups<ExistingRecord>()
@@ -99,7 +116,7 @@ function createPool(removed: readonly ExistingRecord[], added: readonly DefinedR
   const urgentComes = new Groups<DefinedRecord>()
 
   const isUrgentGo = (record: ExistingRecord): boolean =>
-    [...comesAt.of(record.name)].some((other) => clash(record, other)) || goesAt.of(pointerOf(record)?.target).size > 0
+    [...comesAt.of(record.name)].some((other) => clash(record, other)) || goesAt.of(targetOf(record)).size > 0
   const isUrgentCome = (record: DefinedRecord): boolean => pointingAt.of(record.name).size > 0 || goesAt.of(record.name).size > 0
   const refresh = (name: string | undefined): void => {
     for (const record of goesAt.of(name)) {
@@ -117,7 +134,7 @@ function createPool(removed: readonly ExistingRecord[], added: readonly DefinedR
     }
     for (const call of inPlaceAt.of(name)) setMember(readyInPlace, call, isSafe(call))
   }
-  for (const name of new Set([...removed, ...added].map((record) => record.name))) refresh(name)
+  for (const name of moving) refresh(name)
 
   return {
     size: () => goes.size + comes.size + inPlace.size,
@@ -130,12 +147,16 @@ function createPool(removed: readonly ExistingRecord[], added: readonly DefinedR
     urgentGoes: urgentGoes.map,
     urgentComes: urgentComes.map,
     surplus: (type) => balance.get(type) ?? 0,
-    take(call) {
-      const { existing, desired } = call
-      readyInPlace.delete(call)
-      if (inPlace.delete(call)) {
-        inPlaceAt.put(desired?.name as string, call, false)
-        pointingAt.put(desired ? pointerOf(desired)?.target : undefined, call, false)
+    take({ existing, desired }) {
+      // Who takes one half of an update in place leaves the other half on its own.
+      for (const record of [existing, desired]) {
+        const pair = record === null ? undefined : inPlaceOf.get(record)
+        if (!pair || !inPlace.delete(pair)) continue
+        readyInPlace.delete(pair)
+        inPlaceAt.put(pair.desired?.name, pair, false)
+        pointingAt.put(targetOf(pair.desired), pair, false)
+        if (pair.existing && pair.existing !== existing) addGo(pair.existing)
+        if (pair.desired && pair.desired !== desired) addCome(pair.desired)
       }
       if (existing && goes.delete(existing)) {
         balance.set(existing.type, (balance.get(existing.type) ?? 0) - 1)
@@ -146,21 +167,15 @@ function createPool(removed: readonly ExistingRecord[], added: readonly DefinedR
         balance.set(desired.type, (balance.get(desired.type) ?? 0) + 1)
         for (const group of [readyComes, urgentComes]) group.put(desired.type, desired, false)
         comesAt.put(desired.name, desired, false)
-        pointingAt.put(pointerOf(desired)?.target, desired, false)
+        pointingAt.put(targetOf(desired), desired, false)
       }
-      for (const name of new Set([
-        existing?.name,
-        desired?.name,
-        existing ? pointerOf(existing)?.target : undefined,
-        desired ? pointerOf(desired)?.target : undefined,
-      ]))
-        refresh(name)
+      for (const name of new Set([existing?.name, desired?.name, targetOf(existing), targetOf(desired)])) refresh(name)
     },
   }
 }
 
 /** An update whose halves cannot stand side by side and of which neither may be missing: a CNAME, a null MX. */
-const isInseparable = ({ existing, desired }: Call): boolean =>
+const mayNotBeSplit = ({ existing, desired }: Call): boolean =>
   existing !== null && desired !== null && rrsetKey(existing) === rrsetKey(desired) && clash(existing, desired)
 
 /** Sets by a key. */

@@ -1,0 +1,183 @@
+/**
+ * A concurrent apply may make the calls of a plan in any order along its `after` edges. No such order passes through a state that the
+ * service refuses, none interrupts what some sequence of calls need not interrupt, and all end with the desired zone.
+ */
+import { describe, expect, it } from 'vitest'
+import { acceptanceFaultOfAny, continuityFaultOfAny, orderAlong, randomOrder } from '../support/interleavings.ts'
+import { leastCallsByForce, lowerBound } from '../support/least-calls-by-force.ts'
+import { ORIGIN } from '../support/plan.ts'
+import { type Random, rounds, seededRandom } from '../support/random.ts'
+import {
+  attempt,
+  callsOf,
+  failuresOf,
+  finalLines,
+  isSound,
+  planCase,
+  randomCase,
+  recordOf,
+  showPlanned,
+  stagesOfCase,
+  tradingCase,
+  waitsOf,
+  type ZoneCase,
+} from '../support/zone-cases.ts'
+import { continuityRules, identity, simulate } from '../support/zone-simulator.ts'
+
+/** What is wrong with some order of the plan's calls, told for all orders and seen in a few; null if nothing is. */
+function faultOf(zone: ZoneCase, continuous: boolean, prefer: 'continuity' | 'calls', orders = 2): string | null {
+  const stages = stagesOfCase(zone)
+  const plan = planCase(zone, { prefer })
+  const calls = callsOf(plan, stages)
+  const after = waitsOf(plan)
+  const order = orderAlong(after)
+  if (typeof order === 'string') return order
+  const rules = continuityRules(stages, ORIGIN)
+  const fault =
+    acceptanceFaultOfAny(stages, calls, after, zone.limit) ?? (continuous ? continuityFaultOfAny(stages, calls, after, rules) : null)
+  if (fault !== null) return fault
+  const random = seededRandom(calls.length)
+  const wanted = finalLines(zone).map(recordOf).map(identity).sort()
+  for (let i = 0; i < orders; i += 1) {
+    const run = simulate(stages, calls, randomOrder(calls, after, random), zone.limit, rules)
+    if (run.accepted !== null) return run.accepted
+    if (continuous && run.continuous !== null) return run.continuous
+    if (run.present.map(identity).sort().join('\n') !== wanted.join('\n')) return 'the zone at the end is not the desired one'
+  }
+  return null
+}
+
+/** Where the limit of the zone and continuity collide, the limit wins; the plan has to say so. */
+const saysThatLimitWins = (zone: ZoneCase): boolean =>
+  zone.limit !== null && planCase(zone).diagnostics.some(({ code }) => code === 'interruption')
+
+/** Continuity is asked for where the search by force finds a sequence that has it. */
+function faultOfSmall(zone: ZoneCase): string | null {
+  const stages = stagesOfCase(zone)
+  const possible = leastCallsByForce(stages, ORIGIN, zone.limit).continuous !== null
+  const fault = faultOf(zone, possible && !saysThatLimitWins(zone), 'continuity')
+  if (fault !== null) return fault
+  const careless = faultOf(zone, false, 'calls')
+  return careless === null ? null : `preferring calls: ${careless}`
+}
+
+const differing = (zone: ZoneCase): number => stagesOfCase(zone).filter(({ before, after }) => before !== after).length
+
+/** The case with the target full at the larger of its two zones, or with a little room. */
+function limited(zone: ZoneCase, random: Random): ZoneCase {
+  const final = finalLines(zone).length
+  return { ...zone, limit: Math.max(zone.existing.length, final) + random.pick([0, 0, 1, 2]) }
+}
+
+describe('small zones, in every order', () => {
+  const suites: [string, number, (random: Random) => ZoneCase][] = [
+    ['records kept, changed, renamed, dropped and added', 2500, (random) => randomCase(random)],
+    ['a few names with much at each', 1500, (random) => randomCase(random, ['a', 'b', 'c'], 8)],
+    ['names that trade what they hold', 2500, (random) => tradingCase(random)],
+    ['a zone that is full, or nearly', 2500, (random) => limited(random.chance(0.5) ? randomCase(random) : tradingCase(random), random)],
+  ]
+  it.each(suites)(
+    '%s',
+    (name, count, zoneOf) => {
+      const random = seededRandom(name.length)
+      const failures = failuresOf(
+        rounds(count),
+        () => {
+          const zone = zoneOf(random)
+          return isSound(zone) && differing(zone) <= 12 ? zone : null
+        },
+        faultOfSmall,
+      )
+      expect(failures).toBe('')
+    },
+    600_000,
+  )
+})
+
+/** What the plan says of itself about interruptions, against what its orders do. */
+function noticeFault(zone: ZoneCase, prefer: 'continuity' | 'calls'): string | null {
+  const stages = stagesOfCase(zone)
+  const possible = leastCallsByForce(stages, ORIGIN, zone.limit).continuous !== null
+  const plan = planCase(zone, { prefer })
+  const said = plan.diagnostics.some(({ code }) => code === 'interruption')
+  if (said && possible && prefer === 'continuity' && zone.limit === null) return 'the plan says that it interrupts, and it need not'
+  const interrupts = continuityFaultOfAny(stages, callsOf(plan, stages), waitsOf(plan), continuityRules(stages, ORIGIN))
+  return interrupts !== null && !said ? `the plan does not say that it interrupts: ${interrupts}` : null
+}
+
+it('a plan that interrupts something says so', () => {
+  const random = seededRandom(11)
+  const failures = failuresOf(
+    rounds(2000),
+    () => {
+      const zone = random.chance(0.5) ? randomCase(random) : tradingCase(random)
+      const maybeFull = random.chance(0.3) ? limited(zone, random) : zone
+      return isSound(maybeFull) && differing(maybeFull) <= 12 ? maybeFull : null
+    },
+    (zone) => noticeFault(zone, 'continuity') ?? noticeFault(zone, 'calls'),
+  )
+  expect(failures).toBe('')
+}, 600_000)
+
+/** A small zone of which a sequence without a gap is known, at names below one of its own, and the fewest calls of such a sequence. */
+function continuousPart(random: Random, part: number): { zone: ZoneCase; least: number } {
+  const names = ['', 'a.', 'b.', 'c.', 'd.a.'].map((label) => `${label}z${part}`)
+  for (;;) {
+    const zone = random.chance(0.5) ? randomCase(random, names) : tradingCase(random, names)
+    // The names that are somebody else's would be the same in each part.
+    if (!isSound(zone) || differing(zone) > 12 || zone.existing.some((line) => line.startsWith('theirs'))) continue
+    const { continuous } = leastCallsByForce(stagesOfCase(zone), ORIGIN, null)
+    if (continuous !== null) return { zone, least: continuous }
+  }
+}
+
+const sideBySide = (parts: readonly { zone: ZoneCase }[]): ZoneCase => ({
+  existing: parts.flatMap(({ zone }) => zone.existing),
+  desired: parts.flatMap(({ zone }) => zone.desired),
+  limit: null,
+})
+
+describe('zones of 50 to 300 records', () => {
+  it('small changes side by side: no gap where none has one, and no more calls than all of them', () => {
+    const random = seededRandom(5)
+    const judge = (parts: readonly { zone: ZoneCase; least: number }[]): string | null => {
+      const zone = sideBySide(parts)
+      const fault = faultOf(zone, true, 'continuity', 1)
+      if (fault !== null) return fault
+      const calls = planCase(zone).calls.total
+      const most = parts.reduce((sum, { least }) => sum + least, 0)
+      return calls > most || calls < lowerBound(stagesOfCase(zone))
+        ? `${calls} calls, where ${lowerBound(stagesOfCase(zone))} to ${most} can be`
+        : null
+    }
+    const faultOfParts = (parts: readonly { zone: ZoneCase; least: number }[]): string | null => attempt(() => judge(parts))
+    for (let round = rounds(40); round > 0; round -= 1) {
+      let parts = Array.from({ length: 12 + random.below(40) }, (_, part) => continuousPart(random, part))
+      if (faultOfParts(parts) === null) continue
+      for (const part of parts) {
+        const fewer = parts.filter((one) => one !== part)
+        if (faultOfParts(fewer) !== null) parts = fewer
+      }
+      expect.fail(`${faultOfParts(parts)}\n${showPlanned(sideBySide(parts))}`)
+    }
+  }, 600_000)
+
+  const names = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? `a.n${index}` : `n${index}`))
+  it.each([
+    ['all names far apart', 60],
+    ['all at a few names', 12],
+  ])(
+    'one change of everything, %s: accepted at every moment, also where the zone is full',
+    (_, count) => {
+      const random = seededRandom(count)
+      const failures = failuresOf(
+        rounds(60),
+        () => limited(randomCase(random, names.slice(0, count), 70 + random.below(280)), random),
+        (zone) => faultOf(zone, false, 'continuity') ?? faultOf(zone, false, 'calls'),
+        1,
+      )
+      expect(failures).toBe('')
+    },
+    600_000,
+  )
+})

@@ -1,0 +1,202 @@
+/** The planner's number of calls against the fewest found by trying every sequence, over thousands of small zones. */
+import { describe, expect, it } from 'vitest'
+import { leastCallsByForce, lowerBound } from '../support/least-calls-by-force.ts'
+import { ORIGIN } from '../support/plan.ts'
+import { type Random, rounds, seededRandom } from '../support/random.ts'
+import { failuresOf, isSound, planCase, randomCase, showPlanned, stagesOfCase, tradingCase, type ZoneCase } from '../support/zone-cases.ts'
+
+const MOST = 6
+
+/** Whether few enough records differ for the search by force. */
+function isSmall(zone: ZoneCase): boolean {
+  const stages = stagesOfCase(zone)
+  return stages.filter(({ after }) => !after).length <= MOST && stages.filter(({ before }) => !before).length <= MOST
+}
+
+function faultOf(zone: ZoneCase): string | null {
+  const least = leastCallsByForce(stagesOfCase(zone), ORIGIN, zone.limit)
+  const plan = planCase(zone)
+  const continuous = plan.calls.total
+  // Where the limit of the zone and continuity collide, the limit wins, and the plan says so.
+  const limitWins = zone.limit !== null && plan.diagnostics.some(({ code }) => code === 'interruption')
+  if (limitWins ? continuous < least.accepted : least.continuous !== null && continuous !== least.continuous)
+    return `${least.continuous} calls are enough, the plan has ${continuous}`
+  const halves = plan.changes.filter((change) => change.subject === 'record' && change.split !== undefined).length
+  const splits = continuous - lowerBound(stagesOfCase(zone))
+  if (halves !== 2 * splits) return `${splits} updates are split, and ${halves} changes say that they are halves of one`
+  const fewest = planCase(zone, { prefer: 'calls' }).calls.total
+  if (fewest !== least.accepted) return `${least.accepted} accepted calls are enough, the plan that prefers calls has ${fewest}`
+  return null
+}
+
+describe('classics', () => {
+  const cases: {
+    name: string
+    existing: string
+    desired: string
+    /** Fewest calls of an accepted sequence, and of one that is continuous too. */
+    accepted: number
+    continuous: number | null
+  }[] = [
+    { name: 'nothing', existing: 'a A 192.0.2.1', desired: 'a A 192.0.2.1', accepted: 0, continuous: 0 },
+    {
+      name: 'a CNAME and an A trade names',
+      existing: 'a CNAME host.example.net.\nb A 192.0.2.1',
+      desired: 'a A 192.0.2.1\nb CNAME host.example.net.',
+      accepted: 3,
+      continuous: 3,
+    },
+    {
+      name: 'two such trades share one break',
+      existing: 'a CNAME host.example.net.\nb A 192.0.2.1\nc CNAME host.example.net.\nd A 192.0.2.2',
+      desired: 'a A 192.0.2.1\nb CNAME host.example.net.\nc A 192.0.2.2\nd CNAME host.example.net.',
+      accepted: 5,
+      continuous: 5,
+    },
+    {
+      name: 'a trade that a change in place elsewhere makes free',
+      existing: 'a CNAME host.example.net.\nb A 192.0.2.1\nc A 192.0.2.2\nc A 192.0.2.3',
+      desired: 'a A 192.0.2.1\nb CNAME host.example.net.\nc A 192.0.2.2\nc A 192.0.2.4',
+      accepted: 3,
+      continuous: 3,
+    },
+    {
+      name: 'a trade that a record renamed elsewhere makes free',
+      existing: 'a CNAME host.example.net.\nb A 192.0.2.1\nc A 192.0.2.2',
+      desired: 'a A 192.0.2.1\nb CNAME host.example.net.\nd A 192.0.2.2',
+      accepted: 3,
+      continuous: 3,
+    },
+    {
+      name: 'an A renamed while a CNAME follows it',
+      existing: 'a A 192.0.2.1\nwww CNAME a',
+      desired: 'b A 192.0.2.1\nwww CNAME b',
+      accepted: 2,
+      continuous: 3,
+    },
+    {
+      name: 'a chain of renames',
+      existing: 'a CNAME host.example.net.\nb A 192.0.2.1\nc TXT "x"',
+      desired: 'b CNAME host.example.net.\nc A 192.0.2.1\nd TXT "x"',
+      accepted: 3,
+      continuous: 3,
+    },
+    {
+      name: 'three names in a ring',
+      existing: 'a CNAME host.example.net.\nb A 192.0.2.1\nc CNAME other.example.net.',
+      desired: 'b CNAME host.example.net.\nc A 192.0.2.1\na CNAME other.example.net.',
+      accepted: 4,
+      continuous: 4,
+    },
+    {
+      name: 'glue moves with its delegation',
+      existing: 'sub NS ns1.sub\nns1.sub A 192.0.2.1',
+      desired: 'sub NS ns2.sub\nns2.sub A 192.0.2.1',
+      accepted: 2,
+      continuous: 3,
+    },
+    {
+      name: 'glue moves and two name servers take turns',
+      existing: 'sub NS ns1.sub\nsub NS ns2.sub\nns1.sub A 192.0.2.1\nns2.sub A 192.0.2.2',
+      desired: 'sub NS ns3.sub\nsub NS ns4.sub\nns3.sub A 192.0.2.3\nns4.sub A 192.0.2.4',
+      accepted: 4,
+      continuous: 5,
+    },
+    {
+      name: 'a pool of MX is pointed elsewhere',
+      existing: '@ MX 10 mx1\n@ MX 20 mx2\nmx1 A 192.0.2.1\nmx2 A 192.0.2.2',
+      desired: '@ MX 10 mx3\n@ MX 20 mx4\nmx3 A 192.0.2.1\nmx4 A 192.0.2.2',
+      accepted: 4,
+      continuous: 5,
+    },
+    {
+      name: 'a null MX becomes a pool',
+      existing: '@ MX 0 .',
+      desired: '@ MX 10 host.example.net.\n@ MX 20 host.example.net.',
+      accepted: 2,
+      continuous: 2,
+    },
+    {
+      name: 'a pool becomes a null MX',
+      existing: '@ MX 10 host.example.net.\n@ MX 20 host.example.net.',
+      desired: '@ MX 0 .',
+      accepted: 2,
+      continuous: 2,
+    },
+    {
+      name: 'a null MX and a pool trade names',
+      existing: 'a MX 0 .\nb MX 10 host.example.net.\nb MX 20 host.example.net.',
+      desired: 'b MX 0 .\na MX 10 host.example.net.\na MX 20 host.example.net.',
+      accepted: 3,
+      continuous: 3,
+    },
+    {
+      name: 'a CNAME becomes an A that a CNAME follows: no order avoids the gap',
+      existing: 'a CNAME host.example.net.\nwww CNAME a',
+      desired: 'a A 192.0.2.1\nwww CNAME a',
+      accepted: 2,
+      continuous: null,
+    },
+    {
+      name: 'a TTL change beside a rename',
+      existing: 'a 300 A 192.0.2.1\nb A 192.0.2.2',
+      desired: 'a 3600 A 192.0.2.1\nc A 192.0.2.2',
+      accepted: 2,
+      continuous: 2,
+    },
+    {
+      name: 'an unmanaged CNAME follows an A that is replaced by an AAAA',
+      existing: 'a A 192.0.2.1\ntheirs CNAME a',
+      desired: 'a AAAA 2001:db8::1',
+      accepted: 2,
+      continuous: 2,
+    },
+    {
+      name: 'of three equal records two are too many',
+      existing: 'a A 192.0.2.1\na A 192.0.2.1\na A 192.0.2.1',
+      desired: 'a A 192.0.2.1\nb A 192.0.2.1\nc A 192.0.2.1',
+      accepted: 2,
+      continuous: 2,
+    },
+  ]
+  it.each(cases)('$name', ({ existing, desired, accepted, continuous }) => {
+    const lines = (text: string): string[] => text.split('\n')
+    const zone: ZoneCase = { existing: lines(existing), desired: lines(desired), limit: null }
+    expect(isSound(zone)).toBe(true)
+    expect(leastCallsByForce(stagesOfCase(zone), ORIGIN, null)).toEqual({ accepted, continuous })
+    expect(faultOf(zone), showPlanned(zone)).toBeNull()
+  })
+})
+
+describe('random zones', () => {
+  const suites: [string, number, (random: Random) => ZoneCase][] = [
+    ['records kept, changed, renamed, dropped and added', 6000, (random) => randomCase(random)],
+    ['a few names with much at each', 3000, (random) => randomCase(random, ['a', 'b', 'c'], 8)],
+    ['names that trade what they hold', 6000, (random) => tradingCase(random)],
+    [
+      'a zone that is full, or nearly',
+      4000,
+      (random) => {
+        const zone = random.chance(0.5) ? randomCase(random) : tradingCase(random)
+        const least = Math.max(zone.existing.length, stagesOfCase(zone).filter(({ after }) => after).length)
+        return { ...zone, limit: least + random.below(3) }
+      },
+    ],
+  ]
+  it.each(suites)(
+    '%s',
+    (name, count, zoneOf) => {
+      const random = seededRandom(name.length)
+      const failures = failuresOf(
+        rounds(count),
+        () => {
+          const zone = zoneOf(random)
+          return isSound(zone) && isSmall(zone) ? zone : null
+        },
+        faultOf,
+      )
+      expect(failures).toBe('')
+    },
+    600_000,
+  )
+})
