@@ -51,8 +51,7 @@ export function compareRendered(file: RenderedFile | null, zone: ReadZone): Rend
   reader.push(`${file.lines.join('\n')}\n`)
   const faults = reader.end().diagnostics.filter(isError)
   if (faults.length > 0) return { state: 'differs', servedApexNs: null, differences: faults.slice(0, 10).map((fault) => fault.message) }
-  const missing =
-    found === listed.size ? [] : zone.records.filter((record) => listed.get(comparisonKey(record, zoneTtl)) !== true && !isApexNs(record))
+  const missing = found === listed.size ? [] : notRendered(zone, (record) => listed.get(comparisonKey(record, zoneTtl)) === true)
   if (extra.length === 0 && missing.length === 0) return { state: 'match', servedApexNs, differences: [] }
   if (disabled) return { ...NOT_RENDERED, servedApexNs }
   const differences = [
@@ -61,6 +60,13 @@ export function compareRendered(file: RenderedFile | null, zone: ReadZone): Rend
   ]
   const lagging = zone.quietFor !== null && zone.quietFor < RENDERING_TIME
   return { state: lagging ? 'stale' : 'differs', servedApexNs, differences: differences.slice(0, 10) }
+}
+
+/** A zone has a record once (RFC 2181 section 5): of those that differ in TTL alone, one that is rendered stands for all. */
+function notRendered({ name, records }: ReadZone, isRendered: (record: ResourceRecord) => boolean): ResourceRecord[] {
+  const dataKey = (record: ResourceRecord): string => `${record.name} ${record.type} ${record.data}`
+  const rendered = new Set(records.filter(isRendered).map(dataKey))
+  return records.filter((record) => !rendered.has(dataKey(record)) && !(record.type === 'NS' && record.name === name))
 }
 
 const comparisonKey = (record: ResourceRecord, zoneTtl: number): string =>

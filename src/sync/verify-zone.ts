@@ -17,11 +17,14 @@ const MAX_DIFFERENCES = 100
 /** Unanswered questions after which a server is given up. */
 const MAX_UNANSWERED = 3
 
-/** A record set as a server should answer it: `TTL data` lines, sorted. */
+/** A record set as a server should answer it. */
 interface ExpectedSet {
   readonly name: DomainName
   readonly type: string
+  /** `TTL data` lines, sorted. */
   readonly lines: readonly string[]
+  /** Every TTL of the records. Of several a server has to choose one for all of them (RFC 2181 section 5.2), and which one is its affair. */
+  readonly ttls: ReadonlySet<number>
   /** The server refers to another zone here: the records are in the authority section, without authority (RFC 1034 section 4.3.2). */
   readonly referral: boolean
 }
@@ -75,8 +78,10 @@ function expectedSets({ plan, existing, rendered }: PlannedZone): { sets: Expect
       continue
     }
     const served = type === 'NS' && name === plan.zone ? (rendered.servedApexNs ?? []).map((data) => ({ data, ttl: null })) : []
-    const lines = [...set, ...served].map((record) => `${record.ttl ?? zoneTtl} ${record.data}`)
-    sets.push({ name, type, lines: [...new Set(lines)].sort(), referral })
+    const ttls = new Set([...set, ...served].map((record) => record.ttl ?? zoneTtl))
+    const lowest = Math.min(...ttls)
+    const lines = [...set, ...served].map((record) => `${lowest} ${record.data}`)
+    sets.push({ name, type, lines: [...new Set(lines)].sort(), ttls, referral })
   }
   return { sets, hidden }
 }
@@ -134,14 +139,13 @@ async function askServer(server: DnsServer, sets: readonly ExpectedSet[]): Promi
 const ask = (client: DnsClient, { name, type }: ExpectedSet): Promise<DnsAnswer> => client.query({ name, type })
 
 function compareAnswer(set: ExpectedSet, answer: DnsAnswer): AnswerDifference | null {
-  const { name, type, referral } = set
-  const section = referral ? answer.authorities : answer.answers
-  const answered = section
-    .filter((record) => record.name === name && record.type === type)
-    .map((record) => `${record.ttl} ${record.data}`)
-    .sort()
+  const { name, type, referral, ttls } = set
+  const section = (referral ? answer.authorities : answer.answers).filter((record) => record.name === name && record.type === type)
+  const answered = section.map((record) => `${record.ttl} ${record.data}`).sort()
   const difference = (note?: string): AnswerDifference => ({ name, type, expected: set.lines, answered, note })
   if (answer.rcode !== 'NOERROR') return difference(`the server says ${answer.rcode}`)
   if (!referral && !answer.authoritative) return difference('the server answers without authority')
-  return JSON.stringify(answered) === JSON.stringify(set.lines) ? null : difference()
+  const lowest = Math.min(...ttls)
+  const comparable = section.map((record) => `${record.ttl !== null && ttls.has(record.ttl) ? lowest : record.ttl} ${record.data}`).sort()
+  return JSON.stringify(comparable) === JSON.stringify(set.lines) ? null : difference()
 }

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { openScene, type Scene, TOKEN } from '../cli/scene.ts'
+
+/** Adds or changes a record behind the program's back. */
+async function meddle({ service }: Scene, method: 'POST' | 'PUT', path: string, record: object): Promise<void> {
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+  const { status } = await fetch(`${service.baseUrl}/domains/1${path}`, { method, headers, body: JSON.stringify(record) })
+  expect(status).toBe(200)
+}
+
+const zoneOf = (records: string): Record<string, string> => ({
+  'zones/example.com.yaml': `domain: example.com\nsoa_email: hostmaster@example.com\nrecords:\n${records}`,
+})
+
+describe('record sets of several TTLs', () => {
+  test('the server chooses one of them for all', async () => {
+    const scene = await openScene({
+      files: zoneOf(`  a: [{type: A, ttl: 300, value: 192.0.2.1}, {type: A, ttl: 1h, value: 192.0.2.2}]
+  b: [{type: A, ttl: 300, value: 192.0.2.1}, {type: A, value: 192.0.2.2}]
+`),
+    })
+    await scene.run('apply', '--yes')
+    const { status, stdout } = await scene.run('verify')
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 2 record sets asked for.\n' })
+  })
+
+  test('apex NS beside what the service serves by itself', async () => {
+    const scene = await openScene({ files: zoneOf('  a: {type: A, value: 192.0.2.1}\n') })
+    await scene.run('apply', '--yes')
+    await meddle(scene, 'POST', '/records', { type: 'NS', name: '', target: 'ns.example.net', ttl_sec: 300 })
+    const { status, stdout } = await scene.run('verify')
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 2 record sets asked for.\n' })
+  })
+
+  test('the same record with another TTL is rendered once', async () => {
+    const definition = 'unmanaged: [{name: token}]\nrecords:\n  a: {type: A, value: 192.0.2.1}\n'
+    const scene = await openScene({
+      files: { 'zones/example.com.yaml': `domain: example.com\nsoa_email: hostmaster@example.com\n${definition}` },
+    })
+    await scene.run('apply', '--yes')
+    for (const ttl_sec of [300, 3600]) await meddle(scene, 'POST', '/records', { type: 'TXT', name: 'token', target: 'one', ttl_sec })
+    const { status, stdout } = await scene.run('verify')
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 2 record sets asked for.\n' })
+  })
+
+  test('another TTL is a difference still', async () => {
+    const scene = await openScene({
+      files: zoneOf('  a: [{type: A, ttl: 1h, value: 192.0.2.1}, {type: A, ttl: 2h, value: 192.0.2.2}]\n'),
+    })
+    await scene.run('apply', '--yes')
+    await meddle(scene, 'PUT', '/records/1', { ttl_sec: 300 })
+    const { status, stdout } = await scene.run('verify')
+    expect(status).toBe(2)
+    expect(stdout).toContain('missing 3600 192.0.2.2')
+    expect(stdout).toContain('instead 300 192.0.2.2')
+  })
+})
