@@ -28,8 +28,9 @@ const FAULTS: readonly (readonly [weight: number, (random: Random) => Fault])[] 
   [4, (random) => ({ kind: 'answer', when: 'before', status: 429, html: random.chance(0.5), ...retryAfter(random) })],
 ]
 
+/** A date is up to a second ahead, which is long here. */
 const retryAfter = (random: Random): { retryAfter?: 'seconds' | 'date' } =>
-  random.pick<{ retryAfter?: 'seconds' | 'date' }>([{}, { retryAfter: 'seconds' }, { retryAfter: 'seconds' }, { retryAfter: 'date' }])
+  random.chance(0.05) ? { retryAfter: 'date' } : random.chance(0.5) ? { retryAfter: 'seconds' } : {}
 
 const TOTAL = FAULTS.reduce((sum, [weight]) => sum + weight, 0)
 

@@ -170,9 +170,9 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
   })
   // Answers are written past the server's own idea of the connection, which would keep the next request of it waiting.
   server.on('request', (_, response) => {
-    response.socket?.on('error', () => undefined)
     response.detachSocket(response.socket as Socket)
   })
+  server.on('connection', (socket) => socket.on('error', () => undefined))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

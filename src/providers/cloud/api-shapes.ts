@@ -136,7 +136,9 @@ export function zoneFileShape(value: unknown): readonly string[] {
   return texts(fieldsOf(value, 'a zone file'), 'zone_file', 'a zone file')
 }
 
-/** The answer to an action: an object that is no record. */
+/** The answer to an action: an object that is no record and no error. */
 export function emptyShape(value: unknown): void {
-  if ('id' in fieldsOf(value, 'the answer to an action')) throw new ShapeError('the answer to an action is an object of its own')
+  const what = 'the answer to an action'
+  const fields = fieldsOf(value, what)
+  if ('id' in fields || 'errors' in fields) throw new ShapeError(`${what} is not empty`)
 }
