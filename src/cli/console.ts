@@ -4,6 +4,8 @@ import type { Diagnostic, Severity } from '../model/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import { counted } from '../report/counts.ts'
 import { renderDiagnostics } from '../report/diagnostics-report.ts'
+import { type History, renderHistoryJson } from '../report/history-document.ts'
+import { renderHistoryText } from '../report/history-report.ts'
 import { type ReportFormat, renderOutcome, renderPlan } from '../report/render-report.ts'
 import type { ReportOptions } from '../report/report.ts'
 import type { Verification } from '../report/verification-document.ts'
@@ -29,6 +31,7 @@ export interface Console {
   plan(plan: Plan, format: ReportFormat): void
   outcome(plan: Plan, outcomes: readonly ZoneOutcome[], format: ReportFormat, options?: Pick<ReportOptions, 'planShown'>): void
   verification(verification: Verification, format: VerificationFormat): void
+  history(history: History, format: 'text' | 'json'): void
   progress(): ProgressBar
 }
 
@@ -80,6 +83,8 @@ export function createConsole(io: CliIo, options: CommonOptions): Console {
     outcome: (plan, outcomes, format, more) =>
       void io.stdout.write(renderOutcome(plan, outcomes, format, { ...reportOptions(), diagnostics: format !== 'text', ...more })),
     verification: (verification, format) => void io.stdout.write(renderVerification(verification, format, reportOptions())),
+    history: (history, format) =>
+      void io.stdout.write(format === 'json' ? renderHistoryJson(history) : renderHistoryText(history, reportOptions())),
     progress: () => {
       bar = progressBar(io.stderr, !quiet, () => io.now().getTime())
       return bar

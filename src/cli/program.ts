@@ -103,7 +103,9 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       ),
     )
       .addOption(reportFormat(['text', 'json', 'markdown', 'html', 'github']))
-      .option('-y, --yes', 'do not ask'),
+      .option('-y, --yes', 'do not ask')
+      .option('--timeout <seconds>', 'begin nothing new after this time', positiveInteger)
+      .option('--wait <seconds>', 'wait so long for other runs that are changing a zone', positiveInteger),
     async () => (await import('./commands/apply.ts')).apply,
   )
 
@@ -119,6 +121,30 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       .option('--no-dns', 'ask no name server')
       .addOption(reportFormat(['text', 'json', 'github'])),
     async () => (await import('./commands/verify.ts')).verify,
+  )
+
+  runs(
+    working('history', 'list what runs did, or show one')
+      .argument('[run]', 'the run, or the beginning of its name')
+      .option('--last', 'the latest run that changed something')
+      .option('--prune <keep>', 'remove all runs but the latest so many', positiveInteger)
+      .addOption(reportFormat(['text', 'json'])),
+    async () => (await import('./commands/history.ts')).history,
+  )
+
+  runs(
+    planning(
+      working('rollback', 'take back what a run did').argument(
+        '[run-or-zone...]',
+        'the run, unless --last says it, and zones (default: all it changed)',
+      ),
+    )
+      .option('--last', 'the latest run that changed something')
+      .option('--overwrite', 'put back also what others changed again since')
+      .addOption(reportFormat(['text', 'json', 'markdown', 'html', 'github']))
+      .option('-y, --yes', 'do not ask')
+      .option('--wait <seconds>', 'wait so long for other runs that are changing a zone', positiveInteger),
+    async () => (await import('./commands/rollback.ts')).rollback,
   )
 
   runs(

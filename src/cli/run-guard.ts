@@ -25,7 +25,12 @@ export interface GuardRequest {
 /** A run that has its zones to itself, from before it reads them until it ends, and that writes a journal of what it does. */
 export interface GuardedRun {
   /** Applies zones that have changes. Null, and said why, where no journal can be written: then nothing was done. */
-  apply(plan: Plan, zones: readonly ApplicableZone[], run: ApplyRun, rollsBack?: RolledBackRun): Promise<readonly ZoneOutcome[] | null>
+  apply(
+    plan: Plan,
+    zones: readonly ApplicableZone[],
+    run: ApplyRun,
+    rollsBack?: RolledBackRun | undefined,
+  ): Promise<readonly ZoneOutcome[] | null>
   /** Closes the journal, if one was begun. False, and said, where lines are missing in it. */
   end(status: ExitStatus): boolean
   /** Gives the zones back to others. */

@@ -31,6 +31,8 @@ export interface WorkspaceJob extends ZoneJob {
 export interface Workspace {
   readonly jobs: readonly WorkspaceJob[]
   readonly providers: ReadonlyMap<string, Provider>
+  /** The journal's folder, absolute; empty where there is no config. */
+  readonly journal: string
   /** Everything found on the way. With an error among them, nothing may be asked of a provider. */
   readonly diagnostics: readonly Diagnostic[]
   close(): Promise<void>
@@ -39,7 +41,8 @@ export interface Workspace {
 /** Reads config and definitions and makes the providers that are needed. Opens no connection. */
 export async function openWorkspace(io: CliIo, options: WorkspaceOptions): Promise<Workspace> {
   const { config, diagnostics } = await loadConfig({ cwd: io.cwd, file: options.config })
-  if (config === null || hasErrors(diagnostics)) return { jobs: [], providers: new Map(), diagnostics, close: async () => undefined }
+  if (config === null || hasErrors(diagnostics))
+    return { jobs: [], providers: new Map(), journal: '', diagnostics, close: async () => undefined }
   const workspace = await openConfig(io, config, options)
   return { ...workspace, diagnostics: [...diagnostics, ...workspace.diagnostics] }
 }
@@ -61,6 +64,7 @@ export async function openConfig(io: CliIo, config: Config, options: WorkspaceOp
   return {
     jobs,
     providers,
+    journal: config.journal,
     diagnostics,
     close: async () => {
       await Promise.all([...providers.values()].map((provider) => provider.close()))

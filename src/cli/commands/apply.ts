@@ -1,7 +1,8 @@
 import { hasErrors } from '../../model/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
 import { counted } from '../../report/counts.ts'
-import { applyZones } from '../../sync/apply-plan.ts'
+import type { ApplicableZone, ApplyRun } from '../../sync/apply-plan.ts'
+import type { RolledBackRun } from '../../sync/journal/journal-entry.ts'
 import type { SavedPlan } from '../../sync/plan-file/saved-plan.ts'
 import { mayApply } from '../../sync/plan-zones.ts'
 import { canAsk, confirm } from '../confirm.ts'
@@ -10,11 +11,18 @@ import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { type Interruption, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { type ReadyRun, rereadAfterPause, rereadSavedPlan } from '../reread-plan.ts'
+import { endRun, type GuardedRun, guardRun } from '../run-guard.ts'
 import { openWorkspace, type Workspace } from '../workspace.ts'
 import { checkWorkspace, emptyPlan, type PlanningOptions, reportPlanDiagnostics, runPlan, statusOfPlan } from './plan.ts'
 
+export const STOPPING = 'Stopping: calls under way are finished. Once more to stop at once.'
+
 export interface ApplyOptions extends PlanningOptions {
   readonly yes?: boolean
+  /** Seconds. */
+  readonly timeout?: number
+  /** Seconds to wait for other runs that have a zone. */
+  readonly wait?: number
 }
 
 /**
@@ -24,13 +32,20 @@ export interface ApplyOptions extends PlanningOptions {
 export async function apply(io: CliIo, [args]: readonly [string[]], options: ApplyOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const workspace = await openForApply(io, args, options)
-  const interruption = listenForInterruption(console.say, 'Stopping: calls under way are finished. Once more to stop at once.')
+  const interruption = listenForInterruption(console.say, STOPPING, options.timeout)
   try {
     if (!checkWorkspace(workspace, console, { inFull: workspace.saved !== undefined })) {
       if (options.format !== 'text') console.plan(emptyPlan(io, workspace.diagnostics), options.format)
       return EXIT.failure
     }
-    return await planAndApply(io, workspace, console, interruption, options)
+    const zones = workspace.saved?.plan.zones ?? workspace.jobs.map(({ desired, target }) => ({ zone: desired.name, target }))
+    const guard = { journal: workspace.journal, command: 'apply', zones, wait: options.wait, signal: interruption.signal } as const
+    const run = await guardRun(io, console, guard)
+    if (run === null) {
+      if (options.format !== 'text') console.plan(emptyPlan(io, workspace.diagnostics), options.format)
+      return interruption.status() ?? EXIT.failure
+    }
+    return await endRun(run, () => planAndApply(io, workspace, console, interruption, run, options))
   } finally {
     interruption.release()
     await workspace.close()
@@ -51,6 +66,7 @@ async function planAndApply(
   workspace: ApplyWorkspace,
   console: Console,
   interruption: Interruption,
+  run: GuardedRun,
   options: ApplyOptions,
 ): Promise<ExitStatus> {
   const inText = options.format === 'text'
@@ -58,17 +74,35 @@ async function planAndApply(
   const ready = saved
     ? await rereadSavedPlan(saved, workspace, console, inText, interruption.signal)
     : await runPlan(workspace, io, console, interruption.signal)
+  return makeChanges(io, ready, workspace, console, interruption, run, { ...options, isSaved: saved != null })
+}
+
+export interface ChangeOptions extends ApplyOptions {
+  /** What a saved plan says of its definitions was said when it was made. */
+  readonly isSaved: boolean
+  readonly rollsBack?: RolledBackRun | undefined
+}
+
+/** Shows a plan that was read just now, asks, makes its changes, reads back and reports. */
+export async function makeChanges(
+  io: CliIo,
+  ready: ReadyRun,
+  workspace: Workspace,
+  console: Console,
+  interruption: Interruption,
+  run: GuardedRun,
+  options: ChangeOptions,
+): Promise<ExitStatus> {
+  const inText = options.format === 'text'
   const readAt = io.now().getTime()
-  const stopped = interruption.status()
-  if (stopped !== null) {
+  if (interruption.signal.aborted) {
     console.say('Nothing was applied.')
-    return stopped
+    return interruption.status() ?? EXIT.failure
   }
-  // What a saved plan says of its definitions was said when it was made.
-  if (!saved) reportPlanDiagnostics(ready.plan, console, options.format)
+  if (!options.isSaved) reportPlanDiagnostics(ready.plan, console, options.format)
   if (inText) console.plan(ready.plan, 'text')
 
-  const status = await statusBeforeApply(io, ready.plan, console, interruption, { ...options, isSaved: saved != null })
+  const status = await statusBeforeApply(io, ready.plan, console, interruption, options)
   if (status !== null) {
     if (!inText) console.outcome(ready.plan, [], options.format)
     return status
@@ -79,9 +113,12 @@ async function planAndApply(
   if (late !== EXIT.done || interruption.signal.aborted) {
     console.say('Nothing was applied.')
     if (!inText) console.outcome(current.plan, [], options.format)
-    return interruption.status() ?? late
+    return interruption.status() ?? (late === EXIT.done ? EXIT.failure : late)
   }
-  const outcomes = await runApply(workspace, current, console, interruption.signal)
+  const outcomes = await runApply(workspace, current, console, interruption, (zones, hooks) =>
+    run.apply(current.plan, zones, hooks, options.rollsBack),
+  )
+  if (outcomes === null) return EXIT.failure
   console.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
   console.outcome(current.plan, outcomes, options.format, { planShown: inText })
   return interruption.status() ?? statusOfOutcomes(outcomes)
@@ -93,7 +130,7 @@ async function statusBeforeApply(
   plan: Plan,
   console: Console,
   interruption: Interruption,
-  options: ApplyOptions & { readonly isSaved: boolean },
+  options: ChangeOptions,
 ): Promise<ExitStatus | null> {
   const status = statusOfPlan(plan)
   if (status !== EXIT.done) {
@@ -121,21 +158,23 @@ async function ask(io: CliIo, console: Console, changed: Plan['zones'], interrup
   return answer === 'no' ? EXIT.failure : (interruption.status() ?? EXIT.interrupted)
 }
 
-/** Makes the changes of all zones that have some. Gives one outcome a zone. */
-export async function runApply(
-  workspace: Workspace,
+/** Makes the changes of all zones that have some, by `make`, with a progress bar. */
+export async function runApply<Outcomes>(
+  workspace: Pick<Workspace, 'providers'>,
   planned: ReadyRun,
   console: Console,
-  stop: AbortSignal | undefined,
-): Promise<ZoneOutcome[]> {
+  interruption: Pick<Interruption, 'signal' | 'abort'> | undefined,
+  make: (zones: readonly ApplicableZone[], run: ApplyRun) => Promise<Outcomes>,
+): Promise<Outcomes> {
   const pending = planned.zones.filter((zone) => zone.plan.changes.length > 0)
   const total = pending.reduce((sum, zone) => sum + zone.plan.changes.length, 0)
   const bar = console.progress()
   let done = 0
   try {
-    return await applyZones(pending, {
+    return await make(pending, {
       providers: workspace.providers,
-      stop,
+      stop: interruption?.signal,
+      abort: interruption?.abort,
       onOutcome: () => {
         done += 1
         bar.onProgress({ phase: 'applying', done, total })

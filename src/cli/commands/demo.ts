@@ -5,6 +5,7 @@ import { join, relative, resolve } from 'node:path'
 import { readConfig } from '../../definitions/read-config.ts'
 import { isVerified } from '../../plan/verification.ts'
 import { type Address, startService } from '../../service/index.ts'
+import { applyZones } from '../../sync/apply-plan.ts'
 import { verifyZone } from '../../sync/verify-zone.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
@@ -91,7 +92,7 @@ async function run(workspace: Workspace, io: CliIo, console: Console, { chapter,
   if (statusOfPlan(planned.plan) !== EXIT.done) return statusOfPlan(planned.plan)
 
   chapter('The changes made, and read back: zonewright apply')
-  const outcomes = await runApply(workspace, planned, console, undefined)
+  const outcomes = await runApply(workspace, planned, console, undefined, applyZones)
   console.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
   console.outcome(planned.plan, outcomes, 'text', { planShown: true })
   await flush()

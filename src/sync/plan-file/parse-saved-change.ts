@@ -61,7 +61,7 @@ function recordChange(document: ChangeDocument, { zone, taken }: ChangeContext):
   const found = stated === null ? null : taken.take(id, stated)
   if (found === undefined) return fault(`.id: the saved state has no record ${id ?? ''} of its own to change`)
   const existing = found && { name: found.name, type: found.type, ttl: found.ttl, data: found.data }
-  const desired = wanted === null ? ok(null) : parseDesired(wanted, zone)
+  const desired = wanted === null ? ok(null) : parseSavedRecord(wanted, zone)
   if (!desired.ok) return fault(`.desired${desired.message}`)
   const subject = desired.value ?? existing
   if (subject === null) return fault(' changes nothing')
@@ -87,7 +87,8 @@ const actionOf = (existing: unknown, desired: unknown): Action => (existing === 
 const changedFields = (existing: ResourceRecord | null, desired: ResourceRecord | null): RecordChange['fields'] =>
   existing === null || desired === null ? [] : (['name', 'ttl', 'data'] as const).filter((field) => existing[field] !== desired[field])
 
-function parseDesired(record: ResourceRecord, zone: DomainName): Result<ResourceRecord> {
+/** A record that goes to a provider: everything in it is parsed, and canonical already. */
+export function parseSavedRecord(record: ResourceRecord, zone: DomainName): Result<ResourceRecord> {
   const name = parseDomainName(record.name)
   if (!name.ok || name.value !== record.name) return fault(`.name ${JSON.stringify(record.name)} is not a canonical name`)
   if (!isAtOrBelow(name.value, zone)) return fault(`.name ${name.value} is not in the zone`)

@@ -1,0 +1,88 @@
+import { loadConfig } from '../../definitions/load-config.ts'
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
+import { counted } from '../../report/counts.ts'
+import type { History, RunView } from '../../report/history-document.ts'
+import { findRun, lastRun } from '../../sync/journal/find-run.ts'
+import { pruneRuns } from '../../sync/journal/prune-runs.ts'
+import { type JournalledRuns, readRuns } from '../../sync/journal/read-journal.ts'
+import { readRunPlans } from '../../sync/journal/read-run-plans.ts'
+import type { RunRecord } from '../../sync/journal/run-record.ts'
+import { ownProcess } from '../../sync/lock-owner.ts'
+import type { CommonOptions } from '../common-options.ts'
+import { type Console, createConsole } from '../console.ts'
+import { EXIT, type ExitStatus } from '../exit-status.ts'
+import type { CliIo } from '../io.ts'
+import { writeFault } from '../write-fault.ts'
+
+export interface HistoryOptions extends CommonOptions {
+  readonly format: 'text' | 'json'
+  readonly last?: boolean
+  /** Runs to keep. */
+  readonly prune?: number
+}
+
+/** `zonewright history [run]`: lists what runs did, or shows one with its plan and what came of it. Asks no server. */
+export async function history(io: CliIo, [name]: readonly [string | undefined], options: HistoryOptions): Promise<ExitStatus> {
+  const console = createConsole(io, options)
+  const { config, diagnostics } = await loadConfig({ cwd: io.cwd, file: options.config })
+  console.diagnostics(diagnostics, { from: 'error' })
+  if (config === null) return EXIT.failure
+  if ([name !== undefined, options.last === true, options.prune !== undefined].filter(Boolean).length > 1) {
+    console.error('usage', 'a run, --last and --prune do not go together', 'give one of them')
+    return EXIT.failure
+  }
+  const read = readRuns(config.journal, ownProcess())
+  if (options.prune !== undefined) return prune(io, console, config.journal, read, options.prune)
+  const asked = await select(config.journal, read, name, options)
+  const inText = options.format === 'text'
+  if (inText) console.diagnostics(asked.diagnostics)
+  if (!inText || asked.runs.length > 0 || !hasErrors(asked.diagnostics)) console.history(asked, options.format)
+  return hasErrors(asked.diagnostics) ? EXIT.failure : EXIT.done
+}
+
+async function select(journal: string, read: JournalledRuns, name: string | undefined, { last }: HistoryOptions): Promise<History> {
+  if (name === undefined && !last) return { runs: read.runs.map(runView), diagnostics: read.diagnostics }
+  const found = name === undefined ? lastRun(read.runs) : findRun(read.runs, name)
+  // A run that cannot be read may be the one that was asked for.
+  if (found.run === null) return { runs: [], diagnostics: [found.diagnostic, ...read.diagnostics] }
+  const details = await readRunPlans(journal, found.run)
+  const runs = [runView(found.run)]
+  if (!details.ok) return { runs, diagnostics: [unreadable(details.message)] }
+  const { begin } = found.run
+  const plan = { created: begin.time, tool: begin.tool, zones: details.value.map((zone) => zone.plan), diagnostics: [] }
+  return { runs, diagnostics: [], detail: { plan, outcomes: details.value.map(({ outcome }) => outcome) } }
+}
+
+const unreadable = (message: string): Diagnostic => ({ severity: 'error', code: 'journal-unreadable', message })
+
+function prune(io: CliIo, console: Console, journal: string, { runs, diagnostics }: JournalledRuns, keep: number): ExitStatus {
+  console.diagnostics(diagnostics)
+  try {
+    console.print(`Removed ${counted(pruneRuns(journal, runs, keep, io.now()).length, 'run')}.\n`)
+  } catch (error) {
+    console.diagnostics([writeFault(error, journal)])
+    return EXIT.failure
+  }
+  return hasErrors(diagnostics) ? EXIT.failure : EXIT.done
+}
+
+/** A run as reports show it. */
+export function runView({ id, begin, last, status, figures, state, rolledBackBy }: RunRecord): RunView {
+  const ended = status === null ? null : last
+  return {
+    run: id,
+    command: begin.command,
+    tool: begin.tool,
+    process: begin.process.pid,
+    host: begin.process.host,
+    began: begin.time,
+    ended,
+    milliseconds: ended === null ? null : Math.max(0, Date.parse(ended) - Date.parse(begin.time)),
+    status,
+    state,
+    rollsBack: begin.rollsBack?.run ?? null,
+    rolledBackBy,
+    zones: begin.zones,
+    ...figures,
+  }
+}

@@ -1,0 +1,77 @@
+/** What runs did, for a terminal. */
+import { oneLine } from '../model/diagnostic.ts'
+import { counted, formatCount } from './counts.ts'
+import type { History, RunView } from './history-document.ts'
+import { type Paint, type Palette, paletteOf } from './palette.ts'
+import type { ReportOptions } from './report.ts'
+import { renderText } from './text-report.ts'
+
+/** A table of runs, or one run with its plan and what became of it. */
+export function renderHistoryText({ runs, detail }: History, options: ReportOptions): string {
+  const palette = paletteOf(options.color)
+  if (detail !== undefined) return `${runs.map((run) => headOf(run, palette)).join('')}\n${renderText(detail, options)}`
+  if (runs.length === 0) return 'No runs.\n'
+  const rows = runs.map((run) => [run.run, shortTime(run.began), duration(run), run.command, run.state, did(run)])
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => (row[column] as string).length)))
+  const lines = rows.map((row, index) => {
+    const { state, tool } = runs[index] as RunView
+    const cells = row.map((cell, column) => (column === 2 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+    cells[4] = paintOf(state, palette)(cells[4] as string)
+    return `${cells.join('  ')}${options.verbose ? palette.dim(`  ${oneLine(tool)}`) : ''}`.trimEnd()
+  })
+  return `${lines.join('\n')}\n`
+}
+
+const shortTime = (time: string): string => time.replace('T', ' ').replace(/\.[0-9]+Z$/, 'Z')
+
+/** `350 ms`, `1.2 s`, `12 s`, `3 min 20 s`; nothing for a run that has no end. */
+function duration({ milliseconds }: RunView): string {
+  if (milliseconds === null) return ''
+  if (milliseconds < 1000) return `${milliseconds} ms`
+  if (milliseconds < 9950) return `${(milliseconds / 1000).toFixed(1)} s`
+  const seconds = Math.round(milliseconds / 1000)
+  return seconds < 60 ? `${seconds} s` : `${formatCount(Math.floor(seconds / 60))} min ${seconds % 60} s`
+}
+
+const paintOf = (state: RunView['state'], palette: Palette): Paint => {
+  if (state === 'applied') return palette.added
+  if (state === 'rolled-back' || state === 'running') return palette.notice
+  return state === 'interrupted' ? palette.warning : palette.error
+}
+
+/** `1 created, 2 deleted; 1 failed in example.com. at cloud`. */
+function did(run: RunView): string {
+  const { zones, rollsBack } = run
+  const [first] = zones
+  const more = zones.length > 1 ? ` and ${counted(zones.length - 1, 'more zone')}` : ''
+  const where = first === undefined ? '' : ` in ${oneLine(first.zone)} at ${oneLine(first.target)}${more}`
+  return `${figures(run)}${where}${rollsBack === null ? '' : `, rolling back ${rollsBack}`}`
+}
+
+function figures({ applied, failed, skipped, unknown }: RunView): string {
+  const part = (count: number, word: string): string[] => (count === 0 ? [] : [`${formatCount(count)} ${word}`])
+  const done = [...part(applied.create, 'created'), ...part(applied.update, 'updated'), ...part(applied.delete, 'deleted')].join(', ')
+  const rest = [...part(failed, 'failed'), ...part(skipped, 'skipped'), ...part(unknown, 'unknown')].join(', ')
+  return [done === '' ? 'nothing done' : done, ...(rest === '' ? [] : [rest])].join('; ')
+}
+
+function headOf(run: RunView, palette: Palette): string {
+  const took = duration(run)
+  const end =
+    run.ended === null
+      ? run.state === 'running'
+        ? 'not yet'
+        : 'unknown: the process vanished'
+      : `${shortTime(run.ended)}, after ${took}, with exit status ${run.status}`
+  const rows: [string, string][] = [
+    ['command', run.rollsBack === null ? run.command : `${run.command} of run ${run.rollsBack}`],
+    ['by', `${oneLine(run.tool)}, process ${run.process} on ${oneLine(run.host)}`],
+    ['began', shortTime(run.began)],
+    ['ended', end],
+    ['state', paintOf(run.state, palette)(run.state)],
+    ['done', figures(run)],
+    ...(run.rolledBackBy.length === 0 ? [] : [['rolled back by', run.rolledBackBy.join(', ')] as [string, string]]),
+  ]
+  const width = Math.max(...rows.map(([key]) => key.length))
+  return `${palette.bold(`Run ${run.run}`)}\n${rows.map(([key, value]) => `  ${palette.dim(key.padEnd(width))}  ${value}\n`).join('')}`
+}
