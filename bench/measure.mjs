@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 export const PROGRAM = fileURLToPath(new URL('../dist/zonewright.js', import.meta.url))
-const USAGE = fileURLToPath(new URL('./report-usage.mjs', import.meta.url))
+const USAGE = fileURLToPath(new URL('./report-usage.cjs', import.meta.url))
 
-/** One run of Node with these arguments: wall seconds and peak memory (MiB), by the process's own account at its end. */
+/** One run of Node with these arguments: wall seconds; seconds of CPU and peak memory (MiB) by the process's own account at its end. */
 export function runNode(args, { cwd, env, status = [0] } = {}) {
   return new Promise((resolve, reject) => {
     const begin = process.hrtime.bigint()
-    const child = spawn(process.execPath, ['--import', USAGE, ...args], {
+    const child = spawn(process.execPath, ['--require', USAGE, ...args], {
       cwd,
       env: { ...process.env, ...env, NO_COLOR: '1' },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
@@ -19,7 +19,7 @@ export function runNode(args, { cwd, env, status = [0] } = {}) {
     child.on('close', (code) => {
       const seconds = Number(process.hrtime.bigint() - begin) / 1e9
       if (!status.includes(code)) reject(new Error(`${args.join(' ')} ended with ${code}\n${texts[2]}`))
-      else resolve({ seconds, mebibytes: Number(texts[3]) / 1024, stdout: texts[1], stderr: texts[2] })
+      else resolve({ seconds, ...JSON.parse(texts[3]), stdout: texts[1], stderr: texts[2] })
     })
   })
 }
@@ -35,12 +35,17 @@ export async function besideBareNode(args, options, runs) {
   const of = (pick) => median(pairs.map(pick))
   return {
     seconds: of(([run]) => run.seconds),
-    bareSeconds: of(([, bare]) => bare.seconds),
     timeRatio: of(([run, bare]) => run.seconds / bare.seconds),
+    cpuSeconds: of(([run]) => run.cpuSeconds),
+    cpuRatio: of(([run, bare]) => run.cpuSeconds / bare.cpuSeconds),
     mebibytes: of(([run]) => run.mebibytes),
     memoryRatio: of(([run, bare]) => run.mebibytes / bare.mebibytes),
   }
 }
 
-export const row = (name, figures) =>
-  `${name.padEnd(46)} ${(figures.seconds * 1000).toFixed(0).padStart(6)} ms  ×${figures.timeRatio.toFixed(1).padStart(5)}  ${figures.mebibytes.toFixed(0).padStart(5)} MiB  ×${figures.memoryRatio.toFixed(1).padStart(4)}`
+const milliseconds = (seconds) => `${(seconds * 1000).toFixed(0).padStart(6)} ms`
+const ratio = (number) => `×${number.toFixed(1).padStart(5)}`
+
+/** A line of the table: time, CPU time and memory, each with its ratio to bare Node. */
+export const row = (name, { seconds, timeRatio, cpuSeconds, cpuRatio, mebibytes, memoryRatio }) =>
+  `${name.padEnd(42)} ${milliseconds(seconds)} ${ratio(timeRatio)} ${milliseconds(cpuSeconds)} ${ratio(cpuRatio)} ${mebibytes.toFixed(0).padStart(5)} MiB ${ratio(memoryRatio)}`

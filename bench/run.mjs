@@ -1,6 +1,6 @@
 /**
- * The figures of docs/performance.md: `npm run bench`, or with `-- --short` fewer runs. Times and memory are of whole processes,
- * medians, with the ratio to `node -e 0` measured in turn with them.
+ * The figures of docs/performance.md: `npm run bench`, or with `-- --short` fewer runs. Time, CPU time and memory are of whole
+ * processes, medians, with the ratio to `node -e 0` measured in turn with them.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, tmpdir } from 'node:os'
@@ -29,9 +29,11 @@ const configure = (http) => {
 console.log(
   `Node ${process.version}, ${availableParallelism()} cores (${cpus()[0].model.trim()}); medians of ${RUNS} runs, × is the ratio to node -e 0`,
 )
+console.log(row('node -e 0', await besideBareNode(['-e', '0'], { cwd, env }, RUNS)))
 const service = await startService()
 try {
   configure(service.http)
+  console.log(row('--version', await besideBareNode([PROGRAM, '--version'], { cwd, env }, RUNS)))
   console.log(row('--help', await besideBareNode([PROGRAM, '--help'], { cwd, env }, RUNS)))
   console.log(row('validate, 1 zone of 1 record', await besideBareNode([PROGRAM, 'validate'], { cwd, env }, RUNS)))
   writeFileSync(join(cwd, 'zones/large.example.yaml'), largeZone(RECORDS))
