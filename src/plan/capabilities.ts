@@ -23,6 +23,10 @@ export interface Capabilities {
   readonly settingSteps: readonly number[] | null
   /** The settings of a zone it has. */
   readonly settings: ReadonlySet<keyof ZoneSettings>
+  /** Settings that a zone keeps from its creation on. */
+  readonly fixedSettings: ReadonlySet<keyof ZoneSettings>
+  /** What is wrong with settings by the target's own limits, in words. */
+  readonly settingFaults: (settings: ZoneSettings) => readonly string[]
   /** The settings without which it creates no zone of that type. */
   readonly neededToCreate: Readonly<Record<'master' | 'slave', readonly (keyof ZoneSettings)[]>>
   /** Records in one zone; null without a limit. */

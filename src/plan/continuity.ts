@@ -55,8 +55,11 @@ export interface Continuity {
   isGuarded(record: ResourceRecord, side: 'before' | 'after' | 'standing'): boolean
 }
 
-export function presenceOf(records: Iterable<ResourceRecord>): Presence {
-  const presence: Presence = { sets: new Map(), names: new Map() }
+const NOTHING: Presence = { sets: new Map(), names: new Map() }
+
+/** The presence of records beside those of `others`, which stays as it is. */
+function presenceOf(records: Iterable<ResourceRecord>, others: Presence = NOTHING): Presence {
+  const presence: Presence = { sets: new Map(others.sets), names: new Map(others.names) }
   for (const record of records) addPresence(presence, record, 1)
   return presence
 }
@@ -70,10 +73,9 @@ export function addPresence(presence: Presence, record: ResourceRecord, count: 1
 export const has = (map: ReadonlyMap<string, number>, key: string): boolean => (map.get(key) ?? 0) > 0
 
 export function analyseContinuity(difference: ZoneDifference): Continuity {
-  const standingRecords = [...difference.kept, ...difference.unmanaged]
-  const standing = presenceOf(standingRecords)
-  const before = presenceOf([...standingRecords, ...difference.removed])
-  const after = presenceOf([...standingRecords, ...difference.added])
+  const standing = presenceOf([...difference.kept, ...difference.unmanaged])
+  const before = presenceOf(difference.removed, standing)
+  const after = presenceOf(difference.added, standing)
   const continuing = new Set([...before.sets.keys()].filter((key) => has(after.sets, key)))
   const exists = (presence: Presence, pointer: { target: string; need: Need }): boolean =>
     has(presence.names, needKey(pointer.target, pointer.need))

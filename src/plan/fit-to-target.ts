@@ -123,6 +123,9 @@ function fitSettings(zone: DesiredZone, target: string, capabilities: Capabiliti
     }
     settings[key] = value
   }
+  for (const fault of capabilities.settingFaults(settings)) {
+    diagnostics.push({ severity: 'error', code: 'limit-exceeded', message: `${zone.name} at ${target}: ${fault}`, at: zone.at })
+  }
   if (capabilities.settingSteps === null) return settings
   for (const key of TIME_SETTINGS) {
     const value = settings[key]

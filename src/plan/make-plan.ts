@@ -44,6 +44,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   if (capabilities.cnameExclusive && !desired.absent) diagnostics.push(...standingConflicts(difference, target))
   const domain = domainChange(desired.name, existing, fitted.settings, desired.absent, input.policy)
   if (domain?.action === 'create') diagnostics.push(...missingSettings(domain, input))
+  if (domain?.action === 'update') diagnostics.push(...fixedSettings(domain, input))
   const transferred = (fitted.settings.type ?? existing?.settings.type) === 'slave'
   return planDifference({
     ...input,
@@ -52,7 +53,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
     difference,
     domain,
     records: desired.absent || transferred ? 'left' : 'changed',
-    deletesZone: desired.absent && existing !== null,
+    deletesZone: domain?.action === 'delete',
     desiredRecords: fitted.records.length,
     diagnostics,
   })
@@ -69,6 +70,18 @@ function missingSettings({ desired: settings }: DomainChange, { desired, target,
     hint: `set "${field}" in the definition, or under "defaults" in the config`,
   }))
 }
+
+/** Settings that a zone keeps from its creation on. */
+const fixedSettings = ({ fields, existing, desired: settings }: DomainChange, { desired, target, capabilities }: PlanInput): Diagnostic[] =>
+  fields
+    .filter((field) => capabilities.fixedSettings.has(field))
+    .map((field) => ({
+      severity: 'error',
+      code: 'setting-invalid',
+      message: `${desired.name} is ${field} ${JSON.stringify(existing?.[field])} at ${target}, which cannot become ${JSON.stringify(settings?.[field])}`,
+      at: desired.at,
+      hint: 'delete the zone there and create it anew, or keep what it is',
+    }))
 
 const isBlank = (value: unknown): boolean => value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
 

@@ -97,7 +97,7 @@ function recordChanges(
         : headroom < Number.POSITIVE_INFINITY && order.limited
           ? `the zone has room for ${headroom} more records`
           : 'no order avoids it'
-    const message = `${zone}: ${order.interruptions} changes may leave names without records for a moment, since ${why}`
+    const message = `${zone}: ${order.interruptions === 1 ? 'a change' : `${order.interruptions} changes`} may leave a name without records for a moment, since ${why}`
     diagnostics.push({ severity: 'notice', code: 'interruption', message, at })
   }
   return least.calls.map((call, index) => recordChange(call, order.after[index] as number[]))

@@ -37,7 +37,8 @@ export function safetyRefusals(
     return refusals
   }
   if (existing > 0 && lost.length === existing && difference.added.length === 0) {
-    refuse('empty-zone', `all ${existing} record sets of ${zone} would be deleted, which leaves the zone empty`)
+    const sets = existing === 1 ? 'the only record set' : `all ${existing} record sets`
+    refuse('empty-zone', `${sets} of ${zone} would be deleted, which leaves the zone empty`)
   } else {
     const reason = excess(lost.length, existing, thresholds.max_delete_percent, thresholds.max_deletes, thresholds)
     if (reason !== null) refuse('deletes', `${lost.length} of ${existing} record sets of ${zone} would be deleted${reason}`)
@@ -65,7 +66,10 @@ function excess(
 /** What becomes of NS records at the apex that are there already; null where they stay as they are. */
 function apexNsChange(zone: DomainName, { removed, added, kept }: ZoneDifference): string | null {
   const ofApex = <R extends ResourceRecord>(records: readonly R[]): string[] =>
-    records.filter((record) => record.type === 'NS' && record.name === zone).map((record) => record.data)
+    records
+      .filter((record) => record.type === 'NS' && record.name === zone)
+      .map((record) => record.data)
+      .sort()
   const [goes, comes] = [ofApex(removed), ofApex(added)]
   if (goes.length === 0 && (comes.length === 0 || ofApex(kept).length === 0)) return null
   const parts = [goes.length > 0 ? `${goes.join(', ')} would go` : '', comes.length > 0 ? `${comes.join(', ')} would come` : '']

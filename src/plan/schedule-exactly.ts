@@ -24,33 +24,50 @@ export function scheduleExactly(
     for (const type of types) sum += Math.max(countLeft(goes, left, 0, type), countLeft(comes, left, goes.length, type))
     return sum
   }
-  const way: Call[] = []
-  for (let budget = least(full); budget <= goes.length + comes.length; budget += 1) {
-    const hopeless = new Map<number, number>()
-    if (search(full, budget)) return way
-    function search(left: number, calls: number): boolean {
+  const find = (budget: number, renames: number): Call[] | null => {
+    const way: Call[] = []
+    const hopeless = new Set<string>()
+    const search = (left: number, calls: number, spare: number): boolean => {
       if (left === 0) return true
-      if (calls < least(left) || (hopeless.get(left) ?? -1) >= calls) return false
-      for (const { bits, call } of moves) {
-        if ((left & bits) !== bits || !isSafe(call)) continue
+      const key = `${left} ${calls} ${spare}`
+      if (calls < least(left) || hopeless.has(key)) return false
+      for (const { bits, call, rename } of moves) {
+        if ((left & bits) !== bits || (rename && spare === 0) || !isSafe(call)) continue
         state.make(call)
         way.push(call)
-        const found = search(left & ~bits, calls - 1)
+        const found = search(left & ~bits, calls - 1, spare - (rename ? 1 : 0))
         state.undo(call)
         if (found) return true
         way.pop()
       }
-      hopeless.set(left, calls)
+      hopeless.add(key)
       return false
     }
+    return search(full, budget, renames) ? way : null
+  }
+  for (let budget = least(full); budget <= goes.length + comes.length; budget += 1) {
+    const way = find(budget, Number.POSITIVE_INFINITY)
+    if (way !== null) return withFewestRenames(way, (renames) => find(budget, renames))
   }
   return null
+}
+
+/** Among ways of one length, one that renames the fewest records: what stays at its name is easier to follow. */
+function withFewestRenames(way: Call[], find: (renames: number) => Call[] | null): Call[] {
+  const renames = way.filter(({ existing, desired }) => existing !== null && desired !== null && existing.name !== desired.name).length
+  for (let fewer = 0; fewer < renames; fewer += 1) {
+    const better = find(fewer)
+    if (better !== null) return better
+  }
+  return way
 }
 
 interface PossibleMove {
   /** The records it does, as bits: those to go first, those to come above them. */
   readonly bits: number
   readonly call: Call
+  /** It moves a record to another name. */
+  readonly rename: boolean
 }
 
 /** Every update, delete and create; updates that a reader would choose come first. */
@@ -59,14 +76,19 @@ function possibleMoves(goes: readonly ExistingRecord[], comes: readonly DefinedR
   goes.forEach((existing, from) => {
     comes.forEach((desired, to) => {
       if (existing.type !== desired.type) return
-      updates.push({ bits: (1 << from) | (1 << (goes.length + to)), call: { existing, desired }, closeness: closeness(existing, desired) })
+      updates.push({
+        bits: (1 << from) | (1 << (goes.length + to)),
+        call: { existing, desired },
+        rename: existing.name !== desired.name,
+        closeness: closeness(existing, desired),
+      })
     })
   })
   updates.sort((a, b) => b.closeness - a.closeness)
   return [
     ...updates,
-    ...goes.map((existing, from) => ({ bits: 1 << from, call: { existing, desired: null } })),
-    ...comes.map((desired, to) => ({ bits: 1 << (goes.length + to), call: { existing: null, desired } })),
+    ...goes.map((existing, from) => ({ bits: 1 << from, call: { existing, desired: null }, rename: false })),
+    ...comes.map((desired, to) => ({ bits: 1 << (goes.length + to), call: { existing: null, desired }, rename: false })),
   ]
 }
 

@@ -10,12 +10,8 @@ import type { ZoneDifference } from './diff-zone.ts'
 export function standingConflicts(difference: ZoneDifference, target: string): Diagnostic[] {
   if (difference.added.length === 0) return []
   const standing = new Map<DomainName, ExistingRecord[]>()
-  for (const record of [...difference.unmanaged, ...difference.kept]) {
-    const list = standing.get(record.name)
-    if (list) list.push(record)
-    else standing.set(record.name, [record])
-  }
-  if (standing.size === 0) return []
+  for (const { name } of difference.added) standing.set(name, [])
+  for (const record of [...difference.unmanaged, ...difference.kept]) standing.get(record.name)?.push(record)
   const diagnostics: Diagnostic[] = []
   for (const set of groupRrsets(difference.added).values()) {
     const added = set[0] as DefinedRecord

@@ -63,11 +63,7 @@ export interface Provider {
   /** The rendered zone file; null where the provider has none to show. */
   readRendered(zone: ZoneReference, options?: ProviderCallOptions): Promise<RenderedFile | null>
   /** Those records that have the owner and type of any of the given ones, without reading the whole zone. Absent where that cannot be had. */
-  findRecords?(
-    zone: ZoneReference,
-    like: readonly ResourceRecord[],
-    options?: ProviderCallOptions,
-  ): Promise<readonly ExistingRecord[]>
+  findRecords?(zone: ZoneReference, like: readonly ResourceRecord[], options?: ProviderCallOptions): Promise<readonly ExistingRecord[]>
   /** Makes one change. `zone` is null exactly for the creation of a zone. */
   applyChange(zone: ZoneReference | null, change: Change, options?: ProviderCallOptions): Promise<AppliedChange>
   close(): Promise<void>

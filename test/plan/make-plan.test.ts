@@ -97,6 +97,26 @@ describe('changes', () => {
   })
 })
 
+describe('settings the target cannot have', () => {
+  const codes = (settings: object, existing: string | null = null): string[] =>
+    planOf(existing, '', { desired: desiredZone(ORIGIN, '', { settings: { soa_email: 'a@example.com', ...settings } }) }).diagnostics.map(
+      ({ code }) => code,
+    )
+  it.each([
+    ['a description', { description: 'd'.repeat(253) }, { description: 'd'.repeat(254) }],
+    ['a group', { group: 'g'.repeat(50) }, { group: 'g'.repeat(51) }],
+    ['a long tag', { tags: ['t'.repeat(50)] }, { tags: ['t'.repeat(51)] }],
+    ['a short tag', { tags: ['abc'] }, { tags: ['ab'] }],
+    ['addresses for transfer', { axfr_ips: Array(100).fill('192.0.2.10') }, { axfr_ips: Array(101).fill('192.0.2.10') }],
+  ])('%s', (_, good, bad) => {
+    expect(codes(good)).toEqual([])
+    expect(codes(bad)).toEqual(['limit-exceeded'])
+  })
+  it('a type that would change', () => {
+    expect(codes({ type: 'slave', master_ips: ['192.0.2.1'] }, '')).toEqual(['setting-invalid'])
+  })
+})
+
 describe('the record limit', () => {
   const capabilities = { ...planOf('', '').records, limit: 3 }
   it('lets a create wait for the delete that makes room', async () => {

@@ -1,0 +1,28 @@
+import type { ZoneSettings } from '../../model/zone.ts'
+
+/** Characters the settings of a domain can have (interface, Domain and Limits). */
+const MAX_DESCRIPTION = 253
+const MAX_GROUP = 50
+const TAG_LENGTHS = [3, 50] as const
+/** Characters of all addresses of a list together. */
+const MAX_ADDRESSES = 1000
+
+/** What is wrong with settings by the limits of the interface, in words. An empty description or group is none. */
+export function cloudSettingFaults(settings: ZoneSettings): string[] {
+  const faults: string[] = []
+  const atMost = (field: 'description' | 'group', limit: number): void => {
+    const length = settings[field]?.length ?? 0
+    if (length > limit) faults.push(`${field} has ${length} characters; the service holds ${limit}`)
+  }
+  atMost('description', MAX_DESCRIPTION)
+  atMost('group', MAX_GROUP)
+  for (const tag of settings.tags ?? []) {
+    if (tag.length < TAG_LENGTHS[0] || tag.length > TAG_LENGTHS[1])
+      faults.push(`the tag ${JSON.stringify(tag)} has ${tag.length} characters; the service holds ${TAG_LENGTHS[0]} to ${TAG_LENGTHS[1]}`)
+  }
+  for (const field of ['axfr_ips', 'master_ips'] as const) {
+    const length = (settings[field] ?? []).reduce((sum, address) => sum + address.length, 0)
+    if (length > MAX_ADDRESSES) faults.push(`${field} has ${length} characters in all; the service holds ${MAX_ADDRESSES}`)
+  }
+  return faults
+}
