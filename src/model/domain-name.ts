@@ -113,9 +113,30 @@ export const displayName = (name: DomainName): string => (name.includes('xn--') 
  */
 export function compareNames(a: DomainName, b: DomainName): number {
   if (a === b) return 0
+  if (a !== ROOT && b !== ROOT && !a.includes('\\') && !b.includes('\\')) return comparePlainNames(a, b)
   const left = sortKey(a)
   const right = sortKey(b)
   return left < right ? -1 : left > right ? 1 : 0
+}
+
+/** The same for two names without escapes, label by label where they stand. */
+function comparePlainNames(a: string, b: string): number {
+  let aEnd = a.length - 1
+  let bEnd = b.length - 1
+  while (aEnd > 0 && bEnd > 0) {
+    const aStart = a.lastIndexOf('.', aEnd - 1) + 1
+    const bStart = b.lastIndexOf('.', bEnd - 1) + 1
+    const shared = Math.min(aEnd - aStart, bEnd - bStart)
+    for (let i = 0; i < shared; i += 1) {
+      const difference = a.charCodeAt(aStart + i) - b.charCodeAt(bStart + i)
+      if (difference !== 0) return difference
+    }
+    const longer = aEnd - aStart - (bEnd - bStart)
+    if (longer !== 0) return longer
+    aEnd = aStart - 1
+    bEnd = bStart - 1
+  }
+  return aEnd - bEnd
 }
 
 /** A string whose plain order is the canonical order of names. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   compareNames,
@@ -13,6 +14,7 @@ import {
   parseDomainName,
   ROOT,
   relativeName,
+  sortKey,
 } from '../../src/model/domain-name.ts'
 import { name } from '../support/records.ts'
 
@@ -184,6 +186,18 @@ test('names are in the order of RFC 4034 section 6.1', () => {
   const names = order.map((text) => name(text))
   expect([...names].reverse().sort(compareNames)).toEqual(names)
   expect(compareNames(ROOT, names[0] as DomainName)).toBeLessThan(0)
+})
+
+test('the order of names is that of their sort keys', () => {
+  const label = fc.constantFrom('a', 'ab', 'b', '*', '-', '_x', '\\000', '\\.', '\\255')
+  const names = fc.array(label, { maxLength: 4 }).map((labels) => name(labels.length === 0 ? '.' : `${labels.join('.')}.`))
+  fc.assert(
+    fc.property(names, names, (a, b) => {
+      const [left, right] = [sortKey(a), sortKey(b)]
+      expect(Math.sign(compareNames(a, b))).toBe(left < right ? -1 : left > right ? 1 : 0)
+    }),
+    { numRuns: 2000 },
+  )
 })
 
 test('A-labels are shown in Unicode', () => {
