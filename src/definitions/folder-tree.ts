@@ -24,7 +24,7 @@ export interface TreeFault {
 
 /** Lists folders; what was listed once is remembered. */
 export interface FolderTree {
-  /** The entries of a folder in the order of their names. Symbolic links are what they lead to; dangling ones are left out. */
+  /** The entries of a folder in the order of their names. Symbolic links are what they lead to; a dangling one is a file that cannot be read. */
   list(path: string): Promise<readonly TreeEntry[]>
   /**
    * Visits everything below a folder, each folder before what is in it. `enter` says whether to go into a folder. Folders that
@@ -86,5 +86,6 @@ async function resolveEntry(folder: string, entry: Dirent): Promise<TreeEntry | 
     return entry.isFile() || entry.isDirectory() ? { path, name: entry.name, isFolder: entry.isDirectory() } : null
   }
   const facts = await stat(path).catch(() => null)
-  return facts && (facts.isFile() || facts.isDirectory()) ? { path, name: entry.name, isFolder: facts.isDirectory() } : null
+  if (facts === null) return { path, name: entry.name, isFolder: false }
+  return facts.isFile() || facts.isDirectory() ? { path, name: entry.name, isFolder: facts.isDirectory() } : null
 }

@@ -299,6 +299,7 @@ nameservers: [127.0.0.1:5353]
       const { zones, diagnostics } = await loadDefinitions(await configIn(folder))
       expect(places(diagnostics)).toEqual([
         'zones/big.example.yaml:1:1 error file-too-large',
+        'zones/dangling.example.yaml:1:1 error file-unreadable',
         'zones/empty.example.:1:1 error no-definitions',
         'zones/latin.example.yaml:1:1 error file-unreadable',
         'zones/not a name.yaml:1:1 error zone-name',
