@@ -1,8 +1,9 @@
 import { createAdaptiveLimit } from '../../transport/adaptive-limit.ts'
-import { createHttpClient, type HttpRequest, type HttpResponse } from '../../transport/http-client.ts'
+import { createHttpClient, type HttpResponse } from '../../transport/http-client.ts'
 import type { RetryPolicy } from '../../transport/retry.ts'
-import type { ProviderCallOptions, ProviderError } from '../provider.ts'
+import type { ProviderError } from '../provider.ts'
 import { garbled } from './api-errors.ts'
+import type { Answer, ApiRequest, SendAndCheck } from './api-request.ts'
 import { ShapeError } from './api-shapes.ts'
 import { readList } from './read-list.ts'
 import { sendRequest } from './send-request.ts'
@@ -22,24 +23,8 @@ export interface CloudApiOptions {
   readonly retry?: RetryPolicy
 }
 
-export interface ApiRequest extends ProviderCallOptions {
-  readonly method: HttpRequest['method']
-  readonly path: string
-  readonly query?: Readonly<Record<string, string | number>>
-  readonly filter?: unknown
-  readonly body?: unknown
-  /** What the request is for, in words, for messages. */
-  readonly what: string
-}
-
-/** An answer with the server's clock, in milliseconds since 1970; null where it does not send a date. */
-export interface Answer<T> {
-  readonly value: T
-  readonly serverTime: number | null
-}
-
 export interface CloudApi {
-  request<T>(request: ApiRequest, shape: (body: unknown) => T): Promise<Answer<T>>
+  readonly request: SendAndCheck
   /** Every item of a list: all pages after the first in parallel, read anew where the list shifted meanwhile. */
   list<T extends { readonly id: number }>(request: ApiRequest, shape: (item: unknown) => T): Promise<Answer<T[]>>
   close(): Promise<void>
@@ -57,7 +42,7 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
   })
   const sender = { provider, client, limit: createAdaptiveLimit(options.parallelism), retry }
 
-  const request: CloudApi['request'] = async (call, shape) => {
+  const request: SendAndCheck = async (call, shape) => {
     try {
       const response = await sendRequest(sender, call)
       return { value: readBody(provider, call, response, shape), serverTime: serverTime(response) }

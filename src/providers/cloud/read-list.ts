@@ -1,7 +1,7 @@
 import { sleep } from '../../transport/retry.ts'
 import { ProviderError } from '../provider.ts'
+import type { Answer, ApiRequest, SendAndCheck } from './api-request.ts'
 import { type ApiPage, pageShape } from './api-shapes.ts'
-import type { Answer, ApiRequest, CloudApi } from './cloud-api.ts'
 
 /** Items on a page: the most the interface gives (conventions, 4). */
 const PAGE_SIZE = 500
@@ -14,7 +14,7 @@ const SHIFT_PAUSE = 50
 
 /** Every item of a list: all pages after the first in parallel, read anew where the list shifted meanwhile. */
 export async function readList<T extends { readonly id: number }>(
-  request: CloudApi['request'],
+  request: SendAndCheck,
   provider: string,
   call: ApiRequest,
   shape: (item: unknown) => T,

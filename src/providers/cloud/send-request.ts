@@ -1,9 +1,10 @@
+import { setMaxListeners } from 'node:events'
 import type { AdaptiveLimit, Turn, TurnResult } from '../../transport/adaptive-limit.ts'
 import { type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
 import { DEFAULT_RETRY, parseRateLimit, parseRetryAfter, type RetryPolicy, retryDelay, sleep } from '../../transport/retry.ts'
 import { ProviderError } from '../provider.ts'
 import { errorOfResponse, errorOfTransport, isBusy } from './api-errors.ts'
-import type { ApiRequest } from './cloud-api.ts'
+import type { ApiRequest } from './api-request.ts'
 
 export interface Sender {
   readonly provider: string
@@ -60,6 +61,8 @@ export async function sendRequest(sender: Sender, call: ApiRequest): Promise<Htt
 const DELETED: HttpResponse = { status: 200, headers: { 'content-type': 'application/json' }, text: '{}' }
 
 function stopOf({ signal, stop }: ApiRequest): AbortSignal | undefined {
+  // As many requests as there are listen to the signals of one run, which Node takes for a leak from the eleventh on.
+  for (const one of [signal, stop]) if (one) setMaxListeners(0, one)
   if (signal && stop) return AbortSignal.any([signal, stop])
   return signal ?? stop
 }

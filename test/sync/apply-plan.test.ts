@@ -1,0 +1,358 @@
+import { describe, expect, test } from 'vitest'
+import { errors, json } from '../providers/cloud/scripted-server.ts'
+import { applyScripted, keep, obey, type Script } from './apply-scene.ts'
+
+type Handler = Script['handler']
+
+const posts = (name: string): ((request: Parameters<Handler>[0]) => boolean) => {
+  return ({ method, body }) => method === 'POST' && (body as { name: string }).name === name
+}
+
+/** Once the test says so, for the first request that fits. */
+function once(fits: (request: Parameters<Handler>[0]) => boolean, handler: Handler): Handler {
+  let done = false
+  return (request, response, store) => {
+    if (done || !fits(request)) return false
+    done = true
+    return handler(request, response, store)
+  }
+}
+
+const reset: Handler = (_, response) => {
+  response.socket?.resetAndDestroy()
+  return true
+}
+const actAndReset: Handler = (request, response, store) => {
+  keep(store, request.body as Record<string, unknown>)
+  return reset(request, response, store)
+}
+
+describe('creations whose answer is lost', () => {
+  test('one that was carried out is found, and sent once', async () => {
+    const { outcomes, calls, readBack } = await applyScripted({
+      before: '',
+      desired: 'www A 192.0.2.1',
+      handler: once(posts('www'), actAndReset),
+    })
+    expect({ outcomes, calls, readBack }).toEqual({
+      outcomes: ['create www.example.com. A: applied'],
+      calls: ['POST www'],
+      readBack: 'equal',
+    })
+  })
+  test('it is looked for by its name and type, not by reading the whole zone', async () => {
+    const { requests } = await applyScripted({ before: '', desired: 'www A 192.0.2.1', handler: once(posts('www'), actAndReset) })
+    expect(requests.map(({ method, headers }) => `${method} ${headers['x-filter'] ?? ''}`)).toEqual([
+      'POST ',
+      'GET {"type":"A","name":"www"}',
+      'GET ',
+    ])
+  })
+  test('one that was not is sent again, and once only', async () => {
+    const { outcomes, calls, readBack } = await applyScripted({
+      before: '',
+      desired: 'www A 192.0.2.1',
+      handler: once(posts('www'), reset),
+    })
+    expect({ outcomes, calls, readBack }).toEqual({
+      outcomes: ['create www.example.com. A: applied'],
+      calls: ['POST www', 'POST www'],
+      readBack: 'equal',
+    })
+  })
+  test('what waits for it goes on', async () => {
+    const { outcomes } = await applyScripted({
+      before: 'old A 192.0.2.1\nalias CNAME old.example.com.',
+      desired: 'new TXT "x"\nalias CNAME new.example.com.',
+      handler: once(({ method }) => method === 'POST', actAndReset),
+    })
+    expect(outcomes.every((text) => text.endsWith(': applied'))).toBe(true)
+  })
+  test('one the server may be at yet is not sent again, and stays in doubt', async () => {
+    const { outcomes, calls, readBack } = await applyScripted({
+      before: '',
+      desired: 'www A 192.0.2.1',
+      handler: once(posts('www'), () => true),
+    })
+    expect(outcomes).toEqual([
+      'create www.example.com. A: unknown: 127.0.0.1 did not answer in time; when the zone was read again it had not been carried out, which may come yet'.replace(
+        '127.0.0.1',
+        /127[^ ]+/.exec(outcomes[0] ?? '')?.[0] ?? '',
+      ),
+    ])
+    expect({ calls, readBack }).toEqual({ calls: ['POST www'], readBack: 'different' })
+  })
+  test('one that is refused when it is sent again, since it was carried out late, counts as made', async () => {
+    let tries = 0
+    const { outcomes } = await applyScripted({
+      before: '',
+      desired: 'www CNAME a.example.net.',
+      handler: (request, response, store) => {
+        if (request.method !== 'POST') return false
+        tries += 1
+        if (tries === 1) return reset(request, response, store)
+        keep(store, request.body as Record<string, unknown>)
+        json(response, 400, errors('Record conflict - CNAMES must be unique', 'name'))
+        return true
+      },
+    })
+    expect(outcomes).toEqual(['create www.example.com. CNAME: applied'])
+  })
+  test('a record like it that was there before does not count', async () => {
+    const { outcomes, calls } = await applyScripted({
+      before: 'www 300 A 192.0.2.1',
+      desired: 'www 300 A 192.0.2.1\nweb 300 A 192.0.2.1',
+      handler: once(posts('web'), reset),
+    })
+    expect({ outcomes, calls }).toEqual({ outcomes: ['create web.example.com. A: applied'], calls: ['POST web', 'POST web'] })
+  })
+  test('where nothing can be read it stays in doubt', async () => {
+    const { outcomes, calls, diagnostics } = await applyScripted({
+      before: '',
+      desired: 'www A 192.0.2.1',
+      handler: (_, response) => {
+        response.socket?.resetAndDestroy()
+        return true
+      },
+    })
+    expect(outcomes[0]).toMatch(/: unknown: the connection .* broke/)
+    expect(calls).toEqual(['POST www'])
+    expect(diagnostics[0]).toContain('error[provider-failed]')
+  })
+  test('many are looked for together', async () => {
+    const desired = Array.from({ length: 20 }, (_, index) => `h${index} A 192.0.2.1`).join('\n')
+    const lost = new Set<string>()
+    const { outcomes, requests } = await applyScripted({
+      before: '',
+      desired,
+      parallelism: 20,
+      handler: (request, response, store) => {
+        const { name } = (request.body ?? {}) as { name?: string }
+        if (name === undefined || lost.has(name)) return false
+        lost.add(name)
+        return actAndReset(request, response, store)
+      },
+    })
+    expect(outcomes.every((text) => text.endsWith(': applied'))).toBe(true)
+    expect(requests.filter(({ method }) => method === 'GET').length).toBeLessThan(15)
+  })
+})
+
+describe('answers that are not to their request', () => {
+  test.each<[string, object]>([
+    ['of another record', { id: 900, type: 'A', name: 'other', target: '192.0.2.9', ttl_sec: 0 }],
+    ['with a number that is taken', { id: 1, type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 0 }],
+    ['of an error with status 200', errors('went wrong')],
+  ])('%s: the record is looked for', async (_, answer) => {
+    const { outcomes, calls, readBack } = await applyScripted({
+      before: 'mail A 192.0.2.9',
+      desired: 'mail A 192.0.2.9\nwww A 192.0.2.1',
+      handler: once(posts('www'), (request, response, store) => {
+        keep(store, request.body as Record<string, unknown>)
+        json(response, 200, answer)
+        return true
+      }),
+    })
+    expect({ outcomes, calls, readBack }).toEqual({
+      outcomes: ['create www.example.com. A: applied'],
+      calls: ['POST www'],
+      readBack: 'equal',
+    })
+  })
+  test('a record stored otherwise than sent is told', async () => {
+    const { outcomes, diagnostics, readBack } = await applyScripted({
+      before: '',
+      desired: 'www 300 A 192.0.2.1',
+      handler: once(posts('www'), (request, response, store) => {
+        json(response, 200, keep(store, { ...(request.body as object), ttl_sec: 3600 }))
+        return true
+      }),
+    })
+    expect({ outcomes, diagnostics, readBack }).toEqual({
+      outcomes: ['create www.example.com. A: applied'],
+      diagnostics: [
+        'warning[apply-altered] example.com. at cloud: www.example.com. A was sent as 192.0.2.1 (TTL 300) and stored as 192.0.2.1 (TTL 3600)',
+        'error[apply-unconfirmed] example.com. at cloud: www.example.com. A was made 192.0.2.1 (TTL 300) and is 192.0.2.1 (TTL 3600)',
+      ],
+      readBack: 'different',
+    })
+  })
+})
+
+describe('somebody else was there', () => {
+  test('a record to be deleted is gone: as it should be, and told', async () => {
+    const { outcomes, diagnostics, readBack } = await applyScripted({
+      before: 'www A 192.0.2.1\nmail A 192.0.2.2',
+      desired: 'mail A 192.0.2.2',
+      handler: once(
+        ({ method }) => method === 'DELETE',
+        (request, response, store) => {
+          store.delete(1)
+          obey(request, response, store)
+          return true
+        },
+      ),
+    })
+    expect({ outcomes, diagnostics, readBack }).toEqual({
+      outcomes: ['delete www.example.com. A: applied'],
+      diagnostics: [
+        'warning[apply-drift] example.com. at cloud: www.example.com. A was to be deleted, and somebody else had deleted it already',
+      ],
+      readBack: 'equal',
+    })
+  })
+  test('a record to be updated is gone: that fails, and what waits for it is skipped', async () => {
+    const { outcomes } = await applyScripted({
+      before: 'www CNAME a.example.net.\nmail A 192.0.2.2',
+      desired: 'web CNAME a.example.net.\nwww A 192.0.2.1\nmail A 192.0.2.2',
+      handler: once(
+        ({ method }) => method === 'PUT',
+        (request, response, store) => {
+          store.delete(1)
+          obey(request, response, store)
+          return true
+        },
+      ),
+    })
+    expect(outcomes).toEqual([
+      'update web.example.com. CNAME: failed: 404 Not found: somebody else deleted the record after it was read for the plan',
+      'create www.example.com. A: skipped: it comes after update web.example.com. CNAME, which was not applied',
+    ])
+  })
+  test('a conflict: refused, and what stands there is named', async () => {
+    const { outcomes, diagnostics } = await applyScripted({
+      before: '',
+      desired: 'www CNAME a.example.net.\nmail A 192.0.2.2',
+      handler: once(posts('www'), (_, response, store) => {
+        keep(store, { type: 'CNAME', name: 'www', target: 'b.example.net', ttl_sec: 0 })
+        json(response, 400, errors('Record conflict - CNAMES must be unique', 'name'))
+        return true
+      }),
+    })
+    expect(outcomes).toContain('create www.example.com. CNAME: failed: 400 name: Record conflict - CNAMES must be unique')
+    expect(outcomes).toContain('create mail.example.com. A: applied')
+    expect(diagnostics).toEqual([
+      'warning[apply-drift] example.com. at cloud: somebody else created www.example.com. CNAME b.example.net. meanwhile',
+    ])
+  })
+  test('an update that was overwritten at once is told', async () => {
+    const { diagnostics, readBack } = await applyScripted({
+      before: 'www A 192.0.2.1',
+      desired: 'www A 192.0.2.2',
+      handler: once(
+        ({ method }) => method === 'PUT',
+        (request, response, store) => {
+          obey(request, response, store)
+          store.set(1, { ...store.get(1), target: '192.0.2.7' })
+          return true
+        },
+      ),
+    })
+    expect({ diagnostics, readBack }).toEqual({
+      diagnostics: ['error[apply-unconfirmed] example.com. at cloud: www.example.com. A was made 192.0.2.2 and is 192.0.2.7'],
+      readBack: 'different',
+    })
+  })
+})
+
+describe('what no further call can mend', () => {
+  const many = Array.from({ length: 60 }, (_, index) => `h${index} A 192.0.2.1`).join('\n')
+  const counted = (outcomes: readonly string[]): Record<string, number> => {
+    const counts: Record<string, number> = {}
+    for (const text of outcomes) {
+      const key = text.replace(/^.*?: /, '').replaceAll(/127\.0\.0\.1:[0-9]+/g, 'SERVER')
+      counts[key] = (counts[key] ?? 0) + 1
+    }
+    return counts
+  }
+  test('a token that is refused in the middle ends the calls to its target', async () => {
+    let count = 0
+    const { outcomes, calls } = await applyScripted({
+      before: '',
+      desired: many,
+      handler: ({ method }, response) => {
+        if (method === 'POST') count += 1
+        if (count <= 10) return false
+        json(response, 401, errors('Invalid Token'))
+        return true
+      },
+    })
+    expect(counted(outcomes)).toEqual({
+      applied: 10,
+      'failed: 401 Invalid Token (the token is wrong, revoked or expired)': 1,
+      'skipped: cloud refused the token': 49,
+    })
+    expect(calls).toHaveLength(11)
+  })
+  test('a grant that lacks ends the calls to its zone', async () => {
+    const { outcomes, calls } = await applyScripted({
+      before: '',
+      desired: many,
+      handler: ({ method }, response) => {
+        if (method !== 'POST') return false
+        json(response, 403, errors('Unauthorized'))
+        return true
+      },
+    })
+    expect(calls).toHaveLength(1)
+    expect(counted(outcomes)['skipped: cloud does not allow changes in example.com. with this token']).toBe(59)
+  })
+  test('a server that fails call after call is left alone', async () => {
+    const { outcomes, calls } = await applyScripted({
+      before: '',
+      desired: many,
+      handler: ({ method }, response) => {
+        if (method !== 'POST') return false
+        json(response, 429, errors('Too many requests'))
+        return true
+      },
+    })
+    expect(counted(outcomes)).toEqual({ 'failed: 429 Too many requests': 9, 'skipped: cloud did not answer 9 calls in a row': 51 })
+    expect(calls).toHaveLength(9 * 4)
+  })
+  test('refusals of single records do not end the run', async () => {
+    const { outcomes } = await applyScripted({
+      before: '',
+      desired: many,
+      handler: (request, response) => {
+        if (request.method !== 'POST' || (request.body as { name: string }).name === 'h59') return false
+        json(response, 400, errors('no', 'name'))
+        return true
+      },
+    })
+    expect(counted(outcomes)).toEqual({ applied: 1, 'failed: 400 name: no': 59 })
+  })
+  test('a run that is stopped ends what is on the wire and skips the rest, with the reason', async () => {
+    const stop = new AbortController()
+    const { outcomes, calls } = await applyScripted({
+      before: '',
+      desired: many,
+      run: { stop: stop.signal },
+      handler: (request, response, store) => {
+        if (request.method !== 'POST' || (request.body as { name: string }).name !== 'h3') return false
+        stop.abort('the time of the run, 60 s, is over')
+        setTimeout(() => obey(request, response, store), 20)
+        return true
+      },
+    })
+    const applied = calls.length
+    expect(counted(outcomes)).toEqual({ applied, 'skipped: the time of the run, 60 s, is over': 60 - applied })
+  })
+  test('a wait for another try ends with the run', async () => {
+    const stop = new AbortController()
+    const begin = performance.now()
+    const { outcomes } = await applyScripted({
+      before: '',
+      desired: many,
+      run: { stop: stop.signal },
+      handler: ({ method }, response) => {
+        if (method !== 'POST') return false
+        setTimeout(() => stop.abort(), 20)
+        json(response, 429, errors('Too many requests'), { 'retry-after': '2' })
+        return true
+      },
+    })
+    expect(performance.now() - begin).toBeLessThan(1000)
+    expect(counted(outcomes)).toEqual({ 'failed: 429 Too many requests': 1, 'skipped: the run was interrupted': 59 })
+  })
+})
