@@ -42,7 +42,10 @@ export function listenForInterruption(say: (text: string) => void, message: stri
       say(`The ${seconds} s of --timeout are over: calls under way are finished.`)
       controller.abort(over)
     }
-    timers.push(setTimeout(end, seconds * 1000), setTimeout(() => aborter.abort(over), (seconds + GRACE) * 1000))
+    timers.push(
+      setTimeout(end, seconds * 1000),
+      setTimeout(() => aborter.abort(over), (seconds + GRACE) * 1000),
+    )
     // What is waited for keeps the process alive; these do not.
     for (const timer of timers) timer.unref()
   }

@@ -1,6 +1,6 @@
 /** From what a run did to a zone, and the zone as it is now, to the plan that takes it back. */
 import { type Diagnostic, oneLine } from '../model/diagnostic.ts'
-import type { ExistingRecord, ResourceRecord } from '../model/record.ts'
+import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../model/record.ts'
 import type { ExistingZone, RefusalName, ZoneSettings } from '../model/zone.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import type { Change, DomainChange } from '../plan/change.ts'
@@ -64,18 +64,18 @@ export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rule
   const past = pastOf(run, live)
   const intent = intentOf(past, live, run.plan, rules)
   const fitted = fitReturning(intent, run.plan, rules.capabilities)
-  const { removed, kept, rrsets } = intent
+  const difference = withoutDetours(intent, fitted.added)
   const type = fitted.settings.type ?? live?.settings.type
   const plan = planDifference({
     zone,
     target,
     existing: live,
     capabilities: rules.capabilities,
-    difference: { removed, added: fitted.added, kept, rrsets, unmanaged: [], surplus: [] },
+    difference,
     domain: intent.domain?.desired ? { ...intent.domain, desired: fitted.settings } : intent.domain,
     records: intent.deletesZone || type === 'slave' ? 'left' : 'changed',
     deletesZone: intent.deletesZone,
-    desiredRecords: intent.deletesZone ? 0 : intent.kept.length + fitted.added.length,
+    desiredRecords: intent.deletesZone ? 0 : difference.kept.length + difference.added.length,
     thresholds: rules.thresholds,
     allow: rules.allow,
     rendered: 'unavailable',
@@ -247,6 +247,24 @@ function fitReturning({ added, domain }: Intent, { zone, target }: ZonePlan, cap
   // The journal has no lines to point at.
   for (const { at: _, ...diagnostic } of fitted.diagnostics) diagnostics.push(diagnostic)
   return { added: fitted.records, settings: fitted.settings, diagnostics, whole: fitted.records.length === added.length }
+}
+
+/** What comes back as the target stores it may be what is there: a TTL of 30 that the run made 300 cannot be had again. */
+function withoutDetours({ removed, kept, rrsets }: Intent, added: readonly DefinedRecord[]): ZoneDifference {
+  const contentKey = (record: ResourceRecord): string => `${recordKey(record)} ${record.ttl}`
+  const there = new Map(removed.map((record) => [contentKey(record), record]))
+  const stays = new Set(added.flatMap((record) => there.get(contentKey(record)) ?? []))
+  const goes = removed.filter((record) => !stays.has(record))
+  const comes = added.filter((record) => !there.has(contentKey(record)))
+  const touched = new Set([...goes, ...comes].map(rrsetKey))
+  return {
+    removed: goes,
+    added: comes,
+    kept: [...kept, ...stays],
+    unmanaged: [],
+    surplus: [],
+    rrsets: { ...rrsets, changed: rrsets.changed.filter((key) => touched.has(key)) },
+  }
 }
 
 /** Sets that others changed and that are told one by one. */

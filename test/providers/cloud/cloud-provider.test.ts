@@ -244,7 +244,9 @@ describe('changes', () => {
   })
   it('are created again after 429, which did nothing', async () => {
     const { provider, server } = await providerOf((_, response, count) =>
-      count === 1 ? json(response, 429, errors('Too many requests'), { 'retry-after': '0' }) : json(response, 200, record(5, { name: 'www' })),
+      count === 1
+        ? json(response, 429, errors('Too many requests'), { 'retry-after': '0' })
+        : json(response, 200, record(5, { name: 'www' })),
     )
     expect(await provider.applyChange(ZONE, creation)).toEqual({ id: 5 })
     expect(server.seen.map((one) => one.body)).toEqual([
