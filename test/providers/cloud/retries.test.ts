@@ -1,0 +1,188 @@
+/** What is sent again, what is not, and how a server is spared, over a real socket. */
+import { afterEach, describe, expect, test } from 'vitest'
+import type { RecordChange } from '../../../src/plan/change.ts'
+import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
+import type { Provider, ProviderError, ZoneReference } from '../../../src/providers/provider.ts'
+import { DEFAULT_RETRY } from '../../../src/transport/retry.ts'
+import { name } from '../../support/records.ts'
+import { errors, type Handler, json, page, type ScriptedServer, scriptedServer } from './scripted-server.ts'
+
+const ZONE: ZoneReference = { name: name('example.com.'), id: 7, settings: {}, updated: null }
+const open: { close(): Promise<void> }[] = []
+
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close()
+})
+
+async function serve(handler: Handler, parallelism = 8): Promise<{ provider: Provider; server: ScriptedServer }> {
+  const server = await scriptedServer(handler)
+  const retry = { ...DEFAULT_RETRY, tries: 3, busyTries: 5, firstDelay: 1, maxDelay: 20, maxRetryAfter: 2000 }
+  const provider = createCloudProvider({ provider: 'cloud', baseUrl: server.baseUrl, token: 'retry-token-77', parallelism, timeout: 100, retry })
+  open.push(server, provider)
+  return { provider, server }
+}
+
+const data = { name: name('www.example.com.'), type: 'A', ttl: null, data: '192.0.2.1' } as const
+const base = { subject: 'record', name: data.name, type: 'A', fields: [], after: [] } as const
+const CALLS = {
+  read: (provider) => provider.readZone(ZONE),
+  create: (provider) => provider.applyChange(ZONE, { ...base, action: 'create', id: null, existing: null, desired: data } as RecordChange),
+  update: (provider) => provider.applyChange(ZONE, { ...base, action: 'update', id: 5, existing: data, desired: data } as RecordChange),
+  delete: (provider) => provider.applyChange(ZONE, { ...base, action: 'delete', id: 5, existing: data, desired: null } as RecordChange),
+} satisfies Record<string, (provider: Provider) => Promise<unknown>>
+type Call = keyof typeof CALLS
+
+const good: Handler = ({ method }, response) =>
+  method === 'GET'
+    ? json(response, 200, page([]))
+    : json(response, 200, method === 'DELETE' ? {} : { id: 5, type: 'A', name: 'www', target: '192.0.2.1' })
+
+const html = (status: number, headers: Record<string, string> = {}): Handler => {
+  return (_, response) => void response.writeHead(status, { 'content-type': 'text/html', ...headers }).end('<html>no</html>')
+}
+const dated: Handler = (request, response, count) =>
+  html(429, { date: new Date(0).toUTCString(), 'retry-after': new Date(0).toUTCString() })(request, response, count)
+const reset: Handler = (_, response) => void response.socket?.resetAndDestroy()
+const halfClosed: Handler = (_, response) => void response.socket?.end()
+const halfAnswer: Handler = (_, response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' }).write('{"id":')
+  setTimeout(() => response.socket?.destroy(), 10)
+}
+const silent: Handler = () => undefined
+const status = (code: number): Handler => {
+  return (_, response) => json(response, code, errors('reason'))
+}
+
+/** What fails once, and which calls are then made again. */
+const ALL: readonly Call[] = ['read', 'create', 'update', 'delete']
+const REPEATABLE: readonly Call[] = ['read', 'update', 'delete']
+const cases: readonly [name: string, first: Handler, again: readonly Call[], ambiguous?: boolean][] = [
+  ['429', status(429), ALL],
+  ['429 in HTML', html(429), ALL],
+  ['429 with seconds', html(429, { 'retry-after': '0' }), ALL],
+  ['429 with a date by the server’s clock', dated, ALL],
+  ['busy', (_, response) => json(response, 400, errors('Linode busy.')), ALL],
+  ['408', status(408), REPEATABLE, true],
+  ['500', status(500), REPEATABLE, true],
+  ['502 in HTML', html(502), REPEATABLE, true],
+  ['503', status(503), REPEATABLE, true],
+  ['503 in maintenance', html(503, { 'x-maintenance-mode': 'all' }), [], true],
+  ['504', html(504), REPEATABLE, true],
+  ['reset', reset, REPEATABLE, true],
+  ['half-closed', halfClosed, REPEATABLE, true],
+  ['half an answer', halfAnswer, REPEATABLE, true],
+  ['silence', silent, REPEATABLE, true],
+  ['400', status(400), []],
+  ['401', status(401), []],
+  ['403', status(403), []],
+  ['404', status(404), []],
+  ['405', status(405), []],
+  ['413', status(413), []],
+]
+
+describe.each(cases)('%s', (_, first, again, ambiguous = false) => {
+  test.each(ALL)('%s', async (call) => {
+    const { provider, server } = await serve((request, response, count) => (count === 1 ? first : good)(request, response, count))
+    const result = await CALLS[call](provider).then(
+      () => 'done',
+      (error: ProviderError) => ({ ambiguous: error.ambiguous }),
+    )
+    expect(result).toEqual(again.includes(call) ? 'done' : { ambiguous: ambiguous && call !== 'read' })
+    expect(server.seen).toHaveLength(again.includes(call) ? 2 : 1)
+  })
+})
+
+describe('a refusal after a lost answer says nothing of the lost call', () => {
+  test.each([401, 400, 429])('%i', async (code) => {
+    const { provider } = await serve((request, response, count) => (count === 1 ? reset : status(code))(request, response, count))
+    await expect(CALLS.update(provider)).rejects.toMatchObject({ ambiguous: true, status: String(code) })
+  })
+})
+
+describe('a server is spared', () => {
+  test('by all requests while it asks for a pause', async () => {
+    const times: number[] = []
+    const { provider } = await serve((request, response, count) => {
+      times.push(performance.now())
+      if (count === 1) html(429, { 'retry-after': '1' })(request, response, count)
+      else good(request, response, count)
+    }, 1)
+    await Promise.all([CALLS.read(provider), CALLS.create(provider), CALLS.update(provider)])
+    expect(times).toHaveLength(4)
+    expect(Math.min(...times.slice(1)) - (times[0] as number)).toBeGreaterThan(980)
+  })
+  test('not because a good answer carries Retry-After', async () => {
+    const { provider } = await serve((_, response) =>
+      json(response, 200, page([]), { 'retry-after': '98', 'x-ratelimit-remaining': '398' }),
+    )
+    const begin = performance.now()
+    await CALLS.read(provider)
+    await CALLS.read(provider)
+    expect(performance.now() - begin).toBeLessThan(900)
+  })
+  test('a pause that is too long is not waited for', async () => {
+    const { provider, server } = await serve(html(429, { 'retry-after': '3600' }))
+    await expect(CALLS.read(provider)).rejects.toMatchObject({ message: expect.stringContaining('it asks to wait for 3600 seconds') })
+    expect(server.seen).toHaveLength(1)
+  })
+  test('when nothing remains nothing is sent until the reset, by its clock', async () => {
+    const clock = Date.UTC(2031, 0, 1)
+    const times: number[] = []
+    const { provider } = await serve((_, response, count) => {
+      times.push(performance.now())
+      const limits = { 'x-ratelimit-remaining': count === 1 ? '0' : '50', 'x-ratelimit-reset': String(clock / 1000 + 1) }
+      json(response, 200, page([]), { date: new Date(clock).toUTCString(), ...limits })
+    })
+    await CALLS.read(provider)
+    await CALLS.read(provider)
+    expect((times[1] as number) - (times[0] as number)).toBeGreaterThan(900)
+  })
+  test('fewer requests at once the more of them it refuses, and more again when it takes them', async () => {
+    let active = 0
+    let capacity = 3
+    const most: number[] = []
+    const { provider } = await serve(async (request, response, count) => {
+      active += 1
+      most.push(active)
+      await new Promise((resolve) => setTimeout(resolve, 3))
+      if (active > capacity) json(response, 429, errors('Too many requests'))
+      else good(request, response, count)
+      active -= 1
+    }, 16)
+    const round = async (): Promise<number> => {
+      await Promise.allSettled(Array.from({ length: 100 }, () => CALLS.create(provider)))
+      return Math.max(...most.splice(0).slice(-40))
+    }
+    expect(await round()).toBeLessThanOrEqual(8)
+    capacity = 100
+    await round()
+    await round()
+    expect(await round()).toBeGreaterThanOrEqual(12)
+  })
+})
+
+test('an answer to another request is none, and the connection it came on is given up', async () => {
+  const sockets = new Set<unknown>()
+  const { provider } = await serve((request, response, count) => {
+    sockets.add(response.socket)
+    if (count === 2) json(response, 200, { id: 9, type: 'A', name: 'other', target: '192.0.2.1' })
+    else good(request, response, count)
+  }, 1)
+  await CALLS.read(provider)
+  await expect(CALLS.update(provider)).rejects.toMatchObject({ code: 'provider-garbled', ambiguous: true })
+  expect(sockets.size).toBe(1)
+  await CALLS.read(provider)
+  expect(sockets.size).toBe(2)
+})
+
+test('few or many records are found by owner and type, by filters of a bounded size', async () => {
+  const { provider, server } = await serve((_, response) => json(response, 200, page([])))
+  const like = Array.from({ length: 300 }, (_, index) => ({ ...data, name: name(`host-${index}.example.com.`) }))
+  await provider.findRecords?.(ZONE, [...like, { ...data, name: name('_sip._tcp.example.com.'), type: 'SRV' }])
+  const filters = server.seen.map(({ headers }) => String(headers['x-filter']))
+  expect(Math.max(...filters.map((filter) => filter.length))).toBeLessThanOrEqual(4000)
+  const asked = filters.flatMap((filter) => (JSON.parse(filter) as { '+or': { name?: string; type: string }[] })['+or'])
+  expect(asked).toHaveLength(301)
+  expect(asked[0]).toEqual({ type: 'A', name: 'host-0' })
+  expect(asked.at(-1)).toEqual({ type: 'SRV' })
+})
