@@ -162,7 +162,7 @@ describe('locks of zones', () => {
   })
 
   it('take little time for many zones', async () => {
-    const zones = Array.from({ length: 2000 }, (_, index) => `z${index}.example.`)
+    const zones = Array.from({ length: 500 }, (_, index) => `z${index}.example.`)
     const begin = performance.now()
     const locks = await lockZones(request(temporaryDirectory(), zones))
     if (locks.state === 'taken') locks.release()
@@ -171,25 +171,33 @@ describe('locks of zones', () => {
 })
 
 /**
- * Takes the lock again and again, looks whether it is alone, and counts. One time in four it is killed while it has the lock, at which many others
- * find a stale lock at the same moment.
+ * Takes the lock again and again, looks whether it is alone, and counts. One time in two it is killed while it has the lock, so that many others find a
+ * stale lock at the same moment. Before each step that changes the file system it may be held up, so that what it saw is not so any more.
  */
 const WORKER = `
-import { appendFileSync, closeSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
-import { takeLock } from './lock-file.mjs'
-import { ownProcess } from './lock-owner.mjs'
+import fs, { appendFileSync, closeSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+const nap = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+const remove = unlinkSync
+for (const name of ['unlinkSync', 'rmdirSync', 'rmSync', 'renameSync']) {
+  const real = fs[name]
+  fs[name] = (...args) => { if (Math.random() < 0.5) nap(Math.random() * 8); return real(...args) }
+}
+syncBuiltinESMExports()
+const { takeLock } = await import('./lock-file.mjs')
+const { ownProcess } = await import('./lock-owner.mjs')
 const [, , path, folder, goal] = process.argv
 const nap = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 const holder = { ...ownProcess(), since: '', command: 'apply', run: '' }
 for (;;) {
   const lock = takeLock(path, holder)
-  if (lock.state === 'held') { if (Math.random() < 0.5) nap(1); continue }
+  if (lock.state === 'held') continue
   try { closeSync(openSync(folder + '/alone', 'wx')) } catch { appendFileSync(folder + '/violations', process.pid + '\\n'); process.exit(3) }
   const count = Number(readFileSync(folder + '/count', 'utf8'))
   if (count < Number(goal)) { nap(Math.random() < 0.3 ? 1 : 0); writeFileSync(folder + '/count', String(count + 1)); appendFileSync(folder + '/log', 'x') }
-  unlinkSync(folder + '/alone')
+  remove(folder + '/alone')
   if (count >= Number(goal)) { lock.release(); process.exit(0) }
-  if (Math.random() < 0.25) process.kill(process.pid, 'SIGKILL')
+  if (Math.random() < 0.5) process.kill(process.pid, 'SIGKILL')
   lock.release()
 }
 `
