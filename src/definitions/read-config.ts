@@ -7,6 +7,7 @@ import { isNull, type YamlMapping, type YamlNode } from '../formats/yaml/yaml-no
 import type { Diagnostic } from '../model/diagnostic.ts'
 import { hasErrors } from '../model/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../model/domain-name.ts'
+import { isServerAddress } from '../model/server-address.ts'
 import { parseTtl, type Ttl } from '../model/ttl.ts'
 import type { Policy, RefusalName, ZoneSettings } from '../model/zone.ts'
 import { DEFAULT_THRESHOLDS, type SafetyThresholds } from '../plan/safety-limits.ts'
@@ -116,7 +117,7 @@ function configOf(document: ConfigDocument, reading: Reading, place: ConfigPlace
     defaults: defaultsOf(document.defaults ?? {}, reading),
     safety: { ...base.safety, ...document.safety },
     unsupported: document.unsupported ?? base.unsupported,
-    nameservers: document.nameservers ?? null,
+    nameservers: nameserversOf(document.nameservers, ['nameservers'], reading),
     journal: document.journal === undefined ? base.journal : resolve(place.folder, document.journal),
     octodnsDefaultTtl: ttlOf(document.octodns_default_ttl, ['octodns_default_ttl'], reading) ?? base.octodnsDefaultTtl,
     octodnsSplitExtension: document.octodns_split_extension ?? base.octodnsSplitExtension,
@@ -157,9 +158,27 @@ function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<st
     unsupported: document.unsupported ?? null,
     apexNs: document.apex_ns ?? null,
     safety: document.safety ?? {},
-    nameservers: document.nameservers ?? null,
+    nameservers: nameserversOf(document.nameservers, [...path, 'nameservers'], reading),
     at: placeAt(reading.root, path),
   }
+}
+
+function nameserversOf(
+  servers: readonly string[] | undefined,
+  path: readonly (string | number)[],
+  { root, diagnostics }: Reading,
+): readonly string[] | null {
+  servers?.forEach((server, i) => {
+    if (isServerAddress(server)) return
+    diagnostics.push({
+      severity: 'error',
+      code: 'schema-value',
+      message: `${JSON.stringify(server)} is not the address of a name server`,
+      at: placeAt(root, [...path, i]),
+      hint: 'such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com',
+    })
+  })
+  return servers ?? null
 }
 
 /** The diagnostic for a target that is not among the providers. */

@@ -141,6 +141,14 @@ octodns_split_extension: .split
       'providers: {cloud: {type: cloud}}\nzones:\n  - {files: a.yaml, targets: [cluod]}\n',
       ['3:31 error provider-unknown (Did you mean "cloud"?)'],
     ],
+    [
+      'name servers that are none',
+      "nameservers: ['192.0.2.53:99999', '[2001:db8::53]:5353', ns1.example.com]\nzones: [{nameservers: ['a b', 192.0.2.53]}]\n",
+      [
+        '1:15 error schema-value (such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com)',
+        '2:24 error schema-value (such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com)',
+      ],
+    ],
     ['a zone that is no name', 'zones:\n  - zone: a..b\n', ['2:11 error zone-name']],
     [
       'a token in plain text',
