@@ -187,7 +187,6 @@ syncBuiltinESMExports()
 const { takeLock } = await import('./lock-file.mjs')
 const { ownProcess } = await import('./lock-owner.mjs')
 const [, , path, folder, goal] = process.argv
-const nap = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 const holder = { ...ownProcess(), since: '', command: 'apply', run: '' }
 for (;;) {
   const lock = takeLock(path, holder)
@@ -215,7 +214,7 @@ test('of many processes that race for a lock, also for one whose holder was kill
   })
   writeFileSync(join(folder, 'worker.mjs'), WORKER)
   writeFileSync(join(folder, 'count'), '0')
-  const [goal, path] = [120, join(folder, 'zone.lock')]
+  const [goal, path] = [80, join(folder, 'zone.lock')]
   let killed = 0
   const work = async (): Promise<void> => {
     for (;;) {
