@@ -11,5 +11,5 @@ export function runId(began: Date, random: () => number): string {
 
 export const isRunId = (text: string): boolean => /^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{4}$/.test(text)
 
-/** Whether a text can be the beginning of a run's name, or the name. */
-export const isRunPrefix = (text: string): boolean => /^[0-9]{1,8}(?:T[0-9]{0,6}(?:Z(?:-[0-9a-f]{0,4})?)?)?$/i.test(text)
+/** Whether a text may be the beginning of a run's name, or the name. */
+export const isRunPrefix = (text: string): boolean => /^[0-9][0-9a-fTZ-]{0,20}$/i.test(text)
