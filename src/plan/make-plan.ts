@@ -46,6 +46,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   if (domain?.action === 'create') diagnostics.push(...missingSettings(domain, input))
   if (domain?.action === 'update') diagnostics.push(...fixedSettings(domain, input))
   const transferred = (fitted.settings.type ?? existing?.settings.type) === 'slave'
+  if (transferred && !desired.absent) diagnostics.push(...recordsOfSlave(input))
   return planDifference({
     ...input,
     zone: desired.name,
@@ -82,6 +83,20 @@ const fixedSettings = ({ fields, existing, desired: settings }: DomainChange, { 
       at: desired.at,
       hint: 'delete the zone there and create it anew, or keep what it is',
     }))
+
+/** A definition that does not say its type, with records that a zone known as a slave cannot be given. */
+function recordsOfSlave({ desired, target }: PlanInput): Diagnostic[] {
+  if (desired.records.length === 0) return []
+  return [
+    {
+      severity: 'error',
+      code: 'setting-invalid',
+      message: `${desired.name} is a slave zone at ${target}: its records come from its masters, and those of the definition cannot`,
+      at: desired.at,
+      hint: 'delete the zone there to have it created as a master, or define it with "type: slave" and without records',
+    },
+  ]
+}
 
 const isBlank = (value: unknown): boolean => value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
 

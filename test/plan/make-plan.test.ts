@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
-import { desiredZone } from '../support/records.ts'
+import { desiredZone, existingZone } from '../support/records.ts'
 
 const lines = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join('\n')
@@ -114,6 +114,14 @@ describe('settings the target cannot have', () => {
   })
   it('a type that would change', () => {
     expect(codes({ type: 'slave', master_ips: ['192.0.2.1'] }, '')).toEqual(['setting-invalid'])
+  })
+  it('records where the zone is a slave, which the definition does not say', () => {
+    const { settings, ...zone } = existingZone(ORIGIN, '')
+    const existing = { ...zone, settings: { ...settings, type: 'slave', master_ips: ['192.0.2.1'] } as const }
+    const codesOf = (desired: string): string[] =>
+      planOf(null, '', { existing, desired: desiredZone(ORIGIN, desired, { settings: {} }) }).diagnostics.map(({ code }) => code)
+    expect(codesOf('www A 192.0.2.1')).toEqual(['setting-invalid'])
+    expect(codesOf('')).toEqual([])
   })
 })
 
