@@ -1,0 +1,196 @@
+/** Journal and locks of real processes: killed, interrupted, several at once. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { validate } from '../../generated/journal-schema.js'
+import { builtProgram, type ProgramRun, startProgram } from '../support/built-program.ts'
+import type { Script } from './front.ts'
+import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
+
+beforeAll(async () => void (await builtProgram()))
+
+const RECORDS = 200
+
+const MANY = `domain: example.com
+soa_email: hostmaster@example.com
+records:
+${Array.from({ length: RECORDS }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1}\n`).join('')}`
+
+/** A service that takes its time over each record, so that something is always under way. */
+const slowly: Script = async ({ method, path }) => {
+  if (method === 'POST' && path.includes('/records')) await wait(40)
+  return null
+}
+
+const openSlow = (files: Readonly<Record<string, string>> = { 'zones/example.com.yaml': MANY }): Promise<Scene> =>
+  openScene({ files, script: slowly })
+
+const start = async (scene: Scene, ...args: string[]): Promise<ProgramRun> => {
+  const run = await startProgram(args, { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
+  onTestFinished(() => run.kill('SIGKILL'))
+  return run
+}
+
+const recordCalls = ({ front }: Scene): number => front.mutations().filter(({ path }) => path.includes('/records')).length
+
+async function reach(scene: Scene, calls: number): Promise<void> {
+  while (recordCalls(scene) < calls) await wait(2)
+}
+
+/** Waits until what a killed process left on the wire has come to an end. */
+async function settle({ front }: Scene): Promise<void> {
+  for (let before = -1; before !== front.heard.length; await wait(150)) before = front.heard.length
+}
+
+interface Run {
+  readonly run: string
+  readonly state: string
+  readonly status: number | null
+  readonly applied: { readonly total: number }
+  readonly skipped: number
+  readonly unknown: number
+}
+
+const runs = async (scene: Scene): Promise<Run[]> => JSON.parse((await scene.run('history', '--format', 'json')).stdout).runs
+
+const locks = (scene: Scene): string[] => readdirSync(join(scene.folder, '.zonewright/locks')).filter((name) => !name.startsWith('.'))
+
+/** The lines of the only journal but a torn last one. */
+function journalLines(scene: Scene, run: string): { event: string; name?: string }[] {
+  const text = readFileSync(join(scene.folder, '.zonewright/runs', run, 'journal.jsonl'), 'utf8')
+  const lines = text
+    .slice(0, text.lastIndexOf('\n'))
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  for (const line of lines) expect(validate(line), JSON.stringify(validate.errors)).toBe(true)
+  return lines
+}
+
+describe('an apply that is killed', () => {
+  test('has every call that went out in its journal, is shown as interrupted, and the next apply does the rest', async () => {
+    const scene = await openSlow()
+    const killed = await start(scene, 'apply', '--yes')
+    await reach(scene, 40)
+    killed.kill('SIGKILL')
+    expect((await killed.ended).signal).toBe('SIGKILL')
+    await settle(scene)
+
+    const [run] = (await runs(scene)) as [Run]
+    expect(run).toMatchObject({ state: 'interrupted', status: null })
+    expect(run.unknown).toBeGreaterThan(0)
+    expect(run.applied.total + run.unknown + run.skipped).toBe(RECORDS + 1)
+    const noted = journalLines(scene, run.run).flatMap(({ event, name }) => (event === 'call' ? [name] : []))
+    const sent = scene.front
+      .mutations()
+      .flatMap(({ body }) => (JSON.parse(body).name === undefined ? [] : [`${JSON.parse(body).name}.example.com.`]))
+    for (const name of sent) expect(noted).toContain(name)
+    expect(noted.length - sent.length).toBeLessThanOrEqual(run.unknown + 1)
+
+    const shown = (await scene.run('history', '--last')).stdout
+    expect(shown).toContain('unknown: the process vanished')
+    expect(shown.split('unknown whether it was done: the run ended before the answer came')).toHaveLength(run.unknown + 1)
+    // Its lock is a dead process's.
+    expect(locks(scene)).toHaveLength(1)
+    const rest = await scene.run('apply', '--yes')
+    expect(rest.status, rest.stderr).toBe(0)
+    expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
+    expect(recordCalls(scene)).toBe(RECORDS)
+    expect(locks(scene)).toEqual([])
+  })
+
+  test('can be rolled back: what it did before it died goes, what it did not do is no conflict', async () => {
+    const scene = await openSlow({ 'zones/example.com.yaml': ZONE })
+    await scene.run('apply', '--yes')
+    scene.write({ 'zones/example.com.yaml': ZONE + MANY.slice(MANY.indexOf('  h0')) })
+    const killed = await start(scene, 'apply', '--yes')
+    await reach(scene, 30)
+    killed.kill('SIGKILL')
+    await killed.ended
+    await settle(scene)
+    const back = await scene.run('rollback', '--last', '--yes', '--allow', 'deletes', '--format', 'json')
+    expect(back.status, back.stderr).toBe(0)
+    const { summary } = JSON.parse(back.stdout)
+    expect(summary).toMatchObject({ create: 0, update: 0, applied: summary.delete, unchanged: 3 })
+    expect(summary.delete).toBe(recordCalls(scene) - summary.delete - 3)
+    scene.write({ 'zones/example.com.yaml': ZONE })
+    expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
+    expect((await runs(scene)).map(({ state }) => state)).toEqual(['applied', 'rolled-back', 'applied'])
+  })
+})
+
+describe('an apply that is interrupted', () => {
+  test('closes its journal and gives its zone back', async () => {
+    const scene = await openSlow()
+    const run = await start(scene, 'apply', '--yes')
+    await reach(scene, 30)
+    run.kill('SIGINT')
+    expect(await run.ended).toEqual({ status: 130, signal: null })
+    const [interrupted] = (await runs(scene)) as [Run]
+    expect(interrupted).toMatchObject({ state: 'interrupted', status: 130, unknown: 0 })
+    expect(interrupted.applied.total).toBe(scene.front.mutations().length)
+    expect(journalLines(scene, interrupted.run).at(-1)?.event).toBe('end')
+    expect(locks(scene)).toEqual([])
+  })
+
+  test('twice ends at once, with a journal that can be read and its zone given back', async () => {
+    const scene = await openScene({
+      files: { 'zones/example.com.yaml': MANY },
+      script: ({ body }) => (/"h(?:[3-9]|\d\d+)"/.test(body) ? 'silence' : null),
+    })
+    const run = await start(scene, 'apply', '--yes')
+    await reach(scene, 8)
+    run.kill('SIGINT')
+    await run.until('Stopping: ')
+    run.kill('SIGINT')
+    expect(await run.ended).toEqual({ status: 130, signal: null })
+    const [interrupted] = (await runs(scene)) as [Run]
+    expect(interrupted).toMatchObject({ state: 'interrupted', status: null })
+    expect(interrupted.unknown).toBeGreaterThan(0)
+    expect(locks(scene)).toEqual([])
+  })
+})
+
+describe('two runs at once', () => {
+  test('the second one is told who has the zone, or waits', async () => {
+    const scene = await openSlow()
+    const first = await start(scene, 'apply', '--yes')
+    await reach(scene, 10)
+    const [second, third] = await Promise.all([start(scene, 'apply', '--yes'), start(scene, 'apply', '--yes', '--wait', '60')])
+    expect((await second.ended).status).toBe(1)
+    expect(second.stderr()).toMatch(
+      new RegExp(
+        `error\\[zone-locked\\] example\\.com\\. at cloud is locked by apply, run \\S+, process ${first.pid} on \\S+, since \\d{4}-`,
+      ),
+    )
+    expect((await runs(scene)).map(({ state }) => state)).toEqual(['running'])
+    await third.until('Waiting: example.com. at cloud is locked by apply')
+    expect((await first.ended).status).toBe(0)
+    expect((await third.ended).status).toBe(0)
+    expect(third.stdout()).toContain('No changes.')
+    expect(recordCalls(scene)).toBe(RECORDS)
+    expect((await runs(scene)).map(({ state }) => state)).toEqual(['applied'])
+  })
+
+  test('on other zones neither waits for the other', async () => {
+    const scene = await openSlow({
+      'zones/example.com.yaml': MANY,
+      'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net'),
+    })
+    const first = await start(scene, 'apply', '--yes', 'example.com')
+    await reach(scene, 10)
+    const second = await start(scene, 'apply', '--yes', 'example.net')
+    expect((await second.ended).status).toBe(0)
+    expect((await runs(scene)).map(({ state }) => state)).toEqual(['applied', 'running'])
+    expect((await first.ended).status).toBe(0)
+  })
+
+  test('of many that start together on one zone, none does what another one did', async () => {
+    const scene = await openSlow({ 'zones/example.com.yaml': ZONE })
+    const all = await Promise.all(Array.from({ length: 6 }, () => start(scene, 'apply', '--yes', '--wait', '60')))
+    expect(await Promise.all(all.map(async (run) => (await run.ended).status))).toEqual(all.map(() => 0))
+    expect(all.filter((run) => run.stdout().includes('Applied: 4 created'))).toHaveLength(1)
+    expect(scene.front.mutations()).toHaveLength(4)
+    expect(await runs(scene)).toHaveLength(1)
+  })
+})

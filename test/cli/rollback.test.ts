@@ -1,0 +1,318 @@
+/** rollback and history against a service over a real socket. */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, test } from 'vitest'
+import { validate as validateHistory } from '../../generated/history-schema.js'
+import { validate as validatePlan } from '../../generated/plan-schema.js'
+import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
+
+const YES = ['--yes', '--allow', 'deletes', '--allow', 'updates', '--allow', 'empty-zone'] as const
+
+/** The service asked by another, not through the front. */
+async function ask(
+  scene: Scene,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<{ data: Record<string, unknown>[] } & Record<string, unknown>> {
+  const answer = await fetch(scene.service.baseUrl + path, {
+    method,
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: body === undefined ? null : JSON.stringify(body),
+  })
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+  return (await answer.json()) as never
+}
+
+const domain = async (scene: Scene): Promise<Record<string, unknown> | undefined> => (await ask(scene, 'GET', '/domains')).data[0]
+
+const recordsPath = async (scene: Scene): Promise<string> => `/domains/${(await domain(scene))?.['id']}/records`
+
+/** Records as `name TTL type target`. */
+async function held(scene: Scene): Promise<string[]> {
+  const { data } = await ask(scene, 'GET', `${await recordsPath(scene)}?page_size=500`)
+  return data.map(({ name, ttl_sec, type, target }) => `${name} ${ttl_sec} ${type} ${target}`).sort()
+}
+
+async function change(scene: Scene, name: string, body: object): Promise<void> {
+  const path = await recordsPath(scene)
+  const { data } = await ask(scene, 'GET', path)
+  await ask(scene, 'PUT', `${path}/${data.find((record) => record['name'] === name)?.['id']}`, body)
+}
+
+type Run = Record<string, unknown> & { readonly run: string }
+
+const runs = async (scene: Scene): Promise<Run[]> => {
+  const { stdout } = await scene.run('history', '--format', 'json')
+  const document: unknown = JSON.parse(stdout)
+  expect(validateHistory(document), JSON.stringify(validateHistory.errors)).toBe(true)
+  return (document as { runs: Run[] }).runs
+}
+
+const CHANGED = ZONE.replace('192.0.2.1', '192.0.2.9')
+  .replace("www: {type: CNAME, value: '@'}", 'www: {type: A, value: 192.0.2.5}')
+  .replace(/ {2}mail: .*\n/, '  new: {type: TXT, value: x}\n')
+  .replace('soa_email: hostmaster@', 'tags: [dns]\nsoa_email: dns@')
+
+/** A zone that one run made and a second one changed. */
+async function twoRuns(): Promise<{ scene: Scene; before: string[]; after: string[] }> {
+  const scene = await openScene()
+  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const before = await held(scene)
+  scene.write({ 'zones/example.com.yaml': CHANGED })
+  const second = await scene.run('apply', ...YES)
+  expect(second.status, second.stderr).toBe(0)
+  return { scene, before, after: await held(scene) }
+}
+
+describe('rollback', () => {
+  it('takes the last run back, without definitions, and a rollback too', async () => {
+    const { scene, before, after } = await twoRuns()
+    rmSync(join(scene.folder, 'zones'), { recursive: true })
+    const back = await scene.run('rollback', '--last', ...YES)
+    expect(back).toMatchObject({ status: 0, stderr: expect.stringMatching(/^Rolling back run \S+, apply of /) })
+    expect(await held(scene)).toEqual(before)
+    expect(await domain(scene)).toMatchObject({ soa_email: 'hostmaster@example.com', tags: [] })
+    expect((await scene.run('rollback', '--last', ...YES)).status).toBe(0)
+    expect(await held(scene)).toEqual(after)
+    expect(await domain(scene)).toMatchObject({ soa_email: 'dns@example.com', tags: ['dns'] })
+    const listed = await runs(scene)
+    expect(listed.map(({ command, state }) => `${command} ${state}`)).toEqual([
+      'rollback applied',
+      'rollback rolled-back',
+      'apply applied',
+      'apply applied',
+    ])
+    expect(listed[0]).toMatchObject({ rollsBack: listed[1]?.run })
+    expect(listed[1]).toMatchObject({ rollsBack: listed[2]?.run, rolledBackBy: [listed[0]?.run] })
+  })
+
+  it('takes back a run by the beginning of its name, in the fewest calls, shown before', async () => {
+    const { scene, before } = await twoRuns()
+    const [last] = await runs(scene)
+    const sent = scene.front.mutations().length
+    const report = await scene.run('rollback', (last as Run).run, 'example.com')
+    expect(report).toMatchObject({ status: 1, stdout: expect.stringMatching(/\nPlan: \d to create, \d to update, \d to delete in 1 zone/) })
+    expect(scene.front.mutations()).toHaveLength(sent)
+    const done = await scene.run('rollback', (last as Run).run.slice(0, -1).toLowerCase(), ...YES)
+    expect(done.status, done.stderr).toBe(0)
+    expect(await held(scene)).toEqual(before)
+    expect(done.stdout).toContain(`(${scene.front.mutations().length - sent} calls)`)
+  })
+
+  it('keeps what others changed elsewhere, TTLs that no definition can have too, and says so', async () => {
+    const { scene, before } = await twoRuns()
+    await ask(scene, 'POST', await recordsPath(scene), { type: 'A', name: 'theirs', target: '192.0.2.77' })
+    const back = await scene.run('rollback', '--last', ...YES)
+    expect(back.status).toBe(0)
+    expect(back.stderr).toMatch(/notice\[rollback-kept\] example\.com\. at cloud: somebody changed theirs\.example\.com\. A/)
+    expect(await held(scene)).toEqual([...before, 'theirs 0 A 192.0.2.77'].sort())
+  })
+
+  it('leaves alone what others changed too, exits with 4, and overwrites it only where told', async () => {
+    const { scene, before } = await twoRuns()
+    await change(scene, 'www', { target: '192.0.2.66' })
+    const back = await scene.run('rollback', '--last', ...YES)
+    expect(back.status).toBe(4)
+    expect(back.stderr).toMatch(
+      /warning\[rollback-conflict\] example\.com\. at cloud: www\.example\.com\. A was changed by the run, and again since/,
+    )
+    expect(await held(scene)).toContain('www 0 A 192.0.2.66')
+    expect((await runs(scene)).map(({ state }) => state)).toEqual(['applied', 'applied', 'applied'])
+    const [, run] = await runs(scene)
+    expect((await scene.run('rollback', (run as Run).run, '--overwrite', ...YES)).status).toBe(0)
+    expect(await held(scene)).toEqual(before)
+    expect((await runs(scene))[2]).toMatchObject({ state: 'rolled-back' })
+  })
+
+  it('deletes a zone that the run made only where that is allowed, and makes one anew that a run deleted', async () => {
+    const scene = await openScene()
+    await scene.run('apply', '--yes')
+    const before = await held(scene)
+    expect((await scene.run('rollback', '--last', '--yes')).status).toBe(3)
+    expect(await held(scene)).toEqual(before)
+    expect((await scene.run('rollback', '--last', '--yes', '--allow', 'delete-zone')).status).toBe(0)
+    expect(await domain(scene)).toBeUndefined()
+    const again = await scene.run('rollback', '--last', '--yes')
+    expect(again.status, again.stderr).toBe(0)
+    expect(await held(scene)).toEqual(before)
+    expect(await domain(scene)).toMatchObject({ soa_email: 'hostmaster@example.com', type: 'master' })
+  })
+
+  it('asks first', async () => {
+    const { scene, after } = await twoRuns()
+    const asked = await scene.run('rollback', '--last', '--allow', 'updates', '--allow', 'deletes', '--allow', 'empty-zone')
+    expect(asked).toMatchObject({ status: 1, stderr: expect.stringContaining('error[not-confirmed]') })
+    expect(await held(scene)).toEqual(after)
+  })
+
+  it('with nothing left to take back sends nothing and writes no journal', async () => {
+    const { scene } = await twoRuns()
+    const [last] = await runs(scene)
+    await scene.run('rollback', '--last', ...YES)
+    const sent = scene.front.mutations().length
+    expect((await scene.run('rollback', (last as Run).run, ...YES)).status).toBe(0)
+    expect(scene.front.mutations()).toHaveLength(sent)
+    expect(await runs(scene)).toHaveLength(3)
+  })
+
+  it('takes back one zone of several', async () => {
+    const files = { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') }
+    const scene = await openScene({ files })
+    await scene.run('apply', '--yes')
+    const more = (text: string): string => `${text}  more: {type: A, value: 192.0.2.8}\n`
+    scene.write(Object.fromEntries(Object.entries(files).map(([path, text]) => [path, more(text)])))
+    await scene.run('apply', '--yes')
+    expect((await scene.run('rollback', '--last', 'example.net', ...YES)).status).toBe(0)
+    const pending = await scene.run('plan', '--format', 'json')
+    expect(
+      JSON.parse(pending.stdout).zones.map(({ zone, changes }: { zone: string; changes: unknown[] }) => [zone, changes.length]),
+    ).toEqual([
+      ['example.com.', 0],
+      ['example.net.', 1],
+    ])
+    expect((await runs(scene))[1]).toMatchObject({ state: 'applied', rolledBackBy: [expect.any(String)] })
+  })
+
+  it('gives a plan with outcomes as JSON', async () => {
+    const { scene } = await twoRuns()
+    const { stdout } = await scene.run('rollback', '--last', ...YES, '--format', 'json')
+    const document = JSON.parse(stdout)
+    expect(validatePlan(document), JSON.stringify(validatePlan.errors)).toBe(true)
+    expect(document.summary).toMatchObject({ failed: 0, skipped: 0 })
+  })
+
+  const faults: [string, string[], string][] = [
+    ['no run', [], 'usage'],
+    ['a run that is not there', ['19990101'], 'run-unknown'],
+    ['the beginning of several', ['2'], 'run-unknown'],
+    ['a path', ['../../etc'], 'run-unknown'],
+    ['a zone the run did not touch', ['--last', 'example.org'], 'run-unknown'],
+    ['a target the run did not touch', ['--last', '--target', 'elsewhere'], 'run-unknown'],
+    ['what is no zone', ['--last', 'a..b'], 'zone-name'],
+  ]
+  test.each(faults)('of %s does nothing', async (_, args, code) => {
+    const { scene } = await twoRuns()
+    const sent = scene.front.heard.length
+    const { status, stderr } = await scene.run('rollback', ...args, '--yes')
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`error[${code}]`)])
+    expect(scene.front.heard).toHaveLength(sent)
+  })
+
+  it('at another server than the run had does nothing', async () => {
+    const { scene } = await twoRuns()
+    const config = readFileSync(join(scene.folder, 'zonewright.yaml'), 'utf8')
+    writeFileSync(join(scene.folder, 'zonewright.yaml'), config.replace('/v4', '/v5'))
+    const sent = scene.front.heard.length
+    const { status, stderr } = await scene.run('rollback', '--last', '--yes')
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/error\[plan-file-target\] run \S+ changed cloud at \S+\/v4; in this config cloud is \S+\/v5/),
+    ])
+    expect(scene.front.heard).toHaveLength(sent)
+  })
+
+  it('of a run whose plan was tampered with does nothing', async () => {
+    const { scene } = await twoRuns()
+    const [last] = await runs(scene)
+    const path = join(scene.folder, '.zonewright/runs', (last as Run).run, 'plans/1.json')
+    writeFileSync(path, readFileSync(path, 'utf8').replace('192.0.2.1', '192.0.2.250'))
+    const { status, stderr } = await scene.run('rollback', '--last', ...YES)
+    expect([status, stderr]).toEqual([1, expect.stringContaining('error[journal-unreadable]')])
+  })
+
+  it('holds no secret anywhere in the journal', async () => {
+    const { scene } = await twoRuns()
+    await scene.run('rollback', '--last', ...YES)
+    const folder = join(scene.folder, '.zonewright')
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    expect(files.length).toBeGreaterThan(6)
+    for (const file of files) expect(readFileSync(join(file.parentPath, file.name), 'utf8')).not.toContain(TOKEN)
+  })
+})
+
+describe('history', () => {
+  it('of a folder without runs is empty', async () => {
+    const scene = await openScene()
+    expect(await scene.run('history')).toEqual({ status: 0, stdout: 'No runs.\n', stderr: '' })
+    expect(await runs(scene)).toEqual([])
+    expect((await scene.run('history', '--last')).status).toBe(1)
+  })
+
+  it('lists runs, the latest first, and asks no server', async () => {
+    const { scene } = await twoRuns()
+    const heard = scene.front.heard.length
+    const { status, stdout } = await scene.run('history')
+    const time = String.raw`\d{8}T\d{6}Z-[0-9a-f]{4} {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ +\d+(?: ms|\.\d s) {2}`
+    expect(stdout).toMatch(
+      new RegExp(
+        `^${time}apply  applied  \\d created, \\d updated, \\d deleted in example\\.com\\. at cloud\\n${time}apply  applied  4 created in example\\.com\\. at cloud\\n$`,
+      ),
+    )
+    expect(status).toBe(0)
+    expect(scene.front.heard).toHaveLength(heard)
+  })
+
+  it('shows one run with its plan and what came of it', async () => {
+    const { scene } = await twoRuns()
+    const listed = await runs(scene)
+    const { stdout, status } = await scene.run('history', (listed[1] as Run).run)
+    expect(status).toBe(0)
+    expect(stdout).toContain(`Run ${listed[1]?.run}\n`)
+    expect(stdout).toMatch(/ended .*with exit status 0/)
+    expect(stdout).toMatch(/\+ mail +3600 +A +192\.0\.2\.2/)
+    expect(stdout).toMatch(/\nApplied: 4 created, 0 updated, 0 deleted in 1 zone \(4 calls\)\n$/)
+    const document = JSON.parse((await scene.run('history', '--last', '--format', 'json')).stdout)
+    expect(validateHistory(document), JSON.stringify(validateHistory.errors)).toBe(true)
+    expect(document.runs).toEqual([listed[0]])
+    expect(document.plan.zones[0].changes.every((one: { outcome: { state: string } }) => one.outcome.state === 'applied')).toBe(true)
+  })
+
+  it('tells what failed and why', async () => {
+    const scene = await openScene({
+      script: ({ method, body }) =>
+        method === 'POST' && body.includes('"mail"')
+          ? { status: 400, body: '{"errors":[{"reason":"no mail here","field":"name"}]}' }
+          : null,
+    })
+    expect((await scene.run('apply', '--yes')).status).toBe(4)
+    expect(await runs(scene)).toEqual([expect.objectContaining({ state: 'partial', status: 4, failed: 1 })])
+    expect((await scene.run('history', '--last')).stdout).toContain('no mail here')
+  })
+
+  it('has no run of an apply that had nothing to do, was refused or was not confirmed', async () => {
+    const scene = await openScene()
+    await scene.run('apply')
+    await scene.run('apply', '--yes')
+    await scene.run('apply', '--yes')
+    scene.write({ 'zones/example.com.yaml': 'domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {}\n' })
+    expect((await scene.run('apply', '--yes')).status).toBe(3)
+    expect(await runs(scene)).toHaveLength(1)
+    expect(readdirSync(join(scene.folder, '.zonewright/locks'))).toEqual([])
+  })
+
+  it('prunes', async () => {
+    const { scene } = await twoRuns()
+    expect(await scene.run('history', '--prune', '1')).toMatchObject({ status: 0, stdout: 'Removed 1 run.\n' })
+    expect(await runs(scene)).toHaveLength(1)
+    expect((await scene.run('history', '--prune', '1', '--last')).status).toBe(1)
+  })
+
+  it('goes into the folder of the config', async () => {
+    const scene = await openScene({ config: 'journal: ../journal-of-all\n', files: { 'zones/example.com.yaml': ZONE } })
+    const folder = join(scene.folder, '../journal-of-all')
+    try {
+      expect((await scene.run('apply', '--yes')).status).toBe(0)
+      expect(readdirSync(join(folder, 'runs'))).toHaveLength(1)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  it('that cannot be written lets nothing be done', async () => {
+    const scene = await openScene({ config: 'journal: zonewright.yaml\n' })
+    const { status, stderr } = await scene.run('apply', '--yes')
+    expect([status, stderr]).toEqual([1, expect.stringContaining('error[journal-failed]')])
+    expect(scene.front.mutations()).toEqual([])
+  })
+})
