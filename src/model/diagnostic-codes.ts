@@ -30,7 +30,7 @@ export const DIAGNOSTIC_CODES = {
   'schema-unknown-key': 'A key is not one that can stand here.',
   'schema-missing-key': 'A key that must be there is missing.',
   'schema-value': 'A value is not one of those allowed here.',
-  'zone-name': 'The name of a zone is missing or not a domain name.',
+  'zone-name': 'The name of a zone is missing, not a domain name, or one the target cannot have.',
   'zone-unknown': 'A zone that was asked for has no definition.',
   'zone-duplicate': 'Two definitions are of the same zone.',
   'setting-invalid': 'A setting of a zone has a value the zone cannot have.',

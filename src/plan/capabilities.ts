@@ -29,6 +29,8 @@ export interface Capabilities {
   readonly settingFaults: (settings: ZoneSettings) => readonly string[]
   /** The settings without which it creates no zone of that type. */
   readonly neededToCreate: Readonly<Record<'master' | 'slave', readonly (keyof ZoneSettings)[]>>
+  /** Whether it can create a zone of that name. */
+  readonly canCreateZone: (name: DomainName) => boolean
   /** Records in one zone; null without a limit. */
   readonly maxRecords: number | null
   /** Whether the apex NS records are its own affair and not among the records it lists. */

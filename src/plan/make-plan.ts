@@ -43,7 +43,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   diagnostics.push(...surplusNotices(difference, target))
   if (capabilities.cnameExclusive && !desired.absent) diagnostics.push(...standingConflicts(difference, target))
   const domain = domainChange(desired.name, existing, fitted.settings, desired.absent, input.policy)
-  if (domain?.action === 'create') diagnostics.push(...missingSettings(domain, input))
+  if (domain?.action === 'create') diagnostics.push(...unfitName(input), ...missingSettings(domain, input))
   if (domain?.action === 'update') diagnostics.push(...fixedSettings(domain, input))
   const transferred = (fitted.settings.type ?? existing?.settings.type) === 'slave'
   if (transferred && !desired.absent) diagnostics.push(...recordsOfSlave(input))
@@ -58,6 +58,12 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
     desiredRecords: fitted.records.length,
     diagnostics,
   })
+}
+
+function unfitName({ desired, target, capabilities }: PlanInput): Diagnostic[] {
+  if (capabilities.canCreateZone(desired.name)) return []
+  const message = `${target} cannot have a zone named ${desired.name}`
+  return [{ severity: 'error', code: 'zone-name', message, at: desired.at, hint: 'leave the definition to a target that can' }]
 }
 
 /** What the target needs to know of a new zone and the definition does not say. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { ExistingZone } from '../../src/model/zone.ts'
 import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
-import { desiredZone, existingZone } from '../support/records.ts'
+import { desiredZone, existingZone, name } from '../support/records.ts'
 
 const lines = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join('\n')
@@ -114,6 +115,23 @@ describe('settings the target cannot have', () => {
   })
   it('a type that would change', () => {
     expect(codes({ type: 'slave', master_ips: ['192.0.2.1'] }, '')).toEqual(['setting-invalid'])
+  })
+  it.each([
+    ['*.example.com.', false],
+    ['0/25.2.0.192.in-addr.arpa.', false],
+    ['-a.example.', false],
+    ['a\\.b.example.', false],
+    ['example.1.', false],
+    ['_sub.example.com.', true],
+    ['2.0.192.in-addr.arpa.', true],
+    ['xn--bcher-kva.xn--p1ai.', true],
+  ])('the name %s for a new zone: %s', (origin, good) => {
+    const zone = name(origin)
+    const settings = { soa_email: 'a@example.com' }
+    const codesWith = (existing: ExistingZone | null): string[] =>
+      planOf(null, '', { existing, desired: desiredZone(zone, '', { settings }) }).diagnostics.map(({ code }) => code)
+    expect(codesWith(null)).toEqual(good ? [] : ['zone-name'])
+    expect(codesWith(existingZone(zone, ''))).toEqual([])
   })
   it('records where the zone is a slave, which the definition does not say', () => {
     const { settings, ...zone } = existingZone(ORIGIN, '')
