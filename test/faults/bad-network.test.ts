@@ -38,13 +38,18 @@ afterAll(async () => {
 })
 
 /** From a zone that another schedule left behind to the desired one, then from that to the next. */
-async function follow(seed: number, schedule: (random: Random) => Schedule, steps: number): Promise<void> {
+async function follow(
+  seed: number,
+  schedule: (random: Random) => Schedule,
+  steps: number,
+  more: { repeats?: boolean } = {},
+): Promise<void> {
   const random = seededRandom(seed)
   await forget()
   proxy.use(schedule(random))
   for (let step = 0; step < steps; step += 1) {
     const zone = randomZone(random, 25)
-    await converge(zone, provider, proxy, service)
+    await converge(zone, provider, proxy, service, more)
     if (step === 0) await addForeign()
     expect(linesHeld(await service.held('example.com')).filter((held) => !held.includes('_acme'))).toEqual(
       linesDesired(zone).filter((desired) => !desired.includes('_acme')),
@@ -74,8 +79,10 @@ test.each(seeds(3))('one in three, seed %i', (seed) => follow(100 + seed, (rando
 
 test.each(seeds(2))(
   'a gateway that repeats calls, seed %i',
-  (seed) => follow(200 + seed, (random) => repeatingGateway(random, 0.2), 4),
+  (seed) => follow(200 + seed, (random) => repeatingGateway(random, 0.2), 4, { repeats: true }),
   60_000,
 )
 
 test.each(seeds(2))('a server that refuses in bursts, seed %i', (seed) => follow(300 + seed, (random) => storm(random, 30, 12), 3), 60_000)
+
+test('that were thousands of requests', () => expect(proxy.count()).toBeGreaterThan(2000))
