@@ -99,6 +99,7 @@ export const DIAGNOSTIC_CODES = {
   'provider-failed': 'The server failed.',
   'provider-garbled': 'The answer is not what the interface promises.',
   'provider-stopped': 'A request was not sent, since the run was stopped.',
+  'zone-disabled': 'The zone is disabled at the target, and the definition does not say so.',
   'nameserver-failed': 'A name server could not be asked.',
   'zone-missing': 'The zone does not exist at the target.',
   // Plan and apply

@@ -43,8 +43,19 @@ export async function verifyZone(planned: PlannedZone, servers: readonly DnsServ
     renderedDifferences: rendered.differences,
     nameServers,
     hidden,
-    diagnostics: [...plan.diagnostics, ...nameServers.flatMap((server) => failureOf(server, planned))],
+    diagnostics: [
+      ...plan.diagnostics,
+      ...(disabled ? unservedWarning(planned) : []),
+      ...nameServers.flatMap((server) => failureOf(server, planned)),
+    ],
   }
+}
+
+/** Nobody answers for a disabled zone, which a definition that does not say so hardly means. */
+function unservedWarning({ plan, job }: PlannedZone): Diagnostic[] {
+  if (job.desired.settings.status === 'disabled') return []
+  const message = `${plan.zone} is disabled at ${plan.target}: no name server was asked, since none answers for it`
+  return [{ severity: 'warning', code: 'zone-disabled', message, at: job.desired.at, hint: 'set "status: active" or "status: disabled"' }]
 }
 
 /** A server that could not be asked tells nothing about the zone: that is a failure, not a difference. */

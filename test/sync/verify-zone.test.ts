@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { openScene, type Scene, TOKEN } from '../cli/scene.ts'
 
-/** Adds or changes a record behind the program's back. */
-async function meddle({ service }: Scene, method: 'POST' | 'PUT', path: string, record: object): Promise<void> {
+/** Changes the domain or its records behind the program's back. */
+async function meddle({ service }: Scene, method: 'POST' | 'PUT', path: string, fields: object): Promise<void> {
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
-  const { status } = await fetch(`${service.baseUrl}/domains/1${path}`, { method, headers, body: JSON.stringify(record) })
+  const { status } = await fetch(`${service.baseUrl}/domains/1${path}`, { method, headers, body: JSON.stringify(fields) })
   expect(status).toBe(200)
 }
 
@@ -53,5 +53,18 @@ describe('record sets of several TTLs', () => {
     expect(status).toBe(2)
     expect(stdout).toContain('missing 3600 192.0.2.2')
     expect(stdout).toContain('instead 300 192.0.2.2')
+  })
+})
+
+describe('a zone that somebody disabled', () => {
+  test('has a warning, unless the definition says so', async () => {
+    const scene = await openScene({ files: zoneOf('  a: {type: A, value: 192.0.2.1}\n') })
+    await scene.run('apply', '--yes')
+    await meddle(scene, 'PUT', '', { status: 'disabled' })
+    expect((await scene.run('verify')).stderr).toContain(
+      'zones/example.com.yaml:1:9: warning[zone-disabled] example.com. is disabled at cloud',
+    )
+    scene.write({ 'zones/example.com.yaml': `status: disabled\n${zoneOf('  a: {type: A, value: 192.0.2.1}\n')['zones/example.com.yaml']}` })
+    expect(await scene.run('verify')).toMatchObject({ status: 0, stderr: '' })
   })
 })
