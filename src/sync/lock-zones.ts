@@ -31,6 +31,7 @@ const PAUSE = 100
  */
 export async function lockZones(request: LockRequest): Promise<Locks> {
   const { now, wait, signal } = request
+  if (request.zones.length === 0) return { state: 'taken', release: () => undefined }
   const folder = join(request.journal, 'locks')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const wanted = request.zones.map(({ zone, target }) => ({ zone, target, path: lockPath(folder, zone, target) }))
