@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
+import { CONFIG_FILE } from '../definitions/config.ts'
 import type { Diagnostic, Severity } from '../model/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import { counted } from '../report/counts.ts'
@@ -56,8 +57,12 @@ export function createConsole(io: CliIo, options: CommonOptions): Console {
     width: io.stdout.isTTY === true && !verbose ? widthOf(io.stdout) : null,
     verbose,
   })
+  /** Lines of the config may hold a secret in plain text: they are never shown. */
+  const isConfig = (file: string): boolean =>
+    basename(file) === CONFIG_FILE || (options.config !== undefined && resolve(io.cwd, file) === resolve(io.cwd, options.config))
   const render = (diagnostics: readonly Diagnostic[], stream: TextStream, format: 'text' | 'github'): string => {
-    const frames = stream.isTTY === true || verbose ? (file: string) => sourceText(resolve(io.cwd, file)) : undefined
+    const frames =
+      stream.isTTY === true || verbose ? (file: string) => (isConfig(file) ? undefined : sourceText(resolve(io.cwd, file))) : undefined
     return renderDiagnostics(diagnostics, { color: colorOf(stream, io, options.color), frames, format })
   }
   const onStandardError: Console['diagnostics'] = (diagnostics, { from = quiet ? 'error' : 'notice' } = {}) => {

@@ -46,6 +46,9 @@ export async function resolveSecret(text: string, what: string, at: SourcePositi
     const name = text.slice(4)
     const value = source.env[name]
     if (value !== undefined && value !== '') return { value, diagnostic: null }
+    // What looks unlike a name of a variable may be the secret itself.
+    if (!/^[A-Z_][A-Z0-9_]{0,63}$/i.test(name) || /[0-9a-z]{24}/i.test(name))
+      return missing('what follows env: is not the name of a variable')
     return missing(`the environment has no ${name}`, `set it: export ${name}=…`)
   }
   if (text.startsWith('file:')) {

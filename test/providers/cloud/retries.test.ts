@@ -17,7 +17,14 @@ afterEach(async () => {
 async function serve(handler: Handler, parallelism = 8): Promise<{ provider: Provider; server: ScriptedServer }> {
   const server = await scriptedServer(handler)
   const retry = { ...DEFAULT_RETRY, tries: 3, busyTries: 5, firstDelay: 1, maxDelay: 20, maxRetryAfter: 2000 }
-  const provider = createCloudProvider({ provider: 'cloud', baseUrl: server.baseUrl, token: 'retry-token-77', parallelism, timeout: 100, retry })
+  const provider = createCloudProvider({
+    provider: 'cloud',
+    baseUrl: server.baseUrl,
+    token: 'retry-token-77',
+    parallelism,
+    timeout: 100,
+    retry,
+  })
   open.push(server, provider)
   return { provider, server }
 }
@@ -104,8 +111,7 @@ describe('a server is spared', () => {
     const times: number[] = []
     const { provider } = await serve((request, response, count) => {
       times.push(performance.now())
-      if (count === 1) html(429, { 'retry-after': '1' })(request, response, count)
-      else good(request, response, count)
+      return count === 1 ? html(429, { 'retry-after': '1' })(request, response, count) : good(request, response, count)
     }, 1)
     await Promise.all([CALLS.read(provider), CALLS.create(provider), CALLS.update(provider)])
     expect(times).toHaveLength(4)
