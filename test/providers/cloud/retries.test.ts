@@ -152,7 +152,7 @@ describe('a server is spared', () => {
       most.push(active)
       await new Promise((resolve) => setTimeout(resolve, 3))
       if (active > capacity) json(response, 429, errors('Too many requests'))
-      else good(request, response, count)
+      else void good(request, response, count)
       active -= 1
     }, 16)
     const round = async (): Promise<number> => {
@@ -172,7 +172,7 @@ test('an answer to another request is none, and the connection it came on is giv
   const { provider } = await serve((request, response, count) => {
     sockets.add(response.socket)
     if (count === 2) json(response, 200, { id: 9, type: 'A', name: 'other', target: '192.0.2.1' })
-    else good(request, response, count)
+    else void good(request, response, count)
   }, 1)
   await CALLS.read(provider)
   await expect(CALLS.update(provider)).rejects.toMatchObject({ code: 'provider-garbled', ambiguous: true })
