@@ -16,7 +16,8 @@
  * outside it are of use only as such helpers, any of a type as good as another, and no more of them than splits without any. Where the search was
  * greedy and the number is above the bound, it is not proved, and the plan says so.
  *
- * Limits. A call never makes a record that is not wanted in the end; parking a record elsewhere takes two calls, as many as a split.
+ * Limits. The record limit is not looked at here but when calls are ordered (`change-order.ts`): in a full zone an order that interrupts nothing may need a
+ * split that this does not look for; the plan then says that it interrupts. A call never makes a record that is not wanted in the end; parking a record elsewhere takes two calls, as many as a split.
  */
 import { compareRecords, type DefinedRecord, type ExistingRecord, type ResourceRecord } from '../model/record.ts'
 import { findKnots } from './call-graph.ts'
