@@ -1,14 +1,20 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Server as TlsServer } from 'node:tls'
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
 import type { DomainName } from '../model/domain-name.ts'
 import { parseDomainName } from '../model/domain-name.ts'
-import { createHttpApp } from './api/http-app.ts'
+import { type Certificate, createHttpApp, MIN_TLS } from './api/http-app.ts'
 import { PARTS } from './api/parts.ts'
 import type { Limits } from './api/route.ts'
 import { clockText } from './clock-text.ts'
 import { prepareAdministrator } from './first-start.ts'
 import { type NameServer, startNameServer } from './nameserver/name-server.ts'
+import type { LogOptions } from './operations/log.ts'
+import type { Metrics } from './operations/metrics.ts'
+import { startOperations } from './operations/operations.ts'
 import { openSqlite } from './store/sqlite/open-sqlite.ts'
 import { createZoneRenderer } from './zone/zone-renderer.ts'
 
@@ -26,6 +32,12 @@ export interface ServiceOptions {
   /** Milliseconds since 1970. */
   readonly clock?: () => number
   readonly limits?: Partial<Limits>
+  /** For HTTP over TLS; null for HTTP without it. */
+  readonly tls?: Certificate | null
+  /** Where `/metrics` and `/healthz` are served, apart from the interface; null for nowhere. */
+  readonly operations?: Address | null
+  /** A structured log of requests and events; null for none. */
+  readonly log?: LogOptions | null
   /** Told of what goes wrong inside; a request it concerns is answered by 500. */
   readonly onError?: (error: unknown) => void
 }
@@ -39,10 +51,14 @@ export interface RunningService {
   /** With the version segment: `http://127.0.0.1:8080/v4`. */
   readonly baseUrl: string
   readonly dnsAddress: Address | null
+  /** Where `/metrics` and `/healthz` are: `http://127.0.0.1:9353`; null where they are not served. */
+  readonly operationsUrl: string | null
   /** The administrator's token in clear: the one given, or the one made at the first start; null at later starts. */
   readonly token: string | null
   /** Resolves when every committed change is rendered and served. */
   flush(): Promise<void>
+  /** Uses another certificate for connections made from now on. Throws if it cannot be used, or if the service speaks without TLS. */
+  useCertificate(certificate: Certificate): void
   /** Finishes what is under way, then stops. */
   stop(): Promise<void>
 }
@@ -58,7 +74,6 @@ export const DEFAULT_LIMITS: Limits = { recordsPerDomain: 12_000 }
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const clock = options.clock ?? Date.now
-  const onError = options.onError ?? (() => undefined)
   const nsNames = readNsNames(options.nsNames ?? DEFAULT_NS_NAMES)
   /** What stops the parts that run, the last started first. */
   const stops: (() => Promise<unknown>)[] = []
@@ -66,26 +81,48 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     while (stops.length > 0) await stops.pop()?.()
   }
   try {
+    let nameServer: NameServer | null = null
+    const zones = (): number => nameServer?.zoneCount() ?? 0
+    const operations = await startOperations({ address: options.operations ?? null, log: options.log ?? null, zones })
+    stops.push(() => operations.close())
+    const { log, metrics } = operations
+    const onError = (error: unknown): void => {
+      metrics.fault()
+      log.error({ error }, 'fault inside the service')
+      options.onError?.(error)
+    }
     const directory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'zonewright-')))
     if (options.dataDirectory === null) stops.push(() => rm(directory, { recursive: true, force: true }))
     const database = await openSqlite(directory)
     stops.push(() => database.close())
     const now = (): string => clockText(clock())
 
-    const nameServer = options.dns && (await startNameServer(options.dns))
-    if (nameServer) stops.push(() => nameServer.close())
-    const renderer = createZoneRenderer({ database, nsNames, clock, onError, ...publisherOf(nameServer) })
+    nameServer = options.dns && (await startNameServer({ ...options.dns, onAnswer: metrics.query }))
+    if (nameServer) stops.push(nameServer.close)
+    const renderer = createZoneRenderer({ database, nsNames, clock, onError, ...publisherOf(nameServer, metrics) })
     stops.push(() => renderer.close())
     await renderer.renderAll()
 
     const limits = { ...DEFAULT_LIMITS, ...options.limits }
     const service = { database, now, limits, zoneChanged: renderer.changed }
-    const app = await createHttpApp({ service, parts: PARTS, onError })
-    stops.push(() => app.close())
+    const app = await createHttpApp({ service, parts: PARTS, tls: options.tls ?? null, log, metrics, onError })
+    stops.push(() => closeApp(app))
     const origin = await app.listen(options.listen)
     // Last, since a token made here can be told only once: a start that fails must not have made one.
     const token = await prepareAdministrator(database, options.bootstrapToken ?? null, now())
-    return { baseUrl: `${origin}/v4`, dnsAddress: nameServer?.address ?? null, token, flush: renderer.flush, stop }
+    operations.started({ database: () => database.read((connection) => sql`select 1`.execute(connection)) })
+    stops.push(async () => operations.stopping())
+    const dnsAddress = nameServer?.address ?? null
+    log.info({ http: `${origin}/v4`, dns: dnsAddress, operations: operations.origin }, 'started')
+    return {
+      baseUrl: `${origin}/v4`,
+      dnsAddress,
+      operationsUrl: operations.origin,
+      token,
+      flush: renderer.flush,
+      useCertificate: (certificate) => useCertificate(app, certificate),
+      stop,
+    }
   } catch (error) {
     await stop()
     throw error
@@ -93,10 +130,27 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 }
 
 /** Gives rendered zones to the name server, if there is one. */
-const publisherOf = (nameServer: NameServer | null) => ({
-  onRendered: (zone: Parameters<NameServer['setZone']>[0]) => nameServer?.setZone(zone),
+const publisherOf = (nameServer: NameServer | null, metrics: Metrics) => ({
+  onRendered: (zone: Parameters<NameServer['setZone']>[0]) => {
+    metrics.rendered()
+    nameServer?.setZone(zone)
+  },
   onRemoved: (name: DomainName) => nameServer?.removeZone(name),
 })
+
+/** Milliseconds that requests under way have to end when the service stops. */
+const GRACE = 10_000
+
+async function closeApp(app: FastifyInstance): Promise<void> {
+  const late = setTimeout(() => app.server.closeAllConnections(), GRACE)
+  await app.close()
+  clearTimeout(late)
+}
+
+function useCertificate(app: FastifyInstance, certificate: Certificate): void {
+  if (!(app.server instanceof TlsServer)) throw new RangeError('the service speaks HTTP without TLS')
+  app.server.setSecureContext({ ...certificate, minVersion: MIN_TLS })
+}
 
 function readNsNames(names: readonly string[]): readonly DomainName[] {
   if (names.length === 0) throw new RangeError('the service needs the name of one name server at least')

@@ -12,6 +12,9 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 /** Who a request acts for, from its authentication to its handling. */
 const actors = new WeakMap<FastifyRequest, Actor>()
 
+/** Who a request acts for; undefined where it has not shown that. */
+export const actorOf = (request: FastifyRequest): Actor | undefined => actors.get(request)
+
 /** Adds the operations to the application, and 405 for the methods that a path of theirs does not have. */
 export function addRoutes(app: FastifyInstance, routes: readonly Route[], service: Service): void {
   for (const route of routes) addRoute(app, route, service)

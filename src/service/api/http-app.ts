@@ -1,7 +1,9 @@
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import ERRORS from '../../../schemas/service/errors.json' with { type: 'json' }
 import type { Database } from '../store/database.ts'
-import { addRoutes } from './add-routes.ts'
+import type { Log } from '../operations/log.ts'
+import type { Metrics } from '../operations/metrics.ts'
+import { actorOf, addRoutes } from './add-routes.ts'
 import { errorBody, notFound, RequestError, type RequestFault } from './request-error.ts'
 import type { Route, Service } from './route.ts'
 import { compileValidator } from './validators.ts'
@@ -19,16 +21,30 @@ const REQUEST_TIMEOUT = 60_000
 const VERSION_SEGMENT = '/v4'
 const SPEC_VERSION = '4.150.0'
 
+/** A certificate chain and its key, in PEM. */
+export interface Certificate {
+  readonly cert: string
+  readonly key: string
+}
+
 export interface HttpAppOptions {
   readonly service: Service & { readonly database: Database }
   readonly parts: readonly (readonly Route[])[]
+  /** Null to speak HTTP without TLS. */
+  readonly tls: Certificate | null
+  readonly log: Log
+  readonly metrics: Metrics
   /** Called with what is answered by 500. */
   readonly onError: (error: unknown) => void
 }
 
+/** Older versions have known weaknesses (RFC 8996). */
+export const MIN_TLS = 'TLSv1.2'
+
 /** The HTTP side of the service, not yet listening. */
-export async function createHttpApp({ service, parts, onError }: HttpAppOptions): Promise<FastifyInstance> {
-  const app = Fastify({
+export async function createHttpApp({ service, parts, tls, log, metrics, onError }: HttpAppOptions): Promise<FastifyInstance> {
+  const app: FastifyInstance = Fastify({
+    ...(tls === null ? {} : { https: { ...tls, minVersion: MIN_TLS } }),
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT,
     forceCloseConnections: 'idle',
@@ -43,6 +59,7 @@ export async function createHttpApp({ service, parts, onError }: HttpAppOptions)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJson)
   app.addHook('onRequest', setCommonHeaders)
+  app.addHook('onResponse', async (request, reply) => recordRequest(request, reply, log, metrics))
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const known = requestError(error, request)
     if (known === null) onError(error)
@@ -71,6 +88,20 @@ async function setCommonHeaders(_request: FastifyRequest, reply: FastifyReply): 
     'x-frame-options': 'DENY',
   })
 }
+
+/** Counts an answered request, and logs it without what may be secret in it. */
+function recordRequest(request: FastifyRequest, reply: FastifyReply, log: Log, metrics: Metrics): void {
+  const { method } = request
+  const status = reply.statusCode
+  const url = request.routeOptions.url
+  const route = url === undefined || url === '*' ? 'none' : url
+  metrics.request({ method, route, status, seconds: reply.elapsedTime / 1000 })
+  const actor = actorOf(request)
+  const fields = { method, path: pathOf(request.url), status, ms: Math.round(reply.elapsedTime * 10) / 10, remote: request.ip }
+  log[status >= 500 ? 'error' : 'info']({ ...fields, ...(actor ? { user: actor.username, token: actor.tokenId } : {}) }, 'request')
+}
+
+const pathOf = (url: string): string => (url.split('?', 1)[0] as string).slice(0, 200)
 
 function answerFaults(reply: FastifyReply, error: RequestError): FastifyReply {
   return reply.code(error.status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(errorBody(error.faults))

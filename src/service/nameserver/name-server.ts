@@ -1,3 +1,4 @@
+import { rcodeName } from '../../formats/wire/message.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import { respond } from './respond.ts'
 import { listenTcp, type TcpLimits, type TcpListener } from './tcp-listener.ts'
@@ -10,6 +11,8 @@ export interface NameServerOptions {
   /** For UDP and TCP; 0 takes one that is free for both. */
   readonly port: number
   readonly tcp?: Partial<TcpLimits>
+  /** Told of every message: the name of the answer's response code, null where none was sent. */
+  readonly onAnswer?: (answer: { readonly transport: 'udp' | 'tcp'; readonly rcode: string | null }) => void
 }
 
 /** What the name server answers for: SOA and NS at the apex are among the records. */
@@ -24,6 +27,7 @@ export interface NameServer {
   /** Serves the zone from now on, instead of an earlier one of its name. Throws a `RangeError` unless it has one SOA at its apex. */
   setZone(zone: ServedZone): void
   removeZone(name: DomainName): void
+  zoneCount(): number
   close(): Promise<void>
 }
 
@@ -39,7 +43,12 @@ const PORT_TRIES = 16
 export async function startNameServer(options: NameServerOptions): Promise<NameServer> {
   const zones = new Map<DomainName, ZoneData>()
   const limits = { ...TCP_LIMITS, ...options.tcp }
-  const { udp, tcp } = await listen(options.host, options.port, limits, zones)
+  const answer = (octets: Uint8Array, transport: 'udp' | 'tcp'): Buffer | null => {
+    const response = respond(zones, octets, transport)
+    options.onAnswer?.({ transport, rcode: response && rcodeName((response[3] as number) & 0xf) })
+    return response
+  }
+  const { udp, tcp } = await listen(options.host, options.port, limits, answer)
   return {
     address: { host: options.host, port: tcp.port },
     setZone: ({ name, serial, records }) => {
@@ -48,6 +57,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
     removeZone: (name) => {
       zones.delete(name)
     },
+    zoneCount: () => zones.size,
     close: async () => {
       await Promise.all([udp.close(), tcp.close()])
     },
@@ -58,12 +68,12 @@ async function listen(
   host: string,
   port: number,
   limits: TcpLimits,
-  zones: ReadonlyMap<DomainName, ZoneData>,
+  answer: (octets: Uint8Array, transport: 'udp' | 'tcp') => Buffer | null,
 ): Promise<{ udp: UdpListener; tcp: TcpListener }> {
   for (let tries = 1; ; tries += 1) {
-    const tcp = await listenTcp(host, port, limits, (octets) => respond(zones, octets, 'tcp'))
+    const tcp = await listenTcp(host, port, limits, (octets) => answer(octets, 'tcp'))
     try {
-      return { tcp, udp: await listenUdp(host, tcp.port, (octets) => respond(zones, octets, 'udp')) }
+      return { tcp, udp: await listenUdp(host, tcp.port, (octets) => answer(octets, 'udp')) }
     } catch (error) {
       await tcp.close()
       const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'

@@ -1,0 +1,65 @@
+import type { Registry } from 'prom-client'
+
+/** What the service counts. Every function is cheap, and none of them waits. */
+export interface Metrics {
+  /** A request that has been answered; `route` is the declared path, or `none`. */
+  request(of: { readonly method: string; readonly route: string; readonly status: number; readonly seconds: number }): void
+  /** A DNS message that has been answered, or dropped where `rcode` is null. */
+  query(of: { readonly transport: 'udp' | 'tcp'; readonly rcode: string | null }): void
+  /** A zone that was rendered and has changed. */
+  rendered(): void
+  /** A fault inside. */
+  fault(): void
+}
+
+export interface MetricsPage extends Metrics {
+  /** In the text format of Prometheus. */
+  page(): Promise<{ readonly contentType: string; readonly text: string }>
+  close(): void
+}
+
+const nothing = (): void => undefined
+
+export const NO_METRICS: Metrics = { request: nothing, query: nothing, rendered: nothing, fault: nothing }
+
+/** Seconds: a read takes about a millisecond, a write waits for the disk. */
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+
+/** `zones` tells how many zones are served. */
+export async function createMetrics(zones: () => number): Promise<MetricsPage> {
+  const { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } = await import('prom-client')
+  const registry: Registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry, prefix: 'zonewright_' })
+  const requests = new Histogram({
+    name: 'zonewright_http_request_duration_seconds',
+    help: 'Time from the request to the end of its answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: BUCKETS,
+    registers,
+  })
+  const queries = new Counter({
+    name: 'zonewright_dns_queries_total',
+    help: 'DNS messages received, by the code of their answer',
+    labelNames: ['transport', 'rcode'],
+    registers,
+  })
+  const renderings = new Counter({ name: 'zonewright_zone_renderings_total', help: 'Zones rendered anew', registers })
+  const faults = new Counter({ name: 'zonewright_faults_total', help: 'Faults inside the service; the log has them', registers })
+  new Gauge({
+    name: 'zonewright_zones',
+    help: 'Zones the name server answers for',
+    registers,
+    collect() {
+      this.set(zones())
+    },
+  })
+  return {
+    request: ({ method, route, status, seconds }) => requests.observe({ method, route, status }, seconds),
+    query: ({ transport, rcode }) => queries.inc({ transport, rcode: rcode ?? 'dropped' }),
+    rendered: () => renderings.inc(),
+    fault: () => faults.inc(),
+    page: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    close: () => registry.clear(),
+  }
+}

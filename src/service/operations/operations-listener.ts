@@ -1,0 +1,60 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Health } from './health.ts'
+import type { MetricsPage } from './metrics.ts'
+
+export interface OperationsListener {
+  /** `http://127.0.0.1:9353`. */
+  readonly origin: string
+  close(): Promise<void>
+}
+
+export interface OperationsPages {
+  readonly metrics: MetricsPage
+  readonly health: () => Promise<Health>
+}
+
+/**
+ * Serves `/metrics` and `/healthz`, apart from the interface and without authentication: for the machine itself and the network of
+ * its operators. `/healthz` is 200 only where everything works and requests are taken. Rejects if the address cannot be had.
+ */
+export async function listenForOperations(address: { host: string; port: number }, pages: OperationsPages): Promise<OperationsListener> {
+  const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 8192 }, (request, response) => {
+    answer(request.method ?? '', (request.url ?? '').split('?')[0] as string, response, pages).catch(() => response.destroy())
+  })
+  server.maxConnections = 64
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(address.port, address.host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    origin: `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function answer(method: string, path: string, response: ServerResponse, { metrics, health }: OperationsPages): Promise<void> {
+  const send = (status: number, contentType: string, text: string): void => {
+    response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+    response.end(method === 'HEAD' ? undefined : text)
+  }
+  if (path !== '/metrics' && path !== '/healthz') return send(404, 'text/plain', 'Not found\n')
+  if (method !== 'GET' && method !== 'HEAD') {
+    response.setHeader('allow', 'GET, HEAD')
+    return send(405, 'text/plain', 'Method not allowed\n')
+  }
+  if (path === '/metrics') {
+    const { contentType, text } = await metrics.page()
+    return send(200, contentType, text)
+  }
+  const state = await health()
+  send(state.status === 'ok' ? 200 : 503, 'application/json', `${JSON.stringify(state)}\n`)
+}
