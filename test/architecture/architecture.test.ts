@@ -55,6 +55,13 @@ test('no file of the repository names a place of one machine', () => {
   expect(files.flatMap((file) => machinePaths(file, readFileSync(join(root, file), 'utf8')))).toEqual([])
 })
 
+test('no test takes fast-check without the seed of the suite', () => {
+  const files = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', '-z', 'test/'], { cwd: root, encoding: 'utf8' }).split('\0')
+  const present = files.filter((file) => file.endsWith('.ts') && existsSync(join(root, file)))
+  const taking = present.filter((file) => /^import .*'fast-check'/m.test(readFileSync(join(root, file), 'utf8')))
+  expect(taking).toEqual(['test/support/fast-check.ts'])
+})
+
 /** For each rule a small source tree that breaks it. */
 const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'one-way-model': { 'model/a.ts': `import type { P } from '../plan/p.ts'`, 'plan/p.ts': 'export type P = 1' },

@@ -2,13 +2,14 @@
  * Records of every type the service has, at and past every edge, for the test that holds "fit to target" against the service. Owners are
  * unique by their number, so that no record stands in another's way.
  */
-import * as fc from 'fast-check'
+
 import { textToRdata } from '../../src/model/character-string.ts'
 import { type DomainName, parseDomainName } from '../../src/model/domain-name.ts'
 import { canonicalRdata } from '../../src/model/rdata/canonical.ts'
 import type { Token } from '../../src/model/rdata/token.ts'
 import type { DefinedRecord } from '../../src/model/record.ts'
 import type { Ttl } from '../../src/model/ttl.ts'
+import { fc } from '../support/fast-check.ts'
 
 /** A record as a definition could have it; the owner is text relative to the zone, with `#` for the number of the record. */
 interface OddRecord {

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chunkText, quoteString, rdataToText, textDataOf, textToRdata, unescapeString } from '../../src/model/character-string.ts'
+import { fc } from '../support/fast-check.ts'
 
 const latin1 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'latin1'))
 

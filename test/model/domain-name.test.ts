@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   compareNames,
@@ -16,6 +15,7 @@ import {
   relativeName,
   sortKey,
 } from '../../src/model/domain-name.ts'
+import { fc } from '../support/fast-check.ts'
 import { name } from '../support/records.ts'
 
 const ORIGIN = name('example.com.')

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatIpv6, ipv6Groups, parseIpv4, parseIpv6 } from '../../src/model/ip-address.ts'
+import { fc } from '../support/fast-check.ts'
 
 describe('IPv4', () => {
   test.each(['0.0.0.0', '192.0.2.1', '255.255.255.255'])('%s', (text) => {

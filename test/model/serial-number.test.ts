@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isNewerSerial, nextSerial, serialNumber } from '../../src/model/serial-number.ts'
+import { fc } from '../support/fast-check.ts'
 
 const serial = fc.integer({ min: 0, max: 0xffffffff }).map(serialNumber)
 

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DomainName } from '../../src/model/domain-name.ts'
 import type { Plan } from '../../src/plan/plan.ts'
 import { renderPlan } from '../../src/report/render-report.ts'
+import { fc } from '../support/fast-check.ts'
 import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
 
 const OPTIONS = { color: false, width: null, verbose: false }

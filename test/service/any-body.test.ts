@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseZoneFile } from '../../src/formats/zone-file/parse-zone-file.ts'
 import { parseDomainName } from '../../src/model/domain-name.ts'
+import { fc } from '../support/fast-check.ts'
 import { startForTest } from './harness.ts'
 
 const { service, client } = await startForTest()

@@ -6,12 +6,14 @@ const { client } = await startForTest({ clock: () => now })
 
 type Faults = [string | null, string][]
 
-/** The records of a new domain `example.com`, `two.example` … */
+let fresh = 0
+
+/** The records of a new domain, `zone-1.example`, `zone-2.example` … where no other name is given. */
 async function freshRecords(name?: string): Promise<string> {
   const body = {
     type: 'master',
     soa_email: 'hostmaster@example.com',
-    domain: name ?? `zone-${Math.random().toString(36).slice(2)}.example`,
+    domain: name ?? `zone-${++fresh}.example`,
   }
   return `/domains/${(await client.ok('POST', '/domains', body)).id}/records`
 }

@@ -1,8 +1,9 @@
 /** Generated records of every type the cloud target holds, at and past the edges of what it holds, and some it does not. */
-import fc from 'fast-check'
+
 import { quoteString, textToRdata } from '../../src/model/character-string.ts'
 import type { DefinedRecord } from '../../src/model/record.ts'
 import { RECORD_TTLS } from '../../src/providers/cloud/capabilities.ts'
+import { fc } from './fast-check.ts'
 import { ORIGIN } from './plan.ts'
 import { records } from './records.ts'
 

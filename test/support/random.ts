@@ -1,3 +1,7 @@
+/** What all random choices of the suite begin with: always the same, unless ZONEWRIGHT_TEST_SEED has another whole number, as a run in the night may. */
+export const suiteSeed = Number(process.env['ZONEWRIGHT_TEST_SEED'] ?? 0)
+if (!Number.isInteger(suiteSeed)) throw new Error('ZONEWRIGHT_TEST_SEED is not a whole number')
+
 /** Seeded choices for tests that must fail the same way twice. */
 export interface Random {
   /** A whole number from 0 to `below` - 1. */
@@ -8,7 +12,7 @@ export interface Random {
 }
 
 export function seededRandom(seed: number): Random {
-  let state = seed >>> 0
+  let state = (seed + Math.imul(suiteSeed, 0x9e3779b1)) >>> 0
   // mulberry32: a 32-bit state is plenty for choosing test cases.
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0

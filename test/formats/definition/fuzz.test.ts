@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of fragments look like that
-import fc from 'fast-check'
+
 import { describe, expect, test } from 'vitest'
 import { validate } from '../../../generated/zone-schema.js'
 import { formatDefinition } from '../../../src/formats/definition/format-definition.ts'
@@ -7,6 +7,7 @@ import { agreeOn } from '../../../src/formats/yaml/edit-document.ts'
 import { plainValue } from '../../../src/formats/yaml/plain-value.ts'
 import { readYaml } from '../../../src/formats/yaml/read-yaml.ts'
 import { fault, ok } from '../../../src/model/result.ts'
+import { fc } from '../../support/fast-check.ts'
 import { CORPUS } from '../octodns/corpus.ts'
 import { parse, recordLines } from './parse.ts'
 

@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { validate } from '../../../generated/zone-schema.js'
 import { isOrdinary } from '../../../src/formats/definition/ordinary-record.ts'
 import { plainValue } from '../../../src/formats/yaml/plain-value.ts'
 import { readYaml } from '../../../src/formats/yaml/read-yaml.ts'
 import type { YamlMapping } from '../../../src/formats/yaml/yaml-node.ts'
+import { fc } from '../../support/fast-check.ts'
 
 function record(text: string): YamlMapping {
   const { root } = readYaml(text, { file: 'zone.yaml' })

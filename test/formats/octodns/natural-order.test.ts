@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compareNatural } from '../../../src/formats/octodns/natural-order.ts'
+import { fc } from '../../support/fast-check.ts'
 
 describe('natural order', () => {
   test.each([

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeMessage } from '../../../src/formats/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
@@ -9,6 +8,7 @@ import { createWriter, writeName, writtenOctets } from '../../../src/formats/wir
 import { quoteString } from '../../../src/model/character-string.ts'
 import { type DomainName, nameFromLabels, nameOctets, parseDomainName } from '../../../src/model/domain-name.ts'
 import { RDATA_TYPES } from '../../../src/model/rdata/rdata-types.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const label = fc.oneof(
   { weight: 3, arbitrary: fc.stringMatching(/^[a-z0-9_*-]{1,12}$/).map((text) => Buffer.from(text)) },

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeRdata, rdataOctets } from '../../../src/formats/wire/rdata-codec.ts'
 import { createZoneFileReader, type ParsedZoneFile } from '../../../src/formats/zone-file/parse-zone-file.ts'
@@ -8,6 +7,7 @@ import { RDATA_TYPES } from '../../../src/model/rdata/rdata-types.ts'
 import type { DefinedRecord, ResourceRecord } from '../../../src/model/record.ts'
 import { typeCode } from '../../../src/model/record-type.ts'
 import type { Ttl } from '../../../src/model/ttl.ts'
+import { fc } from '../../support/fast-check.ts'
 import { CORPUS, readCorpus } from './corpus.ts'
 import { line, lines, ORIGIN, parse } from './zone-text.ts'
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatLocation, parseLocation } from '../../../src/model/rdata/location.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const canonical = (text: string): string | null => {
   const location = parseLocation(text.split(' '))
