@@ -2,7 +2,7 @@
 # Installs the DNS servers and tools the interoperability tests run, on Debian and its relatives, as root. Starts none of them.
 set -euo pipefail
 
-packages=(bind9 knot nsd pdns-server pdns-backend-sqlite3 ldnsutils knot-dnsutils bind9-dnsutils)
+packages=(openssl bind9 knot nsd pdns-server pdns-backend-sqlite3 ldnsutils knot-dnsutils bind9-dnsutils)
 programs=(named named-checkzone knotd nsd pdns_server pdnsutil dig kdig drill nsupdate)
 export PATH="$PATH:/usr/sbin:/usr/local/sbin:/sbin"
 

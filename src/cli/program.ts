@@ -164,11 +164,27 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       .option('--listen <address>', 'HTTP address and port', '127.0.0.1:8080')
       .option('--dns <address>', 'name server address and port, or "none"', '127.0.0.1:5353')
       .option('--data <dir>', 'folder of the database', 'zonewright-data')
-      .option('--ns-names <names>', 'names of the name servers, separated by commas'),
+      .option('--ns-names <names>', 'names of the name servers, separated by commas')
+      .option('--tls-cert <file>', 'certificate chain in PEM, for HTTPS; SIGHUP reads it anew')
+      .option('--tls-key <file>', 'its private key in PEM')
+      .option('--operations <address>', 'address and port of /metrics and /healthz (default: nowhere)')
+      .addOption(
+        new Option('--log-level <level>', `what is logged on standard error, as lines of JSON: ${LOG_LEVELS.join(', ')}`)
+          .argParser(oneOf(LOG_LEVELS))
+          .default('info', 'info'),
+      )
+      .addHelpText('after', SERVE_HELP),
     async () => (await import('./commands/serve.ts')).serve,
   )
   return program
 }
+
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent']
+
+const SERVE_HELP = `
+The first start prints an administrator's token on standard error, once; ZONEWRIGHT_BOOTSTRAP_TOKEN sets it instead.
+Ready, the command prints one line of JSON on standard output: {"event":"listening","http":"http://127.0.0.1:8080/v4","dns":"127.0.0.1:5353"}.
+SIGTERM and Ctrl-C let requests under way finish. The log holds no tokens, headers or bodies.`
 
 /** Commander's message as a diagnostic: `error: unknown option '--formt'` and, on a line of its own, `(Did you mean --format?)`. */
 function usageError(text: string): string {

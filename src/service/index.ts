@@ -42,6 +42,9 @@ export interface ServiceOptions {
   readonly onError?: (error: unknown) => void
 }
 
+export type { Certificate } from './api/http-app.ts'
+export type { LogLevel } from './operations/log.ts'
+
 export interface Address {
   readonly host: string
   readonly port: number

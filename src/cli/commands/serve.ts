@@ -1,5 +1,6 @@
+import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Address, RunningService } from '../../service/index.ts'
+import type { Address, Certificate, LogLevel, RunningService } from '../../service/index.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
@@ -12,6 +13,10 @@ export interface ServeOptions extends CommonOptions {
   readonly dns: string
   readonly data: string
   readonly nsNames?: string
+  readonly operations?: string
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly logLevel: LogLevel
 }
 
 /** `zonewright serve`: the DNS hosting service until a signal ends it. Ready, it prints one line of JSON with its addresses. */
@@ -19,19 +24,25 @@ export async function serve(io: CliIo, _args: readonly [], options: ServeOptions
   const console = createConsole(io, options)
   const listen = readAddress(console, '--listen', options.listen)
   const dns = options.dns === 'none' ? null : readAddress(console, '--dns', options.dns)
-  if (listen === undefined || dns === undefined) return EXIT.failure
+  const operations = options.operations === undefined ? null : readAddress(console, '--operations', options.operations)
+  const tls = readCertificate(io, console, options)
+  if (listen === undefined || dns === undefined || operations === undefined || tls === undefined) return EXIT.failure
   const given = io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'] || null
   const interruption = listenForInterruption(console.note, 'Stopping: requests under way are finished. Once more to stop at once.')
+  let release: (() => void) | null = null
   try {
-    const service = await start(io, console, { listen, dns, given }, options)
+    const service = await start(io, console, { listen, dns, operations, tls, given }, options)
     if (service === null) return EXIT.failure
     if (service.token !== null && given === null) console.say(`Administrator's token, shown this once: ${service.token}`)
     const dnsAddress = service.dnsAddress && hostPort(service.dnsAddress)
-    console.print(`${JSON.stringify({ event: 'listening', http: service.baseUrl, dns: dnsAddress })}\n`)
+    const ready = { event: 'listening', http: service.baseUrl, dns: dnsAddress }
+    console.print(`${JSON.stringify(service.operationsUrl === null ? ready : { ...ready, operations: service.operationsUrl })}\n`)
+    if (tls !== null) release = renewOnHangup(io, console, service, options)
     await aborted(interruption.signal)
     await service.stop()
     return EXIT.done
   } finally {
+    release?.()
     interruption.release()
   }
 }
@@ -48,22 +59,62 @@ function readAddress(console: Console, option: string, text: string): Address | 
   return undefined
 }
 
+/** Octets of a file with certificates or a key. */
+const MAX_PEM = 1_000_000
+
+/** Null without TLS; undefined, and said why, where the files cannot be read. */
+function readCertificate(io: CliIo, console: Console, { tlsCert, tlsKey }: ServeOptions): Certificate | null | undefined {
+  if (tlsCert === undefined && tlsKey === undefined) return null
+  if (tlsCert === undefined || tlsKey === undefined) {
+    console.error('usage', '--tls-cert and --tls-key belong together')
+    return undefined
+  }
+  try {
+    return { cert: readPem(resolve(io.cwd, tlsCert)), key: readPem(resolve(io.cwd, tlsKey)) }
+  } catch (error) {
+    console.error('service-start', (error as Error).message)
+    return undefined
+  }
+}
+
+function readPem(file: string): string {
+  if (statSync(file).size > MAX_PEM) throw new RangeError(`${file} is larger than ${MAX_PEM} octets`)
+  return readFileSync(file, 'utf8')
+}
+
+/** SIGHUP reads the certificate anew, as its renewal asks for. The function given back ends that. */
+function renewOnHangup(io: CliIo, console: Console, service: RunningService, options: ServeOptions): () => void {
+  const renew = (): void => {
+    const certificate = readCertificate(io, console, options)
+    if (!certificate) return
+    try {
+      service.useCertificate(certificate)
+      console.note('The certificate has been read anew.')
+    } catch (error) {
+      console.say(`The certificate stays as it was, the new one cannot be used: ${(error as Error).message}`)
+    }
+  }
+  process.on('SIGHUP', renew)
+  return () => void process.off('SIGHUP', renew)
+}
+
 interface Start {
   readonly listen: Address
   readonly dns: Address | null
+  readonly operations: Address | null
+  readonly tls: Certificate | null
   readonly given: string | null
 }
 
 /** Null, and said why, where the service cannot start as it is asked to. */
-async function start(io: CliIo, console: Console, { listen, dns, given }: Start, options: ServeOptions): Promise<RunningService | null> {
+async function start(io: CliIo, console: Console, { given, ...addresses }: Start, options: ServeOptions): Promise<RunningService | null> {
   const { startService } = await import('../../service/index.ts')
   try {
     return await startService({
       dataDirectory: resolve(io.cwd, options.data),
-      listen,
-      dns,
+      ...addresses,
       bootstrapToken: given,
-      onError: (error) => console.say(`fault while serving: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+      log: { level: options.logLevel, write: (line) => io.stderr.write(line) },
       ...(options.nsNames === undefined ? {} : { nsNames: options.nsNames.split(',').map((name) => name.trim()) }),
     })
   } catch (error) {

@@ -1,8 +1,9 @@
+import { createSecureContext } from 'node:tls'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import ERRORS from '../../../schemas/service/errors.json' with { type: 'json' }
-import type { Database } from '../store/database.ts'
 import type { Log } from '../operations/log.ts'
 import type { Metrics } from '../operations/metrics.ts'
+import type { Database } from '../store/database.ts'
 import { actorOf, addRoutes } from './add-routes.ts'
 import { errorBody, notFound, RequestError, type RequestFault } from './request-error.ts'
 import type { Route, Service } from './route.ts'
@@ -43,6 +44,7 @@ export const MIN_TLS = 'TLSv1.2'
 
 /** The HTTP side of the service, not yet listening. */
 export async function createHttpApp({ service, parts, tls, log, metrics, onError }: HttpAppOptions): Promise<FastifyInstance> {
+  checkCertificate(tls)
   const app: FastifyInstance = Fastify({
     ...(tls === null ? {} : { https: { ...tls, minVersion: MIN_TLS } }),
     bodyLimit: BODY_LIMIT,
@@ -74,6 +76,16 @@ export async function createHttpApp({ service, parts, tls, log, metrics, onError
     { prefix: VERSION_SEGMENT },
   )
   return app
+}
+
+/** Throws a `RangeError` unless TLS can be spoken with it. */
+function checkCertificate(tls: Certificate | null): void {
+  if (tls === null) return
+  try {
+    createSecureContext(tls)
+  } catch (error) {
+    throw new RangeError(`the certificate and its key cannot be used: ${(error as Error).message}`, { cause: error })
+  }
 }
 
 const fault = (reason: string): RequestFault => ({ field: null, reason })
