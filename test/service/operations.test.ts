@@ -1,0 +1,175 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { join } from 'node:path'
+import { connect as tlsConnect } from 'node:tls'
+import { Agent, request } from 'undici'
+import { describe, expect, test } from 'vitest'
+import { startService } from '../../src/service/index.ts'
+import { checkHealth } from '../../src/service/operations/health.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { dig } from '../support/tools.ts'
+import { LOOPBACK, startForTest, temporaryDirectory } from './harness.ts'
+
+const TOKEN = 'a-token-that-no-log-may-hold'
+
+async function text(url: string): Promise<{ status: number; body: string }> {
+  const answer = await request(url)
+  return { status: answer.statusCode, body: await answer.body.text() }
+}
+
+describe('the log', () => {
+  test('tells of every request, and holds no secret', async () => {
+    const lines: string[] = []
+    const { client } = await startForTest({ bootstrapToken: TOKEN, log: { level: 'debug', write: (line) => lines.push(line) } })
+    await client.ok('POST', '/domains', { domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
+    await client.call('GET', `/domains?page=1&token=${TOKEN}`)
+    await client.call('GET', `/nothing-here?${TOKEN}`)
+    await client.call('GET', '/domains', undefined, { authorization: `Bearer ${TOKEN}-wrong` })
+    await client.call('POST', '/domains', `{"domain": "${TOKEN}`)
+    expect(lines.every((line) => line.endsWith('\n') && !line.slice(0, -1).includes('\n'))).toBe(true)
+    const entries = lines.map((line) => JSON.parse(line))
+    expect(
+      entries.filter(({ message }) => message === 'request').map(({ method, path, status, user }) => [method, path, status, user]),
+    ).toEqual([
+      ['POST', '/v4/domains', 200, 'admin'],
+      ['GET', '/v4/domains', 200, 'admin'],
+      ['GET', '/v4/nothing-here', 404, undefined],
+      ['GET', '/v4/domains', 401, undefined],
+      ['POST', '/v4/domains', 400, 'admin'],
+    ])
+    for (const { time } of entries) expect(time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+    expect(lines.join('')).not.toContain(TOKEN)
+    expect(lines.join('').toLowerCase()).not.toContain('bearer')
+  })
+
+  test('has the levels it is asked for', async () => {
+    const lines: string[] = []
+    const { client } = await startForTest({ log: { level: 'warn', write: (line) => lines.push(line) } })
+    await client.ok('GET', '/domains')
+    expect(lines).toEqual([])
+  })
+})
+
+describeWithTools(['dig'], 'the listener for operators, asked by dig', () => {
+  test('counts requests by declared path, queries by response code, and zones', async () => {
+    const { service, client } = await startForTest({ operations: LOOPBACK, dns: LOOPBACK })
+    const { id } = await client.ok('POST', '/domains', { domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
+    await client.ok('GET', `/domains/${id}`)
+    await client.call('GET', '/a/path/of/a/stranger')
+    await service.flush()
+    const { port } = service.dnsAddress as { port: number }
+    for (const name of ['example.com', 'nothing.example.com', 'example.net']) {
+      await dig({ port, name, type: 'SOA' })
+    }
+    await dig({ port, name: 'example.com', type: 'NS', options: ['+tcp'] })
+    const { status, body } = await text(`${service.operationsUrl}/metrics`)
+    expect(status).toBe(200)
+    const lines = body.split('\n')
+    for (const expected of [
+      'zonewright_http_request_duration_seconds_count{method="POST",route="/v4/domains",status="200"} 1',
+      'zonewright_http_request_duration_seconds_count{method="GET",route="/v4/domains/:domainId",status="200"} 1',
+      'zonewright_http_request_duration_seconds_count{method="GET",route="none",status="404"} 1',
+      'zonewright_dns_queries_total{transport="udp",rcode="NOERROR"} 1',
+      'zonewright_dns_queries_total{transport="udp",rcode="NXDOMAIN"} 1',
+      'zonewright_dns_queries_total{transport="udp",rcode="REFUSED"} 1',
+      'zonewright_dns_queries_total{transport="tcp",rcode="NOERROR"} 1',
+      'zonewright_zones 1',
+      'zonewright_faults_total 0',
+    ]) {
+      expect(lines).toContain(expected)
+    }
+  })
+})
+
+describe('the listener for operators', () => {
+  test('shows nothing else, and nothing of the interface', async () => {
+    const { service } = await startForTest({ operations: LOOPBACK })
+    expect((await text(`${service.operationsUrl}/v4/domains`)).status).toBe(404)
+    expect((await request(`${service.operationsUrl}/metrics`, { method: 'POST' })).statusCode).toBe(405)
+    expect((await text(service.baseUrl.replace('/v4', '/metrics'))).status).toBe(404)
+  })
+
+  test('is healthy while it runs and says so when it stops, with a request under way', async () => {
+    const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null, operations: LOOPBACK, bootstrapToken: TOKEN })
+    expect(await text(`${service.operationsUrl}/healthz`)).toEqual({ status: 200, body: '{"status":"ok","checks":{"database":"ok"}}\n' })
+    const { hostname, port } = new URL(service.baseUrl)
+    const body = JSON.stringify({ domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
+    const slow = httpRequest({
+      host: hostname,
+      port,
+      method: 'POST',
+      path: '/v4/domains',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', 'content-length': body.length, connection: 'close' },
+    })
+    const answered = new Promise<number | undefined>((resolve, reject) => {
+      slow.on('response', (response) => resolve(response.resume().statusCode))
+      slow.on('error', reject)
+    })
+    slow.write(body.slice(0, 10))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const stopped = service.stop()
+    await expect.poll(async () => (await text(`${service.operationsUrl}/healthz`)).body).toBe('{"status":"stopping","checks":{}}\n')
+    slow.end(body.slice(10))
+    expect(await answered).toBe(200)
+    await stopped
+  })
+
+  test('calls a part failing that fails, or says nothing for two seconds', async () => {
+    const checks = { good: async () => undefined, bad: () => Promise.reject(new Error('no')), mute: () => new Promise(() => undefined) }
+    expect(await checkHealth(checks)).toEqual({ status: 'failing', checks: { good: 'ok', bad: 'failing', mute: 'failing' } })
+  })
+})
+
+describeWithTools(['openssl'], 'TLS', () => {
+  const directory = temporaryDirectory()
+  const certificate = (name: string): { cert: string; key: string } => {
+    const [key, cert] = [join(directory, `${name}.key`), join(directory, `${name}.pem`)]
+    const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1']
+    execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-days', '2', ...subject], {
+      stdio: 'ignore',
+    })
+    return { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }
+  }
+  const nameShown = (port: number, options: object = {}): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = tlsConnect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options }, () => {
+        resolve(String(socket.getPeerCertificate().subject.CN))
+        socket.destroy()
+      })
+      socket.on('error', reject)
+    })
+
+  test('is what the interface speaks, and a renewed certificate is used without a stop', async () => {
+    const [first, second] = [certificate('first.example'), certificate('second.example')]
+    const { service } = await startForTest({ tls: first, bootstrapToken: TOKEN })
+    expect(service.baseUrl).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/v4$/)
+    const dispatcher = new Agent({ connect: { ca: first.cert } })
+    const answer = await request(`${service.baseUrl}/domains`, { dispatcher, headers: { authorization: `Bearer ${TOKEN}` } })
+    expect(answer.statusCode).toBe(200)
+    await answer.body.dump()
+    await dispatcher.close()
+    const port = Number(new URL(service.baseUrl).port)
+    expect(await nameShown(port)).toBe('first.example')
+    expect(() => service.useCertificate({ cert: 'nonsense', key: first.key })).toThrow()
+    expect(await nameShown(port)).toBe('first.example')
+    service.useCertificate(second)
+    expect(await nameShown(port)).toBe('second.example')
+    await expect(nameShown(port, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' })).rejects.toThrow()
+  })
+
+  test.each([
+    ['no certificate', { cert: 'nonsense', key: 'nonsense' }],
+    ['a key of another certificate', { cert: certificate('one.example').cert, key: certificate('other.example').key }],
+  ])('with %s ends the start, and gives everything back', async (_, tls) => {
+    const dataDirectory = temporaryDirectory()
+    const options = { dataDirectory, listen: LOOPBACK, dns: null, bootstrapToken: TOKEN }
+    const failure = await startService({ ...options, tls }).then(
+      () => null,
+      (error: Error) => error,
+    )
+    expect(failure).toBeInstanceOf(RangeError)
+    expect(failure?.message).toMatch(/^the certificate and its key cannot be used: /)
+    await (await startService(options)).stop()
+  })
+})
