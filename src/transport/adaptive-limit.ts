@@ -2,8 +2,11 @@
  * How many requests may be under way at one server, found out while they are: additive increase and multiplicative decrease, as TCP
  * finds its window (RFC 5681 section 3.1). A window's worth of good answers makes room for one more; an answer that asks for less, or
  * none in time, halves the room. Requests that were under way when the room was halved say nothing new: they do not halve it again.
- * Beside that the server may ask for a pause, or tell how many requests it still takes until when; both hold for all requests.
+ * Beside that the server may ask for a pause, or tell how many requests it still takes until when; both hold for all requests. A pause that
+ * is longer than anybody waits is not waited for: whoever asks for a turn meanwhile is turned away, and the server is left in peace.
  */
+
+import { DEFAULT_RETRY } from './retry.ts'
 
 /** What a request showed about the server. */
 export interface TurnResult {
@@ -21,24 +24,47 @@ export interface Turn {
   end(result: TurnResult): void
 }
 
+/** No turn is given, since the server wants no request for longer than is waited. */
+export class LimitClosed extends Error {
+  /** Milliseconds until it is open again. */
+  readonly wait: number
+  constructor(wait: number) {
+    super(`no request for ${Math.ceil(wait / 1000)} seconds`)
+    this.name = 'LimitClosed'
+    this.wait = wait
+  }
+}
+
 export interface AdaptiveLimit {
-  /** Waits for a turn, first come, first served. Rejects with the signal's reason once that is aborted. */
+  /** Waits for a turn, first come, first served. Rejects with the signal's reason once that is aborted, and with `LimitClosed`. */
   enter(signal?: AbortSignal): Promise<Turn>
   /** Requests that may be under way now, pauses aside. */
   room(): number
 }
 
-interface Waiting {
-  readonly begin: () => void
+export interface AdaptiveLimitOptions {
+  /** Milliseconds of the longest pause that is waited for. */
+  readonly longestPause?: number
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now?: () => number
 }
 
-/** A limit that starts at `most` and never leaves 1 to `most`. `now` gives milliseconds of a clock that only goes forward. */
-export function createAdaptiveLimit(most: number, now: () => number = () => performance.now()): AdaptiveLimit {
+interface Waiting {
+  readonly begin: () => void
+  readonly refuse: (reason: unknown) => void
+}
+
+/** A limit that starts at `most` and never leaves 1 to `most`. */
+export function createAdaptiveLimit(
+  most: number,
+  { longestPause = DEFAULT_RETRY.maxRetryAfter, now = () => performance.now() }: AdaptiveLimitOptions = {},
+): AdaptiveLimit {
   let window = most
   let active = 0
   /** Counts the halvings. */
   let era = 0
   let pausedUntil = 0
+  let closedUntil = 0
   let budget: { left: number; until: number } | null = null
   let wakeAt: number | null = null
   let timer: NodeJS.Timeout | undefined
@@ -77,9 +103,17 @@ export function createAdaptiveLimit(most: number, now: () => number = () => perf
       if (budget !== null) budget.left -= 1
       next.begin()
     }
-    // Nobody waits: a timer would only keep the process alive.
+    rest()
+  }
+  /** Nobody waits: a timer would only keep the process alive. */
+  const rest = (): void => {
     clearTimeout(timer)
     wakeAt = null
+  }
+  const close = (pause: number): void => {
+    closedUntil = Math.max(closedUntil, now() + pause)
+    for (const { refuse } of queue) refuse(new LimitClosed(pause))
+    queue.clear()
   }
 
   const turn = (): Turn => {
@@ -95,7 +129,8 @@ export function createAdaptiveLimit(most: number, now: () => number = () => perf
           window = Math.max(1, window / 2)
           era += 1
         }
-        if (pause) pausedUntil = Math.max(pausedUntil, now() + pause)
+        if (pause && pause > longestPause) close(pause)
+        else if (pause) pausedUntil = Math.max(pausedUntil, now() + pause)
         // The server had not counted those that are still on their way.
         if (told) budget = { left: told.remaining - active, until: now() + told.resetIn }
         pump()
@@ -108,14 +143,20 @@ export function createAdaptiveLimit(most: number, now: () => number = () => perf
     enter: (signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason)
+        if (closedUntil > now()) return reject(new LimitClosed(closedUntil - now()))
         const leave = (): void => {
           queue.delete(waiting)
+          if (queue.size === 0) rest()
           reject(signal?.reason)
         }
         const waiting: Waiting = {
           begin: () => {
             signal?.removeEventListener('abort', leave)
             resolve(turn())
+          },
+          refuse: (reason) => {
+            signal?.removeEventListener('abort', leave)
+            reject(reason)
           },
         }
         signal?.addEventListener('abort', leave, { once: true })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type AdaptiveLimit, createAdaptiveLimit, type Turn } from '../../src/transport/adaptive-limit.ts'
+import { type AdaptiveLimit, createAdaptiveLimit, LimitClosed, type Turn } from '../../src/transport/adaptive-limit.ts'
 
 const GOOD = { congested: false }
 const BAD = { congested: true }
@@ -59,6 +59,34 @@ test('a pause holds for every request, and the longest counts', async () => {
   const begin = performance.now()
   await limit.enter()
   expect(performance.now() - begin).toBeGreaterThan(50)
+})
+
+test('a pause that nobody waits for turns away who waits and who comes, until it is over', async () => {
+  let time = 0
+  const limit = createAdaptiveLimit(1, { longestPause: 1000, now: () => time })
+  const [turn] = await enter(limit, 1)
+  const waiting = limit.enter()
+  const refused = expect(waiting).rejects.toMatchObject({ name: 'LimitClosed', wait: 9e12 })
+  turn?.end({ congested: true, pause: 9e12 })
+  await refused
+  time = 4e12
+  await expect(limit.enter()).rejects.toEqual(new LimitClosed(5e12))
+  time = 9e12 + 1
+  await limit.enter()
+})
+
+test('who gives up waiting leaves no timer behind that keeps the process alive', async () => {
+  const limit = createAdaptiveLimit(1)
+  const [turn] = await enter(limit, 1)
+  turn?.end({ congested: true, pause: 250_000 })
+  const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length
+  const before = timers()
+  const controller = new AbortController()
+  const waiting = limit.enter(controller.signal)
+  expect(timers()).toBe(before + 1)
+  controller.abort('enough')
+  await expect(waiting).rejects.toBe('enough')
+  expect(timers()).toBe(before)
 })
 
 test('the budget a server tells holds until it is renewed, with those under way taken off', async () => {
