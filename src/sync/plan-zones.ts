@@ -50,10 +50,11 @@ export async function planZones(jobs: readonly ZoneJob[], run: PlanRun): Promise
       if (!provider) throw new Error(`no provider ${target}`)
       const references = await findReferences(provider, targetJobs, run, diagnostics)
       if (references === null) return []
+      const reading: Reading = { provider, silence: null }
       return Promise.all(
         targetJobs.map((job) =>
           limit(async () => {
-            const planned = await planZone(job, provider, references.get(job.desired.name) ?? null, run, diagnostics)
+            const planned = await planZone(job, reading, references.get(job.desired.name) ?? null, run, diagnostics)
             done += 1
             run.onProgress?.({ phase: 'reading', done, total: jobs.length })
             return planned
@@ -96,17 +97,32 @@ async function findReferences(
   }
 }
 
+/** One target while its zones are read. */
+interface Reading {
+  readonly provider: Provider
+  /** Why it counts as gone: each zone after that would only wait as long in vain. */
+  silence: Diagnostic | null
+}
+
 async function planZone(
   job: ZoneJob,
-  provider: Provider,
+  reading: Reading,
   reference: ZoneReference | null,
   run: PlanRun,
   diagnostics: Diagnostic[],
 ): Promise<PlannedZone | null> {
+  const { provider, silence } = reading
+  if (silence !== null) {
+    const message = `${provider.name}: ${job.desired.name} was not read, since the target does not answer`
+    diagnostics.push({ severity: 'error', code: silence.code, message, at: job.desired.at })
+    return null
+  }
   try {
     return await readAndPlan(job, provider, reference, run.signal)
   } catch (error) {
-    diagnostics.push({ ...diagnosticOf(error), at: job.desired.at })
+    const failure = diagnosticOf(error)
+    if (failure.code === 'provider-timeout' || failure.code === 'provider-unreachable') reading.silence = failure
+    diagnostics.push({ ...failure, at: job.desired.at })
     return null
   }
 }

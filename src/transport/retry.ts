@@ -15,7 +15,13 @@ export interface RetryPolicy {
 }
 
 /** Five tries take some three seconds, a server that restarts; ten put off take over a minute, a window of a rate limit. */
-export const DEFAULT_RETRY: RetryPolicy = { tries: 5, busyTries: 10, firstDelay: 200, maxDelay: 30_000, maxRetryAfter: 300_000 }
+export const DEFAULT_RETRY: RetryPolicy = {
+  tries: 5,
+  busyTries: 10,
+  firstDelay: 200,
+  maxDelay: 30_000,
+  maxRetryAfter: 300_000,
+}
 
 /** Milliseconds to wait before try `attempt + 1` (attempts count from 1): exponential with full jitter above one half, or what the server asks for. */
 export function retryDelay(policy: RetryPolicy, attempt: number, retryAfter: number | null, random: () => number): number {

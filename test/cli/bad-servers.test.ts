@@ -203,7 +203,9 @@ describe.concurrent('a server that cannot be spoken with', () => {
     const config = scene.files()['zonewright.yaml'] as string
     scene.write({ 'zonewright.yaml': config.replace(scene.front.origin, `http://127.0.0.1:${port}`) })
     const { stderr } = await expectNothingDone(scene, 'provider-unreachable', 'apply', '--yes')
-    expect(stderr).toMatch(/: 127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\); tried 5 times in \d+(?:\.\d)? s \(start the service with/)
+    expect(stderr).toMatch(
+      /: 127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\); tried 5 times in \d+(?:\.\d)? s \(start the service with/,
+    )
     expect(stderr).toContain('"zonewright serve", or check base_url of cloud)')
   })
 

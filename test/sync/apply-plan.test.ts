@@ -75,7 +75,7 @@ describe('creations whose answer is lost', () => {
       handler: once(posts('www'), () => true),
     })
     expect(outcomes).toEqual([
-      'create www.example.com. A: unknown: 127.0.0.1 did not answer in time; when the zone was read again it had not been carried out, which may come yet'.replace(
+      'create www.example.com. A: unknown: 127.0.0.1 did not answer in time: nothing came within 0.2 s; when the zone was read again it had not been carried out, which may come yet'.replace(
         '127.0.0.1',
         /127[^ ]+/.exec(outcomes[0] ?? '')?.[0] ?? '',
       ),

@@ -1,15 +1,19 @@
 import { createAdaptiveLimit } from '../../transport/adaptive-limit.ts'
 import { createHttpClient, type HttpResponse } from '../../transport/http-client.ts'
+import { createAnswerWatch } from '../../transport/read-deadline.ts'
 import type { RetryPolicy } from '../../transport/retry.ts'
 import type { ProviderError } from '../provider.ts'
 import { garbled } from './api-errors.ts'
 import type { Answer, ApiRequest, SendAndCheck } from './api-request.ts'
 import { ShapeError } from './api-shapes.ts'
 import { readList } from './read-list.ts'
-import { sendRequest } from './send-request.ts'
+import { type Sender, sendRequest } from './send-request.ts'
 
 /** Octets of the largest answer: a page of 500 records with targets of 65,535 characters. */
 const MAX_RESPONSE = 128 * 1024 * 1024
+/** Milliseconds for connecting, at the most: a server that is there accepts at once, however long its answer takes. */
+const CONNECT_TIMEOUT = 5000
+const READ_DEADLINE = 30_000
 
 export interface CloudApiOptions {
   /** The provider's name in the config, for messages. */
@@ -20,6 +24,10 @@ export interface CloudApiOptions {
   readonly parallelism: number
   /** Milliseconds of silence after which a request is given up. */
   readonly timeout: number
+  /** The same for a read, which can be tried again at no risk; `timeout` if absent. */
+  readonly readTimeout?: number
+  /** Milliseconds after which a read is given up, all its tries together; what the server asks to wait is not counted. 30,000 if absent. */
+  readonly readDeadline?: number
   readonly retry?: RetryPolicy
 }
 
@@ -38,9 +46,18 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
     headers: { authorization: `Bearer ${options.token}`, 'user-agent': 'zonewright' },
     connections: options.parallelism,
     timeout: options.timeout,
+    connectTimeout: Math.min(CONNECT_TIMEOUT, options.timeout),
     maxResponse: MAX_RESPONSE,
   })
-  const sender = { provider, client, limit: createAdaptiveLimit(options.parallelism), retry }
+  const sender: Sender = {
+    provider,
+    client,
+    limit: createAdaptiveLimit(options.parallelism),
+    answers: createAnswerWatch(),
+    readTimeout: options.readTimeout ?? options.timeout,
+    readDeadline: options.readDeadline ?? READ_DEADLINE,
+    retry,
+  }
 
   const request: SendAndCheck = async (call, shape) => {
     try {

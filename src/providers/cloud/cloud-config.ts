@@ -10,7 +10,7 @@ const PRESETS: Readonly<Record<string, string>> = { linode: 'https://api.linode.
 const DEFAULT_PARALLELISM = 8
 const DEFAULT_TIMEOUT_SECONDS = 30
 
-/** The cloud provider from its settings: `base_url` or `preset`, `token`, `parallelism`, `timeout` (seconds). */
+/** The cloud provider from its settings: `base_url` or `preset`, `token`, `parallelism`, `timeout` (seconds, for a change to be answered, and for a read with all its tries). */
 export async function cloudFromConfig(config: ProviderConfig, context: ProviderContext): Promise<MadeProvider> {
   const { settings } = config
   const diagnostics: Diagnostic[] = []
@@ -29,12 +29,16 @@ export async function cloudFromConfig(config: ProviderConfig, context: ProviderC
     diagnostics.push({ severity: 'error', code: 'secret-missing', message, at: config.placeOf('token') })
   }
   if (baseUrl === null || diagnostics.some((diagnostic) => diagnostic.severity === 'error')) return { provider: null, diagnostics }
+  const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
   const provider = createCloudProvider({
     provider: config.name,
     baseUrl,
     token,
     parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),
-    timeout: Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
+    timeout,
+    // A read that got no answer loses nothing: one try gets half the time, all its tries together the whole of it.
+    readTimeout: timeout / 2,
+    readDeadline: timeout,
   })
   return { provider, diagnostics }
 }

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { AdaptiveLimit, Turn, TurnResult } from '../../transport/adaptive-limit.ts'
-import { type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
+import { formatSeconds, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
+import { type AnswerWatch, createReadDeadline, type ReadDeadline } from '../../transport/read-deadline.ts'
 import { DEFAULT_RETRY, parseRateLimit, parseRetryAfter, type RetryPolicy, retryDelay, sleep } from '../../transport/retry.ts'
 import { ProviderError } from '../provider.ts'
 import { errorOfResponse, errorOfTransport, isBusy } from './api-errors.ts'
@@ -10,6 +11,11 @@ export interface Sender {
   readonly provider: string
   readonly client: HttpClient
   readonly limit: AdaptiveLimit
+  readonly answers: AnswerWatch
+  /** Milliseconds of silence after which one try of a read is given up. */
+  readonly readTimeout: number
+  /** Milliseconds after which a read is given up, all its tries together. */
+  readonly readDeadline: number
   readonly retry?: RetryPolicy | undefined
 }
 
@@ -28,32 +34,42 @@ interface Failure {
 
 /**
  * Sends a request, and again what may be sent again: what changes something only where that cannot be done twice by it. Each try waits for
- * its turn among all requests to the server. Gives answers below 400; throws `ProviderError` for all else.
+ * its turn among all requests to the server. A read is given up at its deadline, whatever tries it has left. Gives answers below 400;
+ * throws `ProviderError` for all else.
  */
 export async function sendRequest(sender: Sender, call: ApiRequest): Promise<HttpResponse> {
-  const { retry = DEFAULT_RETRY } = sender
+  const { retry = DEFAULT_RETRY, answers } = sender
   const stop = stopOf(call)
+  const begun = answers.now()
+  const deadline = call.method === 'GET' ? createReadDeadline(sender.readDeadline, answers) : null
   let mayHaveActed = false
   let mayStillAct = false
+  let last: Last | null = null
   let failures = 0
   let puttingsOff = 0
   for (;;) {
-    const turn = await enter(sender, call, stop)
-    const { response, failure } = await tryOnce(sender, call, turn)
+    const turn = await enter(sender, call, stop, deadline)
+    if (turn === null) throw last === null ? unasked(sender, call) : lastFailure(last)
+    const entered = answers.now()
+    const { response, failure } = await tryOnce(sender, call, turn, deadline)
     if (response) return response
     // The deletion was done by an earlier try whose answer was lost.
     if (failure.error.status === '404' && call.method === 'DELETE' && mayHaveActed) return DELETED
-    mayHaveActed ||= failure.error.ambiguous
-    mayStillAct ||= failure.error.mayStillAct
-    if (failure.again === 'busy') puttingsOff += 1
+    const isBusy = failure.again === 'busy'
+    if (isBusy) puttingsOff += 1
     else failures += 1
-    const repeatable = failure.again === 'busy' || (failure.again === 'yes' && (call.method !== 'POST' || !failure.error.ambiguous))
-    const last = { error: failure.error, mayHaveActed, mayStillAct }
+    const { error } = failure
+    mayHaveActed ||= error.ambiguous
+    mayStillAct ||= error.mayStillAct
+    last = { error, mayHaveActed, mayStillAct, tries: failures + puttingsOff, took: answers.now() - begun }
+    const repeatable = isBusy || (failure.again === 'yes' && (call.method !== 'POST' || !error.ambiguous))
     if (!repeatable || failures >= retry.tries || puttingsOff >= retry.busyTries) throw lastFailure(last)
     if (failure.wait !== null && failure.wait > retry.maxRetryAfter) throw lastFailure({ ...last, asked: failure.wait })
-    await sleep(retryDelay(retry, failure.again === 'busy' ? puttingsOff : failures, failure.wait, Math.random), stop).catch(
-      () => undefined,
-    )
+    const pause = retryDelay(retry, isBusy ? puttingsOff : failures, failure.wait, Math.random)
+    if (!isBusy) deadline?.spend(answers.now() - entered + pause)
+    // The last moments of the time are too few for a try.
+    if (!isBusy && deadline && deadline.left() < sender.readDeadline / 10) throw lastFailure(last)
+    await sleep(pause, stop).catch(() => undefined)
     if (stop?.aborted) throw lastFailure(last)
   }
 }
@@ -67,26 +83,49 @@ function stopOf({ signal, stop }: ApiRequest): AbortSignal | undefined {
   return signal ?? stop
 }
 
-async function enter({ limit, provider }: Sender, call: ApiRequest, stop: AbortSignal | undefined): Promise<Turn> {
+/** Null where the deadline came before the turn. */
+async function enter(
+  { limit, provider }: Sender,
+  call: ApiRequest,
+  stop: AbortSignal | undefined,
+  deadline: ReadDeadline | null,
+): Promise<Turn | null> {
+  const watch = deadline?.watch()
+  const signals = [stop, watch?.signal].filter((signal) => signal !== undefined)
   try {
-    return await limit.enter(stop)
+    return await limit.enter(signals.length === 2 ? AbortSignal.any(signals) : signals[0])
   } catch (error) {
+    if (watch?.signal.aborted && !stop?.aborted) return null
     throw new ProviderError('provider-stopped', `${provider}: ${call.what}: not begun, since the run was stopped`, {
       notBegun: true,
       cause: error,
     })
+  } finally {
+    watch?.end()
   }
 }
 
+const unasked = ({ provider, readDeadline }: Sender, call: ApiRequest): ProviderError =>
+  new ProviderError(
+    'provider-timeout',
+    `${provider}: ${call.what}: not asked, since nothing was answered for ${formatSeconds(readDeadline)}`,
+  )
+
 type Tried = { readonly response: HttpResponse; readonly failure?: never } | { readonly response?: never; readonly failure: Failure }
 
-async function tryOnce({ client, provider }: Sender, call: ApiRequest, turn: Turn): Promise<Tried> {
+async function tryOnce(sender: Sender, call: ApiRequest, turn: Turn, deadline: ReadDeadline | null): Promise<Tried> {
+  const { client, provider, answers } = sender
   const mutates = call.method !== 'GET'
   let result: TurnResult = { congested: false }
   try {
-    const response = await client.request(httpRequest(call))
+    const response = await client.request({
+      ...httpRequest(call),
+      ...(deadline && { silence: sender.readTimeout, within: deadline.left() }),
+    })
     const wait = waitOf(response)
-    result = { congested: CONGESTED.has(response.status), pause: wait, budget: parseRateLimit(response.headers, clockOf(response)) }
+    const budget = parseRateLimit(response.headers, clockOf(response))
+    answers.note(Math.max(wait ?? 0, budget?.remaining === 0 ? budget.resetIn : 0))
+    result = { congested: CONGESTED.has(response.status), pause: wait, budget }
     if (response.status < 400) return { response }
     const again = response.status === 429 || isBusy(response) ? 'busy' : isTransient(response) ? 'yes' : 'no'
     return { failure: { error: errorOfResponse(provider, call.what, response, mutates), again, wait } }
@@ -118,15 +157,27 @@ interface Last {
   /** An earlier try may have been carried out: what the last one was refused for says nothing of it. */
   readonly mayHaveActed: boolean
   readonly mayStillAct: boolean
+  readonly tries: number
+  /** Milliseconds since the request was wanted. */
+  readonly took: number
   /** Milliseconds the server asks for that are too many. */
   readonly asked?: number
 }
 
-function lastFailure({ error, mayHaveActed, mayStillAct, asked }: Last): ProviderError {
-  if (asked === undefined && error.ambiguous === mayHaveActed && error.mayStillAct === mayStillAct) return error
-  const message = asked === undefined ? error.message : `${error.message}; it asks to wait for ${Math.ceil(asked / 1000)} seconds`
+/** The failure in the end, with what was tried. */
+function lastFailure({ error, mayHaveActed, mayStillAct, tries, took, asked }: Last): ProviderError {
+  if (asked === undefined && tries === 1) return error
+  // What was answered says enough; of silence the reader wants to know how much of it there was.
+  const tried = tries === 1 || error.status !== null ? '' : `; tried ${tries} times in ${formatSeconds(took)}`
+  const wanted = asked === undefined ? '' : `; it asks to wait for ${Math.ceil(asked / 1000)} seconds`
   const { code, status, hint, cause } = error
-  return new ProviderError(code, message, { ambiguous: mayHaveActed, mayStillAct, status: status ?? undefined, hint, cause })
+  return new ProviderError(code, error.message + tried + wanted, {
+    ambiguous: mayHaveActed,
+    mayStillAct,
+    status: status ?? undefined,
+    hint,
+    cause,
+  })
 }
 
 function httpRequest(call: ApiRequest): HttpRequest {

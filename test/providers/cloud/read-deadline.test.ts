@@ -1,0 +1,83 @@
+/** How long a read is waited for at a server that accepts and does not answer, over a real socket. */
+import { afterEach, describe, expect, test } from 'vitest'
+import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
+import type { Provider, ProviderError, ZoneReference } from '../../../src/providers/provider.ts'
+import { name } from '../../support/records.ts'
+import { errors, type Handler, json, page, type ScriptedServer, scriptedServer } from './scripted-server.ts'
+
+const ZONE: ZoneReference = { name: name('example.com.'), id: 7, settings: {}, updated: null }
+const DEADLINE = 1000
+const open: { close(): Promise<void> }[] = []
+
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+})
+
+async function serve(handler: Handler): Promise<{ provider: Provider; server: ScriptedServer }> {
+  const server = await scriptedServer(handler)
+  const provider = createCloudProvider({
+    provider: 'cloud',
+    baseUrl: server.baseUrl,
+    token: 'token',
+    parallelism: 2,
+    timeout: 60_000,
+    readTimeout: DEADLINE / 2,
+    readDeadline: DEADLINE,
+  })
+  open.push(server)
+  return { provider, server }
+}
+
+async function fail(reading: Promise<unknown>): Promise<{ code: string; message: string; took: number }> {
+  const begun = performance.now()
+  const error = await reading.then(
+    () => expect.unreachable('it was read'),
+    (failure: ProviderError) => failure,
+  )
+  return { code: error.code, message: error.message, took: performance.now() - begun }
+}
+
+const silent: Handler = () => undefined
+const drip: Handler = (_, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).write(' ')
+  const timer = setInterval(() => response.write(' '), 20)
+  response.on('close', () => clearInterval(timer))
+}
+
+describe('one deadline for all tries of a read', () => {
+  test.each([
+    ['silence', silent, 2, /did not answer in time: .*; tried 2 times in 1(?:\.\d)? s$/],
+    ['an answer that trickles in', drip, 1, /did not answer in time: its answer had no end within 1 s$/],
+  ] as const)('%s', async (_, handler, tries, message) => {
+    const { provider, server } = await serve(handler)
+    const failure = await fail(provider.readZone(ZONE))
+    expect(failure).toMatchObject({ code: 'provider-timeout', message: expect.stringMatching(message) })
+    expect(failure.took).toBeLessThan(2 * DEADLINE)
+    expect(server.seen).toHaveLength(tries)
+  })
+
+  test('many reads at once wait in vain no longer than one', async () => {
+    const { provider, server } = await serve(silent)
+    const all = await Promise.all(Array.from({ length: 40 }, () => fail(provider.readZone(ZONE))))
+    expect(Math.max(...all.map(({ took }) => took))).toBeLessThan(2 * DEADLINE)
+    expect(all.at(-1)).toMatchObject({
+      code: 'provider-timeout',
+      message: expect.stringContaining('not asked, since nothing was answered for 1 s'),
+    })
+    expect(server.seen.length).toBeLessThan(12)
+  })
+
+  test('reads behind others that are answered are waited for', async () => {
+    const { provider } = await serve((_, response) => void setTimeout(() => json(response, 200, page([])), 200))
+    const all = await Promise.all(Array.from({ length: 16 }, () => provider.readZone(ZONE)))
+    expect(all).toHaveLength(16)
+  })
+
+  test('what the server puts off is not late', async () => {
+    const { provider, server } = await serve((_, response, count) =>
+      count === 1 ? json(response, 429, errors('Too many requests'), { 'retry-after': '1' }) : json(response, 200, page([])),
+    )
+    await provider.readZone(ZONE)
+    expect(server.seen).toHaveLength(2)
+  })
+})
