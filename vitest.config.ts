@@ -1,9 +1,20 @@
 import { defineConfig } from 'vitest/config'
+import { findPostgres } from './test/support/postgres.ts'
+import { requireOrSkip } from './test/support/skip-project.ts'
+
+const EXCLUDED = ['test/**/fixtures/**', 'test/corpora/**']
+
+/** Only against PostgreSQL. */
+const POSTGRES_ONLY = 'test/service/store/postgres/**/*.test.ts'
+
+/** What has nothing to do with the database, or is about SQLite itself. */
+const WITHOUT_POSTGRES = ['test/service/nameserver/**', 'test/service/store/sqlite/**', 'test/service/group-commit.test.ts']
+
+const withPostgres = findPostgres() !== null || requireOrSkip('the service on PostgreSQL', ['postgres'])
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/**/fixtures/**', 'test/corpora/**'],
+    exclude: EXCLUDED,
     pool: 'forks',
     globals: false,
     // Real servers start in well under a second; a busy machine with two cores gets room.
@@ -11,5 +22,23 @@ export default defineConfig({
     hookTimeout: 40_000,
     teardownTimeout: 10_000,
     passWithNoTests: false,
+    projects: [
+      { extends: true, test: { name: 'all', include: ['test/**/*.test.ts'], exclude: [...EXCLUDED, POSTGRES_ONLY] } },
+      ...(withPostgres ? [postgresProject()] : []),
+    ],
   },
 })
+
+/** The tests of the service once more, on PostgreSQL. */
+function postgresProject() {
+  return {
+    extends: true as const,
+    test: {
+      name: 'postgres',
+      include: ['test/service/**/*.test.ts'],
+      exclude: [...EXCLUDED, ...WITHOUT_POSTGRES],
+      env: { ZONEWRIGHT_TEST_DATABASE: 'postgres' },
+      globalSetup: 'test/support/postgres-setup.ts',
+    },
+  }
+}

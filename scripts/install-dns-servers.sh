@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Installs the DNS servers and tools the interoperability tests run, on Debian and its relatives, as root. Starts none of them.
+# Installs the DNS servers, the tools and PostgreSQL that the tests run, on Debian and its relatives, as root. Starts none of them.
 set -euo pipefail
 
-packages=(openssl bind9 knot nsd pdns-server pdns-backend-sqlite3 ldnsutils knot-dnsutils bind9-dnsutils)
-programs=(named named-checkzone knotd nsd pdns_server pdnsutil dig kdig drill nsupdate)
+packages=(openssl bind9 knot nsd pdns-server pdns-backend-sqlite3 ldnsutils knot-dnsutils bind9-dnsutils postgresql)
+programs=(named named-checkzone knotd nsd pdns_server pdnsutil dig kdig drill nsupdate postgres)
 export PATH="$PATH:/usr/sbin:/usr/local/sbin:/sbin"
+# Debian keeps each version of PostgreSQL in a directory of its own.
+for directory in /usr/lib/postgresql/*/bin; do PATH="$PATH:$directory"; done
 
 missing() {
   local program
@@ -17,7 +19,7 @@ if [ "${1:-}" = --missing ]; then
 fi
 [ -n "$(missing)" ] || exit 0
 if ! command -v apt-get >/dev/null; then
-  echo "install-dns-servers: this is not Debian (no apt-get); install named, knotd, nsd, pdns_server, dig, kdig and drill yourself" >&2
+  echo "install-dns-servers: this is not Debian (no apt-get); install named, knotd, nsd, pdns_server, dig, kdig, drill and postgres yourself" >&2
   exit 1
 fi
 if [ "$(id -u)" != 0 ]; then

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
@@ -15,12 +12,14 @@ import { type NameServer, startNameServer } from './nameserver/name-server.ts'
 import type { LogOptions } from './operations/log.ts'
 import type { Metrics } from './operations/metrics.ts'
 import { startOperations } from './operations/operations.ts'
-import { openSqlite } from './store/sqlite/open-sqlite.ts'
+import { openDatabase } from './store/open-database.ts'
 import { createZoneRenderer } from './zone/zone-renderer.ts'
 
 export interface ServiceOptions {
   /** Where the service keeps its data; null for a place that is gone when it stops. */
   readonly dataDirectory: string | null
+  /** The URL of a PostgreSQL database to use instead of a directory; several processes may use one. */
+  readonly database?: string | null
   /** Where HTTP is served; port 0 takes a free one. */
   readonly listen: Address
   /** Where DNS is served, over UDP and TCP; null for nowhere. */
@@ -94,9 +93,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       log.error({ error }, 'fault inside the service')
       options.onError?.(error)
     }
-    const directory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'zonewright-')))
-    if (options.dataDirectory === null) stops.push(() => rm(directory, { recursive: true, force: true }))
-    const database = await openSqlite(directory)
+    const database = await openDatabase({ url: options.database ?? null, directory: options.dataDirectory, onError })
     stops.push(() => database.close())
     const now = (): string => clockText(clock())
 

@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { Pool } from 'undici'
-import { afterAll, expect } from 'vitest'
+import { afterAll, expect, inject } from 'vitest'
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts'
+import type {} from '../support/postgres-setup.ts'
 
 export interface Answer {
   readonly status: number
@@ -29,13 +32,40 @@ export function temporaryDirectory(): string {
   return directory
 }
 
+/** Whether these tests run on PostgreSQL. */
+export const ON_POSTGRES = process.env['ZONEWRIGHT_TEST_DATABASE'] === 'postgres'
+
+/** An empty store, to be used by as many starts as the test likes: of PostgreSQL in its project, of SQLite elsewhere. */
+export const freshStore = async (): Promise<Pick<ServiceOptions, 'dataDirectory' | 'database'>> =>
+  ON_POSTGRES ? { dataDirectory: null, database: await freshDatabase() } : { dataDirectory: temporaryDirectory() }
+
+/** The URL of an empty PostgreSQL database of the service, or one without any table. Only in the project `postgres`. */
+export async function freshDatabase({ tables = true } = {}): Promise<string> {
+  const template = inject('postgresTemplate')
+  const name = `test_${randomBytes(8).toString('hex')}`
+  const maintenance = new pg.Client({ connectionString: withDatabase(template, 'postgres') })
+  await maintenance.connect()
+  try {
+    await maintenance.query(
+      `create database ${name}${tables ? ` template ${new URL(template.replace('@/', '@_/')).pathname.slice(1)}` : ''}`,
+    )
+  } finally {
+    await maintenance.end()
+  }
+  return withDatabase(template, name)
+}
+
+const withDatabase = (url: string, name: string): string => url.replace(/\/[^/?]*\?/, `/${name}?`)
+
 export const LOOPBACK = { host: '127.0.0.1', port: 0 } as const
 
 /** A service that is stopped after the tests of the file; an error inside it fails them. */
 export async function startForTest(options: Partial<ServiceOptions> = {}): Promise<{ service: RunningService; client: Client }> {
   const errors: unknown[] = []
+  const store = options.dataDirectory === undefined && options.database === undefined ? await freshStore() : {}
   const service = await startService({
     dataDirectory: null,
+    ...store,
     listen: LOOPBACK,
     dns: null,
     onError: (error) => errors.push(error),

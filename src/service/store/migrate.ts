@@ -1,12 +1,14 @@
 import { type Kysely, type Migration, Migrator } from 'kysely'
 import { createAccounts } from './migrations/001-accounts.ts'
 import { createDomains } from './migrations/002-domains.ts'
+import { extendUsers } from './migrations/005-users.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
 /** In order; a migration that has been released is never changed. */
 const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaDialect) => Promise<void>>> = {
   '001-accounts': createAccounts,
   '002-domains': createDomains,
+  '005-users': extendUsers,
 }
 
 /** Brings the database to the present schema. Throws if one of a later version of the program is found. */

@@ -8,6 +8,7 @@ export interface Tables {
   readonly accounts: AccountsTable
   readonly users: UsersTable
   readonly tokens: TokensTable
+  readonly grants: GrantsTable
   readonly domains: DomainsTable
   readonly records: RecordsTable
   readonly tags: TagsTable
@@ -28,7 +29,35 @@ export interface UsersTable {
   /** 1 for a user who may act only on what is granted. */
   restricted: number
   created: string
+  email_notifications: Generated<number>
+  timezone: Generated<string>
+  authentication_type: Generated<string>
+  two_factor_auth: Generated<number>
+  shell_auth_method: Generated<ShellAuthMethod>
+  /** JSON list of public keys. */
+  authorized_keys: Generated<string>
+  /** Empty for none. */
+  verified_phone_number: Generated<string>
+  /** Of a restricted user; empty for none. */
+  account_access: Generated<'' | Permissions>
+  /** JSON list of the global grants a restricted user has. */
+  global_grants: Generated<string>
 }
+
+export type ShellAuthMethod = 'password_keys' | 'keys_only' | 'disabled'
+
+export type Permissions = 'read_only' | 'read_write'
+
+/** What a restricted user may do with one object. */
+export interface GrantsTable {
+  user_id: number
+  /** The table of the object is that of its kind, so that no foreign key can hold it: who deletes the object deletes these. */
+  kind: GrantKind
+  entity_id: number
+  permissions: Permissions
+}
+
+export type GrantKind = 'domain'
 
 export interface TokensTable {
   id: Generated<number>

@@ -1,4 +1,8 @@
+import { createHash } from 'node:crypto'
+import type { FilterFields } from '../filter/filter.ts'
+import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
+import { conditionSql, orderSql } from './filter-sql.ts'
 
 /** Characters of a token that lists show. */
 const PREFIX = 16
@@ -6,33 +10,104 @@ const PREFIX = 16
 export interface NewToken {
   readonly userId: number
   readonly label: string
+  /** In clear: it is stored as a hash only. */
   readonly token: string
-  readonly hash: string
   readonly scopes: string
   readonly expiry: string | null
 }
 
-/** Stores a token's hash; a token that is stored already stays as it is. */
-export async function insertToken(connection: Connection, { userId, token, ...rest }: NewToken, now: string): Promise<void> {
-  await connection
+export interface StoredToken {
+  readonly id: number
+  readonly label: string
+  /** The first characters of the token. */
+  readonly prefix: string
+  readonly scopes: string
+  readonly created: string
+  readonly expiry: string | null
+}
+
+/** Whose a token is and what it may be used for. */
+export interface Bearer {
+  readonly tokenId: number
+  readonly userId: number
+  readonly accountId: number
+  readonly username: string
+  readonly restricted: boolean
+  readonly scopes: string
+  readonly expiry: string | null
+}
+
+export const TOKEN_FILTER_FIELDS = {
+  label: { kind: 'text' },
+  created: { kind: 'text' },
+} as const satisfies FilterFields
+
+const COLUMNS = ['id', 'label', 'prefix', 'scopes', 'created', 'expiry'] as const
+
+/** What is stored of a token. A look-up by the hash tells nothing about tokens by its timing. */
+export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex')
+
+export async function findBearer(connection: Connection, token: string): Promise<Bearer | null> {
+  const row = await connection
+    .selectFrom('tokens')
+    .innerJoin('users', 'users.id', 'tokens.user_id')
+    .select(['tokens.id', 'tokens.user_id', 'tokens.scopes', 'tokens.expiry', 'users.account_id', 'users.username', 'users.restricted'])
+    .where('tokens.hash', '=', hashToken(token))
+    .executeTakeFirst()
+  if (row === undefined) return null
+  const { scopes, expiry, username } = row
+  return {
+    tokenId: row.id,
+    userId: row.user_id,
+    accountId: row.account_id,
+    username,
+    restricted: row.restricted !== 0,
+    scopes,
+    expiry,
+  }
+}
+
+export async function listTokens(connection: Connection, userId: number, list: ListQuery): Promise<ListSlice<StoredToken>> {
+  let selected = connection.selectFrom('tokens').where('user_id', '=', userId)
+  if (list.filter) selected = selected.where(conditionSql(list.filter.condition, TOKEN_FILTER_FIELDS))
+  const { total } = await selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  let page = selected.select(COLUMNS)
+  const order = list.filter?.order
+  if (order) page = page.orderBy(orderSql(order.field, TOKEN_FILTER_FIELDS), order.descending ? 'desc' : 'asc')
+  return { items: await page.orderBy('id').limit(list.limit).offset(list.offset).execute(), total: Number(total) }
+}
+
+export async function findToken(connection: Connection, userId: number, id: number): Promise<StoredToken | null> {
+  const row = await connection.selectFrom('tokens').select(COLUMNS).where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()
+  return row ?? null
+}
+
+/** Stores a token's hash; null for a token that is stored already, whoever's it is: it stays as it is. */
+export async function insertToken(connection: Connection, { userId, token, ...rest }: NewToken, now: string): Promise<StoredToken | null> {
+  const prefix = token.slice(0, Math.min(PREFIX, token.length >> 1))
+  const row = await connection
     .insertInto('tokens')
-    .values({ ...rest, user_id: userId, prefix: token.slice(0, Math.min(PREFIX, token.length >> 1)), created: now })
+    .values({ ...rest, user_id: userId, hash: hashToken(token), prefix, created: now })
     .onConflict((conflict) => conflict.column('hash').doNothing())
-    .execute()
+    .returning(COLUMNS)
+    .executeTakeFirst()
+  return row ?? null
 }
 
-/** The first user of the first account: the administrator made at the first start. Null before that. */
-export async function findAdministrator(connection: Connection): Promise<number | null> {
-  const row = await connection.selectFrom('users').select('id').orderBy('id').limit(1).executeTakeFirst()
-  return row?.id ?? null
+/** The token under its new label; null where the user has none of this number. */
+export async function renameToken(connection: Connection, userId: number, id: number, label: string): Promise<StoredToken | null> {
+  const row = await connection
+    .updateTable('tokens')
+    .set({ label })
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .returning(COLUMNS)
+    .executeTakeFirst()
+  return row ?? null
 }
 
-export async function insertAdministrator(connection: Connection, now: string): Promise<number> {
-  const account = await connection.insertInto('accounts').values({ created: now }).returning('id').executeTakeFirstOrThrow()
-  const user = await connection
-    .insertInto('users')
-    .values({ account_id: account.id, username: 'admin', email: 'admin@example.invalid', restricted: 0, created: now })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  return user.id
+/** Whether there was one. */
+export async function deleteToken(connection: Connection, userId: number, id: number): Promise<boolean> {
+  const result = await connection.deleteFrom('tokens').where('id', '=', id).where('user_id', '=', userId).executeTakeFirstOrThrow()
+  return result.numDeletedRows > 0n
 }

@@ -1,0 +1,69 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Connection } from './database.ts'
+import type { GrantKind, Permissions } from './tables.ts'
+
+/** The user a list is made for. */
+export interface Viewer {
+  readonly accountId: number
+  readonly userId: number
+  /** Sees only what is granted. */
+  readonly restricted: boolean
+}
+
+/** Where the objects of each kind are, and the column that names them to people. */
+const ENTITIES = { domain: { table: 'domains', label: 'domain' } } as const satisfies Record<GrantKind, object>
+
+/** True of the account's objects that the viewer may see. */
+export const visibleTo = ({ accountId, userId, restricted }: Viewer, kind: GrantKind): RawBuilder<SqlBool> => {
+  const { table } = ENTITIES[kind]
+  const inAccount = sql<SqlBool>`${sql.ref(`${table}.account_id`)} = ${accountId}`
+  if (!restricted) return inAccount
+  return sql<SqlBool>`(${inAccount} and exists (
+    select 1 from grants
+    where grants.user_id = ${userId} and grants.kind = ${kind} and grants.entity_id = ${sql.ref(`${table}.id`)}))`
+}
+
+/** What the user may do with an object of the account: null for nothing; undefined where the account has no such object. */
+export async function findPermissions(
+  connection: Connection,
+  { accountId, userId }: Viewer,
+  kind: GrantKind,
+  id: number,
+): Promise<Permissions | null | undefined> {
+  const { rows } = await sql<{ permissions: Permissions | null }>`
+    select grants.permissions from ${sql.table(ENTITIES[kind].table)} as entity
+    left join grants on grants.entity_id = entity.id and grants.kind = ${kind} and grants.user_id = ${userId}
+    where entity.id = ${id} and entity.account_id = ${accountId}`.execute(connection)
+  return rows[0]?.permissions
+}
+
+/** Grants a user what it may do with an object from now on. */
+export async function grant(connection: Connection, userId: number, kind: GrantKind, id: number, permissions: Permissions): Promise<void> {
+  await connection
+    .insertInto('grants')
+    .values({ user_id: userId, kind, entity_id: id, permissions })
+    .onConflict((conflict) => conflict.columns(['user_id', 'kind', 'entity_id']).doUpdateSet({ permissions }))
+    .execute()
+}
+
+/** To be called when the object is deleted. */
+export async function forgetGrants(connection: Connection, kind: GrantKind, id: number): Promise<void> {
+  await connection.deleteFrom('grants').where('kind', '=', kind).where('entity_id', '=', id).execute()
+}
+
+export interface Granted {
+  readonly id: number
+  readonly label: string
+  readonly permissions: Permissions
+}
+
+/** All objects of a kind that are granted to the user, in the order of their numbers. */
+export async function listGranted(connection: Connection, userId: number, kind: GrantKind): Promise<readonly Granted[]> {
+  const { table, label } = ENTITIES[kind]
+  const { rows } = await sql<Granted>`
+    select entity.id, entity.${sql.ref(label)} as label, grants.permissions
+    from grants inner join ${sql.table(table)} as entity on entity.id = grants.entity_id
+    where grants.user_id = ${userId} and grants.kind = ${kind}
+    order by entity.id`.execute(connection)
+  return rows
+}

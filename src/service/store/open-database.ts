@@ -1,0 +1,32 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Database } from './database.ts'
+
+export interface DatabasePlace {
+  /** The URL of a PostgreSQL database; null for one of SQLite in a directory. */
+  readonly url: string | null
+  /** The directory of the SQLite database; null for one that is gone when it is closed. */
+  readonly directory: string | null
+  /** Told of what goes wrong in the background and mends itself. */
+  readonly onError: (error: unknown) => void
+}
+
+/** Opens the database, made first where there is none. Each kind is loaded only if it is used. */
+export async function openDatabase({ url, directory, onError }: DatabasePlace): Promise<Database> {
+  if (url !== null) {
+    const { openPostgres } = await import('./postgres/open-postgres.ts')
+    return openPostgres({ url, onError })
+  }
+  const { openSqlite } = await import('./sqlite/open-sqlite.ts')
+  if (directory !== null) return openSqlite(directory)
+  const temporary = await mkdtemp(join(tmpdir(), 'zonewright-'))
+  const remove = () => rm(temporary, { recursive: true, force: true })
+  try {
+    const database = await openSqlite(temporary)
+    return { ...database, close: () => database.close().finally(remove) }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}

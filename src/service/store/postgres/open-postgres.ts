@@ -1,0 +1,68 @@
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import type { Database } from '../database.ts'
+import { migrateToLatest } from '../migrate.ts'
+import { POSTGRES_SCHEMA } from '../schema-dialect.ts'
+import type { Tables } from '../tables.ts'
+import { collateText } from './collate-text.ts'
+import { startFailure } from './failures.ts'
+import { clientSettings, createPool, databaseName } from './postgres-pool.ts'
+import { readTransaction, writeTransaction } from './transactions.ts'
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`, with the parameters of libpq. */
+  readonly url: string
+  /** Connections at most; 10 unless given. */
+  readonly connections?: number
+  /** Told of connections that are lost while nothing uses them; they are replaced. */
+  readonly onError: (error: unknown) => void
+}
+
+/** The oldest major version the service is tested to work with. */
+const OLDEST = 13
+
+/** Processes that start together bring the schema up to date one after the other: the key of the lock they take. */
+const MIGRATION_LOCK = 7_061_935_204
+
+/** Milliseconds a statement of a request may take. */
+const STATEMENT_TIMEOUT = 30_000
+
+/** Milliseconds a request waits for rows that another transaction holds. */
+const LOCK_TIMEOUT = 20_000
+
+/**
+ * Opens a PostgreSQL database, which any number of processes may use at once, and makes its tables where it has none. Rejects,
+ * naming the database and what is the matter, if it cannot be used.
+ */
+export async function openPostgres({ url, connections = 10, onError }: PostgresOptions): Promise<Database> {
+  const name = databaseName(clientSettings(url))
+  try {
+    await prepare(url, onError)
+  } catch (error) {
+    throw startFailure(name, error)
+  }
+  const pool = createPool({ url, connections, statementTimeout: STATEMENT_TIMEOUT, lockTimeout: LOCK_TIMEOUT }, onError)
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  return {
+    read: (work) => readTransaction(db, work),
+    write: (work) => writeTransaction(db, work),
+    close: () => db.destroy(),
+  }
+}
+
+/** On a connection of its own: what changes tables may take long. */
+async function prepare(url: string, onError: (error: unknown) => void): Promise<void> {
+  const pool = createPool({ url, connections: 1, statementTimeout: 0, lockTimeout: 0 }, onError)
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: [collateText] })
+  try {
+    await db.connection().execute(async (connection) => {
+      const { rows } = await sql<{ version: string }>`select current_setting('server_version_num') as version`.execute(connection)
+      const major = Math.floor(Number(rows[0]?.version) / 10_000)
+      if (major < OLDEST) throw new Error(`it is version ${major}; the service needs ${OLDEST} or later`)
+      // Ends with the connection.
+      await sql`select pg_advisory_lock(${MIGRATION_LOCK})`.execute(connection)
+      await migrateToLatest(connection, POSTGRES_SCHEMA)
+    })
+  } finally {
+    await db.destroy()
+  }
+}

@@ -1,0 +1,23 @@
+/** Of the project `postgres`: one server for all its test files, with an empty database of the service to copy. */
+import type { TestProject } from 'vitest/node'
+import { openPostgres } from '../../src/service/store/postgres/open-postgres.ts'
+import { startPostgres } from './postgres.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The URL of the database to copy; empty outside of the project. */
+    postgresTemplate: string
+  }
+}
+
+/** Whose name others take with `create database … template`. */
+const TEMPLATE = 'zonewright_template'
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startPostgres()
+  await server.query('postgres', `create database ${TEMPLATE}`)
+  const url = server.url(TEMPLATE)
+  await (await openPostgres({ url, onError: () => undefined })).close()
+  project.provide('postgresTemplate', url)
+  return server.remove
+}

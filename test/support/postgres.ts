@@ -1,0 +1,127 @@
+/**
+ * PostgreSQL servers of the tests' own: each a cluster in a directory that goes with it, reached by a socket in it only, and
+ * collated as people order words, so that nothing depends on a cluster that orders by octets.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+
+/** Where Debian keeps the programs of each major version. */
+const VERSIONS = '/usr/lib/postgresql'
+
+/** The directory with `initdb` and `postgres`, of the latest version there is; null where none is installed. */
+export function findPostgres(): string | null {
+  const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort((a, b) => Number(b) - Number(a)) : []
+  const directories = [...versions.map((version) => join(VERSIONS, version, 'bin')), ...(process.env['PATH'] ?? '').split(':')]
+  return directories.find((directory) => ['initdb', 'postgres'].every((name) => existsSync(join(directory, name)))) ?? null
+}
+
+export interface PostgresServer {
+  /** The URL of a database in it, for its superuser unless another is named. */
+  url(database: string, user?: string): string
+  query(database: string, text: string): Promise<readonly Record<string, unknown>[]>
+  /** Ends it and all its children at once, as a crash does. */
+  kill(): Promise<void>
+  /** Starts it again where it has ended; resolves when it takes connections. */
+  start(): Promise<void>
+  /** Ends it and removes its directory. */
+  remove(): Promise<void>
+}
+
+/** Starts a fresh server. Roles `postgres`, the superuser without a password, and `guarded`, whose password is `right`. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const programs = findPostgres()
+  if (programs === null) throw new Error('PostgreSQL is not installed')
+  const directory = mkdtempSync(join(realpathSync(tmpdir()), 'zw-pg-'))
+  const owner = serverOwner()
+  if (owner !== null) chownSync(directory, owner.uid, owner.gid)
+  const data = join(directory, 'data')
+  const locale = ['--encoding=UTF8', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US']
+  execFileSync(join(programs, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', ...locale], {
+    ...owner,
+    cwd: directory,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  writeFileSync(join(data, 'pg_hba.conf'), 'local all guarded scram-sha-256\nlocal all all trust\n')
+  // What is not synced survives the end of the server, though not that of the machine: enough for tests, and quick.
+  const settings = { fsync: 'off', listen_addresses: '', unix_socket_directories: directory, max_connections: '200' }
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  let child: ChildProcess | null = null
+
+  const url = (database: string, user = 'postgres') => `postgres://${user}@/${database}?host=${directory}`
+  const query: PostgresServer['query'] = async (database, text) => {
+    const client = new pg.Client({ connectionString: url(database) })
+    await client.connect()
+    try {
+      return (await client.query(text)).rows
+    } finally {
+      await client.end()
+    }
+  }
+  const start = async (): Promise<void> => {
+    child = spawn(join(programs, 'postgres'), ['-D', data, ...args], { ...owner, cwd: directory, stdio: 'ignore', detached: true })
+    process.on('exit', killGroup)
+    await ready(() => query('postgres', 'select 1'), child)
+  }
+  const killGroup = (): void => {
+    try {
+      if (child?.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    } catch {
+      // It has ended by itself.
+    }
+  }
+  const kill = async (): Promise<void> => {
+    if (child === null) return
+    const exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
+    killGroup()
+    await exited
+    process.off('exit', killGroup)
+    child = null
+  }
+  const remove = async (): Promise<void> => {
+    await kill()
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+  }
+  try {
+    await start()
+    await query('postgres', "create role guarded login password 'right'")
+  } catch (error) {
+    await remove()
+    throw error
+  }
+  return { url, query, kill, start, remove }
+}
+
+/** Whom the server runs as: it refuses root. Null for the one who runs the tests. */
+function serverOwner(): { uid: number; gid: number } | null {
+  if (process.getuid?.() !== 0) return null
+  const name = ['postgres', 'nobody'].find((user) => {
+    try {
+      execFileSync('id', ['-u', user], { stdio: 'ignore' })
+      return true
+    } catch {
+      return false
+    }
+  })
+  if (name === undefined) throw new Error('there is no user that PostgreSQL could run as')
+  const id = (option: string) => Number(execFileSync('id', [option, name], { encoding: 'utf8' }))
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+/** Milliseconds a server has until it takes connections. */
+const READY_WITHIN = 20_000
+
+async function ready(connect: () => Promise<unknown>, child: ChildProcess): Promise<void> {
+  for (const started = performance.now(); ; await sleep(20)) {
+    try {
+      await connect()
+      return
+    } catch (error) {
+      if (child.exitCode !== null || performance.now() - started > READY_WITHIN) throw error
+    }
+  }
+}
