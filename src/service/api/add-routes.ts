@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifySchema } from 'fastify/types/schema.js'
 import { type Actor, authenticate, authorize } from './authenticate.ts'
+import { describeRoute } from './openapi.ts'
 import { PAGE_QUERY_SCHEMA, pagingOf } from './paging.ts'
 import { parseFilter } from './parse-filter.ts'
 import { notFound, RequestError } from './request-error.ts'
@@ -38,6 +39,7 @@ function addRoute(app: FastifyInstance, route: Route, service: Service): void {
     method: route.method,
     url: urlOf(route.path),
     schema: schemaOf(route),
+    config: { described: describeRoute(route) },
     attachValidation: true,
     onRequest: async (request, reply) => identify(request, reply, route, service),
     // A request without any body is checked like one with an empty object.

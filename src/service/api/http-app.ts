@@ -5,6 +5,7 @@ import type { Log } from '../operations/log.ts'
 import type { Metrics } from '../operations/metrics.ts'
 import type { Database } from '../store/database.ts'
 import { actorOf, addRoutes } from './add-routes.ts'
+import { addOpenApi } from './openapi.ts'
 import { errorBody, notFound, RequestError, type RequestFault } from './request-error.ts'
 import type { Route, Service } from './route.ts'
 import { compileValidator } from './validators.ts'
@@ -68,6 +69,7 @@ export async function createHttpApp({ service, parts, tls, log, metrics, onError
     return answerFaults(reply, known ?? new RequestError(500, [fault('Internal server error')]))
   })
   app.setNotFoundHandler((_request, reply) => answerFaults(reply, notFound()))
+  await addOpenApi(app, VERSION_SEGMENT, SPEC_VERSION)
   await app.register(
     (scope, _options, done) => {
       addRoutes(scope, parts.flat(), service)
