@@ -44,7 +44,7 @@ export interface AdaptiveLimit {
 
 export interface AdaptiveLimitOptions {
   /** Milliseconds of the longest pause that is waited for. */
-  readonly longestPause?: number
+  readonly longestPause?: number | undefined
   /** Milliseconds of a clock that only goes forward. */
   readonly now?: () => number
 }

@@ -52,7 +52,7 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
   const sender: Sender = {
     provider,
     client,
-    limit: createAdaptiveLimit(options.parallelism),
+    limit: createAdaptiveLimit(options.parallelism, { longestPause: retry?.maxRetryAfter }),
     answers: createAnswerWatch(),
     readTimeout: options.readTimeout ?? options.timeout,
     readDeadline: options.readDeadline ?? READ_DEADLINE,

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
-import type { AdaptiveLimit, Turn, TurnResult } from '../../transport/adaptive-limit.ts'
+import type { DiagnosticCode } from '../../model/diagnostic-codes.ts'
+import { type AdaptiveLimit, LimitClosed, type Turn, type TurnResult } from '../../transport/adaptive-limit.ts'
 import { formatSeconds, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
 import { type AnswerWatch, createReadDeadline, type ReadDeadline } from '../../transport/read-deadline.ts'
 import { DEFAULT_RETRY, parseRateLimit, parseRetryAfter, type RetryPolicy, retryDelay, sleep } from '../../transport/retry.ts'
@@ -48,8 +49,9 @@ export async function sendRequest(sender: Sender, call: ApiRequest): Promise<Htt
   let failures = 0
   let puttingsOff = 0
   for (;;) {
-    const turn = await enter(sender, call, stop, deadline)
-    if (turn === null) throw last === null ? unasked(sender, call) : lastFailure(last)
+    const { turn, error: obstacle, asked } = await enter(sender, call, stop, deadline)
+    // What an earlier try may have done is not undone by there being no other.
+    if (!turn) throw last === null ? obstacle : lastFailure({ ...last, asked })
     const entered = answers.now()
     const { response, failure } = await tryOnce(sender, call, turn, deadline)
     if (response) return response
@@ -83,33 +85,31 @@ function stopOf({ signal, stop }: ApiRequest): AbortSignal | undefined {
   return signal ?? stop
 }
 
-/** Null where the deadline came before the turn. */
-async function enter(
-  { limit, provider }: Sender,
-  call: ApiRequest,
-  stop: AbortSignal | undefined,
-  deadline: ReadDeadline | null,
-): Promise<Turn | null> {
+type Entry =
+  | { readonly turn: Turn; readonly error?: never; readonly asked?: never }
+  /** `asked`: milliseconds for which the server wants no request. */
+  | { readonly turn?: never; readonly error: ProviderError; readonly asked?: number }
+
+/** The turn of a try, or why it has none. */
+async function enter(sender: Sender, { what }: ApiRequest, stop: AbortSignal | undefined, deadline: ReadDeadline | null): Promise<Entry> {
   const watch = deadline?.watch()
   const signals = [stop, watch?.signal].filter((signal) => signal !== undefined)
+  const failure = (code: DiagnosticCode, why: string, cause: unknown): ProviderError =>
+    new ProviderError(code, `${sender.provider}: ${what}: ${why}`, { notBegun: code !== 'provider-timeout', cause })
   try {
-    return await limit.enter(signals.length === 2 ? AbortSignal.any(signals) : signals[0])
+    return { turn: await sender.limit.enter(signals.length === 2 ? AbortSignal.any(signals) : signals[0]) }
   } catch (error) {
-    if (watch?.signal.aborted && !stop?.aborted) return null
-    throw new ProviderError('provider-stopped', `${provider}: ${call.what}: not begun, since the run was stopped`, {
-      notBegun: true,
-      cause: error,
-    })
+    if (error instanceof LimitClosed) {
+      const why = `not begun, since the server asks to wait for ${Math.ceil(error.wait / 1000)} seconds`
+      return { error: failure('provider-rate-limited', why, error), asked: error.wait }
+    }
+    if (stop?.aborted) return { error: failure('provider-stopped', 'not begun, since the run was stopped', error) }
+    const silence = formatSeconds(sender.readDeadline)
+    return { error: failure('provider-timeout', `not asked, since nothing was answered for ${silence}`, error) }
   } finally {
     watch?.end()
   }
 }
-
-const unasked = ({ provider, readDeadline }: Sender, call: ApiRequest): ProviderError =>
-  new ProviderError(
-    'provider-timeout',
-    `${provider}: ${call.what}: not asked, since nothing was answered for ${formatSeconds(readDeadline)}`,
-  )
 
 type Tried = { readonly response: HttpResponse; readonly failure?: never } | { readonly response?: never; readonly failure: Failure }
 
@@ -161,7 +161,7 @@ interface Last {
   /** Milliseconds since the request was wanted. */
   readonly took: number
   /** Milliseconds the server asks for that are too many. */
-  readonly asked?: number
+  readonly asked?: number | undefined
 }
 
 /** The failure in the end, with what was tried. */

@@ -106,6 +106,23 @@ describe('a refusal after a lost answer says nothing of the lost call', () => {
   })
 })
 
+test('a change that may have been carried out stays in doubt when its next try has no turn', async () => {
+  let seen = 0
+  const { provider } = await serve((request, response, count) => {
+    if (request.method !== 'PUT') return html(503, { 'retry-after': '1' })(request, response, count)
+    seen += 1
+    setTimeout(() => response.socket?.resetAndDestroy(), 30)
+  }, 2)
+  const stop = new AbortController()
+  const change = { ...base, action: 'update', id: 5, existing: data, desired: data } as RecordChange
+  const update = provider.applyChange(ZONE, change, { stop: stop.signal })
+  const read = provider.readZone(ZONE, { stop: stop.signal })
+  setTimeout(() => stop.abort(), 200)
+  await expect(update).rejects.toMatchObject({ ambiguous: true, notBegun: false })
+  await expect(read).rejects.toThrow()
+  expect(seen).toBe(1)
+})
+
 describe('a server is spared', () => {
   test('by all requests while it asks for a pause', async () => {
     const times: number[] = []
@@ -130,6 +147,16 @@ describe('a server is spared', () => {
     const { provider, server } = await serve(html(429, { 'retry-after': '3600' }))
     await expect(CALLS.read(provider)).rejects.toMatchObject({ message: expect.stringContaining('it asks to wait for 3600 seconds') })
     expect(server.seen).toHaveLength(1)
+  })
+  test.each(['3600', '999999999'])('nor by those that wait behind it: %s seconds', async (seconds) => {
+    const { provider, server } = await serve(html(429, { 'retry-after': seconds }), 1)
+    const calls = [CALLS.read(provider), CALLS.create(provider), CALLS.update(provider)]
+    const results = await Promise.allSettled(calls)
+    expect(server.seen).toHaveLength(1)
+    const text = `the server asks to wait for ${seconds} seconds`
+    for (const result of results.slice(1)) {
+      expect(result).toMatchObject({ reason: { code: 'provider-rate-limited', notBegun: true, message: expect.stringContaining(text) } })
+    }
   })
   test('when nothing remains nothing is sent until the reset, by its clock', async () => {
     const clock = Date.UTC(2031, 0, 1)
