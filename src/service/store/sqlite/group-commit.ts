@@ -1,11 +1,13 @@
 /**
  * Group commit. A commit waits for the disk, and one wait serves any number of changes: all writes that are queued when a
  * transaction begins, or join while it runs, go into it, each in a savepoint of its own, and all are acknowledged by its one
- * commit. A write that fails is rolled back to its savepoint and takes no other with it.
+ * commit. A write that fails is rolled back to its savepoint and takes no other with it. The event loop does not wait with it: what
+ * comes in during a commit is the next group.
  */
 import { type Kysely, sql } from 'kysely'
 import type { Connection } from '../database.ts'
 import type { Tables } from '../tables.ts'
+import type { RunOffThread } from './off-thread.ts'
 
 /** Writes in one transaction at most: the first of them waits for the last. */
 const MAX_GROUP = 64
@@ -22,17 +24,17 @@ export interface GroupCommit {
   drained(): Promise<void>
 }
 
-/** `db` must have a single connection that is used for nothing else. */
-export function createGroupCommit(db: Kysely<Tables>): GroupCommit {
+/** `db` must have a single connection that is used for nothing else; `run` runs the statements on it that may have to wait. */
+export function createGroupCommit(db: Kysely<Tables>, run: RunOffThread): GroupCommit {
   const queue: QueuedWrite[] = []
   let running: Promise<void> | null = null
 
-  const run = async (): Promise<void> => {
+  const commitAll = async (): Promise<void> => {
     while (queue.length > 0) {
       // A turn of the event loop: requests that came in meanwhile share the group, and others are not kept waiting by a row of groups.
       await new Promise((resolve) => setImmediate(resolve))
       try {
-        await db.connection().execute((connection) => commitGroup(connection, queue))
+        await db.connection().execute((connection) => commitGroup(connection, run, queue))
       } catch (error) {
         for (const write of queue.splice(0)) write.reject(error)
       }
@@ -44,7 +46,7 @@ export function createGroupCommit(db: Kysely<Tables>): GroupCommit {
     write: <T>(work: (connection: Connection) => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
         queue.push({ work, resolve: resolve as (value: unknown) => void, reject })
-        running ??= run()
+        running ??= commitAll()
       }),
     drained: async () => {
       while (running !== null) await running
@@ -52,11 +54,11 @@ export function createGroupCommit(db: Kysely<Tables>): GroupCommit {
   }
 }
 
-async function commitGroup(connection: Connection, queue: QueuedWrite[]): Promise<void> {
+async function commitGroup(connection: Connection, run: RunOffThread, queue: QueuedWrite[]): Promise<void> {
   const written: { readonly write: QueuedWrite; readonly value: unknown }[] = []
   const members: QueuedWrite[] = []
   try {
-    await BEGIN.execute(connection)
+    await run('begin immediate')
     while (queue.length > 0 && members.length < MAX_GROUP) {
       const write = queue.shift() as QueuedWrite
       members.push(write)
@@ -71,19 +73,16 @@ async function commitGroup(connection: Connection, queue: QueuedWrite[]): Promis
         write.reject(error)
       }
     }
-    await COMMIT.execute(connection)
+    await run('commit')
   } catch (error) {
     // The transaction itself failed: a full or faulty disk. Nothing of the group is in the database.
-    await ROLLBACK.execute(connection).catch(() => undefined)
+    await run('rollback').catch(() => undefined)
     for (const write of members.length === 0 ? queue.splice(0) : members) write.reject(error)
     return
   }
   for (const { write, value } of written) write.resolve(value)
 }
 
-const BEGIN = sql`begin immediate`
 const SAVEPOINT = sql`savepoint one_write`
 const RELEASE = sql`release one_write`
 const ROLLBACK_TO = sql`rollback to one_write`
-const COMMIT = sql`commit`
-const ROLLBACK = sql`rollback`

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
+import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
 import Libsql from 'libsql'
 import type { Database } from '../database.ts'
 import { migrateToLatest } from '../migrate.ts'
@@ -8,6 +8,7 @@ import { SQLITE_SCHEMA } from '../schema-dialect.ts'
 import type { Tables } from '../tables.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { createGroupCommit } from './group-commit.ts'
+import { offThread } from './off-thread.ts'
 
 /**
  * Opens, or makes, the SQLite database of a data directory, which one process holds at a time. With write-ahead logging,
@@ -23,19 +24,20 @@ export async function openSqlite(directory: string): Promise<Database> {
   }
   try {
     const file = join(directory, 'service.db')
-    const writer = connect(file)
+    const { db: writer, native } = connect(file)
     connections.push(writer)
     await migrateToLatest(writer, SQLITE_SCHEMA)
-    const reader = connect(file)
+    const { db: reader } = connect(file)
     connections.push(reader)
-    const group = createGroupCommit(writer)
+    const run = await offThread(native)
+    const group = createGroupCommit(writer, run)
     return {
       read: (work) => reader.transaction().execute(work),
       write: group.write,
       close: async () => {
         await group.drained()
         // The whole state is in one file afterwards, fit to be copied.
-        await sql`pragma wal_checkpoint(truncate)`.execute(writer)
+        await run('pragma wal_checkpoint(truncate)')
         await close()
       },
     }
@@ -45,10 +47,13 @@ export async function openSqlite(directory: string): Promise<Database> {
   }
 }
 
-function connect(file: string): Kysely<Tables> {
-  const db = new Libsql(file, { timeout: 5000 })
-  db.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: cachingStatements(db) }) })
+/** Milliseconds to wait for a lock. No other process has any, but for one that looks into the file by other means. */
+const LOCK_TIMEOUT = 5000
+
+function connect(file: string): { readonly db: Kysely<Tables>; readonly native: Libsql.Database } {
+  const native = new Libsql(file, { timeout: LOCK_TIMEOUT })
+  native.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
+  return { native, db: new Kysely<Tables>({ dialect: new SqliteDialect({ database: cachingStatements(native) }) }) }
 }
 
 /** Statements kept ready on one connection. */
