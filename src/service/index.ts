@@ -5,6 +5,7 @@ import type { DomainName } from '../model/domain-name.ts'
 import { parseDomainName } from '../model/domain-name.ts'
 import { type Certificate, createHttpApp, MIN_TLS } from './api/http-app.ts'
 import { PARTS } from './api/parts.ts'
+import { createRateLimiter, DEFAULT_RATE_LIMITS, type RateLimits } from './api/rate-limit.ts'
 import type { Limits } from './api/route.ts'
 import { clockText } from './clock-text.ts'
 import { prepareAdministrator } from './first-start.ts'
@@ -31,6 +32,8 @@ export interface ServiceOptions {
   /** Milliseconds since 1970. */
   readonly clock?: () => number
   readonly limits?: Partial<Limits>
+  /** How many requests one caller may make; unless given, only requests with invalid tokens are limited. */
+  readonly rateLimits?: Partial<RateLimits>
   /** For HTTP over TLS; null for HTTP without it. */
   readonly tls?: Certificate | null
   /** Where `/metrics` and `/healthz` are served, apart from the interface; null for nowhere. */
@@ -104,7 +107,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     await renderer.renderAll()
 
     const limits = { ...DEFAULT_LIMITS, ...options.limits }
-    const service = { database, now, limits, zoneChanged: renderer.changed }
+    const limiter = createRateLimiter({ ...DEFAULT_RATE_LIMITS, ...options.rateLimits }, clock)
+    const service = { database, now, limits, limiter, zoneChanged: renderer.changed }
     const app = await createHttpApp({ service, parts: PARTS, tls: options.tls ?? null, log, metrics, onError })
     stops.push(() => closeApp(app))
     const origin = await app.listen(options.listen)

@@ -1,9 +1,9 @@
 import { connect as connectSocket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { hashToken } from '../../src/service/api/authenticate.ts'
 import { prepareAdministrator } from '../../src/service/first-start.ts'
 import { openSqlite } from '../../src/service/store/sqlite/open-sqlite.ts'
-import { findAdministrator, type insertAdministrator, insertToken } from '../../src/service/store/token-store.ts'
+import { hashToken, insertToken } from '../../src/service/store/token-store.ts'
+import { findAdministrator, type insertAdministrator } from '../../src/service/store/user-store.ts'
 import { connect, startForTest, temporaryDirectory } from './harness.ts'
 
 const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
@@ -126,15 +126,10 @@ describe('authentication', async () => {
   await database.write(async (connection) => {
     const userId = (await findAdministrator(connection)) as number
     for (const [token, { scopes, expiry }] of Object.entries(tokens)) {
-      await insertToken(connection, { userId, label: token, token, hash: hashToken(token), scopes, expiry }, '2026-01-01T00:00:00')
+      await insertToken(connection, { userId, label: token, token, scopes, expiry }, '2026-01-01T00:00:00')
     }
     const stranger = await insertStranger(connection)
-    const hash = hashToken('stranger')
-    await insertToken(
-      connection,
-      { userId: stranger, label: '', token: 'stranger', hash, scopes: '*', expiry: null },
-      '2026-01-01T00:00:00',
-    )
+    await insertToken(connection, { userId: stranger, label: '', token: 'stranger', scopes: '*', expiry: null }, '2026-01-01T00:00:00')
   })
   await database.close()
   const { service, client } = await startForTest({ dataDirectory: directory, bootstrapToken: 'administrator' })

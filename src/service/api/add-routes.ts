@@ -1,6 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { FastifySchema } from 'fastify/types/schema.js'
-import { type Actor, authenticate, authorize } from './authenticate.ts'
+import { admit } from './admit.ts'
+import type { Actor } from './authenticate.ts'
+import { checkGrants } from './grants.ts'
 import { describeRoute } from './openapi.ts'
 import { PAGE_QUERY_SCHEMA, pagingOf } from './paging.ts'
 import { parseFilter } from './parse-filter.ts'
@@ -11,10 +13,10 @@ import { schemaFaults } from './schema-faults.ts'
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 /** Who a request acts for, from its authentication to its handling. */
-const actors = new WeakMap<FastifyRequest, Actor>()
+const actors = new WeakMap<FastifyRequest, Actor | null>()
 
 /** Who a request acts for; undefined where it has not shown that. */
-export const actorOf = (request: FastifyRequest): Actor | undefined => actors.get(request)
+export const actorOf = (request: FastifyRequest): Actor | undefined => actors.get(request) ?? undefined
 
 /** Adds the operations to the application, and 405 for the methods that a path of theirs does not have. */
 export function addRoutes(app: FastifyInstance, routes: readonly Route[], service: Service): void {
@@ -41,34 +43,32 @@ function addRoute(app: FastifyInstance, route: Route, service: Service): void {
     schema: schemaOf(route),
     config: { described: describeRoute(route) },
     attachValidation: true,
-    onRequest: async (request, reply) => identify(request, reply, route, service),
+    onRequest: async (request, reply) => {
+      actors.set(request, await admit(request, reply, route, service))
+    },
     // A request without any body is checked like one with an empty object.
     preValidation: async (request) => {
       if (route.body && request.body === undefined) request.body = {}
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { validationError } = request
       if (validationError?.validationContext === 'params') throw notFound()
+      const actor = actors.get(request)
+      // What a user may not do is refused before it is looked at.
+      if (actor && route.needs) await checkGrants(service.database, actor, route.needs, idsOf(request, route))
       if (validationError) throw new RequestError(400, schemaFaults(validationError.validation as Parameters<typeof schemaFaults>[0]))
-      return route.handle(callOf(request, route), service)
+      const result = await route.handle(callOf(request, route), service)
+      return result === undefined ? reply.code(204).send() : result
     },
   })
-}
-
-/** Authenticates and authorises a request, and tells about the scopes in the answer's headers. */
-async function identify(request: FastifyRequest, reply: FastifyReply, route: Route, service: Service): Promise<void> {
-  reply.headers({ 'x-oauth-scopes': 'unknown', 'x-accepted-oauth-scopes': route.scope ?? '*' })
-  const actor = await authenticate(service.database, request.headers.authorization, service.now())
-  reply.header('x-oauth-scopes', actor.scopes)
-  authorize(actor, route.scope)
-  actors.set(request, actor)
 }
 
 function callOf(request: FastifyRequest, route: Route): Call<unknown> {
   const header = request.headers['x-filter']
   return {
     actor: actors.get(request) as Actor,
-    ids: Object.fromEntries(Object.entries(request.params as Record<string, string>).map(([name, text]) => [name, Number(text)])),
+    ids: idsOf(request, route),
+    texts: Object.fromEntries((route.texts ?? []).map((name) => [name, parameter(request, name)])),
     body: request.body,
     paging: pagingOf(request.query as Record<string, number>),
     filter: route.filter && header !== undefined ? parseFilter(String(header), route.filter) : null,
@@ -76,24 +76,34 @@ function callOf(request: FastifyRequest, route: Route): Call<unknown> {
   }
 }
 
+const idsOf = (request: FastifyRequest, route: Route): Record<string, number> =>
+  Object.fromEntries(numbersOf(route).map((name) => [name, Number(parameter(request, name))]))
+
+const parameter = (request: FastifyRequest, name: string): string => (request.params as Record<string, string>)[name] as string
+
 function schemaOf(route: Route): FastifySchema & Record<string, unknown> {
-  const names = parametersOf(route.path)
+  const parameters = parametersOf(route.path)
   return {
     summary: route.summary,
-    ...(names.length === 0 ? {} : { params: idsSchema(names) }),
+    ...(parameters.length === 0 ? {} : { params: parametersSchema(numbersOf(route), route.texts ?? []) }),
     ...(route.filter ? { querystring: PAGE_QUERY_SCHEMA } : {}),
     ...(route.body ? { body: route.body } : {}),
     response: { 200: route.response, default: { $ref: 'errors#' } },
   }
 }
 
-/** Numbers of objects, small enough to be exact. */
-const idsSchema = (names: readonly string[]): object => ({
+/** Numbers of objects are small enough to be exact. */
+const parametersSchema = (numbers: readonly string[], texts: readonly string[]): object => ({
   type: 'object',
-  properties: Object.fromEntries(names.map((name) => [name, { type: 'string', pattern: '^[1-9][0-9]{0,14}$' }])),
+  properties: Object.fromEntries([
+    ...numbers.map((name) => [name, { type: 'string', pattern: '^[1-9][0-9]{0,14}$' }]),
+    ...texts.map((name) => [name, { type: 'string', maxLength: 200 }]),
+  ]),
 })
 
 const parametersOf = (path: string): string[] => [...path.matchAll(/\{([A-Za-z]+)\}/g)].map((match) => match[1] as string)
+
+const numbersOf = ({ path, texts = [] }: Route): string[] => parametersOf(path).filter((name) => !texts.includes(name))
 
 const urlOf = (path: string): string => path.replace(/\{([A-Za-z]+)\}/g, ':$1')
 

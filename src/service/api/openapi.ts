@@ -1,16 +1,17 @@
 import type { FastifyInstance } from 'fastify'
+import { scopesOf } from './admit.ts'
 import type { Route } from './route.ts'
 import type { Scope } from './scopes.ts'
 
 /** What the description says of an operation beyond its schemas. */
 export interface Described {
-  readonly scope: Scope | null
+  readonly scopes: readonly Scope[]
   /** Fields that `X-Filter` can name; null where the operation is no list. */
   readonly filterable: readonly string[] | null
 }
 
 export const describeRoute = (route: Route): Described => ({
-  scope: route.scope,
+  scopes: scopesOf(route),
   filterable: route.filter ? Object.keys(route.filter) : null,
 })
 
@@ -37,12 +38,12 @@ export async function addOpenApi(app: FastifyInstance, prefix: string, version: 
     transform: ({ schema, url, route }) => {
       const { described } = (route.config ?? {}) as { described?: Described }
       if (described === undefined) return { schema: { ...schema, hide: true }, url }
-      const { scope, filterable } = described
+      const { scopes, filterable } = described
       const header = filterable && {
         type: 'object',
         properties: { 'X-Filter': { type: 'string', description: `${X_FILTER_HELP} ${filterable.join(', ')}` } },
       }
-      return { schema: { ...schema, security: [{ token: scope === null ? [] : [scope] }], ...(header ? { headers: header } : {}) }, url }
+      return { schema: { ...schema, security: [{ token: scopes }], ...(header ? { headers: header } : {}) }, url }
     },
     transformObject: (document) => {
       if (!('openapiObject' in document)) throw new TypeError('the description is no OpenAPI document')

@@ -1,14 +1,12 @@
 import type { Filter, FilterFields } from '../filter/filter.ts'
-import type { Database } from '../store/database.ts'
-import type { Actor } from './authenticate.ts'
+import type { Actor, Authenticator } from './authenticate.ts'
+import type { Needs } from './grants.ts'
 import type { Paging } from './paging.ts'
+import type { RateWindow } from './rate-limit.ts'
 import type { Scope } from './scopes.ts'
 
 /** What the operations of the interface work on. */
-export interface Service {
-  readonly database: Database
-  /** The time as the interface writes it: UTC, `2026-01-31T09:00:00`. */
-  readonly now: () => string
+export interface Service extends Authenticator {
   readonly limits: Limits
   /** To be told of every committed change of a domain or its records, deletion included. */
   readonly zoneChanged: (domainId: number) => void
@@ -24,6 +22,8 @@ export interface Call<Body> {
   readonly actor: Actor
   /** Path parameters by name: numbers of objects. */
   readonly ids: Readonly<Record<string, number>>
+  /** The path parameters that are no numbers. */
+  readonly texts: Readonly<Record<string, string>>
   readonly body: Body
   /** Of a list. */
   readonly paging: Paging
@@ -36,19 +36,36 @@ export interface Call<Body> {
 /** One operation of the interface: all there is to say about it. */
 export interface Route<Body = unknown> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below the version segment; path parameters in braces are whole numbers. */
+  /** Below the version segment; path parameters in braces are whole numbers, unless `texts` names them. */
   readonly path: string
+  readonly texts?: readonly string[]
   /** In words, for the OpenAPI document. */
   readonly summary: string
-  readonly scope: Scope | null
+  /** What the token must be good for, all of it; null where any valid token will do. */
+  readonly scope: Scope | readonly Scope[] | null
+  /** What a restricted user must have been granted; null where any user may do it. */
+  readonly needs: Needs | null
+  /** No token is needed; one that is sent must be valid. */
+  readonly open?: true
+  /** How often one caller may ask for this in place of the limit for every operation. */
+  readonly rate?: RateWindow
   /** The JSON Schema of the request's body, for operations that have one. */
   readonly body?: object
   /** The JSON Schema of the answer. */
   readonly response: object
   /** For a list: the fields that `X-Filter` can name. A list has pages. */
   readonly filter?: FilterFields
+  /** Undefined is answered by 204 without a body. */
   readonly handle: (call: Call<Body>, service: Service) => Promise<unknown>
+}
+
+/** An operation that is open to all: `actor` is null for a request without a token. */
+export interface OpenRoute<Body = unknown> extends Omit<Route, 'open' | 'handle'> {
+  readonly handle: (call: Omit<Call<Body>, 'actor'> & { readonly actor: Actor | null }, service: Service) => Promise<unknown>
 }
 
 /** Declares an operation; `Body` is what its schema lets through. */
 export const defineRoute = <Body = undefined>(route: Route<Body>): Route => route as Route
+
+/** Declares an operation for which no token is needed. */
+export const defineOpenRoute = <Body = undefined>(route: OpenRoute<Body>): Route => ({ ...route, open: true }) as unknown as Route

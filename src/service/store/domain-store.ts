@@ -3,6 +3,7 @@ import type { FilterFields } from '../filter/filter.ts'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
 import { conditionSql, orderSql, type SetCondition } from './filter-sql.ts'
+import { forgetGrants, type Viewer, visibleTo } from './grant-store.ts'
 import type { DomainRow, DomainsTable } from './tables.ts'
 import { labelsOfDomains, setDomainTags } from './tag-store.ts'
 
@@ -42,8 +43,8 @@ const tagSet: SetCondition = (fits) => sql<SqlBool>`exists (
   select 1 from domain_tags inner join tags on tags.id = domain_tags.tag_id
   where domain_tags.domain_id = domains.id and ${fits(sql.ref<string>('tags.folded'))})`
 
-export async function listDomains(connection: Connection, accountId: number, list: ListQuery): Promise<ListSlice<StoredDomain>> {
-  let selected = connection.selectFrom('domains').where('account_id', '=', accountId)
+export async function listDomains(connection: Connection, viewer: Viewer, list: ListQuery): Promise<ListSlice<StoredDomain>> {
+  let selected = connection.selectFrom('domains').where(visibleTo(viewer, 'domain'))
   if (list.filter) selected = selected.where(conditionSql(list.filter.condition, DOMAIN_FILTER_FIELDS, { tags: tagSet }))
   const { total } = await selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
   let page = selected.selectAll()
@@ -101,6 +102,7 @@ export async function deleteDomain(connection: Connection, accountId: number, id
   const domain = connection.selectFrom('domains').select('id').where('id', '=', id).where('account_id', '=', accountId)
   if ((await domain.executeTakeFirst()) === undefined) return false
   await setDomainTags(connection, accountId, id, [])
+  await forgetGrants(connection, 'domain', id)
   const { numDeletedRows } = await connection.deleteFrom('domains').where('id', '=', id).executeTakeFirstOrThrow()
   return numDeletedRows > 0n
 }

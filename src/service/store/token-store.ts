@@ -47,12 +47,13 @@ const COLUMNS = ['id', 'label', 'prefix', 'scopes', 'created', 'expiry'] as cons
 /** What is stored of a token. A look-up by the hash tells nothing about tokens by its timing. */
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-export async function findBearer(connection: Connection, token: string): Promise<Bearer | null> {
+/** The owner of the token with this hash, expired ones included; null where there is none. */
+export async function findBearer(connection: Connection, hash: string): Promise<Bearer | null> {
   const row = await connection
     .selectFrom('tokens')
     .innerJoin('users', 'users.id', 'tokens.user_id')
     .select(['tokens.id', 'tokens.user_id', 'tokens.scopes', 'tokens.expiry', 'users.account_id', 'users.username', 'users.restricted'])
-    .where('tokens.hash', '=', hashToken(token))
+    .where('tokens.hash', '=', hash)
     .executeTakeFirst()
   if (row === undefined) return null
   const { scopes, expiry, username } = row

@@ -17,6 +17,8 @@ import {
   updateDomain,
 } from '../../store/domain-store.ts'
 import { copyRecords, longestRecordName } from '../../store/record-store.ts'
+import type { Actor } from '../authenticate.ts'
+import { grantToCreator, READS_DOMAIN, WRITES_DOMAIN } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
@@ -28,11 +30,12 @@ const list = defineRoute({
   path: '/domains',
   summary: 'List domains',
   scope: 'domains:read_only',
+  needs: null,
   filter: DOMAIN_FILTER_FIELDS,
   response: pageSchema(DOMAIN),
   handle: async ({ actor, paging, filter }, { database }) => {
     const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
-    const { items, total } = await database.read((connection) => listDomains(connection, actor.accountId, query))
+    const { items, total } = await database.read((connection) => listDomains(connection, actor, query))
     return pageOf(paging, total, items)
   },
 })
@@ -42,11 +45,12 @@ const create = defineRoute<DomainBody & Pick<DomainSettings, 'domain' | 'type'>>
   path: '/domains',
   summary: 'Create a domain',
   scope: 'domains:read_write',
+  needs: { global: 'add_domains' },
   body: DOMAIN_CREATE,
   response: DOMAIN,
   handle: async ({ actor, body }, { database, now, zoneChanged }) => {
     const settings = domainToCreate(body)
-    const domain = await database.write((connection) => insert(connection, actor.accountId, settings, now()))
+    const domain = await database.write((connection) => insert(connection, actor, settings, now()))
     zoneChanged(domain.id)
     return domain
   },
@@ -57,6 +61,7 @@ const get = defineRoute({
   path: '/domains/{domainId}',
   summary: 'Read a domain',
   scope: 'domains:read_only',
+  needs: READS_DOMAIN,
   response: DOMAIN,
   handle: ({ actor, ids }, { database }) => database.read((connection) => find(connection, actor.accountId, ids['domainId'])),
 })
@@ -66,6 +71,7 @@ const update = defineRoute<DomainBody>({
   path: '/domains/{domainId}',
   summary: 'Update a domain',
   scope: 'domains:read_write',
+  needs: WRITES_DOMAIN,
   body: DOMAIN_UPDATE,
   response: DOMAIN,
   handle: async ({ actor, ids, body }, { database, now, zoneChanged }) => {
@@ -89,6 +95,7 @@ const remove = defineRoute({
   path: '/domains/{domainId}',
   summary: 'Delete a domain with its records',
   scope: 'domains:read_write',
+  needs: WRITES_DOMAIN,
   response: EMPTY,
   handle: async ({ actor, ids }, { database, zoneChanged }) => {
     const id = ids['domainId'] as number
@@ -103,13 +110,14 @@ const clone = defineRoute<{ readonly domain: string }>({
   path: '/domains/{domainId}/clone',
   summary: 'Clone a domain with its records',
   scope: 'domains:read_write',
+  needs: { ...WRITES_DOMAIN, global: 'add_domains' },
   body: DOMAIN_CLONE,
   response: DOMAIN,
   handle: async ({ actor, ids, body }, { database, now, zoneChanged }) => {
     const name = domainToClone(body)
     const domain = await database.write(async (connection) => {
       const source = await find(connection, actor.accountId, ids['domainId'])
-      const cloned = await insert(connection, actor.accountId, { ...source, domain: name, status: 'active' }, now())
+      const cloned = await insert(connection, actor, { ...source, domain: name, status: 'active' }, now())
       await checkRecordNames(connection, source.id, name)
       const copied = await copyRecords(connection, source.id, cloned.id, now())
       await changeRecordCount(connection, actor.accountId, cloned.id, copied, now())
@@ -135,13 +143,14 @@ async function hold(connection: Connection, accountId: number, id: number | unde
   return domain
 }
 
-async function insert(connection: Connection, accountId: number, settings: DomainSettings, now: string): Promise<StoredDomain> {
+async function insert(connection: Connection, actor: Actor, settings: DomainSettings, now: string): Promise<StoredDomain> {
   const { domain, type, status, description, group, tags, soa_email, master_ips, axfr_ips } = settings
   const { expire_sec, refresh_sec, retry_sec, ttl_sec } = settings
   const times = { expire_sec, refresh_sec, retry_sec, ttl_sec }
   const row = { domain, type, status, description, group, tags, soa_email, master_ips, axfr_ips, ...times }
-  const inserted = await insertDomain(connection, accountId, row, now)
+  const inserted = await insertDomain(connection, actor.accountId, row, now)
   if (inserted === null) throw domainTaken()
+  await grantToCreator(connection, actor, 'domain', inserted.id)
   return inserted
 }
 

@@ -14,6 +14,7 @@ import {
   type RecordFields,
   updateRecord,
 } from '../../store/record-store.ts'
+import { READS_DOMAIN, WRITES_DOMAIN } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound, type RequestFault } from '../request-error.ts'
 import { type Call, defineRoute, type Limits, type Service } from '../route.ts'
@@ -25,6 +26,7 @@ const list = defineRoute({
   path: '/domains/{domainId}/records',
   summary: "List a domain's records",
   scope: 'domains:read_only',
+  needs: READS_DOMAIN,
   filter: RECORD_FILTER_FIELDS,
   response: pageSchema(RECORD),
   handle: async ({ actor, ids, paging, filter }, { database }) => {
@@ -42,6 +44,7 @@ const create = defineRoute<RecordBody & { readonly type: string }>({
   path: '/domains/{domainId}/records',
   summary: 'Create a record',
   scope: 'domains:read_write',
+  needs: WRITES_DOMAIN,
   body: RECORD_CREATE,
   response: RECORD,
   handle: ({ body, remoteAddress, ...call }, service) =>
@@ -57,6 +60,7 @@ const get = defineRoute({
   path: '/domains/{domainId}/records/{recordId}',
   summary: 'Read a record',
   scope: 'domains:read_only',
+  needs: READS_DOMAIN,
   response: RECORD,
   handle: ({ actor, ids }, { database }) =>
     database.read(async (connection) => {
@@ -72,6 +76,7 @@ const update = defineRoute<RecordBody>({
   path: '/domains/{domainId}/records/{recordId}',
   summary: 'Update a record',
   scope: 'domains:read_write',
+  needs: WRITES_DOMAIN,
   body: RECORD_UPDATE,
   response: RECORD,
   handle: ({ body, remoteAddress, ...call }, service) =>
@@ -90,6 +95,7 @@ const remove = defineRoute({
   path: '/domains/{domainId}/records/{recordId}',
   summary: 'Delete a record',
   scope: 'domains:read_write',
+  needs: WRITES_DOMAIN,
   response: EMPTY,
   handle: (call, service) =>
     changeRecords(call, service, -1, async (connection, domain) => {

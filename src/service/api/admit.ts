@@ -1,0 +1,58 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Actor, authenticate } from './authenticate.ts'
+import { type Allowance, addressCaller, RateLimited } from './rate-limit.ts'
+import { RequestError } from './request-error.ts'
+import type { Route, Service } from './route.ts'
+import { allowsScopes, type Scope } from './scopes.ts'
+
+/**
+ * Who a request acts for; null for nobody, where the operation is open and the request has no token. Throws 401 without a valid
+ * token that has the scopes, 429 where the caller has made too many requests. Tells about both in the answer's headers.
+ */
+export async function admit(request: FastifyRequest, reply: FastifyReply, route: Route, service: Service): Promise<Actor | null> {
+  const scopes = scopesOf(route)
+  reply.headers({ 'x-oauth-scopes': 'unknown', 'x-accepted-oauth-scopes': scopes.join(',') || '*' })
+  try {
+    const actor = await identify(request, reply, route, service)
+    if (actor === null) return null
+    reply.header('x-oauth-scopes', actor.scopes)
+    count(reply, `token ${actor.tokenId}`, route, service)
+    if (!allowsScopes(actor.scopes, scopes)) throw lacksScope()
+    return actor
+  } catch (error) {
+    if (!(error instanceof RateLimited)) throw error
+    tell(reply, error.allowance)
+    reply.header('retry-after', error.retryAfter)
+    throw error
+  }
+}
+
+/** A request without a valid token counts as one of its address. */
+async function identify(request: FastifyRequest, reply: FastifyReply, route: Route, service: Service): Promise<Actor | null> {
+  const { authorization } = request.headers
+  try {
+    if (!route.open || authorization !== undefined) return await authenticate(service, authorization, request.ip)
+  } catch (error) {
+    if (error instanceof RequestError && !(error instanceof RateLimited)) count(reply, addressCaller(request.ip), route, service)
+    throw error
+  }
+  count(reply, addressCaller(request.ip), route, service)
+  return null
+}
+
+function count(reply: FastifyReply, caller: string, route: Route, { limiter }: Service): void {
+  tell(reply, limiter.take(caller, `${route.method} ${route.path}`, route.rate))
+}
+
+function tell(reply: FastifyReply, allowance: Allowance | null): void {
+  if (allowance === null) return
+  const { limit, remaining, reset } = allowance
+  reply.headers({ 'x-ratelimit-limit': limit, 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': reset })
+}
+
+/** The scopes that an operation needs, all of them. */
+export const scopesOf = ({ scope }: Pick<Route, 'scope'>): readonly Scope[] =>
+  scope === null ? [] : typeof scope === 'string' ? [scope] : scope
+
+const lacksScope = (): RequestError =>
+  new RequestError(401, [{ field: null, reason: 'Your OAuth token is not authorized to use this endpoint.' }])

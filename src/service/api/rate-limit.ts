@@ -1,0 +1,155 @@
+/**
+ * Rate limits. Requests are counted in fixed windows of time: a window begins with the first request that finds none, and what
+ * comes after its limit is refused until it ends. The counters are of one process and not kept.
+ */
+import { isIPv4 } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { RequestError } from './request-error.ts'
+
+/** So many requests within so many seconds. */
+export interface RateWindow {
+  readonly requests: number
+  readonly seconds: number
+}
+
+export interface RateLimits {
+  /** Requests of one caller, to all operations together; null for no limit. A caller is a token or, without one, an address. */
+  readonly general: RateWindow | null
+  /** Requests of one caller to one operation, unless the operation has a limit of its own; null for no limit. */
+  readonly operation: RateWindow | null
+  /** Requests of one address with tokens that are not valid; null for no limit. */
+  readonly failures: RateWindow | null
+}
+
+export const DEFAULT_RATE_LIMITS: RateLimits = { general: null, operation: null, failures: { requests: 1000, seconds: 60 } }
+
+/** So many requests a minute to one operation, and as many in each of two minutes to all of them together. */
+export const requestsPerMinute = (requests: number): Pick<RateLimits, 'general' | 'operation'> => ({
+  general: { requests: 2 * requests, seconds: 120 },
+  operation: { requests, seconds: 60 },
+})
+
+/** What a caller may still do. */
+export interface Allowance {
+  readonly limit: number
+  readonly remaining: number
+  /** Seconds since 1970 at which the window ends. */
+  readonly reset: number
+}
+
+export interface RateLimiter {
+  /**
+   * Counts a request. `own` is the operation's own limit. Returns the tightest allowance, null where nothing is limited; throws
+   * `RateLimited` where there is none left.
+   */
+  take(caller: string, operation: string, own: RateWindow | undefined): Allowance | null
+  /** Throws `RateLimited` where the address has sent too many invalid tokens, unless this one was valid before. */
+  checkGuesses(address: string, hash: string): void
+  failed(address: string, hash: string): void
+  succeeded(hash: string): void
+}
+
+/** A request that is refused until later. */
+export class RateLimited extends RequestError {
+  readonly allowance: Allowance
+  /** Whole seconds to wait, one at least. */
+  readonly retryAfter: number
+
+  constructor(allowance: Allowance, now: number) {
+    super(429, [{ field: null, reason: 'Too many requests' }])
+    this.allowance = allowance
+    this.retryAfter = Math.max(1, Math.ceil(allowance.reset - now / 1000))
+  }
+}
+
+/** Counters at most, of some 100 octets each. Beyond that, the windows that began first are forgotten. */
+const MAX_COUNTERS = 100_000
+
+/** Tokens that are known to have been valid, at most. */
+const MAX_KNOWN = 10_000
+
+interface Counter {
+  count: number
+  /** Milliseconds since 1970. */
+  readonly ends: number
+}
+
+/** `clock` gives milliseconds since 1970. */
+export function createRateLimiter(limits: RateLimits, clock: () => number, maxCounters = MAX_COUNTERS): RateLimiter {
+  /** In the order in which their windows began. */
+  const counters = new Map<string, Counter>()
+  const known = new Set<string>()
+
+  const running = (key: string, { seconds }: RateWindow, now: number): Counter | null => {
+    const counter = counters.get(key)
+    // A window that ends later than it can is of a clock that was set back.
+    return counter !== undefined && counter.ends > now && counter.ends <= now + seconds * 1000 ? counter : null
+  }
+
+  const counterOf = (key: string, window: RateWindow, now: number): Counter => {
+    const counter = running(key, window, now)
+    if (counter !== null) return counter
+    const fresh = { count: 0, ends: now + window.seconds * 1000 }
+    counters.delete(key)
+    for (const [first, { ends }] of counters) {
+      if (ends > now && counters.size < maxCounters) break
+      counters.delete(first)
+    }
+    counters.set(key, fresh)
+    return fresh
+  }
+
+  return {
+    take: (caller, operation, own) => {
+      const now = clock()
+      const perOperation = limits.operation === null ? null : (own ?? limits.operation)
+      const counted = [
+        ...(limits.general ? [{ window: limits.general, counter: counterOf(caller, limits.general, now) }] : []),
+        ...(perOperation ? [{ window: perOperation, counter: counterOf(`${caller} ${operation}`, perOperation, now) }] : []),
+      ]
+      for (const { window, counter } of counted) {
+        if (counter.count >= window.requests) throw new RateLimited(allowanceOf(window, counter), now)
+      }
+      for (const { counter } of counted) counter.count += 1
+      const allowances = counted.map(({ window, counter }) => allowanceOf(window, counter))
+      return allowances.reduce<Allowance | null>((least, one) => (least && least.remaining <= one.remaining ? least : one), null)
+    },
+    checkGuesses: (address, hash) => {
+      if (limits.failures === null || known.has(hash)) return
+      const now = clock()
+      const counter = running(failuresOf(address), limits.failures, now)
+      if (counter && counter.count >= limits.failures.requests) throw new RateLimited(allowanceOf(limits.failures, counter), now)
+    },
+    failed: (address, hash) => {
+      known.delete(hash)
+      if (limits.failures !== null) counterOf(failuresOf(address), limits.failures, clock()).count += 1
+    },
+    succeeded: (hash) => {
+      if (limits.failures === null || known.has(hash)) return
+      if (known.size >= MAX_KNOWN) known.delete(known.values().next().value as string)
+      known.add(hash)
+    },
+  }
+}
+
+/** The caller that an address stands for: an IPv4 address, or the /64 of an IPv6 address, which one host has whole. */
+export function addressCaller(address: string): string {
+  if (isIPv4(address)) return address
+  const bare = address.replace(/%.*$/, '')
+  if (!ipaddr.IPv6.isValid(bare)) return address
+  const parsed = ipaddr.IPv6.parse(bare)
+  return parsed.isIPv4MappedAddress()
+    ? parsed.toIPv4Address().toString()
+    : `${parsed.parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(':')}::/64`
+}
+
+const failuresOf = (address: string): string => `failures ${addressCaller(address)}`
+
+const allowanceOf = ({ requests }: RateWindow, { count, ends }: Counter): Allowance => ({
+  limit: requests,
+  remaining: Math.max(0, requests - count),
+  reset: Math.ceil(ends / 1000),
+})
