@@ -53,6 +53,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
     at: desired.at,
     difference,
     domain,
+    unmanaged: desired.unmanaged,
     records: desired.absent || transferred ? 'left' : 'changed',
     deletesZone: domain?.action === 'delete',
     desiredRecords: fitted.records.length,

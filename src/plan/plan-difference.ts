@@ -1,7 +1,7 @@
 /** From what stands between the records a zone has and those it should have to the plan that closes it: safety limits, calls, their order. Pure. */
 import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
 import type { DomainName } from '../model/domain-name.ts'
-import type { ExistingZone, RefusalName } from '../model/zone.ts'
+import type { ExistingZone, RefusalName, UnmanagedSelector } from '../model/zone.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Change, DomainChange, RecordChange } from './change.ts'
 import { orderCalls } from './change-order.ts'
@@ -11,6 +11,7 @@ import { leastCalls, type Preference } from './least-calls.ts'
 import type { Call } from './pair-records.ts'
 import type { CallCount, RenderedState, ZonePlan } from './plan.ts'
 import { type SafetyThresholds, safetyRefusals } from './safety-limits.ts'
+import { selectorsBeside, unmanagedTest } from './unmanaged.ts'
 
 export interface DifferenceInput {
   readonly zone: DomainName
@@ -24,6 +25,8 @@ export interface DifferenceInput {
   readonly difference: ZoneDifference
   /** The change to the zone itself. */
   readonly domain: DomainChange | null
+  /** Which records the difference leaves to others. */
+  readonly unmanaged?: readonly UnmanagedSelector[] | undefined
   /** Whether records have calls of their own; they have none where they come and go with the zone. */
   readonly records: 'changed' | 'left'
   /** Whether the zone is wanted no more. */
@@ -46,11 +49,13 @@ export function planDifference(input: DifferenceInput): ZonePlan {
   const records = input.records === 'left' ? [] : recordChanges(difference, existingCount, input, diagnostics)
   if (!input.deletesZone) diagnostics.push(...overLimit(input, existingCount))
   const changes = joinChanges(domain, records)
+  const unmanaged = selectorsBeside(changes, input.unmanaged ?? [], zone)
   return {
     zone,
     target,
     exists: existing !== null,
-    fingerprint: fingerprint(existing),
+    fingerprint: fingerprint(existing, unmanagedTest(unmanaged, zone)),
+    ...(unmanaged.length === 0 ? {} : { unmanaged }),
     records: {
       existing: existingCount,
       desired: input.desiredRecords,

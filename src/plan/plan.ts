@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../model/diagnostic.ts'
 import type { DomainName } from '../model/domain-name.ts'
-import type { RefusalName } from '../model/zone.ts'
+import type { RefusalName, UnmanagedSelector } from '../model/zone.ts'
 import type { Change } from './change.ts'
 
 /** A safety limit that stands against a plan, by the name that lifts it. */
@@ -21,8 +21,10 @@ export interface ZonePlan {
   readonly target: string
   /** Whether the zone is there already. */
   readonly exists: boolean
-  /** `sha256:…` over the live state the plan was made from. */
+  /** `sha256:…` over the live state the plan was made from, but for records that are left to others. */
   readonly fingerprint: string
+  /** Which records are left to others: they may come and go between plan and apply. Absent where none are. */
+  readonly unmanaged?: readonly UnmanagedSelector[] | undefined
   readonly records: {
     readonly existing: number
     readonly desired: number

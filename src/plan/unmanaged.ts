@@ -1,6 +1,7 @@
 import { type DomainName, parseDomainName, relativeName } from '../model/domain-name.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { UnmanagedSelector } from '../model/zone.ts'
+import type { Change } from './change.ts'
 
 /** A test for records of `zone` that any of the selectors leaves to others. Cost is linear in the selectors for each record. */
 export function unmanagedTest(selectors: readonly UnmanagedSelector[], zone: DomainName): (record: ResourceRecord) => boolean {
@@ -18,6 +19,24 @@ export function unmanagedTest(selectors: readonly UnmanagedSelector[], zone: Dom
     const relative = relativeName(record.name, zone)
     return tests.some((test) => test(record, relative))
   }
+}
+
+/**
+ * The selectors whose records may come and go while changes wait to be applied, without their places. None where the zone is deleted, with all that is in
+ * it, and where a change is itself of a record they select: of that nothing may move.
+ */
+export function selectorsBeside(
+  changes: readonly Change[],
+  selectors: readonly UnmanagedSelector[],
+  zone: DomainName,
+): readonly UnmanagedSelector[] {
+  const isUnmanaged = unmanagedTest(selectors, zone)
+  const reached = changes.some((change) =>
+    change.subject === 'domain'
+      ? change.action === 'delete'
+      : (change.existing !== null && isUnmanaged(change.existing)) || (change.desired !== null && isUnmanaged(change.desired)),
+  )
+  return reached ? [] : selectors.map(({ at, ...selector }) => selector)
 }
 
 /** A glob over relative names, its Unicode labels as A-labels so that both forms of a name meet. */

@@ -1,7 +1,7 @@
 /** The machine's view: the versioned document of `schemas/plan.schema.json`, which a saved plan is too. Its key order is fixed. */
 import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import { ZONE_SETTINGS, type ZoneSettings } from '../model/zone.ts'
+import { type UnmanagedSelector, ZONE_SETTINGS, type ZoneSettings } from '../model/zone.ts'
 import type { Change } from '../plan/change.ts'
 import type { Outcome, Plan, RenderedState, ZoneOutcome } from '../plan/plan.ts'
 import { jsonText } from './json-text.ts'
@@ -25,6 +25,7 @@ export interface ZoneDocument {
   readonly target: string
   readonly exists: boolean
   readonly fingerprint: string
+  readonly unmanaged?: readonly UnmanagedSelector[]
   readonly records: {
     readonly existing: number
     readonly desired: number
@@ -89,6 +90,7 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
     target: plan.target,
     exists: plan.exists,
     fingerprint: plan.fingerprint,
+    ...(plan.unmanaged === undefined ? {} : { unmanaged: plan.unmanaged.map(selectorDocument) }),
     records: {
       existing: records.existing,
       desired: records.desired,
@@ -104,6 +106,12 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
     ...(readBack === null ? {} : { readBack }),
   }
 }
+
+const selectorDocument = ({ name, type, target }: UnmanagedSelector): UnmanagedSelector => ({
+  ...(name === undefined ? {} : { name }),
+  ...(type === undefined ? {} : { type }),
+  ...(target === undefined ? {} : { target }),
+})
 
 function changeDocument(change: Change, outcome: Outcome | undefined): ChangeDocument {
   const form =

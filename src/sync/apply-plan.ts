@@ -1,5 +1,4 @@
 import type { Diagnostic } from '../model/diagnostic.ts'
-import type { ResourceRecord } from '../model/record.ts'
 import type { Change } from '../plan/change.ts'
 import type { Outcome, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import type { Provider, ProviderCallOptions, ProviderError, ReadZone, ZoneReference } from '../providers/provider.ts'
@@ -21,8 +20,6 @@ export interface ApplicableZone {
   readonly plan: ZonePlan
   readonly reference: ZoneReference | null
   readonly existing: ReadZone | null
-  /** Records that are left to others; none where absent. */
-  readonly isUnmanaged?: ((record: ResourceRecord) => boolean) | undefined
 }
 
 export interface ApplyRun {
@@ -113,7 +110,7 @@ async function confirm(
     if (outcomes.some(({ state }) => state === 'unknown')) await sleep(settlePause)
     const live = await readAgain(plan, provider, reference, outcomes, { stop: run.abort, signal: run.abort })
     const settled = settleOutcomes(plan.changes, outcomes, { before: existing?.records ?? [], live: live?.records ?? null, mayStillAct })
-    const differences = unexpectedDifferences(plan, settled, existing, live, zone.isUnmanaged)
+    const differences = unexpectedDifferences(plan, settled, existing, live)
     const complete = settled.every(({ state }) => state === 'applied')
     const equal = complete && differences.length === 0
     return { plan, outcomes: settled, readBack: equal ? 'equal' : 'different', diagnostics: [...seen, ...differences] }

@@ -2,10 +2,8 @@ import pLimit from 'p-limit'
 import type { Diagnostic } from '../model/diagnostic.ts'
 import { hasErrors } from '../model/diagnostic.ts'
 import type { DomainName } from '../model/domain-name.ts'
-import type { ResourceRecord } from '../model/record.ts'
 import { makeZonePlan } from '../plan/make-plan.ts'
 import type { Plan, ZonePlan } from '../plan/plan.ts'
-import { unmanagedTest } from '../plan/unmanaged.ts'
 import type { Provider, ReadZone, RenderedFile, ZoneReference } from '../providers/provider.ts'
 import { diagnosticOf } from './diagnostic-of.ts'
 import { compareRendered, NOT_RENDERED, type RenderedComparison } from './rendered-state.ts'
@@ -31,7 +29,6 @@ export interface PlannedZone {
   readonly existing: ReadZone | null
   readonly rendered: RenderedComparison
   readonly plan: ZonePlan
-  readonly isUnmanaged: (record: ResourceRecord) => boolean
 }
 
 export interface PlannedRun {
@@ -151,8 +148,7 @@ export async function readAndPlan(
     rendered: rendered.state,
     servedApexNs: rendered.servedApexNs,
   })
-  const isUnmanaged = unmanagedTest(job.desired.unmanaged, job.desired.name)
-  return { job, reference, existing, rendered, isUnmanaged, plan: { ...plan, diagnostics: [...plan.diagnostics, ...file.diagnostics] } }
+  return { job, reference, existing, rendered, plan: { ...plan, diagnostics: [...plan.diagnostics, ...file.diagnostics] } }
 }
 
 interface RenderedReading {

@@ -4,6 +4,7 @@ import { type ExistingRecord, type ResourceRecord, recordKey, sameRecord } from 
 import type { ExistingZone } from '../model/zone.ts'
 import { differingSettings } from '../plan/domain-change.ts'
 import type { Outcome, ZonePlan } from '../plan/plan.ts'
+import { unmanagedTest } from '../plan/unmanaged.ts'
 
 /** Differences that are named one by one. */
 const SHOWN = 20
@@ -28,8 +29,8 @@ export function unexpectedDifferences(
   outcomes: readonly Outcome[],
   before: ExistingZone | null,
   live: ExistingZone | null,
-  isUnmanaged: (record: ResourceRecord) => boolean = () => false,
 ): Diagnostic[] {
+  const isUnmanaged = unmanagedTest(plan.unmanaged ?? [], plan.zone)
   const { certain, possible } = expectedRecords(plan, outcomes, before?.records ?? [])
   const managed = (records: readonly ExistingRecord[]): ExistingRecord[] => records.filter((record) => !isUnmanaged(record))
   const differences = [

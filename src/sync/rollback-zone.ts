@@ -72,6 +72,7 @@ export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rule
     existing: live,
     capabilities: rules.capabilities,
     difference,
+    unmanaged: run.plan.unmanaged,
     domain: intent.domain?.desired ? { ...intent.domain, desired: fitted.settings } : intent.domain,
     records: intent.deletesZone || type === 'slave' ? 'left' : 'changed',
     deletesZone: intent.deletesZone,

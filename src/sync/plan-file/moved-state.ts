@@ -5,6 +5,7 @@ import { differingSettings } from '../../plan/domain-change.ts'
 import { finalRecords } from '../../plan/final-state.ts'
 import { fingerprint } from '../../plan/fingerprint.ts'
 import type { ZonePlan } from '../../plan/plan.ts'
+import { unmanagedTest } from '../../plan/unmanaged.ts'
 import { counted } from '../../report/counts.ts'
 
 export interface MovedState {
@@ -14,17 +15,22 @@ export interface MovedState {
   readonly details: readonly string[]
 }
 
-/** How a zone (null where it is not there) differs from what it was; null where it does not. */
-export function movedState(before: ExistingZone | null, now: ExistingZone | null): MovedState | null {
+/** How a zone (null where it is not there) differs from what it was; null where it does not. Records that are left to others are not compared. */
+export function movedState(
+  before: ExistingZone | null,
+  now: ExistingZone | null,
+  isUnmanaged: (record: ResourceRecord) => boolean = () => false,
+): MovedState | null {
   if (before === null && now === null) return null
   if (before === null)
     return { summary: `it was not there, and is there now with ${counted(now?.records.length ?? 0, 'record')}`, details: [] }
   if (now === null) return { summary: `it is not there any more; it had ${counted(before.records.length, 'record')}`, details: [] }
-  if (fingerprint(before) === fingerprint(now)) return null
+  if (fingerprint(before, isUnmanaged) === fingerprint(now, isUnmanaged)) return null
   const another =
     before.id === now.id ? [] : [`it was deleted and made again: its identifier is ${shownId(now.id)}, and was ${shownId(before.id)}`]
   const settings = settingDetails(before.settings, now.settings)
-  const records = recordDifferences(before.records, now.records)
+  const managed = (zone: ExistingZone): ExistingRecord[] => zone.records.filter((record) => !isUnmanaged(record))
+  const records = recordDifferences(managed(before), managed(now))
   const figures = [
     ...another,
     figure(records.added.length, 'record', 'added'),
@@ -106,10 +112,16 @@ const words = ({ name, type, ttl, data }: ResourceRecord): string =>
   `${name} ${ttl ?? 'default'} ${type} ${data.length > 200 ? `${data.slice(0, 200)}…` : data}`
 
 /** Whether a zone that was `before` is now as if all changes of its plan had been made. */
-export function isAsPlanned({ changes }: ZonePlan, before: ExistingZone | null, now: ExistingZone | null): boolean {
+export function isAsPlanned({ zone, changes, unmanaged = [] }: ZonePlan, before: ExistingZone | null, now: ExistingZone | null): boolean {
   const own = changes.find((change) => change.subject === 'domain')
   if (now === null) return own?.action === 'delete'
   if (own?.subject === 'domain' && (own.desired === null || differingSettings(now.settings, own.desired).length > 0)) return false
-  const contents = (records: readonly ResourceRecord[]): string => records.map(contentKey).sort().join('\n')
+  const isUnmanaged = unmanagedTest(unmanaged, zone)
+  const contents = (records: readonly ResourceRecord[]): string =>
+    records
+      .filter((record) => !isUnmanaged(record))
+      .map(contentKey)
+      .sort()
+      .join('\n')
   return contents(finalRecords(before?.records ?? [], changes)) === contents(now.records)
 }

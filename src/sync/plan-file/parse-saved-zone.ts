@@ -8,6 +8,7 @@ import type { Change } from '../../plan/change.ts'
 import { fingerprint } from '../../plan/fingerprint.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { countCalls } from '../../plan/plan-difference.ts'
+import { selectorsBeside, unmanagedTest } from '../../plan/unmanaged.ts'
 import type { DiagnosticDocument } from '../../report/plan-document.ts'
 import { changesProblem } from './changes-problem.ts'
 import { existingRecords, parseSavedChange } from './parse-saved-change.ts'
@@ -34,7 +35,10 @@ export function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
   }
   const problem = changesProblem(changes, exists)
   if (problem !== null) return fault(`.changes${problem}`)
-  if ((existing !== null || !exists) && document.fingerprint !== fingerprint(existing))
+  const { unmanaged } = document
+  if (unmanaged !== undefined && selectorsBeside(changes, unmanaged, zone).length === 0)
+    return fault('.unmanaged has records that the plan changes')
+  if ((existing !== null || !exists) && document.fingerprint !== fingerprint(existing, unmanagedTest(unmanaged ?? [], zone)))
     return fault('.fingerprint is not that of its state')
 
   const diagnostics = document.diagnostics.map(parseSavedDiagnostic)
@@ -46,6 +50,7 @@ export function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
       target,
       exists,
       fingerprint: document.fingerprint,
+      ...(unmanaged === undefined ? {} : { unmanaged }),
       records: { ...records },
       changes,
       calls: countCalls(changes),

@@ -3,11 +3,13 @@ import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { ExistingZone } from '../../model/zone.ts'
 import type { ZonePlan } from '../../plan/plan.ts'
+import { unmanagedTest } from '../../plan/unmanaged.ts'
 import type { Provider, ReadZone, ZoneReference } from '../../providers/provider.ts'
 import type { ApplicableZone } from '../apply-plan.ts'
 import { diagnosticOf } from '../diagnostic-of.ts'
 import type { OnProgress } from '../zone-job.ts'
 import { isAsPlanned, type MovedState, movedState } from './moved-state.ts'
+import { othersInTheWay } from './others-in-the-way.ts'
 
 /** Zones read at once; requests are bounded by each provider itself. */
 const ZONES_AT_ONCE = 16
@@ -93,12 +95,23 @@ async function rereadZone(
   if (!(references instanceof Map)) return unread(references as Diagnostic)
   const reference = references.get(plan.zone) ?? null
   try {
-    const live = reference && (await providerOf(run.providers, plan.target).readZone(reference, { signal: run.signal }))
-    const moved = movedState(existing, live)
-    return { plan, reference, existing: live, diagnostics: moved === null ? [] : staleDiagnostics(plan, existing, live, moved, run.since) }
+    const provider = providerOf(run.providers, plan.target)
+    const live = reference && (await provider.readZone(reference, { signal: run.signal }))
+    const moved =
+      movedState(existing, live, unmanagedTest(plan.unmanaged ?? [], plan.zone)) ??
+      othersInTheWay(plan, existing, live, provider.capabilities)
+    if (moved === null) return { plan: recounted(plan, live), reference, existing: live, diagnostics: [] }
+    return { plan, reference, existing: live, diagnostics: staleDiagnostics(plan, existing, live, moved, run.since) }
   } catch (error) {
     return unread(diagnosticOf(error))
   }
+}
+
+/** A plan whose zone has not moved, by the number of records there are now: those left to others may have come and gone. */
+function recounted(plan: ZonePlan, live: ExistingZone | null): ZonePlan {
+  const { records } = plan
+  const more = live === null ? 0 : live.records.length - records.existing
+  return more === 0 ? plan : { ...plan, records: { ...records, existing: records.existing + more, unmanaged: records.unmanaged + more } }
 }
 
 /** One error, and a notice for each of the first differences. */

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
-import type { ExistingZone } from '../../../src/model/zone.ts'
+import type { DesiredZone, ExistingZone } from '../../../src/model/zone.ts'
+import { fingerprint } from '../../../src/plan/fingerprint.ts'
 import { CLOUD_CAPABILITIES } from '../../../src/providers/cloud/capabilities.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
 import { checkTargets } from '../../../src/sync/plan-file/check-targets.ts'
@@ -113,6 +114,50 @@ describe('a plan that was saved', () => {
       change.subject === 'record' && change.desired ? { ...change, desired: { ...change.desired, data } } : change,
     )
     expect(parse(savedText([{ plan: { ...plan, changes }, existing: existingZone(ORIGIN, '') }])).diagnostics).toEqual([])
+  })
+})
+
+describe('what is left to others', () => {
+  const SELECTORS = [{ name: '_acme-challenge*', type: 'TXT' }, { target: '198.51.100.*' }]
+  const existing = existingZone(ORIGIN, 'www A 192.0.2.1\n_acme-challenge TXT "x"\nlab A 198.51.100.7')
+  const planWith = (unmanaged: DesiredZone['unmanaged']) =>
+    planOf('', '', { existing, desired: desiredZone(ORIGIN, 'www A 192.0.2.2', { unmanaged }), allow: new Set(['deletes']) })
+
+  test('is in the plan, which has the fingerprint of all else', () => {
+    const plan = planWith(SELECTORS.map((selector) => ({ ...selector, at: { file: 'zone', line: 1, column: 1 } })))
+    expect(plan.fingerprint).toBe(fingerprint({ ...existing, records: existing.records.slice(0, 1) }))
+    const text = savedText([{ plan, existing }])
+    validate(JSON.parse(text))
+    expect(validate.errors ?? []).toEqual([])
+    const { saved, diagnostics } = parse(text)
+    expect(diagnostics).toEqual([])
+    expect(saved?.plan.zones[0]?.unmanaged).toEqual(SELECTORS)
+    expect(saved?.zones[0]?.existing).toEqual(existing)
+  })
+
+  test('of a zone that goes with all that is in it nothing is', () => {
+    const desired = desiredZone(ORIGIN, '', { absent: true, unmanaged: SELECTORS })
+    const plan = planOf('', '', { existing, desired, allow: new Set(['delete-zone']) })
+    expect(plan.fingerprint).toBe(fingerprint(existing))
+    expect(parse(savedText([{ plan, existing }])).saved?.plan.zones[0]?.unmanaged).toBeUndefined()
+    const forged = resealed(savedText([{ plan, existing }]), (document) => void Object.assign(document.zones[0], { unmanaged: SELECTORS }))
+    expect(refusal(parse(forged))).toMatch(/\.unmanaged has records that the plan changes/)
+  })
+
+  test.each<[string, unknown, RegExp]>([
+    ['all records', [{ name: '*' }], /\.unmanaged has records that the plan changes/],
+    ['what the plan deletes', [...SELECTORS, { target: '192.0.2.1' }], /\.unmanaged has records that the plan changes/],
+    ['what the plan makes', [...SELECTORS, { target: '192.0.2.2' }], /\.unmanaged has records that the plan changes/],
+    ['something else', [{ name: 'elsewhere' }], /\.fingerprint is not that of its state/],
+    ['nothing', [], /unmanaged must NOT have fewer than 1 items/],
+    ['a selector of everything', [{}], /unmanaged\/0 must NOT have fewer than 1 properties/],
+    ['a selector that is text', ['*'], /unmanaged\/0 must be object/],
+    ['a name that is none', [{ name: 1 }], /unmanaged\/0\/name must be string/],
+    ['an unknown key', [{ name: 'a', file: 'b' }], /unmanaged\/0 .*"file"/],
+    ['more than any definition has', Array.from({ length: 20_001 }, () => ({ name: 'a' })), /unmanaged must NOT have more than 20000/],
+  ])('%s, by hand: refused', (_, unmanaged, expected) => {
+    const text = savedText([{ plan: planWith(SELECTORS), existing }])
+    expect(refusal(parse(resealed(text, put('zones.0.unmanaged', unmanaged))))).toMatch(expected)
   })
 })
 
