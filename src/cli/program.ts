@@ -143,6 +143,7 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       .option('--overwrite', 'put back also what others changed again since')
       .addOption(reportFormat(['text', 'json', 'markdown', 'html', 'github']))
       .option('-y, --yes', 'do not ask')
+      .option('--timeout <seconds>', 'begin nothing new after this time', positiveInteger)
       .option('--wait <seconds>', 'wait so long for other runs that are changing a zone', positiveInteger),
     async () => (await import('./commands/rollback.ts')).rollback,
   )

@@ -37,8 +37,10 @@ export interface GuardedRun {
   release(): void
 }
 
-/** Locks the zones of a run. Null, and said why, where another run has one of them. */
-export async function guardRun(io: CliIo, console: Console, request: GuardRequest): Promise<GuardedRun | null> {
+export type Guard = { readonly run: GuardedRun } | { readonly run: null; readonly diagnostic: Diagnostic }
+
+/** Locks the zones of a run. None, and said why, where another run has one of them. */
+export async function guardRun(io: CliIo, console: Console, request: GuardRequest): Promise<Guard> {
   const { journal: folder, command, zones, wait = 0, signal } = request
   const id = runId(io.now(), () => randomInt(0x10000) / 0x10000)
   const owner = ownProcess()
@@ -55,12 +57,12 @@ export async function guardRun(io: CliIo, console: Console, request: GuardReques
   }).catch((error: unknown) => unwritable(error, folder))
   if (locks.state === 'held') {
     console.diagnostics([locks.diagnostic])
-    return null
+    return { run: null, diagnostic: locks.diagnostic }
   }
   // A second Ctrl-C and faults of the program end it without further ado.
   process.once('exit', locks.release)
   let journal: Journal | null = null
-  return {
+  const run: GuardedRun = {
     async apply(plan, pending, run, rollsBack) {
       const targets = run.providers
       const begun = {
@@ -93,6 +95,7 @@ export async function guardRun(io: CliIo, console: Console, request: GuardReques
       locks.release()
     },
   }
+  return { run }
 }
 
 /** An error that is not the system's is thrown on. */

@@ -40,11 +40,13 @@ export async function apply(io: CliIo, [args]: readonly [string[]], options: App
     }
     const zones = workspace.saved?.plan.zones ?? workspace.jobs.map(({ desired, target }) => ({ zone: desired.name, target }))
     const guard = { journal: workspace.journal, command: 'apply', zones, wait: options.wait, signal: interruption.signal } as const
-    const run = await guardRun(io, console, guard)
-    if (run === null) {
-      if (options.format !== 'text') console.plan(emptyPlan(io, workspace.diagnostics), options.format)
+    const guarded = await guardRun(io, console, guard)
+    if (guarded.run === null) {
+      const diagnostics = [...workspace.diagnostics, guarded.diagnostic]
+      if (options.format !== 'text') console.plan(emptyPlan(io, diagnostics), options.format)
       return interruption.status() ?? EXIT.failure
     }
+    const { run } = guarded
     return await endRun(run, () => planAndApply(io, workspace, console, interruption, run, options))
   } finally {
     interruption.release()
@@ -97,6 +99,7 @@ export async function makeChanges(
   const readAt = io.now().getTime()
   if (interruption.signal.aborted) {
     console.say('Nothing was applied.')
+    if (!inText) console.outcome(ready.plan, [], options.format)
     return interruption.status() ?? EXIT.failure
   }
   if (!options.isSaved) reportPlanDiagnostics(ready.plan, console, options.format)
@@ -118,7 +121,10 @@ export async function makeChanges(
   const outcomes = await runApply(workspace, current, console, interruption, (zones, hooks) =>
     run.apply(current.plan, zones, hooks, options.rollsBack),
   )
-  if (outcomes === null) return EXIT.failure
+  if (outcomes === null) {
+    if (!inText) console.outcome(current.plan, [], options.format)
+    return EXIT.failure
+  }
   console.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
   console.outcome(current.plan, outcomes, options.format, { planShown: inText })
   return interruption.status() ?? statusOfOutcomes(outcomes)

@@ -53,9 +53,10 @@ export async function rollback(io: CliIo, [args]: readonly [string[]], options: 
     if (!isFine || workspace.run === null) return failed(workspace.diagnostics)
     const zones = workspace.run.begin.zones.filter(workspace.isAsked)
     const { journal } = workspace
-    const guard = await guardRun(io, console, { journal, command: 'rollback', zones, wait: options.wait, signal: interruption.signal })
-    if (guard === null) return failed([])
-    return await endRun(guard, () => rollBack(io, workspace, console, interruption, guard, options))
+    const guarded = await guardRun(io, console, { journal, command: 'rollback', zones, wait: options.wait, signal: interruption.signal })
+    if (guarded.run === null) return failed([guarded.diagnostic])
+    const { run } = guarded
+    return await endRun(run, () => rollBack(io, workspace, console, interruption, run, options))
   } finally {
     interruption.release()
     await workspace.close()

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { systemFault } from '../../definitions/read-text.ts'
 import { fault, ok, type Result } from '../../model/result.ts'
@@ -5,12 +6,15 @@ import { fault, ok, type Result } from '../../model/result.ts'
 /** Octets a plan file may have: changes of some 400,000 records. */
 export const MAX_PLAN_OCTETS = 64 * 1024 * 1024
 
+/** Opening a named pipe must not wait for somebody to write into it. */
+const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The text of a plan file. One that is too large is not read; one that grows while it is read is not read on. */
 export async function readPlanText(path: string): Promise<Result<string>> {
   try {
-    const handle = await open(path)
+    const handle = await open(path, READ)
     try {
       const facts = await handle.stat()
       if (!facts.isFile()) return fault('is not a file')
@@ -35,7 +39,7 @@ export async function readPlanText(path: string): Promise<Result<string>> {
 /** What a file of that name would be to `apply`: its first octets tell a saved plan from a zone file that is called like its zone. */
 export async function looksLikePlan(path: string): Promise<boolean> {
   try {
-    const handle = await open(path)
+    const handle = await open(path, READ)
     try {
       if (!(await handle.stat()).isFile()) return false
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(256), 0, 256, 0)

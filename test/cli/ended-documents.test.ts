@@ -1,0 +1,95 @@
+/** A run that a machine reads ends with a document, however it ends. */
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { builtProgram, startProgram } from '../support/built-program.ts'
+import type { Script } from './front.ts'
+import { openScene, type Scene, TOKEN } from './scene.ts'
+
+beforeAll(async () => void (await builtProgram()))
+
+interface PlanDocument {
+  readonly format: string
+  readonly zones: readonly { readonly changes: readonly { readonly outcome?: unknown }[] }[]
+  readonly diagnostics: readonly { readonly code: string }[]
+}
+
+const documentOf = (text: string): PlanDocument => JSON.parse(text)
+
+/** Reads are not answered. */
+const noReads: Script = ({ method }) => (method === 'GET' ? 'silence' : null)
+
+async function endedBy(scene: Scene, signal: NodeJS.Signals, ...args: string[]) {
+  const run = await startProgram([...args, '--format', 'json'], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
+  onTestFinished(() => run.kill('SIGKILL'))
+  while (scene.front.heard.length === 0) await wait(5)
+  run.kill(signal)
+  return { ...(await run.ended), document: documentOf(run.stdout()), stderr: run.stderr() }
+}
+
+describe('a JSON document comes', () => {
+  test.each([['SIGTERM', 143] as const, ['SIGINT', 130] as const])('from an apply that %s ends while it reads', async (signal, status) => {
+    const scene = await openScene({ script: noReads })
+    const ended = await endedBy(scene, signal, 'apply', '--yes')
+    expect(ended.status).toBe(status)
+    expect(ended.document).toMatchObject({ format: 'zonewright-plan' })
+    expect(ended.document.zones.flatMap(({ changes }) => changes.map(({ outcome }) => outcome))).not.toContain('applied')
+    expect(scene.front.mutations()).toEqual([])
+  })
+
+  test('from an apply that finds its zone locked, with who has it', async () => {
+    const scene = await openScene({ script: noReads })
+    const first = await startProgram(['apply', '--yes'], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
+    onTestFinished(() => first.kill('SIGKILL'))
+    while (scene.front.heard.length === 0) await wait(5)
+    const second = await scene.run('apply', '--yes', '--format', 'json')
+    expect(second.status).toBe(1)
+    expect(documentOf(second.stdout).diagnostics).toMatchObject([{ code: 'zone-locked' }])
+  })
+
+  test('from an apply whose journal cannot be written', async () => {
+    const scene = await openScene()
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    scene.write({
+      'zones/example.com.yaml': 'domain: example.com\nsoa_email: hostmaster@example.com\nrecords:\n  x: {type: A, value: 192.0.2.9}\n',
+    })
+    const runs = join(scene.folder, '.zonewright/runs')
+    execFileSync('mv', [runs, `${runs}.away`])
+    writeFileSync(runs, '')
+    const applied = await scene.run('apply', '--yes', '--allow', 'deletes', '--format', 'json')
+    expect(applied.status).toBe(1)
+    expect(applied.stderr).toContain('journal-failed')
+    expect(documentOf(applied.stdout).zones).toHaveLength(1)
+  })
+})
+
+test('a rollback has a time too', async () => {
+  let late = false
+  const scene = await openScene({
+    script: async ({ method }) => {
+      if (late && method !== 'GET') await wait(700)
+      return null
+    },
+  })
+  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const more = Array.from({ length: 20 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1}\n`).join('')
+  scene.write({
+    'zones/example.com.yaml': `domain: example.com\nsoa_email: hostmaster@example.com\nrecords:\n  '': {type: A, value: 192.0.2.1}\n${more}`,
+  })
+  expect((await scene.run('apply', '--yes', '--allow', 'deletes')).status).toBe(0)
+  late = true
+  const back = await scene.run('rollback', '--last', '--yes', '--timeout', '1', '--parallelism', '2', '--allow', 'deletes')
+  expect(back.stderr).toContain('The 1 s of --timeout are over')
+  expect(back.stdout).toContain('skipped: the time of the run, 1 s, is over')
+  expect(back.status).toBe(4)
+})
+
+test.each(['pipe', 'pipe.json'])('a named pipe is no plan, and nobody waits for one to come: %s', async (file) => {
+  const scene = await openScene()
+  execFileSync('mkfifo', [join(scene.folder, file)])
+  const result = await scene.run('apply', file, '--yes')
+  expect(result.status).toBe(1)
+  expect(scene.front.mutations()).toEqual([])
+})
