@@ -1,0 +1,96 @@
+import { lookup } from 'node:dns/promises'
+import { isIP, isIPv6 } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import ipaddr from 'ipaddr.js'
+import { isTransferFailure, transferFailure } from './transfer-failure.ts'
+
+/** A name server to transfer from. */
+export interface Peer {
+  readonly address: string
+  readonly port: number
+  /** The address to connect from; null leaves it to the system. */
+  readonly localAddress: string | null
+}
+
+/**
+ * Which name servers the service connects to, and how. Who may import a domain or name the masters of a slave chooses the address that
+ * the service connects to from inside its own network, though never the port, and sees whether a name server is there. Where users are
+ * not trusted with that, `publicOnly` leaves them addresses that everybody can reach.
+ */
+export interface PeerRules {
+  readonly port: number
+  /** Refuses loopback, private, link-local and other addresses that have no meaning in the public Internet. */
+  readonly publicOnly: boolean
+  /** Addresses the service is known to transfer from: those of them that this machine has are connected from. */
+  readonly localAddresses: readonly string[]
+}
+
+/** Milliseconds until a name must be resolved. */
+const RESOLVE_TIMEOUT = 5_000
+
+/** Addresses of one name that are tried. */
+const MAX_ADDRESSES = 8
+
+/** The peers that an address or a host name stands for, one at least. Rejects with a `TransferFailure`. */
+export async function findPeers(nameserver: string, rules: PeerRules): Promise<Peer[]> {
+  const addresses = isIP(nameserver) !== 0 ? [nameserver] : await resolve(nameserver)
+  const peers: Peer[] = []
+  let failure: unknown
+  for (const address of addresses.slice(0, MAX_ADDRESSES)) {
+    try {
+      peers.push(peerAt(address, rules))
+    } catch (error) {
+      if (!isTransferFailure(error)) throw error
+      failure = error
+    }
+  }
+  if (peers.length === 0) throw failure
+  return peers
+}
+
+/** The peer at an address. Throws a `TransferFailure` where the service does not connect to it. */
+export function peerAt(address: string, { port, publicOnly, localAddresses }: PeerRules): Peer {
+  if (!isAllowed(address, publicOnly)) throw transferFailure('forbidden', 'has an address that the service does not connect to')
+  return { address, port, localAddress: ownAddress(localAddresses, isIPv6(address)) }
+}
+
+/** Nobody in particular is at the unspecified, multicast and broadcast addresses; the first of them even means this machine. */
+const NOBODY: ReadonlySet<string> = new Set(['unspecified', 'multicast', 'broadcast'])
+
+function isAllowed(address: string, publicOnly: boolean): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const range = ipaddr.process(address).range()
+  return publicOnly ? range === 'unicast' : !NOBODY.has(range)
+}
+
+async function resolve(name: string): Promise<string[]> {
+  let late: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    late = setTimeout(
+      () => reject(transferFailure('timeout', `has a name that was not resolved within ${RESOLVE_TIMEOUT / 1000} s`)),
+      RESOLVE_TIMEOUT,
+    )
+  })
+  try {
+    return (await Promise.race([lookup(name, { all: true }), timeout])).map(({ address }) => address)
+  } catch (error) {
+    if (isTransferFailure(error)) throw error
+    throw transferFailure('unresolved', 'has a name without an address', error)
+  } finally {
+    clearTimeout(late)
+  }
+}
+
+/** The first of the addresses that this machine has in the family; null where it has none, as behind a translation of addresses. */
+function ownAddress(addresses: readonly string[], isV6: boolean): string | null {
+  const candidates = addresses.filter((address) => isIPv6(address) === isV6)
+  if (candidates.length === 0) return null
+  const own = new Set(Object.values(networkInterfaces()).flatMap((entries) => entries?.map(({ address }) => address) ?? []))
+  return candidates.find((address) => own.has(address)) ?? null
+}
+
+/** An address as it is compared: IPv4 in the form a socket of both families gives becomes IPv4, IPv6 loses its zone and its variants. */
+export function plainAddress(address: string): string {
+  const [bare = ''] = address.split('%')
+  return ipaddr.isValid(bare) && isIP(bare) !== 0 ? ipaddr.process(bare).toString() : address
+}

@@ -1,0 +1,120 @@
+/** The service's client of other name servers: asks for a zone's SOA, and for the zone (AXFR, RFC 5936), over TCP alone. */
+import { randomInt } from 'node:crypto'
+import { decodeMessage } from '../../formats/wire/decode-message.ts'
+import { encodeMessage } from '../../formats/wire/encode-message.ts'
+import { CLASS, createQuery, type Message, RCODE, rcodeName, type WireRecord } from '../../formats/wire/message.ts'
+import { createAxfrQuery, createTransferReader } from '../../formats/wire/transfer.ts'
+import { type DomainName, isAtOrBelow } from '../../model/domain-name.ts'
+import { rdataFields } from '../../model/rdata/canonical.ts'
+import { type SerialNumber, serialNumber } from '../../model/serial-number.ts'
+import type { Ttl } from '../../model/ttl.ts'
+import type { ServedRecord } from '../nameserver/zone-data.ts'
+import { type ExchangeLimits, exchange } from './exchange.ts'
+import type { Peer } from './peer.ts'
+import { transferFailure } from './transfer-failure.ts'
+
+export interface TransferLimits extends ExchangeLimits {
+  /** Records of the zone. */
+  readonly records: number
+  /** Characters of all records in text form: compressed names can make much of few octets. */
+  readonly characters: number
+}
+
+export const TRANSFER_LIMITS: TransferLimits = {
+  connect: 5_000,
+  idle: 10_000,
+  total: 120_000,
+  octets: 32 * 1024 * 1024,
+  records: 100_000,
+  characters: 64 * 1024 * 1024,
+}
+
+/** What a SOA record says (RFC 1035 section 3.3.13); times are in seconds. */
+export interface SoaFields {
+  readonly mailbox: DomainName
+  readonly serial: SerialNumber
+  readonly refresh: number
+  readonly retry: number
+  readonly expire: number
+  readonly minimum: number
+}
+
+/** A zone as it was transferred: the SOA first, then the records in the order they came, those outside the zone left out. */
+export interface TransferredZone {
+  readonly soa: SoaFields
+  readonly records: readonly ServedRecord[]
+  /** Records that do not belong to the zone. */
+  readonly foreign: number
+}
+
+/** The serial a name server has of a zone. Rejects with a `TransferFailure`. */
+export async function querySerial(peer: Peer, zone: DomainName, limits: ExchangeLimits, signal: AbortSignal): Promise<SerialNumber> {
+  const id = randomInt(0x10000)
+  let serial: SerialNumber | null = null
+  const query = encodeMessage(createQuery(id, { name: zone, type: 'SOA' }))
+  await exchange(peer, query, limits, signal, (octets) => {
+    const message = readMessage(octets, zone, id, 'SOA')
+    const answer = message.answers.find((record) => record.type === 'SOA' && record.name === zone && record.class === CLASS.IN)
+    if (!answer || !message.authoritative) throw transferFailure('not-authoritative', `does not answer for ${zone}`)
+    serial = soaFields(answer.data ?? '').serial
+    return false
+  })
+  return serial as unknown as SerialNumber
+}
+
+/** A whole zone by AXFR. Rejects with a `TransferFailure`. */
+export async function transferZone(peer: Peer, zone: DomainName, limits: TransferLimits, signal: AbortSignal): Promise<TransferredZone> {
+  const id = randomInt(0x10000)
+  const transfer = createTransferReader(zone, id, Number.POSITIVE_INFINITY)
+  let received = 0
+  let characters = 0
+  await exchange(peer, encodeMessage(createAxfrQuery(id, zone)), limits, signal, (octets) => {
+    const message = readMessage(octets, zone, id, 'AXFR')
+    received += message.answers.length
+    // The SOA comes twice.
+    if (received > limits.records + 1) throw transferFailure('too-large', `sent more than ${limits.records} records`)
+    for (const { name, data } of message.answers) characters += name.length + (data?.length ?? 0)
+    if (characters > limits.characters) throw transferFailure('too-large', `sent records of more than ${limits.characters} characters`)
+    const progress = transfer.accept(message)
+    if (!progress.ok) throw malformed(progress.message)
+    return progress.value === 'more'
+  })
+  return readZone(zone, transfer.records)
+}
+
+/** A message that answers the question, or why it does not: thrown as a `TransferFailure`. */
+function readMessage(octets: Buffer, zone: DomainName, id: number, type: string): Message {
+  const decoded = decodeMessage(octets)
+  if (!decoded.ok) throw malformed(decoded.message)
+  const message = decoded.value
+  if (!message.response || message.id !== id) throw malformed('it is not a response to the query')
+  const [question] = message.questions
+  if (question && (question.name !== zone || question.type !== type)) throw malformed('it answers another question')
+  switch (message.rcode) {
+    case RCODE.NOERROR:
+      return message
+    // What servers say of a transfer that their access lists do not allow.
+    case RCODE.REFUSED:
+    case RCODE.NOTAUTH:
+      throw transferFailure('refused', `does not let ${zone} be had from here: the request was refused (${rcodeName(message.rcode)})`)
+    default:
+      throw transferFailure('not-authoritative', `has no good answer for ${zone} (${rcodeName(message.rcode)})`)
+  }
+}
+
+const malformed = (problem: string) => transferFailure('malformed', `sent what is no zone transfer: ${problem}`)
+
+function readZone(zone: DomainName, transferred: readonly WireRecord[]): TransferredZone {
+  const records: ServedRecord[] = []
+  for (const { name, type, ttl, data } of transferred) {
+    if (isAtOrBelow(name, zone) && data !== null) records.push({ name, type, ttl: ttl as Ttl, data })
+  }
+  return { soa: soaFields(records[0]?.data ?? ''), records, foreign: transferred.length - records.length }
+}
+
+/** The fields of canonical SOA rdata. */
+export function soaFields(data: string): SoaFields {
+  const [, mailbox, serial, ...times] = rdataFields(data)
+  const [refresh, retry, expire, minimum] = times.map(Number)
+  return { mailbox, serial: serialNumber(Number(serial)), refresh, retry, expire, minimum } as SoaFields
+}
