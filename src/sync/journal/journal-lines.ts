@@ -1,5 +1,5 @@
 /** The lines of a file without having all of it in memory. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 
 const CHUNK = 1 << 18
 
@@ -8,9 +8,12 @@ const MAX_LINE = 1 << 26
 
 export class LineTooLong extends Error {}
 
+/** Opening a named pipe must not wait for somebody to write into it; what is no file has no lines. */
+const openLines = (path: string): number => openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+
 /** Each line without its end. A last line that has no end was torn and is left out. Throws the system's error, and `LineTooLong`. */
 export function* linesOf(path: string): Generator<string> {
-  const file = openSync(path, 'r')
+  const file = openLines(path)
   try {
     const chunk = Buffer.alloc(CHUNK)
     let rest: Buffer[] = []
@@ -41,7 +44,7 @@ const TAIL = 4096
 /** The first line, and the last one if it has an end and is a short one; what is between is not read. */
 export function outerLinesOf(path: string): { readonly first: string | null; readonly last: string | null } {
   const first = firstLineOf(path)
-  const file = openSync(path, 'r')
+  const file = openLines(path)
   try {
     const { size } = fstatSync(file)
     const tail = Buffer.alloc(Math.min(TAIL, size))

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
   chmodSync,
@@ -248,10 +249,15 @@ describe('the journal of a run', () => {
     rmSync(path)
     mkdirSync(path)
   }
+  const spoilAsPipe = (path: string): void => {
+    rmSync(path)
+    execFileSync('mkfifo', [path])
+  }
   const faults: [string, (path: string) => void, RegExp][] = [
     ['is empty', (path) => truncateSync(path), /no first line/],
     ['is gone', (path) => rmSync(path), /does not exist/],
     ['is a folder', spoilAsFolder, /is a folder|cannot be read/],
+    ['is a named pipe', spoilAsPipe, /no first line/],
     ['begins with something else', (path) => writeFileSync(path, '{"event":"end"}\n'), /first line of its journal is garbled/],
     [
       'is of a later version',
