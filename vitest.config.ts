@@ -8,7 +8,12 @@ const EXCLUDED = ['test/**/fixtures/**', 'test/corpora/**']
 const POSTGRES_ONLY = 'test/service/store/postgres/**/*.test.ts'
 
 /** What has nothing to do with the database, or is about SQLite itself. */
-const WITHOUT_POSTGRES = ['test/service/nameserver/**', 'test/service/store/sqlite/**', 'test/service/group-commit.test.ts']
+const WITHOUT_POSTGRES = [
+  'test/service/nameserver/**',
+  'test/service/transfers/transfer-zone.test.ts',
+  'test/service/store/sqlite/**',
+  'test/service/group-commit.test.ts',
+]
 
 const withPostgres = findPostgres() !== null || requireOrSkip('the service on PostgreSQL', ['postgres'])
 

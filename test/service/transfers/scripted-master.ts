@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { afterEach } from 'vitest'
+import { decodeMessage } from '../../../src/formats/wire/decode-message.ts'
+import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
+import { createFrameReader, frame } from '../../../src/formats/wire/frames.ts'
+import { CLASS, type Message, type WireRecord } from '../../../src/formats/wire/message.ts'
+import type { DomainName } from '../../../src/model/domain-name.ts'
+
+/** What a master does with one message that came over TCP. */
+export type Script = (query: Message, socket: Socket) => void
+
+const open: (() => void)[] = []
+afterEach(() => {
+  for (const close of open.splice(0)) close()
+})
+
+/** A name server of one's own making, gone after the test; returns its port on 127.0.0.1. */
+export async function scriptedMaster(script: Script): Promise<number> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    const framesOf = createFrameReader()
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('data', (chunk: Buffer) => {
+      for (const octets of framesOf(chunk)) {
+        const query = decodeMessage(octets)
+        if (!query.ok) throw new Error(query.message)
+        script(query.value, socket)
+      }
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  open.push(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+export const record = (name: string, type: string, data: string, ttl = 300): WireRecord => ({
+  name: name as DomainName,
+  type,
+  class: CLASS.IN,
+  ttl,
+  data,
+})
+
+export const soa = (serial = 1, times = '3600 600 604800 300', zone = 'example.test.'): WireRecord =>
+  record(zone, 'SOA', `ns1.example.test. hostmaster.example.test. ${serial} ${times}`)
+
+/** The octets of an answer to the query, framed. */
+export const answerOf = (query: Message, answers: readonly WireRecord[], changes: Partial<Message> = {}): Buffer =>
+  frame(encodeMessage({ ...query, response: true, authoritative: true, answers, edns: null, ...changes }))
+
+/** Answers an SOA query with the first record, AXFR with the records and the SOA once more. */
+export const serving =
+  (records: readonly [WireRecord, ...WireRecord[]]): Script =>
+  (query, socket) => {
+    const isTransfer = query.questions[0]?.type === 'AXFR'
+    socket.write(answerOf(query, isTransfer ? [...records, records[0]] : [records[0]]))
+  }

@@ -1,0 +1,292 @@
+import { describe, expect, test } from 'vitest'
+import { frame } from '../../../src/formats/wire/frames.ts'
+import { RCODE, type WireRecord } from '../../../src/formats/wire/message.ts'
+import type { DomainName } from '../../../src/model/domain-name.ts'
+import { findPeers, type Peer, type PeerRules, peerAt, plainAddress } from '../../../src/service/transfers/peer.ts'
+import { querySerial, TRANSFER_LIMITS, transferZone } from '../../../src/service/transfers/transfer-zone.ts'
+import { startBind, startKnot, startNsd, startPowerDns, TEST_KEY } from '../../support/dns-servers.ts'
+import { freePort } from '../../support/free-port.ts'
+import { describeWithTools } from '../../support/skip.ts'
+import { answerOf, record, type Script, scriptedMaster, serving, soa } from './scripted-master.ts'
+
+const ZONE = 'example.test.' as DomainName
+const RULES: PeerRules = { port: 53, publicOnly: false, localAddresses: [] }
+const NEVER = new AbortController().signal
+const at = (port: number): Peer => ({ address: '127.0.0.1', port, localAddress: null })
+
+const HOSTS = 3000
+const TEXT = `$TTL 300
+@ SOA ns1 host\\.master 4294967295 3600 600 604800 60
+@ NS ns1
+ns1 A 192.0.2.53
+www CNAME web
+web A 192.0.2.1
+text TXT "x" "y\\"z"
+odd TYPE65280 \\# 3 010203
+${Array.from({ length: HOSTS }, (_, i) => `h${i} AAAA 2001:db8::${i.toString(16)}`).join('\n')}
+`
+
+for (const [make, tool, start] of [
+  ['BIND', 'named', startBind],
+  ['Knot', 'knotd', startKnot],
+  ['NSD', 'nsd', startNsd],
+] as const) {
+  describeWithTools([tool], make, () => {
+    test('gives the serial of a zone, and the zone', async () => {
+      const server = await start({ zones: [{ name: 'example.test', text: TEXT }] })
+      expect(await querySerial(at(server.port), ZONE, TRANSFER_LIMITS, NEVER)).toBe(4294967295)
+      const { soa, records, foreign } = await transferZone(at(server.port), ZONE, TRANSFER_LIMITS, NEVER)
+      expect(soa).toEqual({
+        mailbox: 'host\\.master.example.test.',
+        serial: 4294967295,
+        refresh: 3600,
+        retry: 600,
+        expire: 604800,
+        minimum: 60,
+      })
+      expect([records.length, foreign]).toEqual([7 + HOSTS, 0])
+      expect(records[0]).toMatchObject({ name: 'example.test.', type: 'SOA', ttl: 300 })
+      expect(records).toContainEqual({ name: 'odd.example.test.', type: 'TYPE65280', ttl: 300, data: '\\# 3 010203' })
+      expect(records).toContainEqual({ name: 'text.example.test.', type: 'TXT', ttl: 300, data: '"x" "y\\"z"' })
+      await expect(transferZone(at(server.port), ZONE, { ...TRANSFER_LIMITS, records: 3006 }, NEVER)).rejects.toMatchObject({
+        reason: 'too-large',
+      })
+      const other = 'example.org.' as DomainName
+      await expect(transferZone(at(server.port), other, TRANSFER_LIMITS, NEVER)).rejects.toMatchObject({ reason: 'refused' })
+    })
+
+    test('that does not allow transfers', async () => {
+      const server = await start({ zones: [{ name: 'example.test', text: TEXT }], key: TEST_KEY, unsignedTransfer: false })
+      await expect(transferZone(at(server.port), ZONE, TRANSFER_LIMITS, NEVER)).rejects.toMatchObject({
+        reason: 'refused',
+        message: expect.stringContaining('request was refused'),
+      })
+      expect(await querySerial(at(server.port), ZONE, TRANSFER_LIMITS, NEVER)).toBe(4294967295)
+    })
+  })
+}
+
+describeWithTools(['pdns_server', 'sqlite3'], 'PowerDNS', () => {
+  test('gives the serial of a zone, and the zone', async () => {
+    const server = await startPowerDns()
+    await fetch(`${server.api.url}/servers/localhost/zones`, {
+      method: 'POST',
+      headers: { 'x-api-key': server.api.key, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        name: ZONE,
+        kind: 'Master',
+        nameservers: ['ns1.example.test.'],
+        rrsets: [{ name: `www.${ZONE}`, type: 'A', ttl: 60, changetype: 'REPLACE', records: [{ content: '192.0.2.1', disabled: false }] }],
+      }),
+    })
+    expect(await querySerial(at(server.port), ZONE, TRANSFER_LIMITS, NEVER)).toBeGreaterThan(0)
+    const { records } = await transferZone(at(server.port), ZONE, TRANSFER_LIMITS, NEVER)
+    expect(records.map(({ name, type, data }) => `${name} ${type} ${type === 'SOA' ? '' : data}`)).toEqual(
+      expect.arrayContaining(['example.test. SOA ', 'example.test. NS ns1.example.test.', 'www.example.test. A 192.0.2.1']),
+    )
+    await expect(transferZone(at(server.port), 'example.org.' as DomainName, TRANSFER_LIMITS, NEVER)).rejects.toMatchObject({
+      reason: 'refused',
+    })
+  })
+})
+
+const host = record('www.example.test.', 'A', '192.0.2.1')
+const closing =
+  (records: readonly WireRecord[]): Script =>
+  (query, socket) =>
+    socket.end(answerOf(query, records))
+const giving =
+  (records: readonly WireRecord[], changes = {}): Script =>
+  (query, socket) =>
+    socket.write(answerOf(query, records, changes))
+
+/** Where a pointer stands in the answer section, it means the name at the offset; the question is that of the query. */
+const pointingTo =
+  (offset: number): Script =>
+  (query, socket) => {
+    const message = answerOf(query, [soa()])
+    const owner = 2 + 12 + 18
+    message.writeUInt16BE(0xc000 | offset, owner)
+    socket.write(message)
+  }
+
+const LIMITS = { ...TRANSFER_LIMITS, connect: 300, idle: 300, total: 900, records: 1000, octets: 200_000, characters: 300_000 }
+
+describe('a hostile master', () => {
+  test.each<[string, Script, string]>([
+    ['that closes the connection', (_, socket) => void socket.end(), 'unreachable'],
+    ['that resets it', (_, socket) => void socket.resetAndDestroy(), 'unreachable'],
+    ['that says nothing', () => {}, 'timeout'],
+    ['that refuses', giving([], { rcode: RCODE.REFUSED }), 'refused'],
+    ['that is not authoritative for the zone', giving([], { rcode: RCODE.NOTAUTH }), 'refused'],
+    ['whose zone has expired', giving([], { rcode: RCODE.SERVFAIL }), 'not-authoritative'],
+    ['whose answer is empty', giving([]), 'malformed'],
+    [
+      'that answers with another identifier',
+      (query, socket) => void socket.write(answerOf(query, [soa(), soa()], { id: (query.id + 1) & 0xffff })),
+      'malformed',
+    ],
+    ['that answers with a query', giving([soa(), soa()], { response: false }), 'malformed'],
+    [
+      'that answers another question',
+      giving([soa(), soa()], { questions: [{ name: 'example.org.' as DomainName, type: 'AXFR', class: 1 }] }),
+      'malformed',
+    ],
+    ['that sends another zone', giving([soa(1, '1 1 1 1', 'example.org.'), soa(1, '1 1 1 1', 'example.org.')]), 'malformed'],
+    ['that truncates', giving([soa(), soa()], { truncated: true }), 'malformed'],
+    ['that does not begin with the SOA', giving([host, soa(), soa()]), 'malformed'],
+    ['that ends with another SOA', giving([soa(1), host, soa(2)]), 'malformed'],
+    ['that goes on after the last SOA', giving([soa(), host, soa(), host]), 'malformed'],
+    ['that never comes to the last SOA', closing([soa(), host]), 'unreachable'],
+    ['that never comes to it and stays', giving([soa(), host]), 'timeout'],
+    ['whose records are of another class', giving([soa(), { ...host, class: 3 }, soa()]), 'malformed'],
+    ['whose names are compressed in a circle', pointingTo(12 + 18), 'malformed'],
+    ['whose names are compressed forwards', pointingTo(0x3000), 'malformed'],
+    ['that sends noise', (_, socket) => void socket.write(frame(Buffer.alloc(400, 0xa5))), 'malformed'],
+    ['that sends empty messages', (_, socket) => void socket.write(Buffer.alloc(4000)), 'malformed'],
+    [
+      'whose message is cut short',
+      (query, socket) => void socket.write(frame(answerOf(query, [soa(), host, soa()]).subarray(2, -7))),
+      'malformed',
+    ],
+    [
+      'that sends a drip',
+      (query, socket) => {
+        const message = answerOf(query, [soa(), soa()])
+        let sent = 0
+        const drip = setInterval(() => {
+          if (!socket.writable || sent === message.length - 1) return clearInterval(drip)
+          socket.write(message.subarray(sent, sent + 1))
+          sent += 1
+        }, 20)
+      },
+      'timeout',
+    ],
+    [
+      'that sends one small message after the other',
+      (query, socket) => {
+        socket.write(answerOf(query, [soa()]))
+        const drip = setInterval(() => (socket.writable ? socket.write(answerOf(query, [host])) : clearInterval(drip)), 50)
+      },
+      'timeout',
+    ],
+    [
+      'without end',
+      (query, socket) => {
+        const more = answerOf(
+          query,
+          Array.from({ length: 200 }, () => host),
+        )
+        const pour = (): void => {
+          while (socket.writable && socket.write(more)) {}
+        }
+        socket.write(answerOf(query, [soa()]))
+        socket.on('drain', pour)
+        pour()
+      },
+      'too-large',
+    ],
+    [
+      'that makes much of few octets',
+      (query, socket) => {
+        const long = `${`${'a'.repeat(60)}.`.repeat(3)}example.test.`
+        const pointers = Array.from({ length: 900 }, (_, i) => record(long, 'NS', long, i))
+        for (let i = 0; i < 900; i += 300) socket.write(answerOf(query, [...(i === 0 ? [soa()] : []), ...pointers.slice(i, i + 300)]))
+      },
+      'too-large',
+    ],
+  ])('%s', async (_, script, reason) => {
+    const port = await scriptedMaster(script)
+    const started = performance.now()
+    await expect(transferZone(at(port), ZONE, LIMITS, NEVER)).rejects.toMatchObject({ code: 'TRANSFER_FAILURE', reason })
+    expect(performance.now() - started).toBeLessThan(3000)
+  })
+
+  test('whose records lie outside the zone brings in none of them', async () => {
+    const foreign = [
+      record('www.example.org.', 'A', '192.0.2.66'),
+      record('test.', 'NS', 'ns1.example.org.'),
+      record('xexample.test.', 'A', '192.0.2.66'),
+    ]
+    const port = await scriptedMaster(serving([soa(), ...foreign, host]))
+    const zone = await transferZone(at(port), ZONE, LIMITS, NEVER)
+    expect(zone.records.map(({ name }) => name)).toEqual(['example.test.', 'www.example.test.'])
+    expect(zone.foreign).toBe(3)
+  })
+
+  test('of which a serial is asked', async () => {
+    const asked = async (script: Script) => querySerial(at(await scriptedMaster(script)), ZONE, LIMITS, NEVER)
+    await expect(asked(giving([soa(7)]))).resolves.toBe(7)
+    await expect(asked(giving([soa(7)], { authoritative: false }))).rejects.toMatchObject({ reason: 'not-authoritative' })
+    await expect(asked(giving([]))).rejects.toMatchObject({ reason: 'not-authoritative' })
+    await expect(asked(giving([soa(7, '1 1 1 1', 'example.org.')]))).rejects.toMatchObject({ reason: 'not-authoritative' })
+    await expect(asked(giving([], { rcode: RCODE.REFUSED }))).rejects.toMatchObject({ reason: 'refused' })
+  })
+
+  test('is left when the service stops', async () => {
+    const port = await scriptedMaster(() => {})
+    const stopping = new AbortController()
+    const transfer = transferZone(at(port), ZONE, LIMITS, stopping.signal)
+    stopping.abort()
+    await expect(transfer).rejects.toMatchObject({ reason: 'stopped' })
+  })
+
+  test('that is not there', async () => {
+    await expect(transferZone(at(await freePort()), ZONE, LIMITS, NEVER)).rejects.toMatchObject({ reason: 'unreachable' })
+  })
+})
+
+describe('peers', () => {
+  test.each([
+    ['127.0.0.1', true, false],
+    ['::1', true, false],
+    ['10.0.0.1', true, false],
+    ['192.168.1.1', true, false],
+    ['169.254.169.254', true, false],
+    ['100.64.0.1', true, false],
+    ['::ffff:10.0.0.1', true, false],
+    ['fe80::1', true, false],
+    ['fd00::1', true, false],
+    ['64:ff9b::a00:1', true, false],
+    ['0.0.0.0', false, false],
+    ['::', false, false],
+    ['::ffff:0.0.0.0', false, false],
+    ['224.0.0.1', false, false],
+    ['ff02::1', false, false],
+    ['255.255.255.255', false, false],
+    // Ordinary addresses beside those for documentation; nothing is sent to them.
+    ['192.0.3.1', true, true],
+    ['2001:db7::1', true, true],
+    ['2001:db8::1', true, false],
+  ])('%s', (address, anywhere, inPublic) => {
+    const allowed = (publicOnly: boolean): boolean => {
+      try {
+        return peerAt(address, { ...RULES, publicOnly }).address === address
+      } catch (error) {
+        expect(error).toMatchObject({ reason: 'forbidden' })
+        return false
+      }
+    }
+    expect([allowed(false), allowed(true)]).toEqual([anywhere, inPublic])
+  })
+
+  test('by name', async () => {
+    const peers = await findPeers('localhost', { ...RULES, port: 5353 })
+    expect(peers).toContainEqual({ address: '127.0.0.1', port: 5353, localAddress: null })
+    await expect(findPeers('localhost', { ...RULES, publicOnly: true })).rejects.toMatchObject({ reason: 'forbidden' })
+    await expect(findPeers('nowhere.invalid', RULES)).rejects.toMatchObject({ reason: expect.stringMatching(/unresolved|timeout/) })
+  })
+
+  test('are connected from an address of the machine that is among those given', () => {
+    const localAddresses = ['192.0.2.1', '127.0.0.1', '2001:db8::1']
+    expect(peerAt('127.0.0.2', { ...RULES, localAddresses }).localAddress).toBe('127.0.0.1')
+    expect(peerAt('2001:db8::2', { ...RULES, localAddresses }).localAddress).toBeNull()
+  })
+
+  test.each([
+    ['127.0.0.1', '127.0.0.1'],
+    ['::ffff:127.0.0.1', '127.0.0.1'],
+    ['2001:DB8:0::1', '2001:db8::1'],
+    ['fe80::1%eth0', 'fe80::1'],
+  ])('%s is %s', (address, plain) => expect(plainAddress(address)).toBe(plain))
+})
