@@ -1,7 +1,8 @@
-import { type Document, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml'
+import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml'
 import { fault, ok, type Result } from '../../model/result.ts'
 import { commentsOf } from '../yaml/comments.ts'
 import { agreeOn, soundTree } from '../yaml/edit-document.ts'
+import { printDocument } from '../yaml/print-document.ts'
 import { isSameTree } from '../yaml/same-tree.ts'
 import { type Position, rootPosition } from './format-positions.ts'
 import { canRehang, rehangAnchors } from './rehang-anchors.ts'
@@ -35,18 +36,14 @@ export function formatDefinition(text: string): Result<string> {
 function layOutOnce(text: string): Result<string> {
   const read = agreeOn(text)
   if (!read.ok) return read
-  const { document, tree } = read.value
+  const { document, tree, heads } = read.value
   const { contents } = document
   if (contents === null || isEmptyScalar(contents)) return ok(text)
   const canSort = canRehang(document)
   layOut(contents, rootPosition(tree), canSort)
   if (canSort) rehangAnchors(contents)
-  return ok(printDocument(document))
+  return ok(printDocument(document, heads, text))
 }
-
-/** A document as text, never folded. */
-export const printDocument = (document: Document): string =>
-  document.toString({ lineWidth: 0, indent: 2, indentSeq: true, singleQuote: true, flowCollectionPadding: false })
 
 const isEmptyScalar = (node: Node): boolean => isScalar(node) && node.value === null
 

@@ -59,6 +59,40 @@ const CASES: readonly (readonly [name: string, text: string, formatted: string])
     '# file\n\n# a\na:\n  # type\n  type: A # A\n  value: 192.0.2.1\n\n# b\nb: {} # b too\n\n# end\n',
   ],
   [
+    'a comment behind a key stays behind it',
+    'records: # all\n  b: # on b\n    - type: A\n      values: # some\n        - 192.0.2.1\n  a: # on a\n\n    # in a\n    type: A\ndomain: a.example\n',
+    'domain: a.example\nrecords: # all\n  a: # on a\n\n    # in a\n    type: A\n  b: # on b\n    - type: A\n      values: # some\n        - 192.0.2.1\n',
+  ],
+  [
+    'comments at the end of a block stay in it, whatever moves',
+    'b:\n  type: A\n  values:\n    - 192.0.2.1\n    # of values\n  # of b\na: {}\n',
+    'a: {}\nb:\n  type: A\n  values:\n    - 192.0.2.1\n    # of values\n  # of b\n',
+  ],
+  [
+    'at the end of several blocks each comment stays in its own',
+    'a:\n  - type: A\n    values:\n      - 192.0.2.1\n      # of values\n    # of the record\n  # of a\n# of all\n',
+    'a:\n  - type: A\n    values:\n      - 192.0.2.1\n      # of values\n    # of the record\n  # of a\n# of all\n',
+  ],
+  [
+    'a comment above an entry goes with it, below deeper ones',
+    'records:\n  b:\n    type: A\n      # deeper\n    # of b\n\n  # on a\n  a: {}\n',
+    'records:\n  # on a\n  a: {}\n\n  b:\n    type: A\n    # deeper\n    # of b\n',
+  ],
+  ['a comment below a value is not beside it', 'a:\n  value: b\n      # below\n  type: A\n', 'a:\n  # below\n  type: A\n  value: b\n'],
+  ['a comment below an empty entry', 'b:\n  # of b\na:\n', 'a:\nb:\n  # of b\n'],
+  ['a comment behind a key with an anchor', 'b: &x # on b\n  type: A\na: *x\n', 'a: &x\n  type: A\nb: *x # on b\n'],
+  [
+    'what some readers of YAML refuse is escaped',
+    'a: {type: TXT, value: "\\x7f \\x85 \\u2028 \\x01 \\uFEFF \\e"}\n',
+    'a: {type: TXT, value: "\\x7f \\x85 \\u2028 \\x01 \\ufeff \\e"}\n',
+  ],
+  [
+    'private characters stay',
+    '# \ue000\ue0000085\na: {type: TXT, value: "\\x85\ue000\ue0000041"}\n',
+    '# \ue000\ue0000085\na: {type: TXT, value: "\\x85\ue000\ue0000041"}\n',
+  ],
+  ['a comment behind an anchor', 'a: &x # on a\n  # in a\n  type: A\nb: *x\n', 'a: &x # on a\n  # in a\n  type: A\nb: *x\n'],
+  [
     'the line for editors stays on top',
     '# yaml-language-server: $schema=a\ntags: []\n# name\ndomain: example.com\n',
     '# yaml-language-server: $schema=a\n# name\ndomain: example.com\ntags: []\n',
