@@ -104,7 +104,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     if (nameServer) stops.push(nameServer.close)
     const renderer = createZoneRenderer({ database, nsNames, clock, onError, ...publisherOf(nameServer, metrics) })
     stops.push(() => renderer.close())
-    await renderer.renderAll()
+    await renderer.start()
 
     const limits = { ...DEFAULT_LIMITS, ...options.limits }
     const limiter = createRateLimiter({ ...DEFAULT_RATE_LIMITS, ...options.rateLimits }, clock)
@@ -135,7 +135,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 
 /** Gives rendered zones to the name server, if there is one. */
 const publisherOf = (nameServer: NameServer | null, metrics: Metrics) => ({
-  onRendered: (zone: Parameters<NameServer['setZone']>[0]) => {
+  onZone: (zone: Parameters<NameServer['setZone']>[0]) => {
     metrics.rendered()
     nameServer?.setZone(zone)
   },

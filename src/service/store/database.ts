@@ -13,9 +13,20 @@ export interface Database {
   read<T>(work: (connection: Connection) => Promise<T>): Promise<T>
   /**
    * Runs reads and writes as one transaction that nothing else interleaves with on the rows it changes. Resolves when the
-   * changes are durable. If the work rejects, nothing of it stays. The work must wait for nothing but the connection.
+   * changes are durable. If the work rejects, nothing of it stays. The work must wait for nothing but the connection, and may be run
+   * more than once: what it does outside of the database is not undone.
    */
   write<T>(work: (connection: Connection) => Promise<T>): Promise<T>
+  /** The other processes that use the database; null where there can be none. */
+  readonly others: Others | null
   /** Finishes what is queued, then closes. */
   close(): Promise<void>
+}
+
+export interface Others {
+  /**
+   * Calls back soon after any process has changed what is served, and when such news may have been missed, as after a lost connection.
+   * Resolves with what ends it.
+   */
+  follow(onNews: () => void): Promise<() => Promise<void>>
 }

@@ -4,6 +4,7 @@ import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
 import { conditionSql, orderSql, type SetCondition } from './filter-sql.ts'
 import { forgetGrants, type Viewer, visibleTo } from './grant-store.ts'
+import { withdrawZones } from './served-zone-store.ts'
 import type { DomainRow, DomainsTable } from './tables.ts'
 import { labelsOfDomains, setDomainTags } from './tag-store.ts'
 
@@ -99,12 +100,18 @@ export async function updateDomain(
 
 /** Deletes a domain with its records; whether there was one. */
 export async function deleteDomain(connection: Connection, accountId: number, id: number): Promise<boolean> {
-  const domain = connection.selectFrom('domains').select('id').where('id', '=', id).where('account_id', '=', accountId)
-  if ((await domain.executeTakeFirst()) === undefined) return false
+  const held = await connection
+    .updateTable('domains')
+    .set((eb) => ({ revision: eb('revision', '+', 1) }))
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  if (held.numUpdatedRows === 0n) return false
   await setDomainTags(connection, accountId, id, [])
   await forgetGrants(connection, 'domain', id)
-  const { numDeletedRows } = await connection.deleteFrom('domains').where('id', '=', id).executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  await connection.deleteFrom('domains').where('id', '=', id).execute()
+  await withdrawZones(connection, id)
+  return true
 }
 
 /** Whether a domain other than `id` has the name, in whatever account. */
@@ -123,7 +130,7 @@ export async function changeRecordCount(
 ): Promise<Pick<DomainRow, 'id' | 'domain' | 'type' | 'record_count'> | null> {
   const row = await connection
     .updateTable('domains')
-    .set((eb) => ({ record_count: eb('record_count', '+', by), updated: now }))
+    .set((eb) => ({ record_count: eb('record_count', '+', by), revision: eb('revision', '+', 1), updated: now }))
     .where('id', '=', id)
     .where('account_id', '=', accountId)
     .returning(['id', 'domain', 'type', 'record_count'])
@@ -144,6 +151,6 @@ async function withTags(connection: Connection, rows: readonly DomainRow[]): Pro
 }
 
 function storedDomain(row: DomainRow, tags: readonly string[]): StoredDomain {
-  const { account_id: _, record_count: recordCount, master_ips, axfr_ips, ...settings } = row
+  const { account_id: _, revision: _r, settled: _s, record_count: recordCount, master_ips, axfr_ips, ...settings } = row
   return { ...settings, tags, master_ips: JSON.parse(master_ips), axfr_ips: JSON.parse(axfr_ips), recordCount }
 }

@@ -1,6 +1,7 @@
 import { type Kysely, type Migration, Migrator } from 'kysely'
 import { createAccounts } from './migrations/001-accounts.ts'
 import { createDomains } from './migrations/002-domains.ts'
+import { createServedZones } from './migrations/003-served-zones.ts'
 import { extendUsers } from './migrations/005-users.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
@@ -8,6 +9,7 @@ import type { SchemaDialect } from './schema-dialect.ts'
 const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaDialect) => Promise<void>>> = {
   '001-accounts': createAccounts,
   '002-domains': createDomains,
+  '003-served-zones': createServedZones,
   '005-users': extendUsers,
 }
 

@@ -14,6 +14,8 @@ export interface Tables {
   readonly tags: TagsTable
   readonly domain_tags: DomainTagsTable
   readonly zone_files: ZoneFilesTable
+  readonly served_zones: ServedZonesTable
+  readonly served_revision: ServedRevisionTable
 }
 
 export interface AccountsTable {
@@ -99,6 +101,10 @@ export interface DomainsTable {
   created: string
   /** Of the domain's own last change or that of its records. */
   updated: string
+  /** Grows with every change of the domain or its records. */
+  revision: Generated<number>
+  /** The revision up to which what is served follows from the domain. */
+  settled: Generated<number>
 }
 
 export interface RecordsTable {
@@ -132,7 +138,28 @@ export interface DomainTagsTable {
   tag_id: number
 }
 
-/** The zone as it was rendered last. */
+/** What is or was served under a name: kept when its domain is gone, for secondaries go by serials that only grow. */
+export interface ServedZonesTable {
+  name: string
+  /** The domain that has the name, or had it last. */
+  domain_id: number
+  /** The last that was given out under the name; null before the first. */
+  serial: number | null
+  /** 1 while the zone file of the domain is to be served. */
+  served: number
+  /** The value of `served_revision` with the last change of the row. */
+  revision: number
+}
+
+/** A single row, whose holder alone changes what is served: revisions become visible in their order. */
+export interface ServedRevisionTable {
+  id: number
+  revision: number
+  /** What, beside domains and records, zones were rendered from last. */
+  rendering: string
+}
+
+/** The zone as it was rendered last, or for a slave as it was transferred last. */
 export interface ZoneFilesTable {
   domain_id: number
   /** Of the SOA record, 0 to 2^32 - 1. */

@@ -9,36 +9,81 @@ export interface ZoneFile {
 
 export async function findZoneFile(connection: Connection, domainId: number): Promise<ZoneFile | null> {
   const row = await connection.selectFrom('zone_files').select(['serial', 'text']).where('domain_id', '=', domainId).executeTakeFirst()
-  return row === undefined ? null : { serial: Number(row.serial), text: row.text }
+  return row ?? null
 }
 
-/** Keeps what was rendered, and what had to be left out. Whether the domain is still there. */
-export async function saveZoneFile(connection: Connection, domainId: number, file: ZoneFile, errors: string): Promise<boolean> {
-  const { numUpdatedRows } = await connection.updateTable('domains').set({ errors }).where('id', '=', domainId).executeTakeFirstOrThrow()
-  if (numUpdatedRows === 0n) return false
+/** Keeps what was rendered or transferred. */
+export async function saveZoneFile(connection: Connection, domainId: number, file: ZoneFile): Promise<void> {
   await connection
     .insertInto('zone_files')
     .values({ domain_id: domainId, ...file })
     .onConflict((conflict) => conflict.column('domain_id').doUpdateSet({ serial: file.serial, text: file.text }))
     .execute()
+}
+
+/**
+ * Keeps a slave's zone as it was transferred, its text made by `transferredText`; null for one that is served no longer (RFC 1035
+ * section 3.3.13, EXPIRE). What is served follows when the zone is marked as changed. Whether the domain is still there.
+ */
+export async function saveTransferredZone(connection: Connection, domainId: number, file: ZoneFile | null): Promise<boolean> {
+  const { numUpdatedRows } = await connection
+    .updateTable('domains')
+    .set((eb) => ({ revision: eb('revision', '+', 1) }))
+    .where('id', '=', domainId)
+    .where('type', '=', 'slave')
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) return false
+  if (file !== null) await saveZoneFile(connection, domainId, file)
+  else await connection.deleteFrom('zone_files').where('domain_id', '=', domainId).execute()
   return true
 }
 
 /** What a zone is rendered from. */
 export type ZoneSource = Pick<
   DomainRow,
-  'id' | 'domain' | 'type' | 'status' | 'soa_email' | 'expire_sec' | 'refresh_sec' | 'retry_sec' | 'ttl_sec'
+  'id' | 'domain' | 'type' | 'status' | 'soa_email' | 'expire_sec' | 'refresh_sec' | 'retry_sec' | 'ttl_sec' | 'revision' | 'settled'
 >
 
 export type ZoneRecord = Pick<RecordRow, 'id' | 'type' | 'name' | 'target' | 'priority' | 'weight' | 'port' | 'tag' | 'ttl_sec'>
 
+const SOURCE_COLUMNS = [
+  'id',
+  'domain',
+  'type',
+  'status',
+  'soa_email',
+  'expire_sec',
+  'refresh_sec',
+  'retry_sec',
+  'ttl_sec',
+  'revision',
+  'settled',
+] as const satisfies readonly (keyof ZoneSource)[]
+
 export async function findZoneSource(connection: Connection, domainId: number): Promise<ZoneSource | null> {
-  const row = await connection
-    .selectFrom('domains')
-    .select(['id', 'domain', 'type', 'status', 'soa_email', 'expire_sec', 'refresh_sec', 'retry_sec', 'ttl_sec'])
-    .where('id', '=', domainId)
-    .executeTakeFirst()
+  const row = await connection.selectFrom('domains').select(SOURCE_COLUMNS).where('id', '=', domainId).executeTakeFirst()
   return row ?? null
+}
+
+/**
+ * Notes that what is served follows the domain as it was found; with `errors`, what had to be left out. The domain is held until the
+ * transaction ends. False, and nothing noted, where that or a later state has been noted already, or the domain has become one whose
+ * zone is another: what is served must never go back.
+ */
+export async function settleDomain(
+  connection: Connection,
+  { id, revision, domain, status }: ZoneSource,
+  errors?: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await connection
+    .updateTable('domains')
+    .set({ settled: revision, ...(errors === undefined ? {} : { errors }) })
+    .where('id', '=', id)
+    .where('settled', '<', revision)
+    .where('domain', '=', domain)
+    .where('status', '=', status)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
 }
 
 /** In the order of their numbers. */
@@ -50,14 +95,22 @@ export const findZoneRecords = (connection: Connection, domainId: number): Promi
     .orderBy('id')
     .execute()
 
-/** The domains that are rendered: active masters. */
-export async function findServedDomains(connection: Connection): Promise<number[]> {
+/** What a name server needs of a domain beside its zone. */
+export interface ServedFile extends ZoneFile {
+  readonly domain_id: number
+  readonly type: 'master' | 'slave'
+  /** Addresses that may transfer the zone. */
+  readonly axfrIps: readonly string[]
+}
+
+/** The zone files of domains, by domain. */
+export async function findServedFiles(connection: Connection, domainIds: readonly number[]): Promise<Map<number, ServedFile>> {
+  if (domainIds.length === 0) return new Map()
   const rows = await connection
-    .selectFrom('domains')
-    .select('id')
-    .where('type', '=', 'master')
-    .where('status', '=', 'active')
-    .orderBy('id')
+    .selectFrom('zone_files')
+    .innerJoin('domains', 'domains.id', 'zone_files.domain_id')
+    .select(['zone_files.domain_id', 'zone_files.serial', 'zone_files.text', 'domains.type', 'domains.axfr_ips'])
+    .where('zone_files.domain_id', 'in', domainIds)
     .execute()
-  return rows.map(({ id }) => id)
+  return new Map(rows.map(({ axfr_ips, ...row }) => [row.domain_id, { ...row, axfrIps: JSON.parse(axfr_ips) }]))
 }

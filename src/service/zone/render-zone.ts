@@ -75,6 +75,9 @@ export function withSerial(zone: RenderedZone, serial: SerialNumber): RenderedZo
   return { ...zone, serial, lines, records: [{ ...soa, data }, ...records] }
 }
 
+/** To be raised with every change of what is made of the same domain and records: stored zones are rendered anew then. */
+export const RENDERING_VERSION = 1
+
 /** Where the SOA record stands among the lines. */
 const SOA_LINE = 2
 

@@ -1,33 +1,32 @@
 /**
- * Keeps the rendered zones up to date with the records. A change marks its zone; marked zones are rendered together after a
+ * Keeps what is served up to date with domains and records. A change marks its zone; marked zones are rendered together after a
  * moment, so that a burst of changes costs one rendering, and a large zone that changes all the time is rendered no oftener than
- * leaves most of the time to requests. A serial is stored before the zone that carries it is given out.
+ * leaves most of the time to requests. A serial is stored before the zone that carries it is given out. Where other processes use the
+ * database, what they store is given out too, and what one of them left undone is done.
  */
 import type { DomainName } from '../../model/domain-name.ts'
-import { serialNumber } from '../../model/serial-number.ts'
-import type { Database } from '../store/database.ts'
-import { findServedDomains, findZoneFile, findZoneRecords, findZoneSource, saveZoneFile } from '../store/zone-file-store.ts'
-import { type RenderedZone, renderZone, withSerial } from './render-zone.ts'
-import { serialAfter } from './zone-serial.ts'
+import { findUnsettled, noteRendering } from '../store/served-zone-store.ts'
+import { RENDERING_VERSION } from './render-zone.ts'
+import { type SettleOptions, type StoredZone, settleZone } from './settle-zone.ts'
+import { createZonePublisher, type PublishedZone } from './zone-publisher.ts'
 
-export interface ZoneRendererOptions {
-  readonly database: Database
-  /** The service's name servers, the primary first. */
-  readonly nsNames: readonly DomainName[]
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
-  /** Called with each zone that is new or has changed. */
-  readonly onRendered: (zone: RenderedZone & { readonly id: number }) => void
-  /** Called with the name of a zone that is served no longer. */
+export interface ZoneRendererOptions extends SettleOptions {
+  /** Called with each zone that is to be served, at the start and when anything of it may have changed. */
+  readonly onZone: (zone: PublishedZone) => void
+  /** Called with the name of a zone that is to be served no longer. */
   readonly onRemoved: (name: DomainName) => void
+  /** Called with each zone to which this process has given a new serial, after `onZone`. */
+  readonly onStored?: (zone: StoredZone) => void
   readonly onError: (error: unknown) => void
+  /** Milliseconds between looks at what other processes may have left undone; a few seconds unless given. */
+  readonly pollInterval?: number
 }
 
 export interface ZoneRenderer {
   /** Marks a zone for rendering. To be called after every committed change of a domain or its records. */
   changed(domainId: number): void
-  /** Renders every zone that is to be served. */
-  renderAll(): Promise<void>
+  /** Resolves when every zone that is to be served has been given out. */
+  start(): Promise<void>
   /** Renders what is marked, and resolves when nothing is. */
   flush(): Promise<void>
   /** Renders what is marked, then no more. */
@@ -40,10 +39,17 @@ const DELAY = 40
 /** Times as long as a rendering took to wait at least before the next. */
 const REST = 3
 
+/** Milliseconds after which what failed is tried again. */
+const RETRY = 1_000
+
+const POLL_INTERVAL = 5_000
+
 export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
+  const { database, onError, onStored, pollInterval = POLL_INTERVAL } = options
+  const publisher = createZonePublisher(options)
   const marked = new Set<number>()
-  /** What is given out: the zone's name, by domain. */
-  const served = new Map<number, DomainName>()
+  const retries = new Set<NodeJS.Timeout>()
+  const stops: (() => unknown)[] = []
   let timer: NodeJS.Timeout | null = null
   let running: Promise<void> | null = null
   let restUntil = 0
@@ -53,14 +59,39 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
     const started = performance.now()
     const due = [...marked]
     marked.clear()
+    const stored: StoredZone[] = []
     for (const id of due) {
       try {
-        await renderOne(options, served, id)
+        const zone = await settleZone(options, id)
+        if (zone === null) continue
+        publisher.stored(zone)
+        stored.push(zone)
       } catch (error) {
-        options.onError(error)
+        onError(error)
+        later(() => changed(id))
       }
     }
+    await catchUp()
+    if (onStored) for (const zone of stored) onStored(zone)
     restUntil = performance.now() + REST * (performance.now() - started)
+  }
+
+  const catchUp = async (): Promise<void> => {
+    try {
+      await publisher.catchUp()
+    } catch (error) {
+      onError(error)
+      later(catchUp)
+    }
+  }
+
+  const later = (work: () => unknown): void => {
+    if (closed) return
+    const retry = setTimeout(() => {
+      retries.delete(retry)
+      void work()
+    }, RETRY)
+    retries.add(retry)
   }
 
   const start = (): Promise<void> => {
@@ -82,50 +113,40 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
     while (marked.size > 0 || running !== null) await start()
   }
 
+  const changed = (domainId: number): void => {
+    marked.add(domainId)
+    schedule()
+  }
+
+  /** What a process stored without anyone hearing of it, or left behind when it ended. */
+  const poll = async (): Promise<void> => {
+    try {
+      for (const id of await database.read(findUnsettled)) changed(id)
+      await publisher.catchUp()
+    } catch (error) {
+      onError(error)
+    }
+  }
+
   return {
-    changed: (domainId) => {
-      marked.add(domainId)
-      schedule()
-    },
-    renderAll: async () => {
-      for (const id of await options.database.read(findServedDomains)) marked.add(id)
+    changed,
+    start: async () => {
+      const rendering = [RENDERING_VERSION, ...options.nsNames].join(' ')
+      await database.write((connection) => noteRendering(connection, rendering))
+      if (database.others !== null) stops.push(await database.others.follow(() => void catchUp()))
+      for (const id of await database.read(findUnsettled)) marked.add(id)
       await flush()
+      await publisher.catchUp()
+      if (database.others === null) return
+      const polling = setInterval(() => void poll(), pollInterval)
+      stops.push(() => clearInterval(polling))
     },
     flush,
     close: async () => {
       closed = true
+      for (const retry of retries) clearTimeout(retry)
+      while (stops.length > 0) await stops.pop()?.()
       await flush()
     },
   }
-}
-
-async function renderOne(options: ZoneRendererOptions, served: Map<number, DomainName>, id: number): Promise<void> {
-  const { database, nsNames, clock } = options
-  const found = await database.read(async (connection) => {
-    const source = await findZoneSource(connection, id)
-    if (source?.type !== 'master' || source.status !== 'active') return null
-    return { source, records: await findZoneRecords(connection, id), file: await findZoneFile(connection, id) }
-  })
-  if (found === null) return withdraw(options, served, id)
-
-  const { source, records, file } = found
-  // Only what the zone says decides whether it gets a serial: what is the same under the serial it has keeps that.
-  let zone = renderZone(source, records, nsNames, serialNumber(file?.serial ?? 0))
-  if (file === null || zone.lines.join('\n') !== file.text) {
-    zone = withSerial(zone, serialAfter(file && serialNumber(file.serial), new Date(clock()).getUTCFullYear()))
-    const stored = { serial: zone.serial, text: zone.lines.join('\n') }
-    const errors = zone.omitted.join('\n')
-    if (!(await database.write((connection) => saveZoneFile(connection, id, stored, errors)))) return withdraw(options, served, id)
-  } else if (served.get(id) === zone.name) return
-  if (served.get(id) !== zone.name) withdraw(options, served, id)
-  served.set(id, zone.name)
-  options.onRendered({ ...zone, id })
-}
-
-function withdraw({ onRemoved }: ZoneRendererOptions, served: Map<number, DomainName>, id: number): void {
-  const name = served.get(id)
-  if (name === undefined) return
-  served.delete(id)
-  // Another domain may have taken the name meanwhile.
-  if (![...served.values()].includes(name)) onRemoved(name)
 }

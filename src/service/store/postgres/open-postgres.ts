@@ -5,6 +5,7 @@ import { POSTGRES_SCHEMA } from '../schema-dialect.ts'
 import type { Tables } from '../tables.ts'
 import { collateText } from './collate-text.ts'
 import { startFailure } from './failures.ts'
+import { listen } from './listen.ts'
 import { clientSettings, createPool, databaseName } from './postgres-pool.ts'
 import { readTransaction, writeTransaction } from './transactions.ts'
 
@@ -45,6 +46,7 @@ export async function openPostgres({ url, connections = 10, onError }: PostgresO
   return {
     read: (work) => readTransaction(db, work),
     write: (work) => writeTransaction(db, work),
+    others: { follow: (onNews) => listen(url, onNews, onError) },
     close: () => db.destroy(),
   }
 }

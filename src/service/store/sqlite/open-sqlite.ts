@@ -34,6 +34,7 @@ export async function openSqlite(directory: string): Promise<Database> {
     return {
       read: (work) => reader.transaction().execute(work),
       write: group.write,
+      others: null,
       close: async () => {
         await group.drained()
         // The whole state is in one file afterwards, fit to be copied.

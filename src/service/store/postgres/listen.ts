@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Others } from '../database.ts'
+import { CHANNEL } from '../schema-dialect.ts'
+import { clientSettings } from './postgres-pool.ts'
+
+/** Milliseconds before a lost connection is tried again: doubled each time up to the most. */
+const FIRST_PAUSE = 100
+const LONGEST_PAUSE = 5_000
+
+/**
+ * Listens on a connection of its own, which is made again when it is lost; what was told meanwhile is made up for by one call.
+ * Listening needs a connection that stays this process's: behind a pooler that lends it to others, nothing is ever heard.
+ */
+export async function listen(url: string, onNews: () => void, onError: (error: unknown) => void): ReturnType<Others['follow']> {
+  let closed = false
+  let client = await connect(url, onNews)
+  const ended = new AbortController()
+
+  const watch = async (): Promise<void> => {
+    for (let pause = FIRST_PAUSE; !closed; ) {
+      const lost = await client.lost
+      if (closed) return
+      onError(lost)
+      for (let connected = false; !connected && !closed; pause = Math.min(LONGEST_PAUSE, pause * 2)) {
+        await sleep(pause, undefined, { signal: ended.signal }).catch(() => undefined)
+        if (closed) return
+        try {
+          client = await connect(url, onNews)
+          connected = true
+        } catch (error) {
+          onError(error)
+        }
+      }
+      pause = FIRST_PAUSE
+      onNews()
+    }
+  }
+  const watching = watch()
+  return async () => {
+    closed = true
+    ended.abort()
+    await client.end()
+    await watching
+  }
+}
+
+interface Listener {
+  /** Resolves with the reason when the connection is gone. */
+  readonly lost: Promise<Error>
+  end(): Promise<void>
+}
+
+async function connect(url: string, onNews: () => void): Promise<Listener> {
+  const client = new pg.Client(clientSettings(url))
+  const lost = new Promise<Error>((resolve) => {
+    client.on('error', resolve)
+    client.on('end', () => resolve(new Error('the connection to the database was closed')))
+  })
+  client.on('notification', onNews)
+  try {
+    await client.connect()
+    await client.query(`listen ${CHANNEL}`)
+  } catch (error) {
+    await client.end().catch(() => undefined)
+    throw error
+  }
+  return { lost, end: () => client.end() }
+}

@@ -1,0 +1,79 @@
+/**
+ * Has what is served follow a domain. The domain and its records are read in one state and rendered, and one transaction that holds the
+ * domain then decides: which serial the zone gets, whether it needs one at all, or whether another process, or a later change, has
+ * been here first. So a serial grows once for each change of content, whoever renders it, and what is served never goes back.
+ */
+import type { DomainName } from '../../model/domain-name.ts'
+import { type SerialNumber, serialNumber } from '../../model/serial-number.ts'
+import type { Connection, Database } from '../store/database.ts'
+import { holdServedName, serveZone, withdrawZones } from '../store/served-zone-store.ts'
+import {
+  findZoneFile,
+  findZoneRecords,
+  findZoneSource,
+  saveZoneFile,
+  settleDomain,
+  type ZoneFile,
+  type ZoneSource,
+} from '../store/zone-file-store.ts'
+import { type RenderedZone, renderZone, withSerial } from './render-zone.ts'
+import { serialAfter } from './zone-serial.ts'
+
+export interface SettleOptions {
+  readonly database: Database
+  /** The service's name servers, the primary first. */
+  readonly nsNames: readonly DomainName[]
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+}
+
+/** The zone of a domain as it was stored under a serial that is new. */
+export type StoredZone = RenderedZone & { readonly id: number }
+
+/** Returns the zone if this call gave it another serial; null where there was nothing to do but to serve it, or no more to serve. */
+export async function settleZone({ database, nsNames, clock }: SettleOptions, id: number): Promise<StoredZone | null> {
+  const found = await database.read(async (connection) => {
+    const source = await findZoneSource(connection, id)
+    if (source === null || source.settled >= source.revision) return null
+    const isRendered = source.type === 'master' && source.status === 'active'
+    return { source, records: isRendered ? await findZoneRecords(connection, id) : null }
+  })
+  // Whoever deleted it took it from what is served in the same transaction.
+  if (found === null) return null
+  const { source, records } = found
+  if (records === null) {
+    await database.write((connection) => settleUnrendered(connection, source))
+    return null
+  }
+  const rendered = renderZone(source, records, nsNames, serialNumber(0))
+  return database.write((connection) => store(connection, source, rendered, new Date(clock()).getUTCFullYear()))
+}
+
+async function store(connection: Connection, source: ZoneSource, rendered: RenderedZone, year: number): Promise<StoredZone | null> {
+  const { id, domain } = source
+  if (!(await settleDomain(connection, source, rendered.omitted.join('\n')))) return null
+  const existing = await findZoneFile(connection, id)
+  const given = await holdServedName(connection, domain, id)
+  if (existing !== null && existing.serial === given && isSame(rendered, existing)) {
+    await serveZone(connection, domain, id, existing.serial)
+    return null
+  }
+  const zone = withSerial(rendered, serialAfter(given === null ? null : serialNumber(given), year))
+  await saveZoneFile(connection, id, { serial: zone.serial, text: zone.lines.join('\n') })
+  await serveZone(connection, domain, id, zone.serial)
+  return { ...zone, id }
+}
+
+/** Only what the zone says decides whether it gets a serial: what is the same under the serial it has keeps that. */
+const isSame = (rendered: RenderedZone, existing: ZoneFile): boolean =>
+  withSerial(rendered, existing.serial as SerialNumber).lines.join('\n') === existing.text
+
+/** A slave's zone is served as it was transferred; a disabled domain has none. */
+async function settleUnrendered(connection: Connection, source: ZoneSource): Promise<void> {
+  const { id, domain, status } = source
+  if (!(await settleDomain(connection, source))) return
+  const file = status === 'active' ? await findZoneFile(connection, id) : null
+  if (file === null) return withdrawZones(connection, id)
+  await holdServedName(connection, domain, id)
+  await serveZone(connection, domain, id, file.serial)
+}
