@@ -6,6 +6,7 @@ import { sleep } from '../transport/retry.ts'
 import { applyChange, type ChangeResult } from './apply-change.ts'
 import { diagnosticOf } from './diagnostic-of.ts'
 import { lostFinder } from './find-lost.ts'
+import { lateChangeFinder } from './late-changes.ts'
 import { alteredText, unexpectedDifferences } from './read-back.ts'
 import { runGraph } from './run-graph.ts'
 import { settleOutcomes } from './settle-outcomes.ts'
@@ -29,6 +30,8 @@ export interface ApplyRun {
   /** Ends also what is on the wire. */
   readonly abort?: AbortSignal | undefined
   readonly settlePause?: number | undefined
+  /** Milliseconds for which what was read of a zone counts, before it is read again for updates and deletions. */
+  readonly freshFor?: number | undefined
   /** Called before each call goes out; the call waits for it. A call that is sent again is told again. */
   readonly onCall?: ((zone: ApplicableZone, index: number) => void) | undefined
   /** Called as each change ends. What is in doubt then may be settled by the reading at the end. */
@@ -63,6 +66,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyRun
   const options: ProviderCallOptions = { stop, signal: run.abort }
   const claimed = new Set(zone.existing?.records.flatMap(({ id }) => (id === undefined ? [] : [id])))
   const findLost = lostFinder(provider, claimed, options)
+  const findLateChange = lateChangeFinder(provider, zone.existing, options, run.freshFor)
   const settlePause = run.settlePause ?? SETTLE_PAUSE
   const results = new Map<number, ChangeResult>()
   let { reference } = zone
@@ -70,13 +74,16 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyRun
   const perform = async (change: Change, index: number): Promise<Outcome> => {
     // Other zones may have been waited for.
     if (stop.aborted) return { state: 'skipped', because: stopReason(stop) }
+    const late = await findLateChange(change, reference)
+    if (late !== null) return { state: 'failed', error: late }
     const onCall = (): void => run.onCall?.(zone, index)
     const result = await applyChange(change, { provider, reference, options, findLost, claimed, settlePause, onCall })
     watch.note(result.outcome.state === 'applied' ? null : (result.error ?? null))
     if (result.error?.code === 'provider-forbidden') ended.abort(`${provider.name} does not allow changes in ${plan.zone} with this token`)
     if (result.zone) reference = result.zone
     results.set(index, result)
-    return result.error?.notBegun ? { state: 'skipped', because: stopReason(stop) } : result.outcome
+    if (!result.error?.notBegun) return result.outcome
+    return { state: 'skipped', because: stop.aborted ? stopReason(stop) : result.error.message }
   }
   const outcomes = await runGraph(plan.changes, (change, index) => watch.slots(perform, change, index), {
     concurrency: provider.parallelism,
