@@ -162,9 +162,10 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
 
   runs(
     command('serve', 'run the DNS hosting service')
-      .option('--listen <address>', 'HTTP address and port', '127.0.0.1:8080')
+      .option('--listen <address>', 'HTTP address and port, or "none" for a name server only', '127.0.0.1:8080')
       .option('--dns <address>', 'name server address and port, or "none"', '127.0.0.1:5353')
-      .option('--data <dir>', 'folder of the database', 'zonewright-data')
+      .option('--data <dir>', 'folder of the SQLite database', 'zonewright-data')
+      .option('--database <url>', 'PostgreSQL instead, which several processes may use: postgres://user@host/name')
       .option('--ns-names <names>', 'names of the name servers, separated by commas')
       .option('--tls-cert <file>', 'certificate chain in PEM, for HTTPS; SIGHUP reads it anew')
       .option('--tls-key <file>', 'its private key in PEM')
@@ -183,6 +184,7 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent']
 
 const SERVE_HELP = `
+ZONEWRIGHT_DATABASE sets --database where others must not see the password in it.
 The first start prints an administrator's token on standard error, once; ZONEWRIGHT_BOOTSTRAP_TOKEN sets it instead.
 Ready, the command prints one line of JSON on standard output: {"event":"listening","http":"http://127.0.0.1:8080/v4","dns":"127.0.0.1:5353"}.
 SIGTERM and Ctrl-C let requests under way finish. The log holds no tokens, headers or bodies.`

@@ -21,8 +21,8 @@ export interface ServiceOptions {
   readonly dataDirectory: string | null
   /** The URL of a PostgreSQL database to use instead of a directory; several processes may use one. */
   readonly database?: string | null
-  /** Where HTTP is served; port 0 takes a free one. */
-  readonly listen: Address
+  /** Where HTTP is served; port 0 takes a free one; null for nowhere, as in a process that is a name server only. */
+  readonly listen: Address | null
   /** Where DNS is served, over UDP and TCP; null for nowhere. */
   readonly dns: Address | null
   /** Names of the service's name servers, the primary first; one at least. */
@@ -53,7 +53,7 @@ export interface Address {
 }
 
 export interface RunningService {
-  /** With the version segment: `http://127.0.0.1:8080/v4`. */
+  /** With the version segment: `http://127.0.0.1:8080/v4`; empty where HTTP is not served. */
   readonly baseUrl: string
   readonly dnsAddress: Address | null
   /** Where `/metrics` and `/healthz` are: `http://127.0.0.1:9353`; null where they are not served. */
@@ -111,15 +111,15 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const service = { database, now, limits, limiter, zoneChanged: renderer.changed }
     const app = await createHttpApp({ service, parts: PARTS, tls: options.tls ?? null, log, metrics, onError })
     stops.push(() => closeApp(app))
-    const origin = await app.listen(options.listen)
-    // Last, since a token made here can be told only once: a start that fails must not have made one.
-    const token = await prepareAdministrator(database, options.bootstrapToken ?? null, now())
+    const baseUrl = options.listen === null ? '' : `${await app.listen(options.listen)}/v4`
+    // Last, since a token made here can be told only once: a start that fails must not have made one, nor one that nobody can use it with.
+    const token = options.listen && (await prepareAdministrator(database, options.bootstrapToken ?? null, now()))
     operations.started({ database: () => database.read((connection) => sql`select 1`.execute(connection)) })
     stops.push(async () => operations.stopping())
     const dnsAddress = nameServer?.address ?? null
-    log.info({ http: `${origin}/v4`, dns: dnsAddress, operations: operations.origin }, 'started')
+    log.info({ http: baseUrl || null, dns: dnsAddress, operations: operations.origin }, 'started')
     return {
-      baseUrl: `${origin}/v4`,
+      baseUrl,
       dnsAddress,
       operationsUrl: operations.origin,
       token,

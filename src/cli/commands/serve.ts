@@ -12,6 +12,7 @@ export interface ServeOptions extends CommonOptions {
   readonly listen: string
   readonly dns: string
   readonly data: string
+  readonly database?: string
   readonly nsNames?: string
   readonly operations?: string
   readonly tlsCert?: string
@@ -22,11 +23,15 @@ export interface ServeOptions extends CommonOptions {
 /** `zonewright serve`: the DNS hosting service until a signal ends it. Ready, it prints one line of JSON with its addresses. */
 export async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  const listen = readAddress(console, '--listen', options.listen)
+  const listen = options.listen === 'none' ? null : readAddress(console, '--listen', options.listen)
   const dns = options.dns === 'none' ? null : readAddress(console, '--dns', options.dns)
   const operations = options.operations === undefined ? null : readAddress(console, '--operations', options.operations)
   const tls = readCertificate(io, console, options)
   if (listen === undefined || dns === undefined || operations === undefined || tls === undefined) return EXIT.failure
+  if (listen === null && dns === null) {
+    console.error('usage', 'with --listen none and --dns none there is nothing to serve')
+    return EXIT.failure
+  }
   const given = io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'] || null
   const interruption = listenForInterruption(console.note, 'Stopping: requests under way are finished. Once more to stop at once.')
   let release: (() => void) | null = null
@@ -35,7 +40,7 @@ export async function serve(io: CliIo, _args: readonly [], options: ServeOptions
     if (service === null) return EXIT.failure
     if (service.token !== null && given === null) console.say(`Administrator's token, shown this once: ${service.token}`)
     const dnsAddress = service.dnsAddress && hostPort(service.dnsAddress)
-    const ready = { event: 'listening', http: service.baseUrl, dns: dnsAddress }
+    const ready = { event: 'listening', http: service.baseUrl || null, dns: dnsAddress }
     console.print(`${JSON.stringify(service.operationsUrl === null ? ready : { ...ready, operations: service.operationsUrl })}\n`)
     if (tls !== null) release = renewOnHangup(io, console, service, options)
     await aborted(interruption.signal)
@@ -99,7 +104,7 @@ function renewOnHangup(io: CliIo, console: Console, service: RunningService, opt
 }
 
 interface Start {
-  readonly listen: Address
+  readonly listen: Address | null
   readonly dns: Address | null
   readonly operations: Address | null
   readonly tls: Certificate | null
@@ -112,6 +117,7 @@ async function start(io: CliIo, console: Console, { given, ...addresses }: Start
   try {
     return await startService({
       dataDirectory: resolve(io.cwd, options.data),
+      database: options.database ?? (io.env['ZONEWRIGHT_DATABASE'] || null),
       ...addresses,
       bootstrapToken: given,
       log: { level: options.logLevel, write: (line) => io.stderr.write(line) },
