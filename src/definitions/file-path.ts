@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 
 /** A path as messages name it: from the working directory, with `/`. */
@@ -13,4 +14,13 @@ export const fromDisplayPath = (file: string, cwd: string): string => resolve(cw
 export function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path)
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
+}
+
+/** The path with symbolic links resolved; as it is where it does not exist. */
+export function realOr(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * Which files are definitions, and which rules of the config they fall under. The rules' globs are walked over a shared view
- * of the folders; nothing but names is looked at.
+ * of the folders, which ends at the config's own folder, symbolic links followed; nothing but names is looked at.
  */
 import { stat } from 'node:fs/promises'
 import { basename, relative, resolve, sep } from 'node:path'
@@ -9,7 +9,7 @@ import type { DomainName } from '../model/domain-name.ts'
 import type { Config, ConfigRule } from './config.ts'
 import { type DefinitionKind, type FileName, fileNameOf, splitFolderZone } from './definition-name.ts'
 import { compileGlobs, type FileGlobs, type GlobStart } from './file-glob.ts'
-import { displayPath, fromDisplayPath } from './file-path.ts'
+import { displayPath, fromDisplayPath, isInside, realOr } from './file-path.ts'
 import { type FolderTree, folderTree, type TreeEntry } from './folder-tree.ts'
 import { systemFault } from './read-text.ts'
 
@@ -35,7 +35,7 @@ export interface FoundDefinitions {
 
 /** The definitions the config's rules match; with `paths` (absolute files or folders), those there, under whatever rules match them. */
 export async function findDefinitions(config: Config, paths: readonly string[] | null = null): Promise<FoundDefinitions> {
-  const search = newSearch(config)
+  const search = newSearch(config, paths === null)
   const rules = config.rules.map((rule) => ({ rule, globs: compileGlobs(rule.files, config.folder) }))
   if (paths === null) {
     for (const { rule, globs } of rules) await searchRule(search, rule, globs)
@@ -57,11 +57,15 @@ interface Search {
   readonly diagnostics: Diagnostic[]
   /** The config itself is no definition. */
   readonly configPath: string | null
+  /** What leads out of the folder and was told. */
+  readonly outside: Set<string>
 }
 
-const newSearch = (config: Config): Search => ({
+/** What a config names stays in its folder; a path on the command line may lead anywhere. */
+const newSearch = (config: Config, isConfined: boolean): Search => ({
   config,
-  tree: folderTree(),
+  tree: folderTree(isConfined ? realOr(config.folder) : null),
+  outside: new Set(),
   found: new Map(),
   diagnostics: [],
   configPath: config.file === null ? null : fromDisplayPath(config.file, config.cwd),
@@ -86,10 +90,12 @@ async function searchStart(
   start: GlobStart,
   add: (path: string, name: FileName) => void,
 ): Promise<void> {
-  const path = resolve(search.config.folder, start.path)
+  const { folder, cwd } = search.config
+  const path = resolve(folder, start.path)
+  if (!isInside(path, folder) || !isInside(realOr(path), realOr(folder))) return reportOutside(search, path, rule)
   const facts = await stat(path).catch((error: unknown) => systemFault(error))
   if (typeof facts === 'string') {
-    if (start.literal) report(search, 'file-unreadable', `${displayPath(path, search.config.cwd)} ${facts}`, rule)
+    if (start.literal) report(search, 'file-unreadable', `${displayPath(path, cwd)} ${facts}`, rule)
     return
   }
   const own = globs.matches(globPath(search, path))
@@ -105,7 +111,7 @@ async function searchStart(
     if (own || (await holdsMatch(search, path, globs))) add(path, { kind: 'split', zone: split })
     return
   }
-  await walkDefinitions(search, path, start.depth, async (entry, name) => {
+  await walkDefinitions(search, path, start.depth, rule, async (entry, name) => {
     const matches = globs.matches(globPath(search, entry.path))
     if (matches || (name.kind === 'split' && (await holdsMatch(search, entry.path, globs)))) add(entry.path, name)
   })
@@ -126,7 +132,7 @@ async function searchPath(search: Search, path: string): Promise<void> {
     return report(search, 'file-format', unknownFormat(search, path), null, 'error', FORMAT_HINT)
   }
   const before = search.found.size
-  await walkDefinitions(search, path, Number.POSITIVE_INFINITY, async (entry, name) => addFound(search, entry.path, name, null))
+  await walkDefinitions(search, path, Number.POSITIVE_INFINITY, null, async (entry, name) => addFound(search, entry.path, name, null))
   if (search.found.size === before) report(search, 'no-definitions', `${displayPath(path, search.config.cwd)} has no definitions`, null)
 }
 
@@ -135,6 +141,7 @@ async function walkDefinitions(
   search: Search,
   path: string,
   depth: number,
+  rule: ConfigRule | null,
   visit: (entry: TreeEntry, name: FileName) => Promise<void>,
 ): Promise<void> {
   const extension = search.config.octodnsSplitExtension
@@ -146,7 +153,9 @@ async function walkDefinitions(
     (entry) => {
       const split = entry.isFolder ? splitFolderZone(entry.name, extension) : null
       const name: FileName | null = entry.isFolder ? split && { kind: 'split', zone: split } : fileNameOf(entry.name)
-      if (name && !entry.name.startsWith('.')) pending.push([entry, name])
+      if (entry.name.startsWith('.')) return
+      if (entry.leadsOut && (entry.isFolder || name)) reportOutside(search, entry.path, rule)
+      else if (name) pending.push([entry, name])
     },
   )
   for (const [entry, name] of pending) await visit(entry, name)
@@ -173,12 +182,20 @@ function assignRules(search: Search, rules: readonly { readonly rule: ConfigRule
 
 async function withParts(search: Search, found: FoundDefinition): Promise<FoundDefinition> {
   if (found.kind !== 'split') return found
-  const entries = await search.tree.list(found.path)
-  return { ...found, parts: entries.filter((part) => !part.isFolder && /\.ya?ml$/i.test(part.name)).map((part) => part.path) }
+  const parts = (await search.tree.list(found.path)).filter((part) => !part.isFolder && /\.ya?ml$/i.test(part.name))
+  for (const part of parts) if (part.leadsOut) reportOutside(search, part.path, found.rules[0] ?? null)
+  return { ...found, parts: parts.filter((part) => !part.leadsOut).map((part) => part.path) }
 }
 
 /** A path as globs see it: from the config's folder, with `/`. */
 const globPath = (search: Search, path: string): string => relative(search.config.folder, path).split(sep).join('/')
+
+function reportOutside(search: Search, path: string, rule: ConfigRule | null): void {
+  if (search.outside.has(path)) return
+  search.outside.add(path)
+  const message = `${displayPath(path, search.config.cwd)} leads out of the folder of the config, which definitions may not come from`
+  report(search, 'path-outside', message, rule, 'error', 'keep the definitions below the config, or move the config above them')
+}
 
 const unknownFormat = (search: Search, path: string): string =>
   `${displayPath(path, search.config.cwd)}: the name does not say which format of definition this is`

@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isInside } from './file-path.ts'
 import { systemFault } from './read-text.ts'
 
 /** Folders that may stand in one another. */
@@ -14,6 +15,8 @@ export interface TreeEntry {
   readonly path: string
   readonly name: string
   readonly isFolder: boolean
+  /** A symbolic link to a place outside the folder that the tree is confined to. It is not to be gone into or read. */
+  readonly leadsOut: boolean
 }
 
 /** A folder that could not be read, or a tree that was left half-read. */
@@ -34,12 +37,14 @@ export interface FolderTree {
   readonly faults: readonly TreeFault[]
 }
 
-export function folderTree(): FolderTree {
+/** A view of folders that are confined to `root`, absolute and without symbolic links in it; to nothing where that is null. */
+export function folderTree(root: string | null): FolderTree {
   const listed = new Map<string, Promise<readonly TreeEntry[]>>()
   const faults: TreeFault[] = []
   let entries = 0
 
   const read = async (path: string): Promise<readonly TreeEntry[]> => {
+    if (entries > MAX_ENTRIES) return []
     try {
       const found = await readdir(path, { withFileTypes: true })
       entries += found.length
@@ -47,7 +52,7 @@ export function folderTree(): FolderTree {
         faults.push({ path, message: `more than ${MAX_ENTRIES} files and folders are searched` })
         return []
       }
-      const resolved = await Promise.all(found.map((entry) => resolveEntry(path, entry)))
+      const resolved = await Promise.all(found.map((entry) => resolveEntry(path, entry, root)))
       return resolved.filter((entry): entry is TreeEntry => entry !== null).sort((a, b) => (a.name < b.name ? -1 : 1))
     } catch (error) {
       faults.push({ path, message: systemFault(error) })
@@ -70,7 +75,7 @@ export function folderTree(): FolderTree {
       above.add(real)
       for (const entry of await list(folder)) {
         visit(entry)
-        if (!entry.isFolder || left <= 0 || entry.name.startsWith('.') || entry.name === 'node_modules') continue
+        if (!entry.isFolder || entry.leadsOut || left <= 0 || entry.name.startsWith('.') || entry.name === 'node_modules') continue
         if (enter(entry)) await descend(entry.path, left - 1)
       }
       above.delete(real)
@@ -80,12 +85,13 @@ export function folderTree(): FolderTree {
   return { list, walk, faults }
 }
 
-async function resolveEntry(folder: string, entry: Dirent): Promise<TreeEntry | null> {
+async function resolveEntry(folder: string, entry: Dirent, root: string | null): Promise<TreeEntry | null> {
   const path = join(folder, entry.name)
   if (!entry.isSymbolicLink()) {
-    return entry.isFile() || entry.isDirectory() ? { path, name: entry.name, isFolder: entry.isDirectory() } : null
+    return entry.isFile() || entry.isDirectory() ? { path, name: entry.name, isFolder: entry.isDirectory(), leadsOut: false } : null
   }
   const facts = await stat(path).catch(() => null)
-  if (facts === null) return { path, name: entry.name, isFolder: false }
-  return facts.isFile() || facts.isDirectory() ? { path, name: entry.name, isFolder: facts.isDirectory() } : null
+  if (facts === null) return { path, name: entry.name, isFolder: false, leadsOut: false }
+  const leadsOut = root !== null && !isInside(await realpath(path).catch(() => path), root)
+  return facts.isFile() || facts.isDirectory() ? { path, name: entry.name, isFolder: facts.isDirectory(), leadsOut } : null
 }

@@ -8,9 +8,9 @@ import { compareDiagnostics, type Diagnostic, hasErrors } from '../model/diagnos
 import { type DomainName, parseDomainName } from '../model/domain-name.ts'
 import type { Config } from './config.ts'
 import { configureZone, type LoadedZone, ruleFor } from './configured-zone.ts'
-import { displayPath, fromDisplayPath } from './file-path.ts'
+import { displayPath, fromDisplayPath, realOr } from './file-path.ts'
 import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
-import { includeReader, realOr } from './include-reader.ts'
+import { includeReader } from './include-reader.ts'
 import { type ReadDefinition, readDefinition } from './read-definition.ts'
 
 /** Files that are open at once. */

@@ -7,6 +7,7 @@ export const DIAGNOSTIC_CODES = {
   'file-unreadable': 'A file that was asked for cannot be read.',
   'file-too-large': 'A file is larger than a definition may be.',
   'no-definitions': 'No definition file matches.',
+  'path-outside': 'A glob, a path or a symbolic link leads out of the folder of the config.',
   'file-format': 'The name of a file does not say which format of definition it has.',
   // YAML
   'yaml-syntax': 'The file is not well-formed YAML.',

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
+import { findDefinitions } from '../../src/definitions/find-definitions.ts'
 import { type LoadOptions, loadDefinitions } from '../../src/definitions/load-definitions.ts'
 import { defaultConfig } from '../../src/definitions/read-config.ts'
 import { addFiles, configIn, folderWith, places } from './files.ts'
@@ -151,11 +152,11 @@ nameservers: [127.0.0.1:5353]
     expect(new Set(places(faults))).toEqual(new Set(['zones/shared.yaml:1:21 error value-invalid']))
   })
 
-  it('keeps inclusion within the folder of the config and those of its globs', async () => {
+  it('keeps inclusion within the folder of the config', async () => {
     const outer = folderWith({
       'secret.yaml': 'x: {type: A, value: 192.0.2.1}\n',
       'fragments/x.yaml': 'x: {type: A, value: 192.0.2.1}\n',
-      'project/zonewright.yaml': `${ONE_PROVIDER}zones: [{files: [zones/*, ../fragments/*.zone]}]\n`,
+      'project/zonewright.yaml': `${ONE_PROVIDER}zones: [{files: zones/*}]\n`,
       'project/zones/a.yaml': zoneOf('a.example', 'include: [../../secret.yaml]\n'),
       'project/zones/b.yaml': zoneOf('b.example', 'include: [link.txt]\n'),
       'project/zones/c.yaml': zoneOf('c.example', 'include: [../../fragments/x.yaml]\n'),
@@ -165,8 +166,61 @@ nameservers: [127.0.0.1:5353]
     symlinkSync('../../secret.yaml', join(outer, 'project/zones/link.txt'))
     const { diagnostics, zones } = await loadDefinitions(await configIn(join(outer, 'project')))
     const faulty = [...new Set(diagnostics.filter(({ severity }) => severity === 'error').map(({ at }) => at?.file))]
-    expect(faulty).toEqual(['zones/a.yaml', 'zones/b.yaml', 'zones/d.yaml', 'zones/e.zone'])
-    expect(zones.find(({ zone }) => zone.name === 'c.example.')?.zone.records).toHaveLength(2)
+    expect(faulty).toEqual(['zones/a.yaml', 'zones/b.yaml', 'zones/c.yaml', 'zones/d.yaml', 'zones/e.zone'])
+    expect(zones.filter(({ valid }) => valid)).toEqual([])
+  })
+
+  describe('keeps definitions within the folder of the config', () => {
+    const files = {
+      'other.example.yaml': zoneOf('other.example'),
+      'far/far.example.yaml': zoneOf('far.example'),
+      'project/zones/a.example.yaml': zoneOf('a.example'),
+    }
+    const loaded = async (globs: string, link?: (project: string) => void) => {
+      const outer = folderWith({ ...files, 'project/zonewright.yaml': `${ONE_PROVIDER}zones:\n  - files: ${globs}\n` })
+      const project = join(outer, 'project')
+      link?.(project)
+      const { zones, diagnostics } = await loadDefinitions(await configIn(project))
+      return { zones: zones.map(({ zone }) => zone.name), outside: places(diagnostics.filter(({ code }) => code === 'path-outside')) }
+    }
+    const refused = { zones: ['a.example.'], outside: ['zonewright.yaml:3:5 error path-outside'] }
+
+    it.each([
+      '[../**, zones/*]',
+      '[../other.example.yaml, zones/*]',
+      '[zones/../../../../../../**/*.yaml, zones/*]',
+      '[/etc/**/*.yaml, zones/*]',
+      '[../*/far.example.yaml, zones/*]',
+    ])('of %s', async (globs) => expect(await loaded(globs)).toEqual(refused))
+
+    it.each([
+      ['a file', (project: string) => symlinkSync('../../other.example.yaml', join(project, 'zones/b.example.yaml'))],
+      ['a folder', (project: string) => symlinkSync('/etc', join(project, 'zones/etc'))],
+      ['a folder of split files', (project: string) => symlinkSync('../../far', join(project, 'zones/far.example.'))],
+      [
+        'a part of split files',
+        (project: string) => {
+          mkdirSync(join(project, 'zones/far.example.'))
+          symlinkSync('../../../far/far.example.yaml', join(project, 'zones/far.example./www.yaml'))
+        },
+      ],
+    ])('where a link leads to %s', async (_, link) => expect(await loaded('zones/**/*', link)).toEqual(refused))
+
+    it('and follows what stays in it, also in circles', async () => {
+      const link = (project: string): void => {
+        mkdirSync(join(project, 'more'))
+        for (const name of ['x', 'y', 'z']) symlinkSync('..', join(project, 'zones', name))
+        symlinkSync('../zones/a.example.yaml', join(project, 'more/b.example.yaml'))
+      }
+      expect(await loaded('[zones/**/*, more/*]', link)).toMatchObject({ outside: [] })
+      expect((await loaded('more/*', link)).zones).toEqual(['a.example.'])
+    })
+
+    it('but takes a path of the command line from anywhere', async () => {
+      const outer = folderWith({ ...files, 'project/zonewright.yaml': ONE_PROVIDER })
+      const found = await findDefinitions(await configIn(join(outer, 'project')), [join(outer, 'far')])
+      expect(found).toMatchObject({ diagnostics: [], definitions: [{ file: '../far/far.example.yaml' }] })
+    })
   })
 
   it('refuses two definitions of a zone for one target and takes them for two', async () => {
