@@ -9,25 +9,36 @@ import { PROGRAM } from './measure.mjs'
 export const TOKEN = 'bench'.padEnd(64, '0')
 
 /** The service in a process of its own, with an empty store that goes at the end. */
-export async function startService() {
+export async function startService(options = []) {
   const data = mkdtempSync(join(tmpdir(), 'zonewright-bench-'))
-  const child = spawn(process.execPath, [PROGRAM, 'serve', '--listen', '127.0.0.1:0', '--dns', '127.0.0.1:0', '--data', data], {
-    env: { ...process.env, ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const [line] = await Promise.race([
-    new Promise((resolve) => createInterface({ input: child.stdout }).once('line', (text) => resolve([text]))),
-    new Promise((_, reject) => child.once('exit', (code) => reject(new Error(`the service ended with ${code}`)))),
-  ])
-  const { http, dns } = JSON.parse(line)
+  const serve = ['serve', '--listen', '127.0.0.1:0', '--dns', '127.0.0.1:0', '--data', data, '--log-level', 'warn', ...options]
+  const running = await start([PROGRAM, ...serve], { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN })
   return {
-    http,
-    dns,
+    ...running,
+    async stop() {
+      await running.stop()
+      rmSync(data, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A server of this folder, in a process of its own. */
+export const startProcess = (file) => start([join(import.meta.dirname, file)], {})
+
+/** Starts what prints its addresses as one line of JSON. */
+async function start(args, env) {
+  const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const line = await Promise.race([
+    new Promise((resolve) => createInterface({ input: child.stdout }).once('line', resolve)),
+    new Promise((_, reject) => child.once('exit', (code) => reject(new Error(`${args[0]} ended with ${code}`)))),
+  ])
+  return {
+    ...JSON.parse(line),
+    pid: child.pid,
     async stop() {
       const ended = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')
       await ended
-      rmSync(data, { recursive: true, force: true })
     },
   }
 }
