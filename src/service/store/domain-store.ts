@@ -4,6 +4,7 @@ import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
 import { conditionSql, orderSql, type SetCondition } from './filter-sql.ts'
 import { forgetGrants, type Viewer, visibleTo } from './grant-store.ts'
+import { requestTransfer } from './secondary-store.ts'
 import { withdrawZones } from './served-zone-store.ts'
 import type { DomainRow, DomainsTable } from './tables.ts'
 import { labelsOfDomains, setDomainTags } from './tag-store.ts'
@@ -76,10 +77,11 @@ export async function insertDomain(
     .returningAll()
     .executeTakeFirst()
   if (inserted === undefined) return null
+  if (settings.type === 'slave') await requestTransfer(connection, inserted.id)
   return storedDomain(inserted, await setDomainTags(connection, accountId, inserted.id, tags))
 }
 
-/** Replaces a domain's settings. The name must be free, or its own. */
+/** Replaces a domain's settings. The name must be free, or its own. What was told about a master's import has been seen then. */
 export async function updateDomain(
   connection: Connection,
   accountId: number,
@@ -90,7 +92,7 @@ export async function updateDomain(
   const { tags, ...columns } = columnsOf(settings)
   const row = await connection
     .updateTable('domains')
-    .set({ ...columns, updated: now })
+    .set({ ...columns, updated: now, ...(settings.type === 'master' ? { transfer_errors: '' } : {}) })
     .where('id', '=', id)
     .where('account_id', '=', accountId)
     .returningAll()
@@ -112,6 +114,19 @@ export async function deleteDomain(connection: Connection, accountId: number, id
   await connection.deleteFrom('domains').where('id', '=', id).execute()
   await withdrawZones(connection, id)
   return true
+}
+
+/** The domain of a name, in whatever account; null where there is none. */
+export async function findDomainByName(
+  connection: Connection,
+  domain: string,
+): Promise<{ readonly id: number; readonly accountId: number } | null> {
+  const row = await connection
+    .selectFrom('domains')
+    .select(['id', 'account_id as accountId'])
+    .where('domain', '=', domain)
+    .executeTakeFirst()
+  return row ?? null
 }
 
 /** Whether a domain other than `id` has the name, in whatever account. */
@@ -151,6 +166,7 @@ async function withTags(connection: Connection, rows: readonly DomainRow[]): Pro
 }
 
 function storedDomain(row: DomainRow, tags: readonly string[]): StoredDomain {
-  const { account_id: _, revision: _r, settled: _s, record_count: recordCount, master_ips, axfr_ips, ...settings } = row
-  return { ...settings, tags, master_ips: JSON.parse(master_ips), axfr_ips: JSON.parse(axfr_ips), recordCount }
+  const { account_id: _, revision: _r, settled: _s, transfer_errors, record_count: recordCount, master_ips, axfr_ips, ...settings } = row
+  const errors = [row.errors, transfer_errors].filter((text) => text !== '').join('\n')
+  return { ...settings, errors, tags, master_ips: JSON.parse(master_ips), axfr_ips: JSON.parse(axfr_ips), recordCount }
 }

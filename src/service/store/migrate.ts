@@ -2,6 +2,7 @@ import { type Kysely, type Migration, Migrator } from 'kysely'
 import { createAccounts } from './migrations/001-accounts.ts'
 import { createDomains } from './migrations/002-domains.ts'
 import { createServedZones } from './migrations/003-served-zones.ts'
+import { createSecondaries } from './migrations/004-secondaries.ts'
 import { extendUsers } from './migrations/005-users.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
@@ -10,6 +11,7 @@ const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaD
   '001-accounts': createAccounts,
   '002-domains': createDomains,
   '003-served-zones': createServedZones,
+  '004-secondaries': createSecondaries,
   '005-users': extendUsers,
 }
 

@@ -14,6 +14,7 @@ export interface Tables {
   readonly tags: TagsTable
   readonly domain_tags: DomainTagsTable
   readonly zone_files: ZoneFilesTable
+  readonly secondaries: SecondariesTable
   readonly served_zones: ServedZonesTable
   readonly served_revision: ServedRevisionTable
 }
@@ -96,6 +97,8 @@ export interface DomainsTable {
   ttl_sec: number
   /** What the rendering had to leave out, in words; empty where it is whole. */
   errors: string
+  /** What an import left out, or why the last transfer of a slave failed, in words. */
+  transfer_errors: Generated<string>
   /** Records the domain has: kept here so that the limit is exact under concurrent creates and costs no counting. */
   record_count: number
   created: string
@@ -136,6 +139,29 @@ export interface TagsTable {
 export interface DomainTagsTable {
   domain_id: number
   tag_id: number
+}
+
+/** The state of a slave's transfers. Moments are milliseconds of the service's clock. */
+export interface SecondariesTable {
+  domain_id: number
+  /** When the next refresh is due. */
+  refresh_at: Generated<number>
+  /** When the zone expires; null without one. */
+  expire_at: number | null
+  /** Who refreshes, or did last. */
+  lease: Generated<string>
+  /** Until when that is nobody else's. */
+  lease_until: Generated<number>
+  /** NOTIFY messages so far. */
+  requests: Generated<number>
+  /** The master whose NOTIFY has not been followed yet. */
+  notified_by: string | null
+  /** Refreshes that failed since the last that did not. */
+  failures: Generated<number>
+  /** Seconds of the SOA transferred last; 0 without one. */
+  refresh: Generated<number>
+  retry: Generated<number>
+  expire: Generated<number>
 }
 
 /** What is or was served under a name: kept when its domain is gone, for secondaries go by serials that only grow. */

@@ -17,6 +17,7 @@ import {
   updateDomain,
 } from '../../store/domain-store.ts'
 import { copyRecords, longestRecordName } from '../../store/record-store.ts'
+import { forgetTransferred, requestTransfer } from '../../store/secondary-store.ts'
 import type { Actor } from '../authenticate.ts'
 import { grantToCreator, READS_DOMAIN, WRITES_DOMAIN } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
@@ -83,6 +84,7 @@ const update = defineRoute<DomainBody>({
         if (await isDomainTaken(connection, settings.domain, id)) throw domainTaken()
         await checkRecordNames(connection, id, settings.domain)
       }
+      if (settings.type === 'slave') await followSlave(connection, existing, settings)
       return updateDomain(connection, actor.accountId, id, settings, now())
     })
     zoneChanged(domain.id)
@@ -152,6 +154,15 @@ async function insert(connection: Connection, actor: Actor, settings: DomainSett
   if (inserted === null) throw domainTaken()
   await grantToCreator(connection, actor, 'domain', inserted.id)
   return inserted
+}
+
+/** A slave that has another name has another zone; one with other masters, or that is active again, is to ask them at once. */
+async function followSlave(connection: Connection, existing: StoredDomain, desired: DomainSettings): Promise<void> {
+  const renamed = desired.domain !== existing.domain
+  if (renamed) await forgetTransferred(connection, existing.id)
+  const isActivated = desired.status === 'active' && existing.status !== 'active'
+  const hasOtherMasters = desired.master_ips.join() !== existing.master_ips.join()
+  if (renamed || isActivated || hasOtherMasters) await requestTransfer(connection, existing.id)
 }
 
 async function checkRecordNames(connection: Connection, id: number, domain: string): Promise<void> {
