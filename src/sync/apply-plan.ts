@@ -8,7 +8,7 @@ import { diagnosticOf } from './diagnostic-of.ts'
 import { lostFinder } from './find-lost.ts'
 import { lateChangeFinder } from './late-changes.ts'
 import { alteredText, unexpectedDifferences } from './read-back.ts'
-import { runGraph } from './run-graph.ts'
+import { runGraph, withReasonsAsSettled } from './run-graph.ts'
 import { settleOutcomes } from './settle-outcomes.ts'
 import { stopReason } from './stop-reason.ts'
 import { type TargetWatch, watchTarget } from './target-watch.ts'
@@ -116,7 +116,8 @@ async function confirm(
   try {
     if (outcomes.some(({ state }) => state === 'unknown')) await sleep(settlePause)
     const live = await readAgain(plan, provider, reference, outcomes, { stop: run.abort, signal: run.abort })
-    const settled = settleOutcomes(plan.changes, outcomes, { before: existing?.records ?? [], live: live?.records ?? null, mayStillAct })
+    const reading = { before: existing?.records ?? [], live: live?.records ?? null, mayStillAct }
+    const settled = withReasonsAsSettled(plan.changes, outcomes, settleOutcomes(plan.changes, outcomes, reading))
     const differences = unexpectedDifferences(plan, settled, existing, live)
     const complete = settled.every(({ state }) => state === 'applied')
     const equal = complete && differences.length === 0

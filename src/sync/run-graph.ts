@@ -68,7 +68,24 @@ export async function runGraph(
   return outcomes.map((outcome) => outcome ?? { state: 'skipped', because: 'its order has a circle' })
 }
 
-const waitedInVain = (change: Change, { state }: Outcome): string =>
-  `it comes after ${describeChange(change)}, ${state === 'unknown' ? 'of which it is not known whether it was applied' : 'which was not applied'}`
+const AFTER: Readonly<Record<Outcome['state'], string>> = {
+  applied: 'of which it was not known in time that it was applied',
+  failed: 'which was not applied',
+  skipped: 'which was not applied',
+  unknown: 'of which it is not known whether it was applied',
+}
+
+const waitedInVain = (change: Change, { state }: Outcome): string => `it comes after ${describeChange(change)}, ${AFTER[state]}`
+
+/** The outcomes of changes in a graph, some of which were settled after the others had been skipped because of them: the reasons say what is known now. */
+export function withReasonsAsSettled(changes: readonly Change[], before: readonly Outcome[], settled: readonly Outcome[]): Outcome[] {
+  return settled.map((outcome, index) => {
+    if (outcome.state !== 'skipped') return outcome
+    const cause = changes[index]?.after.find(
+      (at) => before[at]?.state === 'unknown' && outcome.because === waitedInVain(changes[at] as Change, before[at] as Outcome),
+    )
+    return cause === undefined ? outcome : { ...outcome, because: waitedInVain(changes[cause] as Change, settled[cause] as Outcome) }
+  })
+}
 
 export const describeChange = (change: Change): string => `${change.action} ${change.name}${change.type === null ? '' : ` ${change.type}`}`

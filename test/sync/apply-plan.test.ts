@@ -60,6 +60,21 @@ describe('creations whose answer is lost', () => {
       readBack: 'equal',
     })
   })
+  test('what was skipped because of one in doubt is told what became of that', async () => {
+    const { outcomes } = await applyScripted({
+      before: 'www CNAME a.example.net.\nmail A 192.0.2.2',
+      desired: 'web CNAME a.example.net.\nwww A 192.0.2.1\nmail A 192.0.2.2',
+      handler: ({ method }, response) => {
+        if (method !== 'PUT') return undefined
+        json(response, 502, errors('down'))
+        return true
+      },
+    })
+    expect(outcomes).toEqual([
+      'update web.example.com. CNAME: failed: 502 down; it was not carried out',
+      'create www.example.com. A: skipped: it comes after update web.example.com. CNAME, which was not applied',
+    ])
+  })
   test('what waits for it goes on', async () => {
     const { outcomes } = await applyScripted({
       before: 'old A 192.0.2.1\nalias CNAME old.example.com.',
