@@ -170,7 +170,11 @@ describe('pages', async () => {
   test('are of 100 without being asked, one where there is nothing, and empty after the last', async () => {
     expect(await client.ok('GET', path)).toMatchObject({ page: 1, pages: 1, results: 60 })
     expect(await client.ok('GET', `${few}?page=9`)).toEqual({ data: [], page: 9, pages: 1, results: 1 })
-    expect((await client.ok('GET', '/domains?page=18446744073709551616')).data).toEqual([])
+    expect(await client.ok('GET', `${few}?page=0000000009`)).toMatchObject({ page: 9 })
+    for (const page of ['18446744073709551616', '9'.repeat(400)]) {
+      const last = { data: [], page: Math.floor(2 ** 52 / 100), pages: 1, results: 1 }
+      expect(await client.ok('GET', `${few}?page=${page}`)).toEqual(last)
+    }
     expect(await client.ok('GET', '/domains', undefined, { 'x-filter': '{"domain":"none"}' })).toEqual({
       data: [],
       page: 1,
@@ -185,6 +189,12 @@ describe('pages', async () => {
     ['page=x', [['page', 'page is not valid']]],
     ['page=', [['page', 'page is not valid']]],
     ['page=1.5', [['page', 'page is not valid']]],
+    ...['1e1', '1E1', '1.0', '0x1', '%201', '1%20', '%2B1', '1_0', 'Infinity', '1e400', '%D9%A1'].map(
+      (page): [string, [string, string][]] => [`page=${page}`, [['page', 'page is not valid']]],
+    ),
+    ['page_size=1e2', [['page_size', 'page_size is not valid']]],
+    ['page_size=-25', [['page_size', 'page_size must be between 25 and 500']]],
+    [`page_size=${'9'.repeat(400)}`, [['page_size', 'page_size must be between 25 and 500']]],
     ['page=1&page=2', [['page', 'page is not valid']]],
     ['page_size=24', [['page_size', 'page_size must be between 25 and 500']]],
     ['page_size=501', [['page_size', 'page_size must be between 25 and 500']]],

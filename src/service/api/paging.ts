@@ -36,7 +36,7 @@ export const pageSchema = (item: object): object => ({
 
 export function pagingOf(query: { readonly page?: number; readonly page_size?: number }): Paging {
   const pageSize = query.page_size ?? 100
-  // A page so far out that its first item has no number is the last one that has.
+  // Of pages whose items could not be counted any more, the last one that can be is answered, which is empty.
   return { page: Math.min(query.page ?? 1, Math.floor(2 ** 52 / pageSize)), pageSize }
 }
 
