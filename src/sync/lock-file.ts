@@ -10,7 +10,20 @@
  * Released: the own file is removed, then the folder if it is empty.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type LockOwner, whereabouts } from './lock-owner.ts'
 
@@ -97,10 +110,22 @@ function readHolder(path: string): { readonly file: string; readonly holder: Loc
   try {
     const file = readdirSync(path)[0]
     if (file === undefined) return null
-    return { file, holder: parseHolder(readFileSync(join(path, file)).subarray(0, MAX_HOLDER_OCTETS).toString('utf8')) }
+    return { file, holder: parseHolder(beginningOf(join(path, file))) }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
+  }
+}
+
+/** The first octets of a file, as text; empty for what is no file. Opening a named pipe does not wait for somebody to write into it. */
+function beginningOf(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  try {
+    if (!fstatSync(file).isFile()) return ''
+    const octets = Buffer.alloc(MAX_HOLDER_OCTETS)
+    return octets.toString('utf8', 0, readSync(file, octets, 0, MAX_HOLDER_OCTETS, 0))
+  } finally {
+    closeSync(file)
   }
 }
 

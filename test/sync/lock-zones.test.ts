@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { describe, expect, it, test } from 'vitest'
@@ -121,6 +121,25 @@ describe('locks of zones', () => {
     const journal = temporaryDirectory()
     const path = leaveLock(journal, 'example.com.', OWN)
     writeFileSync(join(path, readdirSync(path)[0] as string), text)
+    const locks = await lockZones(request(journal, ['example.com.']))
+    expect(locks).toMatchObject({ state: 'held', diagnostic: { message: expect.stringContaining('does not say by whom') } })
+  })
+
+  it.each([
+    ['a folder', (path: string) => mkdirSync(path)],
+    ['a named pipe', (path: string) => execFileSync('mkfifo', [path])],
+    [
+      'a hundred megabytes',
+      (path: string) => {
+        writeFileSync(path, '')
+        truncateSync(path, 100_000_000)
+      },
+    ],
+  ])('whose holder is %s are respected', async (_, put) => {
+    const journal = temporaryDirectory()
+    const path = lockPath(join(journal, 'locks'), 'example.com.', 'cloud')
+    mkdirSync(path, { recursive: true })
+    put(join(path, '1-x'))
     const locks = await lockZones(request(journal, ['example.com.']))
     expect(locks).toMatchObject({ state: 'held', diagnostic: { message: expect.stringContaining('does not say by whom') } })
   })
