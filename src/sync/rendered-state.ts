@@ -36,8 +36,12 @@ export function compareRendered(file: RenderedFile | null, zone: ReadZone): Rend
   const servedApexNs: string[] = []
   const extra: ResourceRecord[] = []
   let found = 0
+  let hasSoa = false
   const reader = createZoneFileReader({ origin: zone.name, file: `rendered ${zone.name}` }, (record) => {
-    if (record.type === 'SOA') return
+    if (record.type === 'SOA') {
+      hasSoa ||= record.name === zone.name
+      return
+    }
     const key = comparisonKey(record, zoneTtl)
     const isFound = listed.get(key)
     if (isFound === false) {
@@ -51,14 +55,16 @@ export function compareRendered(file: RenderedFile | null, zone: ReadZone): Rend
   reader.push(`${file.lines.join('\n')}\n`)
   const faults = reader.end().diagnostics.filter(isError)
   if (faults.length > 0) return { state: 'differs', servedApexNs: null, differences: faults.slice(0, 10).map((fault) => fault.message) }
+  const headless = hasSoa || disabled ? [] : [`not rendered: the SOA record of ${zone.name}, without which no name server takes the file`]
   const missing = found === listed.size ? [] : notRendered(zone, (record) => listed.get(comparisonKey(record, zoneTtl)) === true)
-  if (extra.length === 0 && missing.length === 0) return { state: 'match', servedApexNs, differences: [] }
+  if (extra.length === 0 && missing.length === 0 && headless.length === 0) return { state: 'match', servedApexNs, differences: [] }
   if (disabled) return { ...NOT_RENDERED, servedApexNs }
   const differences = [
+    ...headless,
     ...missing.map((record) => `not rendered: ${words(record)}`),
     ...extra.map((record) => `only rendered: ${words(record)}`),
   ]
-  const lagging = zone.quietFor !== null && zone.quietFor < RENDERING_TIME
+  const lagging = headless.length === 0 && zone.quietFor !== null && zone.quietFor < RENDERING_TIME
   return { state: lagging ? 'stale' : 'differs', servedApexNs, differences: differences.slice(0, 10) }
 }
 
