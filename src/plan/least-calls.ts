@@ -16,12 +16,12 @@
  * outside it are of use only as such helpers, any of a type as good as another, and no more of them than splits without any. Where the search was
  * greedy and the number is above the bound, it is not proved, and the plan says so.
  *
- * Limits. The record limit is not looked at here but when calls are ordered (`change-order.ts`): in a full zone an order that interrupts nothing may need a
- * split that this does not look for; the plan then says that it interrupts. A call never makes a record that is not wanted in the end; parking a record elsewhere takes two calls, as many as a split.
+ * Limits. The record limit is not looked at here; what it asks for besides is found in `plan-calls.ts`. A call never makes a record that is not wanted in
+ * the end; parking a record elsewhere takes two calls, as many as a split.
  */
 import { compareRecords, type DefinedRecord, type ExistingRecord, type ResourceRecord } from '../model/record.ts'
 import { findKnots } from './call-graph.ts'
-import { analyseContinuity, pointerOf } from './continuity.ts'
+import { type Continuity, pointerOf } from './continuity.ts'
 import type { ZoneDifference } from './diff-zone.ts'
 import { type OrderEdges, orderEdges, type Ranks, staysInSet } from './order-edges.ts'
 import { type Call, pairRecords } from './pair-records.ts'
@@ -41,8 +41,7 @@ export interface LeastCalls {
   readonly proved: boolean
 }
 
-export function leastCalls(difference: ZoneDifference, prefer: Preference): LeastCalls {
-  const continuity = analyseContinuity(difference)
+export function leastCalls(difference: ZoneDifference, continuity: Continuity, prefer: Preference): LeastCalls {
   const paired = pairRecords(difference.removed, difference.added)
   const order = (calls: readonly Call[], ranks: Ranks | null): OrderEdges => orderEdges(calls, difference, continuity, ranks)
   const knotted = (calls: readonly Call[], edges: OrderEdges): Call[] =>
@@ -71,12 +70,13 @@ export function leastCalls(difference: ZoneDifference, prefer: Preference): Leas
     if (together) break
   }
   const splits = calls.length - lowerBound(difference.removed, difference.added)
-  return { calls: explainSplits(calls), edges, splits, proved: splits === 0 || proved }
+  return { calls, edges, splits, proved: splits === 0 || proved }
 }
 
-const recordsOf = ({ existing, desired }: Call): ResourceRecord[] => [existing, desired].filter((record) => record !== null)
+export const recordsOf = ({ existing, desired }: Call): ResourceRecord[] => [existing, desired].filter((record) => record !== null)
 
-const inReadingOrder = (calls: readonly Call[]): Call[] =>
+/** Calls by the records they leave, or take away, where that is all they do. */
+export const inReadingOrder = (calls: readonly Call[]): Call[] =>
   calls.toSorted((a, b) => compareRecords(recordOf(a), recordOf(b)) || (a.desired === null ? 1 : 0) - (b.desired === null ? 1 : 0))
 
 export const recordOf = (call: Call): ResourceRecord => (call.desired ?? call.existing) as ResourceRecord
@@ -90,7 +90,7 @@ const joined = (a: ReadonlySet<number>, b: ReadonlySet<number>): ReadonlySet<num
   b.size === 0 ? a : a.size === 0 ? b : new Set([...a, ...b])
 
 /** Σ max(D, C) over the types. */
-function lowerBound(removed: readonly ResourceRecord[], added: readonly ResourceRecord[]): number {
+export function lowerBound(removed: readonly ResourceRecord[], added: readonly ResourceRecord[]): number {
   const balance = new Map<string, { goes: number; comes: number }>()
   const of = (type: string): { goes: number; comes: number } => {
     const counts = balance.get(type) ?? { goes: 0, comes: 0 }
@@ -196,9 +196,9 @@ function untie(part: readonly Call[], helpers: readonly Call[][], start: () => Z
 /** Calls above the lower bound for the records of `calls`. */
 const splitsOf = (way: readonly Call[], calls: readonly Call[]): number => way.length - lowerBound(goesOf(calls), comesOf(calls))
 
-const goesOf = (calls: readonly Call[]): ExistingRecord[] => calls.flatMap((call) => (call.existing ? [call.existing] : []))
+export const goesOf = (calls: readonly Call[]): ExistingRecord[] => calls.flatMap((call) => (call.existing ? [call.existing] : []))
 
-const comesOf = (calls: readonly Call[]): DefinedRecord[] => calls.flatMap((call) => (call.desired ? [call.desired] : []))
+export const comesOf = (calls: readonly Call[]): DefinedRecord[] => calls.flatMap((call) => (call.desired ? [call.desired] : []))
 
 const eventsOf = (calls: readonly Call[]): number => goesOf(calls).length + comesOf(calls).length
 
@@ -218,21 +218,8 @@ function fewOfEachType(groups: readonly Call[][], splits: number): Call[][] {
   })
 }
 
-function safetyOf(state: ZoneState, prefer: Preference): { isSafe(move: Move): boolean; isAccepted(move: Move): boolean } {
+/** Tells whether a move is safe under a preference. */
+export function safetyOf(state: ZoneState, prefer: Preference): { isSafe(move: Move): boolean; isAccepted(move: Move): boolean } {
   const isAccepted = (move: Move): boolean => state.isAccepted(move)
   return { isAccepted, isSafe: prefer === 'calls' ? isAccepted : (move) => isAccepted(move) && state.isContinuous(move) }
 }
-
-/** Says of each delete and create that are two halves of an update why they are. Unsplit, a type has deletes or creates, never both. */
-function explainSplits(calls: readonly Call[]): Call[] {
-  const halves = new Set<ResourceRecord>()
-  const single = calls.filter((call) => call.existing === null || call.desired === null)
-  for (const { existing, desired } of pairRecords(goesOf(single), comesOf(single))) {
-    if (existing === null || desired === null) continue
-    halves.add(existing)
-    halves.add(desired)
-  }
-  return halves.size === 0 ? [...calls] : calls.map((call) => (halves.has(recordOf(call)) ? { ...call, split: SPLIT_REASON } : call))
-}
-
-const SPLIT_REASON = 'half of an update, which no safe order allows in one call'

@@ -1,10 +1,14 @@
 /**
  * Pairs of a record that goes and one that comes, as a reader would make them: of one type always; the same name and data first (a TTL
- * change), then the same name, then the closest name: the one with the longest common suffix of labels, where equal data go first. Near
- * linear: names are met bottom-up in a trie of reversed labels, and what is left over at a name is carried to its parent.
+ * change), then the same name, then the closest name: the one with the longest common suffix of labels. Among the records of one name, or those
+ * that meet below one, equal data go first, then the closest pairs (`closeness.ts`).
+ *
+ * Near linear: names are met bottom-up in a trie of reversed labels, and what is left over at a name is carried to its parent. Each record is compared
+ * with each where that is little work; larger sets are paired in sorted order.
  */
 import { type DomainName, parentOf, ROOT } from '../model/domain-name.ts'
-import { compareRecords, type DefinedRecord, type ExistingRecord, groupRrsets } from '../model/record.ts'
+import { compareRecords, type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord } from '../model/record.ts'
+import { closeness } from './closeness.ts'
 
 /** One call to be: an update where both are there, else a delete or a create. */
 export interface Call {
@@ -34,7 +38,7 @@ interface Unpaired {
   readonly added: DefinedRecord[]
 }
 
-/** Pairs within one list each: equal data first, the rest in sorted order. What is over goes to `left`. */
+/** Pairs within one list each: equal data first, then the closest. What is over goes to `left`. */
 function pairSet(removed: readonly ExistingRecord[], added: readonly DefinedRecord[], calls: Call[], left: Unpaired): void {
   const byData = new Map<string, ExistingRecord[]>()
   for (const record of [...removed].sort(compareRecords)) {
@@ -49,10 +53,31 @@ function pairSet(removed: readonly ExistingRecord[], added: readonly DefinedReco
     else rest.push(desired)
   }
   const unpaired = [...byData.values()].flat().sort(compareRecords)
-  const pairs = Math.min(unpaired.length, rest.length)
-  for (let i = 0; i < pairs; i += 1) calls.push({ existing: unpaired[i] as ExistingRecord, desired: rest[i] as DefinedRecord })
-  appendAll(left.removed, unpaired.slice(pairs))
-  appendAll(left.added, rest.slice(pairs))
+  if (unpaired.length * rest.length > MAX_COMPARED || unpaired.length + rest.length <= 2) pairInOrder(unpaired, rest, calls, left)
+  else pairClosest(unpaired, rest, calls, left)
+}
+
+/** Pairs of which each is looked at; so at most 32 for each record where there are as many on either side. */
+const MAX_COMPARED = 4096
+
+function pairInOrder(removed: readonly ExistingRecord[], added: readonly DefinedRecord[], calls: Call[], left: Unpaired): void {
+  const pairs = Math.min(removed.length, added.length)
+  for (let i = 0; i < pairs; i += 1) calls.push({ existing: removed[i] as ExistingRecord, desired: added[i] as DefinedRecord })
+  appendAll(left.removed, removed.slice(pairs))
+  appendAll(left.added, added.slice(pairs))
+}
+
+/** The closest pair first, of equally close ones the first in sorted order. */
+function pairClosest(removed: readonly ExistingRecord[], added: readonly DefinedRecord[], calls: Call[], left: Unpaired): void {
+  const pairs = removed.flatMap((existing) => added.map((desired) => ({ existing, desired, closeness: closeness(existing, desired) })))
+  const taken = new Set<ResourceRecord>()
+  for (const { existing, desired } of pairs.sort((a, b) => b.closeness - a.closeness)) {
+    if (taken.has(existing) || taken.has(desired)) continue
+    taken.add(existing).add(desired)
+    calls.push({ existing, desired })
+  }
+  for (const record of removed) if (!taken.has(record)) left.removed.push(record)
+  for (const record of added) if (!taken.has(record)) left.added.push(record)
 }
 
 function pairAcrossNames(removed: readonly ExistingRecord[], added: readonly DefinedRecord[], calls: Call[]): void {

@@ -4,12 +4,12 @@ import type { DomainName } from '../model/domain-name.ts'
 import type { ExistingZone, RefusalName, UnmanagedSelector } from '../model/zone.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Change, DomainChange, RecordChange } from './change.ts'
-import { orderCalls } from './change-order.ts'
 import type { ZoneDifference } from './diff-zone.ts'
 import { fingerprint } from './fingerprint.ts'
-import { leastCalls, type Preference } from './least-calls.ts'
+import type { Preference } from './least-calls.ts'
 import type { Call } from './pair-records.ts'
 import type { CallCount, RenderedState, ZonePlan } from './plan.ts'
+import { planCalls } from './plan-calls.ts'
 import { type SafetyThresholds, safetyRefusals } from './safety-limits.ts'
 import { selectorsBeside, unmanagedTest } from './unmanaged.ts'
 
@@ -88,24 +88,23 @@ function recordChanges(
 ): RecordChange[] {
   if (difference.removed.length === 0 && difference.added.length === 0) return []
   const { capabilities, prefer = 'continuity', zone, at } = input
-  const least = leastCalls(difference, prefer)
-  const headroom = capabilities.maxRecords === null ? Number.POSITIVE_INFINITY : Math.max(0, capabilities.maxRecords - existingCount)
-  const order = orderCalls(least, headroom)
-  if (!least.proved) {
-    const message = `${zone}: ${least.splits} updates are split into two calls each; whether fewer would do was not proved`
+  const headroom = capabilities.maxRecords === null ? Number.POSITIVE_INFINITY : capabilities.maxRecords - existingCount
+  const planned = planCalls(difference, prefer, headroom)
+  if (!planned.proved) {
+    const message = `${zone}: ${planned.splits} updates are split into two calls each; whether fewer would do was not proved`
     diagnostics.push({ severity: 'notice', code: 'calls-not-proved', message, at })
   }
-  if (order.interruptions > 0) {
+  if (planned.interruptions > 0) {
     const why =
       prefer === 'calls'
         ? 'fewer calls come first'
-        : headroom < Number.POSITIVE_INFINITY && order.limited
-          ? `the zone has room for ${headroom} more records`
+        : planned.limited
+          ? `the zone has room for ${Math.max(0, headroom)} more records`
           : 'no order avoids it'
-    const message = `${zone}: ${order.interruptions === 1 ? 'a change' : `${order.interruptions} changes`} may leave a name without records for a moment, since ${why}`
+    const message = `${zone}: ${planned.interruptions === 1 ? 'a change' : `${planned.interruptions} changes`} may leave a name without records for a moment, since ${why}`
     diagnostics.push({ severity: 'notice', code: 'interruption', message, at })
   }
-  return least.calls.map((call, index) => recordChange(call, order.after[index] as number[]))
+  return planned.calls.map((call, index) => recordChange(call, planned.after[index] as number[]))
 }
 
 function recordChange({ existing, desired, split }: Call, after: readonly number[]): RecordChange {

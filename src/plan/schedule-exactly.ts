@@ -1,15 +1,19 @@
 /**
  * The fewest calls for a few records to go and to come, with an order in which each is safe: a search over which of them are done, calls that do
  * two at once first. The number of calls allowed grows from the lower bound until a way is found, so that the first way found is the shortest.
+ *
+ * What is done tells the state, whatever the way to it. So whether a state is safe is asked once; and before it is asked in how many calls the end can
+ * be reached, whether it can at all. Room is asked for at each call: a zone that holds too many records already may lose some and not gain any.
  */
-import { type DefinedRecord, type ExistingRecord, rrsetKey } from '../model/record.ts'
+import type { DefinedRecord, ExistingRecord } from '../model/record.ts'
+import { closeness } from './closeness.ts'
 import type { Call } from './pair-records.ts'
 import type { Move, ZoneState } from './zone-state.ts'
 
 /** Records to go and to come that the search takes on: its cost grows with two to their power. */
 export const MAX_EXACT = 14
 
-/** Calls in a safe order, or null where no order is safe. `state` is left as it was. */
+/** Calls in a safe order for which there is always room, or null where there is none. `state` is left as it was. */
 export function scheduleExactly(
   goes: readonly ExistingRecord[],
   comes: readonly DefinedRecord[],
@@ -24,6 +28,12 @@ export function scheduleExactly(
     for (const type of types) sum += Math.max(countLeft(goes, left, 0, type), countLeft(comes, left, goes.length, type))
     return sum
   }
+  const known = new Map<number, boolean>()
+  const leadsToSafety = (left: number, call: Call): boolean => {
+    const safe = known.get(left) ?? isSafe(call)
+    known.set(left, safe)
+    return safe
+  }
   const find = (budget: number, renames: number): Call[] | null => {
     const way: Call[] = []
     const hopeless = new Set<string>()
@@ -32,7 +42,8 @@ export function scheduleExactly(
       const key = `${left} ${calls} ${spare}`
       if (calls < least(left) || hopeless.has(key)) return false
       for (const { bits, call, rename } of moves) {
-        if ((left & bits) !== bits || (rename && spare === 0) || !isSafe(call)) continue
+        if ((left & bits) !== bits || (rename && spare === 0)) continue
+        if (!state.hasRoomFor(call) || !leadsToSafety(left & ~bits, call)) continue
         state.make(call)
         way.push(call)
         const found = search(left & ~bits, calls - 1, spare - (rename ? 1 : 0))
@@ -45,6 +56,7 @@ export function scheduleExactly(
     }
     return search(full, budget, renames) ? way : null
   }
+  if (find(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY) === null) return null
   for (let budget = least(full); budget <= goes.length + comes.length; budget += 1) {
     const way = find(budget, Number.POSITIVE_INFINITY)
     if (way !== null) return withFewestRenames(way, (renames) => find(budget, renames))
@@ -90,17 +102,6 @@ function possibleMoves(goes: readonly ExistingRecord[], comes: readonly DefinedR
     ...goes.map((existing, from) => ({ bits: 1 << from, call: { existing, desired: null }, rename: false })),
     ...comes.map((desired, to) => ({ bits: 1 << (goes.length + to), call: { existing: null, desired }, rename: false })),
   ]
-}
-
-function closeness(existing: ExistingRecord, desired: DefinedRecord): number {
-  const sameData = existing.data === desired.data ? 1 : 0
-  return rrsetKey(existing) === rrsetKey(desired) ? 1000 + sameData : 2 * commonSuffix(existing.name, desired.name) + sameData
-}
-
-function commonSuffix(a: string, b: string): number {
-  let length = 0
-  while (length < a.length && length < b.length && a[a.length - 1 - length] === b[b.length - 1 - length]) length += 1
-  return length
 }
 
 function countLeft(records: readonly { readonly type: string }[], left: number, shift: number, type: string): number {

@@ -3,6 +3,12 @@
  * before it. First what others wait for: a record that goes and frees its name is paired with any record of its type that can come now. Where nothing
  * of its type can come yet it is deleted, the other half of the update following later (a split); the name it frees lets the next one in, so that one
  * split serves a whole chain of swaps. What nobody waits for is paired last, as a reader would.
+ *
+ * In a full zone, what others wait for may lack room to come. A record that can go makes it: first one of a type of which more go than come, which
+ * costs nothing, else half an update that nobody waits for, which costs a split.
+ *
+ * An end is always reached: what goes is always accepted, and what then still cannot come is made all the same. That is so only for a zone that the
+ * target could not hold, of which its plan says so.
  */
 import { type DefinedRecord, type ExistingRecord, type ResourceRecord, rrsetKey } from '../model/record.ts'
 import { pointerOf } from './continuity.ts'
@@ -10,7 +16,7 @@ import { type Call, pairRecords } from './pair-records.ts'
 import { clash } from './standing-conflicts.ts'
 import type { Move, ZoneState } from './zone-state.ts'
 
-/** Tells whether a move is safe now; relaxed, only whether the target accepts it. */
+/** Tells whether a move is safe now; relaxed, only whether the target accepts it. Neither asks for room. */
 export interface Safety {
   isSafe(move: Move): boolean
   isAccepted(move: Move): boolean
@@ -32,15 +38,14 @@ export function scheduleGreedily(
     return true
   }
   while (pool.size() > 0) {
-    if (advance(pool, safety.isSafe, make)) continue
-    if (!pool.isAnybodyWaiting() && finish(pool, safety.isSafe, make)) continue
-    if (splitOne(pool, make)) continue
-    if (finish(pool, safety.isSafe, make)) continue
+    if (advance(pool, safety.isSafe, state, make)) continue
+    const lacksRoom = state.isFull() && hasAny(pool.urgentComes)
+    if (lacksRoom ? makeRoom(pool, make) : !pool.isAnybodyWaiting() && finish(pool, safety.isSafe, state, make)) continue
+    if (splitOne(pool, state, make)) continue
+    if (finish(pool, safety.isSafe, state, make)) continue
     // No order is safe: an interruption cannot be avoided. One call that is at least accepted, then on as before.
     const relaxed = createPool(pool.goes(), pool.comes(), safety.isAccepted, () => false)
-    const call = firstCall(relaxed, safety.isAccepted)
-    if (call === null) throw new Error('no call is accepted')
-    make(call)
+    make(firstCall(relaxed, safety.isAccepted, state))
     pool = createPool(pool.goes(), pool.comes(), safety.isSafe)
   }
   return way
@@ -203,7 +208,7 @@ const setMember = <T>(set: Set<T>, value: T, present: boolean): void => void (pr
 const TRIES = 8
 
 /** Makes one call that others wait for and that costs no split. */
-function advance(pool: Pool, isSafe: IsSafe, make: Make): boolean {
+function advance(pool: Pool, isSafe: IsSafe, state: ZoneState, make: Make): boolean {
   for (const call of pool.readyInPlace) return make(call)
   for (const [type, goes] of pool.urgentGoes) {
     for (const existing of first(goes, TRIES)) {
@@ -216,9 +221,21 @@ function advance(pool: Pool, isSafe: IsSafe, make: Make): boolean {
     for (const desired of first(comes, TRIES)) {
       for (const existing of first(pool.readyGoes.get(type) ?? NOTHING, TRIES))
         if (isSafe({ existing, desired })) return make({ existing, desired })
-      if (pool.surplus(type) < 0) return make({ existing: null, desired })
+      if (pool.surplus(type) < 0 && !state.isFull()) return make({ existing: null, desired })
     }
   }
+  return false
+}
+
+/** Takes away a record so that others can come: one that has to go without another for it, else half an update. */
+function makeRoom(pool: Pool, make: Make): boolean {
+  const types = [...pool.readyGoes].filter(([, goes]) => goes.size > 0).sort(([a], [b]) => pool.surplus(b) - pool.surplus(a))
+  for (const [, goes] of types) for (const existing of goes) return make({ existing, desired: null })
+  return false
+}
+
+const hasAny = (groups: ReadonlyMap<string, ReadonlySet<unknown>>): boolean => {
+  for (const group of groups.values()) if (group.size > 0) return true
   return false
 }
 
@@ -231,24 +248,27 @@ function* first<T>(items: Iterable<T>, count: number): Generator<T> {
   }
 }
 
-/** Pairs as a reader would make them, where nothing waits for anything any more. */
-function finish(pool: Pool, isSafe: IsSafe, make: Make): boolean {
+/** Pairs as a reader would make them, where nothing waits for anything any more; what makes room first. */
+function finish(pool: Pool, isSafe: IsSafe, state: ZoneState, make: Make): boolean {
   let made = false
-  for (const call of pairRecords(pool.goes(), pool.comes())) if (isSafe(call)) made = make(call)
+  const calls = pairRecords(pool.goes(), pool.comes())
+  for (const call of [...calls.filter(({ existing }) => existing !== null), ...calls.filter(({ existing }) => existing === null)])
+    if (state.hasRoomFor(call) && isSafe(call)) made = make(call)
   return made
 }
 
 /** Half an update now, the other half later. */
-function splitOne(pool: Pool, make: Make): boolean {
+function splitOne(pool: Pool, state: ZoneState, make: Make): boolean {
   for (const goes of pool.urgentGoes.values()) for (const existing of goes) return make({ existing, desired: null })
-  for (const comes of pool.urgentComes.values()) for (const desired of comes) return make({ existing: null, desired })
+  if (!state.isFull()) for (const comes of pool.urgentComes.values()) for (const desired of comes) return make({ existing: null, desired })
   return false
 }
 
-function firstCall(pool: Pool, isAccepted: IsSafe): Call | null {
+/** One call that is accepted; where none is, because nothing is left to go and what comes has no place, one that comes all the same. */
+function firstCall(pool: Pool, isAccepted: IsSafe, state: ZoneState): Call {
   for (const call of pool.readyInPlace) return call
   for (const goes of pool.urgentGoes.values()) for (const existing of goes) return { existing, desired: null }
-  for (const call of pairRecords(pool.goes(), pool.comes())) if (isAccepted(call)) return call
+  for (const call of pairRecords(pool.goes(), pool.comes())) if (state.hasRoomFor(call) && isAccepted(call)) return call
   for (const goes of pool.readyGoes.values()) for (const existing of goes) return { existing, desired: null }
-  return null
+  return { existing: null, desired: pool.comes()[0] as DefinedRecord }
 }

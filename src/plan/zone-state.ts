@@ -14,14 +14,19 @@ export interface ZoneState {
   isAccepted(move: Move): boolean
   /** Whether nothing that must not be interrupted is, once the move is made. */
   isContinuous(move: Move): boolean
+  /** Whether the target takes no more records than there are. */
+  isFull(): boolean
+  /** Whether the target has room for the move; for one that adds no record there always is. */
+  hasRoomFor(move: Move): boolean
   make(move: Move): void
   undo(move: Move): void
 }
 
 const isNullMx = (record: ResourceRecord): boolean => record.type === 'MX' && record.data === '0 .'
 
-/** The state before the first change. */
-export function zoneState(difference: ZoneDifference, continuity: Continuity): ZoneState {
+/** The state before the first change, where the target takes `headroom` more records; below 0, it holds too many already. */
+export function zoneState(difference: ZoneDifference, continuity: Continuity, headroom = Number.POSITIVE_INFINITY): ZoneState {
+  let room = headroom
   const present: Presence = { sets: new Map(continuity.before.sets), names: new Map(continuity.before.names) }
   const nullMx = new Map<string, number>()
   const guarded = new Map<string, number>()
@@ -39,10 +44,12 @@ export function zoneState(difference: ZoneDifference, continuity: Continuity): Z
 
   const change = ({ existing, desired }: Move, by: 1 | -1): void => {
     if (existing) {
+      room += by
       addPresence(present, existing, by === 1 ? -1 : 1)
       note(existing, 'before', by === 1 ? -1 : 1)
     }
     if (desired) {
+      room -= by
       addPresence(present, desired, by)
       note(desired, 'after', by)
     }
@@ -75,6 +82,8 @@ export function zoneState(difference: ZoneDifference, continuity: Continuity): Z
       change(move, -1)
       return !broken
     },
+    isFull: () => room <= 0,
+    hasRoomFor: ({ existing, desired }) => existing !== null || desired === null || room > 0,
     make: (move) => change(move, 1),
     undo: (move) => change(move, -1),
   }

@@ -1,0 +1,110 @@
+/**
+ * The calls of a plan and what each waits for, also where the target has room for few records more.
+ *
+ * The fewest calls without a thought for room (`least-calls.ts`) are as good as any where some order of them needs no more room than there is:
+ * `schedule-in-room.ts` looks for one. Where it finds none that interrupts nothing, other calls may do. Few records are searched exactly, with the
+ * limit among what makes a state safe: what is found is the least, and where nothing is found nothing is, so that an interruption is not to be
+ * avoided. For many, calls are exchanged or split as the order comes to need room, and all are scheduled anew greedily where that interrupts
+ * something; whether fewer calls would do is then not proved, unless there are as few as without the limit.
+ *
+ * The limit never costs a call by itself: what goes is accepted at any time, so that all deletes may go first. It does only where that would interrupt
+ * something. So where calls come before continuity the number is that without the limit.
+ */
+import { type CallOrder, orderCalls, withoutCircles } from './change-order.ts'
+import { analyseContinuity, type Continuity } from './continuity.ts'
+import type { ZoneDifference } from './diff-zone.ts'
+import { explainSplits } from './explain-splits.ts'
+import { inReadingOrder, type LeastCalls, leastCalls, lowerBound, type Preference, safetyOf } from './least-calls.ts'
+import { type OrderEdges, orderEdges } from './order-edges.ts'
+import type { Call } from './pair-records.ts'
+import { MAX_EXACT, scheduleExactly } from './schedule-exactly.ts'
+import { scheduleGreedily } from './schedule-greedily.ts'
+import { type Means, type RoomSchedule, scheduleInRoom } from './schedule-in-room.ts'
+import { zoneState } from './zone-state.ts'
+
+export interface PlannedCalls extends CallOrder {
+  readonly calls: readonly Call[]
+  /** Calls above the lower bound, Σ max(D, C) over the types: updates that were split. */
+  readonly splits: number
+  /** Whether fewer are impossible. */
+  readonly proved: boolean
+  /** Whether the record limit holds calls back. */
+  readonly limited: boolean
+}
+
+/** Plans calls for a target that takes `headroom` records beyond the existing ones; below 0, it holds too many already. */
+export function planCalls(difference: ZoneDifference, prefer: Preference, headroom: number): PlannedCalls {
+  const task = { difference, continuity: analyseContinuity(difference), headroom }
+  const careful = best(task, 'continuity')
+  if (prefer === 'continuity' || careful.splits === 0) return explained(careful)
+  const few = best(task, 'calls')
+  return explained(few.splits < careful.splits ? few : careful)
+}
+
+const explained = (planned: Candidate): PlannedCalls => ({ ...planned, calls: explainSplits(planned) })
+
+interface Task {
+  readonly difference: ZoneDifference
+  readonly continuity: Continuity
+  readonly headroom: number
+}
+
+/** Calls with their order, and the edges it is made of. */
+export interface Candidate extends PlannedCalls {
+  readonly edges: OrderEdges
+}
+
+function best(task: Task, prefer: Preference): Candidate {
+  const { difference, continuity, headroom } = task
+  const least = leastCalls(difference, continuity, prefer)
+  if (least.calls.reduce((sum, call) => sum + (call.existing === null ? 1 : 0), 0) <= headroom) return candidateOf(least, headroom, null)
+  const ordered = orderInRoom(least, task)
+  const plain = candidateOf(least, headroom, ordered.way)
+  if (ordered.forced === 0) return plain
+  const all = difference.removed.length + difference.added.length
+  if (prefer === 'continuity' && all <= MAX_EXACT) {
+    const state = zoneState(difference, continuity, headroom)
+    const way = scheduleExactly(difference.removed, difference.added, state, safetyOf(state, prefer).isSafe)
+    if (way !== null) return anew(task, way, () => true)
+  }
+  const asFew = ({ splits }: { splits: number }): boolean => least.proved && splits === least.splits
+  const changed = anew(task, inRoom(least, task, prefer === 'calls' ? 'pairs' : 'splits', WITHOUT_COURTESY).way, asFew)
+  if (prefer === 'calls' || changed.interruptions <= least.edges.unavoidable) return better(plain, changed)
+  const state = zoneState(difference, continuity, headroom)
+  const greedy = anew(task, scheduleGreedily(difference.removed, difference.added, state, safetyOf(state, prefer)), asFew)
+  return better(better(plain, changed), greedy)
+}
+
+type Layers = readonly ('continuity' | 'courtesy')[]
+
+const WITHOUT_COURTESY: Layers = ['continuity']
+
+/** An order of the calls as they are; courtesy yields where there is none with it. */
+function orderInRoom(least: LeastCalls, task: Task): RoomSchedule {
+  const polite = inRoom(least, task, 'order', ['continuity', 'courtesy'])
+  return polite.forced === 0 ? polite : inRoom(least, task, 'order', WITHOUT_COURTESY)
+}
+
+function inRoom({ calls, edges }: LeastCalls, { difference, continuity, headroom }: Task, means: Means, layers: Layers): RoomSchedule {
+  const waitsFor = withoutCircles(
+    edges.hard,
+    layers.map((layer) => edges[layer]),
+  )
+  const start = () => zoneState(difference, continuity, headroom)
+  return scheduleInRoom({ calls, waitsFor, headroom, means, start, isSafe: (state, move) => safetyOf(state, 'continuity').isSafe(move) })
+}
+
+function candidateOf(least: LeastCalls, headroom: number, within: readonly Call[] | null): Candidate {
+  return { ...least, ...orderCalls(least.calls, least.edges, headroom, within), limited: within !== null }
+}
+
+/** Other calls in an order that has room for each. */
+function anew({ difference, continuity, headroom }: Task, way: readonly Call[], isProved: (of: { splits: number }) => boolean): Candidate {
+  const calls = inReadingOrder(way)
+  const edges = orderEdges(calls, difference, continuity, new Map(way.map((call, rank) => [call, rank])))
+  const splits = calls.length - lowerBound(difference.removed, difference.added)
+  return candidateOf({ calls, edges, splits, proved: splits === 0 || isProved({ splits }) }, headroom, way)
+}
+
+/** The one that interrupts less, else the one with fewer calls. */
+const better = (a: Candidate, b: Candidate): Candidate => ((b.interruptions - a.interruptions || b.splits - a.splits) < 0 ? b : a)
