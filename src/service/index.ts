@@ -8,12 +8,16 @@ import { PARTS } from './api/parts.ts'
 import { createRateLimiter, DEFAULT_RATE_LIMITS, type RateLimits } from './api/rate-limit.ts'
 import type { Limits } from './api/route.ts'
 import { clockText } from './clock-text.ts'
-import { prepareAdministrator } from './first-start.ts'
+import { prepareUsers } from './first-start.ts'
 import { type NameServer, startNameServer } from './nameserver/name-server.ts'
 import type { LogOptions } from './operations/log.ts'
 import type { Metrics } from './operations/metrics.ts'
 import { startOperations } from './operations/operations.ts'
+import type { Seed } from './seed/seed.ts'
 import { openDatabase } from './store/open-database.ts'
+import { createTimers } from './timers.ts'
+import type { TransferLimits } from './transfers/transfer-zone.ts'
+import { createTransfers } from './transfers/transfers.ts'
 import { createZoneRenderer } from './zone/zone-renderer.ts'
 
 export interface ServiceOptions {
@@ -29,8 +33,19 @@ export interface ServiceOptions {
   readonly nsNames?: readonly string[]
   /** A token of the administrator. Without it the first start makes one. */
   readonly bootstrapToken?: string | null
-  /** Milliseconds since 1970. */
+  /** Accounts, users and domains to make where they are not there yet; `readSeed` makes it from a file. */
+  readonly seed?: Seed | null
+  /** Real time in milliseconds since 1970. */
   readonly clock?: () => number
+  /** How many times as fast as real time the service's time passes; for tests. */
+  readonly clockSpeed?: number
+  /** The port of the name servers that zones are transferred from, and that are notified; 53 unless given. */
+  readonly peerPort?: number
+  /** The addresses that the service transfers zones to: connections are made from those of them that the machine has. */
+  readonly transferAddresses?: readonly string[]
+  /** Transfers zones only from addresses of the public Internet: for users who are not trusted with the service's own network. */
+  readonly publicPeersOnly?: boolean
+  readonly transferLimits?: Partial<TransferLimits>
   readonly limits?: Partial<Limits>
   /** How many requests one caller may make; unless given, only requests with invalid tokens are limited. */
   readonly rateLimits?: Partial<RateLimits>
@@ -45,7 +60,10 @@ export interface ServiceOptions {
 }
 
 export type { Certificate } from './api/http-app.ts'
+export { requestsPerMinute } from './api/rate-limit.ts'
 export type { LogLevel } from './operations/log.ts'
+export { readSeed } from './seed/read-seed.ts'
+export type { Seed } from './seed/seed.ts'
 
 export interface Address {
   readonly host: string
@@ -78,10 +96,11 @@ export const DEFAULT_LIMITS: Limits = { recordsPerDomain: 12_000 }
  * address cannot be had, or an option is not valid.
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const clock = options.clock ?? Date.now
+  const timers = createTimers({ clock: options.clock ?? Date.now, speed: options.clockSpeed ?? 1 })
+  const clock = timers.now
   const nsNames = readNsNames(options.nsNames ?? DEFAULT_NS_NAMES)
   /** What stops the parts that run, the last started first. */
-  const stops: (() => Promise<unknown>)[] = []
+  const stops: (() => Promise<unknown>)[] = [async () => timers.close()]
   const stop = async (): Promise<void> => {
     while (stops.length > 0) await stops.pop()?.()
   }
@@ -106,14 +125,29 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     stops.push(() => renderer.close())
     await renderer.start()
 
+    const { peerPort: port = 53, publicPeersOnly: publicOnly = false, transferAddresses: localAddresses = [] } = options
+    const rules = { port, publicOnly, localAddresses }
+    const transfers = createTransfers({
+      database,
+      timers,
+      rules,
+      limits: options.transferLimits ?? {},
+      log,
+      zoneChanged: renderer.changed,
+      onError,
+    })
+    stops.push(() => transfers.close())
+
     const limits = { ...DEFAULT_LIMITS, ...options.limits }
     const limiter = createRateLimiter({ ...DEFAULT_RATE_LIMITS, ...options.rateLimits }, clock)
-    const service = { database, now, limits, limiter, zoneChanged: renderer.changed }
+    const service = { database, now, limits, limiter, zoneChanged: renderer.changed, nsNames, transfers }
     const app = await createHttpApp({ service, parts: PARTS, tls: options.tls ?? null, log, metrics, onError })
     stops.push(() => closeApp(app))
     const baseUrl = options.listen === null ? '' : `${await app.listen(options.listen)}/v4`
     // Last, since a token made here can be told only once: a start that fails must not have made one, nor one that nobody can use it with.
-    const token = options.listen && (await prepareAdministrator(database, options.bootstrapToken ?? null, now()))
+    const prepared = options.listen && (await prepareUsers(database, options.bootstrapToken ?? null, options.seed ?? null, now()))
+    for (const domain of prepared?.domains ?? []) renderer.changed(domain)
+    await transfers.start()
     operations.started({ database: () => database.read((connection) => sql`select 1`.execute(connection)) })
     stops.push(async () => operations.stopping())
     const dnsAddress = nameServer?.address ?? null
@@ -122,7 +156,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       baseUrl,
       dnsAddress,
       operationsUrl: operations.origin,
-      token,
+      token: prepared?.token ?? null,
       flush: renderer.flush,
       useCertificate: (certificate) => useCertificate(app, certificate),
       stop,

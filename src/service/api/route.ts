@@ -1,4 +1,6 @@
+import type { DomainName } from '../../model/domain-name.ts'
 import type { Filter, FilterFields } from '../filter/filter.ts'
+import type { TransferredZone } from '../transfers/transfer-zone.ts'
 import type { Actor, Authenticator } from './authenticate.ts'
 import type { Needs } from './grants.ts'
 import type { Paging } from './paging.ts'
@@ -10,6 +12,19 @@ export interface Service extends Authenticator {
   readonly limits: Limits
   /** To be told of every committed change of a domain or its records, deletion included. */
   readonly zoneChanged: (domainId: number) => void
+  /** The service's name servers, which every zone has at its apex; the primary first. */
+  readonly nsNames: readonly DomainName[]
+  readonly transfers: ZoneTransfers
+}
+
+/** What the operations need of zone transfers. */
+export interface ZoneTransfers {
+  /** A zone from a name server, given by address or name. Rejects with a `TransferFailure`. */
+  readonly fetchZone: (nameserver: string, zone: DomainName) => Promise<TransferredZone>
+  /** The addresses that zones are transferred to, as far as they are known. */
+  readonly addresses: readonly string[]
+  /** To be told when a slave has changed. */
+  readonly wake: () => void
 }
 
 export interface Limits {

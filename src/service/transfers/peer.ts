@@ -88,9 +88,3 @@ function ownAddress(addresses: readonly string[], isV6: boolean): string | null 
   const own = new Set(Object.values(networkInterfaces()).flatMap((entries) => entries?.map(({ address }) => address) ?? []))
   return candidates.find((address) => own.has(address)) ?? null
 }
-
-/** An address as it is compared: IPv4 in the form a socket of both families gives becomes IPv4, IPv6 loses its zone and its variants. */
-export function plainAddress(address: string): string {
-  const [bare = ''] = address.split('%')
-  return ipaddr.isValid(bare) && isIP(bare) !== 0 ? ipaddr.process(bare).toString() : address
-}

@@ -3,7 +3,7 @@
  * its name has no address; `unreachable`: nobody is there, or the connection broke; `timeout`: too slow, at whatever stage;
  * `refused`: it does not let the service have the zone; `not-authoritative`: it does not answer for the zone, or knows that its copy is
  * no longer good; `malformed`: what it sent is no answer or no zone; `too-large`: the zone has more than the service takes; `stopped`:
- * the service ends.
+ * the service ends; `busy`: it has enough to do.
  */
 export type TransferFailureReason =
   | 'forbidden'
@@ -15,6 +15,7 @@ export type TransferFailureReason =
   | 'malformed'
   | 'too-large'
   | 'stopped'
+  | 'busy'
 
 export interface TransferFailure extends Error {
   readonly code: 'TRANSFER_FAILURE'

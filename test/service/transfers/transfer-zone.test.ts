@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { frame } from '../../../src/formats/wire/frames.ts'
 import { RCODE, type WireRecord } from '../../../src/formats/wire/message.ts'
 import type { DomainName } from '../../../src/model/domain-name.ts'
-import { findPeers, type Peer, type PeerRules, peerAt, plainAddress } from '../../../src/service/transfers/peer.ts'
+import { findPeers, type Peer, type PeerRules, peerAt } from '../../../src/service/transfers/peer.ts'
 import { querySerial, TRANSFER_LIMITS, transferZone } from '../../../src/service/transfers/transfer-zone.ts'
 import { startBind, startKnot, startNsd, startPowerDns, TEST_KEY } from '../../support/dns-servers.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -282,11 +282,4 @@ describe('peers', () => {
     expect(peerAt('127.0.0.2', { ...RULES, localAddresses }).localAddress).toBe('127.0.0.1')
     expect(peerAt('2001:db8::2', { ...RULES, localAddresses }).localAddress).toBeNull()
   })
-
-  test.each([
-    ['127.0.0.1', '127.0.0.1'],
-    ['::ffff:127.0.0.1', '127.0.0.1'],
-    ['2001:DB8:0::1', '2001:db8::1'],
-    ['fe80::1%eth0', 'fe80::1'],
-  ])('%s is %s', (address, plain) => expect(plainAddress(address)).toBe(plain))
 })

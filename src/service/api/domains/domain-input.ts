@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { DomainName } from '../../../model/domain-name.ts'
 import type { DomainSettings } from '../../store/domain-store.ts'
-import { invalid, type RequestFault } from '../request-error.ts'
+import { invalid, type RequestError, type RequestFault } from '../request-error.ts'
 import { readDomain, readEmail } from './host-name.ts'
 import { roundDomainTime } from './ttl-values.ts'
 
@@ -43,7 +43,9 @@ export function domainToClone({ domain }: { readonly domain: string }): string {
   return storedName(name)
 }
 
-const DOMAIN_NOT_VALID: RequestFault = { field: 'domain', reason: 'domain is not valid' }
+export const DOMAIN_NOT_VALID: RequestFault = { field: 'domain', reason: 'domain is not valid' }
+
+export const domainTaken = (): RequestError => invalid({ field: 'domain', reason: 'DNS zone already exists.' })
 
 /** A name as it is stored: without the final dot. */
 const storedName = (name: DomainName): string => name.slice(0, -1)

@@ -22,8 +22,8 @@ import type { Actor } from '../authenticate.ts'
 import { grantToCreator, READS_DOMAIN, WRITES_DOMAIN } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound } from '../request-error.ts'
-import { defineRoute } from '../route.ts'
-import { type DomainBody, domainToClone, domainToCreate, domainToUpdate, nameOfDomain } from './domain-input.ts'
+import { defineRoute, type Service } from '../route.ts'
+import { type DomainBody, domainTaken, domainToClone, domainToCreate, domainToUpdate, nameOfDomain } from './domain-input.ts'
 import { fitsDomain } from './record-name.ts'
 
 const list = defineRoute({
@@ -49,11 +49,11 @@ const create = defineRoute<DomainBody & Pick<DomainSettings, 'domain' | 'type'>>
   needs: { global: 'add_domains' },
   body: DOMAIN_CREATE,
   response: DOMAIN,
-  handle: async ({ actor, body }, { database, now, zoneChanged }) => {
+  handle: async ({ actor, body }, service) => {
+    const { database, now } = service
     const settings = domainToCreate(body)
     const domain = await database.write((connection) => insert(connection, actor, settings, now()))
-    zoneChanged(domain.id)
-    return domain
+    return changed(domain, service)
   },
 })
 
@@ -75,7 +75,8 @@ const update = defineRoute<DomainBody>({
   needs: WRITES_DOMAIN,
   body: DOMAIN_UPDATE,
   response: DOMAIN,
-  handle: async ({ actor, ids, body }, { database, now, zoneChanged }) => {
+  handle: async ({ actor, ids, body }, service) => {
+    const { database, now } = service
     const domain = await database.write(async (connection) => {
       const { id } = await hold(connection, actor.accountId, ids['domainId'], now())
       const existing = await find(connection, actor.accountId, id)
@@ -87,8 +88,7 @@ const update = defineRoute<DomainBody>({
       if (settings.type === 'slave') await followSlave(connection, existing, settings)
       return updateDomain(connection, actor.accountId, id, settings, now())
     })
-    zoneChanged(domain.id)
-    return domain
+    return changed(domain, service)
   },
 })
 
@@ -115,7 +115,8 @@ const clone = defineRoute<{ readonly domain: string }>({
   needs: { ...WRITES_DOMAIN, global: 'add_domains' },
   body: DOMAIN_CLONE,
   response: DOMAIN,
-  handle: async ({ actor, ids, body }, { database, now, zoneChanged }) => {
+  handle: async ({ actor, ids, body }, service) => {
+    const { database, now } = service
     const name = domainToClone(body)
     const domain = await database.write(async (connection) => {
       const source = await find(connection, actor.accountId, ids['domainId'])
@@ -125,12 +126,18 @@ const clone = defineRoute<{ readonly domain: string }>({
       await changeRecordCount(connection, actor.accountId, cloned.id, copied, now())
       return cloned
     })
-    zoneChanged(domain.id)
-    return domain
+    return changed(domain, service)
   },
 })
 
 export const DOMAIN_ROUTES = [list, create, get, update, remove, clone] as const
+
+/** Has what follows from a committed change begin; returns the domain for the answer. */
+function changed(domain: StoredDomain, { zoneChanged, transfers }: Service): StoredDomain {
+  zoneChanged(domain.id)
+  if (domain.type === 'slave') transfers.wake()
+  return domain
+}
 
 async function find(connection: Connection, accountId: number, id: number | undefined): Promise<StoredDomain> {
   const domain = await findDomain(connection, accountId, id as number)
@@ -169,5 +176,3 @@ async function checkRecordNames(connection: Connection, id: number, domain: stri
   if (fitsDomain(await longestRecordName(connection, id), nameOfDomain(domain))) return
   throw invalid({ field: 'domain', reason: 'domain is too long for the names of its records' })
 }
-
-const domainTaken = () => invalid({ field: 'domain', reason: 'DNS zone already exists.' })

@@ -17,9 +17,10 @@ import {
 import { READS_DOMAIN, WRITES_DOMAIN } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound, type RequestFault } from '../request-error.ts'
-import { type Call, defineRoute, type Limits, type Service } from '../route.ts'
+import { type Call, defineRoute, type Service } from '../route.ts'
 import { nameOfDomain } from './domain-input.ts'
 import { type RecordBody, recordToCreate, recordToUpdate } from './record-input.ts'
+import { limitReached } from './record-limit.ts'
 
 const list = defineRoute({
   method: 'GET',
@@ -134,11 +135,6 @@ async function changeRecords<T>(
 }
 
 const SLAVE: RequestFault = { field: null, reason: 'Records of a slave domain come from its master servers and cannot be changed here.' }
-
-const limitReached = ({ recordsPerDomain }: Limits): RequestFault => ({
-  field: null,
-  reason: `A domain can have at most ${recordsPerDomain} records.`,
-})
 
 async function refuseConflict(connection: Connection, domainId: number, id: number, fields: RecordFields): Promise<void> {
   const conflict = await findConflict(connection, domainId, id, fields)

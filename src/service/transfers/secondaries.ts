@@ -1,0 +1,207 @@
+/**
+ * Keeps the zones of slave domains up to date with their masters. What is due, and when, is in the database, which all processes
+ * share: each looks for due refreshes, claims as many as it can work on, and stores what comes of them. NOTIFY only makes a refresh
+ * due. Nothing of the state is in memory, so a process may end at any moment.
+ */
+import { randomUUID } from 'node:crypto'
+import type { DomainName } from '../../model/domain-name.ts'
+import { canonicalAddress } from '../nameserver/client-address.ts'
+import type { Database } from '../store/database.ts'
+import {
+  type ClaimedRefresh,
+  claimRefresh,
+  expireZone,
+  findActiveSlave,
+  findDue,
+  findExpired,
+  findNextMoment,
+  finishRefresh,
+  noteNotify,
+  refreshAllBy,
+  renewClaim,
+} from '../store/secondary-store.ts'
+import type { ScheduledWork, Timers } from '../timers.ts'
+import { type AskOptions, askMasters, type MastersAnswer } from './ask-masters.ts'
+import { refreshOutcome } from './refresh-outcome.ts'
+import { isTransferFailure } from './transfer-failure.ts'
+
+export interface SecondariesOptions extends Omit<AskOptions, 'signal'> {
+  readonly database: Database
+  readonly timers: Timers
+  /** Numbers from 0 to 1. */
+  readonly random: () => number
+  /** To be told when what is served changes. */
+  readonly zoneChanged: (domainId: number) => void
+  /** Told of what a refresh came to. */
+  readonly onRefresh: (zone: string, answer: MastersAnswer) => void
+  readonly onError: (error: unknown) => void
+}
+
+/** What becomes of a NOTIFY: `refused` comes from none of the zone's masters, `unknown` is of no zone that is transferred in. */
+export type NotifyVerdict = 'accepted' | 'refused' | 'unknown'
+
+export interface Secondaries {
+  /** Has every zone checked, then keeps them up to date. */
+  start(): Promise<void>
+  /** To be called when a domain has changed: what is due is looked for at once. */
+  wake(): void
+  /** Takes a NOTIFY for a zone (RFC 1996). */
+  notify(zone: DomainName, address: string): Promise<NotifyVerdict>
+  /** Leaves what is under way to others. */
+  close(): Promise<void>
+}
+
+/** Refreshes at one time in this process. */
+const CONCURRENT = 8
+
+/** Milliseconds of real time between looks at what other processes have left. */
+const POLL = 5_000
+
+/** Milliseconds of real time for which a claim holds unless it is renewed: what a process that was killed has claimed is taken over then. */
+const LEASE = 15_000
+const RENEWAL = 5_000
+
+/** Milliseconds of real time in which NOTIFY for one zone counts once, beside the first of them. */
+const NOTIFY_GAP = 400
+
+const EXPIRED =
+  'The zone has expired: no master has confirmed it for as long as its SOA says. It is not answered until it is transferred again.'
+
+export function createSecondaries(options: SecondariesOptions): Secondaries {
+  const { database, timers, zoneChanged, onError } = options
+  const stopping = new AbortController()
+  const active = new Map<number, Promise<void>>()
+  /** Zones of which a NOTIFY has been stored a moment ago, and the master of a later one that has not. */
+  const notified = new Map<number, string | null>()
+  const gaps = new Set<NodeJS.Timeout>()
+  let running: Promise<void> | null = null
+  let again = false
+  let next: ScheduledWork | null = null
+
+  const work = async (): Promise<void> => {
+    const now = timers.now()
+    for (const id of await database.read((connection) => findExpired(connection, now))) {
+      if (await database.write((connection) => expireZone(connection, id, now, EXPIRED))) zoneChanged(id)
+    }
+    const due = await database.read((connection) => findDue(connection, now, CONCURRENT))
+    for (const id of due) if (!active.has(id) && active.size < CONCURRENT) begin(id)
+  }
+
+  const begin = (id: number): void => {
+    // After an error the next look is soon enough.
+    const refresh = refreshZone(id).then(
+      () => true,
+      (error) => {
+        onError(error)
+        return false
+      },
+    )
+    const ended = refresh.then((well) => {
+      active.delete(id)
+      if (well) wake()
+    })
+    active.set(id, ended)
+  }
+
+  const refreshZone = async (id: number): Promise<void> => {
+    const now = timers.now()
+    const until = (): number => timers.now() + LEASE * timers.speed
+    const claim = await database.write((connection) => claimRefresh(connection, id, randomUUID(), now, until()))
+    if (claim === null) return
+    const held = holdClaim(claim, until)
+    try {
+      const answer = await askMasters(claim, { ...options, signal: held.signal })
+      const outcome = refreshOutcome(claim, answer, timers.now(), options.random)
+      const stored = await database.write((connection) => finishRefresh(connection, claim, outcome, timers.now()))
+      if (!stored) return
+      options.onRefresh(claim.domain, answer)
+      if (outcome.file) zoneChanged(id)
+    } catch (error) {
+      // The claim is given back, or was another's already.
+      await database.write((connection) => renewClaim(connection, claim, 0))
+      if (!isTransferFailure(error)) throw error
+    } finally {
+      held.release()
+    }
+  }
+
+  /** Renews a claim while it is worked on; the signal tells when it is lost, or the service stops. */
+  const holdClaim = (claim: ClaimedRefresh, until: () => number) => {
+    const lost = new AbortController()
+    const timer = setInterval(async () => {
+      try {
+        if (!(await database.write((connection) => renewClaim(connection, claim, until())))) lost.abort()
+      } catch (error) {
+        onError(error)
+      }
+    }, RENEWAL)
+    return { signal: AbortSignal.any([lost.signal, stopping.signal]), release: () => clearInterval(timer) }
+  }
+
+  const run = async (): Promise<void> => {
+    do {
+      again = false
+      try {
+        await work()
+        await scheduleNext()
+      } catch (error) {
+        onError(error)
+        next = timers.schedule(POLL * timers.speed, wake)
+      }
+    } while (again && !stopping.signal.aborted)
+  }
+
+  const scheduleNext = async (): Promise<void> => {
+    const now = timers.now()
+    const moment = await database.read((connection) => findNextMoment(connection, now))
+    const wait = Math.min(moment === null ? Number.POSITIVE_INFINITY : moment - now, POLL * timers.speed)
+    next?.cancel()
+    next = timers.schedule(wait, wake)
+  }
+
+  const wake = (): void => {
+    if (stopping.signal.aborted) return
+    again = true
+    running ??= run().finally(() => {
+      running = null
+      if (again) wake()
+    })
+  }
+
+  const noteMaster = async (id: number, master: string): Promise<void> => {
+    notified.set(id, null)
+    const gap = setTimeout(() => {
+      gaps.delete(gap)
+      const later = notified.get(id)
+      notified.delete(id)
+      if (later) void noteMaster(id, later).catch(onError)
+    }, NOTIFY_GAP)
+    gaps.add(gap)
+    await database.write((connection) => noteNotify(connection, id, master, timers.now()))
+    wake()
+  }
+
+  return {
+    start: async () => {
+      await database.write((connection) => refreshAllBy(connection, timers.now()))
+      wake()
+    },
+    wake,
+    notify: async (zone, address) => {
+      const slave = await database.read((connection) => findActiveSlave(connection, zone.slice(0, -1)))
+      if (slave === null) return 'unknown'
+      const from = canonicalAddress(address)
+      const master = slave.masters.find((candidate) => canonicalAddress(candidate) === from)
+      if (master === undefined) return 'refused'
+      if (notified.has(slave.id)) notified.set(slave.id, master)
+      else await noteMaster(slave.id, master)
+      return 'accepted'
+    },
+    close: async () => {
+      stopping.abort()
+      next?.cancel()
+      for (const gap of gaps) clearTimeout(gap)
+      while (running !== null || active.size > 0) await Promise.all([running, ...active.values()])
+    },
+  }
+}
