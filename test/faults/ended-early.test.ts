@@ -1,24 +1,17 @@
 /** Runs that end before their work does: by their time or by a signal, as real processes on real sockets. What they say they did is what was done. */
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startProgram } from '../support/built-program.ts'
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
-import { type ServiceProcess, startServiceProcess, TOKEN } from './service-process.ts'
+import type { FaultProxy } from '../support/fault-proxy.ts'
+import { openProcessScene, type ProcessScene } from './process-scene.ts'
+import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 
 let service: ServiceProcess
+let scene: ProcessScene
 let proxy: FaultProxy
-const folder = temporaryDirectory()
 
 beforeAll(async () => {
   service = await startServiceProcess()
-  proxy = await startFaultProxy(service.origin)
-  mkdirSync(join(folder, 'zones'))
-  writeFileSync(
-    join(folder, 'zonewright.yaml'),
-    `providers:\n  cloud: {type: cloud, base_url: '${proxy.origin}/v4', token: env:ZONEWRIGHT_TOKEN}\n`,
-  )
+  scene = await openProcessScene(service)
+  proxy = scene.proxy
 })
 
 afterAll(async () => {
@@ -26,10 +19,11 @@ afterAll(async () => {
   await service?.stop()
 })
 
-function define(zone: string): void {
-  const records = Array.from({ length: 400 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1}`).join('\n')
-  writeFileSync(join(folder, `zones/${zone}.yaml`), `domain: ${zone}\nsoa_email: hostmaster@example.com\nrecords:\n${records}\n`)
-}
+const define = (zone: string): void =>
+  scene.define(
+    zone,
+    Array.from({ length: 400 }, (_, index) => `h${index}: {type: A, value: 192.0.2.1}`),
+  )
 
 interface Document {
   readonly zones: readonly {
@@ -41,8 +35,7 @@ interface Document {
   }[]
 }
 
-const apply = (zone: string, ...more: string[]) =>
-  startProgram(['apply', '--yes', '--format', 'json', ...more, zone], { cwd: folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
+const apply = (zone: string, ...more: string[]) => scene.start('apply', '--yes', '--format', 'json', ...more, zone)
 
 /** Records that the report says were applied are those that the service holds; gives why the others were not. */
 async function holdAgainstService(zone: string, report: string): Promise<string[]> {

@@ -1,143 +1,250 @@
 /**
- * Real processes killed (SIGKILL) at random points over real sockets (ZONEWRIGHT_TEST_ROUNDS=10: hundreds of them): the reconciler, and in every third round the service too, which comes back on
- * the same data. Once no call of the dead run is under way, one apply makes the zone exactly the definition, and the next has nothing to do.
+ * Real processes killed (SIGKILL) at hundreds of points of their work, over real sockets; in a wave of most rounds the service is killed too, and comes
+ * back on the same data. Points are chosen by the requests that have gone out, not by time, so that a fast machine has them where a slow one has.
+ * Once no call of a dead process is under way: nothing is there twice, nothing that was to stay is lost, its journal names every call that it sent; and
+ * one apply makes the zone exactly the definition. ZONEWRIGHT_TEST_ROUNDS=10 makes it thousands of points.
  */
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startProgram } from '../support/built-program.ts'
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { rounds, seededRandom } from '../support/random.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
-import { type ServiceProcess, startServiceProcess, TOKEN } from './service-process.ts'
+import { NONE } from '../support/fault-proxy.ts'
+import { type Random, rounds, seededRandom } from '../support/random.ts'
+import { openProcessScene, type ProcessScene } from './process-scene.ts'
+import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 
-const NAMES = 120
-/** Processes killed side by side, each on a zone of its own: most of a process's life is its start. */
-const ZONES = 4
+/** Processes side by side, each with a zone, a folder and a proxy of its own. */
+const LANES = 4
+/** Deaths of each lane before anybody lives through: what one leaves behind the next one finds. */
+const WAVES = 5
+const ROUNDS = 16
+const NAMES = 40
+/** A little less than the requests of a whole run. */
+const REQUESTS = 55
+const JOURNAL = '.zonewright/runs'
+
+interface Lane {
+  readonly zone: string
+  readonly scene: ProcessScene
+  readonly random: Random
+}
+
+/** Where a process died. */
+interface Death {
+  /** Requests that it had sent. */
+  readonly requests: number
+  readonly withService: boolean
+}
 
 let service: ServiceProcess
-let proxy: FaultProxy
-const folder = temporaryDirectory()
+let lanes: Lane[]
+const deaths: Death[] = []
 
 beforeAll(async () => {
   service = await startServiceProcess()
-  proxy = await startFaultProxy(service.origin)
-  mkdirSync(join(folder, 'zones'))
-  writeFileSync(
-    join(folder, 'zonewright.yaml'),
-    `providers:\n  cloud: {type: cloud, base_url: '${proxy.origin}/v4', token: env:ZONEWRIGHT_TOKEN}\n`,
+  lanes = await Promise.all(
+    Array.from({ length: LANES }, async (_, index) => ({
+      zone: `zone${index}.example`,
+      scene: await openProcessScene(service),
+      random: seededRandom(index),
+    })),
   )
 })
 
 afterAll(async () => {
-  await proxy?.close()
+  await Promise.all((lanes ?? []).map(({ scene }) => scene.proxy.close()))
   await service?.stop()
 })
 
-/** Alternating kinds of record at most names, so that every round creates, updates and deletes, in an order. */
-function records(round: number): { name: string; type: string; target: string }[] {
-  return Array.from({ length: NAMES }, (_, index) => {
-    const turn = (index + round) % 5
+interface Line {
+  readonly name: string
+  readonly type: string
+  readonly target: string
+}
+
+const text = ({ name, type, target }: Line): string => `${name} ${type} ${target}`
+
+/** Other kinds of record at most names in each state, so that every run creates, updates and deletes, in an order. */
+function records(state: number): Line[] {
+  const at = (index: number): Line[] => {
     const name = `n${index}`
-    if (turn === 0) return []
-    if (turn === 1) return [{ name, type: 'CNAME', target: `r${round}.example.net` }]
-    return [
-      { name, type: 'A', target: `192.0.2.${1 + (round % 250)}` },
-      ...(turn === 2 ? [{ name, type: 'TXT', target: `round ${round}` }] : []),
-    ]
-  }).flat()
+    const alias = { name, type: 'CNAME', target: `r${state}.example.net` }
+    const address = { name, type: 'A', target: `192.0.2.${1 + (state % 250)}` }
+    const note = { name, type: 'TXT', target: `state ${state}` }
+    const stays = { name, type: 'AAAA', target: `2001:db8::${index + 1}` }
+    return [[], [alias], [address, note], [address], [address, stays]][(index + state) % 5] as Line[]
+  }
+  return Array.from({ length: NAMES }, (_, index) => at(index)).flat()
 }
 
-function define(zone: string, round: number): void {
-  const byName = new Map<string, { type: string; target: string }[]>()
-  for (const { name, ...rest } of records(round)) byName.set(name, [...(byName.get(name) ?? []), rest])
-  const lines = [...byName].map(([name, values]) => {
-    const flow = values.map(({ type, target }) => `{type: ${type}, value: "${type === 'CNAME' ? `${target}.` : target}"}`)
-    return `  ${name}: [${flow.join(', ')}]`
-  })
-  writeFileSync(join(folder, `zones/${zone}.yaml`), `domain: ${zone}\nsoa_email: hostmaster@example.com\nrecords:\n${lines.join('\n')}\n`)
+function define({ scene, zone }: Lane, state: number): void {
+  const names = new Map<string, Line[]>()
+  for (const line of records(state)) names.set(line.name, [...(names.get(line.name) ?? []), line])
+  const value = ({ type, target }: Line): string => `{type: ${type}, value: "${type === 'CNAME' ? `${target}.` : target}"}`
+  scene.define(
+    zone,
+    [...names].map(([name, lines]) => `${name}: [${lines.map(value).join(', ')}]`),
+  )
 }
 
-const apply = (zone: string) =>
-  startProgram(['apply', '--yes', '--quiet', '--allow', 'updates', '--allow', 'deletes', zone], {
-    cwd: folder,
-    env: { ZONEWRIGHT_TOKEN: TOKEN },
+const expected = (state: number): string[] => records(state).map(text).sort()
+const held = async ({ zone }: Lane): Promise<string[]> => ((await service.held(zone)) ?? []).map(text).sort()
+
+const APPLY = ['apply', '--yes', '--quiet', '--allow', 'updates', '--allow', 'deletes'] as const
+
+/** The end of a service, once for all lanes of a wave. */
+interface ServiceEnd {
+  /** Ends it, or joins in where that has begun. */
+  begin(): void
+  readonly begun: Promise<void>
+  /** Resolves when it is back. */
+  readonly over: () => Promise<void>
+}
+
+function serviceEnd(): ServiceEnd {
+  let restarted: Promise<void> | null = null
+  const { promise: begun, resolve } = resolvable()
+  return {
+    begun,
+    begin() {
+      restarted ??= service.killAndRestart()
+      resolve()
+    },
+    over: async () => restarted ?? undefined,
+  }
+}
+
+function resolvable(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: () => void = () => undefined
+  const promise = new Promise<void>((done) => {
+    resolve = done
   })
+  return { promise, resolve }
+}
 
-const expected = (round: number): string[] =>
-  records(round)
-    .map(({ name, type, target }) => `${name} ${type} ${target}`)
-    .sort()
+/**
+ * Lets a process apply what is defined and kills it when it has sent so many requests, and a moment later; with the service, where one of the lanes has
+ * come so far. Gives the calls that it sent.
+ */
+async function die({ scene, random }: Lane, end: ServiceEnd | null): Promise<number> {
+  const last = random.below(REQUESTS)
+  const moment = random.chance(0.5) ? 0 : random.below(6)
+  const apart = random.chance(0.5) ? 0 : random.below(40)
+  let requests = 0
+  let calls = 0
+  const { promise: reached, resolve } = resolvable()
+  scene.proxy.use(({ method }) => {
+    requests += 1
+    if (method !== 'GET') calls += 1
+    if (requests >= last) resolve()
+    return random.chance(0.3) ? { kind: 'delay', before: random.below(4), after: random.below(4) } : NONE
+  })
+  const run = await scene.start(...APPLY)
+  let ended = false
+  void run.ended.then(() => {
+    ended = true
+  })
+  // Without a request it dies while it starts.
+  await Promise.race([last === 0 ? wait(random.below(200)) : reached, run.ended, ...(end ? [end.begun] : [])])
+  if (moment > 0) await wait(moment)
+  end?.begin()
+  if (end && apart > 0) await wait(apart)
+  if (!ended) deaths.push({ requests, withService: end !== null })
+  run.kill('SIGKILL')
+  await run.ended
+  return calls
+}
 
-const held = async (zone: string): Promise<string[]> =>
-  ((await service.held(zone)) ?? []).map(({ name, type, target }) => `${name} ${type} ${target}`).sort()
+const runsOf = ({ scene }: Lane): string[] => {
+  try {
+    return readdirSync(join(scene.folder, JOURNAL)).filter((name) => !name.startsWith('.'))
+  } catch {
+    return []
+  }
+}
 
-/** Where the processes were killed: calls that had gone out since they were started, by all that run side by side. */
-const killedAfter: number[] = []
+/** Calls that a run has in its journal. */
+const journalled = ({ scene }: Lane, run: string): number =>
+  readFileSync(join(scene.folder, JOURNAL, run, 'journal.jsonl'), 'utf8').split('"event":"call"').length - 1
 
-test.each(Array.from({ length: rounds(3) }, (_, index) => index + 1))(
-  'killed, then applied again, round %i',
+const twice = (lines: readonly string[]): string[] => lines.filter((line, index) => lines.indexOf(line) !== index)
+const without = (lines: readonly string[], others: readonly string[]): string[] => lines.filter((line) => !others.includes(line))
+
+/** A process of each lane dies before its work is done, and is held against what it left behind. */
+async function deathsOf(state: number, withService: boolean): Promise<void> {
+  const end = withService ? serviceEnd() : null
+  const desired = expected(state)
+  const before = await Promise.all(lanes.map(async (lane) => ({ held: await held(lane), runs: runsOf(lane) })))
+  for (const lane of lanes) define(lane, state)
+  const calls = await Promise.all(lanes.map((lane) => die(lane, end)))
+  await end?.over()
+  await Promise.all(lanes.map(({ scene }) => scene.proxy.quiet()))
+  for (const [index, lane] of lanes.entries()) {
+    const { held: had, runs } = before[index] as (typeof before)[number]
+    const has = await held(lane)
+    const [run, ...more] = without(runsOf(lane), runs)
+    const sent = calls[index] as number
+    expect({
+      twice: twice(has),
+      lost: without(
+        had.filter((line) => desired.includes(line)),
+        has,
+      ),
+      foreign: without(has, [...had, ...desired]),
+      journals: more.length,
+      unjournalled: Math.max(0, sent - (run === undefined ? 0 : journalled(lane, run))),
+    }).toEqual({ twice: [], lost: [], foreign: [], journals: 0, unjournalled: 0 })
+  }
+}
+
+async function livesThrough(lane: Lane, state: number): Promise<void> {
+  const { scene, zone } = lane
+  scene.proxy.use(() => NONE)
+  expect(await scene.run(...APPLY)).toMatchObject({ status: 0, stderr: '' })
+  expect(await held(lane)).toEqual(expected(state))
+  expect(await scene.run('plan', '--detailed-exitcode', zone)).toMatchObject({ status: 0, stderr: '' })
+  const history = await scene.run('history', '--format', 'json')
+  expect(history).toMatchObject({ status: 0, stderr: '' })
+  expect((JSON.parse(history.stdout) as { runs: unknown[] }).runs).toHaveLength(runsOf(lane).length)
+  expect(await scene.run('history', '--prune', '1')).toMatchObject({ status: 0 })
+}
+
+test.each(Array.from({ length: rounds(ROUNDS) }, (_, index) => index))(
+  'killed again and again, then applied, round %i',
   async (round) => {
-    const random = seededRandom(round)
-    const zones = Array.from({ length: ZONES }, (_, index) => `zone${index}.example`)
-    for (const zone of zones) define(zone, round)
-    proxy.use(() => (random.chance(0.3) ? { kind: 'delay', before: random.below(8), after: random.below(8) } : { kind: 'none' }))
-    // Several deaths before anybody lives through: what one leaves behind the next one finds.
-    await Promise.all(
-      zones.map(async (zone) => {
-        for (let death = 0; death < 3; death += 1) {
-          const run = await apply(zone)
-          const start = proxy.count()
-          const calls = random.below(400)
-          let ended = false
-          void run.ended.then(() => {
-            ended = true
-          })
-          while (!ended && proxy.count() - start < calls) await wait(1)
-          if (!ended) killedAfter.push(proxy.count() - start)
-          run.kill('SIGKILL')
-          await run.ended
-        }
-      }),
-    )
-    if (round % 3 === 0) await service.killAndRestart()
-    await proxy.quiet()
-
-    for (const zone of zones) {
-      const run = await apply(zone)
-      const { status } = await run.ended
-      expect({ status, said: run.stderr() }).toEqual({ status: 0, said: '' })
-      expect(await held(zone)).toEqual(expected(round))
-    }
-    const again = await startProgram(['plan', '--detailed-exitcode'], { cwd: folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
-    expect((await again.ended).status).toBe(0)
+    // In two rounds of three; a service takes its time to come back.
+    const serviceDiesIn = round % 3 === 2 ? null : seededRandom(1000 + round).below(WAVES)
+    for (let wave = 0; wave < WAVES; wave += 1) await deathsOf(round * WAVES + wave, wave === serviceDiesIn)
+    await Promise.all(lanes.map((lane) => livesThrough(lane, round * WAVES + WAVES - 1)))
   },
   120_000,
 )
 
 test('the service is killed while an apply is under way, which says what it knows and goes on', async () => {
-  const random = seededRandom(77)
-  for (let round = 0; round < rounds(2); round += 1) {
-    define('zone0.example', 1000 + round)
-    const run = await apply('zone0.example')
-    const start = proxy.count()
-    const calls = 5 + random.below(100)
-    while (proxy.count() - start < calls) await wait(1)
+  const [lane] = lanes as [Lane]
+  const { scene, random } = lane
+  for (let state = 1000; state < 1000 + rounds(3); state += 1) {
+    define(lane, state)
+    const start = scene.proxy.count()
+    const run = await scene.start(...APPLY)
+    const requests = 5 + random.below(REQUESTS - 15)
+    while (scene.proxy.count() - start < requests) await wait(1)
     await service.killAndRestart()
     const { status } = await run.ended
-    await proxy.quiet()
+    await scene.proxy.quiet()
     // The service was away for less time than calls are tried again: only creations in doubt may be left.
     expect([0, 1, 4]).toContain(status)
-    if (status === 0) expect(await held('zone0.example')).toEqual(expected(1000 + round))
-    const next = await apply('zone0.example')
-    expect((await next.ended).status).toBe(0)
-    expect(await held('zone0.example')).toEqual(expected(1000 + round))
+    if (status === 0) expect(await held(lane)).toEqual(expected(state))
+    await livesThrough(lane, state)
   }
 }, 120_000)
 
-test('the processes died at many points', () => {
+test('the processes died at hundreds of points', () => {
   const log = process.env['ZONEWRIGHT_KILL_LOG']
-  if (log !== undefined) appendFileSync(log, `${killedAfter.join(' ')}\n`)
-  expect(new Set(killedAfter).size).toBeGreaterThan(rounds(3) * 4)
+  if (log !== undefined) appendFileSync(log, `${JSON.stringify(deaths)}\n`)
+  expect(deaths.length).toBeGreaterThanOrEqual(rounds(300))
+  expect(deaths.filter(({ withService }) => withService).length).toBeGreaterThanOrEqual(rounds(40))
+  // From the start of the process to the reading at the end.
+  const points = new Set(deaths.map(({ requests }) => requests))
+  expect(points.size).toBeGreaterThan(REQUESTS * 0.8)
 })
