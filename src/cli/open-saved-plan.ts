@@ -4,7 +4,7 @@ import type { Config } from '../definitions/config.ts'
 import { loadConfig } from '../definitions/load-config.ts'
 import { unknownProvider } from '../definitions/read-config.ts'
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { OnWait, Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import { checkTargets } from '../sync/plan-file/check-targets.ts'
 import { parseSavedPlan } from '../sync/plan-file/parse-saved-plan.ts'
@@ -19,6 +19,7 @@ export interface SavedPlanOptions {
   readonly allow: readonly string[]
   readonly prefer?: string | undefined
   readonly parallelism?: number | undefined
+  readonly onWait?: OnWait | undefined
 }
 
 /** A saved plan with the providers of its targets. Without definitions there are no jobs. */
@@ -92,7 +93,7 @@ const AMBIGUOUS = 'a plan file is named by a path such as ./plan.json, a zone by
 async function addProviders(
   io: CliIo,
   { targets }: SavedPlan,
-  { config: file, parallelism }: SavedPlanOptions,
+  { config: file, parallelism, onWait }: SavedPlanOptions,
   providers: Map<string, Provider>,
   diagnostics: Diagnostic[],
 ): Promise<Config | null> {
@@ -105,7 +106,7 @@ async function addProviders(
       diagnostics.push(unknownProvider(name, config.providers.keys(), undefined))
       continue
     }
-    const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env }, parallelism })
+    const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env }, parallelism, onWait })
     diagnostics.push(...made.diagnostics)
     if (made.provider) providers.set(name, made.provider)
   }

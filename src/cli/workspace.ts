@@ -6,7 +6,7 @@ import { unknownProvider } from '../definitions/read-config.ts'
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts'
 import type { RefusalName } from '../model/zone.ts'
 import type { Preference } from '../plan/least-calls.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { OnWait, Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import type { ZoneJob } from '../sync/zone-job.ts'
 import type { CliIo } from './io.ts'
@@ -20,6 +20,7 @@ export interface WorkspaceOptions {
   readonly allow?: readonly string[] | undefined
   readonly parallelism?: number | undefined
   readonly prefer?: Preference | undefined
+  readonly onWait?: OnWait | undefined
 }
 
 /** One zone at one target with what `verify` needs beside. */
@@ -57,7 +58,8 @@ export async function openConfig(io: CliIo, config: Config, options: WorkspaceOp
   for (const target of new Set(jobs.map((job) => job.target))) {
     const entry = config.providers.get(target)
     if (!entry) continue
-    const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env }, parallelism: options.parallelism })
+    const { parallelism, onWait } = options
+    const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env }, parallelism, onWait })
     diagnostics.push(...made.diagnostics)
     if (made.provider) providers.set(target, made.provider)
   }

@@ -74,7 +74,11 @@ export interface ProviderContext {
   readonly secrets: SecretSource
   /** Requests under way at once, over the config's own setting. */
   readonly parallelism?: number | undefined
+  /** Told of each longer wait that a provider asks for: its name and milliseconds. */
+  readonly onWait?: OnWait | undefined
 }
+
+export type OnWait = (provider: string, milliseconds: number) => void
 
 export interface MadeProvider {
   /** Null where the diagnostics hold an error. */

@@ -45,9 +45,14 @@ export interface AdaptiveLimit {
 export interface AdaptiveLimitOptions {
   /** Milliseconds of the longest pause that is waited for. */
   readonly longestPause?: number | undefined
+  /** Told of a wait that the server asks for and that somebody might wonder about, with its milliseconds; once for each. */
+  readonly onWait?: ((milliseconds: number) => void) | undefined
   /** Milliseconds of a clock that only goes forward. */
   readonly now?: () => number
 }
+
+/** Milliseconds from which a wait is told. */
+const NOTABLE = 3000
 
 interface Waiting {
   readonly begin: () => void
@@ -57,7 +62,7 @@ interface Waiting {
 /** A limit that starts at `most` and never leaves 1 to `most`. */
 export function createAdaptiveLimit(
   most: number,
-  { longestPause = DEFAULT_RETRY.maxRetryAfter, now = () => performance.now() }: AdaptiveLimitOptions = {},
+  { longestPause = DEFAULT_RETRY.maxRetryAfter, onWait, now = () => performance.now() }: AdaptiveLimitOptions = {},
 ): AdaptiveLimit {
   let window = most
   let active = 0
@@ -65,6 +70,7 @@ export function createAdaptiveLimit(
   let era = 0
   let pausedUntil = 0
   let closedUntil = 0
+  let toldUntil = 0
   let budget: { left: number; until: number } | null = null
   let wakeAt: number | null = null
   let timer: NodeJS.Timeout | undefined
@@ -78,7 +84,15 @@ export function createAdaptiveLimit(
     if (budget !== null && budget.until <= time) budget = null
     return Math.max(pausedUntil, budget !== null && budget.left <= 0 ? budget.until : 0)
   }
+  /** Answers to requests that were under way together ask for the same wait, if not to the millisecond. */
+  const tell = (until: number): void => {
+    const wait = until - now()
+    if (wait < NOTABLE || until < toldUntil + 1000) return
+    toldUntil = until
+    onWait?.(wait)
+  }
   const wakeUp = (at: number): void => {
+    tell(at)
     if (wakeAt !== null && wakeAt <= at) return
     clearTimeout(timer)
     wakeAt = at
@@ -130,7 +144,11 @@ export function createAdaptiveLimit(
           era += 1
         }
         if (pause && pause > longestPause) close(pause)
-        else if (pause) pausedUntil = Math.max(pausedUntil, now() + pause)
+        else if (pause) {
+          pausedUntil = Math.max(pausedUntil, now() + pause)
+          // Who is to wait has not come back to the queue yet.
+          tell(pausedUntil)
+        }
         // The server had not counted those that are still on their way.
         if (told) budget = { left: told.remaining - active, until: now() + told.resetIn }
         pump()

@@ -77,7 +77,12 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
     /the token lacks a scope: this needs domains:read_only, it has linodes:read_only/,
   ],
   ['403', errors(403, 'Unauthorized'), 'provider-forbidden', /403 Unauthorized .*grant/],
-  ['404', errors(404, 'Not found'), 'provider-not-found', /404 Not found/],
+  [
+    '404',
+    errors(404, 'Not found'),
+    'provider-not-found',
+    /404 Not found \(check that base_url of cloud is the address of the interface, with its version segment\)/,
+  ],
   [
     '404 in HTML',
     { status: 404, headers: { 'content-type': 'text/html' }, body: HTML },

@@ -86,6 +86,16 @@ test('a rollback has a time too', async () => {
   expect(back.status).toBe(4)
 })
 
+test('a server that asks for a wait is named, so that nobody takes the program for hanging', async () => {
+  const limited: Script = ({ method }) => (method === 'POST' ? { status: 429, headers: { 'retry-after': '100' }, body: 'slow down' } : null)
+  const scene = await openScene({ script: limited })
+  const result = await scene.run('apply', '--yes', '--timeout', '1')
+  expect(result.stderr).toMatch(/^cloud asks to wait for 100 s\.$/m)
+  expect(result.stderr.match(/asks to wait/g)).toHaveLength(1)
+  expect(result.status).toBe(1)
+  expect((await scene.run('apply', '--yes', '--timeout', '1', '--quiet')).stderr).not.toContain('asks to wait')
+})
+
 test.each(['pipe', 'pipe.json'])('a named pipe is no plan, and nobody waits for one to come: %s', async (file) => {
   const scene = await openScene()
   execFileSync('mkfifo', [join(scene.folder, file)])

@@ -120,6 +120,9 @@ describe('rollback', () => {
     expect(await held(scene)).toContain('www 0 A 192.0.2.66')
     expect((await runs(scene)).map(({ state }) => state)).toEqual(['applied', 'applied', 'applied'])
     const [, run] = await runs(scene)
+    expect(back.stderr).toContain(
+      `is not taken back as a whole: "zonewright rollback ${(run as Run).run} --overwrite" takes back the rest.\n`,
+    )
     expect((await scene.run('rollback', (run as Run).run, '--overwrite', ...YES)).status).toBe(0)
     expect(await held(scene)).toEqual(before)
     expect((await runs(scene))[2]).toMatchObject({ state: 'rolled-back' })

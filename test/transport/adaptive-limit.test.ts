@@ -89,6 +89,21 @@ test('who gives up waiting leaves no timer behind that keeps the process alive',
   expect(timers()).toBe(before)
 })
 
+test('a wait that somebody might wonder about is told once', async () => {
+  const told: number[] = []
+  const limit = createAdaptiveLimit(4, { now: () => 0, onWait: (milliseconds) => told.push(milliseconds) })
+  const turns = await enter(limit, 4)
+  turns[0]?.end({ congested: true, pause: 1000 })
+  turns[1]?.end({ congested: true, pause: 60_000 })
+  turns[2]?.end({ congested: true, pause: 60_400 })
+  const controller = new AbortController()
+  const waiting = limit.enter(controller.signal)
+  turns[3]?.end({ congested: false, budget: { remaining: 0, resetIn: 90_000 } })
+  controller.abort('enough')
+  await expect(waiting).rejects.toBe('enough')
+  expect(told).toEqual([60_000, 90_000])
+})
+
 test('the budget a server tells holds until it is renewed, with those under way taken off', async () => {
   const limit = createAdaptiveLimit(8)
   const turns = await enter(limit, 3)

@@ -1,5 +1,6 @@
 import { hasErrors } from '../../model/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
+import type { ProviderContext } from '../../providers/provider.ts'
 import { counted } from '../../report/counts.ts'
 import type { ApplicableZone, ApplyRun } from '../../sync/apply-plan.ts'
 import type { RolledBackRun } from '../../sync/journal/journal-entry.ts'
@@ -12,6 +13,7 @@ import { type Interruption, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { type ReadyRun, rereadAfterPause, rereadSavedPlan } from '../reread-plan.ts'
 import { endRun, type GuardedRun, guardRun } from '../run-guard.ts'
+import { tellWait } from '../tell-wait.ts'
 import { openWorkspace, type Workspace } from '../workspace.ts'
 import { checkWorkspace, emptyPlan, type PlanningOptions, reportPlanDiagnostics, runPlan, statusOfPlan } from './plan.ts'
 
@@ -31,7 +33,7 @@ export interface ApplyOptions extends PlanningOptions {
  */
 export async function apply(io: CliIo, [args]: readonly [string[]], options: ApplyOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  const workspace = await openForApply(io, args, options)
+  const workspace = await openForApply(io, args, { ...options, onWait: tellWait(console) })
   const interruption = listenForInterruption(console.say, STOPPING, options.timeout)
   try {
     if (!checkWorkspace(workspace, console, { inFull: workspace.saved !== undefined })) {
@@ -57,7 +59,11 @@ export async function apply(io: CliIo, [args]: readonly [string[]], options: App
 /** What is to be applied: definitions, or a saved plan, which is null where it cannot be. */
 type ApplyWorkspace = Workspace & { readonly saved?: SavedPlan | null }
 
-async function openForApply(io: CliIo, args: readonly string[], options: ApplyOptions): Promise<ApplyWorkspace> {
+async function openForApply(
+  io: CliIo,
+  args: readonly string[],
+  options: ApplyOptions & Pick<ProviderContext, 'onWait'>,
+): Promise<ApplyWorkspace> {
   const { namesPlan, openSavedPlan } = await import('../open-saved-plan.ts')
   for (const argument of args) if (await namesPlan(io.cwd, argument)) return openSavedPlan(io, args, options)
   return openWorkspace(io, { ...options, zones: args })

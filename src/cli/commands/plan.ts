@@ -10,6 +10,7 @@ import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { TOOL } from '../identity.ts'
 import { exitOnSignal } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
+import { tellWait } from '../tell-wait.ts'
 import { openWorkspace, type Workspace } from '../workspace.ts'
 
 export interface PlanningOptions extends CommonOptions {
@@ -27,7 +28,7 @@ export async function plan(
   options: PlanningOptions & { readonly detailedExitcode?: boolean; readonly out?: string },
 ): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  const workspace = await openWorkspace(io, { ...options, zones })
+  const workspace = await openWorkspace(io, { ...options, zones, onWait: tellWait(console) })
   try {
     if (!checkWorkspace(workspace, console)) {
       if (options.format !== 'text') console.plan(emptyPlan(io, workspace.diagnostics), options.format)

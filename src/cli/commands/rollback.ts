@@ -4,7 +4,7 @@ import { unknownProvider } from '../../definitions/read-config.ts'
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
 import { parseDomainName } from '../../model/domain-name.ts'
 import type { RefusalName } from '../../model/zone.ts'
-import type { Provider } from '../../providers/provider.ts'
+import type { Provider, ProviderContext } from '../../providers/provider.ts'
 import { createProvider } from '../../providers/registry.ts'
 import { findRun, lastRun } from '../../sync/journal/find-run.ts'
 import type { RunZone } from '../../sync/journal/journal-entry.ts'
@@ -19,6 +19,7 @@ import { TOOL } from '../identity.ts'
 import { type Interruption, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { endRun, type GuardedRun, guardRun } from '../run-guard.ts'
+import { tellWait } from '../tell-wait.ts'
 import type { Workspace } from '../workspace.ts'
 import { type ApplyOptions, makeChanges, STOPPING } from './apply.ts'
 import { checkWorkspace, emptyPlan } from './plan.ts'
@@ -27,6 +28,8 @@ export interface RollbackOptions extends ApplyOptions {
   readonly last?: boolean
   readonly overwrite?: boolean
 }
+
+type OpeningOptions = RollbackOptions & Pick<ProviderContext, 'onWait'>
 
 /** The run that goes back, and those of its zones that do. */
 interface RollbackWorkspace extends Workspace {
@@ -42,7 +45,7 @@ interface RollbackWorkspace extends Workspace {
  */
 export async function rollback(io: CliIo, [args]: readonly [string[]], options: RollbackOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  const workspace = await openRollback(io, args, options)
+  const workspace = await openRollback(io, args, { ...options, onWait: tellWait(console) })
   const interruption = listenForInterruption(console.say, STOPPING, options.timeout)
   const failed = (diagnostics: readonly Diagnostic[]): ExitStatus => {
     if (options.format !== 'text') console.plan(emptyPlan(io, diagnostics), options.format)
@@ -86,6 +89,9 @@ async function rollBack(
   const whole = planned.whole && details.value.length === run.begin.zones.length
   const rollsBack = { run: run.id, whole }
   const status = await makeChanges(io, planned, workspace, console, interruption, guard, { ...options, isSaved: false, rollsBack })
+  // By its name: after this run, --last is this run.
+  const rest = options.overwrite ? 'see above what stays as it is' : `"zonewright rollback ${run.id} --overwrite" takes back the rest`
+  if (!planned.whole) console.say(`Run ${run.id} is not taken back as a whole: ${rest}.`)
   return worstOf([status, planned.whole ? EXIT.done : EXIT.partial])
 }
 
@@ -118,7 +124,7 @@ async function planBack(
 }
 
 /** Finds the run and makes the providers it needs. Opens no connection. */
-async function openRollback(io: CliIo, args: readonly string[], options: RollbackOptions): Promise<RollbackWorkspace> {
+async function openRollback(io: CliIo, args: readonly string[], options: OpeningOptions): Promise<RollbackWorkspace> {
   const { config, diagnostics: found } = await loadConfig({ cwd: io.cwd, file: options.config })
   const diagnostics: Diagnostic[] = [...found]
   const providers = new Map<string, Provider>()
@@ -186,7 +192,7 @@ async function addProviders(
   io: CliIo,
   config: Config,
   targets: ReadonlySet<string>,
-  { parallelism }: RollbackOptions,
+  { parallelism, onWait }: OpeningOptions,
   providers: Map<string, Provider>,
   diagnostics: Diagnostic[],
 ): Promise<void> {
@@ -196,7 +202,7 @@ async function addProviders(
       diagnostics.push(unknownProvider(target, config.providers.keys(), undefined))
       continue
     }
-    const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env }, parallelism })
+    const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env }, parallelism, onWait })
     diagnostics.push(...made.diagnostics)
     if (made.provider) providers.set(target, made.provider)
   }

@@ -10,6 +10,7 @@ import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { exitOnSignal } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
+import { tellWait } from '../tell-wait.ts'
 import { openWorkspace, type WorkspaceJob } from '../workspace.ts'
 import { checkWorkspace, runPlan } from './plan.ts'
 
@@ -35,7 +36,7 @@ export async function verify(io: CliIo, [zones]: readonly [string[]], options: V
     )
     return EXIT.failure
   }
-  const workspace = await openWorkspace(io, { ...options, zones })
+  const workspace = await openWorkspace(io, { ...options, zones, onWait: tellWait(console) })
   try {
     if (!checkWorkspace(workspace, console)) {
       if (options.format !== 'text') console.verification({ zones: [], diagnostics: workspace.diagnostics }, options.format)

@@ -29,6 +29,8 @@ export interface CloudApiOptions {
   /** Milliseconds after which a read is given up, all its tries together; what the server asks to wait is not counted. 30,000 if absent. */
   readonly readDeadline?: number
   readonly retry?: RetryPolicy
+  /** Told of each longer wait that the server asks for, with its milliseconds. */
+  readonly onWait?: ((milliseconds: number) => void) | undefined
 }
 
 export interface CloudApi {
@@ -52,7 +54,7 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
   const sender: Sender = {
     provider,
     client,
-    limit: createAdaptiveLimit(options.parallelism, { longestPause: retry?.maxRetryAfter }),
+    limit: createAdaptiveLimit(options.parallelism, { longestPause: retry?.maxRetryAfter, onWait: options.onWait }),
     answers: createAnswerWatch(),
     readTimeout: options.readTimeout ?? options.timeout,
     readDeadline: options.readDeadline ?? READ_DEADLINE,

@@ -39,6 +39,7 @@ export async function cloudFromConfig(config: ProviderConfig, context: ProviderC
     // A read that got no answer loses nothing: one try gets half the time, all its tries together the whole of it.
     readTimeout: timeout / 2,
     readDeadline: timeout,
+    onWait: context.onWait && ((milliseconds) => context.onWait?.(config.name, milliseconds)),
   })
   return { provider, diagnostics }
 }

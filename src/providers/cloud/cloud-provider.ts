@@ -2,7 +2,14 @@ import { type DomainName, parseDomainName, relativeName } from '../../model/doma
 import { type ExistingRecord, type ResourceRecord, sameRecord } from '../../model/record.ts'
 import type { ZoneSettings } from '../../model/zone.ts'
 import type { DomainChange, RecordChange } from '../../plan/change.ts'
-import type { AppliedChange, Provider, ProviderCallOptions, ReadZone, ZoneReference } from '../provider.ts'
+import {
+  type AppliedChange,
+  type Provider,
+  type ProviderCallOptions,
+  ProviderError,
+  type ReadZone,
+  type ZoneReference,
+} from '../provider.ts'
 import { type ApiDomain, domainShape, emptyShape, recordShape, ShapeError, zoneFileShape } from './api-shapes.ts'
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
 import { type CloudApi, type CloudApiOptions, createCloudApi } from './cloud-api.ts'
@@ -63,13 +70,22 @@ async function findZones(
   return found
 }
 
-async function listZones({ api }: Reach, filter: unknown, call?: ProviderCallOptions): Promise<ZoneReference[]> {
+async function listZones({ api, name }: Reach, filter: unknown, call?: ProviderCallOptions): Promise<ZoneReference[]> {
   const what = filter === undefined ? 'listing domains' : 'looking up domains'
-  const { value } = await api.list({ method: 'GET', path: '/domains', what, filter, ...call }, domainShape)
+  const { value } = await api.list({ method: 'GET', path: '/domains', what, filter, ...call }, domainShape).catch((error: unknown) => {
+    throw withAddressHint(error, name)
+  })
   return value.flatMap((domain) => {
     const reference = zoneReference(domain)
     return reference === null ? [] : [reference]
   })
+}
+
+/** The interface always has a list of domains: a server without one is another, or has the interface elsewhere. */
+function withAddressHint(error: unknown, provider: string): unknown {
+  if (!(error instanceof ProviderError) || error.status !== '404') return error
+  const hint = `check that base_url of ${provider} is the address of the interface, with its version segment`
+  return new ProviderError(error.code, error.message, { status: error.status, hint, cause: error })
 }
 
 /** A domain as a zone; null where its name is no domain name, so that it cannot be one of ours. */
