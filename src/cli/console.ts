@@ -23,8 +23,11 @@ export interface Console {
   note(text: string): void
   /** Text on standard output. */
   print(text: string): void
-  /** Diagnostics on standard error, many of them with their count at the end; `--quiet` leaves all but errors out. */
-  diagnostics(diagnostics: readonly Diagnostic[], options?: { readonly from?: Severity }): void
+  /**
+   * Diagnostics on standard error, many of them with their count at the end; `--quiet` leaves all but errors out. Of a file with
+   * secrets no lines are shown.
+   */
+  diagnostics(diagnostics: readonly Diagnostic[], options?: { readonly from?: Severity; readonly secret?: boolean }): void
   /** Diagnostics that are the report. */
   printDiagnostics(diagnostics: readonly Diagnostic[], format: 'text' | 'github'): void
   /** One error without a place. */
@@ -60,15 +63,17 @@ export function createConsole(io: CliIo, options: CommonOptions): Console {
   /** Lines of the config may hold a secret in plain text: they are never shown. */
   const isConfig = (file: string): boolean =>
     basename(file) === CONFIG_FILE || (options.config !== undefined && resolve(io.cwd, file) === resolve(io.cwd, options.config))
-  const render = (diagnostics: readonly Diagnostic[], stream: TextStream, format: 'text' | 'github'): string => {
+  const render = (diagnostics: readonly Diagnostic[], stream: TextStream, format: 'text' | 'github', secret = false): string => {
     const frames =
-      stream.isTTY === true || verbose ? (file: string) => (isConfig(file) ? undefined : sourceText(resolve(io.cwd, file))) : undefined
+      !secret && (stream.isTTY === true || verbose)
+        ? (file: string) => (isConfig(file) ? undefined : sourceText(resolve(io.cwd, file)))
+        : undefined
     return renderDiagnostics(diagnostics, { color: colorOf(stream, io, options.color), frames, format })
   }
-  const onStandardError: Console['diagnostics'] = (diagnostics, { from = quiet ? 'error' : 'notice' } = {}) => {
+  const onStandardError: Console['diagnostics'] = (diagnostics, { from = quiet ? 'error' : 'notice', secret } = {}) => {
     bar?.clear()
     const shown = diagnostics.filter((diagnostic) => RANK[diagnostic.severity] >= RANK[from])
-    io.stderr.write(render(shown, io.stderr, 'text'))
+    io.stderr.write(render(shown, io.stderr, 'text', secret))
     if (shown.length > MANY) say(`${countAll(shown)}.`)
   }
   return {

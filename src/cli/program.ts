@@ -169,6 +169,12 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       .option('--ns-names <names>', 'names of the name servers, separated by commas')
       .option('--tls-cert <file>', 'certificate chain in PEM, for HTTPS; SIGHUP reads it anew')
       .option('--tls-key <file>', 'its private key in PEM')
+      .option('--seed <file>', 'YAML file of accounts and users to make unless they exist')
+      .addOption(
+        new Option('--rate-limit <n>', 'requests a minute that one token may make of one operation, or "off"')
+          .argParser(rateLimit)
+          .default(null, 'off'),
+      )
       .option('--operations <address>', 'address and port of /metrics and /healthz (default: nowhere)')
       .addOption(
         new Option('--log-level <level>', `what is logged on standard error, as lines of JSON: ${LOG_LEVELS.join(', ')}`)
@@ -184,10 +190,13 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent']
 
 const SERVE_HELP = `
-ZONEWRIGHT_DATABASE sets --database where others must not see the password in it.
-The first start prints an administrator's token on standard error, once; ZONEWRIGHT_BOOTSTRAP_TOKEN sets it instead.
-Ready, the command prints one line of JSON on standard output: {"event":"listening","http":"http://127.0.0.1:8080/v4","dns":"127.0.0.1:5353"}.
-SIGTERM and Ctrl-C let requests under way finish. The log holds no tokens, headers or bodies.`
+ZONEWRIGHT_DATABASE sets --database where others must not see its password.
+The first start prints an administrator's token on standard error, once;
+ZONEWRIGHT_BOOTSTRAP_TOKEN sets it instead.
+Ready, the command prints one line of JSON on standard output:
+{"event":"listening","http":"http://127.0.0.1:8080/v4","dns":"127.0.0.1:5353"}.
+SIGTERM and Ctrl-C let requests under way finish. The log holds no tokens,
+headers or bodies.`
 
 /** Commander's message as a diagnostic: `error: unknown option '--formt'` and, on a line of its own, `(Did you mean --format?)`. */
 function usageError(text: string): string {
@@ -224,6 +233,12 @@ const oneOf =
     const suggestion = didYouMean(value, allowed)
     throw new InvalidArgumentError(`It is one of ${allowed.join(', ')}.${suggestion === undefined ? '' : ` ${suggestion}`}`)
   }
+
+function rateLimit(value: string): number | null {
+  if (value === 'off') return null
+  if (!/^[1-9][0-9]{0,8}$/.test(value)) throw new InvalidArgumentError('It is a number of requests, or off.')
+  return Number(value)
+}
 
 function positiveInteger(value: string): number {
   if (!/^[1-9][0-9]{0,3}$/.test(value)) throw new InvalidArgumentError('It is a whole number from 1 to 9999.')

@@ -1,6 +1,6 @@
 import { connect as connectSocket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { prepareAdministrator } from '../../src/service/first-start.ts'
+import { prepareUsers } from '../../src/service/first-start.ts'
 import { openSqlite } from '../../src/service/store/sqlite/open-sqlite.ts'
 import { hashToken, insertToken } from '../../src/service/store/token-store.ts'
 import { findAdministrator, type insertAdministrator } from '../../src/service/store/user-store.ts'
@@ -122,7 +122,7 @@ describe('authentication', async () => {
     expired: { scopes: '*', expiry: '2026-01-01T00:00:00' },
   }
   const database = await openSqlite(directory)
-  await prepareAdministrator(database, 'administrator', '2026-01-01T00:00:00')
+  await prepareUsers(database, 'administrator', null, '2026-01-01T00:00:00')
   await database.write(async (connection) => {
     const userId = (await findAdministrator(connection)) as number
     for (const [token, { scopes, expiry }] of Object.entries(tokens)) {

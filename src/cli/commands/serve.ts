@@ -1,12 +1,13 @@
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Address, Certificate, LogLevel, RunningService } from '../../service/index.ts'
+import type { Address, Certificate, LogLevel, RunningService, Seed } from '../../service/index.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { parseListen } from '../listen-address.ts'
+import { readSeedFile } from '../read-seed-file.ts'
 
 export interface ServeOptions extends CommonOptions {
   readonly listen: string
@@ -18,6 +19,9 @@ export interface ServeOptions extends CommonOptions {
   readonly tlsCert?: string
   readonly tlsKey?: string
   readonly logLevel: LogLevel
+  readonly seed?: string
+  /** Requests a minute; null for no limit. */
+  readonly rateLimit: number | null
 }
 
 /** `zonewright serve`: the DNS hosting service until a signal ends it. Ready, it prints one line of JSON with its addresses. */
@@ -32,11 +36,13 @@ export async function serve(io: CliIo, _args: readonly [], options: ServeOptions
     console.error('usage', 'with --listen none and --dns none there is nothing to serve')
     return EXIT.failure
   }
+  const seed = options.seed === undefined ? null : await readSeedFile(io, console, options.seed)
+  if (seed === undefined) return EXIT.failure
   const given = io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'] || null
   const interruption = listenForInterruption(console.note, 'Stopping: requests under way are finished. Once more to stop at once.')
   let release: (() => void) | null = null
   try {
-    const service = await start(io, console, { listen, dns, operations, tls, given }, options)
+    const service = await start(io, console, { listen, dns, operations, tls, given, seed }, options)
     if (service === null) return EXIT.failure
     if (service.token !== null && given === null) console.say(`Administrator's token, shown this once: ${service.token}`)
     const dnsAddress = service.dnsAddress && hostPort(service.dnsAddress)
@@ -109,17 +115,19 @@ interface Start {
   readonly operations: Address | null
   readonly tls: Certificate | null
   readonly given: string | null
+  readonly seed: Seed | null
 }
 
 /** Null, and said why, where the service cannot start as it is asked to. */
 async function start(io: CliIo, console: Console, { given, ...addresses }: Start, options: ServeOptions): Promise<RunningService | null> {
-  const { startService } = await import('../../service/index.ts')
+  const { requestsPerMinute, startService } = await import('../../service/index.ts')
   try {
     return await startService({
       dataDirectory: resolve(io.cwd, options.data),
       database: options.database ?? (io.env['ZONEWRIGHT_DATABASE'] || null),
       ...addresses,
       bootstrapToken: given,
+      ...(options.rateLimit === null ? {} : { rateLimits: requestsPerMinute(options.rateLimit) }),
       log: { level: options.logLevel, write: (line) => io.stderr.write(line) },
       ...(options.nsNames === undefined ? {} : { nsNames: options.nsNames.split(',').map((name) => name.trim()) }),
     })

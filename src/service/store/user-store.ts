@@ -1,5 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { Connection } from './database.ts'
+import { holdAccount } from './hold-account.ts'
 import type { UsersTable } from './tables.ts'
 
 export type UserRow = Selectable<UsersTable>
@@ -34,8 +35,10 @@ export async function findUserByName(connection: Connection, username: string): 
 export const findUser = (connection: Connection, id: number): Promise<UserRow> =>
   connection.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
-export const updateUser = (connection: Connection, id: number, changes: Updateable<UsersTable>): Promise<UserRow> =>
-  connection.updateTable('users').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+export async function updateUser(connection: Connection, id: number, changes: Updateable<UsersTable>): Promise<UserRow> {
+  if (Object.keys(changes).length === 0) return findUser(connection, id)
+  return connection.updateTable('users').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+}
 
 /** Whether the account has an unrestricted user besides this one. Keeps others from changing that until the transaction ends. */
 export async function hasOtherAdministrator(connection: Connection, accountId: number, userId: number): Promise<boolean> {
@@ -49,16 +52,4 @@ export async function hasOtherAdministrator(connection: Connection, accountId: n
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
-}
-
-/**
- * Keeps others out of what an account's users and objects share, until the transaction ends: its tags, and who administers it.
- * A transaction that holds domains too must hold those first.
- */
-export async function holdAccount(connection: Connection, accountId: number): Promise<void> {
-  await connection
-    .updateTable('accounts')
-    .set((eb) => ({ created: eb.ref('created') }))
-    .where('id', '=', accountId)
-    .execute()
 }

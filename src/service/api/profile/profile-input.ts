@@ -1,0 +1,62 @@
+import type { Updateable } from 'kysely'
+import type { ShellAuthMethod, UsersTable } from '../../store/tables.ts'
+import type { UserRow } from '../../store/user-store.ts'
+import { readEmail } from '../domains/host-name.ts'
+import { unauthorized } from '../grants.ts'
+import { invalid, type RequestFault } from '../request-error.ts'
+import { isSshKey, SSH_KEY_TYPES } from './ssh-key.ts'
+
+/** The body of a request about a profile, as its schema lets it through. */
+export interface ProfileBody {
+  readonly email?: string
+  readonly email_notifications?: boolean
+  readonly timezone?: string
+  readonly restricted?: boolean
+  readonly two_factor_auth?: boolean
+  readonly ip_whitelist_enabled?: boolean
+  readonly shell_auth_method?: ShellAuthMethod
+  readonly authorized_keys?: readonly string[] | null
+}
+
+/**
+ * What an update changes of a user: only what it names, so that one update does not take back another. Throws 400 with every
+ * fault, and 403 where a restricted user wants to be it no more.
+ */
+export function profileToUpdate(existing: UserRow, body: ProfileBody): Updateable<UsersTable> {
+  if (body.restricted === false && existing.restricted !== 0) throw unauthorized()
+  const { timezone, authorized_keys, shell_auth_method } = body
+  const email = body.email === undefined ? undefined : readEmail(body.email)
+  const faults: RequestFault[] = []
+  if (email === null) faults.push({ field: 'email', reason: 'email is not valid' })
+  if (timezone !== undefined && !isTimeZone(timezone)) faults.push({ field: 'timezone', reason: 'timezone is not valid' })
+  if (body.ip_whitelist_enabled) faults.push({ field: 'ip_whitelist_enabled', reason: 'ip_whitelist_enabled cannot be enabled' })
+  if (body.two_factor_auth && existing.two_factor_auth === 0) {
+    faults.push({ field: 'two_factor_auth', reason: 'Two-factor authentication is enabled with a code of the second factor.' })
+  }
+  if (authorized_keys?.some((key) => !isSshKey(key))) {
+    faults.push({ field: 'authorized_keys', reason: `A key must be an SSH public key of type ${SSH_KEY_TYPES.join(', ')}.` })
+  }
+  if (faults.length > 0) throw invalid(...faults)
+  return {
+    ...(email ? { email } : {}),
+    ...(timezone === undefined ? {} : { timezone }),
+    ...(shell_auth_method === undefined ? {} : { shell_auth_method }),
+    ...(authorized_keys ? { authorized_keys: JSON.stringify(authorized_keys.map((key) => key.trim())) } : {}),
+    ...flag('email_notifications', body.email_notifications),
+    ...flag('restricted', body.restricted),
+    ...flag('two_factor_auth', body.two_factor_auth),
+  }
+}
+
+const flag = (name: 'email_notifications' | 'restricted' | 'two_factor_auth', value: boolean | undefined): Updateable<UsersTable> =>
+  value === undefined ? {} : { [name]: Number(value) }
+
+function isTimeZone(name: string): boolean {
+  // Offsets such as +01:00 are no names.
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}

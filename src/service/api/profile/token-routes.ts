@@ -1,0 +1,110 @@
+import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
+import TOKEN from '../../../../schemas/service/token.json' with { type: 'json' }
+import TOKEN_CREATE from '../../../../schemas/service/token-create.json' with { type: 'json' }
+import TOKEN_UPDATE from '../../../../schemas/service/token-update.json' with { type: 'json' }
+import {
+  deleteToken,
+  findToken,
+  insertToken,
+  listTokens,
+  renameToken,
+  type StoredToken,
+  TOKEN_FILTER_FIELDS,
+} from '../../store/token-store.ts'
+import { makeToken } from '../../token-text.ts'
+import { offsetOf, pageOf, pageSchema } from '../paging.ts'
+import { notFound } from '../request-error.ts'
+import { defineRoute } from '../route.ts'
+import { type TokenBody, tokenToCreate } from './token-input.ts'
+
+/** What stands for the end of a token that has none. */
+const NEVER = '2999-12-12T05:00:00'
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/profile/tokens',
+  summary: "List the user's personal access tokens",
+  scope: 'account:read_only',
+  needs: null,
+  filter: TOKEN_FILTER_FIELDS,
+  response: pageSchema(TOKEN),
+  handle: async ({ actor, paging, filter }, { database }) => {
+    const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
+    const { items, total } = await database.read((connection) => listTokens(connection, actor.userId, query))
+    return pageOf(
+      paging,
+      total,
+      items.map((token) => answerOf(token)),
+    )
+  },
+})
+
+const create = defineRoute<TokenBody>({
+  method: 'POST',
+  path: '/profile/tokens',
+  summary: 'Create a personal access token',
+  scope: 'account:read_write',
+  needs: null,
+  body: TOKEN_CREATE,
+  response: TOKEN,
+  handle: async ({ actor, body }, { database, now }) => {
+    const wanted = tokenToCreate(body, actor.scopes, now())
+    const token = makeToken()
+    const stored = await database.write((connection) => insertToken(connection, { ...wanted, userId: actor.userId, token }, now()))
+    if (stored === null) throw new Error('two random tokens are the same')
+    return answerOf(stored, token)
+  },
+})
+
+const get = defineRoute({
+  method: 'GET',
+  path: '/profile/tokens/{tokenId}',
+  summary: 'Read a personal access token',
+  scope: 'account:read_only',
+  needs: null,
+  response: TOKEN,
+  handle: async ({ actor, ids }, { database }) =>
+    answerOf(orNotFound(await database.read((connection) => findToken(connection, actor.userId, ids['tokenId'] as number)))),
+})
+
+const update = defineRoute<{ readonly label?: string }>({
+  method: 'PUT',
+  path: '/profile/tokens/{tokenId}',
+  summary: 'Change the label of a personal access token',
+  scope: 'account:read_write',
+  needs: null,
+  body: TOKEN_UPDATE,
+  response: TOKEN,
+  handle: async ({ actor, ids, body: { label } }, { database }) => {
+    const id = ids['tokenId'] as number
+    const token = await database.write((connection) =>
+      label === undefined ? findToken(connection, actor.userId, id) : renameToken(connection, actor.userId, id, label),
+    )
+    return answerOf(orNotFound(token))
+  },
+})
+
+const revoke = defineRoute({
+  method: 'DELETE',
+  path: '/profile/tokens/{tokenId}',
+  summary: 'Revoke a personal access token',
+  scope: 'account:read_write',
+  needs: null,
+  response: EMPTY,
+  handle: async ({ actor, ids }, { database }) => {
+    if (!(await database.write((connection) => deleteToken(connection, actor.userId, ids['tokenId'] as number)))) throw notFound()
+    return {}
+  },
+})
+
+export const TOKEN_ROUTES = [list, create, get, update, revoke] as const
+
+/** A token as answers tell it, which is whole only where `token` gives it. */
+function answerOf({ prefix, expiry, ...rest }: StoredToken, token = prefix): object {
+  return { ...rest, expiry: expiry ?? NEVER, token }
+}
+
+function orNotFound(token: StoredToken | null): StoredToken {
+  if (token === null) throw notFound()
+  return token
+}

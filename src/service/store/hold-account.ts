@@ -1,0 +1,13 @@
+import type { Connection } from './database.ts'
+
+/**
+ * Keeps others out of what an account's users and objects share, until the transaction ends: its tags, and who administers it.
+ * A transaction that holds domains too must hold those first.
+ */
+export async function holdAccount(connection: Connection, accountId: number): Promise<void> {
+  await connection
+    .updateTable('accounts')
+    .set((eb) => ({ created: eb.ref('created') }))
+    .where('id', '=', accountId)
+    .execute()
+}
