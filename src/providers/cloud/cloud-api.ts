@@ -1,5 +1,5 @@
 import { createAdaptiveLimit } from '../../transport/adaptive-limit.ts'
-import { createHttpClient, type HttpResponse } from '../../transport/http-client.ts'
+import { createHttpClient, type HttpClient, type HttpResponse } from '../../transport/http-client.ts'
 import { createAnswerWatch } from '../../transport/read-deadline.ts'
 import type { RetryPolicy } from '../../transport/retry.ts'
 import type { ProviderError } from '../provider.ts'
@@ -43,7 +43,7 @@ export interface CloudApi {
 /** Requests to the interface: retries what may be repeated, checks every answer, and turns each failure into a `ProviderError`. */
 export function createCloudApi(options: CloudApiOptions): CloudApi {
   const { provider, retry } = options
-  const client = createHttpClient({
+  const http = createHttpClient({
     baseUrl: options.baseUrl,
     headers: { authorization: `Bearer ${options.token}`, 'user-agent': 'zonewright' },
     connections: options.parallelism,
@@ -51,6 +51,7 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
     connectTimeout: Math.min(CONNECT_TIMEOUT, options.timeout),
     maxResponse: MAX_RESPONSE,
   })
+  const client: HttpClient = { ...http, request: async (sent) => withoutEcho(await http.request(sent), options.token) }
   const sender: Sender = {
     provider,
     client,
@@ -100,6 +101,13 @@ function readBody<T>(provider: string, call: ApiRequest, response: HttpResponse,
 function serverTime({ headers }: HttpResponse): number | null {
   const time = Date.parse(headers['date'] ?? '')
   return Number.isNaN(time) ? null : time
+}
+
+/** Before anything of a refusal is cut to a length, in which a part of the token could be left. */
+function withoutEcho(response: HttpResponse, token: string): HttpResponse {
+  if (response.status < 400 || token === '') return response
+  const headers = Object.entries(response.headers).map(([name, value]) => [name, value.replaceAll(token, '***')])
+  return { ...response, headers: Object.fromEntries(headers), text: response.text.replaceAll(token, '***') }
 }
 
 /** A server may say anything in an error, the token included. */

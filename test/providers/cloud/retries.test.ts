@@ -123,6 +123,17 @@ test('a change that may have been carried out stays in doubt when its next try h
   expect(seen).toBe(1)
 })
 
+test('no part of the token that a server sends back is in what is said of it', async () => {
+  const reasons = [`${'x'.repeat(490)}retry-token-77`, 'You are not authorized to use this endpoint.']
+  const { provider } = await serve((_, response) =>
+    json(response, 401, { errors: reasons.map((reason) => ({ reason })) }, { 'x-oauth-scopes': 'retry-token-77' }),
+  )
+  const error = (await CALLS.create(provider).catch((thrown: unknown) => thrown)) as ProviderError
+  expect(error.message).toContain('xxx***')
+  expect(error.hint).toContain('it has ***')
+  expect(`${error.message} ${error.hint}`).not.toMatch(/retry-tok|token-77/)
+})
+
 describe('a server is spared', () => {
   test('by all requests while it asks for a pause', async () => {
     const times: number[] = []
