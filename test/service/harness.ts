@@ -35,8 +35,11 @@ export function temporaryDirectory(): string {
 /** Whether these tests run on PostgreSQL. */
 export const ON_POSTGRES = process.env['ZONEWRIGHT_TEST_DATABASE'] === 'postgres'
 
+/** Where a service keeps its data. */
+export type Store = Pick<ServiceOptions, 'dataDirectory' | 'database'>
+
 /** An empty store, to be used by as many starts as the test likes: of PostgreSQL in its project, of SQLite elsewhere. */
-export const freshStore = async (): Promise<Pick<ServiceOptions, 'dataDirectory' | 'database'>> =>
+export const freshStore = async (): Promise<Store> =>
   ON_POSTGRES ? { dataDirectory: null, database: await freshDatabase() } : { dataDirectory: temporaryDirectory() }
 
 /** The URL of an empty PostgreSQL database of the service, or one without any table. Only in the project `postgres`. */

@@ -60,5 +60,7 @@ export function createPool({ url, connections, statementTimeout, lockTimeout }: 
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT,
   })
   pool.on('error', onLost)
+  // The pool listens to idle connections only. One lost between two statements of a transaction fails the next of them.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { openSqlite } from '../../src/service/store/sqlite/open-sqlite.ts'
-import { inParallel, temporaryDirectory } from './harness.ts'
+import { openSqlite } from '../../../../src/service/store/sqlite/open-sqlite.ts'
+import { inParallel, temporaryDirectory } from '../../harness.ts'
 
 const account = { created: '2026-01-01T00:00:00' }
 

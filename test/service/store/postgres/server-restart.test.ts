@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type PostgresServer, startPostgres } from '../../../support/postgres.ts'
+import { expectKept, nothingAcknowledged, startWriters } from '../../acknowledged.ts'
+import { connect, LOOPBACK, startForTest } from '../../harness.ts'
+import { serviceProcesses } from '../../service-process.ts'
+
+const serve = serviceProcesses()
+let server: PostgresServer
+beforeAll(async () => {
+  server = await startPostgres()
+})
+afterAll(() => server.remove())
+
+test('nothing that was acknowledged is lost when the database server is killed, and the service goes on', { timeout: 90_000 }, async () => {
+  const store = { dataDirectory: null, database: server.url('postgres') }
+  const { baseUrl, kill } = await serve(store)
+  const { client, close } = connect(baseUrl, 'bootstrap')
+  const { id } = await client.ok('POST', '/domains', { domain: 'kept.example', type: 'master', soa_email: 'a@kept.example' })
+  const acknowledged = nothingAcknowledged()
+  for (let round = 0; round < 3; round += 1) {
+    const created = acknowledged.created.size
+    const writers = startWriters(client, id, `r${round}`, acknowledged)
+    await expect.poll(() => acknowledged.created.size, { timeout: 10_000 }).toBeGreaterThan(created + 50)
+    writers.expectFailures()
+    await server.kill()
+    await server.start()
+    const afterwards = acknowledged.created.size
+    // The same process goes on without being started again.
+    await expect.poll(() => acknowledged.created.size, { timeout: 10_000 }).toBeGreaterThan(afterwards + 20)
+    await writers.stop()
+  }
+  await expect.poll(() => server.query('postgres', 'select id from domains where settled < revision'), { timeout: 15_000 }).toEqual([])
+  await expectKept(client, id, acknowledged)
+  await close()
+
+  // Both at once.
+  await Promise.all([kill(), server.kill()])
+  await server.start()
+  const { client: later } = await startForTest({ ...store, dns: LOOPBACK, bootstrapToken: 'bootstrap' })
+  await expectKept(later, id, acknowledged)
+})

@@ -1,0 +1,201 @@
+import pg from 'pg'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openPostgres } from '../../../../src/service/store/postgres/open-postgres.ts'
+import { runTool } from '../../../support/tools.ts'
+import { type Client, connect, freshDatabase, inParallel, LOOPBACK, startForTest } from '../../harness.ts'
+import { type ServiceProcess, serviceProcesses } from '../../service-process.ts'
+
+const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
+
+const serve = serviceProcesses()
+const database = await freshDatabase()
+const processes: ServiceProcess[] = []
+const clients: Client[] = []
+let nameServer: ServiceProcess
+
+/** Two with HTTP and a name server, one that is a name server only. */
+beforeAll(async () => {
+  processes.push(...(await Promise.all([serve({ dataDirectory: null, database }), serve({ dataDirectory: null, database })])))
+  for (const { baseUrl } of processes) clients.push(connect(baseUrl, 'bootstrap').client)
+  nameServer = await serve({ dataDirectory: null, database }, 'dns-only')
+})
+
+const client = (index: number): Client => clients[index % clients.length] as Client
+
+/** What a process answers: the status, and the data of each record. */
+async function ask({ dnsAddress: { host, port } }: ServiceProcess, name: string, type: string): Promise<string> {
+  const { stdout } = await runTool('dig', [`@${host}`, '-p', String(port), '+noall', '+answer', '+comments', '+norec', name, type])
+  const answers = stdout.split('\n').filter((line) => line !== '' && !line.startsWith(';'))
+  return [/status: ([A-Z]+)/.exec(stdout)?.[1], ...answers.map((line) => line.split(/\s+/).slice(4).join(' ')).sort()].join(' | ')
+}
+
+/** All processes come to answer so; `within` is in milliseconds. */
+async function expectAnswers(name: string, type: string, expected: string, within = 10_000): Promise<void> {
+  for (const each of [...processes, nameServer]) {
+    await expect.poll(() => ask(each, name, type), { timeout: within, interval: 20 }).toBe(expected)
+  }
+}
+
+const query = async (text: string): Promise<readonly Record<string, unknown>[]> => {
+  const connection = new pg.Client({ connectionString: database })
+  await connection.connect()
+  try {
+    return (await connection.query(text)).rows
+  } finally {
+    await connection.end()
+  }
+}
+
+const serialOf = async (name: string): Promise<number> =>
+  Number((await query(`select serial from served_zones where name = '${name}'`))[0]?.['serial'])
+
+describe('writers of several processes', () => {
+  test('have each name once', async () => {
+    const answers = await inParallel(120, 40, (index) =>
+      client(index).call('POST', '/domains', { ...MASTER, domain: `once-${index % 20}.example`, tags: ['shared', `tag-${index % 3}`] }),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
+    expect(new Set(answers.filter(({ status }) => status !== 200).map(({ body }) => JSON.stringify(body)))).toEqual(
+      new Set([JSON.stringify({ errors: [{ field: 'domain', reason: 'DNS zone already exists.' }] })]),
+    )
+    expect((await client(0).ok('GET', '/domains', undefined, { 'x-filter': '{"tags":"shared"}' })).results).toBe(20)
+  })
+
+  test('rename to one name, and one of them gets it', async () => {
+    const ids = await inParallel(
+      12,
+      12,
+      async (index) => (await client(index).ok('POST', '/domains', { ...MASTER, domain: `from-${index}.example` })).id,
+    )
+    const answers = await inParallel(12, 12, (index) => client(index).call('PUT', `/domains/${ids[index]}`, { domain: 'wanted.example' }))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 11 }, () => 400)])
+  })
+
+  test('stop at the limit, to the record', { timeout: 60_000 }, async () => {
+    const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'limit.example' })
+    await query(`insert into records (domain_id, type, name, target, priority, weight, port, ttl_sec, created, updated)
+      select ${id}, 'A', 'h' || n, '192.0.2.1', 0, 0, 0, 0, '2026-01-01T00:00:00', '2026-01-01T00:00:00' from generate_series(1, 11950) n`)
+    await query(`update domains set record_count = 11950, revision = revision + 1 where id = ${id}`)
+    const answers = await inParallel(120, 40, (index) =>
+      client(index).call('POST', `/domains/${id}/records`, { type: 'A', name: `x${index}`, target: '192.0.2.1' }),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(50)
+    expect(await query(`select count(*)::int as records from records where domain_id = ${id}`)).toEqual([{ records: 12_000 }])
+  })
+
+  test('leave a zone whose serial grew no more than once for each of their changes, the same everywhere', async () => {
+    const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'serial.example' })
+    await expectAnswers('serial.example', 'A', 'NOERROR')
+    const before = await serialOf('serial.example')
+    await inParallel(60, 20, (index) => client(index).ok('POST', `/domains/${id}/records`, { type: 'TXT', target: `t${index}` }))
+    await expect
+      .poll(async () => (await client(1).ok('GET', `/domains/${id}/zone-file`)).zone_file.length, { timeout: 5_000 })
+      .toBe(3 + 5 + 60)
+    const after = await serialOf('serial.example')
+    expect(after - before).toBeGreaterThan(0)
+    expect(after - before).toBeLessThanOrEqual(60)
+    const soa = (serial: number) => `NOERROR | ns1.zonewright.test. hostmaster.example.com. ${serial} 14400 14400 1209600 86400`
+    await expectAnswers('serial.example', 'SOA', soa(after))
+    // What does not change the zone gives it no serial.
+    await client(1).ok('PUT', `/domains/${id}`, { description: 'said anew' })
+    await new Promise((done) => setTimeout(done, 300))
+    expect(await serialOf('serial.example')).toBe(after)
+    // One change, one serial, though two processes are told of it.
+    await client(1).ok('PUT', `/domains/${id}`, { ttl_sec: 300 })
+    await expectAnswers('serial.example', 'SOA', soa(after + 1).replace(/86400$/, '300'))
+  })
+})
+
+describe('a process that is a name server only', () => {
+  test('follows what others change: records, status, names, deletion', async () => {
+    const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'followed.example' })
+    const record = await client(0).ok('POST', `/domains/${id}/records`, { type: 'A', name: 'www', target: '192.0.2.1' })
+    await expectAnswers('www.followed.example', 'A', 'NOERROR | 192.0.2.1')
+    await client(1).ok('PUT', `/domains/${id}/records/${record.id}`, { target: '192.0.2.2' })
+    await expectAnswers('www.followed.example', 'A', 'NOERROR | 192.0.2.2')
+    await client(0).ok('PUT', `/domains/${id}`, { status: 'disabled' })
+    await expectAnswers('www.followed.example', 'A', 'REFUSED')
+    await client(1).ok('PUT', `/domains/${id}`, { status: 'active' })
+    await expectAnswers('www.followed.example', 'A', 'NOERROR | 192.0.2.2')
+    await client(0).ok('PUT', `/domains/${id}`, { domain: 'renamed.example' })
+    await expectAnswers('www.renamed.example', 'A', 'NOERROR | 192.0.2.2')
+    await expectAnswers('www.followed.example', 'A', 'REFUSED')
+    await client(1).ok('DELETE', `/domains/${id}`)
+    await expectAnswers('www.renamed.example', 'A', 'REFUSED')
+  })
+
+  test('has a name that passes from one domain to another, under serials that only grow', async () => {
+    const first = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'passed.example' })
+    for (const target of ['1', '2', '3']) {
+      await client(0).ok('POST', `/domains/${first.id}/records`, { type: 'TXT', target })
+      await expect.poll(async () => (await ask(nameServer, 'passed.example', 'TXT')).includes(`"${target}"`)).toBe(true)
+    }
+    const before = await serialOf('passed.example')
+    await client(1).ok('DELETE', `/domains/${first.id}`)
+    const second = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'passed.example' })
+    await client(1).ok('POST', `/domains/${second.id}/records`, { type: 'TXT', target: 'heir' })
+    await expectAnswers('passed.example', 'TXT', 'NOERROR | "heir"')
+    expect(await serialOf('passed.example')).toBeGreaterThan(before)
+  })
+
+  test('misses nothing where news is lost', { timeout: 40_000 }, async () => {
+    const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'news.example' })
+    await client(0).ok('POST', `/domains/${id}/records`, { type: 'TXT', target: 'before' })
+    await expectAnswers('news.example', 'TXT', 'NOERROR | "before"')
+    // The connections that listen are cut; they are made anew.
+    await query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query = 'listen zonewright'`)
+    await client(0).ok('POST', `/domains/${id}/records`, { type: 'TXT', target: 'while cut' })
+    await expectAnswers('news.example', 'TXT', 'NOERROR | "before" | "while cut"', 10_000)
+    // Nobody is told of anything any more.
+    await query('alter table served_revision disable trigger all')
+    try {
+      await client(1).ok('POST', `/domains/${id}/records`, { type: 'TXT', target: 'untold' })
+      await expectAnswers('news.example', 'TXT', 'NOERROR | "before" | "untold" | "while cut"', 15_000)
+    } finally {
+      await query('alter table served_revision enable trigger all')
+    }
+  })
+})
+
+test('what a process left behind when it was killed is done by another', { timeout: 30_000 }, async () => {
+  const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'left.example' })
+  await expectAnswers('left.example', 'TXT', 'NOERROR')
+  // Committed, and killed before it was rendered.
+  const other = await openPostgres({ url: database, onError: () => undefined })
+  await other.write(async (connection) => {
+    const fields = {
+      type: 'TXT',
+      name: '',
+      target: 'left',
+      priority: 0,
+      weight: 0,
+      port: 0,
+      service: null,
+      protocol: null,
+      tag: null,
+      ttl_sec: 0,
+    }
+    await connection
+      .insertInto('records')
+      .values({ ...fields, domain_id: id, created: '', updated: '' })
+      .execute()
+    await connection
+      .updateTable('domains')
+      .set((eb) => ({ revision: eb('revision', '+', 1) }))
+      .where('id', '=', id)
+      .execute()
+  })
+  await other.close()
+  await expectAnswers('left.example', 'TXT', 'NOERROR | "left"', 15_000)
+})
+
+test('another process that starts serves what is stored, and renders nothing anew', async () => {
+  const serials = async () => query('select name, serial, revision from served_zones order by name')
+  await expect.poll(() => query('select id from domains where settled < revision')).toEqual([])
+  const before = await serials()
+  const { service } = await startForTest({ dataDirectory: null, database, dns: LOOPBACK, bootstrapToken: 'bootstrap' })
+  const { host, port } = service.dnsAddress as { host: string; port: number }
+  const { stdout } = await runTool('dig', [`@${host}`, '-p', String(port), '+short', 'limit.example', 'SOA'])
+  expect(stdout).toContain(` ${await serialOf('limit.example')} `)
+  expect(await serials()).toEqual(before)
+})

@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startService } from '../../../../src/service/index.ts'
+import { LOOPBACK, temporaryDirectory } from '../../harness.ts'
+import { serviceProcesses } from '../../service-process.ts'
+
+const serve = serviceProcesses()
+
+test('the directory is one process’s, and free when that is killed', { timeout: 30_000 }, async () => {
+  const directory = temporaryDirectory()
+  const { pid, kill } = await serve({ dataDirectory: directory })
+  const start = () => startService({ dataDirectory: directory, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap' })
+  await expect(start()).rejects.toThrow(`the data directory ${directory} is in use by process ${pid}`)
+  await kill()
+  const service = await start()
+  await expect(start()).rejects.toThrow(`in use by process ${process.pid}`)
+  await service.stop()
+  await (await start()).stop()
+})
+
+test('the whole state of a stopped service is in one file, without its tokens', async () => {
+  const directory = temporaryDirectory()
+  const { token, stop } = await startService({ dataDirectory: directory, listen: LOOPBACK, dns: null })
+  await stop()
+  expect(readdirSync(directory).sort()).toEqual(['service.db', 'service.lock'])
+  expect(readFileSync(join(directory, 'service.db')).includes(token as string)).toBe(false)
+})
