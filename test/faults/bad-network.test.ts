@@ -48,7 +48,7 @@ async function follow(
   await forget()
   proxy.use(schedule(random))
   for (let step = 0; step < steps; step += 1) {
-    const zone = randomZone(random, 25)
+    const zone = randomZone(random, 40)
     await converge(zone, provider, proxy, service, more)
     if (step === 0) await addForeign()
     expect(linesHeld(await service.held('example.com')).filter((held) => !held.includes('_acme'))).toEqual(
@@ -73,16 +73,16 @@ async function addForeign(): Promise<void> {
 
 const seeds = (count: number): number[] => Array.from({ length: rounds(count) }, (_, index) => index + 1)
 
-test.each(seeds(4))('one request in ten is at fault, seed %i', (seed) => follow(seed, (random) => randomFaults(random, 0.1), 4), 60_000)
+test.each(seeds(4))('one request in ten is at fault, seed %i', (seed) => follow(seed, (random) => randomFaults(random, 0.1), 4), 120_000)
 
 test.each(seeds(3))('one in three, seed %i', (seed) => follow(100 + seed, (random) => randomFaults(random, 0.33), 2), 120_000)
 
 test.each(seeds(2))(
   'a gateway that repeats calls, seed %i',
   (seed) => follow(200 + seed, (random) => repeatingGateway(random, 0.2), 4, { repeats: true }),
-  60_000,
+  120_000,
 )
 
-test.each(seeds(2))('a server that refuses in bursts, seed %i', (seed) => follow(300 + seed, (random) => storm(random, 30, 12), 3), 60_000)
+test.each(seeds(2))('a server that refuses in bursts, seed %i', (seed) => follow(300 + seed, (random) => storm(random, 30, 12), 3), 120_000)
 
-test('that were thousands of requests', () => expect(proxy.count()).toBeGreaterThan(2000))
+test('that were thousands of calls that change something', () => expect(proxy.calls()).toBeGreaterThan(rounds(2000)))

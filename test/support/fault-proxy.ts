@@ -42,6 +42,8 @@ export interface FaultProxy {
   readonly origin: string
   /** Requests seen so far. */
   count(): number
+  /** Those of them that change something. */
+  calls(): number
   /** Requests under way at once, at the most so far. */
   busiest(): number
   /** Requests under way between proxy and server. */
@@ -60,6 +62,7 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
   const { hostname, port } = new URL(target)
   let faults = first
   let number = 0
+  let calls = 0
   let open = 0
   let most = 0
   let upstream = 0
@@ -90,6 +93,7 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
   const handle = async (incoming: IncomingMessage, body: Buffer): Promise<void> => {
     const { socket } = incoming
     number += 1
+    if (incoming.method !== 'GET') calls += 1
     const fault = faults({ method: incoming.method ?? '', path: incoming.url ?? '', number })
     const answered = async (answer: Answer | null, write: (bytes: Buffer) => void | Promise<void>): Promise<void> => {
       if (answer === null) socket.resetAndDestroy()
@@ -177,6 +181,7 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     count: () => number,
+    calls: () => calls,
     busiest: () => most,
     underWay: () => upstream,
     async quiet() {
