@@ -1,6 +1,6 @@
 import type { SourcePosition } from '../../model/diagnostic.ts'
 import { type DomainName, displayName, isAtOrBelow, parseDomainName } from '../../model/domain-name.ts'
-import { isBroken, isNull, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
+import { isBroken, isNull, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
 import { quoted } from './faults.ts'
 import { readRecord } from './read-record.ts'
 import type { Owner, Reading } from './reading.ts'
@@ -25,11 +25,16 @@ export function readRecordMap(node: YamlNode, reading: Reading): void {
     else reportSameName(key, earlier, name, reading)
     const owner = { name, label: displayName(name), at: key.at }
     if (value.kind !== 'sequence') readRecord(value, owner, reading)
-    else if (!faulty.has(value)) readList(value.items, owner, reading)
+    else if (!faulty.has(value)) readList(value, owner, reading)
   }
 }
 
-function readList(items: readonly YamlNode[], owner: Owner, reading: Reading): void {
+function readList({ items, at }: YamlSequence, owner: Owner, reading: Reading): void {
+  if (items.length === 0) {
+    // octoDNS passes over a name without records, so a file of its layout stays valid.
+    const severity = reading.layout === 'octodns' ? 'warning' : 'error'
+    reading.faults.report('value-missing', at, owner.label, 'has no record: the list is empty', { severity, hint: 'Take the name out.' })
+  }
   for (const item of items) {
     if (reading.faults.isFull()) return
     readRecord(item, owner, reading)

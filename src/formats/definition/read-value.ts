@@ -7,6 +7,7 @@ import { type FieldKind, takesRest } from '../../model/rdata/kinds.ts'
 import type { Token } from '../../model/rdata/token.ts'
 import { fault, ok, type Result } from '../../model/result.ts'
 import { isBroken, isNull, type YamlMapping, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
+import { genericRdata } from '../zone-file/generic-rdata.ts'
 import { locationTokens, serviceTokens } from './long-forms.ts'
 import { presentationTokens } from './presentation-tokens.ts'
 import { stringToken, txtOctets } from './raw-text.ts'
@@ -19,6 +20,9 @@ export function readValue(node: YamlNode, context: ValueContext): string | null 
   const { reading } = context
   if (reading.faulty.has(node) || isBroken(node)) return null
   const form = valueForm(context.type)
+  // In text a backslash is itself.
+  if (node.kind === 'scalar' && /^\\#\s/.test(node.text) && form.shape !== 'text' && form.shape !== 'generic')
+    return finish(node.at, genericRdata(context.type, words(node.text)), context)
   switch (form.shape) {
     case 'mapping':
     case 'location':

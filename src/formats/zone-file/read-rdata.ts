@@ -4,9 +4,8 @@ import { parseIpv4, parseIpv6 } from '../../model/ip-address.ts'
 import { canonicalRdata, type RdataResult } from '../../model/rdata/canonical.ts'
 import { RDATA_TYPES } from '../../model/rdata/rdata-types.ts'
 import type { Token } from '../../model/rdata/token.ts'
-import { typeCode } from '../../model/record-type.ts'
 import type { Result } from '../../model/result.ts'
-import { decodeRdata } from '../wire/rdata-codec.ts'
+import { genericRdata } from './generic-rdata.ts'
 import { TOKEN } from './lexer.ts'
 import { plainName } from './plain-name.ts'
 import { tokenText, type ZoneFileScope } from './scope.ts'
@@ -101,21 +100,3 @@ function tokensFrom({ lexer }: ZoneFileScope, from: number): Token[] {
   }
   return tokens
 }
-
-/** `\# LENGTH HEX` for a type with a form of its own (RFC 3597 section 5): the canonical text of those octets. */
-function genericRdata(type: string, tokens: readonly Token[]): RdataResult {
-  const code = typeCode(type)
-  const generic = canonicalRdata('TYPE65535', tokens, parseDomainName)
-  if (!generic.ok) return generic
-  if (code === null) return { ok: false, token: 0, message: `${type} exists only at providers: it has no generic form` }
-  const hex = generic.value.slice(generic.value.lastIndexOf(' ') + 1)
-  const octets = generic.value === '\\# 0' ? [] : Buffer.from(hex, 'hex')
-  const data = decodeRdata(code, Buffer.concat([NO_NAMES, Uint8Array.from(octets)]), NO_NAMES.length, octets.length)
-  return data.ok ? data : { ok: false, token: 0, message: `the octets are not ${type} rdata: ${data.message}` }
-}
-
-/**
- * What compression pointers lead to, which generic rdata cannot hold, for they would mean something else in every message
- * (RFC 3597 section 4): as many octets as a pointer reaches, none of which begins a label.
- */
-const NO_NAMES = Buffer.alloc(0x4000, 0x40)

@@ -32,6 +32,31 @@ const VALUES: readonly (readonly [record: string, settings: string, octodns?: st
     'URLFWD "/" "https://b.example" 301 2 0',
   ],
   ['{type: TYPE65280, value: "\\\\# 2 0A0B"}', 'TYPE65280 \\# 2 0a0b'],
+  // RFC 3597 section 5: any type may be written so, whatever its own form.
+  ["{type: A, value: '\\# 4 c0000201'}", 'A 192.0.2.1'],
+  ["{type: TYPE1, value: '\\# 4 c0000201'}", 'A 192.0.2.1'],
+  ["{type: MX, value: '\\# 5 000a 0162 00'}", 'MX 10 b.'],
+  ["{type: MX, values: ['\\# 5 000a016200']}", 'MX 10 b.'],
+  ["{type: SSHFP, value: '\\# 4 01010203'}", 'SSHFP 1 1 0203'],
+  ["{type: LOC, value: '\\# 16 00121613 80000000 80000000 00989680'}", 'LOC 0 0 0.000 N 0 0 0.000 E 0.00m 1.00m 10000.00m 10.00m'],
+  ["{type: HTTPS, value: '\\# 3 0001 00'}", 'HTTPS 1 .'],
+  ["{type: APL, value: '\\# 8 00011801c0000200'}", '!value-invalid'],
+  ["{type: MX, value: '\\# 6 000a016200'}", '!value-invalid'],
+  ["{type: MX, value: '\\# 4 000ac000'}", '!value-invalid'],
+  ["{type: URLFWD, value: '\\# 1 00'}", '!value-invalid'],
+  ["{type: MX, value: '# 5 000a016200'}", '!schema-type'],
+  ["{type: TXT, value: '\\# 2 0161'}", 'TXT "\\\\# 2 0161"'],
+  // Kinds that take all tokens of a line.
+  [
+    '{type: IPSECKEY, value: 10 1 2 192.0.2.38 AQNRU3mG7TVTO2BkR47usntb102uFJtugbo6BSGvgqt4AQ==}',
+    'IPSECKEY 10 1 2 192.0.2.38 AQNRU3mG7TVTO2BkR47usntb102uFJtugbo6BSGvgqt4AQ==',
+  ],
+  ['{type: IPSECKEY, value: 10 3 2 gw.example.com. AQ ID}', 'IPSECKEY 10 3 2 gw.example.com. AQID'],
+  ['{type: HIP, value: 2 200100107B1A74DF365639CC39F1D578 AQID r.example.}', 'HIP 2 200100107b1a74df365639cc39f1d578 AQID r.example.'],
+  ["{type: APL, value: '1:192.0.2.0/24 !1:192.0.2.0/28'}", 'APL 1:192.0.2.0/24 !1:192.0.2.0/28'],
+  ['{type: AMTRELAY, value: 10 0 1 192.0.2.15}', 'AMTRELAY 10 0 1 192.0.2.15'],
+  ['{type: WKS, value: {address: 192.0.2.1, protocol: TCP, services: smtp domain}}', 'WKS 192.0.2.1 6 25 53'],
+  ['{type: OPENPGPKEY, value: AQ ID}', 'OPENPGPKEY AQID'],
   ['{type: HTTPS, value: {svcpriority: 0, targetname: b.}}', 'HTTPS 0 b.'],
   [
     '{type: HTTPS, value: {svcpriority: 1, targetname: ., svcparams: {port: 8443, alpn: [h3, h2], no-default-alpn: , ipv4hint: [192.0.2.1]}}}',
@@ -191,4 +216,10 @@ describe("octoDNS's layout", () => {
       diagnostics: [{ code: 'zone-name' }],
     })
   })
+})
+
+test('in the layout of octoDNS, which passes over it, an empty list is a warning', () => {
+  expect(faultLines(parse('a22: []\nwww: {type: A, value: 192.0.2.1}\n'))).toEqual([
+    '1:6 warning value-missing a22.example.com.: has no record: the list is empty',
+  ])
 })

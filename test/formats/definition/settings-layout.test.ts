@@ -114,6 +114,7 @@ const FAULTS: readonly (readonly [definition: string, ...faults: string[]])[] = 
   ['unmanaged: [{}]', '2:13 error setting-invalid example.com.: unmanaged: an empty selector would select everything'],
   ['unmanaged: [{type: FOO}]', '2:20 error type-unknown example.com.: unmanaged: "FOO" is not a record type'],
   ['records: [a]', '2:10 error schema-type example.com.: records must be a mapping, not a list'],
+  ['records: {a22: []}', '2:16 error value-missing a22.example.com.: has no record: the list is empty'],
   ['records: {www: }', '2:11 error schema-type www.example.com.: has no record'],
   ['records: {www: {value: a}}', '2:16 error schema-missing-key www.example.com.: type is missing'],
   ['records: {www: {type: A}}', '2:16 error value-missing www.example.com. A: the record has neither value nor values'],
