@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Diagnostic } from '../../model/diagnostic.ts'
-import { type DomainName, isAtOrBelow, parentOf } from '../../model/domain-name.ts'
+import { type DomainName, isAtOrBelow, isWildcard, parentOf } from '../../model/domain-name.ts'
 import { targetName } from '../../model/rdata/canonical.ts'
 import type { DefinedRecord, ResourceRecord } from '../../model/record.ts'
 import { unmanagedTest } from '../../plan/unmanaged.ts'
@@ -15,13 +15,18 @@ const RESOLVED_TARGET: ReadonlySet<string> = new Set([...HOST_TARGET, 'CNAME', '
 /** What makes a name a host: addresses, or what leads to some. */
 const ADDRESS: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS', 'DNAME'])
 
-/** NS and MX never lead to an alias (RFC 2181 section 10.3), nor does SRV (RFC 2782). */
-export function targetIsCname({ zone, cnames }: ZoneIndex): Diagnostic[] {
+/**
+ * NS and MX never lead to an alias (RFC 2181 section 10.3), nor does SRV (RFC 2782). SVCB and HTTPS may: the addresses of their target are
+ * asked for like any other's (RFC 9460 section 3).
+ */
+export function targetIsCname(index: ZoneIndex): Diagnostic[] {
+  const { zone } = index
   const diagnostics: Diagnostic[] = []
+  const aliasAt = aliasFinder(index)
   for (const record of zone.records) {
     if (!HOST_TARGET.has(record.type)) continue
     const target = targetName(record.type, record.data)
-    const cname = target === null ? undefined : cnames.get(target)
+    const cname = target === null ? undefined : aliasAt(target)
     if (!cname) continue
     diagnostics.push({
       severity: 'warning',
@@ -33,6 +38,30 @@ export function targetIsCname({ zone, cnames }: ZoneIndex): Diagnostic[] {
     })
   }
   return diagnostics
+}
+
+/** Finds the CNAME that the zone answers with for a name: its own, or that of the wildcard it falls under. Below a zone cut others answer. */
+function aliasFinder({ zone, byName, cnames, delegations }: ZoneIndex): (name: DomainName) => DefinedRecord | undefined {
+  const hasWildcard = [...cnames.keys()].some(isWildcard)
+  const nodes = hasWildcard ? nodesOf(zone.name, [...byName.keys(), ...zone.foreign.map((record) => record.name)]) : null
+  return (name) => {
+    if (highestCut(delegations, name, zone.name)) return undefined
+    if (nodes === null || nodes.has(name) || !isAtOrBelow(name, zone.name)) return cnames.get(name)
+    return cnames.get(`*.${closestEncloser(name, nodes)}` as DomainName)
+  }
+}
+
+/** The names of a zone that exist: owners, and what is between them and the apex (RFC 4592 section 2.2). */
+function nodesOf(apex: DomainName, owners: Iterable<DomainName>): Set<DomainName> {
+  const nodes = new Set<DomainName>([apex])
+  for (const owner of owners) for (let node = owner; !nodes.has(node); node = parentOf(node)) nodes.add(node)
+  return nodes
+}
+
+function closestEncloser(name: DomainName, nodes: ReadonlySet<DomainName>): DomainName {
+  let encloser = parentOf(name)
+  while (!nodes.has(encloser)) encloser = parentOf(encloser)
+  return encloser
 }
 
 /** What every address has: colons, or a digit at its end. */
@@ -97,10 +126,7 @@ function existenceTest({
     zone.unmanaged.filter((selector) => selector.target === undefined),
     zone.name,
   )
-  const nodes = new Set<DomainName>([zone.name])
-  for (const name of [...byName.keys(), ...foreign]) {
-    for (let node = name; !nodes.has(node); node = parentOf(node)) nodes.add(node)
-  }
+  const nodes = nodesOf(zone.name, [...byName.keys(), ...foreign])
   const answers = (name: DomainName, types: ReadonlySet<string> | null): boolean =>
     foreign.has(name) || (byName.get(name)?.some((record) => types === null || types.has(record.type)) ?? false)
   const mayBeOthers = (name: DomainName, types: ReadonlySet<string> | null): boolean =>
@@ -108,11 +134,7 @@ function existenceTest({
   return (target, types) => {
     if (answers(target, types)) return true
     if (highestCut(delegations, target, zone.name) || highestCut(redirections, target, zone.name)) return true
-    if (!nodes.has(target)) {
-      let encloser = parentOf(target)
-      while (!nodes.has(encloser)) encloser = parentOf(encloser)
-      if (answers(`*.${encloser}` as DomainName, types)) return true
-    }
+    if (!nodes.has(target) && answers(`*.${closestEncloser(target, nodes)}` as DomainName, types)) return true
     return mayBeOthers(target, types)
   }
 }

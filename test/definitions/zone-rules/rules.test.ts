@@ -149,6 +149,36 @@ const CASES: readonly Case[] = [
     expected: ['1 warning target-is-cname', '2 warning target-is-cname', '3 warning target-is-cname'],
   },
   {
+    name: 'SVCB and HTTPS to a CNAME, which they may lead to, beside MX, which may not',
+    records: [
+      '@ 300 HTTPS 1 m ipv4hint=192.0.2.1',
+      '_a 300 SVCB 0 m',
+      'm 300 CNAME host.example.net.',
+      '@ 300 MX 10 m',
+      'h 300 HTTPS 1 .',
+      'h 300 A 192.0.2.1',
+      'x 300 MX 5 h',
+    ],
+    expected: ['4 warning target-is-cname'],
+  },
+  {
+    name: 'MX to a name that a wildcard makes a CNAME',
+    records: [
+      '@ 300 MX 10 m',
+      '* 300 CNAME host.example.net.',
+      '@ 300 MX 10 a',
+      'a 300 A 192.0.2.1',
+      'a 300 MX 10 x.a',
+      'x.a 300 A 192.0.2.1',
+    ],
+    expected: ['1 warning target-is-cname'],
+  },
+  {
+    name: 'a CNAME below a delegation is not what others answer with',
+    records: ['@ 300 MX 10 m.sub', 'sub 300 NS ns.example.net.', 'm.sub 300 CNAME host.example.net.'],
+    expected: ['3 warning below-delegation'],
+  },
+  {
     name: 'targets that are addresses',
     records: ['@ 300 MX 10 192.0.2.1.', 'sub 300 NS 192.0.2.2.', 'www 300 CNAME 192.0.2.3.', 'w 300 CNAME 192.0.2.'],
     expected: ['1 warning target-is-address', '2 warning target-is-address', '3 warning target-is-address'],
