@@ -12,7 +12,9 @@ export function confirm(io: CliIo, question: string, stop: AbortSignal): Promise
   const terminal = createInterface({ input: io.stdin, output: io.stderr as NodeJS.WritableStream })
   return new Promise((resolve) => {
     const interrupt = (): void => end('interrupted')
+    let answered = false
     const end = (answer: Answer): void => {
+      answered = true
       stop.removeEventListener('abort', interrupt)
       resolve(answer)
       terminal.close()
@@ -20,7 +22,10 @@ export function confirm(io: CliIo, question: string, stop: AbortSignal): Promise
     stop.addEventListener('abort', interrupt)
     // While readline has the terminal, Ctrl-C is a key and no signal.
     terminal.on('SIGINT', interrupt)
-    terminal.on('close', () => end('no'))
+    terminal.on('close', () => {
+      if (!answered) io.stderr.write('\n')
+      end('no')
+    })
     terminal.question(`${question} [y/N] `, (text) => end(/^y(?:es)?$/i.test(text.trim()) ? 'yes' : 'no'))
   })
 }

@@ -9,13 +9,22 @@ export const EXIT = {
   refused: 3,
   /** Some of the changes were applied and some were not. */
   partial: 4,
+  hungUp: 129,
   interrupted: 130,
   terminated: 143,
 } as const
 
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT]
 
-const PRECEDENCE: readonly ExitStatus[] = [EXIT.terminated, EXIT.interrupted, EXIT.failure, EXIT.partial, EXIT.refused, EXIT.pending]
+const PRECEDENCE: readonly ExitStatus[] = [
+  EXIT.terminated,
+  EXIT.interrupted,
+  EXIT.hungUp,
+  EXIT.failure,
+  EXIT.partial,
+  EXIT.refused,
+  EXIT.pending,
+]
 
 /** The status of a run in which all of these hold. */
 export const worstOf = (statuses: Iterable<ExitStatus>): ExitStatus => {

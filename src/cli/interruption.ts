@@ -15,23 +15,33 @@ export interface Interruption {
 /** Seconds that what is on the wire, and the reading after it, may take once the time is over. */
 const GRACE = 10
 
-const STATUS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const
+const STATUS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hungUp } as const
 
-const SIGNALS = Object.keys(STATUS) as (keyof typeof STATUS)[]
+type Signal = keyof typeof STATUS
 
-function listen(handle: (ended: ExitStatus) => void): () => void {
-  const handlers = SIGNALS.map((signal) => [signal, () => handle(STATUS[signal])] as const)
+const ENDINGS: readonly Signal[] = ['SIGINT', 'SIGTERM']
+
+function listen(signals: readonly Signal[], handle: (ended: ExitStatus) => void): () => void {
+  const handlers = signals.map((signal) => [signal, () => handle(STATUS[signal])] as const)
   for (const [signal, handler] of handlers) process.on(signal, handler)
   return () => {
     for (const [signal, handler] of handlers) process.off(signal, handler)
   }
 }
 
-/**
- * Listens for Ctrl-C and SIGTERM. The first one stops the run, which may finish what is under way; a second one ends the program at once. Where the
- * run has a time, in seconds, its end stops it too.
- */
-export function listenForInterruption(say: (text: string) => void, message: string, seconds?: number): Interruption {
+export interface InterruptionOptions {
+  /** The time of the run, whose end stops it too. */
+  readonly seconds?: number | undefined
+  /** Whether a terminal that goes away stops the run. */
+  readonly hangUp?: boolean
+}
+
+/** Listens for Ctrl-C and SIGTERM. The first one stops the run, which may finish what is under way; a second one ends the program at once. */
+export function listenForInterruption(
+  say: (text: string) => void,
+  message: string,
+  { seconds, hangUp = false }: InterruptionOptions = {},
+): Interruption {
   const controller = new AbortController()
   const aborter = new AbortController()
   const timers: NodeJS.Timeout[] = []
@@ -50,7 +60,9 @@ export function listenForInterruption(say: (text: string) => void, message: stri
     for (const timer of timers) timer.unref()
   }
   let status: ExitStatus | null = null
-  const release = listen((ended) => {
+  const release = listen(hangUp ? [...ENDINGS, 'SIGHUP'] : ENDINGS, (ended) => {
+    // Of a terminal that goes away both its shell and the system tell.
+    if (status !== null && ended === EXIT.hungUp) return
     if (status !== null) process.exit(ended)
     status = ended
     say(message)
@@ -69,7 +81,7 @@ export function listenForInterruption(say: (text: string) => void, message: stri
 
 /** For work that leaves nothing half-done: Ctrl-C and SIGTERM end the program at once, after `clean`. The function given back ends that. */
 export const exitOnSignal = (clean: () => void): (() => void) =>
-  listen((ended) => {
+  listen(ENDINGS, (ended) => {
     clean()
     process.exit(ended)
   })

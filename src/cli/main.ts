@@ -1,10 +1,10 @@
 import { processIo } from './io.ts'
 import { runCli } from './program.ts'
 
-/** A reader that goes away (`| head`) is no failure of ours, and no reason to stop in the middle of an apply. */
+/** A reader that goes away (`| head`), or a terminal, is no failure of ours, and no reason to stop in the middle of an apply. */
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
   })
 }
 

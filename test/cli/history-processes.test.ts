@@ -120,14 +120,22 @@ describe('an apply that is killed', () => {
 })
 
 describe('an apply that is interrupted', () => {
-  test('closes its journal and gives its zone back', async () => {
+  test.each([
+    ['SIGINT', 130, 1],
+    ['SIGTERM', 143, 1],
+    // A shell and the system both send it when a terminal goes away.
+    ['SIGHUP', 129, 2],
+  ] as const)('by %s closes its journal and gives its zone back', async (signal, status, times) => {
     const scene = await openSlow()
     const run = await start(scene, 'apply', '--yes')
     await reach(scene, 30)
-    run.kill('SIGINT')
-    expect(await run.ended).toEqual({ status: 130, signal: null })
+    for (let time = 1; time <= times; time += 1) {
+      run.kill(signal)
+      await run.until('Stopping: ')
+    }
+    expect(await run.ended).toEqual({ status, signal: null })
     const [interrupted] = (await runs(scene)) as [Run]
-    expect(interrupted).toMatchObject({ state: 'interrupted', status: 130, unknown: 0 })
+    expect(interrupted).toMatchObject({ state: 'interrupted', status, unknown: 0 })
     expect(interrupted.applied.total).toBe(scene.front.mutations().length)
     expect(journalLines(scene, interrupted.run).at(-1)?.event).toBe('end')
     expect(locks(scene)).toEqual([])

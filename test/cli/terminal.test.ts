@@ -98,7 +98,7 @@ describeWithTools(['script'], 'on a terminal', () => {
     ['n\r', 1, /\nNothing was applied\.\n$/],
     ['\r', 1, /\nNothing was applied\.\n$/],
     ['yep\r', 1, /\nNothing was applied\.\n$/],
-    ['\u0004', 1, /Nothing was applied\.\n$/],
+    ['\u0004', 1, /\nNothing was applied\.\n$/],
     ['\u0003', 130, /\nNothing was applied\.\n$/],
   ])('asked, the answer is %j', async (keys, status, end) => {
     const scene = await openScene()
@@ -106,6 +106,14 @@ describeWithTools(['script'], 'on a terminal', () => {
     expect(plain(session.shown)).toMatch(end)
     expect(session.status).toBe(status)
     expect(scene.front.mutations()).toHaveLength(status === 0 ? 4 : 0)
+  })
+
+  test('asked and not answered in time: nothing is done, and no signal came', async () => {
+    const scene = await openScene()
+    const { shown, status } = await onTerminal(scene, ['apply', '--timeout', '1'])
+    expect(plain(shown)).toMatch(/The 1 s of --timeout are over.*\n\nNothing was applied\.\n$/)
+    expect(status).toBe(1)
+    expect(scene.front.mutations()).toEqual([])
   })
 
   test('--yes asks nothing', async () => {

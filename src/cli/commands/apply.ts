@@ -34,7 +34,7 @@ export interface ApplyOptions extends PlanningOptions {
 export async function apply(io: CliIo, [args]: readonly [string[]], options: ApplyOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const workspace = await openForApply(io, args, { ...options, onWait: tellWait(console) })
-  const interruption = listenForInterruption(console.say, STOPPING, options.timeout)
+  const interruption = listenForInterruption(console.say, STOPPING, { seconds: options.timeout, hangUp: true })
   try {
     if (!checkWorkspace(workspace, console, { inFull: workspace.saved !== undefined })) {
       if (options.format !== 'text') console.plan(emptyPlan(io, workspace.diagnostics), options.format)
@@ -167,7 +167,9 @@ async function ask(io: CliIo, console: Console, changed: Plan['zones'], interrup
   if (answer === 'yes') return null
   if (answer === 'interrupted') console.say('')
   console.say('Nothing was applied.')
-  return answer === 'no' ? EXIT.failure : (interruption.status() ?? EXIT.interrupted)
+  if (answer === 'no') return EXIT.failure
+  // Ctrl-C at the prompt is a key and no signal.
+  return interruption.status() ?? (interruption.signal.aborted ? EXIT.failure : EXIT.interrupted)
 }
 
 /** Makes the changes of all zones that have some, by `make`, with a progress bar. */

@@ -46,7 +46,7 @@ interface RollbackWorkspace extends Workspace {
 export async function rollback(io: CliIo, [args]: readonly [string[]], options: RollbackOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const workspace = await openRollback(io, args, { ...options, onWait: tellWait(console) })
-  const interruption = listenForInterruption(console.say, STOPPING, options.timeout)
+  const interruption = listenForInterruption(console.say, STOPPING, { seconds: options.timeout, hangUp: true })
   const failed = (diagnostics: readonly Diagnostic[]): ExitStatus => {
     if (options.format !== 'text') console.plan(emptyPlan(io, diagnostics), options.format)
     return interruption.status() ?? EXIT.failure

@@ -67,10 +67,12 @@ function readRun(folder: string, id: string, here: LockOwner): Result<RunRecord>
 
 const planned = ({ zones }: BeginEntry): number => zones.reduce((sum, { calls }) => sum + calls.total, 0)
 
-/** 130 and 143 are the statuses of a run that a signal ended (128 and the signal's number). */
+/** The statuses of a run that SIGHUP, SIGINT or SIGTERM ended: 128 and the signal's number. */
+const BY_SIGNAL: ReadonlySet<number> = new Set([129, 130, 143])
+
 function endedState({ status, applied, unknown }: EndEntry, begin: BeginEntry): RunState {
   if (applied.total === planned(begin)) return 'applied'
-  if (status === 130 || status === 143) return 'interrupted'
+  if (BY_SIGNAL.has(status)) return 'interrupted'
   return applied.total === 0 && unknown === 0 ? 'failed' : 'partial'
 }
 
