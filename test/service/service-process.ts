@@ -53,8 +53,9 @@ export function serviceProcesses(): (store: Store, kind?: 'full' | 'dns-only') =
       pid: child.pid as number,
       ...JSON.parse(addresses),
       kill: async () => {
-        const exited = once(child, 'exit')
         running.delete(child)
+        if (child.exitCode !== null) throw new Error(`the service ended by itself, with ${child.exitCode}`)
+        const exited = once(child, 'exit')
         child.kill('SIGKILL')
         expect((await exited)[1]).toBe('SIGKILL')
       },
