@@ -16,6 +16,9 @@ import { type TargetWatch, watchTarget } from './target-watch.ts'
 /** Milliseconds a server gets to end what it was at when a connection broke. */
 const SETTLE_PAUSE = 300
 
+/** Milliseconds that the reading at the end may take once the run was stopped: nobody waits for a server that puts it off. */
+const LAST_READING = 10_000
+
 /** A plan to be applied, with the state it was made from. */
 export interface ApplicableZone {
   readonly plan: ZonePlan
@@ -32,6 +35,8 @@ export interface ApplyRun {
   readonly settlePause?: number | undefined
   /** Milliseconds for which what was read of a zone counts, before it is read again for updates and deletions. */
   readonly freshFor?: number | undefined
+  /** Milliseconds that the reading at the end may take once the run was stopped. */
+  readonly lastReading?: number | undefined
   /** Called before each call goes out; the call waits for it. A call that is sent again is told again. */
   readonly onCall?: ((zone: ApplicableZone, index: number) => void) | undefined
   /** Called as each change ends. What is in doubt then may be settled by the reading at the end. */
@@ -112,10 +117,11 @@ async function confirm(
   const seen = seenMeanwhile(plan, results)
   const worthReading = outcomes.some((outcome, index) => tellsOfState(outcome, results.get(index)?.error))
   if (!worthReading) return { plan, outcomes, readBack: 'not-read', diagnostics: seen }
+  const end = endOfReading(run)
   const mayStillAct = (index: number): boolean => results.get(index)?.error?.mayStillAct ?? false
   try {
     if (outcomes.some(({ state }) => state === 'unknown')) await sleep(settlePause)
-    const live = await readAgain(plan, provider, reference, outcomes, { stop: run.abort, signal: run.abort })
+    const live = await readAgain(plan, provider, reference, outcomes, { stop: end.signal, signal: run.abort })
     const reading = { before: existing?.records ?? [], live: live?.records ?? null, mayStillAct }
     const settled = withReasonsAsSettled(plan.changes, outcomes, settleOutcomes(plan.changes, outcomes, reading))
     const differences = unexpectedDifferences(plan, settled, existing, live)
@@ -124,6 +130,26 @@ async function confirm(
     return { plan, outcomes: settled, readBack: equal ? 'equal' : 'different', diagnostics: [...seen, ...differences] }
   } catch (error) {
     return { plan, outcomes, readBack: 'not-read', diagnostics: [...seen, diagnosticOf(error)] }
+  } finally {
+    end.clear()
+  }
+}
+
+/** When the reading at the end is given up: with the run, and some time after the run was stopped, be it before the reading or during it. */
+function endOfReading({ stop, abort, lastReading = LAST_READING }: ApplyRun): { readonly signal: AbortSignal; clear(): void } {
+  const over = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const begin = (): void => {
+    timer = setTimeout(() => over.abort(), lastReading)
+  }
+  if (stop?.aborted) begin()
+  else stop?.addEventListener('abort', begin)
+  return {
+    signal: abort ? AbortSignal.any([over.signal, abort]) : over.signal,
+    clear() {
+      clearTimeout(timer)
+      stop?.removeEventListener('abort', begin)
+    },
   }
 }
 

@@ -353,6 +353,26 @@ describe('what no further call can mend', () => {
     const applied = calls.length
     expect(counted(outcomes)).toEqual({ applied, 'skipped: the time of the run, 60 s, is over': 60 - applied })
   })
+  test('a server that puts the reading at the end off is not waited for', async () => {
+    const stop = new AbortController()
+    const begin = performance.now()
+    const { outcomes, readBack, diagnostics } = await applyScripted({
+      before: 'a A 192.0.2.1',
+      desired: 'a A 192.0.2.1\nb A 192.0.2.2\nc A 192.0.2.3',
+      handler: ({ method, body }, response, store) => {
+        if (method !== 'POST') return undefined
+        const reset = Math.floor(Date.now() / 1000) + 1000
+        json(response, 200, keep(store, body as Record<string, unknown>), { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${reset}` })
+        setTimeout(() => stop.abort('enough'), 50)
+        return true
+      },
+      run: { stop: stop.signal, lastReading: 200 },
+    })
+    expect(outcomes).toEqual(['create b.example.com. A: applied', 'create c.example.com. A: skipped: enough'])
+    expect(readBack).toBe('not-read')
+    expect(diagnostics).toEqual([expect.stringContaining('error[provider-stopped]')])
+    expect(performance.now() - begin).toBeLessThan(3000)
+  })
   test('a wait for another try ends with the run', async () => {
     const stop = new AbortController()
     const begin = performance.now()
