@@ -56,6 +56,7 @@ const bundlePlanner = (outfile) =>
   build({
     stdin: {
       contents: `export { makeZonePlan } from './src/plan/make-plan.ts'
+export { UNSAID } from './src/model/zone.ts'
 export { DEFAULT_THRESHOLDS } from './src/plan/safety-limits.ts'
 export { CLOUD_CAPABILITIES } from './src/providers/cloud/capabilities.ts'`,
       resolveDir: root,
@@ -83,23 +84,15 @@ function inOwnProcess(change, count, file) {
 }
 
 async function measureOne(change, count, file) {
-  const { makeZonePlan, DEFAULT_THRESHOLDS, CLOUD_CAPABILITIES } = await import(pathToFileURL(file).href)
+  const { makeZonePlan, UNSAID, DEFAULT_THRESHOLDS, CLOUD_CAPABILITIES } = await import(pathToFileURL(file).href)
   const { existing, desired } = zonesOf(change, count)
   const input = {
     desired: {
+      ...UNSAID,
       name: ORIGIN,
       at: { file: 'zone', line: 1, column: 1 },
       settings: { soa_email: 'hostmaster@example.com' },
       records: desired.map((record, index) => ({ ...record, at: { file: 'zone', line: index + 1, column: 1 } })),
-      foreign: [],
-      scopes: [],
-      unmanaged: [],
-      apexNs: 'keep',
-      unsupported: 'error',
-      absent: false,
-      targets: null,
-      policy: null,
-      allow: [],
     },
     existing: {
       name: ORIGIN,

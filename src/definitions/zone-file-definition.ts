@@ -3,7 +3,7 @@ import type { Diagnostic } from '../model/diagnostic.ts'
 import { type DomainName, isAtOrBelow, labelsOf, nameFromLabels, parseDomainName, ROOT } from '../model/domain-name.ts'
 import { rdataFields } from '../model/rdata/canonical.ts'
 import type { DefinedRecord } from '../model/record.ts'
-import type { DesiredZone, ZoneSettings } from '../model/zone.ts'
+import { type DesiredZone, UNSAID, type ZoneSettings } from '../model/zone.ts'
 
 export interface ZoneFileDefinition {
   /** Null where nothing says which zone the file is of. */
@@ -43,19 +43,11 @@ export function zoneFileDefinition(
     else if (!soa || record.type !== 'SOA' || record.name !== name || record.data !== soa.data) records.push(record)
   }
   const zone: DesiredZone = {
+    ...UNSAID,
     name,
     at: soa?.at ?? start,
     settings: soa ? settingsOfSoa(soa) : {},
     records,
-    foreign: [],
-    scopes: [],
-    unmanaged: [],
-    apexNs: 'keep',
-    unsupported: 'error',
-    absent: false,
-    targets: null,
-    policy: null,
-    allow: [],
   }
   return { zone, includedFiles, diagnostics }
 }

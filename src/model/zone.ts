@@ -89,6 +89,19 @@ export interface DesiredZone {
   readonly allow: readonly RefusalName[]
 }
 
+/** What a definition wants that says nothing of it. */
+export const UNSAID = {
+  foreign: [],
+  scopes: [],
+  unmanaged: [],
+  apexNs: 'keep',
+  unsupported: 'error',
+  absent: false,
+  targets: null,
+  policy: null,
+  allow: [],
+} as const satisfies Partial<DesiredZone>
+
 /** A zone as a provider holds it. */
 export interface ExistingZone {
   readonly name: DomainName

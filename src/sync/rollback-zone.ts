@@ -1,7 +1,7 @@
 /** From what a run did to a zone, and the zone as it is now, to the plan that takes it back. */
 import { type Diagnostic, oneLine } from '../model/diagnostic.ts'
 import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../model/record.ts'
-import type { ExistingZone, RefusalName, ZoneSettings } from '../model/zone.ts'
+import { type ExistingZone, type RefusalName, UNSAID, type ZoneSettings } from '../model/zone.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import type { Change, DomainChange } from '../plan/change.ts'
 import type { ZoneDifference } from '../plan/diff-zone.ts'
@@ -228,19 +228,13 @@ function fitReturning({ added, domain }: Intent, { zone, target }: ZonePlan, cap
   })
   const fitted = fitToTarget(
     {
+      ...UNSAID,
       name: zone,
       at,
       settings: domain?.desired ?? {},
       records,
-      foreign: [],
-      scopes: [],
-      unmanaged: [],
       apexNs: 'manage',
       unsupported: 'skip',
-      absent: false,
-      targets: null,
-      policy: null,
-      allow: [],
     },
     target,
     capabilities,

@@ -1,29 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import type { DomainName } from '../../src/model/domain-name.ts'
 import type { DomainChange } from '../../src/plan/change.ts'
 import type { Outcome, Plan, ZoneOutcome } from '../../src/plan/plan.ts'
 import { planDocument } from '../../src/report/plan-document.ts'
 import { renderOutcome, renderPlan } from '../../src/report/render-report.ts'
+import { planSchemaFaults } from '../support/plan-schema.ts'
 import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
 
 const OPTIONS = { color: false, width: null, verbose: false }
-
-const schema = JSON.parse(readFileSync(join(import.meta.dirname, '../../schemas/plan.schema.json'), 'utf8'))
-const validate = new Ajv2020({
-  allErrors: true,
-  discriminator: true,
-  allowUnionTypes: true,
-  validateFormats: false,
-  strictRequired: false,
-}).compile(schema)
-
-function faultsOf(value: unknown): string[] {
-  validate(value)
-  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
-}
 
 const created: DomainChange = {
   action: 'create',
@@ -137,7 +121,7 @@ test('a plan is the documented document, keys in their order', () => {
 
 test('a plan follows the schema', () => {
   const document = JSON.parse(renderPlan(PLAN, 'json', OPTIONS))
-  expect(faultsOf(document)).toEqual([])
+  expect(planSchemaFaults(document)).toEqual([])
   expect(document).toEqual(JSON.parse(JSON.stringify(planDocument(PLAN))))
   expect(Object.keys(document.zones[0].changes[0].desired)).toEqual(['type', 'tags', 'ttl_sec'])
   expect(document.zones[0].changes[2]).toMatchObject({ id: 'x/1', split: 'a reason', fields: ['name', 'ttl', 'data'] })
@@ -151,7 +135,7 @@ test('an outcome follows the schema, one outcome a change', () => {
     diagnostics: [{ severity: 'error', code: 'apply-unconfirmed', message: 'm' }],
   }
   const document = JSON.parse(renderOutcome(PLAN, [outcome], 'json', OPTIONS))
-  expect(faultsOf(document)).toEqual([])
+  expect(planSchemaFaults(document)).toEqual([])
   expect(document.zones[0].changes.map((change: { outcome: Outcome }) => change.outcome)).toEqual(OUTCOMES)
   expect(document.zones[0]).toMatchObject({ readBack: 'different', diagnostics: [{ code: 'apply-unconfirmed', file: null, line: null }] })
   expect(document.zones[1]).toMatchObject({ readBack: 'not-read', changes: [] })
@@ -170,7 +154,7 @@ test.each([
   'the schema refuses %s',
   (_, spoil, where) => {
     const document = JSON.parse(renderPlan(PLAN, 'json', OPTIONS)) as Document
-    expect(faultsOf(spoil(document)).join('\n')).toContain(where)
+    expect(planSchemaFaults(spoil(document)).join('\n')).toContain(where)
   },
 )
 

@@ -2,7 +2,7 @@ import { type DomainName, parseDomainName } from '../../src/model/domain-name.ts
 import { canonicalRdata, rdataFields } from '../../src/model/rdata/canonical.ts'
 import type { DefinedRecord, ExistingRecord } from '../../src/model/record.ts'
 import type { Ttl } from '../../src/model/ttl.ts'
-import type { DesiredZone, ExistingZone } from '../../src/model/zone.ts'
+import { type DesiredZone, type ExistingZone, UNSAID } from '../../src/model/zone.ts'
 
 /** A canonical name; throws on text that is none. */
 export function name(text: string, origin?: DomainName): DomainName {
@@ -42,18 +42,10 @@ export const existingZone = (origin: DomainName, text: string): ExistingZone => 
 })
 
 export const desiredZone = (origin: DomainName, text: string, more: Partial<DesiredZone> = {}): DesiredZone => ({
+  ...UNSAID,
   name: origin,
   at: { file: 'zone', line: 1, column: 1 },
   settings: { soa_email: 'hostmaster@example.com' },
   records: records(origin, text),
-  foreign: [],
-  scopes: [],
-  unmanaged: [],
-  apexNs: 'keep',
-  unsupported: 'error',
-  absent: false,
-  targets: null,
-  policy: null,
-  allow: [],
   ...more,
 })

@@ -1,7 +1,7 @@
 import { compareDiagnostics, isError, type SourcePosition } from '../../model/diagnostic.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../model/domain-name.ts'
 import { type Ttl, ttlFromSeconds } from '../../model/ttl.ts'
-import type { DesiredZone } from '../../model/zone.ts'
+import { type DesiredZone, UNSAID } from '../../model/zone.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import { collectFaults, type Faults, quoted } from './faults.ts'
 import { SETTING_KEYS } from './keys.ts'
@@ -56,7 +56,7 @@ function parseRecordMaps(roots: readonly YamlNode[], files: OpenFiles, faults: F
     if (!reportStraySettings(root, faults)) readRecordMap(root, reading)
   }
   return {
-    zone: zone === null || roots.length === 0 ? null : { ...EMPTY_ZONE, name: zone, at: start, ...resultsOf(reading) },
+    zone: zone === null || roots.length === 0 ? null : { ...UNSAID, settings: {}, name: zone, at: start, ...resultsOf(reading) },
     layout: 'octodns',
     enabled: true,
     includes: [],
@@ -99,17 +99,6 @@ function readCheckedSettings(root: YamlMapping, zone: DomainName, faulty: Set<Ya
   }
   return settings
 }
-
-const EMPTY_ZONE = {
-  settings: {},
-  unmanaged: [],
-  apexNs: 'keep',
-  unsupported: 'error',
-  absent: false,
-  targets: null,
-  policy: null,
-  allow: [],
-} as const satisfies Partial<DesiredZone>
 
 const newReading = (layout: Layout, zone: DomainName, defaultTtl: Ttl | null, faults: Faults): Reading => ({
   layout,

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { DefinedRecord } from '../../model/record.ts'
-import type { DesiredZone, ZoneSettings } from '../../model/zone.ts'
+import { type DesiredZone, UNSAID, type ZoneSettings } from '../../model/zone.ts'
 import { fitToTarget } from '../../plan/fit-to-target.ts'
 import type { ZonePlan } from '../../plan/plan.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -45,19 +45,12 @@ function unfit(plan: ZonePlan, { name: target, capabilities }: Provider): string
     else if (change.desired !== null) records.push({ ...change.desired, at })
   }
   const desired: DesiredZone = {
+    ...UNSAID,
     name: plan.zone,
     at,
     settings,
     records,
-    foreign: [],
-    scopes: [],
-    unmanaged: [],
     apexNs: 'manage',
-    unsupported: 'error',
-    absent: false,
-    targets: null,
-    policy: null,
-    allow: [],
   }
   const fitted = fitToTarget(desired, target, capabilities)
   const fault = fitted.diagnostics.find(({ severity }) => severity === 'error')
