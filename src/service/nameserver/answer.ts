@@ -28,6 +28,12 @@ export interface PlacedRrset {
 
 export interface Answer {
   rcode: number
+  /**
+   * The name whose data, or whose lack of it, is the answer: of a synthesized one the wildcard, of NXDOMAIN the zone. Null for none.
+   */
+  source: DomainName | null
+  /** Every zone that had a part in it. */
+  readonly zones: ZoneData[]
   authoritative: boolean
   readonly answers: PlacedRrset[]
   readonly authorities: PlacedRrset[]
@@ -52,9 +58,20 @@ const MAX_ALIASES = 16
 /** Hosts whose addresses are looked up for the additional section of one answer. */
 const MAX_ADDITIONAL_HOSTS = 64
 
+export const emptyAnswer = (rcode: number): Answer => ({
+  rcode,
+  source: null,
+  zones: [],
+  authoritative: false,
+  answers: [],
+  authorities: [],
+  glue: [],
+  additionals: [],
+})
+
 /** The answer to a question of class IN; REFUSED for a name in none of the zones. */
 export function answerQuestion(zones: ReadonlyMap<DomainName, ZoneData>, name: DomainName, code: number): Answer {
-  const answer: Answer = { rcode: NOERROR, authoritative: false, answers: [], authorities: [], glue: [], additionals: [] }
+  const answer = emptyAnswer(NOERROR)
   let owner: DomainName | null = name
   for (let aliases = 0; owner !== null; aliases += 1) {
     const zone = zoneOf(zones, owner, code)
@@ -63,6 +80,7 @@ export function answerQuestion(zones: ReadonlyMap<DomainName, ZoneData>, name: D
       if (aliases === 0) answer.rcode = REFUSED
       return answer
     }
+    answer.zones.push(zone)
     const next = answerFromZone(answer, zone, owner, code)
     const isKnown = answer.answers.some((placed) => placed.name === next && placed.rrset.code === TYPE_CNAME)
     owner = aliases === MAX_ALIASES || isKnown ? null : next
@@ -90,12 +108,14 @@ function answerFromZone(answer: Answer, zone: ZoneData, name: DomainName, code: 
   const encloser = closestEncloser(zone, name)
   const { cover } = encloser
   if (cover) {
+    answer.source ??= cover.name
     if (isDelegation(zone, cover)) {
       if (name !== cover.name || code !== TYPE_DS) return refer(answer, zone, cover)
     } else if (name !== cover.name) return redirect(answer, zone, cover, name, code)
   }
   answer.authoritative ||= answer.answers.length === 0
   const node = encloser.name === name ? encloser : wildcardOf(zone, encloser)
+  answer.source ??= node ? node.name : zone.name
   if (node) return answerFromNode(answer, zone, node, name, code)
   answer.rcode = NXDOMAIN
   return deny(answer, zone)

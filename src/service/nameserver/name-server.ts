@@ -1,8 +1,17 @@
-import { rcodeName } from '../../formats/wire/message.ts'
+import { networkInterfaces } from 'node:os'
+import { FLAG, RCODE, rcodeName } from '../../formats/wire/message.ts'
 import type { DomainName } from '../../model/domain-name.ts'
-import { respond } from './respond.ts'
-import { listenTcp, type TcpLimits, type TcpListener } from './tcp-listener.ts'
-import { listenUdp, type UdpListener } from './udp-listener.ts'
+import { type Client, createTransferSlots } from './answer-transfer.ts'
+import { canonicalAddress, isOfOneHost } from './client-address.ts'
+import { listen } from './listen.ts'
+import { createNotifier, type NotifyOutcome } from './notifier.ts'
+import { parseQuery } from './parse-query.ts'
+import { type OnNotify, respond, type Served } from './respond.ts'
+import { createResponseCache, repeatResponse, responseKey } from './response-cache.ts'
+import { createResponseLimiter, textHash } from './response-limiter.ts'
+import type { TcpReply } from './tcp-connection.ts'
+import type { TcpLimits } from './tcp-listener.ts'
+import { writeBare } from './write-response.ts'
 import { buildZoneData, type ServedRecord, type ZoneData } from './zone-data.ts'
 
 export interface NameServerOptions {
@@ -10,9 +19,26 @@ export interface NameServerOptions {
   readonly host: string
   /** For UDP and TCP; 0 takes one that is free for both. */
   readonly port: number
-  readonly tcp?: Partial<TcpLimits>
+  readonly limits?: Partial<NameServerLimits>
+  /** Where the addresses that may transfer a zone listen for NOTIFY; 53 unless given. */
+  readonly peerPort?: number
+  /** Milliseconds to wait for an answer to each try of a NOTIFY sent; as many tries. */
+  readonly notifyWaits?: readonly number[]
+  /** Decides on each NOTIFY received; without it, all are refused. */
+  readonly onNotify?: OnNotify
+  /** Told of the end of each NOTIFY sent. */
+  readonly onNotified?: (outcome: NotifyOutcome) => void
   /** Told of every message: the name of the answer's response code, null where none was sent. */
   readonly onAnswer?: (answer: { readonly transport: 'udp' | 'tcp'; readonly rcode: string | null }) => void
+}
+
+export interface NameServerLimits extends TcpLimits {
+  /** Transfers at one time. */
+  readonly transfers: number
+  /** Equal answers a second over UDP to one network; 0 for no limit. */
+  readonly responsesPerSecond: number
+  /** Octets of responses kept for the same question. */
+  readonly cacheOctets: number
 }
 
 /** What the name server answers for: SOA and NS at the apex are among the records. */
@@ -20,64 +46,145 @@ export interface ServedZone {
   readonly name: DomainName
   readonly serial: number
   readonly records: Iterable<ServedRecord>
+  /** Addresses that may transfer the zone, and are told of its changes; nobody may unless given. */
+  readonly axfrIps?: readonly string[]
 }
 
 export interface NameServer {
   readonly address: { readonly host: string; readonly port: number }
-  /** Serves the zone from now on, instead of an earlier one of its name. Throws a `RangeError` unless it has one SOA at its apex. */
+  /**
+   * Serves the zone from now on, instead of an earlier one of its name, and tells the addresses that may transfer it, if they do not
+   * know that serial. Transfers under way end with the zone they began with. Throws a `RangeError` unless it has one SOA at its apex.
+   */
   setZone(zone: ServedZone): void
   removeZone(name: DomainName): void
   zoneCount(): number
   close(): Promise<void>
 }
 
-const TCP_LIMITS: TcpLimits = { connections: 256, idle: 10_000, queryOctets: 4096 }
+export const NAME_SERVER_LIMITS: NameServerLimits = {
+  connections: 256,
+  connectionsOfHost: 32,
+  idle: 10_000,
+  queryOctets: 4096,
+  transfers: 16,
+  responsesPerSecond: 200,
+  cacheOctets: 32 * 1024 * 1024,
+}
 
-/** Free ports of TCP that are tried before one is free for UDP too. */
-const PORT_TRIES = 16
+const NOTIFY_PORT = 53
+
+/** NOTIFY received that wait for a decision: more are dropped, and sent again by who sent them. */
+const PENDING_NOTIFY = 64
 
 /**
  * An authoritative name server (RFC 1034, RFC 1035 and their updates) over UDP and TCP. It answers only for its zones, knows no
- * recursion, and refuses zone transfers. Rejects with the error of the system if the address cannot be had.
+ * recursion, and gives whole zones (RFC 5936) only to the addresses each zone names. Rejects with the error of the system if the address
+ * cannot be had.
  */
 export async function startNameServer(options: NameServerOptions): Promise<NameServer> {
+  const { host, peerPort = NOTIFY_PORT, onAnswer } = options
+  const limits = { ...NAME_SERVER_LIMITS, ...options.limits }
   const zones = new Map<DomainName, ZoneData>()
-  const limits = { ...TCP_LIMITS, ...options.tcp }
-  const answer = (octets: Uint8Array, transport: 'udp' | 'tcp'): Buffer | null => {
-    const response = respond(zones, octets, transport)
-    options.onAnswer?.({ transport, rcode: response && rcodeName((response[3] as number) & 0xf) })
-    return response
+  const clients = new Map<DomainName, ReadonlySet<string>>()
+  const cache = createResponseCache((zone) => zones.get(zone.name) === zone, limits.cacheOctets)
+  const permit = createResponseLimiter(limits.responsesPerSecond)
+  const served: Served = {
+    zones,
+    transferZone: (name) => {
+      const data = zones.get(name)
+      return data && { data, clients: clients.get(name) ?? NOBODY }
+    },
+    slots: createTransferSlots(limits.transfers),
+    onNotify: boundPending(options.onNotify ?? (() => 'refused')),
   }
-  const { udp, tcp } = await listen(options.host, options.port, limits, answer)
+
+  const answerUdp = (query: Buffer, client: Client): Buffer | Promise<Buffer> | null => {
+    const key = responseKey(query)
+    const kept = key === null ? undefined : cache.find(key)
+    if (key !== null && kept) return limited(query, client, repeatResponse(kept, key, query), kept.about)
+    const { message, about, keep } = respond(served, query, client)
+    const hash = textHash(about)
+    if (!Buffer.isBuffer(message)) return message instanceof Promise ? message : null
+    if (key !== null && keep !== null) cache.keep(key, { octets: message, zones: keep, about: hash })
+    return limited(query, client, message, hash)
+  }
+
+  const limited = (query: Buffer, client: Client, response: Buffer, about: number): Buffer | null => {
+    const permission = permit(client.address, about, (performance.now() / 1000) | 0)
+    if (permission === 'send') return response
+    const asked = permission === 'truncate' ? parseQuery(query) : null
+    return asked === null || asked.kind === 'rejected' ? null : writeBare(asked, RCODE.NOERROR, FLAG.TC)
+  }
+
+  const note = <T extends TcpReply>(transport: 'udp' | 'tcp', reply: T): T => {
+    onAnswer?.({ transport, rcode: Buffer.isBuffer(reply) ? rcodeName((reply[3] as number) & 0xf) : reply === null ? null : 'NOERROR' })
+    return reply
+  }
+  const { udp, tcp } = await listen(host, options.port, limits, {
+    udp: (query, client) => note('udp', answerUdp(query, client)),
+    tcp: (query, client) => note('tcp', respond(served, query, client).message),
+  })
+  const notifier = createNotifier({
+    host,
+    port: peerPort,
+    ...(options.notifyWaits && { waits: options.notifyWaits }),
+    ...(options.onNotified && { onEnd: options.onNotified }),
+  })
+  /** Whom a NOTIFY can be of use to: not this server itself. */
+  const isListener = (address: string): boolean => isOfOneHost(address) && !(peerPort === tcp.port && isOwn(host, address))
+
+  const tellSecondaries = (zone: ZoneData, existing: ZoneData | undefined, known: ReadonlySet<string>, now: ReadonlySet<string>): void => {
+    notifier.forget(zone.name, now)
+    const isNew = existing?.serial !== zone.serial
+    const told = [...now].filter((address) => (isNew || !known.has(address)) && isListener(address))
+    const [data] = zone.soa.data
+    if (data !== undefined) notifier.notify({ zone: zone.name, serial: zone.serial, soa: { ttl: zone.soa.ttl, data } }, told)
+  }
   return {
-    address: { host: options.host, port: tcp.port },
-    setZone: ({ name, serial, records }) => {
-      zones.set(name, buildZoneData(name, serial, records))
+    address: { host, port: tcp.port },
+    setZone: ({ name, serial, records, axfrIps = [] }) => {
+      const zone = buildZoneData(name, serial, records)
+      const [existing, known] = [zones.get(name), clients.get(name) ?? NOBODY]
+      const now = new Set(axfrIps.flatMap((address) => canonicalAddress(address) ?? []))
+      zones.set(name, zone)
+      clients.set(name, now)
+      // Names that another zone answered for may be its own.
+      if (!existing) cache.clear()
+      tellSecondaries(zone, existing, known, now)
     },
     removeZone: (name) => {
       zones.delete(name)
+      clients.delete(name)
+      cache.clear()
+      notifier.forget(name)
     },
     zoneCount: () => zones.size,
     close: async () => {
+      notifier.close()
       await Promise.all([udp.close(), tcp.close()])
     },
   }
 }
 
-async function listen(
-  host: string,
-  port: number,
-  limits: TcpLimits,
-  answer: (octets: Uint8Array, transport: 'udp' | 'tcp') => Buffer | null,
-): Promise<{ udp: UdpListener; tcp: TcpListener }> {
-  for (let tries = 1; ; tries += 1) {
-    const tcp = await listenTcp(host, port, limits, (octets) => answer(octets, 'tcp'))
-    try {
-      return { tcp, udp: await listenUdp(host, tcp.port, (octets) => answer(octets, 'udp')) }
-    } catch (error) {
-      await tcp.close()
-      const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
-      if (port !== 0 || !isTaken || tries === PORT_TRIES) throw error
-    }
+const NOBODY: ReadonlySet<string> = new Set()
+
+function boundPending(onNotify: OnNotify): Served['onNotify'] {
+  let pending = 0
+  return (...notify) => {
+    if (pending >= PENDING_NOTIFY) return null
+    const verdict = onNotify(...notify)
+    if (typeof verdict === 'string') return verdict
+    pending += 1
+    return verdict.finally(() => {
+      pending -= 1
+    })
   }
+}
+
+/** Whether a server that listens at `host` is reached at the address. */
+function isOwn(host: string, address: string): boolean {
+  if (host !== '0.0.0.0' && host !== '::') return canonicalAddress(host) === address
+  const interfaces = Object.values(networkInterfaces()).flatMap((entries) => entries ?? [])
+  return address.startsWith('127.') || interfaces.some((entry) => canonicalAddress(entry.address) === address)
 }

@@ -1,13 +1,12 @@
 import { readEdnsOptions, skipName } from '../../formats/wire/decode-message.ts'
-import { FLAG, FLAG_DO, HEADER_OCTETS, OPCODE, RCODE } from '../../formats/wire/message.ts'
+import { CLASS, FLAG, FLAG_DO, HEADER_OCTETS, OPCODE, RCODE } from '../../formats/wire/message.ts'
 import { createReader, readName, readOctets, readU16, readU32, remaining, type WireReader } from '../../formats/wire/reader.ts'
 import { META_TYPE } from '../../formats/wire/type-code.ts'
 import { decoding, wireFault } from '../../formats/wire/wire-fault.ts'
 import { type DomainName, nameOctets } from '../../model/domain-name.ts'
 
-/** A standard query as the server needs it. Its question keeps its octets, for the answer repeats them as they came. */
-export interface Query {
-  readonly kind: 'query'
+/** What any message with a question has. The question keeps its octets, for the answer repeats them as they came. */
+export interface Asked {
   readonly header: QueryHeader
   readonly name: DomainName
   readonly code: number
@@ -15,6 +14,20 @@ export interface Query {
   /** The question section. */
   readonly question: Uint8Array
   readonly edns: QueryEdns | null
+}
+
+/** A standard query as the server needs it. */
+export interface Query extends Asked {
+  readonly kind: 'query'
+  /** The serial of the SOA that came with it, as IXFR has one (RFC 1995 section 3); null without. */
+  readonly serial: number | null
+}
+
+/** Word from a primary that a zone has changed (RFC 1996). */
+export interface Notify extends Asked {
+  readonly kind: 'notify'
+  /** The serial it tells, which may be a lie; null where it tells none. */
+  readonly serial: number | null
 }
 
 export interface QueryEdns {
@@ -40,25 +53,55 @@ export interface Rejected {
 /** More records than OPT, TSIG and SIG(0) a query has no use for. */
 const MAX_ADDITIONALS = 4
 
+/** More than the SOA a NOTIFY has no use for either, but RFC 1996 section 3.7 leaves room. */
+const MAX_NOTIFY_RECORDS = 16
+
 const OPCODE_BITS = 0x7800
+
+const TYPE_SOA = 6
 
 /**
  * Reads a message that came to the server. Null for one that must not be answered: a response, which could make two servers
  * answer each other for ever, or less than a header. Costs no more than the octets, whatever they are.
  */
-export function parseQuery(octets: Uint8Array): Query | Rejected | null {
+export function parseQuery(octets: Uint8Array): Query | Notify | Rejected | null {
   if (octets.length < HEADER_OCTETS) return null
   const reader = createReader(octets)
   const id = readU16(reader)
   const bits = readU16(reader)
   if ((bits & FLAG.QR) !== 0) return null
   const header: QueryHeader = { id, flags: bits & (OPCODE_BITS | FLAG.RD | FLAG.CD) }
-  if ((bits & OPCODE_BITS) >> 11 !== OPCODE.QUERY) return { kind: 'rejected', header, rcode: RCODE.NOTIMP }
-  const query = decoding(() => readQuery(reader, header))
-  return query.ok ? query.value : { kind: 'rejected', header, rcode: RCODE.FORMERR }
+  const opcode = (bits & OPCODE_BITS) >> 11
+  if (opcode !== OPCODE.QUERY && opcode !== OPCODE.NOTIFY) return { kind: 'rejected', header, rcode: RCODE.NOTIMP }
+  const message = decoding(() => (opcode === OPCODE.QUERY ? readQuery(reader, header) : readNotify(reader, header)))
+  return message.ok ? message.value : { kind: 'rejected', header, rcode: RCODE.FORMERR }
 }
 
 function readQuery(reader: WireReader, header: QueryHeader): Query {
+  const { question, counts } = readQuestion(reader)
+  const isIncremental = question.code === META_TYPE.IXFR
+  // Only IXFR brings a record, the SOA it has (RFC 1995 section 3).
+  if (counts.answers !== 0 || counts.authorities !== (isIncremental ? 1 : 0)) wireFault('a query has no answers')
+  const serial = isIncremental ? readSoaSerial(reader, question.name) : null
+  if (isIncremental && serial === null) wireFault('an IXFR query has the SOA of the zone (RFC 1995 section 3)')
+  const edns = readLast(reader, counts.additionals)
+  return { kind: 'query', header, ...question, edns, serial }
+}
+
+function readNotify(reader: WireReader, header: QueryHeader): Notify {
+  const { question, counts } = readQuestion(reader)
+  if (question.code !== TYPE_SOA || question.class !== CLASS.IN) wireFault('a NOTIFY is about an SOA of class IN (RFC 1996 section 3.7)')
+  if (counts.answers + counts.authorities > MAX_NOTIFY_RECORDS) wireFault('a NOTIFY has few records')
+  let serial: number | null = null
+  for (let i = 0; i < counts.answers + counts.authorities; i += 1) {
+    const found = readSoaSerial(reader, question.name)
+    if (i < counts.answers) serial ??= found
+  }
+  const edns = readLast(reader, counts.additionals)
+  return { kind: 'notify', header, ...question, edns, serial }
+}
+
+function readQuestion(reader: WireReader) {
   const [questions, answers, authorities, additionals] = [readU16(reader), readU16(reader), readU16(reader), readU16(reader)]
   if (questions !== 1) wireFault('a query has one question (RFC 9619)')
   const start = reader.offset
@@ -67,17 +110,29 @@ function readQuery(reader: WireReader, header: QueryHeader): Query {
   if (reader.offset - start !== nameOctets(name)) wireFault('the name of a question is compressed')
   const code = readU16(reader)
   const questionClass = readU16(reader)
-  const question = reader.octets.subarray(start, reader.offset)
-  // Only IXFR brings a record, the SOA it has (RFC 1995 section 3).
-  if (answers !== 0 || authorities > (code === META_TYPE.IXFR ? 1 : 0)) wireFault('a query has no answers')
-  if (authorities === 1) skipRecord(reader)
-  if (additionals > MAX_ADDITIONALS) wireFault('a query has few additional records')
-  const edns = readAdditionals(reader, additionals)
-  if (remaining(reader) > 0) wireFault('octets follow the last section')
-  return { kind: 'query', header, name, code, class: questionClass, question, edns }
+  const question = { name, code, class: questionClass, question: reader.octets.subarray(start, reader.offset) }
+  return { question, counts: { answers, authorities, additionals } }
 }
 
-function readAdditionals(reader: WireReader, count: number): QueryEdns | null {
+/** The serial of the next record if that is the zone's SOA; null, and passed over, where it is another. */
+function readSoaSerial(reader: WireReader, zone: DomainName): number | null {
+  const owner = readName(reader)
+  const code = readU16(reader)
+  const recordClass = readU16(reader)
+  readU32(reader)
+  const length = readU16(reader)
+  const rdata = reader.offset
+  readOctets(reader, length)
+  if (owner !== zone || code !== TYPE_SOA || recordClass !== CLASS.IN) return null
+  const fields = createReader(reader.octets, rdata, reader.offset)
+  skipName(fields)
+  skipName(fields)
+  return readU32(fields)
+}
+
+/** The additional section, and that nothing follows it. */
+function readLast(reader: WireReader, count: number): QueryEdns | null {
+  if (count > MAX_ADDITIONALS) wireFault('a query has few additional records')
   let edns: QueryEdns | null = null
   for (let i = 0; i < count; i += 1) {
     const start = reader.offset
@@ -92,11 +147,6 @@ function readAdditionals(reader: WireReader, count: number): QueryEdns | null {
     readEdnsOptions(createReader(rdata))
     edns = { udpSize, version: (ttl >>> 16) & 0xff, dnssecOk: (ttl & FLAG_DO) !== 0 }
   }
+  if (remaining(reader) > 0) wireFault('octets follow the last section')
   return edns
-}
-
-function skipRecord(reader: WireReader): void {
-  skipName(reader)
-  readOctets(reader, 8)
-  readOctets(reader, readU16(reader))
 }

@@ -1,104 +1,71 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Client } from './answer-transfer.ts'
+import { canonicalAddress, hostNetwork } from './client-address.ts'
+import { type ConnectionLimits, serveConnection, type TcpReply } from './tcp-connection.ts'
 
 export interface TcpListener {
   readonly port: number
   close(): Promise<void>
 }
 
-export interface TcpLimits {
-  /** Connections at one time; one more pushes out the one that has waited longest. */
+export interface TcpLimits extends ConnectionLimits {
+  /** Connections at one time; one more pushes out the one that has been without progress longest. */
   readonly connections: number
-  /** Milliseconds a connection may take for its next whole query, or leave answers unread. */
-  readonly idle: number
-  /** Octets of one query. */
-  readonly queryOctets: number
+  /** The same of one address, or with IPv6 of one network of 64 bits. */
+  readonly connectionsOfHost: number
 }
 
 /**
- * Answers messages over TCP at the address: each after two octets of length, several on one connection (RFC 7766). Port 0 takes a
- * free one. Rejects with the error of the system if it cannot be bound.
+ * Answers messages over TCP at the address. Port 0 takes a free one. Rejects with the error of the system if it cannot be bound.
  */
 export async function listenTcp(
   host: string,
   port: number,
   limits: TcpLimits,
-  respond: (octets: Uint8Array) => Buffer | null,
+  respond: (query: Buffer, client: Client) => TcpReply,
 ): Promise<TcpListener> {
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    const [oldest] = sockets
-    if (oldest && sockets.size >= limits.connections) drop(sockets, oldest)
-    sockets.add(socket)
+  /** By the network of the asker, in order of their last progress. */
+  const sockets = new Map<Socket, string>()
+  const drop = (socket: Socket): void => {
+    sockets.delete(socket)
+    socket.destroy()
+  }
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    const address = canonicalAddress(socket.remoteAddress ?? '')
+    // It was gone before it was taken.
+    if (address === null) return void socket.destroy()
+    const network = hostNetwork(address)
+    makeRoom(sockets, network, limits, drop)
+    sockets.set(socket, network)
     socket.on('close', () => sockets.delete(socket))
-    serve(socket, limits, respond, () => {
-      // The set is in order of insertion: an active connection goes to its end.
-      if (sockets.delete(socket)) sockets.add(socket)
+    const client: Client = { transport: 'tcp', address }
+    const answer = (query: Buffer): TcpReply => respond(query, client)
+    serveConnection(socket, limits, answer, () => {
+      if (sockets.delete(socket)) sockets.set(socket, network)
     })
   })
   server.listen(port, host)
   await once(server, 'listening')
-  server.on('error', ignore)
+  server.on('error', () => {})
   return {
     port: (server.address() as AddressInfo).port,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
-        for (const socket of sockets) drop(sockets, socket)
+        for (const socket of [...sockets.keys()]) drop(socket)
       }),
   }
 }
 
-function drop(sockets: Set<Socket>, socket: Socket): void {
-  sockets.delete(socket)
-  socket.destroy()
-}
-
-function serve(socket: Socket, limits: TcpLimits, respond: (octets: Uint8Array) => Buffer | null, onQuery: () => void): void {
-  let pending: Buffer = Buffer.alloc(0)
-  // Counts from the last whole query, so that sending octet by octet does not hold a connection.
-  const deadline = setTimeout(() => socket.destroy(), limits.idle)
-  const answerPending = (): void => {
-    let at = 0
-    // An asker who does not read gets no more answers than its window and one buffer hold.
-    while (pending.length - at >= 2 && !socket.writableNeedDrain) {
-      const length = pending.readUInt16BE(at)
-      if (length > limits.queryOctets) {
-        socket.destroy()
-        return
-      }
-      if (pending.length - at - 2 < length) break
-      const response = respond(pending.subarray(at + 2, at + 2 + length))
-      at += 2 + length
-      if (response === null) {
-        socket.destroy()
-        return
-      }
-      deadline.refresh()
-      onQuery()
-      socket.write(withLength(response))
-    }
-    pending = pending.subarray(at)
-    if (socket.writableNeedDrain) socket.pause()
+function makeRoom(sockets: ReadonlyMap<Socket, string>, network: string, limits: TcpLimits, drop: (socket: Socket) => void): void {
+  const [longest] = sockets.keys()
+  let [ofHost, longestOfHost]: [number, Socket | null] = [0, null]
+  for (const [socket, other] of sockets) {
+    if (other !== network) continue
+    ofHost += 1
+    longestOfHost ??= socket
   }
-  socket.setNoDelay(true)
-  socket.on('data', (chunk: Buffer) => {
-    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
-    answerPending()
-  })
-  socket.on('drain', () => {
-    answerPending()
-    if (!socket.writableNeedDrain) socket.resume()
-  })
-  socket.on('error', ignore)
-  socket.on('close', () => clearTimeout(deadline))
+  if (longestOfHost && ofHost >= limits.connectionsOfHost) drop(longestOfHost)
+  else if (longest && sockets.size >= limits.connections) drop(longest)
 }
-
-function withLength(message: Buffer): Buffer {
-  const framed = Buffer.allocUnsafe(2 + message.length)
-  framed.writeUInt16BE(message.length, 0)
-  framed.set(message, 2)
-  return framed
-}
-
-function ignore(): void {}

@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv6 } from 'node:net'
+import type { Client } from './answer-transfer.ts'
 
 export interface UdpListener {
   close(): Promise<void>
@@ -10,25 +11,47 @@ export interface UdpListener {
 const RECEIVE_BUFFER_OCTETS = 4 * 1024 * 1024
 
 /** Answers datagrams at the address. Rejects with the error of the system if it cannot be bound. */
-export async function listenUdp(host: string, port: number, respond: (octets: Uint8Array) => Buffer | null): Promise<UdpListener> {
-  const socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4')
+export async function listenUdp(
+  host: string,
+  port: number,
+  respond: (octets: Buffer, client: Client) => Buffer | Promise<Buffer> | null,
+): Promise<UdpListener> {
+  const isV6 = isIPv6(host)
+  const socket = createSocket({
+    type: isV6 ? 'udp6' : 'udp4',
+    // Answers go to addresses. The default would take each through a tick of its own on the way.
+    lookup: (address, _options, found) => found(null, address, isV6 ? 6 : 4),
+  })
+  let isOpen = true
+  const send = (response: Buffer, peer: { readonly port: number; readonly address: string }): void => {
+    // Without a callback: the asker asks again if the answer is lost, whatever lost it.
+    if (isOpen) socket.send(response, 0, response.length, peer.port, peer.address)
+  }
   socket.on('message', (octets, peer) => {
     // Nobody can be reached at port 0, and asking for it throws.
     if (peer.port === 0) return
-    const response = respond(octets)
-    // The asker asks again if this one is lost, whatever lost it.
-    if (response) socket.send(response, peer.port, peer.address, ignore)
+    const response = respond(octets, { transport: 'udp', address: peer.address })
+    if (response === null) return
+    if (response instanceof Promise) void response.then((later) => send(later, peer))
+    else send(response, peer)
   })
   try {
+    // The look-up above does not wait, and so neither may this.
+    const listening = once(socket, 'listening')
     socket.bind(port, host)
-    await once(socket, 'listening')
+    await listening
   } catch (error) {
     socket.close()
     throw error
   }
-  socket.on('error', ignore)
+  socket.on('error', () => {})
   enlargeReceiveBuffer(socket)
-  return { close: () => new Promise((resolve) => socket.close(() => resolve())) }
+  return {
+    close: () => {
+      isOpen = false
+      return new Promise((resolve) => socket.close(() => resolve()))
+    },
+  }
 }
 
 function enlargeReceiveBuffer(socket: Socket): void {
@@ -38,5 +61,3 @@ function enlargeReceiveBuffer(socket: Socket): void {
     // The default serves too, with more loss under a burst.
   }
 }
-
-function ignore(): void {}

@@ -12,12 +12,13 @@ import {
   writeU16,
   writtenOctets,
 } from '../../formats/wire/writer.ts'
+import type { DomainName } from '../../model/domain-name.ts'
 import type { Answer, PlacedRrset } from './answer.ts'
-import type { Query, Rejected } from './parse-query.ts'
+import type { Asked, QueryEdns, Rejected } from './parse-query.ts'
 import type { Rrset } from './zone-data.ts'
 
 /** Octets of an OPT record without options. */
-const OPT_OCTETS = 11
+export const OPT_OCTETS = 11
 
 /** All responses are written here one after the other, and copied out. */
 const WRITER = createWriter({ size: 65536 })
@@ -27,7 +28,7 @@ const WRITER = createWriter({ size: 65536 })
  * or the needed glue does not fit, the rest is left out and TC is set (RFC 2181 section 9). The question is repeated octet for octet,
  * upper and lower case as they came.
  */
-export function writeResponse(query: Query, answer: Answer, limit: number): Buffer {
+export function writeResponse(query: Asked, answer: Answer, limit: number): Buffer {
   const writer = WRITER
   resetWriter(writer)
   beginMessage(writer)
@@ -37,10 +38,26 @@ export function writeResponse(query: Query, answer: Answer, limit: number): Buff
   const authorities = answers.complete ? writeSection(writer, answer.authorities, room) : NOTHING_MORE
   const glue = authorities.complete ? writeSection(writer, answer.glue, room) : NOTHING_MORE
   const additionals = glue.complete ? writeSection(writer, answer.additionals, room) : NOTHING_MORE
-  if (query.edns) writeOpt(writer, { udpSize: SAFE_UDP_OCTETS, version: 0, dnssecOk: query.edns.dnssecOk, options: [] }, answer.rcode)
+  if (query.edns) writeOwnOpt(writer, query.edns, answer.rcode)
   const flags = query.header.flags | FLAG.QR | (answer.authoritative ? FLAG.AA : 0) | (glue.complete ? 0 : FLAG.TC) | (answer.rcode & 0xf)
   putHeader(writer, query.header.id, flags, [1, answers.count, authorities.count, glue.count + additionals.count + (query.edns ? 1 : 0)])
   return Buffer.from(writtenOctets(writer))
+}
+
+/** A response without records: the question again, and a code (12 bits only where EDNS was asked with). */
+export function writeBare(query: Asked, rcode: number, flags = 0): Buffer {
+  const writer = WRITER
+  resetWriter(writer)
+  beginMessage(writer)
+  writeQuestion(writer, query)
+  if (query.edns) writeOwnOpt(writer, query.edns, rcode)
+  putHeader(writer, query.header.id, query.header.flags | FLAG.QR | flags | (rcode & 0xf), [1, 0, 0, query.edns ? 1 : 0])
+  return Buffer.from(writtenOctets(writer))
+}
+
+/** The OPT record of a response, the last of its records; its version is 0 whatever was asked with (RFC 6891 section 6.1.3). */
+export function writeOwnOpt(writer: WireWriter, asked: QueryEdns, rcode: number): void {
+  writeOpt(writer, { udpSize: SAFE_UDP_OCTETS, version: 0, dnssecOk: asked.dnssecOk, options: [] }, rcode)
 }
 
 /** The answer to what could not be read as a query: a header alone, never longer than what came. */
@@ -51,7 +68,7 @@ export function writeRejection({ header, rcode }: Rejected): Buffer {
   return octets
 }
 
-function writeQuestion(writer: WireWriter, query: Query): void {
+export function writeQuestion(writer: WireWriter, query: Asked): void {
   // Written once to make the name known for compression, then again with the letters as they came.
   const start = writer.offset
   writeName(writer, query.name, false)
@@ -82,18 +99,22 @@ function writeSection(writer: WireWriter, section: readonly PlacedRrset[], room:
 }
 
 function writeRrset(writer: WireWriter, { name, rrset }: PlacedRrset, room: number): boolean {
-  const { type, code, ttl, data } = rrset
-  const cached = isCompressible(type) ? null : encodedRdata(rrset)
-  for (let i = 0; i < data.length; i += 1) {
-    writeRecordHead(writer, name, code, CLASS.IN, ttl)
-    const octets = cached?.[i]
-    if (octets) {
-      writeU16(writer, octets.length)
-      writeOctets(writer, octets)
-    } else writeSized(writer, () => encodeRdata(type, data[i] ?? '', writer))
+  for (let i = 0; i < rrset.data.length; i += 1) {
+    writeRecord(writer, name, rrset, i)
     if (writer.offset > room) return false
   }
   return true
+}
+
+/** Writes one record of an RRset, by its place there. */
+export function writeRecord(writer: WireWriter, name: DomainName, rrset: Rrset, index: number): void {
+  const { type } = rrset
+  writeRecordHead(writer, name, rrset.code, CLASS.IN, rrset.ttl)
+  const octets = isCompressible(type) ? undefined : encodedRdata(rrset)[index]
+  if (octets) {
+    writeU16(writer, octets.length)
+    writeOctets(writer, octets)
+  } else writeSized(writer, () => encodeRdata(type, rrset.data[index] ?? '', writer))
 }
 
 function encodedRdata(rrset: Rrset): readonly Uint8Array[] {

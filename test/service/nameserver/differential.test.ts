@@ -142,7 +142,7 @@ const describeMessage = (message: Message): Comparable => ({
 const ours: { server?: NameServer; answers: Message[] } = { answers: [] }
 
 beforeAll(async () => {
-  const server = await startNameServer({ host: '127.0.0.1', port: 0 })
+  const server = await startNameServer({ host: '127.0.0.1', port: 0, limits: { responsesPerSecond: 0 } })
   for (const zone of RICH_ZONES) server.setZone(zone)
   ours.server = server
   ours.answers = await askAll(server.address.port)

@@ -1,0 +1,204 @@
+/**
+ * Tells secondaries that a zone has changed (RFC 1996): one errand for each zone and address, which sends over UDP, and again after
+ * longer and longer waits, until the secondary answers or the tries are used up. A change during an errand is taken up by it. One errand
+ * sends at most every `GAP`, so that a burst of changes is a NOTIFY at its beginning and one after its end.
+ *
+ * Messages come from the address the name server listens at, which is the one secondaries know their primary by, and from a port
+ * that the system picks, another one each time that nothing was under way. An answer counts if it comes from the address and port it
+ * went to, with the errand's identifier and question; an attacker off the path has to guess port and identifier, and wins only that one
+ * NOTIFY is not repeated.
+ */
+import { randomInt } from 'node:crypto'
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
+import { isIPv6 } from 'node:net'
+import { decodeMessage } from '../../formats/wire/decode-message.ts'
+import { encodeMessage } from '../../formats/wire/encode-message.ts'
+import { CLASS, createQuery, OPCODE, rcodeName } from '../../formats/wire/message.ts'
+import type { DomainName } from '../../model/domain-name.ts'
+import { canonicalAddress } from './client-address.ts'
+
+export interface NotifierOptions {
+  /** The address to send from; one that stands for all addresses leaves it to the system. */
+  readonly host: string
+  /** The port secondaries listen at. */
+  readonly port: number
+  /** Milliseconds to wait for an answer to each try; as many tries. */
+  readonly waits?: readonly number[]
+  /** Told of the end of each errand. */
+  readonly onEnd?: (outcome: NotifyOutcome) => void
+}
+
+export interface NotifyOutcome {
+  readonly zone: DomainName
+  readonly address: string
+  readonly serial: number
+  /** The code of the answer; null where none came. */
+  readonly rcode: string | null
+}
+
+/** What a secondary is told: a zone and its SOA. */
+export interface ZoneNews {
+  readonly zone: DomainName
+  readonly serial: number
+  readonly soa: { readonly ttl: number; readonly data: string }
+}
+
+export interface Notifier {
+  /** Addresses in their canonical form. */
+  notify(news: ZoneNews, addresses: Iterable<string>): void
+  /** Ends all errands of a zone but those to the addresses given. */
+  forget(zone: DomainName, except?: ReadonlySet<string>): void
+  close(): void
+}
+
+/** A minute in all: a secondary that is restarted hears of it; one that is away longer asks for itself when it is back. */
+const WAITS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000]
+
+/** Milliseconds between the messages of one errand at least. */
+const GAP = 500
+
+/** Messages in one go, and milliseconds between: thousands of zones are not told in one burst that no network would carry. */
+const BURST = 50
+const PACE = 10
+
+interface Errand {
+  readonly address: string
+  news: ZoneNews
+  id: number
+  tries: number
+  /** When it sent last, in milliseconds of the process; null before. */
+  sentAt: number | null
+  /** Done, and kept only so that the next one does not come too soon. */
+  done: boolean
+  timer: NodeJS.Timeout | null
+}
+
+export function createNotifier({ host, port, waits = WAITS, onEnd }: NotifierOptions): Notifier {
+  const errands = new Map<DomainName, Map<string, Errand>>()
+  const outbox = new Set<Errand>()
+  let pacing: NodeJS.Timeout | null = null
+  const sockets = createSockets(host, (octets, peer) => take(octets, peer))
+
+  const at = (errand: Errand, afterMs: number, work: (errand: Errand) => void): void => {
+    if (errand.timer !== null) clearTimeout(errand.timer)
+    errand.timer = setTimeout(work, Math.max(0, afterMs), errand)
+  }
+
+  const queue = (errand: Errand): void => {
+    outbox.add(errand)
+    pacing ??= setTimeout(sendSome, 0)
+  }
+
+  const sendSome = (): void => {
+    pacing = null
+    let sent = 0
+    for (const errand of outbox) {
+      if (sent === BURST) break
+      sent += 1
+      outbox.delete(errand)
+      send(errand)
+    }
+    if (outbox.size > 0) pacing = setTimeout(sendSome, PACE)
+  }
+
+  const send = (errand: Errand): void => {
+    const wait = waits[errand.tries]
+    if (wait === undefined) {
+      end(errand, null)
+      return
+    }
+    errand.tries += 1
+    errand.sentAt = performance.now()
+    at(errand, wait, queue)
+    sockets.send(writeNotify(errand), errand.address, port)
+  }
+
+  const end = (errand: Errand, rcode: string | null): void => {
+    const { news, address } = errand
+    errand.done = true
+    at(errand, restOf(errand), remove)
+    onEnd?.({ zone: news.zone, address, serial: news.serial, rcode })
+  }
+
+  const remove = (errand: Errand): void => {
+    const { news, address, timer } = errand
+    if (timer !== null) clearTimeout(timer)
+    outbox.delete(errand)
+    const ofZone = errands.get(news.zone)
+    ofZone?.delete(address)
+    if (ofZone?.size === 0) errands.delete(news.zone)
+    if (errands.size === 0) sockets.close()
+  }
+
+  const take = (octets: Buffer, peer: RemoteInfo): void => {
+    const message = decodeMessage(octets)
+    if (!message.ok || peer.port !== port) return
+    const { id, response, opcode, questions, rcode } = message.value
+    const [question] = questions
+    if (!response || opcode !== OPCODE.NOTIFY || questions.length !== 1 || question?.type !== 'SOA' || question.class !== CLASS.IN) return
+    const errand = errands.get(question.name)?.get(canonicalAddress(peer.address) ?? '')
+    if (!errand || errand.done || errand.tries === 0 || errand.id !== id) return
+    outbox.delete(errand)
+    end(errand, rcodeName(rcode))
+  }
+
+  return {
+    notify: (news, addresses) => {
+      for (const address of addresses) {
+        const ofZone = errands.get(news.zone) ?? new Map<string, Errand>()
+        errands.set(news.zone, ofZone)
+        const errand = ofZone.get(address) ?? { address, news, id: 0, tries: 0, sentAt: null, done: false, timer: null }
+        ofZone.set(address, errand)
+        // An answer to what was sent before says nothing of what is new.
+        Object.assign(errand, { news, id: randomInt(0x10000), tries: 0, done: false })
+        at(errand, restOf(errand), queue)
+      }
+    },
+    forget: (zone, except) => {
+      for (const errand of [...(errands.get(zone)?.values() ?? [])]) if (!except?.has(errand.address)) remove(errand)
+    },
+    close: () => {
+      for (const zone of [...errands.keys()]) for (const errand of [...(errands.get(zone)?.values() ?? [])]) remove(errand)
+      if (pacing !== null) clearTimeout(pacing)
+    },
+  }
+}
+
+const restOf = ({ sentAt }: Errand): number => (sentAt === null ? 0 : sentAt + GAP - performance.now())
+
+/** With the SOA as a hint (RFC 1996 section 3.7). */
+function writeNotify({ id, news: { zone, soa } }: Errand): Buffer {
+  const answer = { name: zone, type: 'SOA', class: CLASS.IN, ttl: soa.ttl, data: soa.data }
+  const query = createQuery(id, { name: zone, type: 'SOA' })
+  return encodeMessage({ ...query, opcode: OPCODE.NOTIFY, authoritative: true, answers: [answer], edns: null })
+}
+
+/** A socket of each family, opened when there is something to send. */
+function createSockets(host: string, onMessage: (octets: Buffer, peer: RemoteInfo) => void) {
+  const open = new Map<'udp4' | 'udp6', Socket>()
+  const socketOf = (type: 'udp4' | 'udp6'): Socket => {
+    const existing = open.get(type)
+    if (existing) return existing
+    const socket = createSocket({ type, ipv6Only: true })
+    open.set(type, socket)
+    socket.on('message', onMessage)
+    // What is not sent is not answered, and is tried again with a new socket.
+    socket.on('error', () => {
+      if (open.get(type) === socket) open.delete(type)
+      socket.close()
+    })
+    const isOfHost = (type === 'udp6') === isIPv6(host)
+    socket.bind({ port: 0, ...(isOfHost ? { address: host } : {}) })
+    return socket
+  }
+  return {
+    send: (octets: Buffer, address: string, port: number): void => {
+      // An address that cannot be reached is like one that does not answer.
+      socketOf(isIPv6(address) ? 'udp6' : 'udp4').send(octets, port, address, () => {})
+    },
+    close: (): void => {
+      for (const socket of open.values()) socket.close()
+      open.clear()
+    },
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * Responses over UDP that can be given again to the same question, found by the question's octets, before anything of the query is
+ * understood. The identifier, RD and CD, and the question in the letters of the asker are put in; everything else of the response depends on
+ * nothing but what the key holds. A response is forgotten with the first of its zones that changes.
+ */
+import { CLASS, FLAG, HEADER_OCTETS, SAFE_UDP_OCTETS } from '../../formats/wire/message.ts'
+import { META_TYPE } from '../../formats/wire/type-code.ts'
+import type { ZoneData } from './zone-data.ts'
+
+export interface KeptResponse {
+  readonly octets: Buffer
+  readonly zones: readonly ZoneData[]
+  /** A hash of what it is about, for limits on how often it is given. */
+  readonly about: number
+}
+
+export interface ResponseCache {
+  find(key: string): KeptResponse | undefined
+  keep(key: string, response: KeptResponse): void
+  /** Forgets all: a zone has come or gone. */
+  clear(): void
+}
+
+/** `isServed` tells whether this version of a zone still is. `maxOctets` bounds the memory, roughly. */
+export function createResponseCache(isServed: (zone: ZoneData) => boolean, maxOctets: number): ResponseCache {
+  // Two generations: when the young one is full the elder goes, and what is still asked for moves from it in time.
+  let young = new Map<string, KeptResponse>()
+  let elder = new Map<string, KeptResponse>()
+  let octets = 0
+
+  const add = (key: string, response: KeptResponse): void => {
+    octets += response.octets.length + key.length + ENTRY_OCTETS
+    if (octets > maxOctets / 2) {
+      elder = young
+      young = new Map()
+      octets = 0
+    }
+    young.set(key, response)
+  }
+  return {
+    find: (key) => {
+      let kept = young.get(key)
+      if (kept === undefined) {
+        kept = elder.get(key)
+        if (kept === undefined) return undefined
+        elder.delete(key)
+        add(key, kept)
+      }
+      if (kept.zones.every(isServed)) return kept
+      young.delete(key)
+      return undefined
+    },
+    keep: (key, response) => {
+      // Out of the pool that small buffers share, of which each would hold a block.
+      const own = Buffer.allocUnsafeSlow(response.octets.length)
+      response.octets.copy(own)
+      add(key, { ...response, octets: own })
+    },
+    clear: () => {
+      young = new Map()
+      elder = new Map()
+      octets = 0
+    },
+  }
+}
+
+/** What an entry takes beside its octets: objects, a place in a map, a list of zones. */
+const ENTRY_OCTETS = 400
+
+/** Without EDNS, with EDNS, with EDNS and DO. */
+const SUFFIXES = ['0', '1', '2'] as const
+
+const LOWER_CASE = Uint8Array.from({ length: 256 }, (_, octet) => (octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet))
+
+const SCRATCH = Buffer.alloc(260)
+
+/**
+ * The key of a query: its question with the name in lower case, and what its EDNS asks for. Null for a message that is not the plainest
+ * query of class IN there is, or says a size that another response could be cut for.
+ */
+export function responseKey(query: Buffer): string | null {
+  const { length } = query
+  if (length < HEADER_OCTETS + 5 || (query[2] as number) & 0xf8) return null
+  if (query[4] !== 0 || query[5] !== 1 || query[6] || query[7] || query[8] || query[9] || query[10]) return null
+  const end = copyQuestion(query)
+  if (end === 0) return null
+  const suffix = query[11] === 0 ? (end === length ? SUFFIXES[0] : null) : query[11] === 1 ? optSuffix(query, end) : null
+  return suffix === null ? null : SCRATCH.toString('latin1', 0, end - HEADER_OCTETS) + suffix
+}
+
+/** Copies the question, its name in lower case; returns where it ends in the query, 0 where it is not an ordinary one. */
+function copyQuestion(query: Buffer): number {
+  let at = HEADER_OCTETS
+  let to = 0
+  for (;;) {
+    const label = query[at]
+    if (label === undefined || label > 63 || to + label > 254) return 0
+    SCRATCH[to] = label
+    at += 1
+    to += 1
+    if (label === 0) break
+    if (at + label > query.length) return 0
+    for (const next = at + label; at < next; at += 1, to += 1) SCRATCH[to] = LOWER_CASE[query[at] as number] as number
+  }
+  if (at + 4 > query.length || query[at + 2] !== 0 || query[at + 3] !== CLASS.IN) return 0
+  for (let i = 0; i < 4; i += 1) SCRATCH[to + i] = query[at + i] as number
+  return at + 4
+}
+
+function optSuffix(query: Buffer, at: number): string | null {
+  // Root, type OPT, size, extended RCODE, version, flags, length.
+  if (at + 11 > query.length || query[at] !== 0 || query[at + 1] !== 0 || query[at + 2] !== META_TYPE.OPT) return null
+  if (query.readUInt16BE(at + 3) < SAFE_UDP_OCTETS || query[at + 6] !== 0) return null
+  const end = at + 11 + query.readUInt16BE(at + 9)
+  let option = at + 11
+  while (option + 4 <= end && end <= query.length) option += 4 + query.readUInt16BE(option + 2)
+  if (option !== end || end !== query.length) return null
+  return (query[at + 7] as number) & 0x80 ? SUFFIXES[2] : SUFFIXES[1]
+}
+
+const RD = FLAG.RD >> 8
+
+/** The kept response as the answer to a query that has its key. */
+export function repeatResponse({ octets }: KeptResponse, key: string, query: Buffer): Buffer {
+  const response = Buffer.allocUnsafe(octets.length)
+  octets.copy(response)
+  const [flags, moreFlags] = [octets[2] as number, octets[3] as number]
+  response[0] = query[0] as number
+  response[1] = query[1] as number
+  response[2] = (flags & ~RD) | ((query[2] as number) & RD)
+  response[3] = (moreFlags & ~FLAG.CD) | ((query[3] as number) & FLAG.CD)
+  const end = HEADER_OCTETS + key.length - 1
+  for (let i = HEADER_OCTETS; i < end; i += 1) response[i] = query[i] as number
+  return response
+}
