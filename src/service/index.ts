@@ -9,15 +9,16 @@ import { createRateLimiter, DEFAULT_RATE_LIMITS, type RateLimits } from './api/r
 import type { Limits } from './api/route.ts'
 import { clockText } from './clock-text.ts'
 import { prepareUsers } from './first-start.ts'
-import { type NameServer, startNameServer } from './nameserver/name-server.ts'
-import type { LogOptions } from './operations/log.ts'
+import { type NameServer, type NameServerLimits, startNameServer } from './nameserver/name-server.ts'
+import type { NotifyOutcome } from './nameserver/notifier.ts'
+import type { Log, LogOptions } from './operations/log.ts'
 import type { Metrics } from './operations/metrics.ts'
 import { startOperations } from './operations/operations.ts'
 import type { Seed } from './seed/seed.ts'
 import { openDatabase } from './store/open-database.ts'
 import { createTimers } from './timers.ts'
 import type { TransferLimits } from './transfers/transfer-zone.ts'
-import { createTransfers } from './transfers/transfers.ts'
+import { createTransfers, type Transfers } from './transfers/transfers.ts'
 import { createZoneRenderer } from './zone/zone-renderer.ts'
 
 export interface ServiceOptions {
@@ -46,6 +47,8 @@ export interface ServiceOptions {
   /** Transfers zones only from addresses of the public Internet: for users who are not trusted with the service's own network. */
   readonly publicPeersOnly?: boolean
   readonly transferLimits?: Partial<TransferLimits>
+  /** What the name server bears. */
+  readonly nameServerLimits?: Partial<NameServerLimits>
   readonly limits?: Partial<Limits>
   /** How many requests one caller may make; unless given, only requests with invalid tokens are limited. */
   readonly rateLimits?: Partial<RateLimits>
@@ -119,15 +122,26 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     stops.push(() => database.close())
     const now = (): string => clockText(clock())
 
-    nameServer = options.dns && (await startNameServer({ ...options.dns, onAnswer: metrics.query }))
+    const { peerPort: port = 53, publicPeersOnly: publicOnly = false, transferAddresses: localAddresses = [] } = options
+    let transfers: Transfers | null = null
+    nameServer =
+      options.dns &&
+      (await startNameServer({
+        ...options.dns,
+        limits: options.nameServerLimits ?? {},
+        peerPort: port,
+        onAnswer: metrics.query,
+        onNotify: (zone, address) => transfers?.notify(zone, address) ?? null,
+        onNotified: (outcome) => logNotified(log, outcome),
+        onError,
+      }))
     if (nameServer) stops.push(nameServer.close)
     const renderer = createZoneRenderer({ database, nsNames, clock, onError, ...publisherOf(nameServer, metrics) })
     stops.push(() => renderer.close())
     await renderer.start()
 
-    const { peerPort: port = 53, publicPeersOnly: publicOnly = false, transferAddresses: localAddresses = [] } = options
     const rules = { port, publicOnly, localAddresses }
-    const transfers = createTransfers({
+    transfers = createTransfers({
       database,
       timers,
       rules,
@@ -175,6 +189,11 @@ const publisherOf = (nameServer: NameServer | null, metrics: Metrics) => ({
   },
   onRemoved: (name: DomainName) => nameServer?.removeZone(name),
 })
+
+function logNotified(log: Log, outcome: NotifyOutcome): void {
+  if (outcome.rcode === 'NOERROR') log.debug(outcome, 'secondary notified')
+  else log.warn(outcome, outcome.rcode === null ? 'secondary does not answer NOTIFY' : 'secondary refuses NOTIFY')
+}
 
 /** Milliseconds that requests under way have to end when the service stops. */
 const GRACE = 10_000

@@ -26,6 +26,8 @@ export interface NameServerOptions {
   readonly notifyWaits?: readonly number[]
   /** Decides on each NOTIFY received; without it, all are refused. */
   readonly onNotify?: OnNotify
+  /** Told of what goes wrong inside; the message it concerns is answered by SERVFAIL. */
+  readonly onError?: (error: unknown) => void
   /** Told of the end of each NOTIFY sent. */
   readonly onNotified?: (outcome: NotifyOutcome) => void
   /** Told of every message: the name of the answer's response code, null where none was sent. */
@@ -97,6 +99,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
     },
     slots: createTransferSlots(limits.transfers),
     onNotify: boundPending(options.onNotify ?? (() => 'refused')),
+    onError: options.onError ?? (() => {}),
   }
 
   const answerUdp = (query: Buffer, client: Client): Buffer | Promise<Buffer> | null => {
@@ -169,12 +172,12 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
 
 const NOBODY: ReadonlySet<string> = new Set()
 
-function boundPending(onNotify: OnNotify): Served['onNotify'] {
+function boundPending(onNotify: OnNotify): OnNotify {
   let pending = 0
   return (...notify) => {
     if (pending >= PENDING_NOTIFY) return null
     const verdict = onNotify(...notify)
-    if (typeof verdict === 'string') return verdict
+    if (verdict === null || typeof verdict === 'string') return verdict
     pending += 1
     return verdict.finally(() => {
       pending -= 1

@@ -13,16 +13,16 @@ export interface Served {
   readonly zones: ReadonlyMap<DomainName, ZoneData>
   readonly transferZone: (name: DomainName) => TransferZone | undefined
   readonly slots: TransferSlots
-  /** Null where there is no time for it; who sent it sends it again. */
-  readonly onNotify: (...notify: Parameters<OnNotify>) => ReturnType<OnNotify> | null
+  readonly onNotify: OnNotify
+  readonly onError: (error: unknown) => void
 }
 
 /**
  * Decides on word that a zone has changed (RFC 1996 section 3.7): `accepted` is NOERROR; `refused`, from an address that is no primary
  * of the zone, REFUSED; `unknown`, of a zone that is transferred from nowhere, NOTAUTH. The address is in its canonical form; the serial is
- * what the message tells, null where it tells none.
+ * what the message tells, null where it tells none. Null is no answer: who sent it sends it again.
  */
-export type OnNotify = (zone: DomainName, address: string, serial: number | null) => NotifyVerdict | Promise<NotifyVerdict>
+export type OnNotify = (zone: DomainName, address: string, serial: number | null) => NotifyVerdict | Promise<NotifyVerdict> | null
 
 export type NotifyVerdict = 'accepted' | 'refused' | 'unknown'
 
@@ -46,7 +46,8 @@ export function respond(served: Served, octets: Uint8Array, client: Client): Rep
   try {
     if (query.edns && query.edns.version > 0) return reply(writeBare(query, RCODE.BADVERS), 'version')
     return query.kind === 'notify' ? answerNotify(served, query, client) : answerQuery(served, query, client)
-  } catch {
+  } catch (error) {
+    served.onError(error)
     return reply(writeBare(query, RCODE.SERVFAIL), 'fault')
   }
 }
@@ -100,7 +101,10 @@ function answerNotify(served: Served, query: Notify, client: Client): Reply {
   if (typeof verdict === 'string') return reply(write(NOTIFY_RCODES[verdict]), 'notify')
   const message = verdict.then(
     (later) => write(NOTIFY_RCODES[later]),
-    () => write(RCODE.SERVFAIL),
+    (error) => {
+      served.onError(error)
+      return write(RCODE.SERVFAIL)
+    },
   )
   return reply(message, 'notify')
 }
