@@ -21,6 +21,7 @@
  */
 import { compareRecords, type DefinedRecord, type ExistingRecord, type ResourceRecord } from '../model/record.ts'
 import { findKnots } from './call-graph.ts'
+import { closableGaps } from './closable-gaps.ts'
 import { type Continuity, pointerOf } from './continuity.ts'
 import type { ZoneDifference } from './diff-zone.ts'
 import { type OrderEdges, orderEdges, type Ranks, staysInSet } from './order-edges.ts'
@@ -41,7 +42,13 @@ export interface LeastCalls {
   readonly proved: boolean
 }
 
-export function leastCalls(difference: ZoneDifference, continuity: Continuity, prefer: Preference): LeastCalls {
+/** With `gaps` to be closed, records are also paired anew where that may close them; whether it has is seen when the calls are ordered. */
+export function leastCalls(
+  difference: ZoneDifference,
+  continuity: Continuity,
+  prefer: Preference,
+  gaps: 'leave' | 'close' = 'leave',
+): LeastCalls {
   const paired = pairRecords(difference.removed, difference.added)
   const order = (calls: readonly Call[], ranks: Ranks | null): OrderEdges => orderEdges(calls, difference, continuity, ranks)
   const knotted = (calls: readonly Call[], edges: OrderEdges): Call[] =>
@@ -49,7 +56,7 @@ export function leastCalls(difference: ZoneDifference, continuity: Continuity, p
 
   let calls = inReadingOrder(paired)
   let edges = order(calls, null)
-  let knot = knotted(calls, edges)
+  let knot = [...knotted(calls, edges), ...(gaps === 'close' ? closableGaps(calls, edges, difference, continuity) : [])]
   let proved = true
   const inKnots = new Set<ResourceRecord>()
   while (knot.length > 0) {

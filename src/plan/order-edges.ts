@@ -18,8 +18,10 @@ export interface OrderEdges {
   readonly hard: readonly Set<number>[]
   readonly continuity: readonly Set<number>[]
   readonly courtesy: readonly Set<number>[]
-  /** Names that are pointed at throughout and cannot change hands without a gap. */
+  /** RRsets and names pointed at throughout that cannot change hands without a gap. */
   unavoidable: number
+  /** Of these, the calls about each name that only pointers changed in place point at: other calls might point elsewhere for that while. */
+  readonly gaps: number[][]
 }
 
 /** Positions of calls in an order in which every call is safe; a call without one was not part of it. */
@@ -36,11 +38,11 @@ export function orderEdges(
   ranks: Ranks | null = null,
 ): OrderEdges {
   const none = (): Set<number>[] => calls.map(() => new Set<number>())
-  const edges: OrderEdges = { hard: none(), continuity: none(), courtesy: none(), unavoidable: 0 }
+  const edges: OrderEdges = { hard: none(), continuity: none(), courtesy: none(), unavoidable: 0, gaps: [] }
   const index = indexCalls(calls)
   const pick = picker(calls, ranks)
   addExclusivity(calls, edges.hard)
-  addContinuingSets(calls, index, continuity, pick, edges.continuity)
+  addContinuingSets(calls, index, continuity, pick, edges)
   addTargets(calls, index, difference, continuity, pick, ranks, edges)
   return edges
 }
@@ -124,7 +126,7 @@ function addContinuingSets(
   index: CallIndex,
   continuity: Continuity,
   pick: Picker,
-  edges: readonly Set<number>[],
+  edges: OrderEdges,
 ): void {
   for (const [name, going] of index.goesFrom) {
     const coming = index.comesTo.get(name)
@@ -134,11 +136,15 @@ function addContinuingSets(
       if (index.heldTypes.get(name)?.has(type) || has(continuity.standing.sets, key)) continue
       const comes = coming.filter((at) => rrsetKey(desiredOf(calls, at)) === key)
       const goer = existingOf(calls, goes[0] as number)
+      if (comes.length === 0) continue
       // Where the two cannot stand side by side, a gap cannot be avoided.
-      if (comes.length === 0 || comes.some((at) => clash(goer, desiredOf(calls, at)))) continue
+      if (comes.some((at) => clash(goer, desiredOf(calls, at)))) {
+        edges.unavoidable += 1
+        continue
+      }
       const before = pick.first(comes)
       const after = pick.last(goes)
-      if (before !== after) edges[after]?.add(before)
+      if (before !== after) edges.continuity[after]?.add(before)
     }
   }
 }
@@ -158,6 +164,8 @@ interface Target {
   readonly leaves: number[]
   /** A pointer stays at it throughout, and must not miss it. */
   stays: boolean
+  /** Calls that change such a pointer in place. */
+  readonly inPlace: number[]
 }
 
 function addTargets(
@@ -170,13 +178,16 @@ function addTargets(
   edges: OrderEdges,
 ): void {
   for (const target of targetsOf(calls, index, difference, continuity).values()) {
-    const { name, need } = target
+    const { name, need, inPlace } = target
+    const isPointedAt = target.stays || inPlace.length > 0
     if (has(continuity.standing.names, needKey(name, need)) || isHeldInPlace(index, name, need)) continue
     const arrivals = (index.comesTo.get(name) ?? []).filter((at) => satisfies(desiredOf(calls, at), need))
     const departures = (index.goesFrom.get(name) ?? []).filter((at) => satisfies(existingOf(calls, at), need))
     if (arrivals.length > 0 && departures.length > 0) {
-      if (clashes(calls, departures, arrivals)) edges.unavoidable += target.stays ? 1 : 0
-      else if (target.stays || overlapsInRank(calls, departures, arrivals, ranks)) {
+      if (clashes(calls, departures, arrivals)) {
+        if (isPointedAt) edges.unavoidable += 1
+        if (!target.stays && inPlace.length > 0) edges.gaps.push([...inPlace, ...departures, ...arrivals])
+      } else if (isPointedAt || overlapsInRank(calls, departures, arrivals, ranks)) {
         overlap(calls, target, arrivals, departures, continuity, pick, edges)
         continue
       }
@@ -204,6 +215,7 @@ function overlap(
 ): void {
   const guarded =
     target.stays ||
+    target.inPlace.length > 0 ||
     target.comes.some((at) => continuity.isGuarded(desiredOf(calls, at), 'after')) ||
     target.leaves.some((at) => continuity.isGuarded(existingOf(calls, at), 'before'))
   addEdge(guarded ? edges.continuity : edges.courtesy, pick.last(departures), pick.first(arrivals))
@@ -233,7 +245,7 @@ function targetsOf(calls: readonly Call[], index: CallIndex, difference: ZoneDif
     const key = needKey(pointer.target, pointer.need)
     let target = targets.get(key)
     if (!target) {
-      target = { name: pointer.target, need: pointer.need, comes: [], leaves: [], stays: false }
+      target = { name: pointer.target, need: pointer.need, comes: [], leaves: [], stays: false, inPlace: [] }
       targets.set(key, target)
     }
     return target
@@ -245,7 +257,7 @@ function targetsOf(calls: readonly Call[], index: CallIndex, difference: ZoneDif
     // A pointer that keeps its target in place misses it only if it is there on both sides; else it leaves what goes, or comes to what comes.
     const same = before && after && before.target === after.target && existing && desired && rrsetKey(existing) === rrsetKey(desired)
     if (same && moves(before.target) && continuity.isGuarded(existing, 'before') && continuity.isGuarded(desired, 'after')) {
-      targetOf(before).stays = true
+      targetOf(before).inPlace.push(at)
       return
     }
     if (before && moves(before.target) && !(same && !continuity.isGuarded(existing, 'before'))) targetOf(before).leaves.push(at)

@@ -11,6 +11,7 @@
  * something. So where calls come before continuity the number is that without the limit.
  */
 import { type CallOrder, orderCalls, withoutCircles } from './change-order.ts'
+import { closableGaps } from './closable-gaps.ts'
 import { analyseContinuity, type Continuity } from './continuity.ts'
 import type { ZoneDifference } from './diff-zone.ts'
 import { explainSplits } from './explain-splits.ts'
@@ -56,7 +57,7 @@ export interface Candidate extends PlannedCalls {
 
 function best(task: Task, prefer: Preference): Candidate {
   const { difference, continuity, headroom } = task
-  const least = leastCalls(difference, continuity, prefer)
+  const least = leastOf(task, prefer)
   if (least.calls.reduce((sum, call) => sum + (call.existing === null ? 1 : 0), 0) <= headroom) return candidateOf(least, headroom, null)
   const ordered = orderInRoom(least, task)
   const plain = candidateOf(least, headroom, ordered.way)
@@ -73,6 +74,15 @@ function best(task: Task, prefer: Preference): Candidate {
   const state = zoneState(difference, continuity, headroom)
   const greedy = anew(task, scheduleGreedily(difference.removed, difference.added, state, safetyOf(state, prefer)), asFew)
   return better(better(plain, changed), greedy)
+}
+
+/** The fewest calls without a thought for room; those that close gaps where they do. */
+function leastOf({ difference, continuity }: Task, prefer: Preference): LeastCalls {
+  const least = leastCalls(difference, continuity, prefer)
+  if (prefer === 'calls' || closableGaps(least.calls, least.edges, difference, continuity).length === 0) return least
+  const closing = leastCalls(difference, continuity, prefer, 'close')
+  const gapsOf = ({ calls, edges }: LeastCalls): number => orderCalls(calls, edges, Number.POSITIVE_INFINITY, null).interruptions
+  return gapsOf(closing) < gapsOf(least) ? closing : least
 }
 
 type Layers = readonly ('continuity' | 'courtesy')[]

@@ -13,11 +13,13 @@ import {
   failuresOf,
   finalLines,
   isSound,
+  movingCase,
   planCase,
   randomCase,
   recordOf,
   showPlanned,
   stagesOfCase,
+  tightCase,
   tradingCase,
   waitsOf,
   type ZoneCase,
@@ -71,6 +73,8 @@ describe('small zones, in every order', () => {
     ['a few names with much at each', 1500, (random) => randomCase(random, ['a', 'b', 'c'], 8)],
     ['names that trade what they hold', 2500, (random) => tradingCase(random)],
     ['a zone that is full, or nearly', 2500, (random) => limited(random.chance(0.5) ? randomCase(random) : tradingCase(random), random)],
+    ['a full zone, where something has to come before another goes', 1200, (random) => tightCase(random, random.pick([0, 0, 0, 1, 2, 3]))],
+    ['names that move with their pointers', 1000, (random) => movingCase(random)],
   ]
   it.each(suites)(
     '%s',

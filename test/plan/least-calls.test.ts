@@ -3,7 +3,18 @@ import { describe, expect, it } from 'vitest'
 import { leastCallsByForce, lowerBound } from '../support/least-calls-by-force.ts'
 import { ORIGIN } from '../support/plan.ts'
 import { type Random, rounds, seededRandom } from '../support/random.ts'
-import { failuresOf, isSound, planCase, randomCase, showPlanned, stagesOfCase, tradingCase, type ZoneCase } from '../support/zone-cases.ts'
+import {
+  failuresOf,
+  isSound,
+  movingCase,
+  planCase,
+  randomCase,
+  showPlanned,
+  stagesOfCase,
+  tightCase,
+  tradingCase,
+  type ZoneCase,
+} from '../support/zone-cases.ts'
 
 const MOST = 6
 
@@ -22,8 +33,11 @@ function faultOf(zone: ZoneCase): string | null {
   const halves = plan.changes.filter((change) => change.subject === 'record' && change.split !== undefined).length
   const splits = continuous - lowerBound(stagesOfCase(zone))
   if (halves !== 2 * splits) return `${splits} updates are split, and ${halves} changes say that they are halves of one`
-  const fewest = planCase(zone, { prefer: 'calls' }).calls.total
-  if (fewest !== least.accepted) return `${least.accepted} accepted calls are enough, the plan that prefers calls has ${fewest}`
+  const few = planCase(zone, { prefer: 'calls' })
+  if (few.calls.total !== least.accepted)
+    return `${least.accepted} accepted calls are enough, the plan that prefers calls has ${few.calls.total}`
+  const interrupts = few.diagnostics.some(({ code }) => code === 'interruption')
+  if (interrupts && least.continuous === least.accepted) return 'preferring calls interrupts, and it need not with as few calls'
   return null
 }
 
@@ -32,6 +46,7 @@ describe('classics', () => {
     name: string
     existing: string
     desired: string
+    limit?: number
     /** Fewest calls of an accepted sequence, and of one that is continuous too. */
     accepted: number
     continuous: number | null
@@ -150,6 +165,45 @@ describe('classics', () => {
       continuous: 2,
     },
     {
+      name: 'a pointer turns to another name while its own changes its type',
+      existing: 'c A 192.0.2.2\nb MX 10 c',
+      desired: 'c CNAME host.example.net.\nb MX 20 c\nb MX 20 @',
+      accepted: 4,
+      continuous: 4,
+    },
+    {
+      name: 'an A renamed while a CNAME follows it, in a full zone: no order avoids the gap',
+      existing: 'a A 192.0.2.1\nwww CNAME a',
+      desired: 'b A 192.0.2.1\nwww CNAME b',
+      limit: 2,
+      accepted: 2,
+      continuous: null,
+    },
+    {
+      name: 'an A renamed while a CNAME follows it, in a full zone: a text that goes makes room at no cost',
+      existing: 'a A 192.0.2.1\nwww CNAME a\nc TXT "x"',
+      desired: 'b A 192.0.2.1\nwww CNAME b',
+      limit: 3,
+      accepted: 3,
+      continuous: 4,
+    },
+    {
+      name: 'an A renamed while a CNAME follows it, in a full zone: a renamed text is split for room',
+      existing: 'a A 192.0.2.1\nwww CNAME a\nc TXT "x"',
+      desired: 'b A 192.0.2.1\nwww CNAME b\nd TXT "x"',
+      limit: 3,
+      accepted: 3,
+      continuous: 5,
+    },
+    {
+      name: 'addresses, mail and texts move around in a full zone',
+      existing: '@ A 192.0.2.1\nc MX 20 a\nc TXT "y"\nb MX 20 b\nb TXT "x"\na CNAME @',
+      desired: '@ 300 MX 20 a\n@ TXT "y"\nc MX 20 b\nc TXT "x"\nb CNAME @\na A 192.0.2.1',
+      limit: 6,
+      accepted: 6,
+      continuous: 8,
+    },
+    {
       name: 'of three equal records two are too many',
       existing: 'a A 192.0.2.1\na A 192.0.2.1\na A 192.0.2.1',
       desired: 'a A 192.0.2.1\nb A 192.0.2.1\nc A 192.0.2.1',
@@ -157,11 +211,11 @@ describe('classics', () => {
       continuous: 2,
     },
   ]
-  it.each(cases)('$name', ({ existing, desired, accepted, continuous }) => {
+  it.each(cases)('$name', ({ existing, desired, limit = null, accepted, continuous }) => {
     const lines = (text: string): string[] => text.split('\n')
-    const zone: ZoneCase = { existing: lines(existing), desired: lines(desired), limit: null }
+    const zone: ZoneCase = { existing: lines(existing), desired: lines(desired), limit }
     expect(isSound(zone)).toBe(true)
-    expect(leastCallsByForce(stagesOfCase(zone), ORIGIN, null)).toEqual({ accepted, continuous })
+    expect(leastCallsByForce(stagesOfCase(zone), ORIGIN, limit)).toEqual({ accepted, continuous })
     expect(faultOf(zone), showPlanned(zone)).toBeNull()
   })
 })
@@ -180,6 +234,8 @@ describe('random zones', () => {
         return { ...zone, limit: least + random.below(4) }
       },
     ],
+    ['a full zone, where something has to come before another goes', 2000, (random) => tightCase(random, random.pick([0, 0, 0, 1, 2, 3]))],
+    ['names that move with their pointers', 2000, (random) => movingCase(random)],
   ]
   it.each(suites)(
     '%s',

@@ -272,6 +272,79 @@ export function tradingCase(random: Random, names: readonly string[] = NAMES): Z
   return { existing, desired, limit: null }
 }
 
+/** Names that move to other names, with the pointers at them: what comes has to come before what goes, also where there is hardly room. */
+export function movingCase(random: Random, names: readonly string[] = NAMES): ZoneCase {
+  const existing: string[] = []
+  for (let i = 2 + random.below(5); i > 0; i -= 1) {
+    const line = randomLine(random, names, existing)
+    if (line !== null) existing.push(line)
+  }
+  const shuffled = random.shuffle([...names, 'e', 'f'])
+  const moved = new Map(names.map((name, index) => [name, random.chance(0.3) ? name : (shuffled[index] as string)]))
+  const desired: string[] = []
+  const add = (line: string | null): void => {
+    if (line !== null && fits(line, desired)) desired.push(line)
+  }
+  for (const line of existing) {
+    const words = line.split(' ').map((word, index) => (index === 0 || random.chance(0.8) ? (moved.get(word) ?? word) : word))
+    if (random.chance(0.9)) add(words.join(' '))
+  }
+  for (let i = random.below(3); i > 0; i -= 1) add(randomLine(random, names, desired))
+  return { existing, desired, limit: null }
+}
+
+/** Changes that need a record to come before another goes, among others that may give room for it. */
+const NEEDS_ROOM: readonly (readonly [existing: readonly string[], desired: readonly string[]])[] = [
+  [
+    ['g A 192.0.2.1', 'w CNAME g'],
+    ['h A 192.0.2.1', 'w CNAME h'],
+  ],
+  [
+    ['g A 192.0.2.1', 'w CNAME g'],
+    ['g AAAA 2001:db8::1', 'w CNAME g'],
+  ],
+  [
+    ['g AAAA 2001:db8::1', 'w MX 10 g', 'h TXT "x"'],
+    ['h AAAA 2001:db8::1', 'w MX 10 h', 'g TXT "x"'],
+  ],
+  [
+    ['w NS g', 'g A 192.0.2.1'],
+    ['w NS h', 'h A 192.0.2.1'],
+  ],
+  [
+    ['g CNAME h', 'h A 192.0.2.1'],
+    ['g A 192.0.2.1', 'h CNAME g'],
+  ],
+]
+
+/** One or two changes that need room, at names that others may have too, in a zone that is full but for `headroom` records. */
+export function tightCase(random: Random, headroom: number): ZoneCase {
+  const names = [...NAMES, 'g', 'h']
+  const existing: string[] = []
+  const desired: string[] = []
+  const add = (lines: string[], line: string | null): void => {
+    if (line !== null && fits(line, lines)) lines.push(line)
+  }
+  for (let i = 1 + random.below(2); i > 0; i -= 1) {
+    const [from, to] = random.shuffle(random.pick(NEEDS_ROOM)) as [string[], string[]]
+    const own = new Map([...'ghw'].map((letter, index) => [letter, i === 1 ? letter : ['@', 'd.a', 'c'][index]]))
+    const renamed = (line: string): string => line.replace(/\b[ghw]\b/g, (letter) => own.get(letter) as string)
+    for (const line of from) add(existing, renamed(line))
+    for (const line of to) add(desired, renamed(line))
+  }
+  for (let i = random.below(4); i > 0; i -= 1) {
+    const line = randomLine(random, names, [...existing, ...desired])
+    if (line === null) continue
+    const [owner, ...rest] = line.split(' ')
+    add(existing, line)
+    const choice = random.below(4)
+    if (choice === 0) add(desired, `${random.pick(names)} ${rest.join(' ')}`)
+    else if (choice === 1) add(desired, `${owner} ${rest[0] === '300' ? rest.slice(1).join(' ') : `300 ${rest.join(' ')}`}`)
+    else if (choice === 2) add(desired, randomLine(random, names, desired))
+  }
+  return { existing, desired, limit: Math.max(existing.length, desired.length) + headroom }
+}
+
 function randomContent(random: Random, names: readonly string[]): string[] {
   const of = (type: string): string => `${type} ${randomData(random, type, names)}`
   switch (random.below(8)) {
