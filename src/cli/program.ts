@@ -166,6 +166,14 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       .option('--dns <address>', 'name server address and port, or "none"', '127.0.0.1:5353')
       .option('--data <dir>', 'folder of the SQLite database', 'zonewright-data')
       .option('--database <url>', 'PostgreSQL instead, which several processes may use: postgres://user@host/name')
+      .addOption(
+        new Option('--peer-port <port>', 'port of the name servers that zones come from by transfer, and that get NOTIFY')
+          .argParser(portNumber)
+          .default(53),
+      )
+      .addOption(
+        new Option('--dns-rate-limit <n>', 'equal answers a second over UDP to one network, or "off"').argParser(rateLimit).default(200),
+      )
       .option('--ns-names <names>', 'names of the name servers, separated by commas')
       .option('--tls-cert <file>', 'certificate chain in PEM, for HTTPS; SIGHUP reads it anew')
       .option('--tls-key <file>', 'its private key in PEM')
@@ -236,7 +244,12 @@ const oneOf =
 
 function rateLimit(value: string): number | null {
   if (value === 'off') return null
-  if (!/^[1-9][0-9]{0,8}$/.test(value)) throw new InvalidArgumentError('It is a number of requests, or off.')
+  if (!/^[1-9][0-9]{0,8}$/.test(value)) throw new InvalidArgumentError('It is a whole number from 1, or off.')
+  return Number(value)
+}
+
+function portNumber(value: string): number {
+  if (!/^[1-9][0-9]{0,4}$/.test(value) || Number(value) > 65_535) throw new InvalidArgumentError('It is a port from 1 to 65535.')
   return Number(value)
 }
 

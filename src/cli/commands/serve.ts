@@ -22,6 +22,9 @@ export interface ServeOptions extends CommonOptions {
   readonly seed?: string
   /** Requests a minute; null for no limit. */
   readonly rateLimit: number | null
+  readonly peerPort: number
+  /** Equal answers a second to one network; null for no limit. */
+  readonly dnsRateLimit: number | null
 }
 
 /** `zonewright serve`: the DNS hosting service until a signal ends it. Ready, it prints one line of JSON with its addresses. */
@@ -128,6 +131,8 @@ async function start(io: CliIo, console: Console, { given, ...addresses }: Start
       ...addresses,
       bootstrapToken: given,
       ...(options.rateLimit === null ? {} : { rateLimits: requestsPerMinute(options.rateLimit) }),
+      peerPort: options.peerPort,
+      nameServerLimits: { responsesPerSecond: options.dnsRateLimit ?? 0 },
       log: { level: options.logLevel, write: (line) => io.stderr.write(line) },
       ...(options.nsNames === undefined ? {} : { nsNames: options.nsNames.split(',').map((name) => name.trim()) }),
     })
