@@ -126,6 +126,7 @@ const fileScope = (run: ZoneFileRun, options: ZoneFileOptions, text: string): Zo
   hasFaultyOwner: false,
   defaultTtl: null,
   soaMinimum: null,
+  isMinimumDefault: false,
   lastTtl: null,
   fixedPlace: null,
 })

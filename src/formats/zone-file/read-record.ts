@@ -171,26 +171,31 @@ function isMetaType(type: string): boolean {
   return code === 0 || code === 41 || (code >= 128 && code <= 255)
 }
 
-/** The first SOA shows the apex, and its minimum is the default of a file that has no `$TTL`. */
+/** The first SOA shows the apex. Where nothing stated a TTL before or with it, its minimum is the default of the file. */
 function readSoa(scope: ZoneFileScope, data: string): void {
   scope.run.apex ??= scope.owner
   const minimum = Number(data.slice(data.lastIndexOf(' ') + 1))
-  if (minimum <= MAX_TTL) scope.soaMinimum ??= minimum as Ttl
+  if (minimum > MAX_TTL || scope.soaMinimum !== null) return
+  scope.soaMinimum = minimum as Ttl
+  scope.isMinimumDefault = scope.statedTtl === NO_TTL && scope.lastTtl === null
 }
 
 /**
- * The TTL of a record that states none: of `$TTL`, else the minimum of the SOA record, else the last TTL stated. Without `$TTL`
- * the last two are both in use (RFC 2308 section 4, RFC 1035 section 5.1), so a file where they differ gets a warning.
+ * The TTL of a record that states none (docs/decisions/0006-ttl-of-zone-file-records.md): of `$TTL`, else the minimum of an SOA record that
+ * has none itself, else the last TTL stated. Without `$TTL` servers read a file in several ways, so one where that shows gets a warning.
  */
 function inheritedTtl(scope: ZoneFileScope): Ttl | null {
   const { run, defaultTtl, soaMinimum, lastTtl } = scope
   if (defaultTtl !== null) return defaultTtl
   if (soaMinimum === null) return lastTtl ?? run.fallbackTtl
+  const ttl = scope.isMinimumDefault ? soaMinimum : (lastTtl ?? soaMinimum)
   if (lastTtl !== null && lastTtl !== soaMinimum && !run.hasTtlWarning) {
     run.hasTtlWarning = true
-    const message = `records without a TTL, such as this one, got ${soaMinimum}, the minimum of the SOA record; some servers take ${lastTtl}, the last TTL stated`
-    const hint = `Put $TTL ${soaMinimum} at the top of the file.`
-    reportFault(run, 'zonefile-ttl', message, recordPlace(scope), { severity: 'warning', hint })
+    const minimum = `${soaMinimum}, the minimum of the SOA record`
+    const last = `${lastTtl}, the last TTL stated`
+    const [mine, theirs] = scope.isMinimumDefault ? [minimum, last] : [last, minimum]
+    const message = `records without a TTL, such as this one, got ${mine}; without $TTL servers differ, and some take ${theirs}, or a TTL of their own`
+    reportFault(run, 'zonefile-ttl', message, recordPlace(scope), { severity: 'warning', hint: `Put $TTL ${ttl} at the top of the file.` })
   }
-  return soaMinimum
+  return ttl
 }

@@ -59,8 +59,9 @@ export interface ZoneFileScope {
   hasFaultyOwner: boolean
   /** Of `$TTL`. */
   defaultTtl: Ttl | null
-  /** The minimum of the first SOA record, and the last TTL stated, for files without `$TTL`. */
+  /** The minimum of the first SOA record, whether it is the default of the file, and the last TTL stated, for files without `$TTL`. */
   soaMinimum: Ttl | null
+  isMinimumDefault: boolean
   lastTtl: Ttl | null
   /** The place of everything that `$GENERATE` makes; null where positions are those of the text. */
   readonly fixedPlace: SourcePosition | null

@@ -14,14 +14,22 @@ const NOT_BY_THE_PARSER: Readonly<Record<string, string>> = {
   'octodns/invalid.zone.zone': 'a zone without NS records is what a provider with its own name servers wants',
 }
 
+/** Zones in which the records that are expected have the TTLs of a server that reads them another way. */
+const OTHER_TTLS: Readonly<Record<string, string>> = {
+  'octodns/bind-unit.tests.zone': 'without $TTL, records without a TTL have the fixed one of NSD there; BIND takes the last one stated',
+}
+
+const withoutTtl = (line: string): string => line.replace(/^(\S+) [0-9]+ /, '$1 ')
+
 describe('zone files of other projects', () => {
   test.each(CORPUS)('$id: $expect', (zone) => {
     const parsed = parseCorpusZone(zone)
     const isRefused = hasErrors(parsed.diagnostics)
     expect(isRefused).toBe(zone.expect === 'reject' && !(zone.id in NOT_BY_THE_PARSER))
     const expected = expectedLines(zone)
+    const compared = zone.id in OTHER_TTLS ? withoutTtl : (line: string) => line
     // As a set: the same record twice is for the rules of zones.
-    if (expected !== null) expect(new Set(lines(parsed.records))).toEqual(new Set(expected))
+    if (expected !== null) expect(new Set(lines(parsed.records).map(compared))).toEqual(new Set(expected.map(compared)))
   })
 
   test.each(CORPUS)('$id: printing and reading again changes nothing', (zone) => {

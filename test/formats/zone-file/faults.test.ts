@@ -99,7 +99,29 @@ const FAULTS: readonly (readonly [what: string, text: string, faults: readonly s
     'TTLs that servers read in two ways get one warning',
     '@ 1 SOA . . 1 2 3 4 77\na A 192.0.2.1\na A 192.0.2.2',
     ['2:1 warning[zonefile-ttl]'],
-    ['example.com. 1 SOA . . 1 2 3 4 77', 'a.example.com. 77 A 192.0.2.1', 'a.example.com. 77 A 192.0.2.2'],
+    ['example.com. 1 SOA . . 1 2 3 4 77', 'a.example.com. 1 A 192.0.2.1', 'a.example.com. 1 A 192.0.2.2'],
+  ],
+  [
+    'an SOA without a TTL gives its minimum to the file, as in BIND',
+    '@ SOA . . 1 2 3 4 77\na A 192.0.2.1\nb 60 A 192.0.2.1\nc A 192.0.2.1',
+    ['4:1 warning[zonefile-ttl]'],
+    [
+      'example.com. 77 SOA . . 1 2 3 4 77',
+      'a.example.com. 77 A 192.0.2.1',
+      'b.example.com. 60 A 192.0.2.1',
+      'c.example.com. 77 A 192.0.2.1',
+    ],
+  ],
+  [
+    'an SOA with a TTL does not: the last one stated counts',
+    '@ 900 SOA . . 1 2 3 4 77\na A 192.0.2.1\nb 60 A 192.0.2.1\nc A 192.0.2.1',
+    ['2:1 warning[zonefile-ttl]'],
+    [
+      'example.com. 900 SOA . . 1 2 3 4 77',
+      'a.example.com. 900 A 192.0.2.1',
+      'b.example.com. 60 A 192.0.2.1',
+      'c.example.com. 60 A 192.0.2.1',
+    ],
   ],
 ]
 
