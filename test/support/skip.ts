@@ -6,7 +6,7 @@ import { findTool } from './tools.ts'
  * A suite that needs programs of the machine. Where one is missing, the suite is skipped and says so; the test script lists such
  * suites at the end. With ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 a missing program is a failure.
  */
-export function describeWithTools(tools: readonly string[], name: string, suite: () => void): void {
+export function describeWithTools(tools: readonly string[], name: string, suite: () => void | Promise<void>): void {
   const missing = tools.filter((tool) => findTool(tool) === null)
   if (missing.length === 0) {
     describe(name, suite)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { afterEach } from 'vitest'
+import { afterAll, afterEach } from 'vitest'
 import { decodeMessage } from '../../../src/formats/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
 import { createFrameReader, frame } from '../../../src/formats/wire/frames.ts'
@@ -11,12 +11,15 @@ import type { DomainName } from '../../../src/model/domain-name.ts'
 export type Script = (query: Message, socket: Socket) => void
 
 const open: (() => void)[] = []
-afterEach(() => {
-  for (const close of open.splice(0)) close()
-})
+const kept: (() => void)[] = []
+const closeAll = (closes: (() => void)[]): void => {
+  for (const close of closes.splice(0)) close()
+}
+afterEach(() => closeAll(open))
+afterAll(() => closeAll(kept))
 
-/** A name server of one's own making, gone after the test; returns its port on 127.0.0.1. */
-export async function scriptedMaster(script: Script): Promise<number> {
+/** A name server of one's own making, gone after the test, or if it is to be kept after the file; returns its port on 127.0.0.1. */
+export async function scriptedMaster(script: Script, { keep = false } = {}): Promise<number> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
@@ -33,7 +36,8 @@ export async function scriptedMaster(script: Script): Promise<number> {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  open.push(() => {
+  const closes = keep ? kept : open
+  closes.push(() => {
     server.close()
     for (const socket of sockets) socket.destroy()
   })

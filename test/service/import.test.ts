@@ -1,0 +1,367 @@
+import { describe, expect, test } from 'vitest'
+import { type DnsServer, startBind, startKnot, startNsd, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
+import { freePort } from '../support/free-port.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { checkZone, transferZone } from '../support/tools.ts'
+import { type Client, LOOPBACK, startForTest } from './harness.ts'
+import { record, type Script, scriptedMaster, serving, soa } from './transfers/scripted-master.ts'
+
+const NS_NAMES = ['ns1.dns.test', 'ns2.dns.test']
+
+/** What the service can hold to the last bit: valid TTLs, all types, names of many shapes. */
+const HELD = `$TTL 3600
+@ SOA ns1.dns.test. host\\.master.example.org. 2026010101 7200 3600 1209600 300
+@ NS ns1.dns.test.
+@ NS ns2.dns.test.
+@ NS ns.elsewhere.example.
+@ A 192.0.2.1
+@ A 192.0.2.2
+@ AAAA 2001:db8::1
+@ MX 10 mail
+@ MX 255 mail.example.net.
+@ 300 TXT "v=spf1 -all"
+@ 300 TXT "plain"
+@ CAA 0 issue "ca.example.net"
+@ CAA 0 issuewild ";"
+@ CAA 0 iodef "mailto:security@example.org"
+www 300 CNAME web
+web A 192.0.2.3
+*.wild A 192.0.2.4
+quiet MX 0 .
+_sip._tcp SRV 1 2 5060 sip.example.net.
+_sip._tcp.sub SRV 0 0 0 web
+sub 86400 NS ns.sub
+ns.sub A 192.0.2.5
+1.0 PTR host.example.net.
+_dmarc TXT "quote \\" backslash \\\\ semicolon ; \\195\\164"
+long TXT "${'x'.repeat(255)}" "${'y'.repeat(20)}"
+xn--mnchen-3ya A 192.0.2.6
+`
+
+/** And what it cannot. */
+const ODD = `${HELD}
+@ HINFO "a" "b"
+dnskey DNSKEY 256 3 13 4HAFAfMSnUcc1UJvoqzvHTiSNlvSyqHTrTQ/dsfmFYNmXlpUfZyC0glLYHaVDUvPCB5vJ12GOsmWQKjzHNOt5g==
+odd TYPE65280 \\# 3 010203
+ttl 60 A 192.0.2.7
+ttl0 0 A 192.0.2.7
+ttlmax 2147483647 A 192.0.2.7
+under\\.dot A 192.0.2.8
+mx300 MX 300 mail
+a\\@b TXT "name"
+bytes TXT "\\255\\254"
+empty TXT ""
+parts TXT "one" "two"
+flags CAA 128 issue "ca.example.net"
+param CAA 0 issue "ca.example.net; account=1"
+tagged CAA 0 contactemail "security@example.org"
+_odd SRV 1 2 3 web
+host\\.name MX 1 mail
+space CNAME a\\032b
+${'l'.repeat(60)}.${'l'.repeat(50)} A 192.0.2.9
+`
+
+const NAME = 'example.test'
+
+/** The records of a transfer in one form: names in lower case, no classes, the SOA's primary, serial and second copy left out. */
+async function content(port: number, name = NAME): Promise<string[]> {
+  const lines = await transferZone({ port, name, options: ['+onesoa', '+nottlunits'] })
+  return lines
+    .map((line) => line.replace(/\s+/g, ' '))
+    .map((line) => line.replace(/ SOA \S+ (\S+) \d+ /, ' SOA $1 '))
+    .sort()
+}
+
+/** The service gives its own NS and the SOA the TTL of the zone, which is the MINIMUM of the source. */
+const withoutApexTtl = (lines: readonly string[]): string[] =>
+  lines.map((line) => line.replace(/^example\.test\. [0-9]+ IN (SOA|NS) /, 'example.test. IN $1 ')).sort()
+
+const recordsOf = async (client: Client, id: number) => (await client.ok('GET', `/domains/${id}/records?page_size=500`)).data
+
+const serviceFor = (server: { readonly port: number }, options = {}) =>
+  startForTest({ dns: LOOPBACK, nsNames: NS_NAMES, peerPort: server.port, ...options })
+
+const dnsPort = (service: { readonly dnsAddress: { readonly port: number } | null }): number => service.dnsAddress?.port ?? 0
+
+const SOURCES: readonly (readonly [string, string, (zones: { name: string; text: string }[]) => Promise<DnsServer>])[] = [
+  ['BIND', 'named', (zones) => startBind({ zones })],
+  ['Knot', 'knotd', (zones) => startKnot({ zones })],
+  ['NSD', 'nsd', (zones) => startNsd({ zones })],
+]
+
+for (const [make, tool, start] of SOURCES) {
+  describeWithTools([tool, 'dig', 'named-checkzone'], `an import from ${make}`, async () => {
+    const server = await start([
+      { name: NAME, text: HELD },
+      { name: 'odd.test', text: ODD },
+    ])
+    const { service, client } = await serviceFor(server)
+
+    test('serves what its source serves', async () => {
+      const domain = await client.ok('POST', '/domains/import', { domain: 'Example.TEST.', remote_nameserver: '127.0.0.1' })
+      expect(domain).toMatchObject({
+        domain: NAME,
+        type: 'master',
+        status: 'active',
+        soa_email: 'host.master@example.org',
+        refresh_sec: 7200,
+        retry_sec: 3600,
+        expire_sec: 1209600,
+        ttl_sec: 300,
+        errors: '',
+        master_ips: [],
+        axfr_ips: [],
+        tags: [],
+      })
+      await client.ok('PUT', `/domains/${domain.id}`, { axfr_ips: ['127.0.0.1'] })
+      await service.flush()
+      expect(withoutApexTtl(await content(dnsPort(service)))).toEqual(withoutApexTtl(await content(server.port)))
+      const lines: string[] = (await client.ok('GET', `/domains/${domain.id}/zone-file`)).zone_file
+      expect(await checkZone(NAME, `${lines.join('\n')}\n`)).toMatchObject({ status: 0 })
+      const records = await recordsOf(client, domain.id)
+      expect(records.length).toBe(23)
+      expect(records.find(({ type, name }: Record<string, string>) => type === 'SRV' && name === '_sip._tcp.sub')).toMatchObject({
+        service: 'sip',
+        protocol: 'tcp.sub',
+        priority: 0,
+        target: 'web.example.test',
+        ttl_sec: 3600,
+      })
+    })
+
+    test('tells what it could not take over', async () => {
+      const domain = await client.ok('POST', '/domains/import', { domain: 'odd.test', remote_nameserver: 'localhost' })
+      const told = domain.errors.split('\n')
+      expect(told).toEqual(
+        expect.arrayContaining([
+          expect.stringMatching(/^left out, the service has no records of this type: .*odd TYPE65280/),
+          expect.stringMatching(/^left out, the service has no records of this type: .*@ HINFO/),
+          'left out, its priority is above 255: mx300 MX',
+          'left out, its text is not UTF-8: bytes TXT',
+          'left out, target is required: empty TXT',
+          'left out, its tag is not issue, issuewild or iodef: tagged CAA',
+          'left out, You have entered an invalid target: param CAA',
+          'left out, target is not valid: space CNAME',
+          expect.stringMatching(/^left out, protocol is required: _odd SRV$/),
+          'strings joined, and cut anew after 255 octets: parts TXT',
+          'flags dropped: flags CAA',
+          'TTL changed to 2419200: ttlmax A (2147483647)',
+          expect.stringMatching(/^TTL changed to 300: .*ttl A \(60\)/),
+          expect.stringMatching(/^left out, Length must be 1-100 characters: l{60}\.l{50} A$/),
+          expect.stringMatching(/^left out, Name contains invalid characters, Invalid hostname: .*under\\\.dot A/),
+        ]),
+      )
+      const held = await recordsOf(client, domain.id)
+      const named = told
+        .filter((line: string) => line.startsWith('left out'))
+        .flatMap((line: string) => line.split(': ')[1]?.split(', ') ?? [])
+      // Every record of the source is a record here, or one of those left out, or the SOA, or one of the service's own NS.
+      expect(held.length + named.length + 3).toBe((await content(server.port, 'odd.test')).length)
+      // What has been told is told until the domain is changed.
+      expect((await client.ok('GET', `/domains/${domain.id}`)).errors).toBe(domain.errors)
+      expect((await client.ok('PUT', `/domains/${domain.id}`, { description: 'seen' })).errors).toBe('')
+    })
+
+    test('of a zone that is not there', async () => {
+      const [[field, reason] = []] = await client.refused('POST', '/domains/import', {
+        domain: 'nowhere.test',
+        remote_nameserver: '127.0.0.1',
+      })
+      expect([field, reason]).toEqual(['remote_nameserver', expect.stringContaining('request was refused')])
+      expect((await client.ok('GET', '/domains', undefined, { 'x-filter': '{"domain":"nowhere.test"}' })).results).toBe(0)
+    })
+  })
+}
+
+describeWithTools(['pdns_server', 'sqlite3', 'dig'], 'an import from PowerDNS', async () => {
+  const server = await startPowerDns()
+  const { service, client } = await serviceFor(server)
+
+  test('serves what its source serves', async () => {
+    const rrset = (name: string, type: string, ...contents: string[]) => ({
+      name,
+      type,
+      ttl: 3600,
+      changetype: 'REPLACE',
+      records: contents.map((text) => ({ content: text, disabled: false })),
+    })
+    const created = await fetch(`${server.api.url}/servers/localhost/zones`, {
+      method: 'POST',
+      headers: { 'x-api-key': server.api.key, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        name: `${NAME}.`,
+        kind: 'Master',
+        nameservers: ['ns1.dns.test.', 'ns2.dns.test.'],
+        rrsets: [
+          rrset(`www.${NAME}.`, 'A', '192.0.2.1', '192.0.2.2'),
+          rrset(`${NAME}.`, 'MX', '10 mail.example.net.'),
+          rrset(`_x._tcp.${NAME}.`, 'SRV', '1 2 3 www.example.test.'),
+          rrset(`t.${NAME}.`, 'TXT', '"a b" "c"'),
+        ],
+      }),
+    })
+    expect(created.status).toBe(201)
+    const domain = await client.ok('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })
+    await client.ok('PUT', `/domains/${domain.id}`, { axfr_ips: ['127.0.0.1'] })
+    await service.flush()
+    const plain = (lines: string[]): string[] =>
+      lines.filter((line) => !line.includes(' SOA ') && !line.includes(' NS ')).map((line) => line.replace('"a b" "c"', '"a bc"'))
+    expect(plain(await content(dnsPort(service)))).toEqual(plain(await content(server.port)))
+  })
+})
+
+describeWithTools(['named'], 'an import that the name server does not allow', async () => {
+  const server = await startBind({ zones: [{ name: NAME, text: HELD }], key: TEST_KEY, unsignedTransfer: false })
+  const { client } = await serviceFor(server, { transferAddresses: ['127.0.0.1', '192.0.2.1', '2001:db8::1', '2001:db8::2'] })
+
+  test('says which addresses it must allow, and leaves nothing', async () => {
+    const refusal = await client.refused('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })
+    expect(refusal).toEqual([
+      [
+        'remote_nameserver',
+        'The zone could not be transferred: 127.0.0.1 does not let example.test. be had from here: the request was refused (REFUSED). ' +
+          'It must allow transfers (AXFR) to 127.0.0.1, 192.0.2.1, 2001:db8::1, 2001:db8::2.',
+      ],
+    ])
+    expect((await client.ok('GET', '/domains')).results).toBe(0)
+  })
+})
+
+describe('an import', async () => {
+  let script: Script = () => {}
+  const port = await scriptedMaster((query, socket) => script(query, socket), { keep: true })
+  const limits = { connect: 500, idle: 500, total: 1000 }
+  const nobody = await serviceFor({ port: await freePort() }, { dns: null })
+  const { client } = await serviceFor({ port }, { transferLimits: limits, limits: { recordsPerDomain: 100 } })
+  const imported = (domain: string, remote_nameserver = '127.0.0.1') =>
+    client.call('POST', '/domains/import', { domain, remote_nameserver })
+
+  test.each<[string, object, [string, string][]]>([
+    [
+      'without fields',
+      {},
+      [
+        ['domain', 'domain is required'],
+        ['remote_nameserver', 'remote_nameserver is required'],
+      ],
+    ],
+    [
+      'of no names',
+      { domain: 'a b', remote_nameserver: 'x y' },
+      [
+        ['domain', 'domain is not valid'],
+        ['remote_nameserver', 'remote_nameserver is not valid'],
+      ],
+    ],
+    [
+      'from an address with a port',
+      { domain: NAME, remote_nameserver: '127.0.0.1:53' },
+      [['remote_nameserver', 'remote_nameserver is not valid']],
+    ],
+    [
+      'from nobody',
+      { domain: NAME, remote_nameserver: '0.0.0.0' },
+      [['remote_nameserver', expect.stringContaining('does not connect to') as unknown as string]],
+    ],
+    [
+      'from a name that is none',
+      { domain: NAME, remote_nameserver: 'nowhere.invalid' },
+      [['remote_nameserver', expect.stringMatching(/address|resolved/) as unknown as string]],
+    ],
+  ])('%s is refused', async (_, body, faults) => {
+    expect(await client.refused('POST', '/domains/import', body)).toEqual(faults)
+  })
+
+  test('of a domain that there is', async () => {
+    script = serving([soa()])
+    await client.ok('POST', '/domains', { domain: NAME, type: 'slave', master_ips: ['192.0.2.1'] })
+    expect(await client.refused('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })).toEqual([
+      ['domain', 'DNS zone already exists.'],
+    ])
+  })
+
+  test('of one domain many times at once makes one', async () => {
+    script = serving([soa(1, '1 1 1 1', 'once.test.'), record('www.once.test.', 'A', '192.0.2.1')])
+    const answers = await Promise.all(Array.from({ length: 6 }, () => imported('once.test')))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400])
+    const [domain] = (await client.ok('GET', '/domains', undefined, { 'x-filter': '{"domain":"once.test"}' })).data
+    expect((await recordsOf(client, domain.id)).length).toBe(1)
+  })
+
+  test('of conflicting records keeps those that came first', async () => {
+    const zone = 'conflict.test.'
+    script = serving([
+      soa(1, '3600 600 604800 300', zone),
+      record(`a.${zone}`, 'CNAME', 'b.example.net.'),
+      record(`a.${zone}`, 'CNAME', 'c.example.net.'),
+      record(`a.${zone}`, 'A', '192.0.2.1'),
+      record(`m.${zone}`, 'MX', '0 .'),
+      record(`m.${zone}`, 'MX', '10 mail.example.net.'),
+      record(`d.${zone}`, 'A', '192.0.2.1'),
+      record(`d.${zone}`, 'A', '192.0.2.1', 3600),
+      record('www.example.org.', 'A', '192.0.2.1'),
+      record(`d.${zone}`, 'CNAME', 'b.example.net.'),
+      record(`*.n.${zone}`, 'NS', 'ns.example.net.'),
+    ])
+    const { body } = await imported('conflict.test')
+    expect(body.errors.split('\n')).toEqual([
+      'SOA RETRY changed: 600 to 3600',
+      'left out, a CNAME stands alone at its name: a CNAME, a A, d CNAME',
+      'left out, a null MX stands without other MX records: m MX',
+      'left out, sent more than once: d A',
+      'left out, NS records cannot have wildcard names: *.n NS',
+      'left out, outside the zone: 1 records',
+    ])
+    expect((await recordsOf(client, body.id)).map(({ name, type }: Record<string, string>) => `${name} ${type}`)).toEqual([
+      'a CNAME',
+      'm MX',
+      'd A',
+    ])
+  })
+
+  test('of more records than a domain can have leaves nothing', async () => {
+    const zone = 'full.test.'
+    const hosts = (count: number) => Array.from({ length: count }, (_, i) => record(`h${i}.${zone}`, 'A', '192.0.2.1'))
+    script = serving([soa(1, '1 1 1 1', zone), ...hosts(101)])
+    expect((await imported('full.test')).body.errors).toEqual([{ field: null, reason: 'A domain can have at most 100 records.' }])
+    script = serving([soa(1, '1 1 1 1', zone), ...hosts(100), record(zone, 'NS', 'ns1.dns.test.')])
+    const { status, body } = await imported('full.test')
+    expect(status).toBe(200)
+    expect(await client.refused('POST', `/domains/${body.id}/records`, { type: 'A', target: '192.0.2.1' })).toEqual([
+      [null, expect.any(String)],
+    ])
+  })
+
+  test.each<[string, Script, RegExp]>([
+    ['says nothing', () => {}, /sent no whole message within 0.5 s/],
+    ['closes', (_, socket) => void socket.end(), /closed the connection/],
+    ['sends another zone', serving([soa(1, '1 1 1 1', 'example.org.')]), /no zone transfer/],
+  ])('from a master that %s leaves nothing', async (_, master, reason) => {
+    script = master
+    const { status, body } = await imported('broken.test')
+    expect([status, body.errors[0].field, body.errors[0].reason]).toEqual([400, 'remote_nameserver', expect.stringMatching(reason)])
+    expect((await client.ok('GET', '/domains', undefined, { 'x-filter': '{"domain":"broken.test"}' })).results).toBe(0)
+  })
+
+  test('needs a token that may write domains', async () => {
+    const { token } = await client.ok('POST', '/profile/tokens', { label: 'reader', scopes: 'domains:read_only' })
+    const answer = await client.call(
+      'POST',
+      '/domains/import',
+      { domain: 'x.test', remote_nameserver: '127.0.0.1' },
+      { authorization: `Bearer ${token}` },
+    )
+    expect(answer.status).toBe(401)
+  })
+
+  test('is counted among imports under way, of which there are few', async () => {
+    script = () => {}
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => imported(`busy${i}.test`)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(8).fill(400), ...Array(4).fill(503)])
+  })
+
+  test('from a port where nobody is', async () => {
+    const [[field, reason] = []] = await nobody.client.refused('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })
+    expect([field, reason]).toEqual(['remote_nameserver', expect.stringContaining('ECONNREFUSED')])
+  })
+})
