@@ -59,6 +59,12 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
   const working = (usage: string, summary: string): Command =>
     command(usage, summary).option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
 
+  /** A command on the data of the service, while it runs or does not. */
+  const storing = (usage: string, summary: string): Command =>
+    command(usage, summary)
+      .option('--data <dir>', 'folder of the SQLite database', 'zonewright-data')
+      .option('--database <url>', 'PostgreSQL instead (also: ZONEWRIGHT_DATABASE)')
+
   const runs = <A extends readonly unknown[], O>(described: Command, load: Run<A, O>): Command =>
     described.action(async (...given: unknown[]) => {
       const args = given.slice(0, -2) as unknown as A
@@ -192,8 +198,27 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       .addHelpText('after', SERVE_HELP),
     async () => (await import('./commands/serve.ts')).serve,
   )
+
+  runs(
+    storing('backup', 'save all that the DNS hosting service keeps, also while it runs')
+      .argument('<file>', 'where to; it is written anew')
+      .addHelpText('after', BACKUP_HELP),
+    async () => (await import('./commands/backup.ts')).backup,
+  )
+
+  runs(
+    storing('restore', 'fill an empty database of the DNS hosting service from a backup').argument(
+      '<file>',
+      'a backup, of either database',
+    ),
+    async () => (await import('./commands/restore.ts')).restore,
+  )
   return program
 }
+
+const BACKUP_HELP = `
+A backup is of one moment, and the same for SQLite and PostgreSQL: it can be restored into either. Keep it as you keep the database:
+tokens are in it as hashes only, everything else as it is.`
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent']
 

@@ -133,6 +133,7 @@ export const DIAGNOSTIC_CODES = {
   'file-unwritable': 'A file cannot be written.',
   'file-exists': 'A file that would be written is there already.',
   'service-start': 'The service cannot start.',
+  'service-store': 'The data of the service cannot be backed up or restored.',
   'seed-invalid': 'A seed file of the service says something it cannot.',
 } as const satisfies Record<string, string>
 

@@ -64,6 +64,7 @@ export interface ServiceOptions {
 
 export type { Certificate } from './api/http-app.ts'
 export { requestsPerMinute } from './api/rate-limit.ts'
+export { backUpService, restoreService, type StorePlace } from './backup.ts'
 export type { LogLevel } from './operations/log.ts'
 export { readSeed } from './seed/read-seed.ts'
 export type { Seed } from './seed/seed.ts'

@@ -1,4 +1,4 @@
-import { type Kysely, type Migration, Migrator } from 'kysely'
+import { DEFAULT_MIGRATION_TABLE, type Kysely, type Migration, Migrator } from 'kysely'
 import { createAccounts } from './migrations/001-accounts.ts'
 import { createDomains } from './migrations/002-domains.ts'
 import { createServedZones } from './migrations/003-served-zones.ts'
@@ -15,12 +15,33 @@ const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaD
   '005-users': extendUsers,
 }
 
-/** Brings the database to the present schema. Throws if one of a later version of the program is found. */
-export async function migrateToLatest<T>(db: Kysely<T>, dialect: SchemaDialect): Promise<void> {
+/** The names of all migrations: the last is the present schema. */
+export const SCHEMAS: readonly string[] = Object.keys(MIGRATIONS)
+
+/**
+ * Brings the database to a schema, the present one unless an earlier one is named. Throws if it has a later one, as of a later version
+ * of the program.
+ */
+export async function migrate<T>(
+  db: Kysely<T>,
+  dialect: SchemaDialect,
+  schema: string = SCHEMAS[SCHEMAS.length - 1] as string,
+): Promise<void> {
+  const { error } = await migratorOf(db, dialect).migrateTo(schema)
+  if (error !== undefined) throw new Error('the database cannot be brought to the schema of this version', { cause: error })
+}
+
+/** The schema the database has; null where it has no tables of the service. */
+export async function findSchema<T>(db: Kysely<T>, dialect: SchemaDialect): Promise<string | null> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
+  if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return null
+  const done = (await migratorOf(db, dialect).getMigrations()).filter(({ executedAt }) => executedAt !== undefined)
+  return done[done.length - 1]?.name ?? null
+}
+
+function migratorOf<T>(db: Kysely<T>, dialect: SchemaDialect): Migrator {
   const migrations = Object.fromEntries(
     Object.entries(MIGRATIONS).map(([name, up]): [string, Migration] => [name, { up: (connection) => up(connection, dialect) }]),
   )
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
-  const { error } = await migrator.migrateToLatest()
-  if (error !== undefined) throw new Error('the database cannot be brought to the schema of this version', { cause: error })
+  return new Migrator({ db, provider: { getMigrations: async () => migrations } })
 }

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import type { Database } from '../database.ts'
-import { migrateToLatest } from '../migrate.ts'
+import { migrate } from '../migrate.ts'
 import { POSTGRES_SCHEMA } from '../schema-dialect.ts'
 import type { Tables } from '../tables.ts'
 import { collateText } from './collate-text.ts'
@@ -62,7 +62,7 @@ async function prepare(url: string, onError: (error: unknown) => void): Promise<
       if (major < OLDEST) throw new Error(`it is version ${major}; the service needs ${OLDEST} or later`)
       // Ends with the connection.
       await sql`select pg_advisory_lock(${MIGRATION_LOCK})`.execute(connection)
-      await migrateToLatest(connection, POSTGRES_SCHEMA)
+      await migrate(connection, POSTGRES_SCHEMA)
     })
   } finally {
     await db.destroy()

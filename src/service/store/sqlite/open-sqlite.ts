@@ -3,12 +3,15 @@ import { join } from 'node:path'
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
 import Libsql from 'libsql'
 import type { Database } from '../database.ts'
-import { migrateToLatest } from '../migrate.ts'
+import { migrate } from '../migrate.ts'
 import { SQLITE_SCHEMA } from '../schema-dialect.ts'
 import type { Tables } from '../tables.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { offThread } from './off-thread.ts'
+
+/** The name of the database in its directory. */
+export const DATABASE_FILE = 'service.db'
 
 /**
  * Opens, or makes, the SQLite database of a data directory, which one process holds at a time. With write-ahead logging,
@@ -23,10 +26,10 @@ export async function openSqlite(directory: string): Promise<Database> {
     lock.release()
   }
   try {
-    const file = join(directory, 'service.db')
+    const file = join(directory, DATABASE_FILE)
     const { db: writer, native } = connect(file)
     connections.push(writer)
-    await migrateToLatest(writer, SQLITE_SCHEMA)
+    await migrate(writer, SQLITE_SCHEMA)
     const { db: reader } = connect(file)
     connections.push(reader)
     const run = await offThread(native)

@@ -1,0 +1,39 @@
+import { resolve } from 'node:path'
+import type { StorePlace } from '../../service/index.ts'
+import type { CommonOptions } from '../common-options.ts'
+import { type Console, createConsole } from '../console.ts'
+import { EXIT, type ExitStatus } from '../exit-status.ts'
+import type { CliIo } from '../io.ts'
+
+export interface StoreOptions extends CommonOptions {
+  readonly data: string
+  readonly database?: string
+}
+
+/** `zonewright backup`: all that the DNS hosting service keeps, as of one moment, to a file. The service may run meanwhile. */
+export async function backup(io: CliIo, [file]: readonly [string], options: StoreOptions): Promise<ExitStatus> {
+  const console = createConsole(io, options)
+  return reportingFaults(console, async () => {
+    const { backUpService } = await import('../../service/index.ts')
+    const { rows } = await backUpService(storePlace(io, options), resolve(io.cwd, file))
+    console.note(`${rows} rows are in ${file}.`)
+  })
+}
+
+/** Where the service keeps its data: `--database`, the environment, then the folder of `--data`. */
+export const storePlace = (io: CliIo, { data, database }: StoreOptions): StorePlace => {
+  const url = database ?? (io.env['ZONEWRIGHT_DATABASE'] || null)
+  return url === null ? { dataDirectory: resolve(io.cwd, data) } : { database: url }
+}
+
+/** A fault of the program is thrown on; the rest is of files and databases. */
+export async function reportingFaults(console: Console, work: () => Promise<void>): Promise<ExitStatus> {
+  try {
+    await work()
+    return EXIT.done
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof TypeError) throw error
+    console.error('service-store', error.message)
+    return EXIT.failure
+  }
+}

@@ -1,0 +1,51 @@
+/** Saves all that the service keeps to a file, and fills an empty database from one. */
+import { clockText } from './clock-text.ts'
+import type { PlainStore } from './store/backup/plain-store.ts'
+
+/** The URL of a PostgreSQL database, or the directory of a SQLite one. */
+export type StorePlace = { readonly database: string } | { readonly dataDirectory: string }
+
+/**
+ * Writes what a database holds at one moment to a file, which a restore can read into either kind of database. The service may run
+ * meanwhile. Rejects, in words for its user, if there is no such database or the file cannot be written.
+ */
+export async function backUpService(place: StorePlace, file: string, now: number = Date.now()): Promise<{ readonly rows: number }> {
+  const store = await openPlain(place)
+  try {
+    const { writeBackup } = await import('./store/backup/write-backup.ts')
+    return await writeBackup(store, file, clockText(now))
+  } finally {
+    await store.close()
+  }
+}
+
+/**
+ * Fills an empty database, or a directory without one, with what a backup holds: all of it or nothing. No service may run on it. Rejects,
+ * in words for its user, if anything is there already, or the file is damaged or of a later version.
+ */
+export async function restoreService(place: StorePlace, file: string): Promise<{ readonly rows: number; readonly created: string }> {
+  const { restoreBackup } = await import('./store/backup/read-backup.ts')
+  if ('database' in place) {
+    const store = await openPlain(place)
+    try {
+      return await restoreBackup(store, file)
+    } finally {
+      await store.close()
+    }
+  }
+  const { makeSqlite } = await import('./store/sqlite/plain-sqlite.ts')
+  const store = makeSqlite(place.dataDirectory)
+  try {
+    const restored = await restoreBackup(store, file)
+    await store.keep()
+    return restored
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+async function openPlain(place: StorePlace): Promise<PlainStore> {
+  if ('database' in place) return (await import('./store/postgres/plain-postgres.ts')).plainPostgres(place.database)
+  return (await import('./store/sqlite/plain-sqlite.ts')).readSqlite(place.dataDirectory)
+}

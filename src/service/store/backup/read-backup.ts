@@ -1,0 +1,71 @@
+import { type Kysely, sql } from 'kysely'
+import { findSchema, migrate, SCHEMAS } from '../migrate.ts'
+import { backupLines, checkBackup, type TableStart, type Value } from './backup-format.ts'
+import { BACKUP_TABLES } from './backup-tables.ts'
+import type { PlainStore } from './plain-store.ts'
+
+/** Rows, and characters of them, that are inserted in one statement. */
+const BATCH_ROWS = 500
+const BATCH_CHARACTERS = 4 * 1024 * 1024
+
+/** The one that is not empty when it is new. */
+const NEVER_EMPTY = 'served_revision'
+
+// biome-ignore lint/suspicious/noExplicitAny: see PlainStore
+type AnyConnection = Kysely<any>
+
+/**
+ * Fills an empty database with what a backup holds, all of it or nothing, and brings it to the present schema. Returns the number of
+ * rows. Rejects if the database holds anything, or the file is damaged, no backup, or of a later version of the program.
+ */
+export async function restoreBackup(store: PlainStore, file: string): Promise<{ readonly rows: number; readonly created: string }> {
+  const { header, rows } = await checkBackup(file)
+  if (!SCHEMAS.includes(header.schema)) throw new RangeError(`the backup is of a later version of the program (schema ${header.schema})`)
+  const { db, dialect } = store
+  const existing = await findSchema(db, dialect)
+  if (existing === null) await migrate(db, dialect, header.schema)
+  else if (existing !== header.schema)
+    throw new RangeError(`the database has tables of schema ${existing}, the backup ${header.schema}: give one without tables`)
+  await db.transaction().execute(async (transaction) => {
+    await refuseUnlessEmpty(transaction)
+    await insertAll(store, transaction, file)
+  })
+  await migrate(db, dialect)
+  return { rows, created: header.created }
+}
+
+async function refuseUnlessEmpty(transaction: AnyConnection): Promise<void> {
+  const present = new Set((await transaction.introspection.getTables()).map(({ name }) => name))
+  for (const table of Object.keys(BACKUP_TABLES).filter((name) => present.has(name) && name !== NEVER_EMPTY)) {
+    const row = await transaction.selectFrom(table).select(sql`1`.as('one')).limit(1).executeTakeFirst()
+    if (row !== undefined) throw new RangeError('the database is not empty')
+  }
+  await transaction.deleteFrom(NEVER_EMPTY).execute()
+}
+
+async function insertAll(store: PlainStore, transaction: AnyConnection, file: string): Promise<void> {
+  let start: TableStart | null = null
+  let rows: (readonly Value[])[] = []
+  let characters = 0
+  const insert = async (): Promise<void> => {
+    if (start === null || rows.length === 0) return
+    const { table, columns } = start
+    const values = rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]])))
+    await transaction.insertInto(table).values(values).execute()
+    rows = []
+    characters = 0
+  }
+  for await (const line of backupLines(file)) {
+    if ('table' in line) {
+      await insert()
+      if (!Object.hasOwn(BACKUP_TABLES, line.table)) throw new RangeError(`the backup has an unknown table ${JSON.stringify(line.table)}`)
+      start = line
+      if (line.lastId !== null) await store.setLastId(transaction, line.table, line.lastId)
+      continue
+    }
+    rows.push(line)
+    characters += line.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
+    if (rows.length === BATCH_ROWS || characters > BATCH_CHARACTERS) await insert()
+  }
+  await insert()
+}

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { findSchema } from '../migrate.ts'
+import { FORMAT, lineOf, type Value, VERSION } from './backup-format.ts'
+import { BACKUP_TABLES, NUMBERED_TABLES } from './backup-tables.ts'
+import type { PlainStore } from './plain-store.ts'
+
+/** Rows read in one go; of the table with whole zones in its rows, fewer. */
+const BATCH = 1000
+const LARGE_ROWS: Readonly<Record<string, number>> = { zone_files: 20 }
+
+/**
+ * Writes all that a database holds at one moment to a file, which appears when it is whole and on the disk. The service may go on
+ * meanwhile. Returns the number of rows. Rejects where there is no database of the service, or the file cannot be written.
+ */
+export async function writeBackup(store: PlainStore, file: string, now: string): Promise<{ readonly rows: number }> {
+  const schema = await findSchema(store.db, store.dialect)
+  if (schema === null) throw new RangeError('there is no database of the service')
+  const temporary = `${file}.${process.pid}.part`
+  // Hashes of tokens, addresses and names are for nobody else to read.
+  const handle = await open(temporary, 'wx', 0o600)
+  try {
+    const rows = await store.snapshot((connection) => writeAll(store, connection, handle, { schema, created: now }))
+    await handle.sync()
+    await handle.close()
+    await rename(temporary, file)
+    return { rows }
+  } catch (error) {
+    await handle.close().catch(() => undefined)
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: see PlainStore
+type AnyConnection = Kysely<any>
+
+async function writeAll(
+  store: PlainStore,
+  connection: AnyConnection,
+  handle: FileHandle,
+  header: { readonly schema: string; readonly created: string },
+): Promise<number> {
+  const hash = createHash('sha256')
+  const write = async (text: string): Promise<void> => {
+    hash.update(text)
+    await handle.write(text)
+  }
+  let written = 0
+  await write(lineOf({ format: FORMAT, version: VERSION, ...header }))
+  const tables = await connection.introspection.getTables()
+  for (const [table, key] of Object.entries(BACKUP_TABLES)) {
+    const found = tables.find(({ name }) => name === table)
+    if (found === undefined) continue
+    const columns = found.columns.map(({ name }) => name)
+    await write(lineOf({ table, columns, lastId: NUMBERED_TABLES.has(table) ? await store.lastId(connection, table) : null }))
+    for await (const rows of batchesOf(connection, table, key)) {
+      await write(rows.map((row) => lineOf(columns.map((column) => row[column] as Value))).join(''))
+      written += rows.length
+    }
+  }
+  await handle.write(lineOf({ rows: written, sha256: hash.digest('hex') }))
+  return written
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+/** The rows of a table in the order of its key. */
+async function* batchesOf(connection: AnyConnection, table: string, key: readonly string[]): AsyncGenerator<readonly Row[]> {
+  const limit = LARGE_ROWS[table] ?? BATCH
+  for (let last: Row | undefined; ; ) {
+    let query = connection.selectFrom(table).selectAll().limit(limit)
+    for (const column of key) query = query.orderBy(column)
+    if (last !== undefined) query = query.where(isAfter(key, last))
+    const rows: readonly Row[] = await query.execute()
+    if (rows.length > 0) yield rows
+    if (rows.length < limit) return
+    last = rows[rows.length - 1]
+  }
+}
+
+const isAfter = (key: readonly string[], row: Row): RawBuilder<SqlBool> =>
+  sql<SqlBool>`(${sql.join(key.map((column) => sql.ref(column)))}) > (${sql.join(key.map((column) => row[column]))})`

@@ -1,0 +1,177 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { backUpService, restoreService, type StorePlace } from '../../src/service/backup.ts'
+import { startService } from '../../src/service/index.ts'
+import { BACKUP_TABLES } from '../../src/service/store/backup/backup-tables.ts'
+import { openDatabase } from '../../src/service/store/open-database.ts'
+import { nothingAcknowledged, startWriters } from './acknowledged.ts'
+import { connect, freshDatabase, freshStore, LOOPBACK, ON_POSTGRES, type Store, temporaryDirectory } from './harness.ts'
+
+const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
+const NOW = Date.UTC(2026, 0, 31, 9)
+
+const placeOf = ({ database, dataDirectory }: Store): StorePlace => (database ? { database } : { dataDirectory: dataDirectory as string })
+
+const directory = temporaryDirectory()
+const whole = join(directory, 'whole.backup')
+
+/** A place for a restore: empty, and where the tests run on PostgreSQL, of both kinds. */
+const emptyPlaces = async (): Promise<StorePlace[]> => [
+  { dataDirectory: join(temporaryDirectory(), 'made') },
+  ...(ON_POSTGRES ? [{ database: await freshDatabase({ tables: false }) }, { database: await freshDatabase() }] : []),
+]
+
+const linesOf = (file: string): string[] => readFileSync(file, 'utf8').trimEnd().split('\n')
+
+/** Runs a service on a place as long as the work takes. */
+async function during<T>(
+  place: StorePlace,
+  work: (client: ReturnType<typeof connect>['client'], flush: () => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const store = 'database' in place ? { database: place.database, dataDirectory: null } : place
+  const service = await startService({ ...store, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap' })
+  const { client, close } = connect(service.baseUrl, 'bootstrap')
+  try {
+    return await work(client, service.flush)
+  } finally {
+    await close()
+    await service.stop()
+  }
+}
+
+let source: StorePlace
+
+beforeAll(async () => {
+  source = placeOf(await freshStore())
+  await during(source, async (client, flush) => {
+    for (const domain of ['one.example', 'two.example', 'gone.example']) {
+      const { id } = await client.ok('POST', '/domains', { ...MASTER, domain, tags: ['Kept', 'größe'], axfr_ips: ['192.0.2.1'] })
+      for (const target of ['plain', 'größe "quoted"\n\t\\', '\u2028', "o'clock"]) {
+        await client.ok('POST', `/domains/${id}/records`, { type: 'TXT', target })
+      }
+      await client.ok('POST', `/domains/${id}/records`, { type: 'CAA', tag: 'issue', target: 'ca.example.net' })
+      await flush()
+      if (domain === 'gone.example') await client.ok('DELETE', `/domains/${id}`)
+    }
+  })
+  await backUpService(source, whole, NOW)
+})
+
+test('holds every table there is', async () => {
+  const tables = linesOf(whole).flatMap((line) => (line.startsWith('{"table"') ? [JSON.parse(line).table] : []))
+  expect(tables).toEqual(Object.keys(BACKUP_TABLES))
+  const place = { url: 'database' in source ? source.database : null, directory: 'database' in source ? null : source.dataDirectory }
+  const database = await openDatabase({ ...place, onError: () => undefined })
+  const present = await database.read((connection) => connection.introspection.getTables())
+  await database.close()
+  expect(present.map(({ name }) => name).sort()).toEqual([...tables].sort())
+})
+
+test('is for its owner only, and says what it is', () => {
+  expect(statSync(whole).mode & 0o777).toBe(0o600)
+  expect(JSON.parse(linesOf(whole)[0] as string)).toMatchObject({ format: 'zonewright-backup', version: 1, created: '2026-01-31T09:00:00' })
+  expect(readdirSync(directory)).toEqual(['whole.backup'])
+})
+
+test('a restored database is the same, in whichever kind, and serves on', async () => {
+  const state = (place: StorePlace) =>
+    during(place, async (client) => {
+      const domains = (await client.ok('GET', '/domains')).data
+      const paths: string[] = domains.flatMap(({ id }: { id: number }) => [`/domains/${id}/records`, `/domains/${id}/zone-file`])
+      return [domains, await Promise.all(paths.map((path) => client.ok('GET', path)))]
+    })
+  const expected = await state(source)
+  for (const [index, place] of (await emptyPlaces()).entries()) {
+    const again = join(temporaryDirectory(), `${index}.backup`)
+    expect(await restoreService(place, whole)).toEqual({
+      created: '2026-01-31T09:00:00',
+      rows: linesOf(whole).filter((line) => line.startsWith('[')).length,
+    })
+    await backUpService(place, again, NOW)
+    expect(linesOf(again)).toEqual(linesOf(whole))
+    expect(await state(place)).toEqual(expected)
+    await during(place, async (client, flush) => {
+      // Numbers of what is gone are not given again, and a name that comes back has a serial that is greater.
+      const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'gone.example' })
+      expect(id).toBe(4)
+      expect((await client.ok('POST', `/domains/${id}/records`, { type: 'TXT', target: 'x' })).id).toBe(16)
+      await flush()
+      const gone = linesOf(whole).find((line) => line.startsWith('["gone.example"'))
+      const serial = Number(/SOA\t\S+ \S+ (\d+)/.exec((await client.ok('GET', `/domains/${id}/zone-file`)).zone_file[2])?.[1])
+      expect(serial).toBe(JSON.parse(gone as string)[2] + 1)
+    })
+  }
+})
+
+test('is of one moment while the service runs under load', { timeout: 60_000 }, async () => {
+  const place = placeOf(await freshStore())
+  const acknowledged = nothingAcknowledged()
+  const files = [1, 2, 3].map((number) => join(temporaryDirectory(), `${number}.backup`))
+  await during(place, async (client) => {
+    const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'busy.example' })
+    const writers = startWriters(client, id, 'w', acknowledged)
+    for (const file of files) {
+      const before = new Map(acknowledged.created)
+      await expect.poll(() => acknowledged.created.size, { timeout: 10_000 }).toBeGreaterThan(before.size + 50)
+      await backUpService(place, file)
+    }
+    await writers.stop()
+  })
+  for (const file of files) {
+    const restored: StorePlace = { dataDirectory: temporaryDirectory() }
+    await restoreService(restored, file)
+    await during(restored, async (client) => {
+      const [domain] = (await client.ok('GET', '/domains')).data
+      const first = await client.ok('GET', `/domains/${domain.id}/records?page_size=500`)
+      const all = [...first.data]
+      for (let page = 2; page <= first.pages; page += 1)
+        all.push(...(await client.ok('GET', `/domains/${domain.id}/records?page_size=500&page=${page}`)).data)
+      // The count that the domain keeps is that of the records: both are of the same moment.
+      expect(first.results).toBe(all.length)
+      expect(all.length).toBeGreaterThan(25)
+    })
+  }
+})
+
+test('is refused where anything is', async () => {
+  await expect(restoreService(source, whole)).rejects.toThrow(/has a database already|is not empty/)
+  const inUse = placeOf(await freshStore())
+  await during(inUse, async () => {
+    await expect(restoreService(inUse, whole)).rejects.toThrow(/is in use by process|is not empty/)
+  })
+})
+
+const damaged = (change: (text: string) => string): string => {
+  const file = join(temporaryDirectory(), 'damaged.backup')
+  writeFileSync(file, change(readFileSync(whole, 'utf8')))
+  return file
+}
+
+test.each<[string, (text: string) => string, string]>([
+  ['an octet is another', (text) => text.replace('one.example', 'onx.example'), 'its checksum is another'],
+  ['a row is missing', (text) => text.replace(/\n\[[^\n]*/, ''), 'its checksum is another'],
+  ['the end is missing', (text) => text.slice(0, -90), 'its end is missing'],
+  ['a line is added', (text) => `${text}[]\n`, 'its end is missing'],
+  ['it is empty', () => '', 'the file is empty'],
+  ['it is something else', () => 'create table x', 'the file is no backup of the service'],
+  ['it is of another format', (text) => text.replace('"version":1', '"version":2'), 'format version 2; this program reads 1'],
+])('a file is refused and leaves nothing where %s', async (_name, change, message) => {
+  for (const place of await emptyPlaces()) {
+    await expect(restoreService(place, damaged(change))).rejects.toThrow(message)
+    if ('dataDirectory' in place) expect(readdirSync(place.dataDirectory).filter((name) => name !== 'service.lock')).toEqual([])
+    else await restoreService(place, whole)
+  }
+})
+
+test('a backup of what is not there, or to where nothing can be, is told', async () => {
+  const empty = temporaryDirectory()
+  const out = join(empty, 'x.backup')
+  await expect(backUpService({ dataDirectory: empty }, out)).rejects.toThrow(`there is no database in ${empty}`)
+  if (ON_POSTGRES)
+    await expect(backUpService({ database: await freshDatabase({ tables: false }) }, out)).rejects.toThrow(
+      'there is no database of the service',
+    )
+  await expect(backUpService(source, join(empty, 'none', 'x.backup'))).rejects.toMatchObject({ code: 'ENOENT' })
+  expect(existsSync(out)).toBe(false)
+})
