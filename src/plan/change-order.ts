@@ -1,7 +1,7 @@
 /**
  * The `after` edges of a plan. All hard edges stand. Where the zone may become full, creates wait for deletes, which is hard too: in one order of the
- * calls, create number i waits for delete number i - headroom, so that whichever creates are done at a moment, no more of them are than headroom and
- * the deletes done. Hard edges form no circle: those of `order-edges.ts` by construction, and all others follow that one order, which follows them.
+ * calls, create number i waits for delete number i - headroom. Whichever creates are done at a moment, those beyond the first `headroom` have each a
+ * delete of their own that is done, so that no more are done than headroom and deletes done allow. Hard edges form no circle: those of `order-edges.ts` by construction, and all others follow that one order, which follows them.
  * Continuity and courtesy edges that would close a circle with them yield.
  */
 
@@ -39,15 +39,21 @@ export function withoutCircles(hard: readonly ReadonlySet<number>[], soft: reado
 
 const edgeKey = (at: number, before: number): string => `${at} ${before}`
 
-/** Create number i waits for delete number i - headroom, which is below 0 for a zone that holds too many records already. */
+/**
+ * Create number i waits for delete number i - headroom. A zone that holds too many records already, by `-headroom`, has to lose those first: every
+ * create waits for the next delete after them, and that for all before it.
+ */
 function addLimit(calls: readonly Call[], within: readonly Call[], hard: readonly Set<number>[], headroom: number): void {
   const indexes = new Map(calls.map((call, at) => [call, at]))
-  const deletes = within.filter(({ desired }) => desired === null)
-  const creates = within.filter(({ existing }) => existing === null)
-  creates.forEach((create, position) => {
-    // Where deletes are too few the zone would hold too many records in the end, which its plan says; then nothing waits longer than for the last.
-    const needed = deletes[Math.min(position - headroom, deletes.length - 1)]
-    if (position >= headroom && needed) hard[indexes.get(create) as number]?.add(indexes.get(needed) as number)
+  const indexesOf = (isOne: (call: Call) => boolean): number[] => within.filter(isOne).map((call) => indexes.get(call) as number)
+  const deletes = indexesOf(({ desired }) => desired === null)
+  // Where deletes are too few the zone would hold too many records in the end, which its plan says; then nothing waits longer than for the last.
+  const deleteAt = (position: number): number | undefined => deletes[Math.min(position, deletes.length - 1)]
+  const first = headroom < 0 ? deleteAt(-headroom) : undefined
+  if (first !== undefined) for (const before of deletes.slice(0, -headroom)) if (before !== first) hard[first]?.add(before)
+  indexesOf(({ existing }) => existing === null).forEach((create, position) => {
+    const needed = position < headroom ? undefined : deleteAt(position - headroom)
+    for (const before of [first, needed]) if (before !== undefined) hard[create]?.add(before)
   })
 }
 

@@ -15,7 +15,7 @@ import type { RenderedState, ZonePlan } from './plan.ts'
 import { planDifference } from './plan-difference.ts'
 import { applyPolicy } from './policy.ts'
 import type { SafetyThresholds } from './safety-limits.ts'
-import { standingConflicts } from './standing-conflicts.ts'
+import { addedConflicts, standingConflicts } from './standing-conflicts.ts'
 import { unmanagedTest } from './unmanaged.ts'
 
 export interface PlanInput {
@@ -41,7 +41,8 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   const existingRecords = existing?.records ?? []
   const difference = applyPolicy(compare(input, fitted, existingRecords), input.policy)
   diagnostics.push(...surplusNotices(difference, target))
-  if (capabilities.cnameExclusive && !desired.absent) diagnostics.push(...standingConflicts(difference, target))
+  if (capabilities.cnameExclusive && !desired.absent)
+    diagnostics.push(...standingConflicts(difference, target), ...addedConflicts(difference, target))
   const domain = domainChange(desired.name, existing, fitted.settings, desired.absent, input.policy)
   if (domain?.action === 'create') diagnostics.push(...unfitName(input), ...missingSettings(domain, input))
   if (domain?.action === 'update') diagnostics.push(...fixedSettings(domain, input))

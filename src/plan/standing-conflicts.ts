@@ -28,6 +28,32 @@ export function standingConflicts(difference: ZoneDifference, target: string): D
   return diagnostics
 }
 
+/**
+ * Records to be added that clash with one another, each name once. A definition with such records is told so when it is checked; a zone made otherwise
+ * is told so here.
+ */
+export function addedConflicts(difference: ZoneDifference, target: string): Diagnostic[] {
+  const exclusive = new Map<DomainName, DefinedRecord>()
+  for (const record of difference.added) {
+    if ((record.type === 'CNAME' || isNullMx(record)) && exclusive.get(record.name)?.type !== 'CNAME') exclusive.set(record.name, record)
+  }
+  if (exclusive.size === 0) return []
+  const others = new Map<DomainName, DefinedRecord>()
+  for (const record of difference.added) {
+    const alone = exclusive.get(record.name)
+    if (alone && alone !== record && !others.has(record.name) && clash(alone, record)) others.set(record.name, record)
+  }
+  return [...others].map(([name, other]) => {
+    const alone = exclusive.get(name) as DefinedRecord
+    return {
+      severity: 'error',
+      code: alone.type === 'CNAME' ? 'cname-not-alone' : 'null-mx-not-alone',
+      message: `${name} ${alone.type} ${alone.data} cannot come to ${target} together with ${name} ${other.type} ${other.data}`,
+      at: alone.at,
+    }
+  })
+}
+
 const isNullMx = (record: { type: string; data: string }): boolean => record.type === 'MX' && record.data === '0 .'
 
 /** Whether two records cannot stand at one name at one time. */

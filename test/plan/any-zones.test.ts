@@ -1,0 +1,122 @@
+/**
+ * Zones that no service would hold and definitions that no check has seen: CNAMEs beside other records, several at a name, null MX among others, records
+ * twice, more than the limit. A plan is made of any of them: either it says what is wrong, or each of its calls is accepted in every order.
+ */
+import { expect, it } from 'vitest'
+import type { ResourceRecord } from '../../src/model/record.ts'
+import type { Policy } from '../../src/model/zone.ts'
+import type { ZonePlan } from '../../src/plan/plan.ts'
+import { orderAlong, randomOrder } from '../support/interleavings.ts'
+import { type Random, rounds, seededRandom } from '../support/random.ts'
+import { attempt, planCase, recordOf, showCase, waitsOf, type ZoneCase } from '../support/zone-cases.ts'
+import { acceptanceFault, identity, type Stage } from '../support/zone-simulator.ts'
+
+const NAMES = ['@', 'a', 'b', 'c', 'd.a', 'theirs']
+
+function anyLine(random: Random): string {
+  const type = random.pick(['A', 'A', 'CNAME', 'CNAME', 'CNAME', 'MX', 'MX', 'NS', 'TXT', 'DNAME', 'ALIAS', 'SRV'])
+  return `${random.pick(NAMES)} ${random.chance(0.2) ? '300 ' : ''}${type} ${anyData(random, type)}`
+}
+
+function anyData(random: Random, type: string): string {
+  const target = random.chance(0.85) ? random.pick(NAMES) : 'host.example.net.'
+  switch (type) {
+    case 'A':
+      return random.pick(['192.0.2.1', '192.0.2.2', '198.51.100.1'])
+    case 'TXT':
+      return random.pick(['"x"', '"unmanaged"'])
+    case 'MX':
+      return random.pick(['0 .', `0 ${target}`, `10 ${target}`])
+    case 'SRV':
+      return `0 5 443 ${target}`
+    default:
+      return target
+  }
+}
+
+function anyCase(random: Random, size: number): ZoneCase {
+  const lines = (most: number): string[] => Array.from({ length: random.below(most + 1) }, () => anyLine(random))
+  const existing = lines(size)
+  const desired = random.chance(0.3)
+    ? [...random.shuffle(existing).slice(0, random.below(existing.length + 1)), ...lines(size / 3)]
+    : lines(size)
+  return { existing, desired, limit: random.chance(0.5) ? null : random.below(size + 3) }
+}
+
+/** What a service would refuse of the calls in this order, which is only asked of what comes: the zone may be wrong before. */
+function refusal(plan: ZonePlan, existing: readonly ResourceRecord[], order: readonly number[], limit: number | null): string | null {
+  const present = [...existing]
+  for (const at of order) {
+    const change = plan.changes[at]
+    if (change?.subject !== 'record') continue
+    const { existing: goes, desired: comes } = change
+    if (goes) {
+      const found = present.findIndex((record) => identity(record) === identity(goes))
+      if (found === -1) return `call ${at} takes away what is not there`
+      present.splice(found, 1)
+    }
+    if (!comes) continue
+    for (const other of present) {
+      const fault = other.name === comes.name ? acceptanceFault([other, comes], null) : null
+      if (fault !== null) return `call ${at}: ${fault}`
+    }
+    present.push(comes)
+    if (!goes && limit !== null && present.length > limit) return `call ${at}: ${present.length} records where ${limit} are allowed`
+  }
+  return null
+}
+
+function faultOf(zone: ZoneCase, random: Random): string | null {
+  const existing = zone.existing.map(recordOf)
+  for (const prefer of ['continuity', 'calls'] as const) {
+    for (const policy of ['sync', 'upsert-only', 'create-only'] satisfies Policy[]) {
+      const plan = planCase(zone, { prefer, policy })
+      const after = waitsOf(plan)
+      const order = orderAlong(after)
+      if (typeof order === 'string') return order
+      if (plan.diagnostics.some(({ severity }) => severity === 'error')) continue
+      for (const one of randomOrders(plan, random)) {
+        const fault = refusal(plan, existing, one, zone.limit)
+        if (fault !== null) return `${policy}, ${prefer}: ${fault}`
+      }
+    }
+  }
+  return null
+}
+
+function randomOrders(plan: ZonePlan, random: Random): number[][] {
+  const stage = (record: ResourceRecord | null, before: boolean): Stage | null => record && { record, before, after: !before }
+  const calls = plan.changes.map((change) => {
+    if (change.subject !== 'record') throw new Error('a change of the zone itself')
+    return { goes: stage(change.existing, true), comes: stage(change.desired, false) }
+  })
+  return Array.from({ length: 3 }, () => randomOrder(calls, waitsOf(plan), random))
+}
+
+it.each([
+  ['few records', 3000, 8],
+  ['some', 400, 30],
+  ['many', 10, 400],
+])(
+  '%s: a plan says what is wrong, or is accepted',
+  (_, count, size) => {
+    const random = seededRandom(size)
+    for (let i = rounds(count); i > 0; i -= 1) {
+      const zone = anyCase(random, size)
+      expect(
+        attempt(() => faultOf(zone, random)),
+        showCase(zone),
+      ).toBeNull()
+    }
+  },
+  600_000,
+)
+
+it.each([
+  ['two CNAMEs', ['a CNAME b', 'a CNAME c'], 'cname-not-alone'],
+  ['a CNAME and an address', ['a A 192.0.2.1', 'a CNAME c'], 'cname-not-alone'],
+  ['a null MX and another', ['a MX 10 c', 'a MX 0 .'], 'null-mx-not-alone'],
+])('%s defined at one name are an error at its place', (_, desired, code) => {
+  const { diagnostics } = planCase({ existing: ['a TXT "x"'], desired, limit: null })
+  expect(diagnostics.filter(({ severity }) => severity === 'error')).toMatchObject([{ code, at: { line: 1 } }])
+})
