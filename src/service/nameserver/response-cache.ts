@@ -21,7 +21,7 @@ export interface ResponseCache {
   clear(): void
 }
 
-/** `isServed` tells whether this version of a zone still is. `maxOctets` bounds the memory, roughly. */
+/** `isServed` tells whether this version of a zone still is. `maxOctets` bounds the memory, roughly; 0 keeps nothing. */
 export function createResponseCache(isServed: (zone: ZoneData) => boolean, maxOctets: number): ResponseCache {
   // Two generations: when the young one is full the elder goes, and what is still asked for moves from it in time.
   let young = new Map<string, KeptResponse>()
@@ -29,11 +29,13 @@ export function createResponseCache(isServed: (zone: ZoneData) => boolean, maxOc
   let octets = 0
 
   const add = (key: string, response: KeptResponse): void => {
-    octets += response.octets.length + key.length + ENTRY_OCTETS
+    const size = response.octets.length + key.length + ENTRY_OCTETS
+    if (size > maxOctets / 2) return
+    octets += size
     if (octets > maxOctets / 2) {
       elder = young
       young = new Map()
-      octets = 0
+      octets = size
     }
     young.set(key, response)
   }

@@ -47,9 +47,10 @@ export async function listenUdp(
   socket.on('error', () => {})
   enlargeReceiveBuffer(socket)
   return {
-    close: () => {
+    close: async () => {
+      if (!isOpen) return
       isOpen = false
-      return new Promise((resolve) => socket.close(() => resolve()))
+      await new Promise<void>((resolve) => socket.close(() => resolve()))
     },
   }
 }

@@ -70,7 +70,7 @@ below.wild-cut.example.test. 3600 NS ns1.example.test.
 long.example.test. 300 TXT ${repeat(8, (i) => `"${String(i).repeat(250)}"`).replaceAll('\n', ' ')}
 longer.example.test. 300 TXT ${repeat(2, (i) => `"${String(i).repeat(250)}"`).replaceAll('\n', ' ')}
 ${repeat(90, (i) => `many.example.test. 300 A 198.51.100.${i}`)}
-${repeat(40, (i) => `mx-many.example.test. 300 MX ${i} host-${i}.example.test.\nhost-${i}.example.test. 300 AAAA 2001:db8::${i.toString(16)}00`)}
+${repeat(40, (i) => `mx-many.example.test. 300 MX ${i} host-${i}.example.test.\nhost-${i}.example.test. 300 AAAA 2001:db8::1:${i.toString(16)}`)}
 with\\.dot.example.test. 300 TXT "an escaped dot"
 sp\\032ace.example.test. 300 TXT "a space"
 \\000\\255.example.test. 300 TXT "not text"

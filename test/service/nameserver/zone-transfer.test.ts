@@ -1,0 +1,338 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CLASS, createQuery, type Message, rcodeName } from '../../../src/formats/wire/message.ts'
+import { createAxfrQuery, createTransferReader } from '../../../src/formats/wire/transfer.ts'
+import type { DomainName } from '../../../src/model/domain-name.ts'
+import { type NameServer, type NameServerLimits, startNameServer } from '../../../src/service/nameserver/name-server.ts'
+import type { ServedRecord } from '../../../src/service/nameserver/zone-data.ts'
+import { describeWithTools } from '../../support/skip.ts'
+import { temporaryDirectory } from '../../support/temp-directory.ts'
+import { dig, runTool } from '../../support/tools.ts'
+import { RICH_ZONES, records } from './rich-zones.ts'
+import { openTcp, type TcpClient } from './tcp-client.ts'
+import { askUdp } from './udp-client.ts'
+
+const name = (text: string): DomainName => text as DomainName
+const EXAMPLE = name('example.test.')
+const BIG = name('big.test.')
+const LOCAL = ['127.0.0.1', '::1']
+
+/** A zone of so many addresses, every one of which says which version it is of. */
+const bigZone = (serial: number, count = 12_000) => ({
+  name: BIG,
+  serial,
+  axfrIps: LOCAL,
+  records: records(
+    [
+      `big.test. 60 SOA ns.big.test. h.big.test. ${serial} 1 1 1 1`,
+      'big.test. 60 NS ns.big.test.',
+      ...Array.from({ length: count }, (_, i) => `host-${i}.sub.big.test. ${serial} A 192.0.2.${i % 256}`),
+    ].join('\n'),
+  ),
+})
+
+async function start(options: Partial<NameServerLimits> = {}, host = '127.0.0.1'): Promise<NameServer> {
+  const server = await startNameServer({ host, port: 0, peerPort: 1, limits: { responsesPerSecond: 0, ...options } })
+  servers.push(server)
+  return server
+}
+
+const servers: NameServer[] = []
+
+afterAll(() => Promise.all(servers.map((server) => server.close())))
+
+let server: NameServer
+let port = 0
+
+beforeAll(async () => {
+  server = await start()
+  port = server.address.port
+  for (const zone of RICH_ZONES) server.setZone({ ...zone, axfrIps: LOCAL })
+  server.setZone(bigZone(1))
+})
+
+/** Takes a transfer to its end; the messages and the records, or the code it was refused with. */
+async function transfer(client: TcpClient, zone: DomainName, query: Message = createAxfrQuery(4711, zone)) {
+  client.send(query)
+  const reader = createTransferReader(zone, query.id, 100_000)
+  const messages: Message[] = []
+  for (;;) {
+    const message = await client.message()
+    messages.push(message)
+    if (message.rcode !== 0) return { rcode: rcodeName(message.rcode), messages, records: [] }
+    // The reader knows only AXFR.
+    const questions = message.questions.map((question) => ({ ...question, type: 'AXFR' }))
+    const state = reader.accept({ ...message, questions })
+    if (!state.ok) throw new Error(state.message)
+    if (state.value === 'complete') return { rcode: 'NOERROR', messages, records: reader.records }
+  }
+}
+
+async function transferOnce(zone: DomainName, at = port, host = '127.0.0.1') {
+  const client = await openTcp(at, host)
+  const result = await transfer(client, zone)
+  client.socket.destroy()
+  return result
+}
+
+const line = (record: Pick<ServedRecord, 'name' | 'type'> & { ttl: number; data: string | null }): string =>
+  `${record.name} ${record.ttl} ${record.type} ${record.data}`
+
+describe('AXFR', () => {
+  test.each(RICH_ZONES)('gives every record of $name, those below delegations too', async ({ name: zone, records: all }) => {
+    const { records: transferred } = await transferOnce(zone)
+    expect(transferred.map(line).sort()).toEqual(all.map(line).sort())
+    expect(transferred[0]?.type).toBe('SOA')
+  })
+
+  test('of a large zone takes many messages that are full, and no larger than pointers reach', async () => {
+    const client = await openTcp(port)
+    const query = { ...createAxfrQuery(7, BIG), recursionDesired: true, edns: { udpSize: 4096, version: 0, dnssecOk: false, options: [] } }
+    const { messages, records: transferred } = await transfer(client, BIG, query)
+    client.socket.destroy()
+    expect(transferred).toHaveLength(12_002)
+    expect(messages.length).toBeGreaterThan(10)
+    expect(messages.length).toBeLessThan(30)
+    const [first, ...rest] = messages
+    expect(first).toMatchObject({ authoritative: true, recursionDesired: true, truncated: false, recursionAvailable: false })
+    expect([first?.questions.length, first?.edns !== null]).toEqual([1, true])
+    expect(
+      rest.every(({ id, authoritative, questions, edns }) => id === 7 && authoritative && questions.length === 0 && edns === null),
+    ).toBe(true)
+  })
+
+  test('keeps to one version of a zone that is replaced meanwhile', async () => {
+    server.setZone(bigZone(1))
+    const client = await openTcp(port)
+    client.send(createAxfrQuery(1, BIG))
+    const first = await client.message()
+    server.setZone(bigZone(2))
+    const reader = createTransferReader(BIG, 1, 20_000)
+    let state = reader.accept(first)
+    while (state.ok && state.value === 'more') state = reader.accept(await client.message())
+    client.socket.destroy()
+    expect(state).toMatchObject({ value: 'complete' })
+    expect(new Set(reader.records.slice(2).map(({ ttl }) => ttl))).toEqual(new Set([1]))
+    expect((await transferOnce(BIG)).records[0]?.data).toContain(' 2 1 1 1 1')
+  })
+
+  test('shares its connection with other queries, before and after', async () => {
+    const client = await openTcp(port)
+    const question = (id: number) => createQuery(id, { name: name('web.example.test.'), type: 'A' })
+    client.send(question(1), createAxfrQuery(2, BIG), question(3), createAxfrQuery(4, name('other.test.')), question(5))
+    const ids: number[] = []
+    while (ids.at(-1) !== 5) ids.push((await client.message()).id)
+    client.socket.destroy()
+    expect([...new Set(ids)]).toEqual([1, 2, 3, 4, 5])
+  })
+
+  test('is finished for an asker that says it will ask no more', async () => {
+    const silent = await openTcp(port)
+    silent.socket.end()
+    expect(await silent.next()).toBeNull()
+    const other = await openTcp(port)
+    other.send(createAxfrQuery(9, BIG))
+    other.socket.end()
+    let count = 0
+    for (let octets = await other.next(); octets; octets = await other.next()) count += octets.readUInt16BE(6)
+    expect(count).toBe(12_003)
+  })
+
+  test.each<[string, Message, string]>([
+    ['a name in a zone', createAxfrQuery(1, name('www.example.test.')), 'NOTAUTH'],
+    ['another zone', createAxfrQuery(1, name('example.org.')), 'NOTAUTH'],
+    [
+      'a class that is not IN',
+      { ...createAxfrQuery(1, EXAMPLE), questions: [{ name: EXAMPLE, type: 'AXFR', class: CLASS.CH }] },
+      'REFUSED',
+    ],
+    ['a zone together with a record', { ...createAxfrQuery(1, EXAMPLE), answers: [soa(EXAMPLE, 1)] }, 'FORMERR'],
+    [
+      'an unknown version of EDNS',
+      { ...createAxfrQuery(1, EXAMPLE), edns: { udpSize: 512, version: 9, dnssecOk: false, options: [] } },
+      'BADVERS',
+    ],
+  ])('of %s', async (_, query, rcode) => {
+    const client = await openTcp(port)
+    expect((await transfer(client, EXAMPLE, query)).rcode).toBe(rcode)
+    client.socket.destroy()
+  })
+
+  test('over UDP there is none', async () => {
+    expect(rcodeName((await askUdp(port, createAxfrQuery(1, EXAMPLE))).rcode)).toBe('FORMERR')
+  })
+})
+
+function soa(zone: DomainName, serial: number) {
+  return { name: zone, type: 'SOA', class: CLASS.IN, ttl: 0, data: `. . ${serial} 0 0 0 0` }
+}
+
+const ixfr = (zone: DomainName, serial: number): Message => ({
+  ...createQuery(88, { name: zone, type: 'IXFR' }),
+  edns: null,
+  authorities: [soa(zone, serial)],
+})
+
+describe('IXFR', () => {
+  /** The zone has serial 7. */
+  test.each<[string, number, number]>([
+    ['one behind', 6, RICH_ZONES[0]?.records.length ?? 0],
+    ['half the circle behind', 7 - 2 ** 31 + 1 + 2 ** 32, RICH_ZONES[0]?.records.length ?? 0],
+    ['the same', 7, 1],
+    ['newer', 8, 1],
+    ['newer past zero', 7 + 2 ** 31 - 1, 1],
+  ])('from a serial that is %s', async (_, serial, count) => {
+    const client = await openTcp(port)
+    client.send(ixfr(EXAMPLE, serial >>> 0))
+    const first = await client.message()
+    expect(first).toMatchObject({ rcode: 0, authoritative: true, questions: [{ type: 'IXFR' }] })
+    let records = first.answers
+    while (count > 1 && records.filter(({ type }) => type === 'SOA').length < 2) records = [...records, ...(await client.message()).answers]
+    expect(records).toHaveLength(count === 1 ? 1 : count + 1)
+    client.socket.destroy()
+  })
+
+  test('over UDP is the SOA, whatever the serial', async () => {
+    const { answers, truncated } = await askUdp(port, ixfr(EXAMPLE, 6))
+    expect(answers.map(({ type }) => type)).toEqual(['SOA'])
+    expect(truncated).toBe(false)
+  })
+
+  test('without the SOA it has is malformed', async () => {
+    expect(rcodeName((await askUdp(port, createQuery(1, { name: EXAMPLE, type: 'IXFR' }))).rcode)).toBe('FORMERR')
+  })
+})
+
+describe('who may transfer', () => {
+  const all = RICH_ZONES[0]?.records.length
+  test.each<[string, string[], string, string, number | undefined]>([
+    ['nobody unless named', [], '127.0.0.1', '127.0.0.1', undefined],
+    ['not the machine itself', ['192.0.2.1', '2001:db8::1'], '127.0.0.1', '127.0.0.1', undefined],
+    ['not a neighbour', ['127.0.0.2', '127.0.0.10'], '127.0.0.1', '127.0.0.1', undefined],
+    ['an address of IPv4', ['192.0.2.1', '127.0.0.1'], '127.0.0.1', '127.0.0.1', all],
+    ['an address of IPv4 at a socket of IPv6', ['127.0.0.1'], '::', '127.0.0.1', all],
+    ['one named as IPv6 that stands for IPv4', ['::FFFF:127.0.0.1'], '127.0.0.1', '127.0.0.1', all],
+    ['the same in hexadecimal', ['0:0:0:0:0:ffff:7f00:1'], '::', '127.0.0.1', all],
+    ['an address of IPv6', ['::1'], '::1', '::1', all],
+    ['one of another spelling', ['0:0:0:0:0:0:0:1'], '::', '::1', all],
+    ['not IPv4 for IPv6', ['127.0.0.1'], '::', '::1', undefined],
+  ])('%s', async (_, axfrIps, host, from, count) => {
+    const one = await start({}, host)
+    one.setZone({ ...(RICH_ZONES[0] as (typeof RICH_ZONES)[number]), axfrIps })
+    const result = await transferOnce(EXAMPLE, one.address.port, from)
+    expect([result.rcode, result.records.length]).toEqual(count === undefined ? ['REFUSED', 0] : ['NOERROR', count])
+    if (from === '127.0.0.1') {
+      expect(rcodeName((await askUdp(one.address.port, ixfr(EXAMPLE, 6))).rcode)).toBe(count === undefined ? 'REFUSED' : 'NOERROR')
+    }
+    await one.close()
+  })
+
+  test('is what was said last', async () => {
+    const one = await start()
+    one.setZone(bigZone(1, 10))
+    expect((await transferOnce(BIG, one.address.port)).records).toHaveLength(12)
+    one.setZone({ ...bigZone(1, 10), axfrIps: [] })
+    expect((await transferOnce(BIG, one.address.port)).rcode).toBe('REFUSED')
+    one.removeZone(BIG)
+    expect((await transferOnce(BIG, one.address.port)).rcode).toBe('NOTAUTH')
+  })
+})
+
+describe('load', () => {
+  test('transfers above the limit are put off, and one that is given up makes room', async () => {
+    const one = await start({ transfers: 2 })
+    one.setZone(bigZone(1, 100_000))
+    const held = await Promise.all([openTcp(one.address.port), openTcp(one.address.port)])
+    for (const client of held) {
+      client.send(createAxfrQuery(1, BIG))
+      await client.message()
+    }
+    expect((await transferOnce(BIG, one.address.port)).rcode).toBe('SERVFAIL')
+    held[0]?.socket.destroy()
+    await held[0]?.closed
+    await sleep(50)
+    const after = await openTcp(one.address.port)
+    after.send(createAxfrQuery(1, BIG))
+    expect((await after.message()).rcode).toBe(0)
+    for (const client of [...held, after]) client.socket.destroy()
+  })
+
+  test('a reader that stops costs little and is let go; one that is slow gets all', async () => {
+    const one = await start({ idle: 400 })
+    // More than the kernel holds for a connection, and each record a message of its own.
+    const text = Array.from({ length: 240 }, () => `"${'x'.repeat(250)}"`).join(' ')
+    const lines = Array.from({ length: 400 }, (_, i) => `t${i}.big.test. 1 TXT ${text}`)
+    one.setZone({ ...bigZone(1), records: records(['big.test. 60 SOA . . 1 1 1 1 1', ...lines].join('\n')) })
+    const before = process.memoryUsage().rss
+    const stopped = await openTcp(one.address.port)
+    stopped.send(createAxfrQuery(1, BIG))
+    stopped.socket.pause()
+    const slow = await openTcp(one.address.port)
+    slow.send(createAxfrQuery(2, BIG))
+    const began = performance.now()
+    let count = 0
+    while (count < 402) {
+      count += (await slow.message()).answers.length
+      if (count % 20 === 0) await sleep(30)
+    }
+    expect(performance.now() - began).toBeGreaterThan(400)
+    expect(process.memoryUsage().rss - before).toBeLessThan(80_000_000)
+    slow.socket.destroy()
+    // What the kernel held comes, then the end.
+    let received = 0
+    for (let octets = await stopped.next(); octets; octets = await stopped.next()) received += octets.readUInt16BE(6)
+    expect(received).toBeLessThan(402)
+  })
+
+  test('ten at a time are all whole, and other queries are answered meanwhile', async () => {
+    const transfers = Promise.all(Array.from({ length: 10 }, () => transferOnce(BIG)))
+    const waits: number[] = []
+    const ended = transfers.then(() => true)
+    while (!(await Promise.race([ended, sleep(5, false)]))) {
+      const began = performance.now()
+      await askUdp(port, createQuery(1, { name: name('web.example.test.'), type: 'A' }))
+      waits.push(performance.now() - began)
+    }
+    expect((await transfers).every((result) => result.records.length === 12_002)).toBe(true)
+    expect(Math.max(...waits)).toBeLessThan(2_000)
+  })
+})
+
+describeWithTools(['dig', 'kdig', 'drill', 'named-checkzone'], 'other makes', () => {
+  test.each(RICH_ZONES)('take $name, and named-checkzone finds nothing wrong with it', async ({ name: zone, records: all }) => {
+    const directory = temporaryDirectory()
+    const lines = await dig({ port, name: zone, type: 'AXFR', options: ['+noall', '+answer', '+tcp'] })
+    expect(lines).toHaveLength(all.length + 1)
+    const file = join(directory, 'zone')
+    // The last SOA repeats the first.
+    writeFileSync(file, `${lines.slice(0, -1).join('\n')}\n`)
+    const checked = await runTool('named-checkzone', ['-i', 'none', '-k', 'ignore', '-r', 'ignore', zone, file])
+    expect(checked.stdout).toMatch(/OK/)
+
+    const kdig = await runTool('kdig', ['@127.0.0.1', '-p', String(port), zone, 'AXFR', '+noall', '+answer'])
+    expect(
+      kdig.stdout
+        .trim()
+        .split('\n')
+        .filter((text) => !text.startsWith(';')),
+    ).toHaveLength(all.length + 1)
+    expect(kdig.stderr + kdig.stdout).not.toMatch(/WARNING|ERROR/)
+    const drill = await runTool('drill', ['-t', '-p', String(port), '@127.0.0.1', zone, 'AXFR'])
+    expect(
+      drill.stdout
+        .trim()
+        .split('\n')
+        .filter((text) => !text.startsWith(';') && text !== ''),
+    ).toHaveLength(all.length + 1)
+  })
+
+  test('ask for changes and get the zone, or are told there are none', async () => {
+    const [full, none] = [
+      await dig({ port, name: 'other.test', type: 'IXFR=0', options: ['+noall', '+answer'] }),
+      await dig({ port, name: 'other.test', type: 'IXFR=1', options: ['+noall', '+answer', '+tcp'] }),
+    ]
+    expect([full.length, none.length]).toEqual([6, 1])
+  })
+})
