@@ -4,6 +4,7 @@
  */
 import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { createGenerations } from './generations.ts'
 import { RequestError } from './request-error.ts'
 
 /** So many requests within so many seconds. */
@@ -62,7 +63,7 @@ export class RateLimited extends RequestError {
   }
 }
 
-/** Counters at most, of some 100 octets each. Beyond that, the windows that began first are forgotten. */
+/** Counters at most, of some 100 octets each. Beyond that, those that have not been used for longest are forgotten. */
 const MAX_COUNTERS = 100_000
 
 /** Tokens that are known to have been valid, at most. */
@@ -76,9 +77,8 @@ interface Counter {
 
 /** `clock` gives milliseconds since 1970. */
 export function createRateLimiter(limits: RateLimits, clock: () => number, maxCounters = MAX_COUNTERS): RateLimiter {
-  /** In the order in which their windows began. */
-  const counters = new Map<string, Counter>()
-  const known = new Set<string>()
+  const counters = createGenerations<Counter>(maxCounters)
+  const known = createGenerations<true>(MAX_KNOWN)
 
   const running = (key: string, { seconds }: RateWindow, now: number): Counter | null => {
     const counter = counters.get(key)
@@ -90,11 +90,6 @@ export function createRateLimiter(limits: RateLimits, clock: () => number, maxCo
     const counter = running(key, window, now)
     if (counter !== null) return counter
     const fresh = { count: 0, ends: now + window.seconds * 1000 }
-    counters.delete(key)
-    for (const [first, { ends }] of counters) {
-      if (ends > now && counters.size < maxCounters) break
-      counters.delete(first)
-    }
     counters.set(key, fresh)
     return fresh
   }
@@ -115,7 +110,7 @@ export function createRateLimiter(limits: RateLimits, clock: () => number, maxCo
       return allowances.reduce<Allowance | null>((least, one) => (least && least.remaining <= one.remaining ? least : one), null)
     },
     checkGuesses: (address, hash) => {
-      if (limits.failures === null || known.has(hash)) return
+      if (limits.failures === null || known.get(hash)) return
       const now = clock()
       const counter = running(failuresOf(address), limits.failures, now)
       if (counter && counter.count >= limits.failures.requests) throw new RateLimited(allowanceOf(limits.failures, counter), now)
@@ -125,9 +120,7 @@ export function createRateLimiter(limits: RateLimits, clock: () => number, maxCo
       if (limits.failures !== null) counterOf(failuresOf(address), limits.failures, clock()).count += 1
     },
     succeeded: (hash) => {
-      if (limits.failures === null || known.has(hash)) return
-      if (known.size >= MAX_KNOWN) known.delete(known.values().next().value as string)
-      known.add(hash)
+      if (limits.failures !== null && !known.get(hash)) known.set(hash, true)
     },
   }
 }

@@ -2,7 +2,7 @@ import type { Connection } from './database.ts'
 
 /**
  * Keeps others out of what an account's users and objects share, until the transaction ends: its tags, and who administers it.
- * A transaction that holds domains too must hold those first.
+ * A transaction that holds domains which others see must hold the account before them, so that no two wait for one another.
  */
 export async function holdAccount(connection: Connection, accountId: number): Promise<void> {
   await connection

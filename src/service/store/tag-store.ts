@@ -25,7 +25,8 @@ export async function labelsOfDomains(connection: Connection, ids: readonly numb
 
 /**
  * Gives a domain exactly these tags and returns them as they are kept, sorted. A tag is one whatever its case: the account's
- * spelling of it stays. A tag that nothing carries any more is forgotten.
+ * spelling of it stays. A tag that nothing carries any more is forgotten. Where tags may change, the account must be held before
+ * a domain that others see.
  */
 export async function setDomainTags(
   connection: Connection,
@@ -110,12 +111,12 @@ export async function tagDomains(
   domainIds: readonly number[],
   now: string,
 ): Promise<string | null> {
+  await holdAccount(connection, accountId)
   if (domainIds.length > 0) {
     const held = connection.updateTable('domains').set({ updated: now }).where('id', 'in', domainIds).where('account_id', '=', accountId)
     const { numUpdatedRows } = await held.executeTakeFirstOrThrow()
     if (Number(numUpdatedRows) !== new Set(domainIds).size) return null
   }
-  await holdAccount(connection, accountId)
   await connection
     .insertInto('tags')
     .values({ account_id: accountId, label, folded: foldLabel(label) })
@@ -149,6 +150,7 @@ export async function findTag(
 
 /** Deletes a tag and takes it from all that carries it; whether there was one. */
 export async function deleteTag(connection: Connection, accountId: number, label: string, now: string): Promise<boolean> {
+  await holdAccount(connection, accountId)
   const tag = await findTag(connection, accountId, label)
   if (tag === null) return false
   await connection
@@ -156,7 +158,6 @@ export async function deleteTag(connection: Connection, accountId: number, label
     .set({ updated: now })
     .where('id', 'in', (eb) => eb.selectFrom('domain_tags').select('domain_id').where('tag_id', '=', tag.id))
     .execute()
-  await holdAccount(connection, accountId)
   const { numDeletedRows } = await connection.deleteFrom('tags').where('id', '=', tag.id).executeTakeFirstOrThrow()
   return numDeletedRows > 0n
 }

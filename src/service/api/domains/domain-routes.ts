@@ -16,6 +16,7 @@ import {
   type StoredDomain,
   updateDomain,
 } from '../../store/domain-store.ts'
+import { holdAccount } from '../../store/hold-account.ts'
 import { copyRecords, longestRecordName } from '../../store/record-store.ts'
 import { forgetTransferred, requestTransfer } from '../../store/secondary-store.ts'
 import type { Actor } from '../authenticate.ts'
@@ -78,6 +79,7 @@ const update = defineRoute<DomainBody>({
   handle: async ({ actor, ids, body }, service) => {
     const { database, now } = service
     const domain = await database.write(async (connection) => {
+      if (body.tags) await holdAccount(connection, actor.accountId)
       const { id } = await hold(connection, actor.accountId, ids['domainId'], now())
       const existing = await find(connection, actor.accountId, id)
       const settings = domainToUpdate(existing, body)

@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest'
+import { connect, startForTest } from '../harness.ts'
+import { seedOfPeople, tokenOf } from './people.ts'
+
+const { service, client } = await startForTest({ seed: seedOfPeople(['one.example', 'two.example']) })
+const as = (user: string, which = 'all') => connect(service.baseUrl, tokenOf(user, which)).client
+const owner = as('owner')
+
+/** Keys of the types that are accepted, made for this test. */
+const ED25519 = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f someone@example.com'
+const sshKey = (type: string): string => {
+  const name = Buffer.from(type)
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(name.length)
+  return `${type} ${Buffer.concat([length, name, Buffer.from([0, 0, 0, 1, 1])]).toString('base64')}`
+}
+
+describe('the profile', () => {
+  test('of a new user', async () => {
+    expect(await owner.ok('GET', '/profile')).toEqual({
+      uid: expect.any(Number),
+      username: 'owner',
+      email: 'owner@example.com',
+      email_notifications: true,
+      timezone: 'UTC',
+      authentication_type: 'password',
+      restricted: false,
+      two_factor_auth: false,
+      ip_whitelist_enabled: false,
+      shell_auth_method: 'password_keys',
+      authorized_keys: null,
+      verified_phone_number: null,
+      referrals: { code: '', url: '', total: 0, completed: 0, pending: 0, credit: 0 },
+    })
+    expect(await client.ok('GET', '/profile')).toMatchObject({ username: 'admin' })
+    expect(await as('guest').ok('GET', '/profile')).toMatchObject({ username: 'guest', restricted: true })
+  })
+
+  test.each<[string, object, object]>([
+    ['email', { email: 'Other@example.org' }, { email: 'Other@example.org' }],
+    ['notifications', { email_notifications: false }, { email_notifications: false }],
+    ['time zone', { timezone: 'America/New_York' }, { timezone: 'America/New_York' }],
+    ['an old name of a time zone', { timezone: 'US/Eastern' }, { timezone: 'US/Eastern' }],
+    ['shell access', { shell_auth_method: 'keys_only' }, { shell_auth_method: 'keys_only' }],
+    ['keys', { authorized_keys: [ED25519, ` ${sshKey('ssh-rsa')}\n`] }, { authorized_keys: [ED25519, sshKey('ssh-rsa')] }],
+    ['keys that are not said', { authorized_keys: null }, { authorized_keys: [ED25519, sshKey('ssh-rsa')] }],
+    ['no keys', { authorized_keys: [] }, { authorized_keys: null }],
+    ['nothing', {}, {}],
+    ['what is so already', { restricted: false, two_factor_auth: false, ip_whitelist_enabled: false }, { restricted: false }],
+    [
+      "what is not the user's to say",
+      { uid: 1, username: 'root', authentication_type: 'x', verified_phone_number: '1', referrals: {} },
+      { username: 'colleague' },
+    ],
+  ])('takes %s', async (_name, body, shown) => {
+    const colleague = as('colleague', 'account-read_write')
+    const before = await colleague.ok('GET', '/profile')
+    const after = await colleague.ok('PUT', '/profile', body)
+    expect(after).toEqual({ ...before, ...shown })
+    expect(await colleague.ok('GET', '/profile')).toEqual(after)
+  })
+
+  test('takes back what it gave', async () => {
+    const before = await owner.ok('GET', '/profile')
+    expect(await owner.ok('PUT', '/profile', before)).toEqual(before)
+  })
+
+  test.each<[string, object, [string, string][]]>([
+    ['an address that is none', { email: 'nobody' }, [['email', 'email is not valid']]],
+    ['an empty address', { email: '' }, [['email', 'Length must be 1-255 characters']]],
+    ['an unknown time zone', { timezone: 'Mars/Base' }, [['timezone', 'timezone is not valid']]],
+    ['an offset', { timezone: '+01:00' }, [['timezone', 'timezone is not valid']]],
+    ['another way into the shell', { shell_auth_method: 'password' }, [['shell_auth_method', 'shell_auth_method is not valid']]],
+    ['a white list', { ip_whitelist_enabled: true }, [['ip_whitelist_enabled', 'ip_whitelist_enabled cannot be enabled']]],
+    [
+      'a second factor without its code',
+      { two_factor_auth: true },
+      [['two_factor_auth', 'Two-factor authentication is enabled with a code of the second factor.']],
+    ],
+    ['text for a boolean', { email_notifications: 'true' }, [['email_notifications', 'email_notifications is not valid']]],
+    [
+      'two faults',
+      { email: 'x', timezone: 'x' },
+      [
+        ['email', 'email is not valid'],
+        ['timezone', 'timezone is not valid'],
+      ],
+    ],
+  ])('does not take %s', async (_name, body, faults) => {
+    expect(await owner.refused('PUT', '/profile', body)).toEqual(faults)
+  })
+
+  test.each([
+    ['of no known type', sshKey('ssh-foo')],
+    ['of another type than it says', sshKey('ssh-rsa').replace('ssh-rsa', 'ssh-dss')],
+    ['without its data', 'ssh-ed25519'],
+    ['that is no base64', 'ssh-ed25519 ***'],
+    ['with a second line', `${ED25519}\ncommand="x" ${ED25519}`],
+    ['with options', `command="x" ${ED25519}`],
+  ])('does not take a key %s', async (_name, key) => {
+    const [fault] = await owner.refused('PUT', '/profile', { authorized_keys: [ED25519, key] })
+    expect(fault?.[0]).toBe('authorized_keys')
+  })
+
+  test.each([
+    'ssh-dss',
+    'ssh-rsa',
+    'ecdsa-sha2-nistp256',
+    'ecdsa-sha2-nistp384',
+    'ecdsa-sha2-nistp521',
+    'ssh-ed25519',
+    'sk-ecdsa-sha2-nistp256@openssh.com',
+  ])('takes a key of %s', async (type) => {
+    expect(await owner.ok('PUT', '/profile', { authorized_keys: [sshKey(type)] })).toMatchObject({ authorized_keys: [sshKey(type)] })
+  })
+})
+
+describe('restrictions', () => {
+  test('are not thrown off', async () => {
+    const answer = await as('keeper').call('PUT', '/profile', { restricted: false })
+    expect([answer.status, answer.body]).toEqual([403, { errors: [{ field: null, reason: 'Unauthorized' }] }])
+    expect(await as('keeper').ok('GET', '/profile')).toMatchObject({ restricted: true })
+    expect(await as('keeper').ok('PUT', '/profile', { restricted: true, timezone: 'Europe/Vienna' })).toMatchObject({
+      timezone: 'Europe/Vienna',
+    })
+  })
+
+  test('can be taken on, but not by the last user of the account without them', async () => {
+    expect(await as('stranger').refused('PUT', '/profile', { restricted: true })).toEqual([
+      ['restricted', 'The account needs a user without restrictions.'],
+    ])
+    const [one, two] = await Promise.all([
+      as('owner').call('PUT', '/profile', { restricted: true }),
+      as('colleague').call('PUT', '/profile', { restricted: true }),
+    ])
+    expect([one?.status, two?.status].sort()).toEqual([200, 400])
+    const resigned = as(one?.status === 200 ? 'owner' : 'colleague')
+    expect((await resigned.ok('GET', '/domains')).results).toBe(0)
+    expect((await resigned.call('POST', '/tags', { label: 'tag' })).status).toBe(403)
+  })
+})
+
+describe('grants', () => {
+  const global = (given: object) => ({
+    account_access: null,
+    add_databases: false,
+    add_domains: false,
+    add_firewalls: false,
+    add_images: false,
+    add_instances: false,
+    add_monitors: false,
+    add_loadbalancers: false,
+    add_scripts: false,
+    add_volumes: false,
+    cancel_account: false,
+    monitor_subscription: false,
+    ...given,
+  })
+  const none = { database: [], domain: [], image: [], instance: [], monitor: [], loadbalancer: [], script: [], volume: [] }
+  const entries = (permissions: string) => ['one.example', 'two.example'].map((label) => ({ id: expect.any(Number), label, permissions }))
+
+  test('of an unrestricted user are nothing to be told: 204', async () => {
+    const answer = await as('stranger').call('GET', '/profile/grants')
+    expect([answer.status, answer.body]).toEqual([204, null])
+    expect(answer.headers['x-accepted-oauth-scopes']).toBe('*')
+    expect(answer.headers['content-type']).toBeUndefined()
+  })
+
+  test.each<[string, object]>([
+    ['guest', { ...none, global: global({}) }],
+    ['founder', { ...none, global: global({ add_domains: true, account_access: 'read_only' }) }],
+    ['reader', { ...none, global: global({}), domain: entries('read_only') }],
+    ['writer', { ...none, global: global({}), domain: entries('read_write') }],
+  ])('of %s, whatever the token is for', async (user, expected) => {
+    expect(await as(user, 'images-read_only').ok('GET', '/profile/grants')).toEqual(expected)
+  })
+
+  test('come with what a restricted user makes, and go with it', async () => {
+    const founder = as('founder')
+    const granted = async () => (await founder.ok('GET', '/profile/grants')).domain
+    const made = await founder.ok('POST', '/domains', { domain: 'made.example', type: 'master', soa_email: 'a@example.com' })
+    const cloned = await founder.ok('POST', `/domains/${made.id}/clone`, { domain: 'cloned.example' })
+    expect(await granted()).toEqual([
+      { id: made.id, label: 'made.example', permissions: 'read_write' },
+      { id: cloned.id, label: 'cloned.example', permissions: 'read_write' },
+    ])
+    await founder.ok('PUT', `/domains/${made.id}`, { domain: 'renamed.example' })
+    expect((await granted())[0]).toMatchObject({ label: 'renamed.example' })
+    expect((await founder.ok('GET', '/domains')).results).toBe(2)
+    expect((await as('guest').ok('GET', '/domains')).results).toBe(0)
+    await founder.ok('DELETE', `/domains/${cloned.id}`)
+    expect((await granted()).map(({ id }: { id: number }) => id)).toEqual([made.id])
+    expect((await founder.call('GET', `/domains/${cloned.id}`)).status).toBe(404)
+  })
+
+  test('decide what lists show', async () => {
+    const reader = as('reader')
+    const names = async (headers = {}) =>
+      (await reader.ok('GET', '/domains', undefined, headers)).data.map(({ domain }: { domain: string }) => domain)
+    expect(await names()).toEqual(['one.example', 'two.example'])
+    expect(await names({ 'x-filter': JSON.stringify({ domain: 'renamed.example' }) })).toEqual([])
+    expect(await names({ 'x-filter': JSON.stringify({ '+or': [{ domain: 'one.example' }, { domain: { '+contains': 'e' } }] }) })).toEqual([
+      'one.example',
+      'two.example',
+    ])
+  })
+})

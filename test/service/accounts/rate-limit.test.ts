@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest'
+import {
+  addressCaller,
+  createRateLimiter,
+  DEFAULT_RATE_LIMITS,
+  RateLimited,
+  requestsPerMinute,
+} from '../../../src/service/api/rate-limit.ts'
+import { connect, startForTest } from '../harness.ts'
+import { seedOfPeople, tokenOf } from './people.ts'
+
+const NONE = { general: null, operation: null, failures: null }
+
+describe('counting', () => {
+  test('a window begins with its first request and ends after its seconds', () => {
+    let now = 1_000_000_500
+    const limiter = createRateLimiter({ ...NONE, operation: { requests: 2, seconds: 10 } }, () => now)
+    const take = () => limiter.take('a', 'GET /x', undefined)
+    expect(take()).toEqual({ limit: 2, remaining: 1, reset: 1_000_011 })
+    now += 9_000
+    expect(take()).toEqual({ limit: 2, remaining: 0, reset: 1_000_011 })
+    expect(take).toThrow(expect.objectContaining({ status: 429, retryAfter: 2 }))
+    now += 999
+    expect(take).toThrow(RateLimited)
+    now += 1
+    expect(take()).toEqual({ limit: 2, remaining: 1, reset: 1_000_021 })
+  })
+
+  test('the tighter of two limits is told; a refused request counts in neither', () => {
+    let now = 0
+    const limiter = createRateLimiter(
+      { ...NONE, general: { requests: 5, seconds: 60 }, operation: { requests: 3, seconds: 10 } },
+      () => now,
+    )
+    expect(limiter.take('a', 'x', undefined)).toMatchObject({ limit: 3, remaining: 2 })
+    expect(limiter.take('a', 'x', undefined)).toMatchObject({ limit: 3, remaining: 1 })
+    expect(limiter.take('a', 'x', undefined)).toMatchObject({ limit: 3, remaining: 0 })
+    for (let again = 0; again < 5; again += 1) expect(() => limiter.take('a', 'x', undefined)).toThrow(RateLimited)
+    expect(limiter.take('a', 'y', undefined)).toMatchObject({ limit: 5, remaining: 1 })
+    now = 10_000
+    expect(limiter.take('a', 'x', undefined)).toMatchObject({ limit: 5, remaining: 0 })
+    expect(() => limiter.take('a', 'z', undefined)).toThrow(RateLimited)
+    expect(limiter.take('b', 'z', undefined)).toMatchObject({ limit: 3, remaining: 2 })
+  })
+
+  test('an operation can have a limit of its own', () => {
+    const limiter = createRateLimiter({ ...NONE, ...requestsPerMinute(800) }, () => 0)
+    const own = { requests: 10, seconds: 30 }
+    for (let count = 0; count < 10; count += 1) limiter.take('a', 'POST /compute/instances', own)
+    expect(() => limiter.take('a', 'POST /compute/instances', own)).toThrow(expect.objectContaining({ retryAfter: 30 }))
+    expect(limiter.take('a', 'GET /compute/instances', undefined)).toMatchObject({ limit: 800, remaining: 799 })
+  })
+
+  test('800 a minute is 1,600 in two minutes of everything', () => {
+    expect(requestsPerMinute(800)).toEqual({ general: { requests: 1600, seconds: 120 }, operation: { requests: 800, seconds: 60 } })
+  })
+
+  test('without limits nothing is told', () => {
+    expect(createRateLimiter(NONE, () => 0).take('a', 'x', { requests: 1, seconds: 1 })).toBeNull()
+  })
+
+  test('a clock that is set back does not lock anybody out', () => {
+    let now = 1_000_000
+    const limiter = createRateLimiter({ ...NONE, operation: { requests: 1, seconds: 10 } }, () => now)
+    limiter.take('a', 'x', undefined)
+    now = 1000
+    expect(limiter.take('a', 'x', undefined)).toEqual({ limit: 1, remaining: 0, reset: 11 })
+  })
+
+  test('memory is bounded: what is not used goes first', () => {
+    const limiter = createRateLimiter({ ...NONE, operation: { requests: 1, seconds: 10 } }, () => 0, 20)
+    const isNew = (caller: string): boolean => {
+      try {
+        return limiter.take(caller, 'x', undefined) !== null
+      } catch {
+        return false
+      }
+    }
+    expect(isNew('busy')).toBe(true)
+    expect(isNew('idle')).toBe(true)
+    for (let other = 0; other < 100; other += 1) {
+      expect(isNew(`other ${other}`)).toBe(true)
+      expect(isNew('busy')).toBe(false)
+    }
+    expect(isNew('idle')).toBe(true)
+    expect(isNew('other 99')).toBe(false)
+  })
+
+  test('many callers take little, and no longer than few', () => {
+    const limiter = createRateLimiter({ ...NONE, ...requestsPerMinute(10) }, () => 0)
+    const before = process.memoryUsage().heapUsed
+    const started = performance.now()
+    for (let caller = 0; caller < 300_000; caller += 1) limiter.take(`caller ${caller}`, 'x', undefined)
+    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(150_000_000)
+  })
+})
+
+describe('guesses', () => {
+  test('are counted by address, and a token that was good is let through', () => {
+    let now = 0
+    const limiter = createRateLimiter({ ...NONE, failures: { requests: 3, seconds: 60 } }, () => now)
+    limiter.succeeded('good')
+    for (let guess = 0; guess < 3; guess += 1) {
+      limiter.checkGuesses('192.0.2.1', `guess ${guess}`)
+      limiter.failed('192.0.2.1', `guess ${guess}`)
+    }
+    expect(() => limiter.checkGuesses('192.0.2.1', 'guess 4')).toThrow(expect.objectContaining({ status: 429, retryAfter: 60 }))
+    limiter.checkGuesses('192.0.2.1', 'good')
+    limiter.checkGuesses('192.0.2.2', 'guess 4')
+    limiter.failed('192.0.2.1', 'good')
+    expect(() => limiter.checkGuesses('192.0.2.1', 'good')).toThrow(RateLimited)
+    now = 60_000
+    limiter.checkGuesses('192.0.2.1', 'guess 4')
+  })
+
+  test.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ])('%s counts as %s', (address, caller) => {
+    expect(addressCaller(address)).toBe(caller)
+  })
+})
+
+describe('over HTTP', async () => {
+  let time = Date.parse('2026-01-01T00:00:00.250Z')
+  const { service } = await startForTest({
+    seed: seedOfPeople(['one.example']),
+    clock: () => time,
+    rateLimits: { ...requestsPerMinute(5), failures: { requests: 4, seconds: 60 } },
+  })
+  const as = (user: string, which?: string) => connect(service.baseUrl, tokenOf(user, which)).client
+  const limitOf = ({ headers }: { headers: Readonly<Record<string, unknown>> }) =>
+    ['limit', 'remaining', 'reset'].map((name) =>
+      headers[`x-ratelimit-${name}`] === undefined ? null : Number(headers[`x-ratelimit-${name}`]),
+    )
+  const end = Date.parse('2026-01-01T00:01:01Z') / 1000
+
+  test('a token has its requests, then waits', async () => {
+    const owner = as('owner')
+    for (let left = 4; left >= 0; left -= 1) {
+      const answer = await owner.call('GET', '/domains')
+      expect([answer.status, ...limitOf(answer), answer.headers['retry-after']]).toEqual([200, 5, left, end, undefined])
+    }
+    const refused = await owner.call('GET', '/domains')
+    expect([refused.status, refused.body]).toEqual([429, { errors: [{ field: null, reason: 'Too many requests' }] }])
+    expect([...limitOf(refused), refused.headers['retry-after']]).toEqual([5, 0, end, '61'])
+    expect((await owner.call('GET', '/profile')).status).toBe(200)
+    expect((await as('owner', 'domains-read_only').call('GET', '/domains')).status).toBe(200)
+    time += 61_000
+    expect((await owner.call('GET', '/domains')).status).toBe(200)
+  })
+
+  test('an operation is limited whatever its path parameters are', async () => {
+    const colleague = as('colleague')
+    const statuses = []
+    for (let id = 1; id <= 6; id += 1) statuses.push((await colleague.call('GET', `/domains/${900 + id}`)).status)
+    expect(statuses).toEqual([404, 404, 404, 404, 404, 429])
+  })
+
+  test('requests without a token count for their address', async () => {
+    time += 600_000
+    const nobody = as('nobody')
+    const statuses = []
+    for (let request = 0; request < 6; request += 1) {
+      statuses.push((await nobody.call('GET', '/profile', undefined, { authorization: '' })).status)
+    }
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429])
+    expect((await as('owner').call('GET', '/profile')).status).toBe(200)
+  })
+
+  test('guessing ends, for those who were not let in before', async () => {
+    time += 600_000
+    const statuses = []
+    for (let guess = 0; guess < 6; guess += 1) statuses.push((await as(`guess-${guess}`).call('GET', '/profile')).status)
+    expect(statuses).toEqual([401, 401, 401, 401, 429, 429])
+    expect((await as('owner').call('GET', '/profile')).status).toBe(200)
+    expect((await as('reader').call('GET', '/profile')).status).toBe(429)
+    time += 61_000
+    expect((await as('reader').call('GET', '/profile')).status).toBe(200)
+  })
+})
+
+test('by default only guesses are limited', async () => {
+  const { client } = await startForTest()
+  const answer = await client.call('GET', '/profile')
+  expect([answer.headers['x-ratelimit-limit'], DEFAULT_RATE_LIMITS.failures]).toEqual([undefined, { requests: 1000, seconds: 60 }])
+})

@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest'
+import { type Client, connect, inParallel, startForTest } from '../harness.ts'
+import { seedOfPeople, tokenOf } from './people.ts'
+
+const { service, client: admin } = await startForTest({ seed: seedOfPeople(['one.example', 'two.example']) })
+const as = (user: string): Client => connect(service.baseUrl, tokenOf(user)).client
+const [owner, stranger, reader] = [as('owner'), as('stranger'), as('reader')]
+
+let made = 0
+const makeDomain = (client: Client, tags: readonly string[] = []) => {
+  made += 1
+  return client.ok('POST', '/domains', { domain: `made-${made}.example`, type: 'master', soa_email: 'a@example.com', tags })
+}
+const labels = async (client: Client, query = ''): Promise<string[]> =>
+  (await client.ok('GET', `/tags${query}`)).data.map(({ label }: { label: string }) => label)
+const carriers = async (client: Client, label: string): Promise<number[]> => {
+  const answer = await client.call('GET', `/tags/${encodeURIComponent(label)}?page_size=500`)
+  if (answer.status === 404) return []
+  return answer.body.data.map(({ data }: { data: { id: number } }) => data.id)
+}
+
+describe('a tag', () => {
+  test('is given to many at once', async () => {
+    const ids = [(await makeDomain(owner)).id, (await makeDomain(owner, ['kept'])).id]
+    expect(await owner.ok('POST', '/tags', { label: 'Many', domains: [...ids, ids[0]], instances: [], volumes: null })).toEqual({
+      label: 'Many',
+    })
+    expect((await owner.ok('GET', `/domains/${ids[1]}`)).tags).toEqual(['kept', 'Many'])
+    const { data, ...page } = await owner.ok('GET', '/tags/Many')
+    expect(page).toEqual({ page: 1, pages: 1, results: 2 })
+    expect(data).toEqual([
+      { type: 'domain', data: await owner.ok('GET', `/domains/${ids[0]}`) },
+      { type: 'domain', data: await owner.ok('GET', `/domains/${ids[1]}`) },
+    ])
+  })
+
+  test('is one whatever its case; the first spelling stays', async () => {
+    const { id } = await makeDomain(owner)
+    expect(await owner.ok('POST', '/tags', { label: 'MANY', domains: [id] })).toEqual({ label: 'Many' })
+    expect(await carriers(owner, 'many')).toContain(id)
+    expect((await labels(owner)).filter((label) => label.toLowerCase() === 'many')).toEqual(['Many'])
+  })
+
+  test.each(['a/b c?d#e%41', 'träger ñ 企業', '🏷'.repeat(50), '...', 'a+b&c'])('%j can be named in a path', async (label) => {
+    const { id } = await makeDomain(owner)
+    await owner.ok('POST', '/tags', { label, domains: [id] })
+    expect(await carriers(owner, label)).toEqual([id])
+    expect(await owner.ok('DELETE', `/tags/${encodeURIComponent(label)}`)).toEqual({})
+    expect(await carriers(owner, label)).toEqual([])
+  })
+
+  test('without anything stays until it is deleted, and is 404 as a list', async () => {
+    await owner.ok('POST', '/tags', { label: 'bare' })
+    expect(await labels(owner)).toContain('bare')
+    expect((await owner.call('GET', '/tags/bare')).status).toBe(404)
+    expect(await owner.ok('DELETE', '/tags/BARE')).toEqual({})
+    expect((await owner.call('DELETE', '/tags/bare')).status).toBe(404)
+    expect(await labels(owner)).not.toContain('bare')
+  })
+
+  test('that is deleted is gone from everything', async () => {
+    const { id } = await makeDomain(owner, ['doomed', 'other'])
+    await owner.ok('DELETE', '/tags/doomed')
+    expect((await owner.ok('GET', `/domains/${id}`)).tags).toEqual(['other'])
+    expect((await owner.ok('GET', '/domains', undefined, { 'x-filter': '{"tags":"doomed"}' })).results).toBe(0)
+  })
+
+  test.each<[string, object, [string, string][]]>([
+    ['no label', {}, [['label', 'label is required']]],
+    ['a short label', { label: 'ab' }, [['label', 'Length must be 3-50 characters']]],
+    ['a long label', { label: 'x'.repeat(51) }, [['label', 'Length must be 3-50 characters']]],
+    ['an instance that is not there', { label: 'tag', instances: [1] }, [['instances', 'instances is not valid']]],
+    [
+      'what is not there, by two names',
+      { label: 'tag', linodes: [1], volumes: [2] },
+      [
+        ['linodes', 'linodes is not valid'],
+        ['volumes', 'volumes is not valid'],
+      ],
+    ],
+    ['no numbers', { label: 'tag', domains: ['1'] }, [['domains', 'domains is not valid']]],
+    ['a number of nothing', { label: 'tag', domains: [999_999] }, [['domains', 'domains is not valid']]],
+    ['an unknown kind', { label: 'tag', images: [1] }, [['images', 'Unknown field']]],
+  ])('with %s is refused', async (_name, body, faults) => {
+    expect(await owner.refused('POST', '/tags', body)).toEqual(faults)
+  })
+
+  test('is given to all or to none', async () => {
+    const mine = await makeDomain(owner)
+    const theirs = await makeDomain(stranger)
+    expect(await owner.refused('POST', '/tags', { label: 'some', domains: [mine.id, theirs.id] })).toEqual([
+      ['domains', 'domains is not valid'],
+    ])
+    expect(await owner.ok('GET', `/domains/${mine.id}`)).toEqual(mine)
+    expect(await stranger.ok('GET', `/domains/${theirs.id}`)).toEqual(theirs)
+    expect(await labels(owner)).not.toContain('some')
+  })
+
+  test("is no domain's five hundred and first", async () => {
+    const tags = Array.from({ length: 500 }, (_, index) => `tag ${String(index).padStart(3, '0')}`)
+    const { id } = await makeDomain(admin, tags)
+    expect(await admin.refused('POST', '/tags', { label: 'one more', domains: [id] })).toEqual([
+      ['domains', 'A domain can have at most 500 tags.'],
+    ])
+    await admin.ok('POST', '/tags', { label: 'tag 000', domains: [id] })
+    expect((await admin.ok('GET', `/domains/${id}`)).tags).toEqual(tags)
+    expect(await labels(admin, '?page=2&page_size=300')).toEqual(tags.slice(300))
+    await admin.ok('DELETE', `/domains/${id}`)
+  })
+})
+
+describe('the tags of an account', () => {
+  test("are nobody else's", async () => {
+    await makeDomain(owner, ['common', 'ours'])
+    const theirs = await makeDomain(stranger, ['COMMON'])
+    expect(await labels(stranger)).toEqual(['COMMON'])
+    expect(await carriers(stranger, 'common')).toEqual([theirs.id])
+    expect((await stranger.call('GET', '/tags/ours')).status).toBe(404)
+    expect((await stranger.call('DELETE', '/tags/ours')).status).toBe(404)
+    await stranger.ok('DELETE', '/tags/common')
+    expect(await labels(owner)).toContain('common')
+  })
+
+  test('are sorted and come in pages', async () => {
+    const many = Array.from({ length: 60 }, (_, index) => `T${String(59 - index).padStart(2, '0')}x`)
+    await makeDomain(stranger, many)
+    expect(await labels(stranger, '?page_size=25&page=3')).toEqual(many.toSorted().slice(50))
+    expect(await stranger.ok('GET', '/tags?page_size=25')).toMatchObject({ pages: 3, results: 60 })
+    expect(await stranger.refused('GET', '/tags', undefined, { 'x-filter': '{"label":"x"}' })).toEqual([
+      ['X-Filter', 'Cannot filter on label'],
+    ])
+  })
+
+  test('are shown to a restricted user as far as what carries them is', async () => {
+    const hidden = await makeDomain(owner, ['hidden', 'tag of one.example'])
+    expect(await labels(reader)).toEqual(['tag of one.example', 'tag of two.example'])
+    expect((await reader.ok('GET', '/tags')).results).toBe(2)
+    expect((await reader.call('GET', '/tags/hidden')).status).toBe(404)
+    expect(await carriers(reader, 'tag of one.example')).not.toContain(hidden.id)
+    expect((await reader.ok('GET', '/tags/tag%20of%20one.example')).results).toBe(1)
+    expect(await labels(as('guest'))).toEqual([])
+  })
+})
+
+test('tags given and taken at the same time lose nothing', async () => {
+  const domains = await inParallel(4, 4, () => makeDomain(owner))
+  const ids: number[] = domains.map(({ id }) => id).sort((a, b) => a - b)
+  await inParallel(120, 12, async (index): Promise<void> => {
+    const label = `race ${index % 3}`
+    if (index % 5 === 0) await owner.call('DELETE', `/tags/${encodeURIComponent(label)}`)
+    else if (index % 2 === 0) await owner.ok('POST', '/tags', { label, domains: ids })
+    else await owner.ok('PUT', `/domains/${ids[index % 4]}`, { tags: index % 3 === 0 ? [] : [label] })
+  })
+  for (const label of ['race 0', 'race 1', 'race 2']) {
+    const carrying = await carriers(owner, label)
+    for (const id of ids) {
+      const { tags } = await owner.ok('GET', `/domains/${id}`)
+      expect([label, id, tags.includes(label)]).toEqual([label, id, carrying.includes(id)])
+    }
+    // What is acknowledged stays.
+    expect(await owner.ok('POST', '/tags', { label, domains: ids })).toEqual({ label })
+    expect(await carriers(owner, label)).toEqual(ids)
+  }
+})

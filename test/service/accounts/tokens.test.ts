@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { openDatabase } from '../../../src/service/store/open-database.ts'
+import { type Client, connect, freshStore, startForTest, temporaryDirectory } from '../harness.ts'
+import { seedOfPeople, tokenOf } from './people.ts'
+
+const START = Date.parse('2026-01-01T00:00:00Z')
+const NEVER = '2999-12-12T05:00:00'
+
+let time = START
+const copy = temporaryDirectory()
+const store = await freshStore()
+const { service, client } = await startForTest({ ...store, seed: seedOfPeople([]), bootstrapToken: 'administrator', clock: () => time })
+const as = (token: string): Client => connect(service.baseUrl, token).client
+const stranger = as(tokenOf('stranger'))
+
+describe('a new token', () => {
+  test('is shown once', async () => {
+    const made = await client.ok('POST', '/profile/tokens', { label: 'mine', scopes: 'domains:read_only' })
+    expect(made).toEqual({
+      id: expect.any(Number),
+      label: 'mine',
+      scopes: 'domains:read_only',
+      created: '2026-01-01T00:00:00',
+      expiry: NEVER,
+      token: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+    const shown = { ...made, token: made.token.slice(0, 16) }
+    expect(await client.ok('GET', `/profile/tokens/${made.id}`)).toEqual(shown)
+    expect(await client.ok('PUT', `/profile/tokens/${made.id}`, { label: 'renamed' })).toEqual({ ...shown, label: 'renamed' })
+    expect((await client.ok('GET', '/profile/tokens')).data).toContainEqual({ ...shown, label: 'renamed' })
+    expect((await as(made.token).call('GET', '/domains')).status).toBe(200)
+  })
+
+  test('is stored as a hash', async () => {
+    const { token } = await client.ok('POST', '/profile/tokens', {})
+    const database = await openBeside()
+    const rows = await database.read((connection) => connection.selectFrom('tokens').selectAll().execute())
+    await database.close()
+    expect(JSON.stringify(rows)).not.toContain(token)
+    expect(rows.map(({ hash }) => hash)).toContain(createHash('sha256').update(token).digest('hex'))
+  })
+
+  test.each<[string, object, object]>([
+    ['nothing', {}, { label: '', scopes: '*', expiry: NEVER }],
+    ['all scopes', { scopes: '*' }, { scopes: '*' }],
+    [
+      'scopes, one of them twice',
+      { scopes: 'domains:read_only account:read_write domains:read_only' },
+      { scopes: 'domains:read_only account:read_write' },
+    ],
+    [
+      'scopes by the names that clients know',
+      { scopes: 'linodes:read_only events:read_only' },
+      { scopes: 'linodes:read_only events:read_only' },
+    ],
+    ['an end', { expiry: '2026-02-01T00:00:00' }, { expiry: '2026-02-01T00:00:00' }],
+    ['an end with a zone', { expiry: '2026-02-01T01:30:00+01:30' }, { expiry: '2026-02-01T00:00:00' }],
+    ['an end with a fraction', { expiry: '2026-02-01T00:00:00.999Z' }, { expiry: '2026-02-01T00:00:00' }],
+    ['no end', { expiry: null }, { expiry: NEVER }],
+    ['fields that are not its own to say', { id: 1, created: '2000-01-01T00:00:00', token: 'x' }, { created: '2026-01-01T00:00:00' }],
+  ])('with %s', async (_name, body, shown) => {
+    const made = await client.ok('POST', '/profile/tokens', body)
+    expect(made).toMatchObject(shown)
+    expect(made.token).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  test.each<[string, object, [string, string][]]>([
+    ['an empty label', { label: '' }, [['label', 'Length must be 1-100 characters']]],
+    ['a long label', { label: 'x'.repeat(101) }, [['label', 'Length must be 1-100 characters']]],
+    ['a label that is none', { label: 1 }, [['label', 'label is not valid']]],
+    ['no scope', { scopes: '' }, [['scopes', 'scopes is not valid']]],
+    ['an unknown family', { scopes: 'domain:read_only' }, [['scopes', 'scopes is not valid']]],
+    ['an unknown access', { scopes: 'domains:write' }, [['scopes', 'scopes is not valid']]],
+    ['commas', { scopes: 'domains:read_only,account:read_only' }, [['scopes', 'scopes is not valid']]],
+    ['two spaces', { scopes: 'domains:read_only  account:read_only' }, [['scopes', 'scopes is not valid']]],
+    ['many scopes', { scopes: 'domains:read_only '.repeat(100) }, [['scopes', 'scopes is not valid']]],
+    ['an end that is none', { expiry: 'tomorrow' }, [['expiry', 'expiry is not valid']]],
+    ['an end on no day', { expiry: '2026-02-30T00:00:00' }, [['expiry', 'expiry is not valid']]],
+    ['an end now', { expiry: '2026-01-01T00:00:00' }, [['expiry', 'expiry must be in the future']]],
+    [
+      'two faults',
+      { scopes: 'x', expiry: '2000-01-01T00:00:00' },
+      [
+        ['scopes', 'scopes is not valid'],
+        ['expiry', 'expiry must be in the future'],
+      ],
+    ],
+    ['an unknown field', { note: 'x' }, [['note', 'Unknown field']]],
+  ])('with %s is refused', async (_name, body, faults) => {
+    expect(await client.refused('POST', '/profile/tokens', body)).toEqual(faults)
+  })
+})
+
+describe('a token made by use of another', () => {
+  const TOO_MUCH = [['scopes', 'A token cannot have more scopes than the one it is created with.']]
+
+  test.each<[string, string | undefined, string | null]>([
+    ['account:read_write', undefined, 'account:read_write'],
+    ['account:read_write', '*', 'account:read_write'],
+    ['account:read_write domains:read_only', '* domains:read_write', 'account:read_write domains:read_only'],
+    ['account:read_write', 'account:read_only', 'account:read_only'],
+    ['account:read_write domains:read_write', 'domains:read_only', 'domains:read_only'],
+    ['account:read_write domains:read_only', 'domains:read_write', null],
+    ['account:read_write', 'domains:read_only', null],
+    ['account:read_write instances:read_only', 'linodes:read_only', 'linodes:read_only'],
+    ['account:read_write instances:read_only', 'linodes:read_write', null],
+    ['account:read_write', 'account:read_write events:read_only', null],
+  ])('%j asked for %j', async (acting, scopes, given) => {
+    const { token } = await client.ok('POST', '/profile/tokens', { scopes: acting })
+    const body = scopes === undefined ? {} : { scopes }
+    if (given === null) expect(await as(token).refused('POST', '/profile/tokens', body)).toEqual(TOO_MUCH)
+    else expect(await as(token).ok('POST', '/profile/tokens', body)).toMatchObject({ scopes: given })
+  })
+})
+
+describe('the end of a token', () => {
+  test('is when its time is over', async () => {
+    const { token, id } = await client.ok('POST', '/profile/tokens', { expiry: '2026-01-01T00:01:00' })
+    const bearer = as(token)
+    time = START + 59_999
+    expect((await bearer.call('GET', '/profile')).status).toBe(200)
+    time = START + 60_000
+    expect((await bearer.call('GET', '/profile')).status).toBe(401)
+    expect(await client.ok('GET', `/profile/tokens/${id}`)).toMatchObject({ expiry: '2026-01-01T00:01:00' })
+    time = START
+  })
+
+  test('is at once where it is revoked, by itself too', async () => {
+    const { token, id } = await client.ok('POST', '/profile/tokens', {})
+    const bearer = as(token)
+    expect(await bearer.ok('DELETE', `/profile/tokens/${id}`)).toEqual({})
+    const after = await bearer.call('GET', '/profile')
+    expect([after.status, after.body]).toEqual([401, { errors: [{ field: null, reason: 'Invalid Token' }] }])
+    expect((await client.call('DELETE', `/profile/tokens/${id}`)).status).toBe(404)
+    expect((await client.call('GET', `/profile/tokens/${id}`)).status).toBe(404)
+  })
+
+  test('leaves no request through that begins after it', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { token, id } = await client.ok('POST', '/profile/tokens', {})
+      const bearer = as(token)
+      const before = Array.from({ length: 8 }, () => bearer.call('GET', '/domains'))
+      await client.ok('DELETE', `/profile/tokens/${id}`)
+      const after = await Promise.all(Array.from({ length: 8 }, () => bearer.call('GET', '/domains')))
+      expect(after.map(({ status }) => status)).toEqual(Array(8).fill(401))
+      for (const { status } of await Promise.all(before)) expect([200, 401]).toContain(status)
+    }
+  })
+})
+
+describe('tokens of others', () => {
+  test('are not there, neither of the account nor of another', async () => {
+    const { id } = await client.ok('POST', '/profile/tokens', { label: 'private' })
+    for (const other of [stranger, as(tokenOf('colleague'))]) {
+      for (const method of ['GET', 'PUT', 'DELETE']) {
+        const answer = await other.call(method, `/profile/tokens/${id}`, method === 'PUT' ? { label: 'taken' } : undefined)
+        expect([method, answer.status]).toEqual([method, 404])
+      }
+    }
+    expect((await stranger.ok('GET', '/profile/tokens?page_size=500')).data.map(({ label }: { label: string }) => label)).not.toContain(
+      'private',
+    )
+    expect(await client.ok('GET', `/profile/tokens/${id}`)).toMatchObject({ label: 'private' })
+  })
+})
+
+describe('the list', () => {
+  const filter = (value: object) => ({ 'x-filter': JSON.stringify(value) })
+  const labels = async (value: object): Promise<string[]> =>
+    (await founder.ok('GET', '/profile/tokens', undefined, filter(value))).data.map(({ label }: { label: string }) => label)
+  const founder = as(tokenOf('founder'))
+
+  test('is filtered and ordered by label and creation', async () => {
+    for (const [label, at] of [
+      ['Zulu', START + 1000],
+      ['alpha', START + 2000],
+      ['Mike', START + 3000],
+    ] as const) {
+      time = at
+      await founder.ok('POST', '/profile/tokens', { label })
+    }
+    time = START
+    expect(await labels({ label: 'ALPHA' })).toEqual(['alpha'])
+    expect(await labels({ created: '2026-01-01T00:00:02' })).toEqual(['alpha'])
+    expect(await labels({ created: { '+gte': '2026-01-01T00:00:02' }, '+order_by': 'label', '+order': 'desc' })).toEqual(['Mike', 'alpha'])
+    expect(await labels({ created: { '+gt': '2026-01-01T00:00:00' }, '+order_by': 'label' })).toEqual(['alpha', 'Mike', 'Zulu'])
+    expect(await labels({ '+or': [{ label: { '+contains': 'ul' } }, { label: 'mike' }] })).toEqual(['Zulu', 'Mike'])
+  })
+
+  test.each(['scopes', 'expiry', 'token', 'hash', 'id', 'user_id'])('is not filtered by %s', async (field) => {
+    expect(await founder.refused('GET', '/profile/tokens', undefined, filter({ [field]: 'x' }))).toEqual([
+      ['X-Filter', `Cannot filter on ${field}`],
+    ])
+  })
+})
+
+test('an update changes nothing but the label', async () => {
+  const made = await client.ok('POST', '/profile/tokens', { label: 'as it was', scopes: 'domains:read_only' })
+  const path = `/profile/tokens/${made.id}`
+  const shown = { ...made, token: made.token.slice(0, 16) }
+  expect(await client.ok('PUT', path, { scopes: '*', expiry: null, token: 'x', id: 7, created: 'x' })).toEqual(shown)
+  expect(await client.ok('PUT', path, {})).toEqual(shown)
+  expect(await client.refused('PUT', path, { label: '' })).toEqual([['label', 'Length must be 1-100 characters']])
+  expect((await as(made.token).call('GET', '/profile/tokens')).status).toBe(401)
+})
+
+/** The database beside the service: SQLite, which the service holds alone, as a copy. */
+function openBeside() {
+  const onError = () => undefined
+  if (store.database) return openDatabase({ url: store.database, directory: null, onError })
+  for (const name of ['service.db', 'service.db-wal']) cpSync(join(String(store.dataDirectory), name), join(copy, name))
+  return openDatabase({ url: null, directory: copy, onError })
+}
