@@ -7,6 +7,7 @@ import { agreeOn } from '../../../src/formats/yaml/edit-document.ts'
 import { plainValue } from '../../../src/formats/yaml/plain-value.ts'
 import { readYaml } from '../../../src/formats/yaml/read-yaml.ts'
 import { fault, ok } from '../../../src/model/result.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
 import { fc } from '../../support/fast-check.ts'
 import { CORPUS } from '../octodns/corpus.ts'
 import { parse, recordLines } from './parse.ts'
@@ -119,9 +120,9 @@ describe('spoilt files', () => {
   test('end in a zone or in faults with places, soon', () => {
     fc.assert(
       fc.property(fc.oneof(spoilt({ maxLength: 6 }), pieces), (text) => {
-        const start = performance.now()
-        const { zone, diagnostics } = parse(text, { include })
-        expect(performance.now() - start).toBeLessThan(1000)
+        const { value, milliseconds } = withCpuTime(() => parse(text, { include }))
+        const { zone, diagnostics } = value
+        expect(milliseconds).toBeLessThan(2000)
         expect(zone !== null || diagnostics.length > 0).toBe(true)
         for (const { at, message } of diagnostics) {
           expect(at).toBeDefined()

@@ -3,6 +3,7 @@ import { MAX_ALIASED_NODES } from '../../../src/formats/yaml/build-tree.ts'
 import { plainValue } from '../../../src/formats/yaml/plain-value.ts'
 import { readYaml, type YamlDocument } from '../../../src/formats/yaml/read-yaml.ts'
 import type { YamlNode } from '../../../src/formats/yaml/yaml-node.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
 
 const read = (text: string): YamlDocument => readYaml(text, { file: 'a.yaml' })
 
@@ -200,10 +201,10 @@ describe('faults', () => {
 
 describe('bounds', () => {
   test('a large file is refused before it is parsed', () => {
-    const start = performance.now()
     const text = '['.repeat(50 * 1024 * 1024)
-    expect(faults(read(text))).toEqual(['1:1 file-too-large the file has 52428800 characters; a definition may have 10485760'])
-    expect(performance.now() - start).toBeLessThan(500)
+    const { value, milliseconds } = withCpuTime(() => faults(read(text)))
+    expect(value).toEqual(['1:1 file-too-large the file has 52428800 characters; a definition may have 10485760'])
+    expect(milliseconds).toBeLessThan(1000)
     expect(readYaml('a: 1', { file: 'a', maxLength: 3 }).diagnostics[0]?.code).toBe('file-too-large')
   })
 
@@ -221,9 +222,9 @@ describe('bounds', () => {
 
   test('keys of a mapping are compared in linear time', () => {
     const text = Array.from({ length: 100_000 }, (_, i) => `k${i}: 1`).join('\n')
-    const start = performance.now()
-    expect(faults(read(text))).toEqual([])
-    expect(performance.now() - start).toBeLessThan(4000)
+    const { value, milliseconds } = withCpuTime(() => faults(read(text)))
+    expect(value).toEqual([])
+    expect(milliseconds).toBeLessThan(4000)
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ReadZoneInclude } from '../../../src/formats/zone-file/scope.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
 import { faults, lines, parse } from './zone-text.ts'
 
 /** A reader of files that are held in memory. */
@@ -58,9 +59,8 @@ describe('$INCLUDE', () => {
     const include = filesOf({ a: 'a 1 A 192.0.2.1' })
     expect(parse('$INCLUDE a\n$INCLUDE a\n', { include }).records).toHaveLength(2)
     const bomb: ReadZoneInclude = (path) => ({ ok: true, value: { file: path, text: `$INCLUDE ${path}x\n$INCLUDE ${path}y\n` } })
-    const started = performance.now()
-    const parsed = parse('$INCLUDE a', { include: bomb })
-    expect(performance.now() - started).toBeLessThan(1000)
-    expect(parsed.diagnostics.at(-1)?.code).toBe('zonefile-too-large')
+    const { value, milliseconds } = withCpuTime(() => parse('$INCLUDE a', { include: bomb }))
+    expect(milliseconds).toBeLessThan(2000)
+    expect(value.diagnostics.at(-1)?.code).toBe('zonefile-too-large')
   })
 })

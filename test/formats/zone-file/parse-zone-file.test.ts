@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createZoneFileReader } from '../../../src/formats/zone-file/parse-zone-file.ts'
 import type { DefinedRecord } from '../../../src/model/record.ts'
 import type { Ttl } from '../../../src/model/ttl.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
 import { lines, ORIGIN, parse } from './zone-text.ts'
 
 /** What a file says, and its records in order. */
@@ -157,13 +158,13 @@ describe('parseZoneFile', () => {
     expect(parse(text, options).origin).toBe(expected)
   })
 
-  test('ten thousand records take far less than a second', () => {
+  test('ten thousand records take less than two seconds of processor time', () => {
     const text = Array.from({ length: 10_000 }, (_, i) => `node${i}.test TXT "test string contents to take up space number ${i}"\n`).join(
       '',
     )
-    const started = performance.now()
-    const { records, diagnostics } = parse(`$TTL 3600\n${text}`)
-    expect(performance.now() - started).toBeLessThan(1000)
+    const { value, milliseconds } = withCpuTime(() => parse(`$TTL 3600\n${text}`))
+    const { records, diagnostics } = value
+    expect(milliseconds).toBeLessThan(2000)
     expect([records.length, diagnostics]).toEqual([10_000, []])
   })
 })
