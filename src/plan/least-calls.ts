@@ -182,17 +182,19 @@ interface Untied {
 function untie(part: readonly Call[], helpers: readonly Call[][], start: () => ZoneState, prefer: Preference): Untied {
   const alone = searchExactly(part, start(), prefer)
   if (alone === null) {
-    const calls = [...part, ...helpers.flatMap((group) => (group.length === 1 ? group : []))]
+    const calls = [...new Set([...part, ...helpers.flatMap((group) => (group.length === 1 ? group : []))])]
     const state = start()
     return { calls, way: scheduleGreedily(goesOf(calls), comesOf(calls), state, safetyOf(state, prefer)), proved: false }
   }
   const splits = splitsOf(alone, part)
   if (splits === 0) return { calls: part, way: alone, proved: true }
   const wanted = fewOfEachType(helpers, splits)
-  const calls = [...part]
+  let calls = [...part]
   let complete = true
   for (const group of wanted) {
-    if (eventsOf([...calls, ...group]) <= MAX_EXACT) calls.push(...group)
+    // A call may be in a group of its own and in that of others it is bound to.
+    const more = [...new Set([...calls, ...group])]
+    if (eventsOf(more) <= MAX_EXACT) calls = more
     else complete = false
   }
   const helped = calls.length === part.length ? null : searchExactly(calls, start(), prefer)
