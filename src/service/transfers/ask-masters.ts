@@ -2,7 +2,7 @@ import type { DomainName } from '../../model/domain-name.ts'
 import { isNewerSerial, serialNumber } from '../../model/serial-number.ts'
 import type { ClaimedRefresh } from '../store/secondary-store.ts'
 import { type PeerRules, peerAt } from './peer.ts'
-import { isTransferFailure } from './transfer-failure.ts'
+import { isTransferFailure, transferFailure } from './transfer-failure.ts'
 import { querySerial, type TransferLimits, type TransferredZone, transferZone } from './transfer-zone.ts'
 
 export interface AskOptions {
@@ -60,6 +60,10 @@ async function askMaster(
     if (!isNewerSerial(offered, held)) return 'older'
   }
   const transferred = await transferZone(peer, zone, limits, signal)
+  // RFC 1034 section 4.2.1: a zone that nobody can be referred to is more likely half a zone.
+  if (!transferred.records.some(({ name, type }) => type === 'NS' && name === zone)) {
+    throw transferFailure('malformed', 'sent a zone with no NS record at its apex')
+  }
   return held === null || isNewerSerial(transferred.soa.serial, held) ? transferred : 'older'
 }
 

@@ -1,0 +1,342 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import type { Message } from '../../src/formats/wire/message.ts'
+import type { DomainName } from '../../src/model/domain-name.ts'
+import { type RunningService, startService } from '../../src/service/index.ts'
+import { queryDns } from '../../src/transport/dns-client.ts'
+import { type Client, connect, freshStore, LOOPBACK, ON_POSTGRES, startForTest } from './harness.ts'
+import { eventually } from './transfers/eventually.ts'
+import { sendNotify } from './transfers/notify.ts'
+import { answerOf, record, type Script, scriptedMaster, serving, soa } from './transfers/scripted-master.ts'
+
+/** One master for all the tests: what it does for each zone, and what it has been asked. */
+const scripts = new Map<string, Script>()
+const asked: string[] = []
+const nameOf = (query: Message): string => query.questions[0]?.name ?? ''
+const master = await scriptedMaster(
+  (query, socket) => {
+    asked.push(`${nameOf(query)} ${query.questions[0]?.type}`)
+    scripts.get(nameOf(query))?.(query, socket)
+  },
+  { keep: true },
+)
+const timesAsked = (zone: string, type = 'SOA'): number => asked.filter((question) => question === `${zone}. ${type}`).length
+
+const OPTIONS = { dns: LOOPBACK, peerPort: master, transferLimits: { connect: 300, idle: 300, total: 1000 } }
+const { service, client } = await startForTest(OPTIONS)
+
+const portOf = ({ dnsAddress }: RunningService): number => dnsAddress?.port ?? 0
+
+const ask = async (name: string, type = 'A', of = service) => {
+  const { rcode, answers } = await queryDns({ host: '127.0.0.1', port: portOf(of) }, { name: `${name}.` as DomainName, type })
+  return [rcode, ...answers.map(({ data }) => data)]
+}
+
+/** What the master serves from now on: an A record that is the serial, and whatever else. */
+function serve(zone: string, serial: number, { times = '3600 600 604800 300', host = serial & 255 } = {}): void {
+  const apex = soa(serial, times, `${zone}.`)
+  scripts.set(`${zone}.`, serving([apex, record(`${zone}.`, 'NS', 'ns1.example.net.'), record(`www.${zone}.`, 'A', `192.0.2.${host}`)]))
+}
+
+const create = (domain: string, settings: object = {}, of: Client = client) =>
+  of.ok('POST', '/domains', { domain, type: 'slave', master_ips: ['127.0.0.1'], ...settings })
+
+/** A slave of a zone that the master serves, once it is answered. */
+async function createServed(zone: string, settings: object = {}): Promise<{ id: number }> {
+  serve(zone, 1)
+  const domain = await create(zone, settings)
+  await eventually(async () => expect(await ask(`www.${zone}`)).toEqual(['NOERROR', '192.0.2.1']))
+  return domain
+}
+
+const errorsOf = async (id: number, of: Client = client): Promise<string> => (await of.ok('GET', `/domains/${id}`)).errors
+
+describe('a slave', () => {
+  test('is transferred when it is created, and answered with all its records', async () => {
+    scripts.set(
+      'types.test.',
+      serving([
+        soa(7, '3600 600 604800 300', 'types.test.'),
+        record('types.test.', 'NS', 'ns1.types.test.'),
+        record('odd.types.test.', 'TYPE65280', '\\# 3 010203'),
+        record('types.test.', 'HINFO', '"a" "b"'),
+        record('\\@.types.test.', 'TXT', '"at"'),
+        record('a\\.b.types.test.', 'A', '192.0.2.9', 60),
+      ]),
+    )
+    const { id } = await create('types.test')
+    await eventually(async () => expect(await ask('a\\.b.types.test')).toEqual(['NOERROR', '192.0.2.9']))
+    expect(await ask('odd.types.test', 'TYPE65280')).toEqual(['NOERROR', '\\# 3 010203'])
+    expect(await ask('types.test', 'HINFO')).toEqual(['NOERROR', '"a" "b"'])
+    expect(await ask('\\@.types.test', 'TXT')).toEqual(['NOERROR', '"at"'])
+    expect(await ask('types.test', 'SOA')).toEqual(['NOERROR', expect.stringContaining(' 7 3600 600 604800 300')])
+    expect((await client.ok('GET', `/domains/${id}/zone-file`)).zone_file).toEqual([
+      `; types.test [${id}]`,
+      '$TTL 300',
+      '@\tIN\tSOA\tns1.example.test. hostmaster.example.test. 7 3600 600 604800 300',
+      '@\t300\tNS\tns1.types.test.',
+      'odd\t300\tTYPE65280\t\\# 3 010203',
+      '@\t300\tHINFO\t"a" "b"',
+      '\\@\t300\tTXT\t"at"',
+      'a\\.b\t60\tA\t192.0.2.9',
+    ])
+    expect(await client.ok('GET', `/domains/${id}/records`)).toMatchObject({ data: [], results: 0 })
+    expect(await client.refused('POST', `/domains/${id}/records`, { type: 'A', target: '192.0.2.1' })).toEqual([
+      [null, 'Records of a slave domain come from its master servers and cannot be changed here.'],
+    ])
+    expect(await errorsOf(id)).toBe('')
+  })
+
+  test('follows NOTIFY from its masters at once, from nobody else', async () => {
+    await createServed('notify.test', { master_ips: ['127.0.0.1', '2001:db8::1'] })
+    serve('notify.test', 2)
+    const before = timesAsked('notify.test')
+    expect(await sendNotify(portOf(service), 'notify.test', { from: '127.0.0.2' })).toBe('REFUSED')
+    expect(await sendNotify(portOf(service), 'unknown.test')).toBe('NOTAUTH')
+    await sleep(200)
+    expect(timesAsked('notify.test')).toBe(before)
+    expect(await sendNotify(portOf(service), 'NOTIFY.test')).toBe('NOERROR')
+    await eventually(async () => expect(await ask('www.notify.test')).toEqual(['NOERROR', '192.0.2.2']), 1000)
+  })
+
+  test('takes many NOTIFY for a few', async () => {
+    await createServed('flood.test')
+    const before = timesAsked('flood.test')
+    await Promise.all(Array.from({ length: 50 }, (_, id) => sendNotify(portOf(service), 'flood.test', { id })))
+    serve('flood.test', 2)
+    await sendNotify(portOf(service), 'flood.test')
+    await eventually(async () => expect(await ask('www.flood.test')).toEqual(['NOERROR', '192.0.2.2']), 1500)
+    expect(timesAsked('flood.test') - before).toBeLessThanOrEqual(4)
+  })
+
+  test('goes by the arithmetic of serials', async () => {
+    const { id } = await createServed('serial.test')
+    const offer = async (serial: number, host: number): Promise<void> => {
+      serve('serial.test', serial, { host })
+      const before = timesAsked('serial.test')
+      await sendNotify(portOf(service), 'serial.test')
+      await eventually(async () => expect(timesAsked('serial.test')).toBeGreaterThan(before))
+    }
+    const taken = async (serial: number, host: number): Promise<void> => {
+      await offer(serial, host)
+      await eventually(async () => expect(await ask('www.serial.test')).toEqual(['NOERROR', `192.0.2.${host}`]))
+    }
+    await taken(2147483648, 10)
+    await offer(2147483648, 11)
+    await taken(4294967295, 12)
+    await taken(5, 13)
+    await offer(4, 14)
+    await eventually(async () =>
+      expect(await errorsOf(id)).toBe('transfer from 127.0.0.1: its zone is older than the one that was transferred last'),
+    )
+    expect(await ask('www.serial.test')).toEqual(['NOERROR', '192.0.2.13'])
+    await taken(6, 15)
+    expect(await errorsOf(id)).toBe('')
+  })
+
+  test.each<[string, Script, RegExp]>([
+    ['refuses', (query, socket) => void socket.write(answerOf(query, [], { rcode: 5 })), /request was refused/],
+    ['closes', (_, socket) => void socket.end(), /closed the connection/],
+    ['is silent', () => {}, /no whole message within 0.3 s/],
+    [
+      'sends half a zone',
+      (query, socket) => {
+        if (query.questions[0]?.type === 'SOA') socket.write(answerOf(query, [soa(2, '1 1 1 1', 'hostile.test.')]))
+        else socket.end(answerOf(query, [soa(2, '1 1 1 1', 'hostile.test.'), record('www.hostile.test.', 'A', '192.0.2.66')]))
+      },
+      /closed the connection/,
+    ],
+    [
+      'sends an older zone than it says',
+      (query, socket) => {
+        const serial = query.questions[0]?.type === 'SOA' ? 2 : 0
+        const zone = [soa(serial, '1 1 1 1', 'hostile.test.'), record('hostile.test.', 'NS', 'ns1.example.net.')] as const
+        serving(zone)(query, socket)
+      },
+      /older/,
+    ],
+    [
+      'sends a zone without name servers',
+      serving([soa(2, '1 1 1 1', 'hostile.test.'), record('www.hostile.test.', 'A', '192.0.2.66')]),
+      /no NS/,
+    ],
+  ])('keeps its zone while its master %s, and says so', async (_, script, problem) => {
+    const [existing] = (await client.ok('GET', '/domains', undefined, { 'x-filter': '{"domain":"hostile.test"}' })).data
+    const { id } = existing ?? (await createServed('hostile.test'))
+    scripts.set('hostile.test.', script)
+    await sendNotify(portOf(service), 'hostile.test')
+    await eventually(async () => expect(await errorsOf(id)).toMatch(problem))
+    expect(await ask('www.hostile.test')).toEqual(['NOERROR', '192.0.2.1'])
+  })
+
+  test('leaves out what lies outside its zone', async () => {
+    await client.ok('POST', '/domains', { domain: 'victim.test', type: 'master', soa_email: 'a@victim.test' })
+    scripts.set(
+      'foreign.test.',
+      serving([
+        soa(1, '3600 600 604800 300', 'foreign.test.'),
+        record('foreign.test.', 'NS', 'ns1.example.net.'),
+        record('www.victim.test.', 'A', '192.0.2.66'),
+        record('www.foreign.test.', 'A', '192.0.2.1'),
+      ]),
+    )
+    const { id } = await create('foreign.test')
+    await eventually(async () => expect(await ask('www.foreign.test')).toEqual(['NOERROR', '192.0.2.1']))
+    expect(await ask('www.victim.test')).toEqual(['NXDOMAIN'])
+    expect(await errorsOf(id)).toBe('transfer from 127.0.0.1: 1 records outside the zone left out')
+  })
+
+  test('tries its masters in turn, and others when it is given them', async () => {
+    serve('turn.test', 1)
+    const { id } = await create('turn.test', { master_ips: ['127.0.0.9', '0.0.0.0'] })
+    await eventually(async () =>
+      expect(await errorsOf(id)).toBe(
+        'transfer from 127.0.0.9: cannot be reached over TCP (ECONNREFUSED)\ntransfer from 0.0.0.0: has an address that the service does not connect to',
+      ),
+    )
+    expect((await ask('www.turn.test'))[0]).toBe('REFUSED')
+    await client.ok('PUT', `/domains/${id}`, { type: 'slave', master_ips: ['127.0.0.9', '127.0.0.1'] })
+    await eventually(async () => expect(await ask('www.turn.test')).toEqual(['NOERROR', '192.0.2.1']), 1000)
+    expect(await errorsOf(id)).toBe('transfer from 127.0.0.9: cannot be reached over TCP (ECONNREFUSED)')
+  })
+
+  test('that is disabled is neither answered nor refreshed, until it is active again', async () => {
+    const { id } = await createServed('status.test')
+    await client.ok('PUT', `/domains/${id}`, { status: 'disabled' })
+    await eventually(async () => expect((await ask('www.status.test'))[0]).toBe('REFUSED'))
+    const before = timesAsked('status.test')
+    serve('status.test', 2)
+    expect(await sendNotify(portOf(service), 'status.test')).toBe('NOTAUTH')
+    await sleep(200)
+    expect(timesAsked('status.test')).toBe(before)
+    await client.ok('PUT', `/domains/${id}`, { status: 'active' })
+    await eventually(async () => expect(await ask('www.status.test')).toEqual(['NOERROR', '192.0.2.2']), 1000)
+  })
+
+  test('that gets another name is another zone', async () => {
+    const { id } = await createServed('former.test')
+    serve('latter.test', 9)
+    await client.ok('PUT', `/domains/${id}`, { domain: 'latter.test' })
+    await eventually(async () => expect(await ask('www.latter.test')).toEqual(['NOERROR', '192.0.2.9']))
+    expect((await ask('www.former.test'))[0]).toBe('REFUSED')
+    await client.ok('DELETE', `/domains/${id}`)
+    await eventually(async () => expect((await ask('www.latter.test'))[0]).toBe('REFUSED'))
+  })
+
+  test('that is cloned asks its masters for the other zone', async () => {
+    const { id } = await createServed('source.test', { axfr_ips: ['192.0.2.1'] })
+    serve('clone.test', 3)
+    const clone = await client.ok('POST', `/domains/${id}/clone`, { domain: 'clone.test' })
+    expect(clone).toMatchObject({ type: 'slave', status: 'active', master_ips: ['127.0.0.1'], axfr_ips: ['192.0.2.1'] })
+    await eventually(async () => expect(await ask('www.clone.test')).toEqual(['NOERROR', '192.0.2.3']))
+  })
+
+  test('is transferred out to whom it allows, under the serial of its master', async () => {
+    await createServed('chain.test', { axfr_ips: ['127.0.0.1'] })
+    const second = await startForTest({ ...OPTIONS, peerPort: portOf(service) })
+    await create('chain.test', {}, second.client)
+    await eventually(async () => expect(await ask('www.chain.test', 'A', second.service)).toEqual(['NOERROR', '192.0.2.1']))
+    serve('chain.test', 5)
+    await sendNotify(portOf(service), 'chain.test')
+    await eventually(async () => expect(await ask('www.chain.test')).toEqual(['NOERROR', '192.0.2.5']))
+    await sendNotify(portOf(second.service), 'chain.test')
+    await eventually(async () => expect(await ask('chain.test', 'SOA', second.service)).toEqual(await ask('chain.test', 'SOA')))
+  })
+})
+
+describe('by the clock', () => {
+  // A second is five minutes: the least refresh is a fifth of one.
+  const fast = { ...OPTIONS, clockSpeed: 300 }
+
+  test('a slave refreshes, retries, expires, and comes back', async () => {
+    const { service: quick, client: caller } = await startForTest(fast)
+    serve('clock.test', 1, { times: '60 60 300 300' })
+    const { id } = await create('clock.test', {}, caller)
+    await eventually(async () => expect(await ask('www.clock.test', 'A', quick)).toEqual(['NOERROR', '192.0.2.1']))
+    serve('clock.test', 2, { times: '60 60 300 300' })
+    await eventually(async () => expect(await ask('www.clock.test', 'A', quick)).toEqual(['NOERROR', '192.0.2.2']))
+    // A master that answers keeps the zone from expiring.
+    await sleep(1500)
+    expect(await ask('www.clock.test', 'A', quick)).toEqual(['NOERROR', '192.0.2.2'])
+    const stopped = performance.now()
+    scripts.set('clock.test.', (_, socket) => void socket.end())
+    await eventually(async () => expect((await ask('www.clock.test', 'A', quick))[0]).toBe('REFUSED'))
+    expect(performance.now() - stopped).toBeGreaterThan(600)
+    expect(await errorsOf(id, caller)).toMatch(/expired|closed the connection/)
+    expect((await caller.ok('GET', `/domains/${id}/zone-file`)).zone_file).toEqual([])
+    serve('clock.test', 1, { times: '60 60 300 300' })
+    await eventually(async () => expect(await ask('www.clock.test', 'A', quick)).toEqual(['NOERROR', '192.0.2.1']))
+    expect(await errorsOf(id, caller)).toBe('')
+  })
+
+  test('a zone that has never been had is asked for again, ever more seldom', async () => {
+    const { client: caller } = await startForTest(fast)
+    scripts.set('never.test.', (_, socket) => void socket.end())
+    await create('never.test', {}, caller)
+    // 15, 30, 60, 120 … seconds of the service's time, of which a second is 300.
+    await sleep(1000)
+    const tries = timesAsked('never.test', 'AXFR')
+    expect([tries >= 3, tries <= 6]).toEqual([true, true])
+  })
+})
+
+test('a zone that was transferred is answered after a restart, though its masters are gone', async () => {
+  const store = await freshStore()
+  const start = () => startService({ ...store, listen: LOOPBACK, ...OPTIONS, bootstrapToken: 'token' })
+  const first = await start()
+  const session = connect(first.baseUrl, 'token')
+  serve('restart.test', 1)
+  const { id } = await create('restart.test', {}, session.client)
+  await eventually(async () => expect(await ask('www.restart.test', 'A', first)).toEqual(['NOERROR', '192.0.2.1']))
+  await session.close()
+  await first.stop()
+  scripts.delete('restart.test.')
+  const before = timesAsked('restart.test')
+  const second = await start()
+  try {
+    expect(await ask('www.restart.test', 'A', second)).toEqual(['NOERROR', '192.0.2.1'])
+    // What was missed meanwhile is asked for at once.
+    await eventually(async () => expect(timesAsked('restart.test')).toBeGreaterThan(before))
+    const again = connect(second.baseUrl, 'token')
+    await eventually(async () => expect(await errorsOf(id, again.client)).toMatch(/no whole message/))
+    await again.close()
+  } finally {
+    await second.stop()
+  }
+})
+
+describe.runIf(ON_POSTGRES)('several processes on one database', () => {
+  test('refresh each zone once, and all answer it', async () => {
+    const store = await freshStore()
+    const options = { ...OPTIONS, ...store, bootstrapToken: 'token' }
+    const services = []
+    for (let i = 0; i < 3; i += 1) services.push(await startForTest(options))
+    const [{ client: caller } = { client }] = services
+    const zones = Array.from({ length: 10 }, (_, i) => `shared${i}.test`)
+    for (const zone of zones) serve(zone, 1)
+    await Promise.all(zones.map((zone) => create(zone, {}, caller)))
+    const everywhere = async (answer: string): Promise<void> => {
+      for (const { service: one } of services)
+        for (const zone of zones) expect(await ask(`www.${zone}`, 'A', one)).toEqual(['NOERROR', answer])
+    }
+    await eventually(() => everywhere('192.0.2.1'))
+    for (const zone of zones) expect(timesAsked(zone, 'AXFR')).toBe(1)
+    for (const zone of zones) serve(zone, 2)
+    await Promise.all(services.flatMap(({ service: one }) => zones.map((zone) => sendNotify(portOf(one), zone))))
+    await eventually(() => everywhere('192.0.2.2'))
+    for (const zone of zones) expect(timesAsked(zone, 'AXFR')).toBe(2)
+  })
+
+  test('what a process that is gone had claimed is taken over', async () => {
+    const store = await freshStore()
+    const options = { ...OPTIONS, ...store, bootstrapToken: 'token', clockSpeed: 1 }
+    const { client: caller, service: one } = await startForTest(options)
+    scripts.set('taken.test.', () => {})
+    await create('taken.test', {}, caller)
+    await eventually(async () => expect(timesAsked('taken.test', 'AXFR')).toBe(1))
+    await one.stop()
+    serve('taken.test', 1)
+    const other = await startForTest(options)
+    await eventually(async () => expect(await ask('www.taken.test', 'A', other.service)).toEqual(['NOERROR', '192.0.2.1']))
+  })
+})

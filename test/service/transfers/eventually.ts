@@ -1,0 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Runs the expectations until they hold, or fails with the last failure after so many milliseconds. */
+export async function eventually<T>(expectations: () => Promise<T>, within = 5000): Promise<T> {
+  const deadline = performance.now() + within
+  for (;;) {
+    try {
+      return await expectations()
+    } catch (error) {
+      if (performance.now() > deadline) throw error
+      await sleep(15)
+    }
+  }
+}
