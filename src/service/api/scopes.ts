@@ -67,9 +67,9 @@ function reachOf(scopes: string): Reach {
   if (scopes === '*') return null
   const reach = new Map<string, 'read_only' | 'read_write'>()
   for (const scope of scopes.split(' ')) {
-    const [name = '', access] = scope.split(':')
-    const family = FAMILIES.get(name)
-    if (family === undefined || (access !== 'read_only' && access !== 'read_write')) continue
+    if (!isScope(scope)) continue
+    const [name, access] = scope.split(':') as [string, 'read_only' | 'read_write']
+    const family = FAMILIES.get(name) as string
     if (reach.get(family) !== 'read_write') reach.set(family, access)
   }
   return reach

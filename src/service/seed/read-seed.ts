@@ -64,7 +64,7 @@ export function readSeed(text: string, file: string): ReadSeed {
   const document = plainValue(root)
   const validate = compileSchema()
   if (!validate(document)) {
-    for (const error of validate.errors ?? []) tell(stepsOf(error), schemaFaults([error])[0]?.reason ?? 'is not valid')
+    for (const error of validate.errors ?? []) tell(stepsOf(error), reasonOf(error))
     return { seed: null, diagnostics: [...diagnostics, ...faults] }
   }
   const seed = seedOf(document as unknown as Document, tell)
@@ -139,6 +139,12 @@ function tokenOf(entry: NonNullable<UserEntry['tokens']>[number], path: Path, te
   if (until !== null && expiry === null) tell([...path, 'expiry'], 'this is no moment such as 2030-01-31T09:00:00')
   return { token, label, scopes, expiry }
 }
+
+/** In the words that requests are answered with. */
+const reasonOf = (error: ErrorObject): string =>
+  error.instancePath === '' && error.keyword === 'type'
+    ? 'a seed is a mapping with the key accounts'
+    : (schemaFaults([error])[0]?.reason ?? 'is not valid')
 
 /** Steps of a JSON pointer (RFC 6901), and of the key that an error is about. */
 function stepsOf({ instancePath, keyword, params }: ErrorObject): Path {

@@ -1,0 +1,247 @@
+import { describe, expect, test } from 'vitest'
+import { readSeed, startService } from '../../../src/service/index.ts'
+import { type Client, connect, freshStore, LOOPBACK, type Store, startForTest } from '../harness.ts'
+
+const faultsOf = (text: string): string[] =>
+  readSeed(text, 'seed.yaml').diagnostics.map(({ code, message, at }) => `${at?.line}:${at?.column} ${code} ${message}`)
+
+const SEED = `
+accounts:
+  - users:
+      - username: alice
+        email: alice@example.com
+        tokens:
+          - token: alice-token
+          - { token: alice-reader, label: reads, scopes: 'domains:read_only account:read_only', expiry: 2999-01-01T00:00:00Z }
+      - username: bob
+        email: bob@example.com
+        restricted: true
+        tokens: [{ token: bob-token }]
+        grants:
+          global: { add_domains: true, account_access: read_only, add_images: false }
+          domain: [{ domain: One.Example., permissions: read_only }]
+    domains:
+      - { domain: one.example, type: master, soa_email: hostmaster@one.example, tags: [first] }
+      - { domain: two.example, type: slave, master_ips: [192.0.2.1] }
+  - users:
+      - username: carol
+        email: carol@example.com
+        tokens: [{ token: carol-token }]
+`
+
+describe('a seed file', () => {
+  test('is read', () => {
+    const { seed, diagnostics } = readSeed(SEED, 'seed.yaml')
+    expect(diagnostics).toEqual([])
+    expect(
+      seed?.accounts.map(({ users, domains }) => [users.map(({ username }) => username), domains.map(({ domain }) => domain)]),
+    ).toEqual([
+      [
+        ['alice', 'bob'],
+        ['one.example', 'two.example'],
+      ],
+      [['carol'], []],
+    ])
+    expect(seed?.accounts[0]?.users[0]?.tokens).toEqual([
+      { token: 'alice-token', label: 'seed', scopes: '*', expiry: null },
+      { token: 'alice-reader', label: 'reads', scopes: 'domains:read_only account:read_only', expiry: '2999-01-01T00:00:00' },
+    ])
+    expect(seed?.accounts[0]?.users[1]).toMatchObject({
+      restricted: true,
+      accountAccess: 'read_only',
+      globalGrants: ['add_domains'],
+      domainGrants: [{ domain: 'one.example', permissions: 'read_only' }],
+    })
+  })
+
+  const user = (rest: string): string => `accounts:\n  - users:\n      - { username: u, email: u@example.com${rest} }\n`
+
+  test.each<[string, string, string[]]>([
+    ['nothing', '', ['1:1 seed-invalid a seed is a mapping with the key accounts']],
+    ['no accounts', 'users: []\n', ['1:1 seed-invalid accounts is required', '1:8 seed-invalid users: Unknown field']],
+    ['an account without users', 'accounts: [{ users: [] }]\n', ['1:21 seed-invalid accounts.users is not valid']],
+    [
+      'a user without a name',
+      'accounts:\n  - users:\n      - { email: a@example.com }\n',
+      ['3:9 seed-invalid accounts.users.username is required'],
+    ],
+    ['a name with a space', user('').replace('username: u', 'username: a b'), ['3:21 seed-invalid accounts.users.username is not valid']],
+    ['a number as a token', user(', tokens: [{ token: 42 }]'), ['3:64 seed-invalid accounts.users.tokens.token is not valid']],
+    [
+      'an address that is none',
+      user('').replace('u@example.com', 'u'),
+      ['3:31 seed-invalid accounts.users.email: this is no email address'],
+    ],
+    [
+      'scopes that are none',
+      user(', tokens: [{ token: t, scopes: everything }]'),
+      ['3:75 seed-invalid accounts.users.tokens.scopes: these are no scopes of a token'],
+    ],
+    [
+      'an end that is none',
+      user(', tokens: [{ token: t, expiry: never }]'),
+      ['3:75 seed-invalid accounts.users.tokens.expiry: this is no moment such as 2030-01-31T09:00:00'],
+    ],
+    [
+      'grants of an unrestricted user',
+      user(', grants: { domain: [] }'),
+      ['3:54 seed-invalid accounts.users.grants: an unrestricted user may do everything and has no grants'],
+    ],
+    [
+      'an unknown grant',
+      user(', restricted: true, grants: { global: { add_zones: true } }'),
+      ['3:95 seed-invalid accounts.users.grants.global.add_zones: Unknown field'],
+    ],
+    [
+      'a domain with faults',
+      `${user('')}    domains:\n      - { domain: a..b, type: master }\n`,
+      [
+        '5:19 seed-invalid accounts.domains.domain: domain is not valid',
+        '5:9 seed-invalid accounts.domains.soa_email: soa_email required when type=master',
+      ],
+    ],
+    [
+      'what stands in it twice',
+      `accounts:\n  - users:\n      - { username: u, email: u@example.com, tokens: [{ token: t }] }\n      - { username: u, email: u@example.com, tokens: [{ token: t }] }\n`,
+      [
+        '4:21 seed-invalid accounts.users.username: this username stands in the file already',
+        '4:64 seed-invalid accounts.users.tokens.token: this token stands in the file already',
+      ],
+    ],
+  ])('with %s', (_name, text, faults) => {
+    expect(faultsOf(text)).toEqual(faults)
+    expect(readSeed(text, 'seed.yaml').seed).toBeNull()
+  })
+
+  test('that is no YAML', () => {
+    const { seed, diagnostics } = readSeed('accounts: [', 'seed.yaml')
+    expect([seed, diagnostics.length]).toEqual([null, 1])
+  })
+
+  test('does not show tokens in what is said of it', () => {
+    const said = JSON.stringify(
+      readSeed(user(', tokens: [{ token: "secret secret" }, { token: secret-2 }, { token: secret-2 }]'), 'seed.yaml'),
+    )
+    expect(said).not.toContain('secret')
+  })
+})
+
+const seedFrom = (text: string) => {
+  const { seed, diagnostics } = readSeed(text, 'seed.yaml')
+  if (seed === null) throw new Error(JSON.stringify(diagnostics))
+  return seed
+}
+
+describe('a service with a seed', async () => {
+  const store: Store = await freshStore()
+  const first = await startService({ ...store, listen: LOOPBACK, dns: null, seed: seedFrom(SEED) })
+  const administrator = first.token as string
+  const withService = async <T>(text: string, work: (as: (token: string) => Client) => Promise<T>): Promise<T> => {
+    const service = await startService({ ...store, listen: LOOPBACK, dns: null, seed: seedFrom(text) })
+    try {
+      return await work((token) => connect(service.baseUrl, token).client)
+    } finally {
+      await service.stop()
+    }
+  }
+
+  test('has its accounts apart', async () => {
+    const as = (token: string): Client => connect(first.baseUrl, token).client
+    const names = async (token: string) => (await as(token).ok('GET', '/domains')).data.map(({ domain }: { domain: string }) => domain)
+    expect(await names('alice-token')).toEqual(['one.example', 'two.example'])
+    expect(await names('bob-token')).toEqual(['one.example'])
+    expect(await names('carol-token')).toEqual([])
+    expect(await names(administrator)).toEqual([])
+    expect((await as('alice-reader').call('POST', '/domains')).status).toBe(401)
+    expect(await as('bob-token').ok('GET', '/profile/grants')).toMatchObject({
+      global: { add_domains: true, account_access: 'read_only', add_images: false },
+      domain: [{ label: 'one.example', permissions: 'read_only' }],
+    })
+    // The domains are rendered like any other.
+    await first.flush()
+    const [one] = (await as('alice-token').ok('GET', '/domains')).data
+    expect((await as('alice-token').ok('GET', `/domains/${one.id}/zone-file`)).zone_file[0]).toBe(`; one.example [${one.id}]`)
+
+    const [token] = (await as('alice-token').ok('GET', '/profile/tokens')).data
+    expect(token).toMatchObject({ label: 'seed', token: 'alice' })
+    await as('alice-token').ok('DELETE', `/profile/tokens/${token.id}`)
+    await as('bob-token').ok('PUT', '/profile', { email: 'robert@example.com' })
+    await first.stop()
+  })
+
+  test('leaves what there is as it is: no token that was revoked comes back', async () => {
+    await withService(SEED, async (as) => {
+      expect((await as('alice-token').call('GET', '/profile')).status).toBe(401)
+      expect(await as('bob-token').ok('GET', '/profile')).toMatchObject({ email: 'robert@example.com' })
+      expect((await as('alice-reader').ok('GET', '/domains')).results).toBe(2)
+      expect((await as(administrator).call('GET', '/profile')).status).toBe(200)
+    })
+  })
+
+  test('takes new users into the account of those it knows', async () => {
+    const more = SEED.replace(
+      '      - username: bob',
+      '      - { username: dave, email: dave@example.com, tokens: [{ token: dave-token }] }\n      - username: bob',
+    )
+    await withService(more, async (as) => {
+      expect((await as('dave-token').ok('GET', '/domains')).results).toBe(2)
+    })
+    const beside =
+      'accounts: [{ users: [{ username: admin, email: a@example.com }, { username: erin, email: e@example.com, tokens: [{ token: erin-token }] }] }]'
+    await withService(beside, async (as) => {
+      await as(administrator).ok('POST', '/tags', { label: 'shared' })
+      expect((await as('erin-token').ok('GET', '/tags')).data).toEqual([{ label: 'shared' }])
+    })
+  })
+
+  test.each<[string, string, string]>([
+    [
+      'users of one account in two',
+      'accounts: [{ users: [{ username: alice, email: a@example.com }, { username: carol, email: a@example.com }] }]',
+      'alice, carol',
+    ],
+    [
+      'a domain of another account',
+      'accounts: [{ users: [{ username: carol, email: c@example.com }], domains: [{ domain: one.example, type: master, soa_email: a@example.com }] }]',
+      'one.example',
+    ],
+    [
+      'a token of another user',
+      'accounts: [{ users: [{ username: mallory, email: m@example.com, tokens: [{ token: bob-token }] }] }]',
+      'mallory',
+    ],
+    [
+      'a grant of what is not there',
+      'accounts: [{ users: [{ username: mallory, email: m@example.com, restricted: true, grants: { domain: [{ domain: three.example, permissions: read_only }] } }] }]',
+      'three.example',
+    ],
+    [
+      "a grant of what is another's",
+      'accounts: [{ users: [{ username: mallory, email: m@example.com, restricted: true, grants: { domain: [{ domain: one.example, permissions: read_only }] } }] }]',
+      'one.example',
+    ],
+  ])('is refused with %s, and nothing of it stays', async (_name, text, named) => {
+    const started = withService(
+      text.replace('accounts: [', 'accounts: [{ users: [{ username: early, email: e@example.com, tokens: [{ token: early-token }] }] }, '),
+      async () => undefined,
+    )
+    await expect(started).rejects.toThrow(RangeError)
+    await expect(started).rejects.toThrow(named)
+    await expect(started).rejects.not.toThrow('bob-token')
+    await withService('accounts: []', async (as) => {
+      expect((await as('early-token').call('GET', '/profile')).status).toBe(401)
+      expect((await as(administrator).call('GET', '/profile')).status).toBe(200)
+    })
+  })
+})
+
+test('a first start that the seed ends has told no token, and the next makes one', async () => {
+  const store = await freshStore()
+  const bad = seedFrom(
+    'accounts: [{ users: [{ username: u, email: u@example.com, restricted: true, grants: { domain: [{ domain: no.example, permissions: read_only }] } }] }]',
+  )
+  await expect(startService({ ...store, listen: LOOPBACK, dns: null, seed: bad })).rejects.toThrow('no.example')
+  const { service, client } = await startForTest(store)
+  expect(service.token).toMatch(/^[0-9a-f]{64}$/)
+  expect((await client.call('GET', '/profile')).status).toBe(200)
+})
