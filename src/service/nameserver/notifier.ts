@@ -179,7 +179,7 @@ function createSockets(host: string, onMessage: (octets: Buffer, peer: RemoteInf
   const socketOf = (type: 'udp4' | 'udp6'): Socket => {
     const existing = open.get(type)
     if (existing) return existing
-    const socket = createSocket({ type, ipv6Only: true })
+    const socket = createSocket({ type, ipv6Only: type === 'udp6' })
     open.set(type, socket)
     socket.on('message', onMessage)
     // What is not sent is not answered, and is tried again with a new socket.

@@ -1,0 +1,364 @@
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import { decodeMessage } from '../../../src/formats/wire/decode-message.ts'
+import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
+import { createQuery, type Message, rcodeName } from '../../../src/formats/wire/message.ts'
+import type { DomainName } from '../../../src/model/domain-name.ts'
+import { type NameServer, type NameServerOptions, startNameServer } from '../../../src/service/nameserver/name-server.ts'
+import type { NotifyOutcome } from '../../../src/service/nameserver/notifier.ts'
+import type { OnNotify } from '../../../src/service/nameserver/respond.ts'
+import { freePort } from '../../support/free-port.ts'
+import { records } from './rich-zones.ts'
+import { openTcp } from './tcp-client.ts'
+import { askUdp } from './udp-client.ts'
+
+const ZONE = 'example.test.' as DomainName
+
+const zone = (serial: number, axfrIps: readonly string[] = ['127.0.0.1'], name = ZONE) => ({
+  name,
+  serial,
+  axfrIps,
+  records: records(`${name} 60 SOA ns.example.test. h.example.test. ${serial} 1 1 1 1\n${name} 60 NS ns.example.test.`),
+})
+
+interface Received {
+  readonly message: Message
+  readonly peer: RemoteInfo
+  readonly at: number
+}
+
+interface Secondary {
+  readonly port: number
+  readonly received: Received[]
+  readonly socket: Socket
+}
+
+const closers: (() => unknown)[] = []
+
+afterEach(async () => {
+  while (closers.length > 0) await closers.pop()?.()
+})
+
+/** Listens where a secondary would; `answer` gives what it sends back. */
+async function startSecondary(answer: (of: Received) => Message[] = () => [], address = '127.0.0.1', port = 0): Promise<Secondary> {
+  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4')
+  const received: Received[] = []
+  socket.on('message', (octets, peer) => {
+    const message = decodeMessage(octets)
+    if (!message.ok) throw new Error(message.message)
+    const one = { message: message.value, peer, at: performance.now() }
+    received.push(one)
+    for (const reply of answer(one)) socket.send(encodeMessage(reply), peer.port, peer.address)
+  })
+  socket.bind(port, address)
+  await once(socket, 'listening')
+  closers.push(() => socket.close())
+  return { port: socket.address().port, received, socket }
+}
+
+async function startPrimary(peerPort: number, options: Partial<NameServerOptions> = {}) {
+  const outcomes: NotifyOutcome[] = []
+  const server: NameServer = await startNameServer({
+    host: '127.0.0.1',
+    port: 0,
+    peerPort,
+    notifyWaits: [50, 100, 200],
+    onNotified: (outcome) => outcomes.push(outcome),
+    ...options,
+  })
+  closers.push(server.close)
+  return { server, outcomes }
+}
+
+const accept = ({ message }: Received): Message[] => [{ ...message, response: true, answers: [] }]
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + 5_000
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error('it did not come to that')
+    await sleep(5)
+  }
+}
+
+describe('a NOTIFY sent', () => {
+  test('names the zone and its SOA, and ends with the answer', async () => {
+    const secondary = await startSecondary(accept)
+    const { server, outcomes } = await startPrimary(secondary.port)
+    server.setZone(zone(7))
+    await until(() => outcomes.length === 1)
+    expect(outcomes).toEqual([{ zone: ZONE, address: '127.0.0.1', serial: 7, rcode: 'NOERROR' }])
+    expect(secondary.received.map(({ message }) => message)).toMatchObject([
+      {
+        opcode: 4,
+        response: false,
+        authoritative: true,
+        recursionDesired: false,
+        questions: [{ name: ZONE, type: 'SOA', class: 1 }],
+        answers: [{ name: ZONE, type: 'SOA', ttl: 60, data: 'ns.example.test. h.example.test. 7 1 1 1 1' }],
+        edns: null,
+      },
+    ])
+    await sleep(200)
+    expect(secondary.received).toHaveLength(1)
+  })
+
+  test('is repeated after longer and longer waits, with one identifier, and then no more', async () => {
+    const secondary = await startSecondary()
+    const { server, outcomes } = await startPrimary(secondary.port)
+    server.setZone(zone(7))
+    await until(() => outcomes.length === 1)
+    expect(outcomes[0]?.rcode).toBeNull()
+    const times = secondary.received.map(({ at }) => at)
+    expect(times).toHaveLength(3)
+    expect((times[2] as number) - (times[1] as number)).toBeGreaterThan(80)
+    expect(new Set(secondary.received.map(({ message }) => message.id)).size).toBe(1)
+  })
+
+  test('that is refused is not repeated', async () => {
+    const secondary = await startSecondary(({ message }) => [{ ...message, response: true, answers: [], rcode: 5 }])
+    const { server, outcomes } = await startPrimary(secondary.port)
+    server.setZone(zone(7))
+    await until(() => outcomes.length === 1)
+    expect([outcomes[0]?.rcode, secondary.received.length]).toEqual(['REFUSED', 1])
+  })
+
+  test.each<[string, (message: Message) => Partial<Message>]>([
+    ['with another identifier', ({ id }) => ({ id: (id + 1) & 0xffff })],
+    ['that is no response', () => ({ response: false })],
+    ['of another opcode', () => ({ opcode: 0 })],
+    ['about another zone', () => ({ questions: [{ name: 'other.test.' as DomainName, type: 'SOA', class: 1 }] })],
+    ['about another type', () => ({ questions: [{ name: ZONE, type: 'NS', class: 1 }] })],
+    ['without a question', () => ({ questions: [] })],
+  ])('takes no answer %s', async (_, change) => {
+    const secondary = await startSecondary(({ message }) => [{ ...message, response: true, answers: [], ...change(message) }])
+    const { server, outcomes } = await startPrimary(secondary.port)
+    server.setZone(zone(7))
+    await until(() => outcomes.length === 1)
+    expect([outcomes[0]?.rcode, secondary.received.length]).toEqual([null, 3])
+  })
+
+  test('takes no answer from another port or address, nor what is no message', async () => {
+    const forger = createSocket('udp4')
+    const neighbour = createSocket('udp4')
+    neighbour.bind(0, '127.0.0.9')
+    await once(neighbour, 'listening')
+    closers.push(
+      () => forger.close(),
+      () => neighbour.close(),
+    )
+    const secondary = await startSecondary((received) => {
+      const answer = encodeMessage(accept(received)[0] as Message)
+      for (const socket of [forger, neighbour]) socket.send(answer, received.peer.port, '127.0.0.1')
+      secondary.socket.send(Buffer.from('00'.repeat(11), 'hex'), received.peer.port, '127.0.0.1')
+      return []
+    })
+    const { server, outcomes } = await startPrimary(secondary.port)
+    server.setZone(zone(7))
+    await until(() => outcomes.length === 1)
+    expect([outcomes[0]?.rcode, secondary.received.length]).toEqual([null, 3])
+  })
+
+  test('comes from the address of the name server, and from another port each time there was nothing to say', async () => {
+    const secondary = await startSecondary(accept, '127.0.0.1')
+    const { server, outcomes } = await startPrimary(secondary.port, { host: '127.0.0.7' })
+    for (let serial = 1; serial <= 3; serial += 1) {
+      server.setZone(zone(serial))
+      await until(() => outcomes.length === serial)
+      await sleep(600)
+    }
+    expect(secondary.received.map(({ peer }) => peer.address)).toEqual(['127.0.0.7', '127.0.0.7', '127.0.0.7'])
+    expect(new Set(secondary.received.map(({ peer }) => peer.port)).size).toBeGreaterThan(1)
+  })
+
+  test('goes to addresses of both families, each once, however they are spelled', async () => {
+    const four = await startSecondary(accept)
+    const six = await startSecondary(accept, '::1', four.port)
+    const { server, outcomes } = await startPrimary(four.port, { host: '::' })
+    server.setZone(zone(7, ['127.0.0.1', '::ffff:127.0.0.1', '::1', '0:0:0:0:0:0:0:1']))
+    await until(() => outcomes.length === 2)
+    await sleep(100)
+    expect([four.received.length, six.received.length]).toEqual([1, 1])
+  })
+})
+
+describe('it is sent', () => {
+  test('to those named since, when nothing else has changed; to nobody, when nothing has', async () => {
+    const one = await startSecondary(accept)
+    const two = await startSecondary(accept, '127.0.0.2', one.port)
+    const { server, outcomes } = await startPrimary(one.port)
+    server.setZone(zone(7, ['127.0.0.1']))
+    server.setZone(zone(7, ['127.0.0.1']))
+    await until(() => outcomes.length === 1)
+    server.setZone(zone(7, ['127.0.0.1', '127.0.0.2']))
+    await until(() => outcomes.length === 2)
+    server.setZone(zone(7, ['127.0.0.2']))
+    await sleep(700)
+    expect([one.received.length, two.received.length]).toEqual([1, 1])
+  })
+
+  test('at the beginning and the end of a burst of changes', async () => {
+    const secondary = await startSecondary(accept)
+    const { server } = await startPrimary(secondary.port)
+    for (let serial = 1; serial <= 50; serial += 1) {
+      server.setZone(zone(serial))
+      await sleep(2)
+    }
+    await until(() => secondary.received.some(({ message }) => message.answers[0]?.data?.includes(' 50 ') === true))
+    expect(secondary.received.length).toBeLessThanOrEqual(3)
+    expect(new Set(secondary.received.map(({ message }) => message.id)).size).toBe(secondary.received.length)
+  })
+
+  test('no more once the zone is gone, or the address is no longer named', async () => {
+    const secondary = await startSecondary()
+    const { server, outcomes } = await startPrimary(secondary.port)
+    server.setZone(zone(7))
+    server.setZone(zone(7, ['127.0.0.1'], 'other.test.' as DomainName))
+    await until(() => secondary.received.length === 2)
+    server.removeZone(ZONE)
+    server.setZone(zone(7, [], 'other.test.' as DomainName))
+    await sleep(200)
+    expect([secondary.received.length, outcomes.length]).toEqual([2, 0])
+  })
+
+  test('for a thousand zones at a pace, each once', async () => {
+    const secondary = await startSecondary(accept)
+    const { server, outcomes } = await startPrimary(secondary.port, { notifyWaits: [2_000, 2_000] })
+    for (let i = 0; i < 1_000; i += 1) server.setZone(zone(7, ['127.0.0.1'], `z${i}.test.` as DomainName))
+    await until(() => outcomes.length === 1_000)
+    expect(outcomes.every(({ rcode }) => rcode === 'NOERROR')).toBe(true)
+    expect(secondary.received).toHaveLength(1_000)
+  })
+
+  test.each(['0.0.0.0', '::', '224.0.0.1', 'ff02::1', '255.255.255.255'])('not to %s, which is no host', async (address) => {
+    const { server, outcomes } = await startPrimary(9)
+    server.setZone(zone(7, [address]))
+    await sleep(20)
+    // An errand that cannot be sent would still end.
+    await sleep(400)
+    expect(outcomes).toEqual([])
+  })
+
+  test.each([
+    ['127.0.0.1', '127.0.0.1'],
+    ['0.0.0.0', '127.0.0.1'],
+    ['::', '127.0.0.1'],
+    ['::', '::1'],
+  ])('not to itself: listening at %s, named as %s', async (host, address) => {
+    const port = await freePort()
+    const notified: string[] = []
+    const onNotify = (name: string) => {
+      notified.push(name)
+      return 'accepted' as const
+    }
+    const { server } = await startPrimary(port, { host, port, onNotify })
+    server.setZone(zone(7, [address]))
+    await sleep(100)
+    expect(notified).toEqual([])
+  })
+})
+
+describe('a NOTIFY received', () => {
+  const notify = (serial: number | null): Message => ({
+    ...createQuery(99, { name: ZONE, type: 'SOA' }),
+    opcode: 4,
+    authoritative: true,
+    answers: serial === null ? [] : [{ name: ZONE, type: 'SOA', class: 1, ttl: 0, data: `. . ${serial} 0 0 0 0` }],
+  })
+
+  test.each([
+    ['accepted', 'NOERROR', true],
+    ['refused', 'REFUSED', false],
+    ['unknown', 'NOTAUTH', false],
+  ] as const)('that is %s gets %s', async (verdict, rcode, authoritative) => {
+    const asked: unknown[] = []
+    const { server } = await startPrimary(9, {
+      onNotify: (...args) => {
+        asked.push(args)
+        return asked.length === 1 ? verdict : Promise.resolve(verdict)
+      },
+    })
+    for (const serial of [4_294_967_295, null]) {
+      const answer = await askUdp(server.address.port, notify(serial))
+      expect({ ...answer, rcode: rcodeName(answer.rcode) }).toMatchObject({
+        id: 99,
+        opcode: 4,
+        response: true,
+        rcode,
+        authoritative,
+        answers: [],
+      })
+      expect(answer.questions).toEqual([{ name: ZONE, type: 'SOA', class: 1 }])
+    }
+    expect(asked).toEqual([
+      [ZONE, '127.0.0.1', 4_294_967_295],
+      [ZONE, '127.0.0.1', null],
+    ])
+  })
+
+  test('comes over TCP too, and from IPv4 at a socket of IPv6', async () => {
+    const asked: string[] = []
+    const onNotify: OnNotify = async (_, address) => {
+      asked.push(address)
+      return 'accepted' as const
+    }
+    const { server } = await startPrimary(9, { host: '::', onNotify })
+    const client = await openTcp(server.address.port)
+    client.send(notify(1), notify(2), createQuery(5, { name: ZONE, type: 'SOA' }))
+    const answers = [await client.message(), await client.message(), await client.message()]
+    client.socket.destroy()
+    expect(answers.map(({ id, rcode }) => [id, rcodeName(rcode)])).toEqual([
+      [99, 'NOERROR'],
+      [99, 'NOERROR'],
+      [5, 'REFUSED'],
+    ])
+    await askUdp(server.address.port, notify(1))
+    expect(asked).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1'])
+  })
+
+  test('whose decision fails is SERVFAIL, and the fault is told', async () => {
+    const errors: unknown[] = []
+    const { server } = await startPrimary(9, {
+      onNotify: () => Promise.reject(new Error('no disk')),
+      onError: (error) => errors.push(error),
+    })
+    expect(rcodeName((await askUdp(server.address.port, notify(1))).rcode)).toBe('SERVFAIL')
+    expect(errors).toMatchObject([{ message: 'no disk' }])
+  })
+
+  test('waits for a decision with few others; more are dropped', async () => {
+    let asked = 0
+    const { server } = await startPrimary(9, {
+      onNotify: () => {
+        asked += 1
+        return sleep(100, 'accepted' as const)
+      },
+    })
+    const answers = await Promise.allSettled(Array.from({ length: 150 }, () => askUdp(server.address.port, notify(1))))
+    expect(asked).toBeLessThan(150)
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(asked)
+  })
+
+  test.each<[string, Partial<Message>, string]>([
+    ['about another type', { questions: [{ name: ZONE, type: 'A', class: 1 }] }, 'FORMERR'],
+    ['about another class', { questions: [{ name: ZONE, type: 'SOA', class: 3 }] }, 'FORMERR'],
+    ['without a question', { questions: [] }, 'FORMERR'],
+    [
+      'with the SOA of another zone',
+      { answers: [{ name: 'o.test.' as DomainName, type: 'SOA', class: 1, ttl: 0, data: '. . 1 0 0 0 0' }] },
+      'NOERROR',
+    ],
+    ['with an unknown version of EDNS', { edns: { udpSize: 512, version: 3, dnssecOk: false, options: [] } }, 'BADVERS'],
+  ])('%s', async (_, change, rcode) => {
+    const serials: unknown[] = []
+    const { server } = await startPrimary(9, {
+      onNotify: (_name, _address, serial) => {
+        serials.push(serial)
+        return 'accepted'
+      },
+    })
+    expect(rcodeName((await askUdp(server.address.port, { ...notify(null), ...change })).rcode)).toBe(rcode)
+    expect(serials).toEqual(rcode === 'NOERROR' ? [null] : [])
+  })
+})
