@@ -1,0 +1,105 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
+import { createQuery, type Message } from '../../../src/formats/wire/message.ts'
+import type { DomainName } from '../../../src/model/domain-name.ts'
+import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
+import { createResponseLimiter, textHash } from '../../../src/service/nameserver/response-limiter.ts'
+import { RICH_ZONES } from './rich-zones.ts'
+import { openTcp } from './tcp-client.ts'
+
+const LIMIT = 20
+
+let server: NameServer
+
+beforeAll(async () => {
+  server = await startNameServer({ host: '127.0.0.1', port: 0, limits: { responsesPerSecond: LIMIT } })
+  for (const zone of RICH_ZONES) server.setZone(zone)
+})
+
+afterAll(() => server.close())
+
+const query = (id: number, name: string, type = 'A'): Message => createQuery(id, { name: name as DomainName, type })
+
+/** What comes back of these queries, sent at once, within one second of the clock of the limiter: their flags and lengths. */
+async function flood(
+  queries: readonly Message[],
+): Promise<{ readonly truncated: number; readonly whole: number; readonly octets: number }> {
+  const socket = createSocket('udp4')
+  socket.connect(server.address.port, '127.0.0.1')
+  await once(socket, 'connect')
+  let [truncated, whole, octets] = [0, 0, 0]
+  socket.on('message', (answer) => {
+    if (answer.readUInt16BE(2) & 0x0200) truncated += 1
+    else whole += 1
+    octets += answer.length
+  })
+  await sleep(1005 - (performance.now() % 1000))
+  for (const one of queries) socket.send(encodeMessage(one))
+  await sleep(150)
+  socket.close()
+  return { truncated, whole, octets }
+}
+
+describe('a flood of queries with one source', () => {
+  test.each<[string, (i: number) => Message]>([
+    ['for one name', (i) => query(i, 'example.test.', 'TXT')],
+    ['for one name in ever other letters', (i) => ({ ...query(i, 'example.test.', 'TXT'), recursionDesired: i % 2 === 0 })],
+    ['for one name and all types', (i) => query(i, 'web.example.test.', `TYPE${1000 + i}`)],
+    ['for names that do not exist', (i) => query(i, `nothing-${i}.example.test.`)],
+    ['for names of a wildcard', (i) => query(i, `x${i}.wild.example.test.`, 'TXT')],
+    ['for names below a delegation', (i) => query(i, `x${i}.glued.example.test.`)],
+    ['for names of other zones', (i) => query(i, `x${i}.example.org.`)],
+    ['that are refused', (i) => query(i, 'example.test.', 'MAILB')],
+  ])('%s is answered so often, and then with nothing to gain', async (_, make) => {
+    const queries = Array.from({ length: 120 }, (_, i) => make(i))
+    const { whole, truncated, octets } = await flood(queries)
+    expect(whole).toBe(LIMIT)
+    expect(truncated).toBe((queries.length - LIMIT) / 2)
+    const asked = queries.reduce((sum, one) => sum + encodeMessage(one).length, 0)
+    // With the limit at its default the share of whole answers is smaller still.
+    expect(octets).toBeLessThan(2 * asked)
+  })
+
+  test('for many names is answered', async () => {
+    const names = [...new Set((RICH_ZONES[0]?.records ?? []).map(({ name }) => name))].filter((name) => name.startsWith('host-'))
+    expect(await flood(names.map((name, i) => query(i, name, 'AAAA')))).toMatchObject({ whole: names.length, truncated: 0 })
+  })
+
+  test('does not keep anyone from TCP', async () => {
+    await flood(Array.from({ length: 100 }, (_, i) => query(i, 'example.test.', 'MX')))
+    const client = await openTcp(server.address.port)
+    client.send(...Array.from({ length: 100 }, (_, i) => query(i, 'example.test.', 'MX')))
+    for (let i = 0; i < 100; i += 1) expect((await client.message()).answers.length).toBe(3)
+    client.socket.destroy()
+  })
+})
+
+describe('the limiter', () => {
+  const about = textHash('0 example.test.')
+
+  test('counts by network and by second', () => {
+    const permit = createResponseLimiter(2)
+    const take = (address: string, second = 1, of = about): string[] => Array.from({ length: 4 }, () => permit(address, of, second))
+    const limited = ['send', 'send', 'drop', 'truncate']
+    expect(take('192.0.2.1')).toEqual(limited)
+    expect(permit('192.0.2.77', about, 1)).not.toBe('send')
+    expect(take('192.0.3.1')).toEqual(limited)
+    expect(take('192.0.2.1', 2)).toEqual(limited)
+    expect(take('192.0.2.1', 2, textHash('0 example.org.'))).toEqual(limited)
+    expect(take('2001:db8::1')).toEqual(limited)
+    expect(permit('2001:db8:0:0:ffff::1', about, 1)).not.toBe('send')
+    expect(take('2001:db8:0:1::1')).toEqual(limited)
+    expect(take('::ffff:192.0.2.1')).toEqual(limited)
+    expect(take('::ffff:192.0.3.1')).toEqual(limited)
+    expect(permit('::ffff:192.0.3.2', about, 1)).not.toBe('send')
+    expect(take('fe80::1%lo')).toEqual(limited)
+  })
+
+  test('without a limit lets all through', () => {
+    const permit = createResponseLimiter(0)
+    expect(Array.from({ length: 1000 }, () => permit('192.0.2.1', about, 1)).every((permission) => permission === 'send')).toBe(true)
+  })
+})
