@@ -1,11 +1,11 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { didYouMean } from '../formats/definition/suggest.ts'
+import { Command, CommanderError, Option } from 'commander'
 import { oneLine } from '../model/diagnostic.ts'
 import { REFUSAL_NAMES } from '../model/zone.ts'
 import type { CommonOptions } from './common-options.ts'
 import { EXIT, type ExitStatus } from './exit-status.ts'
 import { VERSION } from './identity.ts'
 import { type CliIo, widthOf } from './io.ts'
+import { oneOf, portNumber, positiveInteger, positiveNumber, rateLimit } from './option-values.ts'
 
 /** A command's code is read only when it runs. */
 type Run<A extends readonly unknown[], O> = () => Promise<(io: CliIo, args: A, options: O & CommonOptions) => Promise<ExitStatus>>
@@ -177,6 +177,8 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
           .argParser(portNumber)
           .default(53),
       )
+      .option('--transfer-addresses <addresses>', 'addresses that name servers must let transfer zones, separated by commas')
+      .option('--public-peers-only', 'transfer zones from addresses of the public Internet only')
       .addOption(
         new Option('--dns-rate-limit <n>', 'equal answers a second over UDP to one network, or "off"').argParser(rateLimit).default(200),
       )
@@ -189,6 +191,7 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
           .argParser(rateLimit)
           .default(null, 'off'),
       )
+      .addOption(new Option('--clock-speed <n>', 'for tests: how many times as fast time passes').argParser(positiveNumber).default(1))
       .option('--operations <address>', 'address and port of /metrics and /healthz (default: nowhere)')
       .addOption(
         new Option('--log-level <level>', `what is logged on standard error, as lines of JSON: ${LOG_LEVELS.join(', ')}`)
@@ -258,27 +261,3 @@ const planning = (command: Command): Command =>
 const collect = (value: string, previous: readonly string[]): string[] => [...previous, value]
 
 const refusal = (value: string, previous: readonly string[]): string[] => [...previous, oneOf(REFUSAL_NAMES)(value)]
-
-const oneOf =
-  (allowed: readonly string[]) =>
-  (value: string): string => {
-    if (allowed.includes(value)) return value
-    const suggestion = didYouMean(value, allowed)
-    throw new InvalidArgumentError(`It is one of ${allowed.join(', ')}.${suggestion === undefined ? '' : ` ${suggestion}`}`)
-  }
-
-function rateLimit(value: string): number | null {
-  if (value === 'off') return null
-  if (!/^[1-9][0-9]{0,8}$/.test(value)) throw new InvalidArgumentError('It is a whole number from 1, or off.')
-  return Number(value)
-}
-
-function portNumber(value: string): number {
-  if (!/^[1-9][0-9]{0,4}$/.test(value) || Number(value) > 65_535) throw new InvalidArgumentError('It is a port from 1 to 65535.')
-  return Number(value)
-}
-
-function positiveInteger(value: string): number {
-  if (!/^[1-9][0-9]{0,3}$/.test(value)) throw new InvalidArgumentError('It is a whole number from 1 to 9999.')
-  return Number(value)
-}

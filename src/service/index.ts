@@ -17,6 +17,7 @@ import { startOperations } from './operations/operations.ts'
 import type { Seed } from './seed/seed.ts'
 import { openDatabase } from './store/open-database.ts'
 import { createTimers } from './timers.ts'
+import { readPeerRules } from './transfers/peer.ts'
 import type { TransferLimits } from './transfers/transfer-zone.ts'
 import { createTransfers, type Transfers } from './transfers/transfers.ts'
 import { createZoneRenderer } from './zone/zone-renderer.ts'
@@ -141,7 +142,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     stops.push(() => renderer.close())
     await renderer.start()
 
-    const rules = { port, publicOnly, localAddresses }
+    const rules = readPeerRules({ port, publicOnly, localAddresses })
     transfers = createTransfers({
       database,
       timers,

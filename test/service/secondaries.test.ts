@@ -309,9 +309,9 @@ describe.runIf(ON_POSTGRES)('several processes on one database', () => {
   test('refresh each zone once, and all answer it', async () => {
     const store = await freshStore()
     const options = { ...OPTIONS, ...store, bootstrapToken: 'token' }
-    const services = []
-    for (let i = 0; i < 3; i += 1) services.push(await startForTest(options))
-    const [{ client: caller } = { client }] = services
+    const first = await startForTest(options)
+    const services = [first, await startForTest(options), await startForTest(options)]
+    const { client: caller } = first
     const zones = Array.from({ length: 10 }, (_, i) => `shared${i}.test`)
     for (const zone of zones) serve(zone, 1)
     await Promise.all(zones.map((zone) => create(zone, {}, caller)))

@@ -23,6 +23,9 @@ export interface ServeOptions extends CommonOptions {
   /** Requests a minute; null for no limit. */
   readonly rateLimit: number | null
   readonly peerPort: number
+  readonly transferAddresses?: string
+  readonly publicPeersOnly?: boolean
+  readonly clockSpeed: number
   /** Equal answers a second to one network; null for no limit. */
   readonly dnsRateLimit: number | null
 }
@@ -132,9 +135,12 @@ async function start(io: CliIo, console: Console, { given, ...addresses }: Start
       bootstrapToken: given,
       ...(options.rateLimit === null ? {} : { rateLimits: requestsPerMinute(options.rateLimit) }),
       peerPort: options.peerPort,
+      publicPeersOnly: options.publicPeersOnly ?? false,
+      clockSpeed: options.clockSpeed,
+      ...(options.transferAddresses === undefined ? {} : { transferAddresses: listOf(options.transferAddresses) }),
       nameServerLimits: { responsesPerSecond: options.dnsRateLimit ?? 0 },
       log: { level: options.logLevel, write: (line) => io.stderr.write(line) },
-      ...(options.nsNames === undefined ? {} : { nsNames: options.nsNames.split(',').map((name) => name.trim()) }),
+      ...(options.nsNames === undefined ? {} : { nsNames: listOf(options.nsNames) }),
     })
   } catch (error) {
     // A TypeError is a fault of the program; the rest is of addresses, folders and options.
@@ -145,6 +151,8 @@ async function start(io: CliIo, console: Console, { given, ...addresses }: Start
     return null
   }
 }
+
+const listOf = (text: string): string[] => text.split(',').map((item) => item.trim())
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   signal.aborted ? Promise.resolve() : new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

@@ -25,6 +25,14 @@ export interface PeerRules {
   readonly localAddresses: readonly string[]
 }
 
+/** The rules as they are given, if they can be kept; throws a `RangeError` for an address that is none. */
+export function readPeerRules(rules: PeerRules): PeerRules {
+  for (const address of rules.localAddresses) {
+    if (isIP(address) === 0) throw new RangeError(`${JSON.stringify(address)} is no address to transfer zones to`)
+  }
+  return rules
+}
+
 /** Milliseconds until a name must be resolved. */
 const RESOLVE_TIMEOUT = 5_000
 

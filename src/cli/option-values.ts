@@ -1,0 +1,34 @@
+/** How the values of options are read; what is none is told with the option (commander's `InvalidArgumentError`). */
+import { InvalidArgumentError } from 'commander'
+import { didYouMean } from '../formats/definition/suggest.ts'
+
+/** One of a few words; the nearest is suggested for another. */
+export const oneOf =
+  (allowed: readonly string[]) =>
+  (value: string): string => {
+    if (allowed.includes(value)) return value
+    const suggestion = didYouMean(value, allowed)
+    throw new InvalidArgumentError(`It is one of ${allowed.join(', ')}.${suggestion === undefined ? '' : ` ${suggestion}`}`)
+  }
+
+/** A number of things in a time; null for no limit. */
+export function rateLimit(value: string): number | null {
+  if (value === 'off') return null
+  if (!/^[1-9][0-9]{0,8}$/.test(value)) throw new InvalidArgumentError('It is a whole number from 1, or off.')
+  return Number(value)
+}
+
+export function portNumber(value: string): number {
+  if (!/^[1-9][0-9]{0,4}$/.test(value) || Number(value) > 65_535) throw new InvalidArgumentError('It is a port from 1 to 65535.')
+  return Number(value)
+}
+
+export function positiveInteger(value: string): number {
+  if (!/^[1-9][0-9]{0,3}$/.test(value)) throw new InvalidArgumentError('It is a whole number from 1 to 9999.')
+  return Number(value)
+}
+
+export function positiveNumber(value: string): number {
+  if (!/^[0-9]{1,6}(?:\.[0-9]{1,3})?$/.test(value) || Number(value) === 0) throw new InvalidArgumentError('It is a number above 0.')
+  return Number(value)
+}
