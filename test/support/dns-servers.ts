@@ -33,6 +33,8 @@ export interface DnsServerOptions {
   readonly unsignedTransfer?: boolean
   /** Ports on 127.0.0.1 that get a NOTIFY when a zone changes. */
   readonly notify?: readonly number[]
+  /** The address of 127.0.0.0/8 to listen at and to transfer from; 127.0.0.1 unless given. Not for PowerDNS. */
+  readonly host?: string
   /** A port that must be this one, as when a secondary is configured before its primary runs. */
   readonly port?: number
   /** Milliseconds the server has until it must answer. */
@@ -66,6 +68,8 @@ export async function startPowerDns(options: DnsServerOptions = {}): Promise<Pow
   return { ...server, api: { url: `http://127.0.0.1:${apiPort}/api/v1`, key: POWERDNS_API_KEY } }
 }
 
+const LOOPBACK = '127.0.0.1'
+
 const STOPPED_WITHIN = 3_000
 
 const running = new Set<ChildProcess>()
@@ -91,6 +95,7 @@ async function startServer(recipe: ServerRecipe, options: DnsServerOptions): Pro
 async function startOnce(recipe: ServerRecipe, options: DnsServerOptions): Promise<DnsServer> {
   const setup: ServerSetup = {
     directory: temporaryDirectory(),
+    host: options.host ?? LOOPBACK,
     port: options.port ?? (await freePort()),
     zones: options.zones ?? [],
     secondaryZones: options.secondaryZones ?? [],
@@ -142,14 +147,14 @@ function writeBelow(directory: string, path: string, text: string): void {
 }
 
 /** Ready is a server that answers for every zone it is primary for; without such zones, one that answers at all. */
-async function untilReady({ port, zones }: ServerSetup, child: ChildProcess, within: number): Promise<void> {
+async function untilReady({ host, port, zones }: ServerSetup, child: ChildProcess, within: number): Promise<void> {
   const deadline = Date.now() + within
   const questions = zones.length === 0 ? ['.'] : zones.map(({ name }) => name)
   for (const name of questions) {
     for (;;) {
       if (child.exitCode !== null || child.signalCode !== null)
         throw new Error(`ended with ${child.exitCode ?? child.signalCode} before it was ready`)
-      const reply = await querySoa(port, name, 100)
+      const reply = await querySoa(host, port, name, 100)
       if (reply !== null && (zones.length === 0 || (reply.answers ?? []).length > 0)) break
       if (Date.now() > deadline) throw new Error(`no answer for ${name} within ${within} ms`)
       await sleep(5)
@@ -157,12 +162,16 @@ async function untilReady({ port, zones }: ServerSetup, child: ChildProcess, wit
   }
 }
 
-/** Waits until a server on 127.0.0.1 answers the zone's SOA, with this serial where one is given. `timeout` is in milliseconds. */
-export async function waitForZone(port: number, zone: string, { serial, timeout = 10_000 }: { serial?: number; timeout?: number } = {}) {
+/** Waits until a server answers the zone's SOA, with this serial where one is given. `timeout` is in milliseconds. */
+export async function waitForZone(
+  port: number,
+  zone: string,
+  { serial, timeout = 10_000, host = LOOPBACK }: { serial?: number; timeout?: number; host?: string } = {},
+) {
   const deadline = Date.now() + timeout
   let last: number | null = null
   while (Date.now() < deadline) {
-    const reply = await querySoa(port, zone, 200)
+    const reply = await querySoa(host, port, zone, 200)
     const answer = reply?.answers?.[0]
     if (answer?.type === 'SOA') {
       last = answer.data.serial ?? null
@@ -174,7 +183,7 @@ export async function waitForZone(port: number, zone: string, { serial, timeout 
 }
 
 /** One SOA query over UDP; null where no answer came in time. */
-function querySoa(port: number, zone: string, timeout: number): Promise<Packet | null> {
+function querySoa(host: string, port: number, zone: string, timeout: number): Promise<Packet | null> {
   return new Promise((resolve) => {
     const socket = createSocket('udp4')
     const finish = (reply: Packet | null): void => {
@@ -186,7 +195,7 @@ function querySoa(port: number, zone: string, timeout: number): Promise<Packet |
     socket.on('error', () => finish(null))
     socket.on('message', (message) => finish(decode(message)))
     // A connected socket learns at once that nothing listens yet.
-    socket.connect(port, '127.0.0.1', () => {
+    socket.connect(port, host, () => {
       socket.send(encode({ type: 'query', id: 1, questions: [{ type: 'SOA', name: zone === '.' ? '.' : zone.replace(/\.$/, '') }] }))
     })
   })

@@ -13,7 +13,7 @@ export const bind: ServerRecipe = {
   zoneFile: (zone) => `${zone}.zone`,
 }
 
-function config({ directory, port, zones, secondaryZones, key, unsignedTransfer, notify }: ServerSetup): string {
+function config({ directory, host, port, zones, secondaryZones, key, unsignedTransfer, notify }: ServerSetup): string {
   const transferers = [...(key ? [`key "${plainKeyName(key)}";`] : []), ...(unsignedTransfer ? ['127.0.0.1;'] : [])]
   const transfer = transferers.length === 0 ? 'none;' : transferers.join(' ')
   const update = key ? `key "${plainKeyName(key)}";` : 'none;'
@@ -24,7 +24,7 @@ ${key ? `key "${plainKeyName(key)}" { algorithm ${key.algorithm}; secret "${key.
 options {
   directory "${directory}";
   pid-file none; session-keyfile none; lock-file none;
-  listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; };
+  listen-on port ${port} { ${host}; }; listen-on-v6 { none; };
   recursion no; dnssec-validation no; notify explicit; minimal-responses yes; minimal-any no;
   allow-query { 127.0.0.1; }; allow-transfer { none; }; allow-update { none; };
   key-directory "${directory}"; managed-keys-directory "${directory}";
@@ -41,7 +41,7 @@ ${zones
 ${secondaryZones
   .map(({ name, primaryPort, signed }) => {
     const signature = signed && key ? ` key "${plainKeyName(key)}"` : ''
-    return `zone "${name}" { type secondary; file "${name}.zone"; masterfile-format text; primaries { 127.0.0.1 port ${primaryPort}${signature}; }; allow-notify { 127.0.0.1; }; ${shared} };`
+    return `zone "${name}" { type secondary; file "${name}.zone"; masterfile-format text; primaries { 127.0.0.1 port ${primaryPort}${signature}; }; transfer-source ${host}; allow-notify { 127.0.0.1; }; ${shared} };`
   })
   .join('\n')}
 `

@@ -15,13 +15,13 @@ export const knot: ServerRecipe = {
   zoneFile: (zone) => `zones/${zone}.zone`,
 }
 
-function config({ directory, port, zones, secondaryZones, key, unsignedTransfer, notify }: ServerSetup): string {
+function config({ directory, host, port, zones, secondaryZones, key, unsignedTransfer, notify }: ServerSetup): string {
   const acls = [...(key ? ['signed'] : []), ...(unsignedTransfer ? ['unsigned'] : [])]
   const notified = notify.map((_, index) => `notify-${index}`)
   return `
 server:
     rundir: "${directory}/run"
-    listen: 127.0.0.1@${port}
+    listen: ${host}@${port}
     udp-workers: 1
     tcp-workers: 1
     background-workers: 1
@@ -36,7 +36,7 @@ ${notify.map((target, index) => `  - id: notify-${index}\n    address: 127.0.0.1
 ${secondaryZones
   .map(
     ({ primaryPort, signed }, index) =>
-      `  - id: primary-${index}\n    address: 127.0.0.1@${primaryPort}${signed && key ? `\n    key: ${plainKeyName(key)}` : ''}`,
+      `  - id: primary-${index}\n    address: 127.0.0.1@${primaryPort}\n    via: ${host}${signed && key ? `\n    key: ${plainKeyName(key)}` : ''}`,
   )
   .join('\n')}
 acl:

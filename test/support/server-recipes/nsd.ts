@@ -13,7 +13,7 @@ export const nsd: ServerRecipe = {
 }
 
 /** Response rate limiting would drop most of a test's queries; a user, a chroot and remote control need root or keys. */
-function config({ directory, port, zones, secondaryZones, key, unsignedTransfer, notify }: ServerSetup): string {
+function config({ directory, host, port, zones, secondaryZones, key, unsignedTransfer, notify }: ServerSetup): string {
   const transfers = [
     ...(unsignedTransfer ? ['    provide-xfr: 127.0.0.1 NOKEY'] : []),
     ...(key ? [`    provide-xfr: 127.0.0.1 ${plainKeyName(key)}`] : []),
@@ -22,7 +22,7 @@ function config({ directory, port, zones, secondaryZones, key, unsignedTransfer,
   return `
 server:
     server-count: 1
-    ip-address: 127.0.0.1@${port}
+    ip-address: ${host}@${port}
     do-ip6: no
     username: ""
     chroot: ""
@@ -46,6 +46,7 @@ ${secondaryZones
     name: "${name}"
     zonefile: "${name}.zone"
     request-xfr: AXFR 127.0.0.1@${primaryPort} ${signature}
+    outgoing-interface: ${host}
     allow-notify: 127.0.0.1 NOKEY
     min-refresh-time: 1
     min-retry-time: 1

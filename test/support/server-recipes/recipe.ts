@@ -19,6 +19,8 @@ export interface SecondaryZone {
 export interface ServerSetup {
   /** Writable, for the server alone. */
   readonly directory: string
+  /** The address of IPv4 it listens at, and transfers from. */
+  readonly host: string
   readonly port: number
   readonly zones: readonly PrimaryZone[]
   readonly secondaryZones: readonly SecondaryZone[]
