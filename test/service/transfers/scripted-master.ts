@@ -59,10 +59,14 @@ export const soa = (serial = 1, times = '3600 600 604800 300', zone = 'example.t
 export const answerOf = (query: Message, answers: readonly WireRecord[], changes: Partial<Message> = {}): Buffer =>
   frame(encodeMessage({ ...query, response: true, authoritative: true, answers, edns: null, ...changes }))
 
+/** Records of one message: few enough for its octets. */
+const CHUNK = 1000
+
 /** Answers an SOA query with the first record, AXFR with the records and the SOA once more. */
 export const serving =
   (records: readonly [WireRecord, ...WireRecord[]]): Script =>
   (query, socket) => {
     const isTransfer = query.questions[0]?.type === 'AXFR'
-    socket.write(answerOf(query, isTransfer ? [...records, records[0]] : [records[0]]))
+    const answers = isTransfer ? [...records, records[0]] : [records[0]]
+    for (let from = 0; from < answers.length; from += CHUNK) socket.write(answerOf(query, answers.slice(from, from + CHUNK)))
   }

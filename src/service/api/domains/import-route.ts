@@ -34,7 +34,7 @@ export const IMPORT_ROUTE = defineRoute<ImportBody>({
     const domain = zone.slice(0, -1)
     // Before all the work; whether it still is free is decided with the insert.
     if (await database.read((connection) => isDomainTaken(connection, domain, 0))) throw domainTaken()
-    const { settings, records, remarks } = importZone(zone, await transfer(service, nameserver, zone), nsNames)
+    const { settings, records, remarks } = await importZone(zone, await transfer(service, nameserver, zone), nsNames)
     if (records.length > limits.recordsPerDomain) throw invalid(limitReached(limits))
     const stored = await database.write(async (connection) => {
       const imported = await storeImport(connection, actor.accountId, { settings, records, remarks: remarks.join('\n') }, now())

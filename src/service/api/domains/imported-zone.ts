@@ -3,6 +3,7 @@
  * holds in another way, is told in words. Every record passes the rules of a create, so that an import brings nothing in that could
  * not be written by hand, and is then compared with what it came from, so that nothing comes to say something else.
  */
+import { setImmediate } from 'node:timers/promises'
 import { rdataToText, unescapeString } from '../../../model/character-string.ts'
 import { type DomainName, labelsOf, parentOf, relativeName } from '../../../model/domain-name.ts'
 import { rdataFields } from '../../../model/rdata/canonical.ts'
@@ -25,15 +26,19 @@ export interface ImportedZone {
   readonly remarks: readonly string[]
 }
 
+/** Records between two turns of the event loop: others wait no longer than a few milliseconds for a large zone. */
+const TURN = 250
+
 /** `nsNames` are the service's own name servers: every zone has them at its apex, so records that repeat them there are not taken over. */
-export function importZone(zone: DomainName, transferred: TransferredZone, nsNames: readonly DomainName[]): ImportedZone {
+export async function importZone(zone: DomainName, transferred: TransferredZone, nsNames: readonly DomainName[]): Promise<ImportedZone> {
   const report = createImportReport()
   const settings = readSettings(zone, transferred.soa, report)
   const served = new Set<string>(nsNames)
   const records: RecordFields[] = []
   const known = new Set<string>()
   const names = new Map<string, Occupants>()
-  for (const record of transferred.records) {
+  for (const [index, record] of transferred.records.entries()) {
+    if (index % TURN === TURN - 1) await setImmediate()
     if (record.type === 'SOA' || (record.type === 'NS' && record.name === zone && served.has(record.data))) continue
     const subject = `${relativeName(record.name, zone) || '@'} ${record.type}`
     const key = `${subject} ${record.data}`

@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { startService } from '../../src/service/index.ts'
+import { connect, freshStore, LOOPBACK } from './harness.ts'
+import { serviceProcesses } from './service-process.ts'
+import { record, scriptedMaster, serving, soa } from './transfers/scripted-master.ts'
+
+const serve = serviceProcesses()
+
+const RECORDS = 5000
+
+test('an import that is killed leaves the whole domain, or nothing of it', { timeout: 90_000 }, async () => {
+  const peerPort = await scriptedMaster((query, socket) => {
+    const zone = query.questions[0]?.name ?? ''
+    const hosts = Array.from({ length: RECORDS }, (_, i) => record(`h${i}.${zone}`, 'A', `192.0.${i >> 8}.${i & 255}`))
+    serving([soa(1, '3600 600 604800 300', zone), ...hosts])(query, socket)
+  })
+  const store = await freshStore()
+  const place = { ...store, peerPort }
+  const importing = (domain: string, baseUrl: string) => {
+    const { client, close } = connect(baseUrl, 'bootstrap')
+    return client.call('POST', '/domains/import', { domain, remote_nameserver: '127.0.0.1' }).finally(close)
+  }
+
+  const whole = await serve(place)
+  const started = performance.now()
+  expect((await importing('whole.test', whole.baseUrl)).status).toBe(200)
+  const duration = performance.now() - started
+  await whole.kill()
+  for (const part of [0.4, 0.7, 0.9]) {
+    const { baseUrl, kill } = await serve(place)
+    const lost = importing(`part${part * 10}.test`, baseUrl).catch(() => null)
+    await sleep(part * duration)
+    await kill()
+    await lost
+  }
+
+  const service = await startService({ ...store, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap' })
+  const { client, close } = connect(service.baseUrl, 'bootstrap')
+  try {
+    const { data } = await client.ok('GET', '/domains')
+    expect(data.map(({ domain }: { domain: string }) => domain)).toContain('whole.test')
+    for (const { id, domain } of data) {
+      const first = await client.ok('GET', `/domains/${id}/records?page_size=25`)
+      const last = await client.ok('GET', `/domains/${id}/records?page_size=500&page=${RECORDS / 500}`)
+      expect([domain, first.results, last.data.length, last.data[499]?.name]).toEqual([domain, RECORDS, 500, `h${RECORDS - 1}`])
+    }
+  } finally {
+    await close()
+    await service.stop()
+  }
+})
