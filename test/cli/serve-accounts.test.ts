@@ -1,0 +1,71 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { startProgram } from '../support/built-program.ts'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+const SEED = `accounts:
+  - users:
+      - username: somebody
+        email: somebody@example.com
+        tokens: [{ token: token-of-somebody }]
+`
+
+test('serve --seed makes the users of the file, --rate-limit limits them', async () => {
+  const folder = temporaryDirectory()
+  writeFileSync(join(folder, 'seed.yaml'), SEED)
+  const args = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none', '--seed', 'seed.yaml', '--rate-limit', '2']
+  const run = await startProgram(args, { cwd: folder, env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined } })
+  onTestFinished(() => run.kill('SIGKILL'))
+  await run.until('listening')
+  const { http } = JSON.parse(run.stdout())
+  const answers = []
+  for (let request = 0; request < 3; request += 1) {
+    answers.push(await fetch(`${http}/profile`, { headers: { authorization: 'Bearer token-of-somebody' } }))
+  }
+  expect(answers.map(({ status, headers }) => [status, headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')])).toEqual([
+    [200, '2', '1'],
+    [200, '2', '0'],
+    [429, '2', '0'],
+  ])
+  expect(await answers[0]?.json()).toMatchObject({ username: 'somebody' })
+  expect(Number(answers[2]?.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(run.stdout() + run.stderr()).not.toContain('token-of-somebody')
+})
+
+test.each<[string, string | null, string[], RegExp]>([
+  ['that is not there', null, [], /^error\[file-unreadable\] seed\.yaml does not exist\n$/],
+  [
+    'with faults',
+    SEED.replace('somebody@', ''),
+    [],
+    /^seed\.yaml:4:16: error\[seed-invalid\] accounts\.users\.email: this is no email address\n$/,
+  ],
+  ['that is no YAML', 'accounts: [', [], /^seed\.yaml:1:\d+: error\[yaml-syntax\] /],
+])('a seed %s ends serve before it begins', async (_name, text, more, message) => {
+  const folder = temporaryDirectory()
+  if (text !== null) writeFileSync(join(folder, 'seed.yaml'), text)
+  const { status, stdout, stderr } = await cli(['serve', '--listen', '127.0.0.1:0', '--dns', 'none', '--seed', 'seed.yaml', ...more], {
+    cwd: folder,
+  })
+  expect([status, stdout]).toEqual([1, ''])
+  expect(stderr).toMatch(message)
+})
+
+test('lines of a seed are not shown, since tokens stand in them', async () => {
+  const folder = temporaryDirectory()
+  writeFileSync(join(folder, 'seed.yaml'), 'accounts: [{ users: [{ username: u, tokens: [{ token: token-of-nobody, scopes: x }] }] }]')
+  const { status, stderr } = await cli(['serve', '--verbose', '--listen', '127.0.0.1:0', '--dns', 'none', '--seed', 'seed.yaml'], {
+    cwd: folder,
+  })
+  expect(status).toBe(1)
+  expect(stderr).toContain('accounts.users.email is required')
+  expect(stderr).not.toContain('token-of-nobody')
+})
+
+test.each(['0', '-1', '1.5', 'many', ''])('--rate-limit %j is a mistake', async (value) => {
+  const { status, stderr } = await cli(['serve', '--rate-limit', value], { cwd: temporaryDirectory() })
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/^error\[usage\] .*It is a whole number from 1, or off\.\n$/)
+})
