@@ -31,6 +31,8 @@ export interface SceneOptions {
   readonly provider?: string
   /** Lines at the end of the config. */
   readonly config?: string
+  /** The port of the service's masters. */
+  readonly peerPort?: number
 }
 
 /** A zone of three records, with a layout that stays as it is. */
@@ -47,9 +49,9 @@ export async function openScene(
   options: SceneOptions = {},
   context: Pick<TestContext, 'expect' | 'onTestFinished'> = { expect, onTestFinished },
 ): Promise<Scene> {
-  const { files = { 'zones/example.com.yaml': ZONE }, script = () => null } = options
+  const { files = { 'zones/example.com.yaml': ZONE }, script = () => null, peerPort = 53 } = options
   const loopback = { host: '127.0.0.1', port: 0 }
-  const service = await startService({ dataDirectory: null, listen: loopback, dns: loopback, bootstrapToken: TOKEN })
+  const service = await startService({ dataDirectory: null, listen: loopback, dns: loopback, bootstrapToken: TOKEN, peerPort })
   context.onTestFinished(() => service.stop())
   const front = await startFront(script, new URL(service.baseUrl).origin)
   context.onTestFinished(() => front.close())

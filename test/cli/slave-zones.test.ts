@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import type { DomainName } from '../../src/model/domain-name.ts'
+import { queryDns } from '../../src/transport/dns-client.ts'
+import { eventually } from '../service/transfers/eventually.ts'
+import { record, scriptedMaster, serving, soa } from '../service/transfers/scripted-master.ts'
+import { openScene } from './scene.ts'
+
+const slave = (more = ''): string => `domain: example.test\ntype: slave\nmaster_ips: [127.0.0.1]\n${more}`
+
+describe('a slave zone', () => {
+  test('is planned, applied and verified by its settings alone', async () => {
+    const apex = [soa(7), record('example.test.', 'NS', 'ns1.example.net.')] as const
+    const peerPort = await scriptedMaster(
+      serving([...apex, record('www.example.test.', 'A', '192.0.2.1'), record('x.example.test.', 'HINFO', '"a" "b"')]),
+    )
+    const scene = await openScene({ files: { 'zones/example.test.yaml': slave() }, peerPort })
+    const first = await scene.run('plan', '--format', 'json')
+    const [zone] = JSON.parse(first.stdout).zones
+    expect(zone.calls).toEqual({ create: 1, update: 0, delete: 0, total: 1 })
+    expect(zone.changes).toMatchObject([{ subject: 'domain', action: 'create' }])
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    // The transferred zone is not read as records that the definition lacks.
+    await eventually(async () => {
+      const server = { host: '127.0.0.1', port: scene.service.dnsAddress?.port ?? 0 }
+      expect((await queryDns(server, { name: 'www.example.test.' as DomainName, type: 'A' })).answers).toMatchObject([
+        { data: '192.0.2.1' },
+      ])
+    })
+    expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0 })
+    expect(await scene.run('verify')).toMatchObject({ status: 0, stderr: '' })
+
+    scene.write({ 'zones/example.test.yaml': slave('axfr_ips: [192.0.2.1]\n') })
+    const { status, stdout } = await scene.run('plan', '--format', 'json', '--detailed-exitcode')
+    expect(status).toBe(2)
+    expect(JSON.parse(stdout).zones[0].changes).toMatchObject([{ subject: 'domain', action: 'update', fields: ['axfr_ips'] }])
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0 })
+  })
+
+  test('with records in its definition, or without masters, is refused before any call', async () => {
+    const records = slave('records:\n  www: {type: A, value: 192.0.2.1}\n')
+    const scene = await openScene({ files: { 'zones/example.test.yaml': records } })
+    expect(await scene.run('plan')).toMatchObject({ status: 1, stderr: expect.stringContaining('a slave zone has no records of its own') })
+    scene.write({ 'zones/example.test.yaml': 'domain: example.test\ntype: slave\n' })
+    expect(await scene.run('plan')).toMatchObject({ status: 1, stderr: expect.stringContaining('needs master_ips') })
+    expect(scene.front.mutations()).toEqual([])
+  })
+
+  test('cannot become a master, nor a master a slave', async () => {
+    const scene = await openScene({ files: { 'zones/example.test.yaml': slave() } })
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    scene.write({ 'zones/example.test.yaml': 'domain: example.test\ntype: master\nsoa_email: a@example.test\nrecords: {}\n' })
+    expect(await scene.run('plan')).toMatchObject({ status: 1, stderr: expect.stringContaining('setting-invalid') })
+  })
+})
