@@ -33,7 +33,7 @@ export interface DnsServerOptions {
   readonly unsignedTransfer?: boolean
   /** Ports on 127.0.0.1 that get a NOTIFY when a zone changes. */
   readonly notify?: readonly number[]
-  /** The address of 127.0.0.0/8 to listen at and to transfer from; 127.0.0.1 unless given. Not for PowerDNS. */
+  /** The address of 127.0.0.0/8 to listen at and to transfer from; 127.0.0.1 unless given. BIND and PowerDNS take no other. */
   readonly host?: string
   /** A port that must be this one, as when a secondary is configured before its primary runs. */
   readonly port?: number

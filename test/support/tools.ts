@@ -72,6 +72,8 @@ export interface TsigKey {
 export const keyArgument = ({ name, algorithm, secret }: TsigKey): string => `${algorithm}:${name}:${secret}`
 
 interface Query {
+  /** 127.0.0.1 unless given. */
+  readonly host?: string | undefined
   readonly port: number
   readonly name: string
   readonly type?: string | undefined
@@ -80,17 +82,17 @@ interface Query {
 }
 
 /** The server's answer as dig prints it with the given `+options` (`+short`, `+noall +answer`). */
-export async function dig({ port, name, type = 'A', key, options = ['+short'] }: Query): Promise<string[]> {
+export async function dig({ host = '127.0.0.1', port, name, type = 'A', key, options = ['+short'] }: Query): Promise<string[]> {
   const signed = key ? ['-y', keyArgument(key)] : []
-  const args = ['-r', '@127.0.0.1', '-p', String(port), ...signed, '-q', name, '-t', type, '+tries=2', '+time=3', ...options]
+  const args = ['-r', `@${host}`, '-p', String(port), ...signed, '-q', name, '-t', type, '+tries=2', '+time=3', ...options]
   const { stdout, stderr } = await runTool('dig', args)
   return linesOf(stdout + stderr)
 }
 
 /** The same with kdig, whose parser and defaults are another implementation. */
-export async function kdig({ port, name, type = 'A', key, options = ['+short'] }: Query): Promise<string[]> {
+export async function kdig({ host = '127.0.0.1', port, name, type = 'A', key, options = ['+short'] }: Query): Promise<string[]> {
   const signed = key ? ['-y', keyArgument(key)] : []
-  const args = ['@127.0.0.1', '-p', String(port), ...signed, '-q', name, '-t', type, '+retry=1', '+time=3', ...options]
+  const args = [`@${host}`, '-p', String(port), ...signed, '-q', name, '-t', type, '+retry=1', '+time=3', ...options]
   const { stdout, stderr } = await runTool('kdig', args)
   return linesOf(stdout + stderr)
 }
