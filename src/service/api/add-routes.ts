@@ -88,7 +88,11 @@ function schemaOf(route: Route): FastifySchema & Record<string, unknown> {
     ...(parameters.length === 0 ? {} : { params: parametersSchema(numbersOf(route), route.texts ?? []) }),
     ...(route.filter ? { querystring: PAGE_QUERY_SCHEMA } : {}),
     ...(route.body ? { body: route.body } : {}),
-    response: { 200: route.response, default: { $ref: 'errors#' } },
+    response: {
+      200: route.response,
+      ...(route.nothing ? { 204: { type: 'null', description: route.nothing } } : {}),
+      default: { $ref: 'errors#' },
+    },
   }
 }
 

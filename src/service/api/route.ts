@@ -70,7 +70,8 @@ export interface Route<Body = unknown> {
   readonly response: object
   /** For a list: the fields that `X-Filter` can name. A list has pages. */
   readonly filter?: FilterFields
-  /** Undefined is answered by 204 without a body. */
+  /** When the answer is 204 without a body: `handle` gives undefined. */
+  readonly nothing?: string
   readonly handle: (call: Call<Body>, service: Service) => Promise<unknown>
 }
 

@@ -41,10 +41,11 @@ const update = defineRoute<ProfileBody>({
 const grants = defineRoute({
   method: 'GET',
   path: '/profile/grants',
-  summary: 'List what is granted to the acting user; 204 for an unrestricted one',
+  summary: 'List what is granted to the acting user',
   scope: null,
   needs: null,
   response: GRANTS,
+  nothing: 'The user is unrestricted.',
   handle: async ({ actor }, { database }) => {
     if (!actor.restricted) return undefined
     return database.read(async (connection) => {
