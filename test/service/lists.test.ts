@@ -73,6 +73,10 @@ describe('X-Filter on domains', () => {
     expect(await filtered('/domains', header)).toEqual(['utf8'])
   })
 
+  test('octets that are no UTF-8 are read as ISO 8859-1', async () => {
+    expect(await filtered('/domains', JSON.stringify({ group: { '+contains': 'größe' } }))).toEqual(['utf8'])
+  })
+
   const nested = (depth: number): unknown => (depth === 0 ? { domain: 'x' } : { '+and': [nested(depth - 1)] })
 
   test.each<[string, string, string]>([
@@ -106,6 +110,11 @@ describe('X-Filter on domains', () => {
     ['an order inside', '{"+and":[{"+order_by":"domain"}]}', 'Could not apply filter'],
     ['17 levels', JSON.stringify(nested(16)), 'Filter is nested deeper than 16 levels'],
     ['501 conditions', JSON.stringify({ '+or': new Array(501).fill({ tags: 'x' }) }), 'Filter has more than 500 conditions'],
+    ['501 objects that say nothing', JSON.stringify({ '+or': new Array(501).fill({}) }), 'Filter has more than 500 conditions'],
+    ['NUL', '{"domain":"a\\u0000"}', 'Could not apply filter'],
+    ['NUL in a set', '{"tags":{"+contains":"a\\u0000"}}', 'Could not apply filter'],
+    ['half a surrogate pair', '{"group":{"+neq":"\\udc00"}}', 'Could not apply filter'],
+    ['two headers in one', '{"domain":"x"}, {}', 'Invalid JSON'],
     ['too many characters', JSON.stringify({ domain: 'x'.repeat(12_000) }), 'Filter is longer than 12000 characters'],
   ])('is refused with %s', async (_name, header, reason) => {
     expect(await client.refused('GET', '/domains', undefined, { 'x-filter': header })).toEqual([['X-Filter', reason]])
@@ -114,6 +123,7 @@ describe('X-Filter on domains', () => {
   test('16 levels and 500 conditions are taken', async () => {
     expect(await filtered('/domains', nested(15))).toEqual([])
     expect(await filtered('/domains', { '+or': new Array(500).fill({ tags: 'none' }) })).toEqual([])
+    expect(await filtered('/domains', { '+and': [...new Array(499).fill({}), { domain: 'beta.example' }] })).toEqual(['beta'])
   })
 })
 
@@ -131,6 +141,10 @@ describe('X-Filter on records', () => {
     [{ tag: { '+neq': null } }, ['CAA ', 'CAA ']],
     [{ type: 'A', '+order_by': 'name' }, ['A mail', 'A www']],
     [{ type: 'A', '+order_by': 'target', '+order': 'desc' }, ['A mail', 'A www']],
+    // Without a tag comes first, whichever database it is, and what is as good comes in the order of the numbers.
+    [{ '+order_by': 'tag' }, ['A www', 'A mail', 'TXT www', 'MX ', 'CAA ', 'CAA ']],
+    [{ '+order_by': 'tag', '+order': 'desc', type: { '+neq': 'A' } }, ['CAA ', 'CAA ', 'TXT www', 'MX ']],
+    [{ tag: { '+gt': '' }, '+order_by': 'tag' }, ['CAA ', 'CAA ']],
   ])('%j', async (filter, expected) => {
     expect(await filtered(RECORDS, filter)).toEqual(expected)
   })

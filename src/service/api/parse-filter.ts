@@ -1,4 +1,5 @@
 import { type Comparison, type Condition, type Filter, type FilterField, type FilterFields, foldCase } from '../filter/filter.ts'
+import { readMoment } from './moment.ts'
 import { invalid, type RequestError } from './request-error.ts'
 
 /** Characters of the header, nesting of objects, and comparisons in all. */
@@ -30,16 +31,29 @@ export function parseFilter(header: string, fields: FilterFields): Filter {
 
 function parseJson(header: string): unknown {
   try {
-    // Header values arrive octet for octet; clients send JSON as UTF-8.
-    return JSON.parse(Buffer.from(header, 'latin1').toString('utf8'))
+    return JSON.parse(textOf(header))
   } catch {
     throw refuse('Invalid JSON')
   }
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Header values arrive octet for octet. Some clients write their JSON in UTF-8, others in ISO 8859-1, which HTTP's fields were made of. */
+function textOf(header: string): string {
+  try {
+    return UTF8.decode(Buffer.from(header, 'latin1'))
+  } catch {
+    return header
+  }
+}
+
 function readObject(conditions: Readonly<Record<string, unknown>>, reading: Reading, depth: number): Condition {
   if (depth > MAX_DEPTH) throw refuse(`Filter is nested deeper than ${MAX_DEPTH} levels`)
-  const all = Object.entries(conditions).map(([key, value]): Condition => {
+  const entries = Object.entries(conditions)
+  // An object without conditions holds always, and is work for the database like one with a condition.
+  if (entries.length === 0 && depth > 1) count(reading)
+  const all = entries.map(([key, value]): Condition => {
     if (key === '+and' || key === '+or') {
       if (!Array.isArray(value) || value.length === 0) throw notApplicable()
       const parts = value.map((part) => readObject(objectOf(part), reading, depth + 1))
@@ -66,15 +80,49 @@ function readField(name: string, field: FilterField, value: unknown, reading: Re
 }
 
 function compare(name: string, field: FilterField, comparison: Comparison, value: unknown, reading: Reading): Condition {
+  count(reading)
+  if (value === null && field.nullable && (comparison === '=' || comparison === '!=')) return { field: name, comparison, value }
+  if (field.kind === 'set' && typeof value !== 'string') throw setTakes(name)
+  if (!KIND_COMPARISONS[field.kind].includes(comparison)) throw notApplicable()
+  return { field: name, comparison, value: operandOf(field.kind, comparison, value) }
+}
+
+function count(reading: Reading): void {
   reading.comparisons += 1
   if (reading.comparisons > MAX_COMPARISONS) throw refuse(`Filter has more than ${MAX_COMPARISONS} conditions`)
-  if (value === null && field.nullable && (comparison === '=' || comparison === '!=')) return { field: name, comparison, value }
-  if (typeof value !== 'string') throw field.kind === 'set' ? setTakes(name) : notApplicable()
-  if (field.kind === 'set') {
-    if (comparison !== '=' && comparison !== '!=' && comparison !== 'contains') throw notApplicable()
-    return { field: name, comparison, value: value.toLowerCase() }
-  }
-  return { field: name, comparison, value: foldCase(value) }
+}
+
+const EQUALITY: readonly Comparison[] = ['=', '!=']
+const ORDERING: readonly Comparison[] = [...EQUALITY, '>', '>=', '<', '<=']
+const TEXT: readonly Comparison[] = [...ORDERING, 'contains']
+
+const KIND_COMPARISONS: Readonly<Record<FilterField['kind'], readonly Comparison[]>> = {
+  name: TEXT,
+  text: TEXT,
+  time: TEXT,
+  set: [...EQUALITY, 'contains'],
+  number: ORDERING,
+  boolean: EQUALITY,
+}
+
+/** Nothing that is stored has these; PostgreSQL takes no NUL even to compare with. */
+const NEVER_STORED = /[\0\ud800-\udfff]/u
+
+/** A value as the database compares it. */
+function operandOf(kind: FilterField['kind'], comparison: Comparison, value: unknown): string | number {
+  if (kind === 'number' && typeof value === 'number' && Number.isFinite(value)) return value
+  if (kind === 'boolean' && typeof value === 'boolean') return value ? 1 : 0
+  if (kind === 'number' || kind === 'boolean' || typeof value !== 'string' || NEVER_STORED.test(value)) throw notApplicable()
+  if (kind === 'set') return value.toLowerCase()
+  if (kind !== 'time') return foldCase(value)
+  return comparison === 'contains' ? value.toUpperCase() : readTime(value)
+}
+
+/** A moment, or the beginning of a day, as it is stored. */
+function readTime(text: string): string {
+  const moment = readMoment(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00` : text)
+  if (moment === null) throw notApplicable()
+  return moment
 }
 
 function readOrder(orderBy: unknown, direction: unknown, fields: FilterFields): Filter['order'] {

@@ -4,15 +4,18 @@
  */
 
 /** A field that filters can name. */
-export interface FilterField {
-  /**
-   * `name`: text that is stored in lower case. `text`: compared without regard to ASCII case. `set`: holds several texts, and a
-   * condition holds if one of them fits.
-   */
-  readonly kind: 'name' | 'text' | 'set'
-  /** The field may be null, and null may be asked for. */
-  readonly nullable?: true
-}
+export type FilterField =
+  | {
+      /**
+       * `name`: text that is stored in lower case. `text`: compared without regard to ASCII case. `time`: as the interface writes it,
+       * `2026-03-01T10:00:00`.
+       */
+      readonly kind: 'name' | 'text' | 'time'
+      /** The field may be null, and null may be asked for; it comes before all else. */
+      readonly nullable?: true
+    }
+  /** `set`: holds several texts, and a condition holds if one of them fits. `boolean`: stored as 0 or 1. */
+  | { readonly kind: 'set' | 'number' | 'boolean'; readonly nullable?: never }
 
 export type FilterFields = Readonly<Record<string, FilterField>>
 
@@ -21,7 +24,7 @@ export type Comparison = '=' | '!=' | '>' | '>=' | '<' | '<=' | 'contains'
 export type Condition =
   | { readonly all: readonly Condition[] }
   | { readonly any: readonly Condition[] }
-  | { readonly field: string; readonly comparison: Comparison; readonly value: string | null }
+  | { readonly field: string; readonly comparison: Comparison; readonly value: string | number | null }
 
 export interface Filter {
   readonly condition: Condition

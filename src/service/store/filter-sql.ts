@@ -20,13 +20,29 @@ export function conditionSql(
     const any = set((text) => comparisonSql(text, comparison === '!=' ? '=' : comparison, value))
     return comparison === '!=' ? sql`not ${any}` : any
   }
-  const column = sql.ref<string>(field)
-  return comparisonSql(fields[field]?.kind === 'name' ? column : sql<string>`lower(${column})`, comparison, value)
+  return comparisonSql(operandSql(field, fields), comparison, value)
 }
 
-/** Ordered by what a filter asks for. */
-export const orderSql = (field: string, fields: FilterFields): Expression<string> =>
-  fields[field]?.kind === 'name' ? sql.ref<string>(field) : sql<string>`lower(${sql.ref(field)})`
+/** Ordered by what a filter asks for; null first, which the databases put at different ends by themselves. */
+export function orderSql(field: string, fields: FilterFields): Expression<unknown> {
+  const operand = operandSql(field, fields)
+  return fields[field]?.nullable ? sql`coalesce(${operand}, '')` : operand
+}
+
+/** What is compared of a field. */
+function operandSql(field: string, fields: FilterFields): RawBuilder<unknown> {
+  const column = sql.ref(field)
+  switch (fields[field]?.kind) {
+    case 'text':
+      return sql`lower(${column})`
+    case 'number':
+    case 'boolean':
+      // Filters may compare whole numbers with fractions and with what no integer column can hold.
+      return sql`cast(${column} as double precision)`
+    default:
+      return column
+  }
+}
 
 function joined(
   parts: readonly Condition[],
@@ -42,16 +58,16 @@ function joined(
   )})`
 }
 
-function comparisonSql(text: RawBuilder<string>, comparison: Comparison, value: string | null): RawBuilder<SqlBool> {
-  if (value === null) return comparison === '=' ? sql`${text} is null` : sql`${text} is not null`
+function comparisonSql(operand: RawBuilder<unknown>, comparison: Comparison, value: string | number | null): RawBuilder<SqlBool> {
+  if (value === null) return comparison === '=' ? sql`${operand} is null` : sql`${operand} is not null`
   switch (comparison) {
     case '=':
-      return sql`${text} = ${value}`
+      return sql`${operand} = ${value}`
     case '!=':
-      return sql`${text} is distinct from ${value}`
+      return sql`${operand} is distinct from ${value}`
     case 'contains':
-      return sql`${text} like ${`%${value.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`
+      return sql`${operand} like ${`%${String(value).replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`
     default:
-      return sql`${text} ${OPERATORS[comparison]} ${value}`
+      return sql`${operand} ${OPERATORS[comparison]} ${value}`
   }
 }

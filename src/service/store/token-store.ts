@@ -39,7 +39,7 @@ export interface Bearer {
 
 export const TOKEN_FILTER_FIELDS = {
   label: { kind: 'text' },
-  created: { kind: 'text' },
+  created: { kind: 'time' },
 } as const satisfies FilterFields
 
 const COLUMNS = ['id', 'label', 'prefix', 'scopes', 'created', 'expiry'] as const
