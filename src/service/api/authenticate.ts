@@ -24,7 +24,7 @@ export async function authenticate({ database, now, limiter }: Authenticator, he
   if (!isToken(token)) throw invalidToken()
   const hash = hashToken(token)
   limiter.checkGuesses(address, hash)
-  const bearer = await database.read((connection) => findBearer(connection, hash))
+  const bearer = await database.readOne((connection) => findBearer(connection, hash))
   if (bearer === null || (bearer.expiry !== null && bearer.expiry <= now())) {
     limiter.failed(address, hash)
     throw invalidToken()

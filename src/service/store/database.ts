@@ -11,6 +11,8 @@ export type Connection = Kysely<Tables>
 export interface Database {
   /** Runs reads that see one committed state. */
   read<T>(work: (connection: Connection) => Promise<T>): Promise<T>
+  /** Runs a single query, which needs no transaction to see one state: a third of the way to a server and back. */
+  readOne<T>(query: (connection: Connection) => Promise<T>): Promise<T>
   /**
    * Runs reads and writes as one transaction that nothing else interleaves with on the rows it changes. Resolves when the
    * changes are durable. If the work rejects, nothing of it stays. The work must wait for nothing but the connection, and may be run

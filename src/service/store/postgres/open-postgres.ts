@@ -7,13 +7,11 @@ import { collateText } from './collate-text.ts'
 import { startFailure } from './failures.ts'
 import { listen } from './listen.ts'
 import { clientSettings, createPool, databaseName } from './postgres-pool.ts'
-import { readTransaction, writeTransaction } from './transactions.ts'
+import { readOne, readTransaction, writeTransaction } from './transactions.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, with the parameters of libpq. */
   readonly url: string
-  /** Connections at most; 10 unless given. */
-  readonly connections?: number
   /** Told of connections that are lost while nothing uses them; they are replaced. */
   readonly onError: (error: unknown) => void
 }
@@ -23,6 +21,10 @@ const OLDEST = 13
 
 /** Processes that start together bring the schema up to date one after the other: the key of the lock they take. */
 const MIGRATION_LOCK = 7_061_935_204
+
+/** Connections of a process at most, beside the one that listens. Reads have their own: they must not wait behind writes of one domain. */
+const WRITING = 10
+const READING = 5
 
 /** Milliseconds a statement of a request may take. */
 const STATEMENT_TIMEOUT = 30_000
@@ -34,20 +36,26 @@ const LOCK_TIMEOUT = 20_000
  * Opens a PostgreSQL database, which any number of processes may use at once, and makes its tables where it has none. Rejects,
  * naming the database and what is the matter, if it cannot be used.
  */
-export async function openPostgres({ url, connections = 10, onError }: PostgresOptions): Promise<Database> {
+export async function openPostgres({ url, onError }: PostgresOptions): Promise<Database> {
   const name = databaseName(clientSettings(url))
   try {
     await prepare(url, onError)
   } catch (error) {
     throw startFailure(name, error)
   }
-  const pool = createPool({ url, connections, statementTimeout: STATEMENT_TIMEOUT, lockTimeout: LOCK_TIMEOUT }, onError)
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const connect = (connections: number): Kysely<Tables> => {
+    const pool = createPool({ url, connections, statementTimeout: STATEMENT_TIMEOUT, lockTimeout: LOCK_TIMEOUT }, onError)
+    return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  }
+  const [reading, writing] = [connect(READING), connect(WRITING)]
   return {
-    read: (work) => readTransaction(db, work),
-    write: (work) => writeTransaction(db, work),
+    read: (work) => readTransaction(reading, work),
+    readOne: (query) => readOne(reading, query),
+    write: (work) => writeTransaction(writing, work),
     others: { follow: (onNews) => listen(url, onNews, onError) },
-    close: () => db.destroy(),
+    close: async () => {
+      await Promise.all([reading.destroy(), writing.destroy()])
+    },
   }
 }
 

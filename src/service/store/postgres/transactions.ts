@@ -20,6 +20,9 @@ const LONGEST_PAUSE = 250
 export const readTransaction = <T>(db: Kysely<Tables>, work: Work<T>): Promise<T> =>
   again(async () => db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work))
 
+/** One query, which is a transaction by itself. */
+export const readOne = <T>(db: Kysely<Tables>, query: Work<T>): Promise<T> => again(() => query(db))
+
 /**
  * Reads and writes. Each statement sees what is committed when it begins; rows that the work has changed are its own until the
  * commit. Runs the work again where another transaction overtook it or the connection was lost before its commit was asked for:

@@ -36,6 +36,7 @@ export async function openSqlite(directory: string): Promise<Database> {
     const group = createGroupCommit(writer, run)
     return {
       read: (work) => reader.transaction().execute(work),
+      readOne: (query) => query(reader),
       write: group.write,
       others: null,
       close: async () => {

@@ -143,3 +143,29 @@ test('a key that is really taken is told in the end', () =>
     )
     await expect(again).rejects.toMatchObject({ code: '23505' })
   }))
+
+test('reads do not wait behind writes that wait for one row', () =>
+  during(async (database) => {
+    const { id } = await database.write(addAccount)
+    const touch = (connection: Connection) => sql`update accounts set created = created where id = ${id}`.execute(connection)
+    let letGo = (): void => undefined
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    let holds = (): void => undefined
+    const holding = new Promise<void>((resolve) => {
+      holds = resolve
+    })
+    const holder = database.write(async (connection) => {
+      await touch(connection)
+      holds()
+      await held
+    })
+    await holding
+    const waiting = Array.from({ length: 40 }, () => database.write(touch))
+    expect(
+      await inParallel(20, 5, () => database.read((connection) => connection.selectFrom('accounts').select('id').execute())),
+    ).toHaveLength(20)
+    letGo()
+    await Promise.all([holder, ...waiting])
+  }))
