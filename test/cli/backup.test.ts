@@ -1,0 +1,74 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startService } from '../../src/service/index.ts'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+const LOOPBACK = { host: '127.0.0.1', port: 0 }
+
+test('backup while the service runs, restore into another folder, and what is in the way', async () => {
+  const cwd = temporaryDirectory()
+  const service = await startService({ dataDirectory: join(cwd, 'data'), listen: LOOPBACK, dns: null, bootstrapToken: 'token' })
+  try {
+    expect(await cli(['backup', 'all.backup', '--data', 'data'], { cwd })).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: '4 rows are in all.backup.\n',
+    })
+    expect(await cli(['restore', 'all.backup', '--data', 'data'], { cwd })).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^error\[service-store\] the data directory \S+ is in use by process \d+\n$/),
+    })
+  } finally {
+    await service.stop()
+  }
+  expect(await cli(['restore', 'all.backup', '--data', 'copy'], { cwd })).toMatchObject({
+    status: 0,
+    stderr: expect.stringMatching(/^4 rows of the backup of \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d UTC are restored\.\n$/),
+  })
+  expect(await cli(['restore', 'all.backup', '--data', 'copy'], { cwd })).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^error\[service-store\] \S+ has a database already\n$/),
+  })
+  const copy = await startService({ dataDirectory: join(cwd, 'copy'), listen: LOOPBACK, dns: null })
+  expect(copy.token).toBeNull()
+  await copy.stop()
+})
+
+test.each([
+  ['there is no database', ['backup', 'all.backup', '--data', 'none'], 'there is no database in '],
+  ['there is no backup', ['restore', 'none.backup'], 'ENOENT: no such file or directory'],
+  ['the file is no backup', ['restore', 'text'], 'the file is no backup of the service'],
+  [
+    'nobody is there',
+    ['backup', 'x', '--database', 'postgres://u:secret@127.0.0.1:1/x'],
+    'the PostgreSQL database "x" at 127.0.0.1:1 cannot be reached',
+  ],
+  ['the URL is none', ['restore', 'text', '--database', 'u:secret@x'], 'the URL of the database must begin with postgres://'],
+])('where %s, that is told, and nothing is left behind', async (_name, args, message) => {
+  const cwd = temporaryDirectory()
+  writeFileSync(join(cwd, 'text'), 'no backup\n')
+  const { status, stdout, stderr } = await cli(args, { cwd })
+  expect([status, stdout]).toEqual([1, ''])
+  expect(stderr).toContain(`error[service-store] ${message}`)
+  expect(stderr).not.toContain('secret')
+  expect(readdirSync(cwd).filter((name) => name.endsWith('.backup') || name.endsWith('.part'))).toEqual([])
+})
+
+test('the database may be named in the environment, and serve tells what is wrong with it', async () => {
+  const cwd = temporaryDirectory()
+  const env = { ZONEWRIGHT_DATABASE: 'postgres://u:secret@127.0.0.1:1/x' }
+  for (const [args, code] of [
+    [['backup', 'x'], 'service-store'],
+    [['serve', '--listen', '127.0.0.1:0', '--dns', 'none'], 'service-start'],
+  ] as const) {
+    const { status, stderr } = await cli(args, { cwd, env })
+    expect(status).toBe(1)
+    expect(stderr).toContain(`error[${code}]`)
+    expect(stderr).toContain('the PostgreSQL database "x" at 127.0.0.1:1 cannot be reached')
+    expect(stderr).not.toContain('secret')
+  }
+  const { status, stderr } = await cli(['serve', '--listen', 'none', '--dns', 'none'], { cwd, env })
+  expect([status, stderr]).toEqual([1, 'error[usage] with --listen none and --dns none there is nothing to serve\n'])
+})

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { startService } from '../../src/service/index.ts'
+import { type Client, connect, freshStore, LOOPBACK, startForTest } from './harness.ts'
+
+const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
+
+const { service, client } = await startForTest()
+
+async function serialOf(id: number, from: Client = client, flush = service.flush): Promise<number> {
+  await flush()
+  return Number(/SOA\t\S+ \S+ (\d+)/.exec((await from.ok('GET', `/domains/${id}/zone-file`)).zone_file[2])?.[1])
+}
+
+const create = async (domain: string): Promise<number> => (await client.ok('POST', '/domains', { ...MASTER, domain })).id
+const addRecord = (id: number) => client.ok('POST', `/domains/${id}/records`, { type: 'TXT', target: 'x' })
+
+test('a domain that is deleted and made anew goes on where its serial was: secondaries take nothing older', async () => {
+  const first = await create('again.example')
+  for (let change = 0; change < 4; change += 1) {
+    await addRecord(first)
+    await service.flush()
+  }
+  const before = await serialOf(first)
+  await client.ok('DELETE', `/domains/${first}`)
+  const second = await create('again.example')
+  expect(await serialOf(second)).toBe(before + 1)
+})
+
+test('so does a name that passes from one domain to another and back', async () => {
+  const [first, second] = [await create('name-a.example'), await create('name-b.example')]
+  await addRecord(second)
+  const seen = new Map<string, number>()
+  const note = async (domain: string, id: number): Promise<void> => {
+    const serial = await serialOf(id)
+    expect(serial).toBeGreaterThan(seen.get(domain) ?? 0)
+    seen.set(domain, serial)
+  }
+  await note('name-a.example', first)
+  await note('name-b.example', second)
+  for (let round = 0; round < 3; round += 1) {
+    const names = round % 2 === 0 ? ['name-b.example', 'name-a.example'] : ['name-a.example', 'name-b.example']
+    await client.ok('PUT', `/domains/${first}`, { domain: 'name-c.example' })
+    await client.ok('PUT', `/domains/${second}`, { domain: names[1] })
+    await client.ok('PUT', `/domains/${first}`, { domain: names[0] })
+    await note(names[0] as string, first)
+    await note(names[1] as string, second)
+  }
+})
+
+test('a domain that is disabled and enabled has the serial it had, and one that changed meanwhile the next', async () => {
+  const id = await create('status.example')
+  const before = await serialOf(id)
+  const setStatus = async (status: string): Promise<void> => {
+    await client.ok('PUT', `/domains/${id}`, { status })
+    await service.flush()
+  }
+  await setStatus('disabled')
+  await setStatus('active')
+  expect(await serialOf(id)).toBe(before)
+  await setStatus('disabled')
+  await addRecord(id)
+  await setStatus('active')
+  expect(await serialOf(id)).toBe(before + 1)
+})
+
+test('what leaves the zone as it is leaves its serial', async () => {
+  const id = await create('same.example')
+  const before = await serialOf(id)
+  await client.ok('PUT', `/domains/${id}`, { description: 'd', group: 'g', tags: ['tag'], axfr_ips: ['192.0.2.1'] })
+  const { id: record } = await addRecord(id)
+  await client.ok('DELETE', `/domains/${id}/records/${record}`)
+  expect(await serialOf(id)).toBe(before)
+})
+
+test('a start renders nothing anew but for other name servers', async () => {
+  const store = { ...(await freshStore()), listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap' }
+  let id = 0
+  const serials: number[] = []
+  for (const nsNames of [['ns.one.test'], ['ns.one.test'], ['ns.two.test'], ['ns.two.test']]) {
+    const started = await startService({ ...store, nsNames })
+    const { client: other, close } = connect(started.baseUrl, 'bootstrap')
+    if (id === 0) id = (await other.ok('POST', '/domains', { ...MASTER, domain: 'start.example' })).id
+    serials.push((await serialOf(id, other, started.flush)) % 1_000_000)
+    await close()
+    await started.stop()
+  }
+  expect(serials).toEqual([1, 1, 2, 2])
+})
