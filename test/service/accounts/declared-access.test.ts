@@ -1,0 +1,99 @@
+/** What a declaration can say of access that no operation says yet: open to all, several scopes, a rate of its own. */
+import { afterAll, describe, expect, test } from 'vitest'
+import { createHttpApp } from '../../../src/service/api/http-app.ts'
+import { createRateLimiter, requestsPerMinute } from '../../../src/service/api/rate-limit.ts'
+import { defineOpenRoute, defineRoute } from '../../../src/service/api/route.ts'
+import { prepareUsers } from '../../../src/service/first-start.ts'
+import { SILENT } from '../../../src/service/operations/log.ts'
+import { NO_METRICS } from '../../../src/service/operations/metrics.ts'
+import { openDatabase } from '../../../src/service/store/open-database.ts'
+import { freshStore } from '../harness.ts'
+import { seedOfPeople, tokenOf } from './people.ts'
+
+const NOW = '2026-01-01T00:00:00'
+const ANSWER = { type: 'object', properties: { username: { type: ['string', 'null'] } } }
+
+const open = defineOpenRoute({
+  method: 'GET',
+  path: '/regions/{regionId}',
+  texts: ['regionId'],
+  summary: 'Open to all',
+  scope: null,
+  needs: null,
+  response: ANSWER,
+  handle: async ({ actor, texts }) => ({ username: actor?.username ?? `nobody in ${texts['regionId']}` }),
+})
+
+const strict = defineRoute({
+  method: 'POST',
+  path: '/images',
+  summary: 'Two scopes, and few times',
+  scope: ['images:read_write', 'instances:read_only'],
+  needs: { global: 'add_images' },
+  rate: { requests: 2, seconds: 30 },
+  response: ANSWER,
+  handle: async ({ actor }) => ({ username: actor.username }),
+})
+
+const store = await freshStore()
+const database = await openDatabase({ url: store.database ?? null, directory: store.dataDirectory, onError: () => undefined })
+await prepareUsers(database, 'administrator', seedOfPeople([]), NOW)
+const app = await createHttpApp({
+  service: {
+    database,
+    now: () => NOW,
+    limiter: createRateLimiter({ ...requestsPerMinute(100), failures: null }, () => Date.parse(`${NOW}Z`)),
+    limits: { recordsPerDomain: 1 },
+    nsNames: [],
+    zoneChanged: () => undefined,
+    transfers: { fetchZone: async () => Promise.reject(new Error('not here')), addresses: [], wake: () => undefined },
+  },
+  parts: [[open, strict]],
+  tls: null,
+  log: SILENT,
+  metrics: NO_METRICS,
+  onError: (error) => expect(error).toBeUndefined(),
+})
+afterAll(async () => {
+  await app.close()
+  await database.close()
+})
+
+const ask = async (method: 'GET' | 'POST', url: string, token?: string) => {
+  const answer = await app.inject({ method, url: `/v4${url}`, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } })
+  return { status: answer.statusCode, body: answer.json(), headers: answer.headers }
+}
+
+describe('an open operation', () => {
+  test('needs no token, and knows whose one is', async () => {
+    expect(await ask('GET', '/regions/eu%2Fwest')).toMatchObject({
+      status: 200,
+      body: { username: 'nobody in eu/west' },
+      headers: { 'x-accepted-oauth-scopes': '*', 'x-ratelimit-remaining': '99' },
+    })
+    expect(await ask('GET', '/regions/x', tokenOf('guest', 'images-read_only'))).toMatchObject({ status: 200, body: { username: 'guest' } })
+  })
+
+  test('refuses a token that is none', async () => {
+    expect(await ask('GET', '/regions/x', 'nobody')).toMatchObject({ status: 401, body: { errors: [{ reason: 'Invalid Token' }] } })
+  })
+})
+
+describe('an operation of several scopes', () => {
+  test('needs all of them, and names them', async () => {
+    for (const which of ['images-read_write', 'instances-read_only']) {
+      expect(await ask('POST', '/images', tokenOf('owner', which))).toMatchObject({
+        status: 401,
+        headers: { 'x-accepted-oauth-scopes': 'images:read_write,instances:read_only' },
+      })
+    }
+    expect(await ask('POST', '/images', tokenOf('owner'))).toMatchObject({ status: 200, headers: { 'x-ratelimit-limit': '2' } })
+    expect((await ask('POST', '/images', tokenOf('guest'))).status).toBe(403)
+  })
+
+  test('can have a rate of its own', async () => {
+    const statuses = []
+    for (let request = 0; request < 3; request += 1) statuses.push((await ask('POST', '/images', tokenOf('colleague'))).status)
+    expect(statuses).toEqual([200, 200, 429])
+  })
+})
