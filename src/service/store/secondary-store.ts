@@ -2,6 +2,7 @@
  * What is known of the zones that are transferred in. A refresh is claimed by a lease, so that of several processes one does it; what
  * it comes to counts only while the lease holds. Moments are milliseconds of the service's clock, spans of a SOA seconds.
  */
+import { type SqlBool, sql } from 'kysely'
 import type { Connection } from './database.ts'
 import { saveTransferredZone, type ZoneFile } from './zone-file-store.ts'
 
@@ -63,17 +64,28 @@ const dueRows = (connection: Connection) =>
     .where('domains.status', '=', 'active')
     .where('domains.type', '=', 'slave')
 
-/** Active slaves whose refresh is due and is nobody's, those that have waited longest first. */
-export async function findDue(connection: Connection, now: number, limit: number): Promise<number[]> {
+/** From now to a moment. */
+export interface Span {
+  readonly now: number
+  readonly until: number
+}
+
+/** Active slaves whose refresh is due and nobody's, by the terms of a claim; those that have waited longest first. */
+export async function findDue(connection: Connection, span: Span, limit: number): Promise<number[]> {
   const rows = await dueRows(connection)
     .select('secondaries.domain_id')
-    .where('secondaries.refresh_at', '<=', now)
-    .where('secondaries.lease_until', '<=', now)
+    .where('secondaries.refresh_at', '<=', span.now)
+    .where(isFree(span))
     .orderBy('secondaries.refresh_at')
     .limit(limit)
     .execute()
   return rows.map(({ domain_id }) => domain_id)
 }
+
+/** Times the span of a claim by which the clocks of processes may differ. */
+const SKEW = 4
+
+const isFree = ({ now, until }: Span) => sql<SqlBool>`(lease_until <= ${now} or lease_until > ${until + SKEW * (until - now)})`
 
 /** The moment after now at which the next zone is to be refreshed or expires; null where none is. */
 export async function findNextMoment(connection: Connection, now: number): Promise<number | null> {
@@ -114,20 +126,17 @@ export interface SoaTimes {
   readonly expire: number
 }
 
-/** Claims the refresh of a slave until a moment, if it is still due and nobody's; null where it is not. */
-export async function claimRefresh(
-  connection: Connection,
-  domainId: number,
-  lease: string,
-  now: number,
-  until: number,
-): Promise<ClaimedRefresh | null> {
+/**
+ * Claims the refresh of a slave for a span of time, if it is still due and nobody's; null where it is not. A claim for much longer
+ * than is ever asked for was made by a clock that has been set back since, and is nobody's.
+ */
+export async function claimRefresh(connection: Connection, domainId: number, lease: string, span: Span): Promise<ClaimedRefresh | null> {
   const row = await connection
     .updateTable('secondaries')
-    .set({ lease, lease_until: until })
+    .set({ lease, lease_until: span.until })
     .where('domain_id', '=', domainId)
-    .where('refresh_at', '<=', now)
-    .where('lease_until', '<=', now)
+    .where('refresh_at', '<=', span.now)
+    .where(isFree(span))
     .returningAll()
     .executeTakeFirst()
   if (row === undefined) return null

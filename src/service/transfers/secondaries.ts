@@ -78,12 +78,14 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
   let again = false
   let next: ScheduledWork | null = null
 
+  const claimSpan = () => ({ now: timers.now(), until: timers.now() + LEASE * timers.speed })
+
   const work = async (): Promise<void> => {
     const now = timers.now()
     for (const id of await database.read((connection) => findExpired(connection, now))) {
       if (await database.write((connection) => expireZone(connection, id, now, EXPIRED))) zoneChanged(id)
     }
-    const due = await database.read((connection) => findDue(connection, now, CONCURRENT))
+    const due = await database.read((connection) => findDue(connection, claimSpan(), CONCURRENT))
     for (const id of due) if (!active.has(id) && active.size < CONCURRENT) begin(id)
   }
 
@@ -104,11 +106,9 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
   }
 
   const refreshZone = async (id: number): Promise<void> => {
-    const now = timers.now()
-    const until = (): number => timers.now() + LEASE * timers.speed
-    const claim = await database.write((connection) => claimRefresh(connection, id, randomUUID(), now, until()))
+    const claim = await database.write((connection) => claimRefresh(connection, id, randomUUID(), claimSpan()))
     if (claim === null) return
-    const held = holdClaim(claim, until)
+    const held = holdClaim(claim)
     try {
       const answer = await askMasters(claim, { ...options, signal: held.signal })
       const outcome = refreshOutcome(claim, answer, timers.now(), options.random)
@@ -126,11 +126,11 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
   }
 
   /** Renews a claim while it is worked on; the signal tells when it is lost, or the service stops. */
-  const holdClaim = (claim: ClaimedRefresh, until: () => number) => {
+  const holdClaim = (claim: ClaimedRefresh) => {
     const lost = new AbortController()
     const timer = setInterval(async () => {
       try {
-        if (!(await database.write((connection) => renewClaim(connection, claim, until())))) lost.abort()
+        if (!(await database.write((connection) => renewClaim(connection, claim, claimSpan().until)))) lost.abort()
       } catch (error) {
         onError(error)
       }

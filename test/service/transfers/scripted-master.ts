@@ -18,8 +18,8 @@ const closeAll = (closes: (() => void)[]): void => {
 afterEach(() => closeAll(open))
 afterAll(() => closeAll(kept))
 
-/** A name server of one's own making, gone after the test, or if it is to be kept after the file; returns its port on 127.0.0.1. */
-export async function scriptedMaster(script: Script, { keep = false } = {}): Promise<number> {
+/** A name server of one's own making, gone after the test, or if it is to be kept after the file; returns its port. */
+export async function scriptedMaster(script: Script, { keep = false, address = '127.0.0.1' } = {}): Promise<number> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
@@ -34,7 +34,7 @@ export async function scriptedMaster(script: Script, { keep = false } = {}): Pro
       }
     })
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(0, address)
   await once(server, 'listening')
   const closes = keep ? kept : open
   closes.push(() => {

@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { frame } from '../../../src/formats/wire/frames.ts'
 import { RCODE, type WireRecord } from '../../../src/formats/wire/message.ts'
@@ -112,6 +113,8 @@ const pointingTo =
 
 const LIMITS = { ...TRANSFER_LIMITS, connect: 300, idle: 300, total: 900, records: 1000, octets: 200_000, characters: 300_000 }
 
+const hasIpv6 = Object.values(networkInterfaces()).some((entries) => entries?.some(({ address }) => address === '::1'))
+
 describe('a hostile master', () => {
   test.each<[string, Script, string]>([
     ['that closes the connection', (_, socket) => void socket.end(), 'unreachable'],
@@ -221,6 +224,13 @@ describe('a hostile master', () => {
     await expect(asked(giving([]))).rejects.toMatchObject({ reason: 'not-authoritative' })
     await expect(asked(giving([soa(7, '1 1 1 1', 'example.org.')]))).rejects.toMatchObject({ reason: 'not-authoritative' })
     await expect(asked(giving([], { rcode: RCODE.REFUSED }))).rejects.toMatchObject({ reason: 'refused' })
+  })
+
+  test.runIf(hasIpv6)('is asked over IPv6 too', async () => {
+    const port = await scriptedMaster(serving([soa(9), host]), { address: '::1' })
+    const peer: Peer = { address: '::1', port, localAddress: '::1' }
+    expect(await querySerial(peer, ZONE, LIMITS, NEVER)).toBe(9)
+    expect((await transferZone(peer, ZONE, LIMITS, NEVER)).records.length).toBe(2)
   })
 
   test('is left when the service stops', async () => {
