@@ -6,6 +6,8 @@ import pg from 'pg'
 import { Pool } from 'undici'
 import { afterAll, expect, inject } from 'vitest'
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts'
+import type { Database } from '../../src/service/store/database.ts'
+import { openDatabase } from '../../src/service/store/open-database.ts'
 import type {} from '../support/postgres-setup.ts'
 
 export interface Answer {
@@ -41,6 +43,10 @@ export type Store = Pick<ServiceOptions, 'dataDirectory' | 'database'>
 /** An empty store, to be used by as many starts as the test likes: of PostgreSQL in its project, of SQLite elsewhere. */
 export const freshStore = async (): Promise<Store> =>
   ON_POSTGRES ? { dataDirectory: null, database: await freshDatabase() } : { dataDirectory: temporaryDirectory() }
+
+/** The database of a store, without a service. */
+export const openStore = ({ database, dataDirectory }: Store): Promise<Database> =>
+  openDatabase({ url: database ?? null, directory: dataDirectory, onError: () => undefined })
 
 /** The URL of an empty PostgreSQL database of the service, or one without any table. Only in the project `postgres`. */
 export async function freshDatabase({ tables = true } = {}): Promise<string> {

@@ -1,10 +1,9 @@
 import { connect as connectSocket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { prepareUsers } from '../../src/service/first-start.ts'
-import { openSqlite } from '../../src/service/store/sqlite/open-sqlite.ts'
 import { hashToken, insertToken } from '../../src/service/store/token-store.ts'
 import { findAdministrator, type insertAdministrator } from '../../src/service/store/user-store.ts'
-import { connect, startForTest, temporaryDirectory } from './harness.ts'
+import { connect, freshStore, openStore, startForTest } from './harness.ts'
 
 const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 const errors = (reason: string, field: string | null = null) => ({ errors: [{ field, reason }] })
@@ -112,7 +111,6 @@ describe('headers of answers', async () => {
 })
 
 describe('authentication', async () => {
-  const directory = temporaryDirectory()
   const later = '2999-12-12T05:00:00'
   const tokens: Readonly<Record<string, { scopes: string; expiry: string | null }>> = {
     reader: { scopes: 'domains:read_only', expiry: later },
@@ -121,7 +119,8 @@ describe('authentication', async () => {
     prefix: { scopes: 'domain:read_write domains_x:read_write', expiry: null },
     expired: { scopes: '*', expiry: '2026-01-01T00:00:00' },
   }
-  const database = await openSqlite(directory)
+  const store = await freshStore()
+  const database = await openStore(store)
   await prepareUsers(database, 'administrator', null, '2026-01-01T00:00:00')
   await database.write(async (connection) => {
     const userId = (await findAdministrator(connection)) as number
@@ -132,7 +131,7 @@ describe('authentication', async () => {
     await insertToken(connection, { userId: stranger, label: '', token: 'stranger', scopes: '*', expiry: null }, '2026-01-01T00:00:00')
   })
   await database.close()
-  const { service, client } = await startForTest({ dataDirectory: directory, bootstrapToken: 'administrator' })
+  const { service, client } = await startForTest({ ...store, bootstrapToken: 'administrator' })
   const as = (token: string) => connect(service.baseUrl, token).client
 
   const INVALID = [401, errors('Invalid Token'), 'unknown']

@@ -7,7 +7,7 @@
 import type { DomainName } from '../../model/domain-name.ts'
 import { findUnsettled, noteRendering } from '../store/served-zone-store.ts'
 import { RENDERING_VERSION } from './render-zone.ts'
-import { type SettleOptions, type StoredZone, settleZone } from './settle-zone.ts'
+import { type SettleOptions, settleZone } from './settle-zone.ts'
 import { createZonePublisher, type PublishedZone } from './zone-publisher.ts'
 
 export interface ZoneRendererOptions extends SettleOptions {
@@ -15,8 +15,6 @@ export interface ZoneRendererOptions extends SettleOptions {
   readonly onZone: (zone: PublishedZone) => void
   /** Called with the name of a zone that is to be served no longer. */
   readonly onRemoved: (name: DomainName) => void
-  /** Called with each zone to which this process has given a new serial, after `onZone`. */
-  readonly onStored?: (zone: StoredZone) => void
   readonly onError: (error: unknown) => void
   /** Milliseconds between looks at what other processes may have left undone; a few seconds unless given. */
   readonly pollInterval?: number
@@ -45,7 +43,7 @@ const RETRY = 1_000
 const POLL_INTERVAL = 5_000
 
 export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
-  const { database, onError, onStored, pollInterval = POLL_INTERVAL } = options
+  const { database, onError, pollInterval = POLL_INTERVAL } = options
   const publisher = createZonePublisher(options)
   const marked = new Set<number>()
   const retries = new Set<NodeJS.Timeout>()
@@ -59,20 +57,16 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
     const started = performance.now()
     const due = [...marked]
     marked.clear()
-    const stored: StoredZone[] = []
     for (const id of due) {
       try {
         const zone = await settleZone(options, id)
-        if (zone === null) continue
-        publisher.stored(zone)
-        stored.push(zone)
+        if (zone !== null) publisher.stored(zone)
       } catch (error) {
         onError(error)
         later(() => changed(id))
       }
     }
     await catchUp()
-    if (onStored) for (const zone of stored) onStored(zone)
     restUntil = performance.now() + REST * (performance.now() - started)
   }
 
