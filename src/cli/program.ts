@@ -189,7 +189,7 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       .addOption(
         new Option('--rate-limit <n>', 'requests a minute that one token may make of one operation, or "off"')
           .argParser(rateLimit)
-          .default(null, 'off'),
+          .default(0, 'off'),
       )
       .addOption(new Option('--clock-speed <n>', 'for tests: how many times as fast time passes').argParser(positiveNumber).default(1))
       .option('--operations <address>', 'address and port of /metrics and /healthz (default: nowhere)')

@@ -20,14 +20,14 @@ export interface ServeOptions extends CommonOptions {
   readonly tlsKey?: string
   readonly logLevel: LogLevel
   readonly seed?: string
-  /** Requests a minute; null for no limit. */
-  readonly rateLimit: number | null
+  /** Requests a minute; 0 for no limit. */
+  readonly rateLimit: number
   readonly peerPort: number
   readonly transferAddresses?: string
   readonly publicPeersOnly?: boolean
   readonly clockSpeed: number
-  /** Equal answers a second to one network; null for no limit. */
-  readonly dnsRateLimit: number | null
+  /** Equal answers a second to one network; 0 for no limit. */
+  readonly dnsRateLimit: number
 }
 
 /** `zonewright serve`: the DNS hosting service until a signal ends it. Ready, it prints one line of JSON with its addresses. */
@@ -133,12 +133,12 @@ async function start(io: CliIo, console: Console, { given, ...addresses }: Start
       database: options.database ?? (io.env['ZONEWRIGHT_DATABASE'] || null),
       ...addresses,
       bootstrapToken: given,
-      ...(options.rateLimit === null ? {} : { rateLimits: requestsPerMinute(options.rateLimit) }),
+      ...(options.rateLimit === 0 ? {} : { rateLimits: requestsPerMinute(options.rateLimit) }),
       peerPort: options.peerPort,
       publicPeersOnly: options.publicPeersOnly ?? false,
       clockSpeed: options.clockSpeed,
       ...(options.transferAddresses === undefined ? {} : { transferAddresses: listOf(options.transferAddresses) }),
-      nameServerLimits: { responsesPerSecond: options.dnsRateLimit ?? 0 },
+      nameServerLimits: { responsesPerSecond: options.dnsRateLimit },
       log: { level: options.logLevel, write: (line) => io.stderr.write(line) },
       ...(options.nsNames === undefined ? {} : { nsNames: listOf(options.nsNames) }),
     })
