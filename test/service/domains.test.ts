@@ -152,6 +152,25 @@ describe('create', () => {
       ],
     ],
     [
+      'faults of form and of values at once',
+      { type: 'slave', domain: '-', soa_email: 'x', group: 2, ttl_sec: -1 },
+      [
+        ['group', 'group is not valid'],
+        ['ttl_sec', 'ttl_sec is not valid'],
+        ['domain', 'domain is not valid'],
+        ['soa_email', 'soa_email is not valid'],
+        ['master_ips', 'You need at least one master DNS server IP address for this zone.'],
+      ],
+    ],
+    [
+      'no type, and a value that no type has',
+      { domain: 'fine.example', axfr_ips: ['x'] },
+      [
+        ['type', 'type is required'],
+        ['axfr_ips', 'Invalid IPv4 or IPv6 address'],
+      ],
+    ],
+    [
       'several faults of form at once',
       { type: 1, group: 2, extra: 3 },
       [
@@ -265,6 +284,15 @@ describe('update', () => {
     ['a name that is none', { domain: 'x' }, [['domain', 'domain is not valid']]],
     ['an unknown field', { colour: 'red' }, [['colour', 'Unknown field']]],
     ['a number as text', { ttl_sec: '300' }, [['ttl_sec', 'ttl_sec is not valid']]],
+    [
+      'faults of form and of values',
+      { ttl_sec: '300', soa_email: '', master_ips: ['x'] },
+      [
+        ['ttl_sec', 'ttl_sec is not valid'],
+        ['master_ips', 'Invalid IPv4 or IPv6 address'],
+        ['soa_email', 'soa_email required when type=master'],
+      ],
+    ],
   ])('is refused with %s', async (_name, body, faults) => {
     const domain = await create()
     expect(await client.refused('PUT', `/domains/${domain.id}`, body)).toEqual(faults)

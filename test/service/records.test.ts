@@ -39,6 +39,7 @@ describe('create', () => {
     ['an internationalised name', { type: 'A', name: 'Bücher', target: '192.0.2.1' }, { name: 'xn--bcher-kva' }],
     ['a name of 100 characters', { type: 'A', name: `${'a'.repeat(49)}.${'b'.repeat(50)}`, target: '192.0.2.1' }, {}],
     ['AAAA', { type: 'AAAA', name: 'a', target: '2001:DB8::1' }, { target: '2001:DB8::1' }],
+    ['A that a form calls AAAA', { type: 'AAAA', name: 'a', target: '192.0.2.1' }, { type: 'A', target: '192.0.2.1' }],
     ['the address of the requester', { type: 'A', name: 'me', target: '[remote_addr]' }, { target: '127.0.0.1' }],
     ['NS of a delegation', { type: 'NS', name: 'sub', target: 'ns1.example.net.' }, { target: 'ns1.example.net' }],
     ['NS at the apex', { type: 'NS', target: 'ns9.example.net' }, { name: '', target: 'ns9.example.net' }],
@@ -61,6 +62,7 @@ describe('create', () => {
     ['CAA iodef by name', { type: 'CAA', tag: 'iodef', target: 'report.example.com' }, { tag: 'iodef' }],
     ['SRV', SRV, { ...SRV, name: '_sip._tcp' }],
     ['SRV with underscores', { ...SRV, service: '_sips', protocol: '_tcp' }, { name: '_sips._tcp', service: 'sips', protocol: 'tcp' }],
+    ['SRV with more underscores', { ...SRV, service: '__sip' }, { name: '_sip._tcp', service: 'sip', protocol: 'tcp' }],
     ['SRV with a dot behind the service', { ...SRV, service: 'xmpp.' }, { name: '_xmpp._tcp', service: 'xmpp' }],
     ['SRV below the apex', { ...SRV, protocol: 'tcp.sub' }, { name: '_sip._tcp.sub', protocol: 'tcp.sub' }],
     ['SRV whose name is not asked for', { ...SRV, name: 'ignored' }, { name: '_sip._tcp' }],
@@ -122,7 +124,7 @@ describe('create', () => {
     ['A with leading zeros', { type: 'A', target: '192.000.002.001' }, ADDRESS],
     ['A with a final dot', { type: 'A', target: '192.0.2.1.' }, ADDRESS],
     ['A with IPv6', { type: 'A', target: '2001:db8::1' }, ADDRESS],
-    ['AAAA with IPv4', { type: 'AAAA', target: '192.0.2.1' }, ADDRESS],
+    ['AAAA with leading zeros', { type: 'AAAA', target: '192.000.002.001' }, ADDRESS],
     ['AAAA with a zone', { type: 'AAAA', target: 'fe80::1%eth0' }, ADDRESS],
     ['AAAA of a requester by IPv4', { type: 'AAAA', target: '[remote_addr]' }, ADDRESS],
     ['NS without a target', { type: 'NS' }, NO_TARGET],
@@ -185,6 +187,13 @@ describe('create', () => {
     ['SRV with null for a protocol', { ...SRV, protocol: null }, [['protocol', 'protocol is required']]],
     ['SRV to the root', { ...SRV, target: '.' }, TARGET],
     ['SRV with a name that is too long', { ...SRV, service: 's'.repeat(60), protocol: `tcp.${'a'.repeat(40)}` }, LENGTH],
+    ['CAA with a name that is too long', { ...caa, target: `${'a.'.repeat(127)}example` }, CAA_TARGET],
+    ['CAA with a control character', { ...caa, tag: 'iodef', target: 'https://example.net/\u0001' }, CAA_TARGET],
+    ['CAA with a letter beyond ASCII', { ...caa, tag: 'iodef', target: 'https://example.net/ä' }, CAA_TARGET],
+    ['CAA with a URL of no host', { ...caa, tag: 'iodef', target: 'https://?x' }, CAA_TARGET],
+    ['CAA with mail to nowhere', { ...caa, tag: 'iodef', target: 'mailto:ca@example..net' }, CAA_TARGET],
+    ['CAA without a tag that the target tells', { type: 'CAA', target: 'mailto:ca@example.net' }, [['tag', 'tag is required']]],
+    ['CAA with an empty tag and a target that fits none', { ...caa, tag: '', target: 'a b' }, [['tag', 'tag is required'], ...CAA_TARGET]],
     ['a priority of 256', { ...SRV, priority: 256 }, [['priority', 'priority must be between 0 and 255']]],
     ['a priority below 0', { ...SRV, priority: -1 }, [['priority', 'priority must be between 0 and 255']]],
     ['a weight of 65536', { ...SRV, weight: 65536 }, [['weight', 'weight must be between 0 and 65535']]],
@@ -203,6 +212,30 @@ describe('create', () => {
         ['type', 'Invalid record type'],
         ['priority', 'priority must be between 0 and 255'],
         ['ttl_sec', 'ttl_sec is not valid'],
+      ],
+    ],
+    [
+      'faults of form and of values',
+      { type: 'A', name: '@', target: 'x', weight: 1, ttl_sec: '1', priority: 256, more: 1 },
+      [
+        ['more', 'Unknown field'],
+        ['priority', 'priority must be between 0 and 255'],
+        ['ttl_sec', 'ttl_sec is not valid'],
+        ...INVALID_CHARACTERS,
+        ['weight', 'Cannot specify weight for A record'],
+        ...ADDRESS,
+      ],
+    ],
+    [
+      'faults of form, of which none is told twice',
+      { type: 'SRV', service: 5, protocol: '', priority: '1', weight: -1, target: 'a b' },
+      [
+        ['priority', 'priority is not valid'],
+        ['weight', 'weight must be between 0 and 65535'],
+        ['service', 'service is not valid'],
+        ['port', 'port is required'],
+        ['target', 'target is not valid'],
+        ['protocol', 'protocol is required'],
       ],
     ],
     [
@@ -318,18 +351,38 @@ describe('update', () => {
     expect((await client.ok('GET', records.replace('/records', ''))).updated).toBe('2026-03-01T10:00:07')
   })
 
-  test('takes back the whole record as it was read', async () => {
-    for (const body of [
-      SRV,
-      { type: 'MX', target: '' },
-      { type: 'CAA', tag: 'issue', target: ';' },
-      { type: 'CNAME', name: 'c', target: 'x.' },
-    ]) {
-      const records = await freshRecords()
-      const { target: _, ...record } = await client.ok('POST', records, body)
-      expect(await client.ok('PUT', `${records}/${record.id}`, record)).toMatchObject(record)
-    }
+  test.each<[string, object, object]>([
+    ['A', { type: 'A', name: 'a', target: '192.0.2.1' }, {}],
+    ['AAAA', { type: 'AAAA', name: '*', target: '2001:DB8::1', ttl_sec: 1000 }, {}],
+    ['an address that is the requester', { type: 'A', target: '[remote_addr]' }, { target: '127.0.0.1' }],
+    [
+      'a name that has the domain twice',
+      { type: 'A', name: 'round.example.round.example.', target: '192.0.2.1' },
+      { name: 'round.example' },
+    ],
+    ['a name below that', { type: 'A', name: 'a.round.example.round.example', target: '192.0.2.1' }, { name: 'a.round.example' }],
+    ['NS', { type: 'NS', name: 'sub', target: 'NS.example.net.' }, { target: 'NS.example.net' }],
+    ['NS of one label', { type: 'NS', name: 'sub', target: 'localhost.' }, { target: 'localhost' }],
+    ['MX', { type: 'MX', target: 'mail', priority: 5 }, { target: 'mail.round.example' }],
+    ['MX of one label', { type: 'MX', name: 'm', target: 'mail.', priority: 5 }, { target: 'mail' }],
+    ['null MX', { type: 'MX', name: 'n', target: '' }, {}],
+    ['CNAME', { type: 'CNAME', name: 'c', target: 'bücher.example' }, {}],
+    ['CNAME of one label', { type: 'CNAME', name: 'd', target: 'x.' }, { target: 'x' }],
+    ['TXT', { type: 'TXT', name: '_x', target: ' "a\\" ; \n. ' }, {}],
+    ['PTR of one label', { type: 'PTR', name: '1', target: 'host.' }, { target: 'host' }],
+    ['CAA', { type: 'CAA', tag: 'issue', target: ';' }, {}],
+    ['SRV', SRV, {}],
+    ['SRV with underscores', { ...SRV, service: '__sip_', protocol: '_tcp.a_b._c' }, { name: '_sip_._tcp.a_b._c' }],
+    ['SRV of one label', { ...SRV, target: 'x.' }, { target: 'x' }],
+  ])('takes back the whole record as it was read: %s', async (_name, body, stored) => {
+    const id = await roundDomain
+    const record = await client.ok('POST', `/domains/${id}/records`, body)
+    expect(record).toMatchObject(stored)
+    expect(await client.ok('PUT', `/domains/${id}/records/${record.id}`, record)).toEqual(record)
+    expect(await client.ok('GET', `/domains/${id}/records/${record.id}`)).toEqual(record)
   })
+
+  const roundDomain = freshRecords('round.example').then((path) => path.split('/')[2])
 
   test('makes the name of an SRV record anew', async () => {
     const records = await freshRecords()
@@ -366,6 +419,18 @@ describe('update', () => {
       [['target', 'You have entered an invalid target']],
     ],
     ['no tag', { type: 'CAA', tag: 'issue', target: ';' }, { tag: null }, [['tag', 'tag is required']]],
+    [
+      'faults of form and of values',
+      { type: 'A', target: '192.0.2.1' },
+      { type: 'TXT', name: 'a b', target: '', ttl_sec: 1.5 },
+      [
+        ['ttl_sec', 'ttl_sec is not valid'],
+        ['type', 'type cannot be changed'],
+        ['name', 'Name contains invalid characters'],
+        ['name', 'Invalid hostname'],
+        ['target', 'target is required'],
+      ],
+    ],
     ['an unknown field', { type: 'A', target: '192.0.2.1' }, { ttl: 300 }, [['ttl', 'Unknown field']]],
   ])('is refused with %s', async (_name, body, change, faults) => {
     const records = await freshRecords()

@@ -96,8 +96,13 @@ const textStrings: RecordRule = (record) => {
 const CA_HOST = '(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 
 /** Domain name of a certification authority, or `;` for none. */
-const CA_DOMAIN = new RegExp(`^(?:;|${CA_HOST})$`, 'i')
-const IODEF = new RegExp(`^(?:mailto:[^\\s@"\\\\]+@[a-z0-9.-]+|https?://[^\\s"\\\\]+|${CA_HOST})$`, 'i')
+const CA_DOMAIN = new RegExp(`^(?:;|(?=.{1,253}$)${CA_HOST})$`, 'i')
+
+/** A URL of printable ASCII, or a host name. */
+const IODEF = new RegExp(
+  `^(?:mailto:[!#-?A-[\\]-~]+@[a-z0-9-]+(?:\\.[a-z0-9-]+)*|https?://[a-z0-9[][!#-[\\]-~]*|(?=.{1,253}$)${CA_HOST})$`,
+  'i',
+)
 
 const caa: RecordRule = (record) => {
   if (record.type !== 'CAA') return pass(record)

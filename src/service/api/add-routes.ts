@@ -6,7 +6,7 @@ import { checkGrants } from './grants.ts'
 import { describeRoute } from './openapi.ts'
 import { PAGE_QUERY_SCHEMA, pagingOf } from './paging.ts'
 import { parseFilter } from './parse-filter.ts'
-import { notFound, RequestError } from './request-error.ts'
+import { notFound, RequestError, type RequestFault } from './request-error.ts'
 import type { Call, Route, Service } from './route.ts'
 import { schemaFaults } from './schema-faults.ts'
 
@@ -56,11 +56,22 @@ function addRoute(app: FastifyInstance, route: Route, service: Service): void {
       const actor = actors.get(request)
       // What a user may not do is refused before it is looked at.
       if (actor && route.needs) await checkGrants(service.database, actor, route.needs, idsOf(request, route))
-      if (validationError) throw new RequestError(400, schemaFaults(validationError.validation as Parameters<typeof schemaFaults>[0]))
+      if (validationError) throw new RequestError(400, await faultsOfRequest(request, route, service))
       const result = await route.handle(callOf(request, route), service)
       return result === undefined ? reply.code(204).send() : result
     },
   })
+}
+
+/** Faults of form, then those of the values of other fields. */
+async function faultsOfRequest(request: FastifyRequest, route: Route, service: Service): Promise<readonly RequestFault[]> {
+  const { validation = [], validationContext } = request.validationError ?? {}
+  const faults = schemaFaults(validation as Parameters<typeof schemaFaults>[0])
+  const told = new Set(faults.map(({ field }) => field?.split('.')[0] ?? null))
+  if (route.valueFaults === undefined || validationContext !== 'body' || told.has(null)) return faults
+  const body = Object.fromEntries(Object.entries(request.body as object).filter(([field]) => !told.has(field)))
+  const others = await route.valueFaults({ ...callOf(request, route), body }, service)
+  return [...faults, ...others.filter(({ field }) => !told.has(field))]
 }
 
 function callOf(request: FastifyRequest, route: Route): Call<unknown> {

@@ -22,5 +22,16 @@ export const invalid = (...faults: readonly RequestFault[]): RequestError => new
 
 export const notFound = (): RequestError => new RequestError(404, [{ field: null, reason: 'Not found' }])
 
+/** What a piece of work refuses of a request; nothing where it does not. */
+export function faultsOf(work: () => unknown): readonly RequestFault[] {
+  try {
+    work()
+    return []
+  } catch (error) {
+    if (error instanceof RequestError) return error.faults
+    throw error
+  }
+}
+
 /** The body that stands for faults: `{ errors: [{ field, reason }] }`. */
 export const errorBody = (faults: readonly RequestFault[]): { readonly errors: readonly RequestFault[] } => ({ errors: faults })

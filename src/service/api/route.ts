@@ -5,6 +5,7 @@ import type { Actor, Authenticator } from './authenticate.ts'
 import type { Needs } from './grants.ts'
 import type { Paging } from './paging.ts'
 import type { RateWindow } from './rate-limit.ts'
+import type { RequestFault } from './request-error.ts'
 import type { Scope } from './scopes.ts'
 
 /** What the operations of the interface work on. */
@@ -72,11 +73,13 @@ export interface Route<Body = unknown> {
   readonly filter?: FilterFields
   /** When the answer is 204 without a body: `handle` gives undefined. */
   readonly nothing?: string
+  /** What is wrong with the values of a body that has faults of form, to be told with those: without the fields that have them. */
+  readonly valueFaults?: (call: Call<Partial<Body>>, service: Service) => Promise<readonly RequestFault[]>
   readonly handle: (call: Call<Body>, service: Service) => Promise<unknown>
 }
 
 /** An operation that is open to all: `actor` is null for a request without a token. */
-export interface OpenRoute<Body = unknown> extends Omit<Route, 'open' | 'handle'> {
+export interface OpenRoute<Body = unknown> extends Omit<Route, 'open' | 'handle' | 'valueFaults'> {
   readonly handle: (call: Omit<Call<Body>, 'actor'> & { readonly actor: Actor | null }, service: Service) => Promise<unknown>
 }
 

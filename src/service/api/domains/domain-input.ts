@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { DomainName } from '../../../model/domain-name.ts'
 import type { DomainSettings } from '../../store/domain-store.ts'
-import { invalid, type RequestError, type RequestFault } from '../request-error.ts'
+import { faultsOf, invalid, type RequestError, type RequestFault } from '../request-error.ts'
 import { readDomain, readEmail } from './host-name.ts'
 import { roundDomainTime } from './ttl-values.ts'
 
@@ -32,6 +32,10 @@ const DEFAULTS: Omit<DomainSettings, 'domain' | 'type'> = {
 /** The settings of the domain a create asks for. Throws 400 with every fault. */
 export const domainToCreate = (body: DomainBody & Pick<DomainSettings, 'domain' | 'type'>): DomainSettings =>
   readSettings({ ...DEFAULTS, domain: '', type: body.type }, body)
+
+/** What is wrong with the values of a create that may lack any field. Where the type is missing, its rules are silent. */
+export const faultsOfCreate = (body: DomainBody): readonly RequestFault[] =>
+  faultsOf(() => domainToCreate(body as Parameters<typeof domainToCreate>[0]))
 
 /** The existing settings with what an update changes of them. Throws 400 with every fault. */
 export const domainToUpdate = (existing: DomainSettings, body: DomainBody): DomainSettings => readSettings(existing, body)

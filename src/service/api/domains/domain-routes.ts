@@ -22,9 +22,17 @@ import { forgetTransferred, requestTransfer } from '../../store/secondary-store.
 import type { Actor } from '../authenticate.ts'
 import { grantToCreator, READS_DOMAIN, WRITES_DOMAIN } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
-import { invalid, notFound } from '../request-error.ts'
+import { faultsOf, invalid, notFound } from '../request-error.ts'
 import { defineRoute, type Service } from '../route.ts'
-import { type DomainBody, domainTaken, domainToClone, domainToCreate, domainToUpdate, nameOfDomain } from './domain-input.ts'
+import {
+  type DomainBody,
+  domainTaken,
+  domainToClone,
+  domainToCreate,
+  domainToUpdate,
+  faultsOfCreate,
+  nameOfDomain,
+} from './domain-input.ts'
 import { fitsDomain } from './record-name.ts'
 
 const list = defineRoute({
@@ -50,6 +58,7 @@ const create = defineRoute<DomainBody & Pick<DomainSettings, 'domain' | 'type'>>
   needs: { global: 'add_domains' },
   body: DOMAIN_CREATE,
   response: DOMAIN,
+  valueFaults: async ({ body }) => faultsOfCreate(body),
   handle: async ({ actor, body }, service) => {
     const { database, now } = service
     const settings = domainToCreate(body)
@@ -76,6 +85,10 @@ const update = defineRoute<DomainBody>({
   needs: WRITES_DOMAIN,
   body: DOMAIN_UPDATE,
   response: DOMAIN,
+  valueFaults: async ({ actor, ids, body }, { database }) => {
+    const existing = await database.read((connection) => findDomain(connection, actor.accountId, ids['domainId'] as number))
+    return existing === null ? [] : faultsOf(() => domainToUpdate(existing, body))
+  },
   handle: async ({ actor, ids, body }, service) => {
     const { database, now } = service
     const domain = await database.write(async (connection) => {

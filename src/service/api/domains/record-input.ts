@@ -43,7 +43,9 @@ const EMPTY: Omit<RecordFields, 'type'> = {
 
 /** The record a create asks for. Throws 400 with every fault of it. */
 export function recordToCreate(body: RecordBody & { readonly type: string }, context: RecordContext): RecordFields {
-  return readRecord({ ...EMPTY, type: body.type }, body, context, requiredFaults(body))
+  // Forms that have one entry for both kinds of address send AAAA.
+  const type = body.type === 'AAAA' && isIPv4(body.target ?? '') ? 'A' : body.type
+  return readRecord({ ...EMPTY, type }, body, context, requiredFaults(body))
 }
 
 /** An existing record with what an update changes of it. Throws 400 with every fault. */
@@ -60,6 +62,10 @@ function requiredFaults(body: RecordBody): RequestFault[] {
     .map((field) => ({ field, reason: `${field} is required` }))
 }
 
+/**
+ * `base` with what the body says. A name or target as it is stored stays what it is: the same text could mean something else to one who
+ * writes it anew (a single label is completed, a name that ends in the domain is absolute), and what was read can be sent back.
+ */
 function readRecord(base: RecordFields, body: RecordBody, context: RecordContext, before: readonly RequestFault[]): RecordFields {
   const faults: RequestFault[] = [...before]
   const record = {
@@ -69,13 +75,13 @@ function readRecord(base: RecordFields, body: RecordBody, context: RecordContext
     port: body.port ?? base.port,
     tag: (body.tag === undefined ? base.tag : body.tag) || null,
     ttl_sec: body.ttl_sec === undefined ? base.ttl_sec : roundRecordTtl(body.ttl_sec),
-    target: body.target === undefined ? base.target : readTarget(base.type, body.target, context, faults),
+    target: body.target === undefined || body.target === base.target ? base.target : readTarget(base.type, body.target, context, faults),
   }
   if (record.type === 'SRV') readService(record, body, context, faults)
   else {
     record.service = body.service || base.service
     record.protocol = body.protocol || base.protocol
-    if (body.name !== undefined) {
+    if (body.name !== undefined && body.name !== base.name) {
       const reading = readRecordName(body.name, context.domain)
       if ('name' in reading) record.name = reading.name
       else faults.push(...reading.faults)
@@ -132,5 +138,5 @@ function readService(
   }
 }
 
-/** Without the underscore and the dot that belong to the name, in lower case. */
-const bareLabel = (text: string | null): string => (text ?? '').toLowerCase().replace(/^_/, '').replace(/\.$/, '')
+/** Without the underscores and the dot that belong to the name, in lower case. */
+const bareLabel = (text: string | null): string => (text ?? '').toLowerCase().replace(/^_+/, '').replace(/\.$/, '')

@@ -1,6 +1,6 @@
 /**
  * What each type of record may say. A rule looks at a record as it would be stored and tells every fault it finds; rules that
- * need the rest of the zone are in `record-conflicts.ts`.
+ * need the rest of the zone are told by the routes.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { RecordFields } from '../../store/record-store.ts'
@@ -41,14 +41,17 @@ const wildcardNs: RecordRule = ({ name }) => (name.startsWith('*') ? fault('name
 const nullMx: RecordRule = ({ target, priority }) =>
   target === '' && priority !== 0 ? fault('priority', 'priority must be 0 for a null MX record') : []
 
-const CA_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i
-const IODEF = /^(?:mailto:[^\s@"\\]+@[a-z0-9.-]+|https?:\/\/[^\s"\\]+)$/i
+const CA_DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i
+
+/** URLs of printable ASCII, as RFC 3986 has them. */
+const IODEF = /^(?:mailto:[!#-?A-[\]-~]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*|https?:\/\/[a-z0-9[][!#-[\]-~]*)$/i
 
 /** `;` says that no authority may issue (RFC 8659 section 4.2). */
 const caa: RecordRule = ({ tag, target }) => {
   const faults = tag ? [] : fault('tag', 'tag is required')
   if (target === '') return [...faults, ...fault('target', 'target is required')]
-  const fits = CA_DOMAIN.test(target) || (tag === 'iodef' ? IODEF.test(target) : target === ';')
+  // Without a tag, what would fit one of them is no second fault.
+  const fits = CA_DOMAIN.test(target) || (tag !== 'iodef' && target === ';') || ((!tag || tag === 'iodef') && IODEF.test(target))
   return fits ? faults : [...faults, ...fault('target', 'You have entered an invalid target')]
 }
 
