@@ -12,8 +12,9 @@ export const oneOf =
   }
 
 /** A number of things in a time; null for no limit. */
-export function rateLimit(value: string): number | null {
-  if (value === 'off') return null
+export function rateLimit(value: string): number {
+  // Commander would make an empty text of null.
+  if (value === 'off') return 0
   if (!/^[1-9][0-9]{0,8}$/.test(value)) throw new InvalidArgumentError('It is a whole number from 1, or off.')
   return Number(value)
 }
