@@ -11,7 +11,7 @@ export const oneOf =
     throw new InvalidArgumentError(`It is one of ${allowed.join(', ')}.${suggestion === undefined ? '' : ` ${suggestion}`}`)
   }
 
-/** A number of things in a time; null for no limit. */
+/** A number of things in a time; 0 for no limit. */
 export function rateLimit(value: string): number {
   // Commander would make an empty text of null.
   if (value === 'off') return 0
