@@ -19,8 +19,8 @@ const LANES = 4
 const WAVES = 5
 const ROUNDS = 16
 const NAMES = 40
-/** A little less than the requests of a whole run. */
-const REQUESTS = 55
+/** About the requests of a whole run. */
+const REQUESTS = 52
 const JOURNAL = '.zonewright/runs'
 
 interface Lane {
