@@ -10,8 +10,6 @@ import { notFound, RequestError, type RequestFault } from './request-error.ts'
 import type { Call, Route, Service } from './route.ts'
 import { schemaFaults } from './schema-faults.ts'
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-
 /** Who a request acts for, from its authentication to its handling. */
 const actors = new WeakMap<FastifyRequest, Actor | null>()
 
@@ -21,19 +19,23 @@ export const actorOf = (request: FastifyRequest): Actor | undefined => actors.ge
 /** Adds the operations to the application, and 405 for the methods that a path of theirs does not have. */
 export function addRoutes(app: FastifyInstance, routes: readonly Route[], service: Service): void {
   for (const route of routes) addRoute(app, route, service)
-  for (const [path, methods] of methodsByPath(routes)) {
-    const allow = [...methods].join(', ')
-    app.route({
-      method: METHODS.filter((method) => !methods.has(method)),
-      url: urlOf(path),
-      // Before the body is looked at.
-      onRequest: async (_request, reply) => {
-        reply.header('allow', allow)
-        throw new RequestError(405, [{ field: null, reason: 'Method Not Allowed' }])
-      },
-      handler: async () => undefined,
-    })
-  }
+  for (const [path, methods] of methodsByPath(routes)) addOtherMethods(app, urlOf(path), methods)
+}
+
+/** Tells of a path's methods: by OPTIONS, which browsers ask before they let a page of another origin call, and by 405 for all others. */
+export function addOtherMethods(app: FastifyInstance, url: string, methods: ReadonlySet<string>): void {
+  const allow = [...methods, 'OPTIONS'].join(', ')
+  app.route({
+    method: app.supportedMethods.filter((method) => !methods.has(method)),
+    url,
+    // Before the body is looked at.
+    onRequest: async (request, reply) => {
+      reply.header('allow', allow)
+      if (request.method !== 'OPTIONS') throw new RequestError(405, [{ field: null, reason: 'Method Not Allowed' }])
+      return reply.code(204).send()
+    },
+    handler: async () => undefined,
+  })
 }
 
 function addRoute(app: FastifyInstance, route: Route, service: Service): void {

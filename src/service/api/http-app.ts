@@ -1,10 +1,11 @@
+import { METHODS } from 'node:http'
 import { createSecureContext } from 'node:tls'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import ERRORS from '../../../schemas/service/errors.json' with { type: 'json' }
 import type { Log } from '../operations/log.ts'
 import type { Metrics } from '../operations/metrics.ts'
 import type { Database } from '../store/database.ts'
-import { actorOf, addRoutes } from './add-routes.ts'
+import { actorOf, addOtherMethods, addRoutes } from './add-routes.ts'
 import { addOpenApi } from './openapi.ts'
 import { errorBody, notFound, RequestError, type RequestFault } from './request-error.ts'
 import type { Route, Service } from './route.ts'
@@ -57,6 +58,7 @@ export async function createHttpApp({ service, parts, tls, log, metrics, onError
     frameworkErrors: (_error, _request, reply) => void answerFaults(reply, notFound()),
     clientErrorHandler: answerBrokenRequest,
   })
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   app.setValidatorCompiler(compileValidator)
   app.addSchema({ $id: 'errors', ...ERRORS })
   app.removeAllContentTypeParsers()
@@ -70,6 +72,7 @@ export async function createHttpApp({ service, parts, tls, log, metrics, onError
   })
   app.setNotFoundHandler((_request, reply) => answerFaults(reply, notFound()))
   await addOpenApi(app, VERSION_SEGMENT, SPEC_VERSION)
+  addOtherMethods(app, `${VERSION_SEGMENT}/openapi.json`, new Set(['GET', 'HEAD']))
   await app.register(
     (scope, _options, done) => {
       addRoutes(scope, parts.flat(), service)
@@ -100,8 +103,18 @@ async function setCommonHeaders(_request: FastifyRequest, reply: FastifyReply): 
     'content-security-policy': "default-src 'none'",
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
+    ...CROSS_ORIGIN,
   })
 }
+
+/** Pages of any origin may call: what they may do is in the token they send, and nothing is in a cookie. */
+const CROSS_ORIGIN = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'HEAD, GET, OPTIONS, POST, PUT, DELETE',
+  'access-control-allow-headers': 'Authorization, Origin, X-Requested-With, Content-Type, Accept, X-Filter',
+  'access-control-expose-headers':
+    'X-OAuth-Scopes, X-Accepted-OAuth-Scopes, X-Spec-Version, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Allow',
+} as const
 
 /** Counts an answered request, and logs it without what may be secret in it. */
 function recordRequest(request: FastifyRequest, reply: FastifyReply, log: Log, metrics: Metrics): void {
@@ -136,6 +149,8 @@ async function parseJson(_request: FastifyRequest, body: Buffer): Promise<unknow
 /** What an error of the framework is in the interface's words; null for one that is nobody's request's fault. */
 function requestError(error: FastifyError | RequestError, request: FastifyRequest): RequestError | null {
   if (error instanceof RequestError) return error
+  // The client went away with its body half sent: nobody hears the answer, and nothing is wrong here.
+  if (request.raw.readableAborted) return new RequestError(400, [fault('Bad request')])
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new RequestError(413, [fault(`The request body is larger than ${BODY_LIMIT} octets`)])
