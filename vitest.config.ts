@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { findPostgres } from './test/support/postgres.ts'
-import { requireOrSkip } from './test/support/skip-project.ts'
+import { runWithoutTools } from './test/support/skip-project.ts'
 
 const EXCLUDED = ['test/**/fixtures/**', 'test/corpora/**']
 
@@ -15,7 +15,7 @@ const WITHOUT_POSTGRES = [
   'test/service/group-commit.test.ts',
 ]
 
-const withPostgres = findPostgres() !== null || requireOrSkip('the service on PostgreSQL', ['postgres'])
+const withPostgres = findPostgres() !== null || runWithoutTools('the service on PostgreSQL', ['postgres'])
 
 export default defineConfig({
   test: {
