@@ -65,10 +65,10 @@ export function answerTransfer(
 ): Buffer | Transfer {
   if (query.class !== CLASS.IN) return writeBare(query, RCODE.REFUSED)
   const isIncremental = query.code === META_TYPE.IXFR
-  // There is no AXFR over UDP (RFC 5936 section 4.2).
-  if (client.transport === 'udp' && !isIncremental) return writeBare(query, RCODE.FORMERR)
   const zone = find(query.name)
   if (!zone) return writeBare(query, RCODE.NOTAUTH)
+  // There is no AXFR over UDP (RFC 5936 section 4.2).
+  if (client.transport === 'udp' && !isIncremental) return writeBare(query, RCODE.FORMERR)
   if (!zone.clients.has(canonicalAddress(client.address) ?? '')) return writeBare(query, RCODE.REFUSED)
   const { data } = zone
   const isCurrent = query.serial !== null && !isNewerSerial(serialNumber(data.serial), serialNumber(query.serial))

@@ -44,6 +44,7 @@ export interface Answer {
 }
 
 const NOERROR = 0
+const SERVFAIL = 2
 const NXDOMAIN = 3
 const REFUSED = 5
 const YXDOMAIN = 6
@@ -69,15 +70,18 @@ export const emptyAnswer = (rcode: number): Answer => ({
   additionals: [],
 })
 
-/** The answer to a question of class IN; REFUSED for a name in none of the zones. */
-export function answerQuestion(zones: ReadonlyMap<DomainName, ZoneData>, name: DomainName, code: number): Answer {
+/** The zones a server answers for; null for one of which it has no data now, whose names no other zone may answer for. */
+export type HeldZones = ReadonlyMap<DomainName, ZoneData | null>
+
+/** The answer to a question of class IN; REFUSED for a name in none of the zones, SERVFAIL for one in a zone without data. */
+export function answerQuestion(zones: HeldZones, name: DomainName, code: number): Answer {
   const answer = emptyAnswer(NOERROR)
   let owner: DomainName | null = name
   for (let aliases = 0; owner !== null; aliases += 1) {
     const zone = zoneOf(zones, owner, code)
     if (!zone) {
       // An alias that leaves the zones held here is for the resolver to follow.
-      if (aliases === 0) answer.rcode = REFUSED
+      if (aliases === 0) answer.rcode = zone === null ? SERVFAIL : REFUSED
       return answer
     }
     answer.zones.push(zone)
@@ -89,17 +93,16 @@ export function answerQuestion(zones: ReadonlyMap<DomainName, ZoneData>, name: D
 }
 
 /** The zone nearest the name. DS belongs to the parent of a delegation (RFC 4035 section 3.1.4.1), if that is held here. */
-function zoneOf(zones: ReadonlyMap<DomainName, ZoneData>, name: DomainName, code: number): ZoneData | null {
-  const nearest = zoneAtOrAbove(zones, name)
-  if (nearest === null || code !== TYPE_DS || nearest.name !== name || name === ROOT) return nearest
-  return zoneAtOrAbove(zones, parentOf(name)) ?? nearest
+function zoneOf(zones: HeldZones, name: DomainName, code: number): ZoneData | null | undefined {
+  const isOfParent = code === TYPE_DS && name !== ROOT && zones.has(name)
+  const parent = isOfParent ? zoneAtOrAbove(zones, parentOf(name)) : undefined
+  return parent === undefined ? zoneAtOrAbove(zones, name) : parent
 }
 
-function zoneAtOrAbove(zones: ReadonlyMap<DomainName, ZoneData>, name: DomainName): ZoneData | null {
+function zoneAtOrAbove(zones: HeldZones, name: DomainName): ZoneData | null | undefined {
   for (let at = name; ; at = parentOf(at)) {
     const zone = zones.get(at)
-    if (zone) return zone
-    if (at === ROOT) return null
+    if (zone !== undefined || at === ROOT) return zone
   }
 }
 

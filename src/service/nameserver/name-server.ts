@@ -59,7 +59,13 @@ export interface NameServer {
    * know that serial. Transfers under way end with the zone they began with. Throws a `RangeError` unless it has one SOA at its apex.
    */
   setZone(zone: ServedZone): void
+  /**
+   * Holds a zone of which there is no data, as of a secondary whose zone has expired: its names are answered by SERVFAIL, and by no zone
+   * above it.
+   */
+  loseZone(name: DomainName): void
   removeZone(name: DomainName): void
+  /** Zones that there is data of. */
   zoneCount(): number
   close(): Promise<void>
 }
@@ -87,7 +93,7 @@ const PENDING_NOTIFY = 64
 export async function startNameServer(options: NameServerOptions): Promise<NameServer> {
   const { host, peerPort = NOTIFY_PORT, onAnswer } = options
   const limits = { ...NAME_SERVER_LIMITS, ...options.limits }
-  const zones = new Map<DomainName, ZoneData>()
+  const zones = new Map<DomainName, ZoneData | null>()
   const clients = new Map<DomainName, ReadonlySet<string>>()
   const cache = createResponseCache((zone) => zones.get(zone.name) === zone, limits.cacheOctets)
   const permit = createResponseLimiter(limits.responsesPerSecond)
@@ -95,7 +101,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
     zones,
     transferZone: (name) => {
       const data = zones.get(name)
-      return data && { data, clients: clients.get(name) ?? NOBODY }
+      return data ? { data, clients: clients.get(name) ?? NOBODY } : undefined
     },
     slots: createTransferSlots(limits.transfers),
     onNotify: boundPending(options.onNotify ?? (() => 'refused')),
@@ -137,12 +143,23 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
   /** Whom a NOTIFY can be of use to: not this server itself. */
   const isListener = (address: string): boolean => isOfOneHost(address) && !(peerPort === tcp.port && isOwn(host, address))
 
-  const tellSecondaries = (zone: ZoneData, existing: ZoneData | undefined, known: ReadonlySet<string>, now: ReadonlySet<string>): void => {
+  const tellSecondaries = (
+    zone: ZoneData,
+    existing: ZoneData | null | undefined,
+    known: ReadonlySet<string>,
+    now: ReadonlySet<string>,
+  ): void => {
     notifier.forget(zone.name, now)
     const isNew = existing?.serial !== zone.serial
     const told = [...now].filter((address) => (isNew || !known.has(address)) && isListener(address))
     const [data] = zone.soa.data
     if (data !== undefined) notifier.notify({ zone: zone.name, serial: zone.serial, soa: { ttl: zone.soa.ttl, data } }, told)
+  }
+  const forget = (name: DomainName): void => {
+    zones.delete(name)
+    clients.delete(name)
+    cache.clear()
+    notifier.forget(name)
   }
   return {
     address: { host, port: tcp.port },
@@ -156,13 +173,12 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
       if (!existing) cache.clear()
       tellSecondaries(zone, existing, known, now)
     },
-    removeZone: (name) => {
-      zones.delete(name)
-      clients.delete(name)
-      cache.clear()
-      notifier.forget(name)
+    loseZone: (name) => {
+      forget(name)
+      zones.set(name, null)
     },
-    zoneCount: () => zones.size,
+    removeZone: forget,
+    zoneCount: () => [...zones.values()].filter((zone) => zone !== null).length,
     close: async () => {
       notifier.close()
       await Promise.all([udp.close(), tcp.close()])

@@ -1,7 +1,7 @@
 import { CLASS, FLAG, MAX_MESSAGE_OCTETS, PLAIN_UDP_OCTETS, RCODE, SAFE_UDP_OCTETS } from '../../formats/wire/message.ts'
 import { META_TYPE } from '../../formats/wire/type-code.ts'
 import type { DomainName } from '../../model/domain-name.ts'
-import { answerQuestion } from './answer.ts'
+import { answerQuestion, type HeldZones } from './answer.ts'
 import { answerTransfer, type Client, type Transfer, type TransferSlots, type TransferZone } from './answer-transfer.ts'
 import { canonicalAddress } from './client-address.ts'
 import { type Notify, parseQuery, type Query } from './parse-query.ts'
@@ -10,7 +10,7 @@ import type { ZoneData } from './zone-data.ts'
 
 /** What the server answers from. */
 export interface Served {
-  readonly zones: ReadonlyMap<DomainName, ZoneData>
+  readonly zones: HeldZones
   readonly transferZone: (name: DomainName) => TransferZone | undefined
   readonly slots: TransferSlots
   readonly onNotify: OnNotify
@@ -62,6 +62,8 @@ function answerQuery(served: Served, query: Query, client: Client): Reply {
   const rcode = refusalOf(query)
   if (rcode !== null) return reply(writeBare(query, rcode), `rcode ${rcode}`)
   const answer = answerQuestion(served.zones, query.name, query.code)
+  // Other classes might have more to say (RFC 1035 section 3.2.5).
+  if (query.class === CLASS.ANY) answer.authoritative = false
   // Names that do not exist have no end: whoever asks for them must not fill the memory.
   const isKept = answer.source === query.name && answer.rcode === RCODE.NOERROR
   return reply(writeResponse(query, answer, limit), `${answer.rcode} ${answer.source ?? ''}`, isKept ? answer.zones : null)
@@ -74,7 +76,7 @@ function udpLimit({ edns }: Query): number {
 
 /** The RCODE of a question that no zone can answer; null for an ordinary one. */
 function refusalOf(query: Query): number | null {
-  if (query.class !== CLASS.IN) return RCODE.REFUSED
+  if (query.class !== CLASS.IN && query.class !== CLASS.ANY) return RCODE.REFUSED
   switch (query.code) {
     case META_TYPE.MAILA:
     case META_TYPE.MAILB:

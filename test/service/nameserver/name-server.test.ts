@@ -45,7 +45,7 @@ describe('what is not an ordinary question', () => {
     ['MAILB', query('example.test.', 'MAILB'), 'NOTIMP'],
     ['TSIG as a question', query('example.test.', 'TSIG'), 'FORMERR'],
     ['class CH', { ...query('version.bind.', 'TXT'), questions: [{ ...question, class: CLASS.CH }] }, 'REFUSED'],
-    ['class ANY', { ...query('example.test.'), questions: [{ ...question, class: CLASS.ANY }] }, 'REFUSED'],
+    ['class NONE', { ...query('example.test.'), questions: [{ ...question, class: CLASS.NONE }] }, 'REFUSED'],
     ['no question', { ...query('example.test.'), questions: [] }, 'FORMERR'],
     ['two questions', { ...query('example.test.'), questions: [question, question] }, 'FORMERR'],
     ['NOTIFY', { ...query('example.test.', 'SOA'), opcode: 4 }, 'REFUSED'],

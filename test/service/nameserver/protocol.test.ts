@@ -1,0 +1,198 @@
+/**
+ * Messages that are not ordinary questions: odd headers, EDNS of all kinds, other classes, types and opcodes, and what breaks the
+ * format. Each gets what at least one of BIND, NSD and Knot gives it, of which no two agree on all.
+ */
+import { createSocket, type Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { decodeMessage } from '../../../src/formats/wire/decode-message.ts'
+import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
+import { CLASS, createQuery, type Edns, type Message, rcodeName } from '../../../src/formats/wire/message.ts'
+import type { DomainName } from '../../../src/model/domain-name.ts'
+import { startNameServer } from '../../../src/service/nameserver/name-server.ts'
+import { startBind, startKnot, startNsd } from '../../support/dns-servers.ts'
+import { describeWithTools } from '../../support/skip.ts'
+import { RICH_ZONES } from './rich-zones.ts'
+
+const WEB = 'web.example.test.' as DomainName
+const ZONE = 'example.test.' as DomainName
+
+const message = (name: string, type = 'A', change: Partial<Message> = {}): Buffer =>
+  encodeMessage({ ...createQuery(0x1234, { name: name as DomainName, type }), ...change })
+
+const edns = (change: Partial<Edns>): Partial<Message> => ({ edns: { udpSize: 1232, version: 0, dnssecOk: false, options: [], ...change } })
+
+const option = (code: number, hex: string): Partial<Message> => edns({ options: [{ code, data: Buffer.from(hex, 'hex') }] })
+
+const inClass = (number: number): Partial<Message> => ({ questions: [{ name: WEB, type: 'A', class: number }] })
+
+const plain = { edns: null }
+const question = { name: WEB, type: 'A', class: CLASS.IN }
+const address = { ...question, ttl: 0, data: '192.0.2.1' }
+const soa = { name: ZONE, type: 'SOA', class: CLASS.IN, ttl: 0, data: '. . 1 0 0 0 0' }
+
+/** A header that announces one question, and what the hexadecimal text says. */
+const raw = (hex: string): Buffer => Buffer.concat([message(WEB, 'A', plain).subarray(0, 12), Buffer.from(hex, 'hex')])
+
+function patched(octets: Buffer, changes: Readonly<Record<number, number>>, ...more: Uint8Array[]): Buffer {
+  const copy = Buffer.concat([octets, ...more])
+  for (const [at, octet] of Object.entries(changes)) copy[Number(at)] = octet
+  return copy
+}
+
+const OPT = message(WEB).subarray(-11)
+
+/** What is compared: all that can be seen, without the records that servers may add as they like. */
+const CASES: Readonly<Record<string, Buffer>> = {
+  'an ordinary question': message(WEB),
+  'without EDNS': message(WEB, 'A', plain),
+  RD: message(WEB, 'A', { recursionDesired: true }),
+  'CD and AD': message(WEB, 'A', { checkingDisabled: true, authenticData: true }),
+  'AA, TC and RA in a query': message(WEB, 'A', { authoritative: true, recursionAvailable: true, truncated: true }),
+  'the bit that is reserved': patched(message(WEB), { 3: 0x40 }),
+  'an RCODE in a query': patched(message(WEB), { 3: 0x05 }),
+  DO: message(WEB, 'A', edns({ dnssecOk: true })),
+  'flags of EDNS that are not known': patched(message(WEB), { [message(WEB).length - 3]: 0x7f }),
+  'version 1 of EDNS': message(WEB, 'A', edns({ version: 1 })),
+  'version 255 of EDNS for no zone of ours': message('example.org.', 'A', edns({ version: 255 })),
+  'version 1 of EDNS with an option': message(WEB, 'A', {
+    edns: { udpSize: 1232, version: 1, dnssecOk: true, options: [{ code: 100, data: Buffer.alloc(4) }] },
+  }),
+  'a size of 0': message('many.example.test.', 'A', edns({ udpSize: 0 })),
+  'a size of 65535': message('many.example.test.', 'A', edns({ udpSize: 65_535 })),
+  'a cookie': message(WEB, 'A', option(10, '0101010101010101')),
+  'a cookie of three octets': message(WEB, 'A', option(10, '010101')),
+  NSID: message(WEB, 'A', option(3, '')),
+  'a client subnet': message(WEB, 'A', option(8, '00012000c0000201')),
+  padding: message(WEB, 'A', option(12, '00'.repeat(100))),
+  'an option that is not known': message(WEB, 'A', option(65_001, 'ff'.repeat(30))),
+  'an option that runs over its record': patched(message(WEB, 'A', option(10, '00'.repeat(8))), { [message(WEB).length + 3]: 200 }),
+  'two OPT records': patched(message(WEB), { 11: 2 }, OPT),
+  'OPT as an answer': patched(message(WEB), { 7: 1, 11: 0 }),
+  'OPT with an owner': patched(message(WEB, 'A', plain), { 11: 1 }, Buffer.from('0161', 'hex'), OPT),
+  'octets behind': patched(message(WEB), {}, Buffer.alloc(3)),
+  'no question': message(WEB, 'A', { ...plain, questions: [] }),
+  'no question but a cookie': message(WEB, 'A', { ...option(10, '0101010101010101'), questions: [] }),
+  'two questions': message(WEB, 'A', { questions: [question, question] }),
+  'an answer in a query': message(WEB, 'A', { answers: [address] }),
+  'an authority in a query': message(WEB, 'A', { authorities: [soa] }),
+  'an additional record in a query': message(WEB, 'A', { additionals: [address] }),
+  'a count that lies': patched(message(WEB, 'A', plain), { 7: 9 }),
+  'all counts that lie': patched(message(WEB, 'A', plain), { 4: 255, 5: 255, 6: 255, 7: 255, 8: 255, 9: 255, 10: 255, 11: 255 }),
+  'a header only': message(WEB).subarray(0, 12),
+  'a name that is cut off': message(WEB).subarray(0, 16),
+  'less than a header': message(WEB).subarray(0, 11),
+  nothing: Buffer.alloc(0),
+  'a response': message(WEB, 'A', { response: true }),
+  'a pointer to itself': raw('c00c00010001'),
+  'a pointer into the header': raw('c00000010001'),
+  'a pointer forwards': raw('c00e0161000000010001'),
+  'a label and a pointer to it': raw('0161c00c00010001'),
+  'a label of another type': raw('4100010001'),
+  'a name of 256 octets': raw(`${'3f'.padEnd(128, '61').repeat(4)}0000010001`),
+  'class CH': message(WEB, 'A', inClass(CLASS.CH)),
+  'class HS': message(WEB, 'A', inClass(4)),
+  'class ANY': message(WEB, 'A', inClass(CLASS.ANY)),
+  'class NONE': message(WEB, 'A', inClass(CLASS.NONE)),
+  'class 0': message(WEB, 'A', inClass(0)),
+  ...Object.fromEntries(
+    ['TYPE0', 'OPT', 'TSIG', 'TKEY', 'MAILA', 'MAILB', 'TYPE128', 'TYPE65535', 'NULL', 'RRSIG', 'NSEC', 'DNSKEY'].map((type) => [
+      `type ${type}`,
+      message(WEB, type),
+    ]),
+  ),
+  ANY: message(ZONE, 'ANY'),
+  'ANY for nothing': message('nothing.example.test.', 'ANY'),
+  'ANY for an empty non-terminal': message('c.example.test.', 'ANY'),
+  'ANY below a delegation': message('x.glued.example.test.', 'ANY'),
+  AXFR: message(ZONE, 'AXFR'),
+  'AXFR of no zone': message('example.org.', 'AXFR'),
+  'AXFR of a name in a zone': message(WEB, 'AXFR'),
+  'IXFR without an SOA': message(ZONE, 'IXFR'),
+  'inverse query': message(WEB, 'A', { opcode: 1 }),
+  STATUS: message(WEB, 'A', { opcode: 2 }),
+  'opcode 3': message(WEB, 'A', { opcode: 3 }),
+  'NOTIFY for a zone that comes from nowhere': message(ZONE, 'SOA', { opcode: 4 }),
+  'NOTIFY for no zone': message('example.org.', 'SOA', { opcode: 4 }),
+  UPDATE: message(ZONE, 'SOA', { opcode: 5 }),
+  'a stateful operation': message(WEB, 'A', { ...plain, opcode: 6, questions: [] }),
+  'opcode 15': message(WEB, 'A', { opcode: 15 }),
+  'a name of no zone': message('example.org.'),
+  'the root': message('.', 'NS'),
+  'the parent': message('test.', 'NS'),
+}
+
+/** One socket for one server; answers are told from late ones by their identifiers. */
+async function asker(port: number): Promise<(octets: Buffer, id: number) => Promise<Buffer | null>> {
+  const socket: Socket = createSocket('udp4')
+  sockets.push(socket)
+  socket.connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  return (octets, id) =>
+    new Promise((resolve) => {
+      const take = (answer: Buffer): void => {
+        if (answer.length < 2 || answer.readUInt16BE(0) !== id) return
+        finish(answer)
+      }
+      const timer = setTimeout(() => finish(null), SILENCE)
+      const finish = (answer: Buffer | null): void => {
+        clearTimeout(timer)
+        socket.off('message', take)
+        resolve(answer)
+      }
+      socket.on('message', take)
+      const sent = Buffer.from(octets)
+      if (sent.length >= 2) sent.writeUInt16BE(id, 0)
+      socket.send(sent)
+    })
+}
+
+/** Milliseconds after which there is no answer. */
+const SILENCE = 250
+
+const sockets: Socket[] = []
+
+afterAll(() => {
+  for (const socket of sockets) socket.close()
+})
+
+/** What of an answer is to agree. Records that are truncated away, or may be added as one likes, do not count. */
+function describeAnswer(octets: Buffer | null): string {
+  if (octets === null) return 'silence'
+  const decoded = decodeMessage(octets)
+  if (!decoded.ok) return `unreadable: ${decoded.message}`
+  const { value } = decoded
+  const flags = [value.authoritative && 'aa', value.truncated && 'tc', value.recursionDesired && 'rd', value.recursionAvailable && 'ra']
+  const opt = value.edns && `EDNS ${value.edns.version} ${value.edns.udpSize}${value.edns.dnssecOk ? ' DO' : ''}`
+  const isAnswer = value.rcode === 0 || value.rcode === 3
+  // In an error without the question, EDNS is a matter of taste as the question is.
+  const parts = isAnswer ? [`${value.answers.length} answers`, opt] : []
+  return [rcodeName(value.rcode), `opcode ${value.opcode}`, ...flags, ...parts].filter((part) => part).join(', ')
+}
+
+describeWithTools(['named', 'nsd', 'knotd'], 'messages to all makes', () => {
+  const answers: Record<string, Readonly<Record<'ours' | 'bind' | 'nsd' | 'knot', string>>> = {}
+
+  beforeAll(async () => {
+    const server = await startNameServer({ host: '127.0.0.1', port: 0, limits: { responsesPerSecond: 0 }, onNotify: () => 'unknown' })
+    for (const zone of RICH_ZONES) server.setZone({ ...zone, axfrIps: ['127.0.0.1'] })
+    const zones = RICH_ZONES.map((zone) => ({
+      name: zone.name.slice(0, -1),
+      text: zone.records.map((record) => `${record.name} ${record.ttl} IN ${record.type} ${record.data}\n`).join(''),
+    }))
+    const judges = await Promise.all([startBind({ zones }), startNsd({ zones }), startKnot({ zones })])
+    const ask = await Promise.all([server.address.port, ...judges.map(({ port }) => port)].map(asker))
+    let id = 1
+    for (const [name, octets] of Object.entries(CASES)) {
+      id += 1
+      const [ours = '', bind = '', nsd = '', knot = ''] = await Promise.all(ask.map(async (one) => describeAnswer(await one(octets, id))))
+      answers[name] = { ours, bind, nsd, knot }
+    }
+    await server.close()
+  })
+
+  test.each(Object.keys(CASES))('%s', (name) => {
+    const { ours, ...theirs } = answers[name] ?? {}
+    expect(Object.values(theirs), JSON.stringify(theirs)).toContain(ours)
+  })
+})
