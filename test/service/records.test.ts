@@ -130,6 +130,7 @@ describe('create', () => {
     ['NS without a target', { type: 'NS' }, NO_TARGET],
     ['NS at a wildcard', { type: 'NS', name: '*.sub', target: 'ns.example.net' }, [['name', 'NS records cannot have wildcard names']]],
     ['MX without a target', { type: 'MX' }, NO_TARGET],
+    ['MX with a priority and no target', { type: 'MX', priority: 10 }, NO_TARGET],
     [
       'null MX with a priority',
       { type: 'MX', name: 'n', target: '', priority: 10 },

@@ -87,9 +87,7 @@ function readRecord(base: RecordFields, body: RecordBody, context: RecordContext
       else faults.push(...reading.faults)
     }
   }
-  // A field that is missing or cannot be read is told once, not again by the rules that look at what stands in its place.
-  const told = new Set(faults.map(({ field }) => field))
-  faults.push(...recordFaults(record).filter(({ field }) => !told.has(field)))
+  faults.push(...recordFaults(record, new Set(faults.map(({ field }) => field ?? ''))))
   if (faults.length > 0) throw invalid(...faults)
   return record
 }

@@ -6,7 +6,8 @@ import { isIPv4, isIPv6 } from 'node:net'
 import type { RecordFields } from '../../store/record-store.ts'
 import type { RequestFault } from '../request-error.ts'
 
-export type RecordRule = (record: RecordFields) => readonly RequestFault[]
+/** `unread` are fields that the request lacks or that cannot be read: what stands in their place says nothing. */
+export type RecordRule = (record: RecordFields, unread: ReadonlySet<string>) => readonly RequestFault[]
 
 const fault = (field: string, reason: string): RequestFault[] => [{ field, reason }]
 
@@ -38,8 +39,8 @@ const apexCname: RecordRule = ({ name }) => (name === '' ? fault('name', 'CNAME 
 const wildcardNs: RecordRule = ({ name }) => (name.startsWith('*') ? fault('name', 'NS records cannot have wildcard names') : [])
 
 /** A null MX (RFC 7505) is an MX record without a target. */
-const nullMx: RecordRule = ({ target, priority }) =>
-  target === '' && priority !== 0 ? fault('priority', 'priority must be 0 for a null MX record') : []
+const nullMx: RecordRule = ({ target, priority }, unread) =>
+  target === '' && priority !== 0 && !unread.has('target') ? fault('priority', 'priority must be 0 for a null MX record') : []
 
 const CA_DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i
 
@@ -68,5 +69,6 @@ const RULES: Readonly<Record<string, readonly RecordRule[]>> = {
   CAA: [caa],
 }
 
-export const recordFaults = (record: RecordFields): RequestFault[] =>
-  [ownFields, ...(RULES[record.type] ?? [])].flatMap((rule) => rule(record))
+/** Every fault of a record's values but those of fields that are unread, which have been told. */
+export const recordFaults = (record: RecordFields, unread: ReadonlySet<string>): RequestFault[] =>
+  [ownFields, ...(RULES[record.type] ?? [])].flatMap((rule) => rule(record, unread)).filter(({ field }) => !unread.has(field ?? ''))

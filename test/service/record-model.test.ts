@@ -1,0 +1,361 @@
+/**
+ * The rules of records written a second time, as small as they can be, beside the service: whatever sequence of creates, updates and
+ * deletes is sent, both hold the same records and tell the same faults. Nothing here is of the service but its answers.
+ */
+import { isIPv4, isIPv6 } from 'node:net'
+import { expect, test } from 'vitest'
+import { fc } from '../support/fast-check.ts'
+import { startForTest } from './harness.ts'
+
+const { client } = await startForTest()
+
+const ZONE = 'model.example'
+const TYPES = ['A', 'AAAA', 'NS', 'MX', 'CNAME', 'TXT', 'SRV', 'PTR', 'CAA']
+
+interface Fields {
+  readonly type: string
+  readonly name: string
+  readonly target: string
+  readonly priority: number
+  readonly weight: number
+  readonly port: number
+  readonly service: string | null
+  readonly protocol: string | null
+  readonly tag: string | null
+  readonly ttl_sec: number
+}
+
+type Body = Readonly<Record<string, unknown>>
+
+/** A fault as `field: reason`. */
+type Faults = readonly string[]
+
+type Verdict = { readonly record: Fields } | { readonly faults: Faults }
+
+const BLANK = { name: '', target: '', priority: 0, weight: 0, port: 0, service: null, protocol: null, tag: null, ttl_sec: 0 }
+
+// ---- faults of form
+
+const whole = (value: unknown, most: number): string | null => {
+  if (typeof value !== 'number' || !Number.isInteger(value)) return 'is not valid'
+  if (value >= 0 && value <= most) return null
+  return most === Infinity ? 'is not valid' : `must be between 0 and ${most}`
+}
+
+/** What is wrong with one field by itself, where its name begins the reason unless it is told in other words. */
+function formOf(field: string, value: unknown): string | null {
+  switch (field) {
+    case 'type':
+      return TYPES.includes(value as string) ? null : 'Invalid record type'
+    case 'name':
+    case 'target':
+      return typeof value === 'string' ? null : `${field} is not valid`
+    case 'service':
+    case 'protocol':
+      if (value !== null && typeof value !== 'string') return `${field} is not valid`
+      return (value?.length ?? 0) > 100 ? 'Length must be 1-100 characters' : null
+    case 'tag':
+      return ['issue', 'issuewild', 'iodef', '', null].includes(value as string) ? null : 'tag is not valid'
+    case 'priority':
+    case 'weight':
+    case 'port':
+    case 'ttl_sec': {
+      const reason = whole(value, { priority: 255, weight: 65535, port: 65535, ttl_sec: Infinity }[field])
+      return reason && `${field} ${reason}`
+    }
+    case 'id':
+    case 'created':
+    case 'updated':
+      return null
+    default:
+      return 'Unknown field'
+  }
+}
+
+// ---- values
+
+const VALID_TTLS = [300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600, 2419200]
+
+function nearest(seconds: number): number {
+  const wanted = Math.min(seconds, 2419200)
+  return wanted === 0 ? 0 : ([...VALID_TTLS].sort((one, two) => Math.abs(one - wanted) - Math.abs(two - wanted) || one - two)[0] as number)
+}
+
+/** A name as it is stored, or its faults. All that is generated is ASCII. */
+function nameOf(text: string): string | Faults {
+  const lower = text.toLowerCase()
+  if (/[^a-z0-9*._-]/.test(lower)) return ['name: Name contains invalid characters', 'name: Invalid hostname']
+  if (lower === '') return ''
+  const absolute = `.${lower.replace(/\.$/, '')}`
+  const belongs = absolute.endsWith(`.${ZONE}`)
+  if (!belongs && lower.endsWith('.')) return ['name: Invalid hostname']
+  const name = belongs ? absolute.slice(1, -ZONE.length - 1) : lower
+  const labels = name.split('.')
+  const isFine = (label: string, place: number): boolean => /^[a-z0-9_-]{1,63}$/.test(label) || (label === '*' && place === 0)
+  if (labels.some((label) => label.length > 63) || (name !== '' && !labels.every(isFine))) return ['name: Invalid hostname']
+  return name.length > 100 ? ['name: Length must be 1-100 characters'] : name
+}
+
+/** Where a record leads to as it is stored; null where it is no name. */
+function leadsTo(text: string): string | null {
+  const bare = text.replace(/\.$/, '')
+  if (!bare.split('.').every((label) => /^[A-Za-z0-9_-]{1,63}$/.test(label))) return null
+  return bare.includes('.') || bare !== text ? bare : `${bare}.${ZONE}`
+}
+
+const isHost = (text: string): boolean =>
+  text.includes('.') && text.split('.').every((label) => label.length < 64 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(label))
+
+/** What is wrong with the target of a type, as it would be stored. */
+function targetFault({ type, target, tag }: Fields): string | null {
+  if (target === '') return type === 'MX' ? null : 'target is required'
+  if (type === 'A' && !isIPv4(target)) return 'Invalid IPv4 or IPv6 address'
+  if (type === 'AAAA' && !isIPv6(target)) return 'Invalid IPv4 or IPv6 address'
+  if (type !== 'CAA' || isHost(target)) return null
+  const byMail = /^mailto:[a-z]+@/.test(target) || /^https:\/\/[a-z]/.test(target)
+  const fits = (target === ';' && tag !== 'iodef') || (byMail && tag !== 'issue' && tag !== 'issuewild')
+  return fits ? null : 'You have entered an invalid target'
+}
+
+const NEEDED: Readonly<Record<string, readonly string[]>> = { MX: ['target'], CNAME: ['name'], SRV: ['priority', 'weight', 'port'] }
+const OWNERS: Readonly<Record<string, readonly string[]>> = {
+  priority: ['MX', 'SRV'],
+  weight: ['SRV'],
+  port: ['SRV'],
+  service: ['SRV'],
+  protocol: ['SRV'],
+  tag: ['CAA'],
+}
+
+/** The record that a body asks for, on a record that stands or on nothing. */
+function judge(body: Body, existing: Fields | null, others: readonly Fields[]): Verdict {
+  const form = Object.entries(body).flatMap(([field, value]) => {
+    const reason = formOf(field, value)
+    return reason === null ? [] : [`${field}: ${reason}`]
+  })
+  if (existing === null && body['type'] === undefined) form.push('type: type is required')
+  const broken = new Set(form.map((fault) => fault.split(':')[0]))
+  const given = Object.fromEntries(Object.entries(body).filter(([field]) => !broken.has(field)))
+  if (existing === null && given['type'] === undefined) return { faults: form }
+  const values = valuesOf(given, existing)
+  const faults = [...form, ...values.faults.filter((fault) => !broken.has(fault.split(':')[0]))]
+  if (faults.length > 0) return { faults }
+  const conflict = conflictOf(values.record, others)
+  return conflict === null ? { record: values.record } : { faults: [conflict] }
+}
+
+function valuesOf(body: Body, existing: Fields | null): { readonly record: Fields; readonly faults: Faults } {
+  const faults: string[] = []
+  const stated = (existing?.type ?? body['type']) as string
+  const type = existing === null && stated === 'AAAA' && isIPv4(String(body['target'])) ? 'A' : stated
+  if (existing && body['type'] !== undefined && body['type'] !== existing.type) faults.push('type: type cannot be changed')
+  if (existing === null) {
+    for (const field of NEEDED[type] ?? []) if (body[field] === undefined) faults.push(`${field}: ${field} is required`)
+  }
+  const base: Fields = existing ?? { type, ...BLANK }
+  const record: { -readonly [K in keyof Fields]: Fields[K] } = { ...base }
+  for (const field of ['priority', 'weight', 'port'] as const) record[field] = (body[field] ?? base[field]) as number
+  if (body['ttl_sec'] !== undefined) record.ttl_sec = nearest(body['ttl_sec'] as number)
+  if (body['tag'] !== undefined) record.tag = (body['tag'] as string) || null
+
+  const target = body['target'] as string | undefined
+  if (target !== undefined && target !== base.target) {
+    const named = ['NS', 'MX', 'CNAME', 'SRV', 'PTR'].includes(type) && target !== '' && !(type === 'MX' && target === '.')
+    const stored = named ? leadsTo(target) : type === 'MX' ? '' : target.replace(/^\[remote_addr\]$/, type[0] === 'A' ? '127.0.0.1' : '$&')
+    if (stored === null) faults.push('target: target is not valid')
+    record.target = stored ?? target
+  }
+  if (type === 'SRV') {
+    const bare = (text: unknown): string =>
+      String(text ?? '')
+        .toLowerCase()
+        .replace(/^_*/, '')
+        .replace(/\.$/, '')
+    record.service = bare(body['service'] === undefined ? base.service : body['service'])
+    record.protocol = bare(body['protocol'] === undefined ? base.protocol : body['protocol'])
+    record.name = `_${record.service}._${record.protocol}`
+    const before = faults.length
+    if (record.service === '') faults.push('service: service is required')
+    else if (!/^[a-z0-9_-]{1,62}$/.test(record.service)) faults.push('service: service is not valid')
+    if (record.protocol === '') faults.push('protocol: protocol is required')
+    else if (!/^[a-z0-9-]{1,62}(\.[a-z0-9_-]{1,63})*$/.test(record.protocol)) faults.push('protocol: protocol is not valid')
+    if (faults.length === before && record.name.length > 100) faults.push('name: Length must be 1-100 characters')
+  } else {
+    record.service = (body['service'] as string) || base.service
+    record.protocol = (body['protocol'] as string) || base.protocol
+    if (body['name'] !== undefined && body['name'] !== base.name) {
+      const name = nameOf(body['name'] as string)
+      if (typeof name === 'string') record.name = name
+      else faults.push(...name)
+    }
+  }
+
+  const told = new Set(faults.map((fault) => fault.split(':')[0]))
+  const add = (field: string, reason: string): void => void (told.has(field) || faults.push(`${field}: ${reason}`))
+  for (const [field, owners] of Object.entries(OWNERS)) {
+    if (!owners.includes(type) && record[field as keyof Fields]) add(field, `Cannot specify ${field} for ${type} record`)
+  }
+  if (type === 'CAA' && !record.tag) add('tag', 'tag is required')
+  const fault = targetFault(record)
+  if (fault !== null) add('target', fault)
+  if (type === 'NS' && record.name.startsWith('*')) add('name', 'NS records cannot have wildcard names')
+  if (type === 'CNAME' && record.name === '') add('name', 'CNAME records cannot be at the root of the domain')
+  if (type === 'MX' && record.target === '' && record.priority !== 0 && !told.has('target'))
+    add('priority', 'priority must be 0 for a null MX record')
+  return { record, faults }
+}
+
+function conflictOf(record: Fields, others: readonly Fields[]): string | null {
+  const beside = others.filter(({ name }) => name === record.name)
+  const isAlone = record.type === 'CNAME' ? beside.length === 0 : beside.every(({ type }) => type !== 'CNAME')
+  if (!isAlone) return 'name: Record conflict - CNAMES must be unique'
+  const mails = beside.filter(({ type }) => type === 'MX')
+  if (record.type !== 'MX' || mails.length === 0) return null
+  if (mails.some(({ target }) => target === '')) {
+    return 'type: Cannot add a new MX record for a domain that already advertises a null MX record.'
+  }
+  return record.target === '' ? 'type: Cannot add a null MX record for a domain that has other MX records.' : null
+}
+
+// ---- what is sent
+
+const name = fc.constantFrom(
+  ...['', 'a', 'A', 'b', '*', '*.a', 'a.*', '_x.a', 'a b', '@', 'a..b', '.', 'a.', ZONE, `a.${ZONE}`, `A.${ZONE.toUpperCase()}.`],
+  ...[`${ZONE}.${ZONE}.`, '_sip._tcp', 'x'.repeat(63), 'x'.repeat(64), `${'x.'.repeat(50)}x`, 'a.example.net.', `x${ZONE}`],
+)
+const target = fc.constantFrom(
+  ...[
+    '',
+    '.',
+    'mail',
+    'mail.',
+    'Mail.Example.NET.',
+    'a.b',
+    'a..b',
+    'a b',
+    '*.a.b',
+    '192.0.2.1',
+    '192.0.2.01',
+    '2001:db8::1',
+    '2001:DB8::1',
+  ],
+  ...[
+    '[remote_addr]',
+    ';',
+    'ca.example.net',
+    'mailto:ca@example.net',
+    'https://ca.example.net/x',
+    'ftp://a.b',
+    '-a.b',
+    `${'x'.repeat(64)}.b`,
+  ],
+)
+const number = fc.constantFrom<unknown>(0, 0, 1, 10, 255, 256, 65535, 65536, 1950, 1951, 5400, 2419201, 1e300, -1, 0.5, '1', null)
+const label = fc.constantFrom<unknown>(
+  'sip',
+  '_sip',
+  '__sip',
+  'SIP.',
+  '',
+  null,
+  'tcp',
+  '_tcp',
+  'tcp.sub',
+  'a b',
+  's'.repeat(62),
+  's'.repeat(101),
+  5,
+)
+const tag = fc.constantFrom<unknown>('issue', 'issuewild', 'iodef', '', null, 'x')
+
+const fine = fc.constantFrom<Body>(
+  { type: 'A', target: '192.0.2.1' },
+  { type: 'AAAA', target: '2001:db8::1' },
+  { type: 'NS', name: 'sub', target: 'ns.example.net' },
+  { type: 'MX', target: 'mail.example.net', priority: 10 },
+  { type: 'MX', target: '' },
+  { type: 'MX', name: 'a', target: 'mail.example.net' },
+  { type: 'MX', name: 'a', target: '.' },
+  { type: 'CNAME', name: 'a', target: 'www' },
+  { type: 'CNAME', name: 'a', target: 'www' },
+  { type: 'A', name: 'a', target: '192.0.2.2' },
+  { type: 'TXT', target: 'text' },
+  { type: 'SRV', service: 'sip', protocol: 'tcp', priority: 1, weight: 0, port: 3, target: 'sip.example.net' },
+  { type: 'PTR', name: 'b', target: 'host.example.net' },
+  { type: 'CAA', tag: 'issue', target: ';' },
+)
+const change: fc.Arbitrary<Body> = fc.oneof(
+  { weight: 5, arbitrary: fc.record<Body>({ name }) },
+  { weight: 4, arbitrary: fc.record<Body>({ target }) },
+  fc.tuple(fc.constantFrom('priority', 'weight', 'port', 'ttl_sec', 'ttl_sec'), number).map(([field, value]) => ({ [field]: value })),
+  fc.tuple(fc.constantFrom('service', 'protocol'), label).map(([field, value]) => ({ [field]: value })),
+  fc.record<Body>({ tag }),
+  fc.constantFrom<Body>({ more: 1 }, { id: 'x', created: null }, { name: 5 }, { target: null }, { type: 'TXT' }, { type: 'X' }),
+)
+const changes = fc.array(change, { maxLength: 3, size: 'small' }).map((list): Body => Object.assign({}, ...list))
+const step = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .tuple(fine, fc.oneof(fc.constant({}), changes))
+      .map(([body, more]) => ({ method: 'POST', pick: 0, body: { ...body, ...more } })),
+  },
+  { weight: 4, arbitrary: fc.tuple(fc.nat(), changes).map(([pick, body]) => ({ method: 'PUT', pick, body })) },
+  { weight: 1, arbitrary: fc.nat().map((pick) => ({ method: 'PUT', pick, body: null })) },
+  { weight: 1, arbitrary: fc.nat().map((pick) => ({ method: 'DELETE', pick, body: undefined })) },
+)
+
+interface Step {
+  readonly method: string
+  /** Which of the records that stand. */
+  readonly pick: number
+  /** Null stands for the record as it was read. */
+  readonly body: Body | null | undefined
+}
+
+test('the service and its rules in short say the same of every change', { timeout: 60_000 }, async () => {
+  const seen = { taken: 0, refused: 0, conflicts: 0 }
+
+  const play = async (path: string, steps: readonly Step[]) => {
+    const model = new Map<number, Fields>()
+    for (const { method, pick, body: sent } of steps) {
+      const ids = [...model.keys()]
+      const id = ids[pick % Math.max(1, ids.length)]
+      if (method !== 'POST' && id === undefined) continue
+      if (method === 'DELETE') {
+        await client.ok('DELETE', `${path}/${id}`)
+        model.delete(id as number)
+        continue
+      }
+      const existing = method === 'PUT' ? (model.get(id as number) as Fields) : null
+      const body = sent ?? (await client.ok('GET', `${path}/${id}`))
+      const others = [...model].filter(([other]) => method === 'POST' || other !== id).map(([, record]) => record)
+      const verdict = judge(body, existing, others)
+      const answer = await client.call(method, method === 'POST' ? path : `${path}/${id}`, body)
+      if ('faults' in verdict) {
+        const faults = answer.body.errors?.map(({ field, reason }: { field: string; reason: string }) => `${field}: ${reason}`).sort()
+        expect([body, answer.status, faults]).toEqual([body, 400, [...verdict.faults].sort()])
+        seen.refused += 1
+        if (verdict.faults[0]?.includes('CNAMES') || verdict.faults[0]?.includes('Cannot add')) seen.conflicts += 1
+      } else {
+        const { id: number, created: _, updated: _u, ...fields } = answer.body
+        expect([body, answer.status, fields]).toEqual([body, 200, verdict.record])
+        if (sent === null) expect(verdict.record).toEqual(existing)
+        model.set(number, verdict.record)
+        seen.taken += 1
+      }
+    }
+    const { data, results } = await client.ok('GET', path)
+    const stored = data.map(({ created: _, updated: _u, ...record }: { created: string; updated: string }) => record)
+    expect(stored).toEqual([...model].map(([id, record]) => ({ id, ...record })).sort((one, two) => one.id - two.id))
+    expect(results).toBe(model.size)
+  }
+  const playInZone = async (steps: readonly Step[]) => {
+    const { id } = await client.ok('POST', '/domains', { type: 'master', soa_email: 'a@model.example', domain: ZONE })
+    await play(`/domains/${id}/records`, steps).finally(() => client.ok('DELETE', `/domains/${id}`))
+  }
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), playInZone), { numRuns: 100 })
+  expect(seen.taken).toBeGreaterThan(200)
+  expect(seen.refused).toBeGreaterThan(200)
+  expect(seen.conflicts).toBeGreaterThan(20)
+})
