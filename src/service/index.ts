@@ -106,8 +106,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const nsNames = readNsNames(options.nsNames ?? DEFAULT_NS_NAMES)
   /** What stops the parts that run, the last started first. */
   const stops: (() => Promise<unknown>)[] = [async () => timers.close()]
+  let abandon = (): void => undefined
   const stop = async (): Promise<void> => {
+    const late = setTimeout(() => abandon(), STOP_PATIENCE)
     while (stops.length > 0) await stops.pop()?.()
+    clearTimeout(late)
   }
   try {
     let nameServer: NameServer | null = null
@@ -121,6 +124,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       options.onError?.(error)
     }
     const database = await openDatabase({ url: options.database ?? null, directory: options.dataDirectory, onError })
+    abandon = database.abandon
     stops.push(() => database.close())
     const now = (): string => clockText(clock())
 
@@ -189,6 +193,7 @@ const publisherOf = (nameServer: NameServer | null, metrics: Metrics) => ({
     metrics.rendered()
     nameServer?.setZone(zone)
   },
+  onLost: (name: DomainName) => nameServer?.loseZone(name),
   onRemoved: (name: DomainName) => nameServer?.removeZone(name),
 })
 
@@ -199,6 +204,9 @@ function logNotified(log: Log, outcome: NotifyOutcome): void {
 
 /** Milliseconds that requests under way have to end when the service stops. */
 const GRACE = 10_000
+
+/** Milliseconds after which a stop waits for the database no longer: what was committed and is not rendered yet is at the next start. */
+const STOP_PATIENCE = 15_000
 
 async function closeApp(app: FastifyInstance): Promise<void> {
   const late = setTimeout(() => app.server.closeAllConnections(), GRACE)

@@ -194,7 +194,7 @@ describe('a slave', () => {
         'transfer from 127.0.0.9: cannot be reached over TCP (ECONNREFUSED)\ntransfer from 0.0.0.0: has an address that the service does not connect to',
       ),
     )
-    expect((await ask('www.turn.test'))[0]).toBe('REFUSED')
+    await eventually(async () => expect((await ask('www.turn.test'))[0]).toBe('SERVFAIL'))
     await client.ok('PUT', `/domains/${id}`, { type: 'slave', master_ips: ['127.0.0.9', '127.0.0.1'] })
     await eventually(async () => expect(await ask('www.turn.test')).toEqual(['NOERROR', '192.0.2.1']), 1000)
     expect(await errorsOf(id)).toBe('transfer from 127.0.0.9: cannot be reached over TCP (ECONNREFUSED)')
@@ -221,6 +221,23 @@ describe('a slave', () => {
     expect((await ask('www.former.test'))[0]).toBe('REFUSED')
     await client.ok('DELETE', `/domains/${id}`)
     await eventually(async () => expect((await ask('www.latter.test'))[0]).toBe('REFUSED'))
+  })
+
+  test('of which there is no zone is held all the same: nobody is told that its names do not exist', async () => {
+    const above = await client.ok('POST', '/domains', { domain: 'above.test', type: 'master', soa_email: 'hostmaster@example.test' })
+    await eventually(async () => expect(await ask('www.below.above.test')).toEqual(['NXDOMAIN']))
+    scripts.set('below.above.test.', (_, socket) => void socket.end())
+    const { id } = await create('below.above.test')
+    await eventually(async () => expect(await ask('www.below.above.test')).toEqual(['SERVFAIL']))
+    expect(await ask('below.above.test', 'DS')).toEqual(['NXDOMAIN'])
+    await client.ok('PUT', `/domains/${id}`, { status: 'disabled' })
+    await eventually(async () => expect(await ask('www.below.above.test')).toEqual(['NXDOMAIN']))
+    await client.ok('DELETE', `/domains/${above.id}`)
+    await client.ok('PUT', `/domains/${id}`, { status: 'active' })
+    await eventually(async () => expect(await ask('www.below.above.test')).toEqual(['SERVFAIL']))
+    expect(await ask('www.above.test')).toEqual(['REFUSED'])
+    await client.ok('DELETE', `/domains/${id}`)
+    await eventually(async () => expect(await ask('www.below.above.test')).toEqual(['REFUSED']))
   })
 
   test('that is cloned asks its masters for the other zone', async () => {
@@ -251,6 +268,7 @@ describe('by the clock', () => {
   test('a slave refreshes, retries, expires, and comes back', async () => {
     const { service: quick, client: caller } = await startForTest(fast)
     serve('clock.test', 1, { times: '60 60 300 300' })
+    await caller.ok('POST', '/domains', { domain: 'test', type: 'master', soa_email: 'hostmaster@example.test' })
     const { id } = await create('clock.test', {}, caller)
     await eventually(async () => expect(await ask('www.clock.test', 'A', quick)).toEqual(['NOERROR', '192.0.2.1']))
     serve('clock.test', 2, { times: '60 60 300 300' })
@@ -260,7 +278,8 @@ describe('by the clock', () => {
     expect(await ask('www.clock.test', 'A', quick)).toEqual(['NOERROR', '192.0.2.2'])
     const stopped = performance.now()
     scripts.set('clock.test.', (_, socket) => void socket.end())
-    await eventually(async () => expect((await ask('www.clock.test', 'A', quick))[0]).toBe('REFUSED'))
+    // Not NXDOMAIN, by the domain above it.
+    await eventually(async () => expect((await ask('www.clock.test', 'A', quick))[0]).toBe('SERVFAIL'))
     expect(performance.now() - stopped).toBeGreaterThan(600)
     expect(await errorsOf(id, caller)).toMatch(/expired|closed the connection/)
     expect((await caller.ok('GET', `/domains/${id}/zone-file`)).zone_file).toEqual([])

@@ -180,7 +180,8 @@ function redirect(answer: Answer, zone: ZoneData, node: ZoneNode, name: DomainNa
     return null
   }
   answer.answers.push({ name, rrset: { type: 'CNAME', code: TYPE_CNAME, ttl: rrset.ttl, data: [alias], octets: null } })
-  return code === TYPE_CNAME || code === TYPE_ANY ? null : alias
+  // A DNAME that leads below itself would be followed again and again, to longer and longer names.
+  return code === TYPE_CNAME || code === TYPE_ANY || isAtOrBelow(target, node.name) ? null : alias
 }
 
 /** Adds the addresses the zone holds for the hosts that NS, MX and SRV lead to (RFC 1035 section 3.3, RFC 2782). */

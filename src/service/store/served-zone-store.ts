@@ -7,7 +7,8 @@ import type { Connection } from './database.ts'
 export interface ServedRow {
   readonly name: string
   readonly domain_id: number
-  readonly serial: number
+  /** Null for a name that has never had a zone. */
+  readonly serial: number | null
   readonly served: boolean
   readonly revision: number
 }
@@ -23,8 +24,11 @@ export async function holdServedName(connection: Connection, name: string, domai
   return row.serial
 }
 
-/** Serves the domain's zone file, of this serial, under a name that is held, and under no other. To be the last of a transaction. */
-export async function serveZone(connection: Connection, name: string, domainId: number, serial: number): Promise<void> {
+/**
+ * Serves the domain's zone file, of this serial, under a name that is held, and under no other. Without a file the name is served all the
+ * same, as one of which there is no data; the serial is then what was given out last. To be the last of a transaction.
+ */
+export async function serveZone(connection: Connection, name: string, domainId: number, serial: number | null): Promise<void> {
   const revision = await nextRevision(connection)
   await unserve(connection, domainId, revision)
   await connection.updateTable('served_zones').set({ serial, served: 1, revision }).where('name', '=', name).execute()
@@ -53,7 +57,7 @@ async function nextRevision(connection: Connection): Promise<number> {
 export async function findServedSince(connection: Connection, since: number | null): Promise<ServedRow[]> {
   const all = connection.selectFrom('served_zones').selectAll().orderBy('revision').orderBy('name')
   const rows = await (since === null ? all.where('served', '=', 1) : all.where('revision', '>', since)).execute()
-  return rows.flatMap(({ serial, served, ...row }) => (serial === null ? [] : [{ ...row, serial, served: served === 1 }]))
+  return rows.map(({ served, ...row }) => ({ ...row, served: served === 1 }))
 }
 
 /** The revision of what was committed last. */

@@ -68,12 +68,12 @@ async function store(connection: Connection, source: ZoneSource, rendered: Rende
 const isSame = (rendered: RenderedZone, existing: ZoneFile): boolean =>
   withSerial(rendered, existing.serial as SerialNumber).lines.join('\n') === existing.text
 
-/** A slave's zone is served as it was transferred; a disabled domain has none. */
+/** A slave's zone is served as it was transferred, or as one without data where it has not been or has expired; a disabled domain has none. */
 async function settleUnrendered(connection: Connection, source: ZoneSource): Promise<void> {
   const { id, domain, status } = source
   if (!(await settleDomain(connection, source))) return
-  const file = status === 'active' ? await findZoneFile(connection, id) : null
-  if (file === null) return withdrawZones(connection, id)
-  await holdServedName(connection, domain, id)
-  await serveZone(connection, domain, id, file.serial)
+  if (status !== 'active') return withdrawZones(connection, id)
+  const file = await findZoneFile(connection, id)
+  const given = await holdServedName(connection, domain, id)
+  await serveZone(connection, domain, id, file === null ? given : file.serial)
 }

@@ -27,6 +27,8 @@ export interface ZonePublisherOptions {
   readonly database: Database
   /** Called with each zone that is to be served, at the start and when anything of it may have changed. */
   readonly onZone: (zone: PublishedZone) => void
+  /** Called with the name of a zone that is to be answered for without data: of a slave that has not been transferred, or has expired. */
+  readonly onLost: (name: DomainName) => void
   /** Called with the name of a zone that is to be served no longer. */
   readonly onRemoved: (name: DomainName) => void
   /** Told of a zone that could not be given out; the others are. */
@@ -43,7 +45,7 @@ export interface ZonePublisher {
 /** Zones read in one go: a bound on what is in memory twice. */
 const BATCH = 100
 
-export function createZonePublisher({ database, onZone, onRemoved, onError }: ZonePublisherOptions): ZonePublisher {
+export function createZonePublisher({ database, onZone, onLost, onRemoved, onError }: ZonePublisherOptions): ZonePublisher {
   const fresh = new Map<number, StoredZone>()
   const served = new Set<string>()
   /** Null before the start. */
@@ -60,8 +62,13 @@ export function createZonePublisher({ database, onZone, onRemoved, onError }: Zo
       if (served.delete(row.name)) onRemoved(name)
       return
     }
-    // Without its file it has changed again since, and that is still to come.
-    if (file?.serial !== serial) return
+    if (file === undefined) {
+      served.add(row.name)
+      onLost(name)
+      return
+    }
+    // It has changed again since, and that is still to come.
+    if (file.serial !== serial) return
     const records = stored?.serial === serial && stored.name === name ? stored.records : readRendering(name, file.text)
     served.add(row.name)
     onZone({ id, type: file.type, name, serial, records, axfrIps: file.axfrIps })

@@ -13,6 +13,8 @@ import { createZonePublisher, type PublishedZone } from './zone-publisher.ts'
 export interface ZoneRendererOptions extends SettleOptions {
   /** Called with each zone that is to be served, at the start and when anything of it may have changed. */
   readonly onZone: (zone: PublishedZone) => void
+  /** Called with the name of a zone that is to be answered for without data: of a slave that has not been transferred, or has expired. */
+  readonly onLost: (name: DomainName) => void
   /** Called with the name of a zone that is to be served no longer. */
   readonly onRemoved: (name: DomainName) => void
   readonly onError: (error: unknown) => void
