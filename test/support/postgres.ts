@@ -28,6 +28,9 @@ export interface PostgresServer {
   kill(): Promise<void>
   /** Starts it again where it has ended; resolves when it takes connections. */
   start(): Promise<void>
+  /** Stops it and all its children where they stand: connections stay open, and nothing answers. `thaw` lets them go on. */
+  freeze(): void
+  thaw(): void
   /** Ends it and removes its directory. */
   remove(): Promise<void>
 }
@@ -74,6 +77,11 @@ export async function startPostgres(): Promise<PostgresServer> {
       // It has ended by itself.
     }
   }
+  const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
+    // Its children are in sessions of their own.
+    const found = execFileSync('ps', ['-o', 'pid=', '--ppid', String(child?.pid)], { encoding: 'utf8' })
+    for (const pid of [child?.pid ?? 0, ...found.split('\n').map(Number)]) if (pid > 0) process.kill(pid, name)
+  }
   const kill = async (): Promise<void> => {
     if (child === null) return
     const exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
@@ -93,7 +101,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     await remove()
     throw error
   }
-  return { url, query, kill, start, remove }
+  return { url, query, kill, start, freeze: () => signal('SIGSTOP'), thaw: () => signal('SIGCONT'), remove }
 }
 
 /** Whom the server runs as: it refuses root. Null for the one who runs the tests. */

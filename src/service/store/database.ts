@@ -21,6 +21,8 @@ export interface Database {
   write<T>(work: (connection: Connection) => Promise<T>): Promise<T>
   /** The other processes that use the database; null where there can be none. */
   readonly others: Others | null
+  /** Waits for a server no longer: what has not been answered fails, and so does what comes after. Nothing where there is no server. */
+  abandon(): void
   /** Finishes what is queued, then closes. */
   close(): Promise<void>
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Others } from '../database.ts'
 import { CHANNEL } from '../schema-dialect.ts'
-import { clientSettings } from './postgres-pool.ts'
+import { clientSettings, disconnect } from './postgres-pool.ts'
 
 /** Milliseconds before a lost connection is tried again: doubled each time up to the most. */
 const FIRST_PAUSE = 100
@@ -65,5 +65,14 @@ async function connect(url: string, onNews: () => void): Promise<Listener> {
     await client.end().catch(() => undefined)
     throw error
   }
-  return { lost, end: () => client.end() }
+  return { lost, end: () => endSoon(client) }
+}
+
+/** Milliseconds the server has for its goodbye. */
+const GOODBYE = 1_000
+
+async function endSoon(client: pg.Client): Promise<void> {
+  const late = setTimeout(() => disconnect(client), GOODBYE)
+  await client.end()
+  clearTimeout(late)
 }

@@ -6,7 +6,7 @@ import type { Tables } from '../tables.ts'
 import { collateText } from './collate-text.ts'
 import { startFailure } from './failures.ts'
 import { listen } from './listen.ts'
-import { clientSettings, createPool, databaseName } from './postgres-pool.ts'
+import { type Connections, clientSettings, createPool, databaseName } from './postgres-pool.ts'
 import { readOne, readTransaction, writeTransaction } from './transactions.ts'
 
 export interface PostgresOptions {
@@ -29,6 +29,9 @@ const READING = 5
 /** Milliseconds a statement of a request may take. */
 const STATEMENT_TIMEOUT = 30_000
 
+/** Milliseconds the server has to end connections that have been closed. */
+const GOODBYE = 1_000
+
 /** Milliseconds a request waits for rows that another transaction holds. */
 const LOCK_TIMEOUT = 20_000
 
@@ -43,9 +46,14 @@ export async function openPostgres({ url, onError }: PostgresOptions): Promise<D
   } catch (error) {
     throw startFailure(name, error)
   }
+  const pools: Connections[] = []
   const connect = (connections: number): Kysely<Tables> => {
-    const pool = createPool({ url, connections, statementTimeout: STATEMENT_TIMEOUT, lockTimeout: LOCK_TIMEOUT }, onError)
-    return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+    const made = createPool({ url, connections, statementTimeout: STATEMENT_TIMEOUT, lockTimeout: LOCK_TIMEOUT }, onError)
+    pools.push(made)
+    return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: made.pool }) })
+  }
+  const abandon = (): void => {
+    for (const pool of pools) pool.abandon()
   }
   const [reading, writing] = [connect(READING), connect(WRITING)]
   return {
@@ -53,15 +61,17 @@ export async function openPostgres({ url, onError }: PostgresOptions): Promise<D
     readOne: (query) => readOne(reading, query),
     write: (work) => writeTransaction(writing, work),
     others: { follow: (onNews) => listen(url, onNews, onError) },
+    abandon,
     close: async () => {
       await Promise.all([reading.destroy(), writing.destroy()])
+      setTimeout(abandon, GOODBYE).unref()
     },
   }
 }
 
 /** On a connection of its own: what changes tables may take long. */
 async function prepare(url: string, onError: (error: unknown) => void): Promise<void> {
-  const pool = createPool({ url, connections: 1, statementTimeout: 0, lockTimeout: 0 }, onError)
+  const { pool } = createPool({ url, connections: 1, statementTimeout: 0, lockTimeout: 0 }, onError)
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: [collateText] })
   try {
     await db.connection().execute(async (connection) => {

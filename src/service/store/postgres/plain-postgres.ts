@@ -8,7 +8,7 @@ import { clientSettings, createPool, databaseName } from './postgres-pool.ts'
 /** A PostgreSQL database as it is, on one connection. Rejects, naming it and what is the matter, if it cannot be used. */
 export async function plainPostgres(url: string): Promise<PlainStore> {
   const name = databaseName(clientSettings(url))
-  const pool = createPool({ url, connections: 1, statementTimeout: 0, lockTimeout: 0 }, () => undefined)
+  const { pool } = createPool({ url, connections: 1, statementTimeout: 0, lockTimeout: 0 }, () => undefined)
   // biome-ignore lint/suspicious/noExplicitAny: see PlainStore
   const db = new Kysely<any>({ dialect: new PostgresDialect({ pool }), plugins: [collateText] })
   try {

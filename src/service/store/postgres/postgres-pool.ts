@@ -1,3 +1,4 @@
+import type { PostgresPool } from 'kysely'
 import pg from 'pg'
 
 export interface PoolSettings {
@@ -12,6 +13,12 @@ export interface PoolSettings {
 
 /** Milliseconds to wait for a connection: a new one, or one that others use. */
 const CONNECT_TIMEOUT = 10_000
+
+/** Milliseconds beyond the time a statement may take: a server that has ended none by then does not answer at all. */
+const SILENCE = 5_000
+
+/** Milliseconds of silence after which the system asks whether the other side is still there. */
+const KEEP_ALIVE = 10_000
 
 /** Milliseconds after which the server ends a transaction whose process does nothing more: it may hold rows that others need. */
 const IDLE_TRANSACTION_TIMEOUT = 30_000
@@ -32,6 +39,7 @@ export function clientSettings(url: string): pg.ClientConfig {
     application_name: 'zonewright',
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE,
     types: TYPES,
   }
   try {
@@ -50,17 +58,68 @@ export function databaseName(settings: pg.ClientConfig): string {
   return `the PostgreSQL database ${JSON.stringify(database ?? '')} at ${host}${host.startsWith('/') ? '' : `:${port}`}`
 }
 
+export interface Connections {
+  readonly pool: PostgresPool
+  /** Ends every connection at once and makes no other: what waits for the server fails. */
+  abandon(): void
+}
+
 /** A pool of connections; one that is lost is replaced when the next is needed. `onLost` is told of those that were idle. */
-export function createPool({ url, connections, statementTimeout, lockTimeout }: PoolSettings, onLost: (error: Error) => void): pg.Pool {
+export function createPool({ url, connections, statementTimeout, lockTimeout }: PoolSettings, onLost: (error: Error) => void): Connections {
   const pool = new pg.Pool({
     ...clientSettings(url),
     max: connections,
     statement_timeout: statementTimeout,
     lock_timeout: lockTimeout,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT,
+    ...(statementTimeout === 0 ? {} : { query_timeout: statementTimeout + SILENCE }),
   })
+  const open = new Set<pg.PoolClient>()
+  let abandoned = false
   pool.on('error', onLost)
-  // The pool listens to idle connections only. One lost between two statements of a transaction fails the next of them.
-  pool.on('connect', (client) => client.on('error', () => undefined))
-  return pool
+  pool.on('connect', (client) => {
+    open.add(client)
+    // The pool listens to idle connections only. One lost between two statements of a transaction fails the next of them.
+    client.on('error', () => undefined)
+    endWhenSilent(client)
+  })
+  pool.on('remove', (client) => open.delete(client))
+  return {
+    pool: {
+      connect: async () => {
+        if (abandoned) throw new Error('the database is waited for no longer')
+        return pool.connect()
+      },
+      end: () => pool.end(),
+    },
+    abandon: () => {
+      abandoned = true
+      for (const client of open) disconnect(client)
+    },
+  }
 }
+
+/** Ends a connection without a goodbye, for which a server that hangs would be waited. */
+export const disconnect = (client: pg.Client): void => void client.connection.stream.destroy()
+
+/**
+ * A server that hangs, or is cut off, leaves its connections open for as long as the system likes. One whose question has had no answer
+ * in time is of no use any more: what comes next on it would wait as well.
+ */
+function endWhenSilent(client: pg.PoolClient): void {
+  const query = client.query.bind(client) as (...question: unknown[]) => unknown
+  const watched = (...question: unknown[]): unknown => {
+    const answer = query(...question)
+    if (answer instanceof Promise) answer.catch((error: Error) => error.message === SILENT && giveUp())
+    return answer
+  }
+  const giveUp = (): void => {
+    // Tells the pool that it is not to be lent again.
+    void client.end()
+    disconnect(client)
+  }
+  client.query = watched as typeof client.query
+}
+
+/** What the client says of a question without an answer. */
+const SILENT = 'Query read timeout'

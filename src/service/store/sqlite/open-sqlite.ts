@@ -39,6 +39,7 @@ export async function openSqlite(directory: string): Promise<Database> {
       readOne: (query) => query(reader),
       write: group.write,
       others: null,
+      abandon: () => undefined,
       close: async () => {
         await group.drained()
         // The whole state is in one file afterwards, fit to be copied.

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startService } from '../../../../src/service/index.ts'
+import { createPool } from '../../../../src/service/store/postgres/postgres-pool.ts'
+import { type PostgresServer, startPostgres } from '../../../support/postgres.ts'
+import { connect, LOOPBACK } from '../../harness.ts'
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await startPostgres()
+})
+afterAll(() => server.remove())
+
+test('a connection whose question has no answer is replaced', { timeout: 30_000 }, async () => {
+  const settings = { url: server.url('postgres'), connections: 1, statementTimeout: 500, lockTimeout: 0 }
+  const { pool, abandon } = createPool(settings, () => undefined)
+  const ask = async (): Promise<unknown> => {
+    const client = await pool.connect()
+    try {
+      return (await client.query<{ answer: number }>('select 1 as answer', [])).rows
+    } finally {
+      client.release()
+    }
+  }
+  expect(await ask()).toEqual([{ answer: 1 }])
+  server.freeze()
+  await expect(ask()).rejects.toThrow(/Query read timeout/)
+  server.thaw()
+  expect(await ask()).toEqual([{ answer: 1 }])
+  abandon()
+  await expect(ask()).rejects.toThrow(/no longer/)
+  await pool.end()
+})
+
+test('a service whose database hangs stops all the same', { timeout: 60_000 }, async () => {
+  const errors: unknown[] = []
+  const service = await startService({
+    dataDirectory: null,
+    database: server.url('postgres'),
+    listen: LOOPBACK,
+    dns: null,
+    bootstrapToken: 'bootstrap',
+    onError: (error) => errors.push(error),
+  })
+  const { client, close } = connect(service.baseUrl, 'bootstrap')
+  await client.ok('POST', '/domains', { domain: 'hangs.example', type: 'master', soa_email: 'a@hangs.example' })
+  server.freeze()
+  const started = performance.now()
+  const reads = Promise.allSettled([client.call('GET', '/profile'), client.call('GET', '/domains')])
+  await service.stop()
+  expect(performance.now() - started).toBeLessThan(30_000)
+  await reads
+  await close()
+  server.thaw()
+  expect(errors).not.toHaveLength(0)
+})
