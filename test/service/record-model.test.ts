@@ -281,6 +281,7 @@ const fine = fc.constantFrom<Body>(
   { type: 'A', name: 'a', target: '192.0.2.2' },
   { type: 'TXT', target: 'text' },
   { type: 'SRV', service: 'sip', protocol: 'tcp', priority: 1, weight: 0, port: 3, target: 'sip.example.net' },
+  { type: 'SRV', service: '__SIP.', protocol: '_udp.sub', priority: 0, weight: 0, port: 0, target: 'sip' },
   { type: 'PTR', name: 'b', target: 'host.example.net' },
   { type: 'CAA', tag: 'issue', target: ';' },
 )
