@@ -50,6 +50,15 @@ test('a DNAME that makes a name too long is YXDOMAIN (RFC 6672 section 2.2)', ()
   expect(answerQuestion(new Map([[zone, data]]), question, 1)).toMatchObject({ rcode: 6, answers: [{ rrset: { type: 'DNAME' } }] })
 })
 
+test('a DNAME that leads below itself is followed once', () => {
+  const zone = 'deep.test.' as DomainName
+  const data = buildZoneData(zone, 1, records('deep.test. 60 SOA . . 1 2 3 4 5\nd.deep.test. 60 DNAME e.d.deep.test.'))
+  expect(text(answerQuestion(new Map([[zone, data]]), 'x.d.deep.test.' as DomainName, 1).answers)).toEqual([
+    'd.deep.test. 60 DNAME e.d.deep.test.',
+    'x.d.deep.test. 60 CNAME x.e.d.deep.test.',
+  ])
+})
+
 test('a long chain of aliases is cut', () => {
   const zone = 'chain.test.' as DomainName
   const lines = Array.from({ length: 100 }, (_, i) => `c${i}.chain.test. 60 CNAME c${i + 1}.chain.test.`)

@@ -1,20 +1,11 @@
-import { createSocket } from 'node:dgram'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { decodeMessage } from '../../../src/formats/wire/decode-message.ts'
-import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
-import { createQuery, type Message, rcodeName, type WireRecord } from '../../../src/formats/wire/message.ts'
+import type { Message } from '../../../src/formats/wire/message.ts'
 import type { DomainName } from '../../../src/model/domain-name.ts'
 import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
 import { type DnsServer, startBind, startKnot, startNsd } from '../../support/dns-servers.ts'
 import { describeWithTools } from '../../support/skip.ts'
+import { type Asked, askAll, type Comparable, differences, zoneFile } from './comparison.ts'
 import { RICH_ZONES } from './rich-zones.ts'
-
-interface Asked {
-  readonly name: DomainName
-  readonly type: string
-  /** EDNS size; 0 for a query without EDNS. */
-  readonly size: number
-}
 
 const TYPES = [
   'A',
@@ -91,85 +82,21 @@ const QUESTIONS: readonly Asked[] = NAMES.flatMap((name) => [
   { name, type: 'A', size: 4096 },
 ])
 
-/** One question after the other over one socket; a lost datagram fails the test by its time-out. */
-async function askAll(port: number): Promise<Message[]> {
-  const socket = createSocket('udp4')
-  socket.connect(port, '127.0.0.1')
-  await new Promise<void>((resolve) => socket.once('connect', () => resolve()))
-  const answers: Message[] = []
-  for (const [id, asked] of QUESTIONS.entries()) {
-    const query = createQuery(id, asked)
-    const edns = asked.size === 0 ? null : { udpSize: asked.size, version: 0, dnssecOk: false, options: [] }
-    const octets = await new Promise<Buffer>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no answer to ${asked.name} ${asked.type} ${asked.size}`)), 2000)
-      socket.once('message', (answer) => {
-        clearTimeout(timer)
-        resolve(answer)
-      })
-      socket.send(encodeMessage({ ...query, edns }))
-    })
-    const message = decodeMessage(octets)
-    if (!message.ok) throw new Error(`${asked.name} ${asked.type}: ${message.message}`)
-    expect(octets.length).toBeLessThanOrEqual(Math.max(512, asked.size))
-    answers.push(message.value)
-  }
-  socket.close()
-  return answers
-}
-
-const sorted = (section: readonly WireRecord[]): string[] =>
-  [...new Set(section.map((record) => `${record.name} ${record.ttl} ${record.type} ${record.data}`))].sort()
-
-interface Comparable {
-  readonly rcode: string
-  readonly authoritative: boolean
-  readonly truncated: boolean
-  readonly answers?: string[]
-  readonly authorities?: string[]
-  readonly additionals?: string[]
-}
-
-const describeMessage = (message: Message): Comparable => ({
-  rcode: rcodeName(message.rcode),
-  authoritative: message.authoritative,
-  truncated: message.truncated,
-  // What a truncated answer holds is of no use to anyone (RFC 2181 section 9).
-  ...(message.truncated
-    ? {}
-    : { answers: sorted(message.answers), authorities: sorted(message.authorities), additionals: sorted(message.additionals) }),
-})
-
 const ours: { server?: NameServer; answers: Message[] } = { answers: [] }
 
 beforeAll(async () => {
   const server = await startNameServer({ host: '127.0.0.1', port: 0, limits: { responsesPerSecond: 0 } })
   for (const zone of RICH_ZONES) server.setZone(zone)
   ours.server = server
-  ours.answers = await askAll(server.address.port)
+  ours.answers = await askAll(server.address.port, QUESTIONS)
 })
 
 afterAll(() => ours.server?.close())
 
-/** Differences, as `NAME TYPE SIZE` to our answer and theirs; `normalise` takes out what the RFCs leave to taste. */
-function differences(theirs: readonly Message[], normalise: (comparable: Comparable, asked: Asked) => Comparable): Record<string, unknown> {
-  const found: Record<string, unknown> = {}
-  for (const [i, asked] of QUESTIONS.entries()) {
-    const [mine, their] = [ours.answers[i], theirs[i]]
-    if (!mine || !their) throw new Error('an answer is missing')
-    const pair = [mine, their].map((message) => normalise(describeMessage(message), asked))
-    if (JSON.stringify(pair[0]) !== JSON.stringify(pair[1])) found[`${asked.name} ${asked.type} ${asked.size}`] = pair
-  }
-  return found
-}
-
-const JUDGE_ZONES = RICH_ZONES.map((zone) => ({
-  name: zone.name.slice(0, -1),
-  // Canonical records are zone-file text.
-  text: zone.records.map((record) => `${record.name} ${record.ttl} IN ${record.type} ${record.data}\n`).join(''),
-}))
+const JUDGE_ZONES = RICH_ZONES.map(zoneFile)
 
 async function compareWith(judge: DnsServer, normalise: (comparable: Comparable, asked: Asked) => Comparable): Promise<void> {
-  expect(differences(await askAll(judge.port), normalise)).toEqual({})
+  expect(differences(QUESTIONS, ours.answers, await askAll(judge.port, QUESTIONS), normalise)).toEqual({})
 }
 
 /** The owner of a delegation, if that is what the message tells; the apex of a zone is none. */

@@ -12,6 +12,7 @@ import type { DomainName } from '../../../src/model/domain-name.ts'
 import { startNameServer } from '../../../src/service/nameserver/name-server.ts'
 import { startBind, startKnot, startNsd } from '../../support/dns-servers.ts'
 import { describeWithTools } from '../../support/skip.ts'
+import { zoneFile } from './comparison.ts'
 import { RICH_ZONES } from './rich-zones.ts'
 
 const WEB = 'web.example.test.' as DomainName
@@ -176,10 +177,7 @@ describeWithTools(['named', 'nsd', 'knotd'], 'messages to all makes', () => {
   beforeAll(async () => {
     const server = await startNameServer({ host: '127.0.0.1', port: 0, limits: { responsesPerSecond: 0 }, onNotify: () => 'unknown' })
     for (const zone of RICH_ZONES) server.setZone({ ...zone, axfrIps: ['127.0.0.1'] })
-    const zones = RICH_ZONES.map((zone) => ({
-      name: zone.name.slice(0, -1),
-      text: zone.records.map((record) => `${record.name} ${record.ttl} IN ${record.type} ${record.data}\n`).join(''),
-    }))
+    const zones = RICH_ZONES.map(zoneFile)
     const judges = await Promise.all([startBind({ zones }), startNsd({ zones }), startKnot({ zones })])
     const ask = await Promise.all([server.address.port, ...judges.map(({ port }) => port)].map(asker))
     let id = 1
