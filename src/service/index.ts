@@ -142,7 +142,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
         onError,
       }))
     if (nameServer) stops.push(nameServer.close)
-    const renderer = createZoneRenderer({ database, nsNames, clock, onError, ...publisherOf(nameServer, metrics) })
+    const onOverruled = (others: readonly DomainName[] | null): void =>
+      log.warn({ nsNames: others }, others === null ? 'zones are rendered by another version' : 'name servers are those of a later start')
+    const renderer = createZoneRenderer({ database, nsNames, clock, onOverruled, onError, ...publisherOf(nameServer, metrics) })
     stops.push(() => renderer.close())
     await renderer.start()
 

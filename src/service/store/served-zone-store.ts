@@ -71,6 +71,11 @@ export async function findUnsettled(connection: Connection): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
+/** What `noteRendering` noted last; empty before that. */
+export async function findRendering(connection: Connection): Promise<string> {
+  return (await connection.selectFrom('served_revision').select('rendering').executeTakeFirstOrThrow()).rendering
+}
+
 /** Has all masters rendered anew unless they were last rendered from the same: `rendering` is all that is not in the database. */
 export async function noteRendering(connection: Connection, rendering: string): Promise<void> {
   const { numUpdatedRows } = await connection

@@ -3,10 +3,9 @@
  * domain then decides: which serial the zone gets, whether it needs one at all, or whether another process, or a later change, has
  * been here first. So a serial grows once for each change of content, whoever renders it, and what is served never goes back.
  */
-import type { DomainName } from '../../model/domain-name.ts'
 import { type SerialNumber, serialNumber } from '../../model/serial-number.ts'
 import type { Connection, Database } from '../store/database.ts'
-import { holdServedName, serveZone, withdrawZones } from '../store/served-zone-store.ts'
+import { findRendering, holdServedName, serveZone, withdrawZones } from '../store/served-zone-store.ts'
 import {
   findZoneFile,
   findZoneRecords,
@@ -17,12 +16,11 @@ import {
   type ZoneSource,
 } from '../store/zone-file-store.ts'
 import { type RenderedZone, renderZone, withSerial } from './render-zone.ts'
+import { nameServersOf } from './rendering-basis.ts'
 import { serialAfter } from './zone-serial.ts'
 
 export interface SettleOptions {
   readonly database: Database
-  /** The service's name servers, the primary first. */
-  readonly nsNames: readonly DomainName[]
   /** Milliseconds since 1970. */
   readonly clock: () => number
 }
@@ -30,13 +28,18 @@ export interface SettleOptions {
 /** The zone of a domain as it was stored under a serial that is new. */
 export type StoredZone = RenderedZone & { readonly id: number }
 
-/** Returns the zone if this call gave it another serial; null where there was nothing to do but to serve it, or no more to serve. */
-export async function settleZone({ database, nsNames, clock }: SettleOptions, id: number): Promise<StoredZone | null> {
+/**
+ * Returns the zone if this call gave it another serial; null where there was nothing to do but to serve it, or no more to serve, or where
+ * it is for processes of another version of the program to render.
+ */
+export async function settleZone({ database, clock }: SettleOptions, id: number): Promise<StoredZone | null> {
   const found = await database.read(async (connection) => {
     const source = await findZoneSource(connection, id)
     if (source === null || source.settled >= source.revision) return null
     const isRendered = source.type === 'master' && source.status === 'active'
-    return { source, records: isRendered ? await findZoneRecords(connection, id) : null }
+    if (!isRendered) return { source, records: null }
+    const nsNames = nameServersOf(await findRendering(connection))
+    return nsNames && { source, records: { all: await findZoneRecords(connection, id), nsNames } }
   })
   // Whoever deleted it took it from what is served in the same transaction.
   if (found === null) return null
@@ -45,7 +48,7 @@ export async function settleZone({ database, nsNames, clock }: SettleOptions, id
     await database.write((connection) => settleUnrendered(connection, source))
     return null
   }
-  const rendered = renderZone(source, records, nsNames, serialNumber(0))
+  const rendered = renderZone(source, records.all, records.nsNames, serialNumber(0))
   return database.write((connection) => store(connection, source, rendered, new Date(clock()).getUTCFullYear()))
 }
 

@@ -5,12 +5,16 @@
  * database, what they store is given out too, and what one of them left undone is done.
  */
 import type { DomainName } from '../../model/domain-name.ts'
-import { findUnsettled, noteRendering } from '../store/served-zone-store.ts'
-import { RENDERING_VERSION } from './render-zone.ts'
+import { findRendering, findUnsettled, noteRendering } from '../store/served-zone-store.ts'
+import { nameServersOf, renderingBasis } from './rendering-basis.ts'
 import { type SettleOptions, settleZone } from './settle-zone.ts'
 import { createZonePublisher, type PublishedZone } from './zone-publisher.ts'
 
 export interface ZoneRendererOptions extends SettleOptions {
+  /** The service's name servers, the primary first: they hold for all processes, unless a later one is started with others. */
+  readonly nsNames: readonly DomainName[]
+  /** Told once where the name servers of a process that was started later hold; null where that is of another version, and renders alone. */
+  readonly onOverruled?: (nsNames: readonly DomainName[] | null) => void
   /** Called with each zone that is to be served, at the start and when anything of it may have changed. */
   readonly onZone: (zone: PublishedZone) => void
   /** Called with the name of a zone that is to be answered for without data: of a slave that has not been transferred, or has expired. */
@@ -54,6 +58,7 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
   let running: Promise<void> | null = null
   let restUntil = 0
   let closed = false
+  let basis = renderingBasis(options.nsNames)
 
   const run = async (): Promise<void> => {
     const started = performance.now()
@@ -119,6 +124,9 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
     try {
       for (const id of await database.read(findUnsettled)) changed(id)
       await publisher.catchUp()
+      const found = await database.readOne(findRendering)
+      if (found !== basis) options.onOverruled?.(nameServersOf(found))
+      basis = found
     } catch (error) {
       onError(error)
     }
@@ -127,8 +135,7 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
   return {
     changed,
     start: async () => {
-      const rendering = [RENDERING_VERSION, ...options.nsNames].join(' ')
-      await database.write((connection) => noteRendering(connection, rendering))
+      await database.write((connection) => noteRendering(connection, basis))
       if (database.others !== null) stops.push(await database.others.follow(() => void catchUp()))
       for (const id of await database.read(findUnsettled)) marked.add(id)
       await flush()
