@@ -1,0 +1,216 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
+import { createQuery, type Message, rcodeName } from '../../../src/formats/wire/message.ts'
+import type { DomainName } from '../../../src/model/domain-name.ts'
+import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
+import { fc } from '../../support/fast-check.ts'
+import { RICH_ZONES } from './rich-zones.ts'
+import { framed, openTcp } from './tcp-client.ts'
+import { askUdp, exchangeUdp } from './udp-client.ts'
+
+const faults: unknown[] = []
+let server: NameServer
+let port = 0
+
+beforeAll(async () => {
+  server = await startNameServer({
+    host: '127.0.0.1',
+    port: 0,
+    peerPort: 1,
+    limits: { responsesPerSecond: 0, connections: 24, connectionsOfHost: 8, idle: 300 },
+    onError: (error) => faults.push(error),
+  })
+  port = server.address.port
+  for (const zone of RICH_ZONES) server.setZone({ ...zone, axfrIps: ['127.0.0.1'] })
+})
+
+afterAll(async () => {
+  await server.close()
+  // Nothing that came from outside is a fault of the server's own.
+  expect(faults).toEqual([])
+})
+
+const query = (id: number, type = 'A', name = 'web.example.test.'): Message => createQuery(id, { name: name as DomainName, type })
+
+const soa = { name: 'example.test.' as DomainName, type: 'SOA', class: 1, ttl: 0, data: '. . 1 0 0 0 0' }
+
+/** Messages of every kind the server knows, to be spoilt. */
+const VALID = [
+  query(1),
+  query(1, 'ANY', 'example.test.'),
+  query(1, 'TXT', 'x.wild.example.test.'),
+  query(1, 'AXFR', 'example.test.'),
+  { ...query(1, 'IXFR', 'example.test.'), authorities: [soa] },
+  { ...query(1, 'SOA', 'example.test.'), opcode: 4, answers: [soa] },
+  { ...query(1), edns: { udpSize: 4096, version: 0, dnssecOk: true, options: [{ code: 10, data: Buffer.alloc(8) }] } },
+].map((message) => encodeMessage(message))
+
+const spoilt = fc
+  .tuple(
+    fc.constantFrom(...VALID),
+    fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 6 }),
+    fc.nat(60),
+    fc.uint8Array({ maxLength: 20 }),
+  )
+  .map(([octets, changes, cut, more]) => {
+    const copy = Buffer.from(octets)
+    for (const [at, octet] of changes) copy[at % copy.length] = octet
+    if (cut < 15) return copy.subarray(0, copy.length - cut)
+    return cut > 50 ? Buffer.concat([copy, more]) : copy
+  })
+
+const octets = fc.oneof(
+  { weight: 4, arbitrary: spoilt },
+  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 600 }).map((random) => Buffer.from(random)) },
+)
+
+/** A datagram that finds the buffer of the socket full is lost. */
+async function untilAnswered(): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await askUdp(port, query(3))
+      return
+    } catch (error) {
+      if (tries === 4) throw error
+    }
+  }
+}
+
+describe('octets of any kind', () => {
+  test('over UDP get no more back than a datagram that passes everywhere, and errors no more than came', async () => {
+    await fc.assert(
+      fc.asyncProperty(octets, async (sent) => {
+        const answer = await exchangeUdp(port, sent)
+        if (answer === null) return
+        expect(answer.length).toBeLessThanOrEqual(1232)
+        const rcode = (answer[3] as number) & 0xf
+        if (rcode !== 0 && rcode !== 3) expect(answer.length).toBeLessThanOrEqual(Math.max(sent.length, 12))
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('over TCP do not keep others from their answers', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(octets, { maxLength: 5 }), fc.boolean(), async (messages, isFramed) => {
+        const socket = connect(port, '127.0.0.1').on('error', () => {})
+        await once(socket, 'connect')
+        socket.resume()
+        for (const message of messages) socket.write(isFramed ? framed(message) : message)
+        socket.end()
+        expect((await askUdp(port, query(3))).answers).toHaveLength(2)
+        socket.destroy()
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test('in a flood cost no memory', async () => {
+    const socket = createSocket('udp4')
+    socket.connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    const batches = fc.sample(octets, { numRuns: 500, seed: 7 })
+    const before = process.memoryUsage().rss
+    for (let i = 0; i < 40; i += 1) {
+      for (const sent of batches) socket.send(sent)
+      await sleep(1)
+    }
+    await untilAnswered()
+    socket.close()
+    expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000)
+  })
+
+  test('names that do not exist cost no memory', async () => {
+    const socket = createSocket('udp4')
+    socket.connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    const before = process.memoryUsage().rss
+    for (let i = 0; i < 20_000; i += 1) {
+      socket.send(encodeMessage(query(i & 0xffff, 'A', `${'n'.repeat(50)}-${i}.wild.example.test.`)))
+      if (i % 500 === 0) await sleep(1)
+    }
+    await untilAnswered()
+    socket.close()
+    expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000)
+  })
+})
+
+async function connectFrom(localAddress: string): Promise<{ readonly socket: Socket; readonly isOpen: () => boolean }> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {})
+  await once(socket, 'connect')
+  let open = true
+  socket.on('close', () => {
+    open = false
+  })
+  socket.resume()
+  return { socket, isOpen: () => open }
+}
+
+describe('connections', () => {
+  test('of one address push out only each other', async () => {
+    const neighbour = await connectFrom('127.0.0.2')
+    const first = await connectFrom('127.0.0.3')
+    const others = []
+    for (let i = 0; i < 8; i += 1) others.push(await connectFrom('127.0.0.3'))
+    await sleep(30)
+    expect([neighbour.isOpen(), first.isOpen(), ...others.map(({ isOpen }) => isOpen())]).toEqual([true, false, ...others.map(() => true)])
+    for (const { socket } of [neighbour, ...others]) socket.destroy()
+  })
+
+  test('of all are bounded, and one that is in use outlives those that wait', async () => {
+    const busy = await openTcp(port)
+    const idle = []
+    for (let i = 0; i < 40; i += 1) {
+      idle.push(await connectFrom(`127.0.1.${i >> 2}`))
+      busy.send(query(i))
+      expect((await busy.message()).answers).toHaveLength(2)
+    }
+    await sleep(30)
+    expect(idle.filter(({ isOpen }) => isOpen()).length).toBeLessThanOrEqual(23)
+    for (const { socket } of idle) socket.destroy()
+    busy.socket.destroy()
+  })
+
+  test('that say nothing are closed', async () => {
+    const { isOpen } = await connectFrom('127.0.0.4')
+    await sleep(600)
+    expect(isOpen()).toBe(false)
+  })
+
+  test('that end or reset in the middle of a message are forgotten', async () => {
+    for (let i = 0; i < 50; i += 1) {
+      const { socket } = await connectFrom('127.0.0.5')
+      socket.write(framed(encodeMessage(query(1, 'AXFR', 'example.test.'))).subarray(0, 5 + i))
+      if (i % 2 === 0) socket.end()
+      else socket.resetAndDestroy()
+    }
+    expect((await askUdp(port, query(3))).answers).toHaveLength(2)
+  })
+
+  test('with thousands of questions in one go get all answers in order, and others theirs meanwhile', async () => {
+    const client = await openTcp(port)
+    client.send(...Array.from({ length: 5_000 }, (_, id) => query(id)))
+    const waits: number[] = []
+    for (let id = 0; id < 5_000; id += 1) {
+      expect((await client.next())?.readUInt16BE(0)).toBe(id)
+      if (id % 500 !== 0) continue
+      const began = performance.now()
+      await askUdp(port, query(3))
+      waits.push(performance.now() - began)
+    }
+    expect(Math.max(...waits)).toBeLessThan(1_000)
+    client.socket.destroy()
+  })
+
+  test('that ask for transfer after transfer get one at a time', async () => {
+    const client = await openTcp(port)
+    client.send(...Array.from({ length: 200 }, (_, id) => query(id, 'AXFR', 'other.test.')), { ...query(999), questions: [] })
+    for (let id = 0; id < 200; id += 1) expect(await client.message()).toMatchObject({ id, rcode: 0, answers: { length: 6 } })
+    expect(rcodeName((await client.message()).rcode)).toBe('FORMERR')
+    client.socket.destroy()
+  })
+})
