@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
+import { scopesOf } from '../../src/service/api/admit.ts'
 import { PARTS } from '../../src/service/api/parts.ts'
 import { fc } from '../support/fast-check.ts'
 import { connect, startForTest } from './harness.ts'
@@ -8,20 +9,36 @@ import { connect, startForTest } from './harness.ts'
 const { service, client } = await startForTest()
 const description = await client.ok('GET', '/openapi.json')
 
+// biome-ignore lint/suspicious/noExplicitAny: a document is looked into wherever a test likes
+type Part = any
+
 interface Operation {
   readonly method: string
   readonly path: string
-  readonly body: object
+  readonly described: Part
 }
 
-const operations: Operation[] = Object.entries<Record<string, { requestBody?: { content: Record<string, { schema: object }> } }>>(
-  description.paths,
-).flatMap(([path, methods]) =>
-  Object.entries(methods).flatMap(([method, { requestBody }]) => {
-    const body = requestBody?.content['application/json']?.schema
-    return body ? [{ method: method.toUpperCase(), path, body }] : []
-  }),
+const operations: Operation[] = Object.entries<Record<string, Part>>(description.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, described]) => ({ method: method.toUpperCase(), path, described })),
 )
+
+/** What a reference within the document leads to, or the part itself. */
+const lookUp = (part: Part): Part =>
+  typeof part?.$ref === 'string'
+    ? part.$ref
+        .split('/')
+        .slice(1)
+        .reduce((at: Part, key: string) => at[key], description)
+    : part
+
+const bodyOf = ({ described }: Operation): Part => lookUp(described.requestBody?.content['application/json'].schema)
+
+/** Checks values by a schema of the document. */
+function checkerOf(schema: Part) {
+  const ajv = new Ajv({ strict: false, validateFormats: false })
+  ajv.addSchema({ $id: 'document', components: description.components })
+  return ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"document#/components')))
+}
 
 test('is OpenAPI 3.1 to a judge that is not ours', async () => {
   const validator = new Validator()
@@ -36,10 +53,8 @@ test('needs no token', async () => {
 })
 
 test('has every operation with its scope, and no other', () => {
-  const declared = PARTS.flat().map(({ method, path, scope }) => [`${method} ${path}`, scope === null ? [] : [scope]])
-  const described = Object.entries<Record<string, { security: { token?: string[] }[] }>>(description.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { security }]) => [`${method.toUpperCase()} ${path}`, security[0]?.token ?? []]),
-  )
+  const declared = PARTS.flat().map((route) => [`${route.method} ${route.path}`, scopesOf(route)])
+  const described = operations.map(({ method, path, described }) => [`${method} ${path}`, described.security.at(-1).token])
   expect(Object.fromEntries(described)).toEqual(Object.fromEntries(declared))
 })
 
@@ -48,11 +63,118 @@ test('tells the fields a list can be filtered by', () => {
   expect(parameters.find(({ name }) => name === 'X-Filter')?.description).toMatch(/: domain, group, tags$/)
 })
 
-test.each(operations)('$method $path refuses what the described schema refuses', async ({ method, path, body }) => {
-  const fits = new Ajv({ strict: false, validateFormats: false }).compile(body)
+test('names every operation, in the words of generated clients', () => {
+  const ids = operations.map(({ described }) => described.operationId)
+  expect(new Set(ids).size).toBe(operations.length)
+  const some = [
+    'listDomains',
+    'createDomain',
+    'getDomain',
+    'updateDomain',
+    'deleteDomain',
+    'importDomain',
+    'cloneDomain',
+    'getDomainZoneFile',
+  ]
+  const more = [
+    'listDomainRecords',
+    'createDomainRecord',
+    'updateDomainRecord',
+    'listTags',
+    'listTagObjects',
+    'getProfile',
+    'createProfileToken',
+  ]
+  expect(ids).toEqual(expect.arrayContaining([...some, ...more]))
+})
+
+test.each(operations)('$method $path has its parameters, statuses and words', ({ path, described }) => {
+  const names = (kind: string) => described.parameters.filter((parameter: Part) => parameter.in === kind).map(({ name }: Part) => name)
+  expect(names('path')).toEqual([...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]))
+  for (const { name, description, schema } of described.parameters) {
+    expect(description.length).toBeGreaterThan(10)
+    if (name.endsWith('Id')) expect(schema).toMatchObject({ type: 'integer', minimum: 1 })
+  }
+  const isList = names('query').length > 0
+  expect(names('header')).toEqual(isList ? ['X-Filter'] : [])
+  const expected = ['200', '401', '429', 'default']
+  if (path.includes('{')) expected.push('404')
+  if (described.requestBody || isList) expected.push('400')
+  expect(Object.keys(described.responses)).toEqual(expect.arrayContaining(expected))
+  for (const response of Object.values(described.responses)) {
+    expect(lookUp(response).description).not.toBe('Default Response')
+    for (const header of Object.values(lookUp(response).headers ?? {})) expect(lookUp(header).description).toBeDefined()
+  }
+  expect(description.tags.map(({ name }: Part) => name)).toEqual(expect.arrayContaining(described.tags))
+})
+
+test('every field of every answer and body is told in words', () => {
+  const silent = Object.entries<Part>(description.components.schemas).flatMap(([name, schema]) =>
+    Object.entries<Part>(schema.properties ?? {}).flatMap(([field, property]) =>
+      property.description || property.$ref ? [] : [`${name}.${field}`],
+    ),
+  )
+  expect(silent).toEqual([])
+})
+
+test('gives examples that are taken, and describes what is answered', async () => {
+  const operationOf = (id: string) => operations.find(({ described }) => described.operationId === id) as Operation
+  const examplesOf = (id: string): Part[] => {
+    const { example, examples } = operationOf(id).described.requestBody.content['application/json']
+    return examples ? Object.values<Part>(examples).map(({ value }) => value) : [example]
+  }
+  const answered = async (id: string, numbers: readonly (number | string)[], body?: object): Promise<Part> => {
+    const { method, path, described } = operationOf(id)
+    const left = [...numbers]
+    const { status, body: answer } = await client.call(
+      method,
+      path.replace(/\{\w+\}/g, () => String(left.shift())),
+      body,
+    )
+    expect([id, body, status, answer]).toEqual([id, body, 200, answer])
+    const fits = checkerOf(described.responses[200].content['application/json'].schema)
+    expect([fits(answer), fits.errors]).toEqual([true, null])
+    return answer
+  }
+  const domains = []
+  for (const example of examplesOf('createDomain')) domains.push(await answered('createDomain', [], example))
+  const [{ id: domain }] = domains as [Part]
+  for (const example of examplesOf('updateDomain')) await answered('updateDomain', [domain], example)
+  const records = []
+  for (const example of examplesOf('createDomainRecord')) records.push(await answered('createDomainRecord', [domain], example))
+  for (const example of examplesOf('updateDomainRecord')) await answered('updateDomainRecord', [domain, records[0].id], example)
+  for (const example of examplesOf('cloneDomain')) await answered('cloneDomain', [domain], example)
+  for (const example of examplesOf('createTag')) await answered('createTag', [], example)
+  const { id: token } = await answered('createProfileToken', [], examplesOf('createProfileToken')[0])
+  for (const example of examplesOf('updateProfileToken')) await answered('updateProfileToken', [token], example)
+  expect(checkerOf(bodyOf(operationOf('importDomain')))(examplesOf('importDomain')[0])).toBe(true)
+  await service.flush()
+  for (const id of ['listDomains', 'listTags', 'listProfileTokens', 'getProfile']) await answered(id, [])
+  for (const id of ['getDomain', 'listDomainRecords', 'getDomainZoneFile']) await answered(id, [domain])
+  await answered('getDomainRecord', [domain, records[0].id])
+  await answered('listTagObjects', ['production'])
+  await answered('deleteDomain', [domain])
+  // Refusals are described too.
+  const fits = checkerOf({ $ref: '#/components/schemas/Errors' })
+  for (const [method, path] of [
+    ['GET', '/domains/4711'],
+    ['POST', '/domains'],
+    ['PATCH', '/domains'],
+  ] as const) {
+    expect(fits((await client.call(method, path)).body)).toBe(true)
+  }
+})
+
+test.each(operations.filter(bodyOf))('$method $path refuses what the described schema refuses', async (operation) => {
+  const { method, path } = operation
+  const body = bodyOf(operation)
+  const fits = checkerOf(body)
   const properties = Object.keys((body as { properties?: object }).properties ?? {})
   const value = fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.constantFrom<unknown>(null, '', 0, -1, 1e9, [], {}, 'x'.repeat(70_000), ['', 1]))
-  const bodies = fc.dictionary(fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...properties) }, { weight: 1, arbitrary: fc.string() }), value)
+  const bodies = fc.dictionary(
+    fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...properties) }, { weight: 1, arbitrary: fc.string() }),
+    value,
+  )
   const url = path.replace(/\{[^}]+\}/g, '1')
   let refused = 0
   await fc.assert(

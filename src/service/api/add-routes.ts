@@ -3,7 +3,6 @@ import type { FastifySchema } from 'fastify/types/schema.js'
 import { admit } from './admit.ts'
 import type { Actor } from './authenticate.ts'
 import { checkGrants } from './grants.ts'
-import { describeRoute } from './openapi.ts'
 import { PAGE_QUERY_SCHEMA, pagingOf } from './paging.ts'
 import { parseFilter } from './parse-filter.ts'
 import { notFound, RequestError, type RequestFault } from './request-error.ts'
@@ -43,7 +42,6 @@ function addRoute(app: FastifyInstance, route: Route, service: Service): void {
     method: route.method,
     url: urlOf(route.path),
     schema: schemaOf(route),
-    config: { described: describeRoute(route) },
     attachValidation: true,
     onRequest: async (request, reply) => {
       actors.set(request, await admit(request, reply, route, service))

@@ -71,7 +71,7 @@ export async function createHttpApp({ service, parts, tls, log, metrics, onError
     return answerFaults(reply, known ?? new RequestError(500, [fault('Internal server error')]))
   })
   app.setNotFoundHandler((_request, reply) => answerFaults(reply, notFound()))
-  await addOpenApi(app, VERSION_SEGMENT, SPEC_VERSION)
+  await addOpenApi(app, VERSION_SEGMENT, SPEC_VERSION, parts.flat())
   addOtherMethods(app, `${VERSION_SEGMENT}/openapi.json`, new Set(['GET', 'HEAD']))
   await app.register(
     (scope, _options, done) => {

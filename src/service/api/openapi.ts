@@ -1,57 +1,75 @@
 import type { FastifyInstance } from 'fastify'
-import { scopesOf } from './admit.ts'
+import { describeOperation, ERRORS, HEADERS, type NamedSchemas, type Operation, tagOf } from './describe-operation.ts'
 import type { Route } from './route.ts'
-import type { Scope } from './scopes.ts'
-
-/** What the description says of an operation beyond its schemas. */
-export interface Described {
-  readonly scopes: readonly Scope[]
-  /** Fields that `X-Filter` can name; null where the operation is no list. */
-  readonly filterable: readonly string[] | null
-}
-
-export const describeRoute = (route: Route): Described => ({
-  scopes: scopesOf(route),
-  filterable: route.filter ? Object.keys(route.filter) : null,
-})
 
 /** The dialect that the schemas are written in and validated by. */
 const DIALECT = 'http://json-schema.org/draft-07/schema#'
 
-const X_FILTER_HELP = 'A condition in JSON, with +and +or +gt +gte +lt +lte +neq +contains +order_by +order. Fields:'
+const DESCRIPTION = `DNS hosting: domains and their records, tags, the acting user and personal access tokens.
+
+Requests carry \`Authorization: Bearer TOKEN\`. A token has scopes; each operation names those it needs. Bodies are JSON. Times are UTC without
+a zone suffix. A list has pages and can be filtered. What is refused is told as a list of faults, each with the field it is of.`
+
+const SECTIONS: Readonly<Record<string, string>> = {
+  Domains: 'DNS zones and their records',
+  Tags: 'Labels of objects, for organisation',
+  Profile: 'The acting user, what it may do, and its tokens',
+}
 
 /**
  * Describes the operations that are declared after it, from the very schemas they are validated with, and serves that as
  * `openapi.json` (OpenAPI 3.1), for which no token is needed.
  */
-export async function addOpenApi(app: FastifyInstance, prefix: string, version: string): Promise<void> {
+export async function addOpenApi(app: FastifyInstance, prefix: string, version: string, routes: readonly Route[]): Promise<void> {
   const { default: swagger } = await import('@fastify/swagger')
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Zonewright service', version, description: 'DNS hosting; see docs/service.md of the package.' },
+      info: { title: 'Zonewright service', version, description: DESCRIPTION },
       servers: [{ url: prefix }],
-      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A personal access token' } } },
     },
     stripBasePath: true,
     refResolver: { buildLocalReference: () => 'Errors' },
-    transform: ({ schema, url, route }) => {
-      const { described } = (route.config ?? {}) as { described?: Described }
-      if (described === undefined) return { schema: { ...schema, hide: true }, url }
-      const { scopes, filterable } = described
-      const header = filterable && {
-        type: 'object',
-        properties: { 'X-Filter': { type: 'string', description: `${X_FILTER_HELP} ${filterable.join(', ')}` } },
-      }
-      return { schema: { ...schema, security: [{ token: scopes }], ...(header ? { headers: header } : {}) }, url }
-    },
+    transform: ({ schema, url }) => ({ schema: schema?.summary === undefined ? { ...schema, hide: true } : schema, url }),
     transformObject: (document) => {
       if (!('openapiObject' in document)) throw new TypeError('the description is no OpenAPI document')
-      return { ...document.openapiObject, jsonSchemaDialect: DIALECT }
+      return completed(document.openapiObject as unknown as OpenApi, routes) as typeof document.openapiObject
     },
   })
   app.get(`${prefix}/openapi.json`, async (_request, reply) => {
     reply.header('cache-control', 'public, max-age=3600')
     return app.swagger()
   })
+}
+
+/** The document as the generator makes it of the schemas. */
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components?: { readonly schemas?: object }
+}
+
+function completed(document: OpenApi, routes: readonly Route[]): object {
+  const schemas: NamedSchemas = new Map()
+  const paths: Record<string, Record<string, object>> = {}
+  for (const route of routes) {
+    const method = route.method.toLowerCase()
+    const operation = document.paths[route.path]?.[method]
+    if (operation === undefined) throw new TypeError(`${route.method} ${route.path} is not described`)
+    paths[route.path] = { ...paths[route.path], [method]: describeOperation(operation, route, schemas) }
+  }
+  const sections = [...new Set(routes.map(({ path }) => tagOf(path)))]
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Errors' } } }
+  return {
+    ...document,
+    jsonSchemaDialect: DIALECT,
+    tags: sections.map((name) => ({ name, description: SECTIONS[name] ?? name })),
+    paths,
+    components: {
+      ...document.components,
+      schemas: { ...document.components?.schemas, ...Object.fromEntries(schemas) },
+      responses: Object.fromEntries(Object.entries(ERRORS).map(([status, description]) => [status, { description, content }])),
+      headers: HEADERS,
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A personal access token.' } },
+    },
+  }
 }
