@@ -113,6 +113,40 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig'], 'secondaries', () => {
   })
 })
 
+describeWithTools(['nsd', 'knotd', 'dig'], 'a slave domain', () => {
+  test('hands on what comes from its master', async () => {
+    const port = await freePort()
+    const { service: slave, client: owner } = await startForTest({ dns: { host: '127.0.0.1', port: 0 }, peerPort: port })
+    const primaryPort = slave.dnsAddress?.port ?? 0
+    const text = (serial: number): string =>
+      [
+        `@ 300 SOA ns hostmaster ${serial} 14400 3600 604800 60`,
+        '@ 300 NS ns',
+        'ns 300 A 192.0.2.53',
+        ...Array.from({ length: 100 * serial }, (_, i) => `host-${i} 300 A 192.0.2.${i % 256}\n*.wild-${i} 60 TXT "of ${serial}"`),
+      ].join('\n')
+    const secondaryZones = [{ name: 'chain.example', primaryPort }]
+    const [master] = await Promise.all([
+      startKnot({ port, zones: [{ name: 'chain.example', text: text(1) }], notify: [primaryPort] }),
+      startNsd({ host: '127.0.0.21', port, secondaryZones }),
+    ])
+    const settings = { domain: 'chain.example', type: 'slave', master_ips: ['127.0.0.1'], axfr_ips: ['127.0.0.21', '127.0.0.1'] }
+    await owner.ok('POST', '/domains', settings)
+    // Knot counts the serial itself, one by one.
+    for (const serial of [1, 2, 3]) {
+      if (serial > 1) master.replaceZone('chain.example', text(serial))
+      await waitForZone(port, 'chain.example', { host: '127.0.0.21', serial })
+      const [first, ...others] = await Promise.all([
+        transfer('chain.example', port),
+        transfer('chain.example', primaryPort),
+        transfer('chain.example', port, '127.0.0.21'),
+      ])
+      expect(others).toEqual([first, first])
+      expect(first).toHaveLength(3 + 200 * serial)
+    }
+  })
+})
+
 let main = 0
 const records: { readonly id: number; readonly type: string }[] = []
 const random = seededRandom(1996)
