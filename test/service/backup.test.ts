@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { backUpService, restoreService, type StorePlace } from '../../src/service/backup.ts'
@@ -162,6 +163,45 @@ test.each<[string, (text: string) => string, string]>([
     if ('dataDirectory' in place) expect(readdirSync(place.dataDirectory).filter((name) => name !== 'service.lock')).toEqual([])
     else await restoreService(place, whole)
   }
+})
+
+/** The file with other lines between its first and its last, and the checksum of that. */
+const forged = (change: (lines: string[]) => string[]): string => {
+  const body = `${change(linesOf(whole).slice(0, -1)).join('\n')}\n`
+  const rows = body.split('\n').filter((line) => line.startsWith('[')).length
+  const sha256 = createHash('sha256').update(body).digest('hex')
+  return damaged(() => `${body}${JSON.stringify({ rows, sha256 })}\n`)
+}
+
+const start = (table: object) => JSON.stringify({ table: 'accounts', columns: ['id', 'created'], lastId: 9, ...table })
+
+test.each<[string, (lines: string[]) => string[], string]>([
+  ['a line is null', (lines) => [...lines, 'null'], 'neither a table nor a row'],
+  ['a line is a number', (lines) => [...lines, '42'], 'neither a table nor a row'],
+  ['a line is a text', (lines) => [...lines, '"table"'], 'neither a table nor a row'],
+  ['a line is no JSON', (lines) => [...lines, '{nope'], 'neither a table nor a row'],
+  ['a table has no columns', (lines) => [...lines, start({ columns: undefined })], 'neither a table nor a row'],
+  ['the highest number is none', (lines) => [...lines, start({ lastId: 'x' })], 'neither a table nor a row'],
+  ['the highest number has no end', (lines) => [...lines, start({}).replace(':9', ':1e400')], 'neither a table nor a row'],
+  ['a value is a list', (lines) => [...lines, '[[1], "2026-01-31T09:00:00"]'], 'neither a table nor a row'],
+  ['a row is nested without end', (lines) => [...lines, '['.repeat(200_000) + ']'.repeat(200_000)], 'neither a table nor a row'],
+  ['a row has too few values', (lines) => [...lines, start({}), '[9]'], 'a row that is of no table'],
+  ['a row comes before any table', ([header = '', ...lines]) => [header, '[1]', ...lines], 'a row that is of no table'],
+  ['a table is none of the service', (lines) => [...lines, start({ table: 'sqlite_master' })], 'unknown table "sqlite_master"'],
+  ['it does not say when it was made', ([header = '', ...lines]) => [header.replace('created', 'x'), ...lines], 'no backup of the service'],
+])('a file made by hand is refused and leaves nothing where %s', async (_name, change, message) => {
+  for (const place of await emptyPlaces()) {
+    await expect(restoreService(place, forged(change))).rejects.toThrow(message)
+    if ('dataDirectory' in place) expect(readdirSync(place.dataDirectory).filter((name) => name !== 'service.lock')).toEqual([])
+  }
+})
+
+test('a line without end is refused before all of it is read', async () => {
+  const file = damaged((text) => `${text.split('\n', 1)[0]}\n`)
+  truncateSync(file, 2 ** 33)
+  const place = { dataDirectory: join(temporaryDirectory(), 'made') }
+  await expect(restoreService(place, file)).rejects.toThrow('a line without end')
+  expect(readdirSync(place.dataDirectory)).toEqual(['service.lock'])
 })
 
 test('a backup of what is not there, or to where nothing can be, is told', async () => {

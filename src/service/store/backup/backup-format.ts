@@ -5,7 +5,6 @@
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 
 export const FORMAT = 'zonewright-backup'
 export const VERSION = 1
@@ -36,8 +35,10 @@ export type BackupLine = Header | TableStart | readonly Value[]
 
 export const lineOf = (line: BackupLine | Trailer): string => `${JSON.stringify(line)}\n`
 
-/** Characters of a line: a zone file is the longest there is. */
+/** Octets of a line: a zone file is the longest there is. */
 const MAX_LINE = 256 * 1024 * 1024
+
+const LINE_FEED = 0x0a
 
 /**
  * The header of a backup, once all of the file has been read and is what was written. Rejects, saying what is wrong, with the system's
@@ -46,17 +47,17 @@ const MAX_LINE = 256 * 1024 * 1024
 export async function checkBackup(file: string): Promise<{ readonly header: Header; readonly rows: number }> {
   const hash = createHash('sha256')
   let header: Header | null = null
-  let last = ''
+  let last: Buffer | null = null
   let rows = 0
   for await (const line of linesOf(file)) {
-    if (header === null) header = readHeader(line)
-    if (last !== '') {
-      hash.update(`${last}\n`)
-      if (last.startsWith('[')) rows += 1
+    header ??= readHeader(line)
+    if (last !== null) {
+      hash.update(last).update('\n')
+      if (last[0] === ROW_BEGINS) rows += 1
     }
     last = line
   }
-  if (header === null) throw new RangeError('the file is empty')
+  if (header === null || last === null) throw new RangeError('the file is empty')
   const trailer = parse(last) as Partial<Trailer> | null
   if (typeof trailer?.sha256 !== 'string') throw new RangeError('the backup is not whole: its end is missing')
   if (trailer.sha256 !== hash.digest('hex') || trailer.rows !== rows)
@@ -64,37 +65,72 @@ export async function checkBackup(file: string): Promise<{ readonly header: Head
   return { header, rows }
 }
 
-/** What stands between the header and the end of a backup that has been checked. */
+/** The first octet of a row: `[`. */
+const ROW_BEGINS = 0x5b
+
+/** What stands between the header and the end of a backup that has been checked. Who made the file may have made its checksum, too. */
 export async function* backupLines(file: string): AsyncGenerator<TableStart | readonly Value[]> {
-  let first = true
+  let number = 0
   for await (const line of linesOf(file)) {
-    if (!first && !line.startsWith('{"rows":')) yield JSON.parse(line)
-    first = false
+    number += 1
+    if (number === 1) continue
+    const value = parse(line)
+    if (isTableStart(value) || isRow(value)) yield value
+    else if (!isTrailer(value)) throw new RangeError(`line ${number} of the backup is neither a table nor a row`)
   }
 }
 
-async function* linesOf(file: string): AsyncGenerator<string> {
-  const input = createReadStream(file, { encoding: 'utf8' })
+const isTrailer = (value: unknown): boolean => isObject(value) && typeof value['sha256'] === 'string'
+
+const isRow = (value: unknown): value is readonly Value[] => Array.isArray(value) && value.every(isValue)
+
+const isValue = (value: unknown): boolean => value === null || typeof value === 'string' || Number.isFinite(value)
+
+const isTableStart = (value: unknown): value is TableStart =>
+  isObject(value) &&
+  typeof value['table'] === 'string' &&
+  Array.isArray(value['columns']) &&
+  value['columns'].every((column) => typeof column === 'string') &&
+  (value['lastId'] === null || (Number.isSafeInteger(value['lastId']) && (value['lastId'] as number) >= 0))
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Lines without their line feeds: of octets, so that what is hashed is what is there, and none is read without end. */
+async function* linesOf(file: string): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = []
+  let length = 0
+  const input = createReadStream(file)
   try {
-    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-      if (line.length > MAX_LINE) throw new RangeError('the file is no backup of the service')
-      yield line
+    for await (const chunk of input as AsyncIterable<Buffer>) {
+      let from = 0
+      for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, from)) {
+        yield Buffer.concat([...parts, chunk.subarray(from, end)])
+        parts = []
+        length = 0
+        from = end + 1
+      }
+      parts.push(chunk.subarray(from))
+      length += chunk.length - from
+      if (length > MAX_LINE) throw new RangeError('the file is no backup of the service: it has a line without end')
     }
   } finally {
     input.destroy()
   }
+  if (length > 0) yield Buffer.concat(parts)
 }
 
-function readHeader(line: string): Header {
+function readHeader(line: Buffer): Header {
   const header = parse(line) as Partial<Header> | null
-  if (header?.format !== FORMAT || typeof header.schema !== 'string') throw new RangeError('the file is no backup of the service')
+  if (header?.format !== FORMAT || typeof header.schema !== 'string' || typeof header.created !== 'string')
+    throw new RangeError('the file is no backup of the service')
   if (header.version !== VERSION) throw new RangeError(`the backup is of format version ${header.version}; this program reads ${VERSION}`)
   return header as Header
 }
 
-function parse(line: string): unknown {
+function parse(line: Buffer): unknown {
   try {
-    return JSON.parse(line)
+    return JSON.parse(line.toString('utf8'))
   } catch {
     return null
   }

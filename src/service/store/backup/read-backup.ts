@@ -63,6 +63,7 @@ async function insertAll(store: PlainStore, transaction: AnyConnection, file: st
       if (line.lastId !== null) await store.setLastId(transaction, line.table, line.lastId)
       continue
     }
+    if (start === null || line.length !== start.columns.length) throw new RangeError('the backup has a row that is of no table')
     rows.push(line)
     characters += line.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
     if (rows.length === BATCH_ROWS || characters > BATCH_CHARACTERS) await insert()

@@ -45,7 +45,8 @@ async function writeAll(
   const hash = createHash('sha256')
   const write = async (text: string): Promise<void> => {
     hash.update(text)
-    await handle.write(text)
+    // All of it, or it rejects; a plain write may stop in the middle, as on a disk that is about to be full.
+    await handle.appendFile(text)
   }
   let written = 0
   await write(lineOf({ format: FORMAT, version: VERSION, ...header }))
@@ -60,7 +61,7 @@ async function writeAll(
       written += rows.length
     }
   }
-  await handle.write(lineOf({ rows: written, sha256: hash.digest('hex') }))
+  await handle.appendFile(lineOf({ rows: written, sha256: hash.digest('hex') }))
   return written
 }
 
