@@ -112,7 +112,7 @@ const parametersSchema = (numbers: readonly string[], texts: readonly string[]):
   type: 'object',
   properties: Object.fromEntries([
     ...numbers.map((name) => [name, { type: 'string', pattern: '^[1-9][0-9]{0,14}$' }]),
-    ...texts.map((name) => [name, { type: 'string', maxLength: 200 }]),
+    ...texts.map((name) => [name, { type: 'string', pattern: '^[^\\u0000]*$', maxLength: 200 }]),
   ]),
 })
 
