@@ -200,6 +200,15 @@ describe('a slave', () => {
     expect(await errorsOf(id)).toBe('transfer from 127.0.0.9: cannot be reached over TCP (ECONNREFUSED)')
   })
 
+  test('with a long list of silent masters is given up after a while', async () => {
+    scripts.set('silent.test.', () => {})
+    // One address in sixteen spellings.
+    const letters = (i: number) => [8, 4, 2, 1].map((bit) => (i & bit ? 'F' : 'f')).join('')
+    const { id } = await create('silent.test', { master_ips: Array.from({ length: 16 }, (_, i) => `::${letters(i)}:127.0.0.1`) })
+    await eventually(async () => expect(await errorsOf(id)).toContain('no time was left to ask'))
+    expect(timesAsked('silent.test', 'AXFR')).toBeLessThan(8)
+  })
+
   test('that is disabled is neither answered nor refreshed, until it is active again', async () => {
     const { id } = await createServed('status.test')
     await client.ok('PUT', `/domains/${id}`, { status: 'disabled' })
@@ -286,6 +295,18 @@ describe('by the clock', () => {
     serve('clock.test', 1, { times: '60 60 300 300' })
     await eventually(async () => expect(await ask('www.clock.test', 'A', quick)).toEqual(['NOERROR', '192.0.2.1']))
     expect(await errorsOf(id, caller)).toBe('')
+  })
+
+  test('that is set back, what is due is not put off', async () => {
+    let ahead = 30 * 86_400_000
+    const { service: early, client: caller } = await startForTest({ ...OPTIONS, clock: () => Date.now() + ahead })
+    serve('back.test', 1)
+    await create('back.test', {}, caller)
+    await eventually(async () => expect(await ask('www.back.test', 'A', early)).toEqual(['NOERROR', '192.0.2.1']))
+    ahead = 0
+    serve('back.test', 2)
+    await create('other.test', {}, caller)
+    await eventually(async () => expect(await ask('www.back.test', 'A', early)).toEqual(['NOERROR', '192.0.2.2']))
   })
 
   test('a zone that has never been had is asked for again, ever more seldom', async () => {

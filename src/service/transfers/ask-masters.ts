@@ -23,17 +23,24 @@ export interface MastersAnswer {
 
 /**
  * Asks the masters in their order, one that has sent a NOTIFY first, until one has a newer zone or the same (RFC 1034 section 4.3.5).
- * One with an older zone is passed over: what is held never goes back, unless by the arithmetic of RFC 1982. Rejects only when the
- * service stops, or with a bug.
+ * One with an older zone is passed over: what is held never goes back, unless by the arithmetic of RFC 1982. All of them together get
+ * the time of one transfer, so that a long list of silent ones does not keep other zones waiting. Rejects only when the service stops, or
+ * with a bug.
  */
-export async function askMasters(claim: ClaimedRefresh, options: AskOptions): Promise<MastersAnswer> {
+export async function askMasters(claim: ClaimedRefresh, { rules, limits, signal }: AskOptions): Promise<MastersAnswer> {
   const { masters, notifiedBy } = claim
   const first = masters.filter((master) => master === notifiedBy)
   const problems: string[] = []
   let answered = false
+  const deadline = performance.now() + limits.total
   for (const master of new Set([...first, ...masters])) {
+    const left = Math.ceil(deadline - performance.now())
+    if (left <= 0) {
+      problems.push(`no time was left to ask ${master} and those after it`)
+      break
+    }
     try {
-      const answer = await askMaster(master, claim, options)
+      const answer = await askMaster(master, claim, { rules, limits: { ...limits, total: left }, signal })
       answered = true
       if (answer === 'same') break
       if (answer !== 'older') return { newer: { master, zone: answer }, answered, problems: [...problems, ...foreignNote(master, answer)] }

@@ -61,6 +61,9 @@ const POLL = 5_000
 const LEASE = 15_000
 const RENEWAL = 5_000
 
+/** Milliseconds by which the clock must go back for what is due by it to be due at once: it would wait that much longer. */
+const CLOCK_STEP = 60_000
+
 /** Milliseconds of real time in which NOTIFY for one zone counts once, beside the first of them. */
 const NOTIFY_GAP = 400
 
@@ -77,11 +80,14 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
   let running: Promise<void> | null = null
   let again = false
   let next: ScheduledWork | null = null
+  let latest = timers.now()
 
   const claimSpan = () => ({ now: timers.now(), until: timers.now() + LEASE * timers.speed })
 
   const work = async (): Promise<void> => {
     const now = timers.now()
+    if (now < latest - CLOCK_STEP) await database.write((connection) => refreshAllBy(connection, now))
+    latest = now
     for (const id of await database.read((connection) => findExpired(connection, now))) {
       if (await database.write((connection) => expireZone(connection, id, now, EXPIRED))) zoneChanged(id)
     }

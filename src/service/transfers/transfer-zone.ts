@@ -4,6 +4,7 @@ import { decodeMessage } from '../../formats/wire/decode-message.ts'
 import { encodeMessage } from '../../formats/wire/encode-message.ts'
 import { CLASS, createQuery, type Message, RCODE, rcodeName, type WireRecord } from '../../formats/wire/message.ts'
 import { createAxfrQuery, createTransferReader } from '../../formats/wire/transfer.ts'
+import { META_TYPE, wireTypeCode } from '../../formats/wire/type-code.ts'
 import { type DomainName, isAtOrBelow } from '../../model/domain-name.ts'
 import { rdataFields } from '../../model/rdata/canonical.ts'
 import { type SerialNumber, serialNumber } from '../../model/serial-number.ts'
@@ -73,7 +74,10 @@ export async function transferZone(peer: Peer, zone: DomainName, limits: Transfe
     received += message.answers.length
     // The SOA comes twice.
     if (received > limits.records + 1) throw transferFailure('too-large', `sent more than ${limits.records} records`)
-    for (const { name, data } of message.answers) characters += name.length + (data?.length ?? 0)
+    for (const { name, type, data } of message.answers) {
+      if (!isDataType(type)) throw malformed(`${name} ${type} is of a type that no zone has (RFC 6895 section 3.1)`)
+      characters += name.length + (data?.length ?? 0)
+    }
     if (characters > limits.characters) throw transferFailure('too-large', `sent records of more than ${limits.characters} characters`)
     const progress = transfer.accept(message)
     if (!progress.ok) throw malformed(progress.message)
@@ -81,6 +85,15 @@ export async function transferZone(peer: Peer, zone: DomainName, limits: Transfe
   })
   return readZone(zone, transfer.records)
 }
+
+/** Whether zones have records of the type: those of questions and of messages would break whatever the zone is passed on to. */
+function isDataType(type: string): boolean {
+  const code = wireTypeCode(type)
+  return code !== 0 && code !== META_TYPE.OPT && (code < FIRST_META_TYPE || code > LAST_META_TYPE)
+}
+
+const FIRST_META_TYPE = 128
+const LAST_META_TYPE = 255
 
 /** A message that answers the question, or why it does not: thrown as a `TransferFailure`. */
 function readMessage(octets: Buffer, zone: DomainName, id: number, type: string): Message {

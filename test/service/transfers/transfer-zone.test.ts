@@ -143,6 +143,11 @@ describe('a hostile master', () => {
     ['that never comes to the last SOA', closing([soa(), host]), 'unreachable'],
     ['that never comes to it and stays', giving([soa(), host]), 'timeout'],
     ['whose records are of another class', giving([soa(), { ...host, class: 3 }, soa()]), 'malformed'],
+    ...['TYPE0', 'TYPE41', 'TYPE128', 'TYPE250', 'TYPE255'].map((type): [string, Script, string] => [
+      `whose records are of ${type}`,
+      giving([soa(), record('example.test.', type, '\\# 0'), soa()]),
+      'malformed',
+    ]),
     ['whose names are compressed in a circle', pointingTo(12 + 18), 'malformed'],
     ['whose names are compressed forwards', pointingTo(0x3000), 'malformed'],
     ['that sends noise', (_, socket) => void socket.write(frame(Buffer.alloc(400, 0xa5))), 'malformed'],
