@@ -265,8 +265,11 @@ describe('update', () => {
   })
 
   test('takes back the whole domain as it was read', async () => {
-    const domain = await create({ tags: ['one'] })
-    expect(await client.ok('PUT', `/domains/${domain.id}`, domain)).toEqual(domain)
+    const settings = { tags: ['Two', 'one'], soa_email: "o'x@bücher.example", ttl_sec: 301, status: 'disabled', axfr_ips: ['2001:DB8::1'] }
+    const slave = { type: 'slave', domain: freshName(), master_ips: ['192.0.2.53'] }
+    for (const domain of [await create(settings), await client.ok('POST', '/domains', slave)]) {
+      expect(await client.ok('PUT', `/domains/${domain.id}`, domain)).toEqual(domain)
+    }
   })
 
   test('renames, and records keep their names', async () => {

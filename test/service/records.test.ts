@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { startForTest } from './harness.ts'
+import { inParallel, startForTest } from './harness.ts'
 
 let now = Date.parse('2026-03-01T10:00:00Z')
 const { client } = await startForTest({ clock: () => now })
@@ -323,6 +323,30 @@ describe('exclusive records', () => {
     expect(await client.refused('PUT', `${records}/${alias.id}`, { name: 'y' })).toEqual(CONFLICT)
     expect((await client.ok('PUT', `${records}/${alias.id}`, { name: 'z' })).name).toBe('z')
     expect((await client.ok('PUT', `${records}/${address.id}`, { name: 'x' })).name).toBe('x')
+  })
+
+  test('of many creates of one CNAME at once, and of others beside it, those stand that may', async () => {
+    const records = await freshRecords()
+    const bodies = [
+      cname,
+      { type: 'TXT', name: 'x', target: 'text' },
+      { type: 'MX', name: 'm', target: '' },
+      { type: 'MX', name: 'm', target: 'a.b' },
+    ]
+    const answers = await inParallel(48, 24, (index) => client.call('POST', records, bodies[index % bodies.length]))
+    expect(answers.every(({ status }) => status === 200 || status === 400)).toBe(true)
+    const types = (await client.ok('GET', records)).data.map(({ type, target }: { type: string; target: string }) => `${type} ${target}`)
+    const [aliases, texts, nulls, mails] = ['CNAME a.example.net', 'TXT text', 'MX ', 'MX a.b'].map(
+      (wanted) => types.filter((type: string) => type === wanted).length,
+    ) as [number, number, number, number]
+    expect([
+      [1, 0],
+      [0, 12],
+    ]).toContainEqual([aliases, texts])
+    expect([
+      [1, 0],
+      [0, 12],
+    ]).toContainEqual([nulls, mails])
   })
 
   const NULL_STANDS: Faults = [['type', 'Cannot add a new MX record for a domain that already advertises a null MX record.']]
