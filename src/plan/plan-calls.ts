@@ -4,8 +4,9 @@
  * The fewest calls without a thought for room (`least-calls.ts`) are as good as any where some order of them needs no more room than there is:
  * `schedule-in-room.ts` looks for one. Where it finds none that interrupts nothing, other calls may do. Few records are searched exactly, with the
  * limit among what makes a state safe: what is found is the least, and where nothing is found nothing is, so that an interruption is not to be
- * avoided. For many, calls are exchanged or split as the order comes to need room, and all are scheduled anew greedily where that interrupts
- * something; whether fewer calls would do is then not proved, unless there are as few as without the limit.
+ * avoided. For many, calls are exchanged or split as the order comes to need room (`schedule-in-room.ts`), done in groups that are searched one after
+ * another (`schedule-in-turn.ts`), or scheduled anew greedily, and what interrupts least in the fewest calls is taken; whether fewer would do is then
+ * not proved, unless there are as few as without the limit.
  *
  * The limit never costs a call by itself: what goes is accepted at any time, so that all deletes may go first. It does only where that would interrupt
  * something. So where calls come before continuity the number is that without the limit.
@@ -15,12 +16,13 @@ import { closableGaps } from './closable-gaps.ts'
 import { analyseContinuity, type Continuity } from './continuity.ts'
 import type { ZoneDifference } from './diff-zone.ts'
 import { explainSplits } from './explain-splits.ts'
-import { inReadingOrder, type LeastCalls, leastCalls, lowerBound, type Preference, safetyOf } from './least-calls.ts'
+import { comesOf, goesOf, inReadingOrder, type LeastCalls, leastCalls, lowerBound, type Preference, safetyOf } from './least-calls.ts'
 import { type OrderEdges, orderEdges } from './order-edges.ts'
 import type { Call } from './pair-records.ts'
 import { MAX_EXACT, scheduleExactly } from './schedule-exactly.ts'
 import { scheduleGreedily } from './schedule-greedily.ts'
-import { type Means, type RoomSchedule, scheduleInRoom } from './schedule-in-room.ts'
+import { type Means, type RoomSchedule, type RoomTask, scheduleInRoom } from './schedule-in-room.ts'
+import { scheduleInTurn } from './schedule-in-turn.ts'
 import { zoneState } from './zone-state.ts'
 
 export interface PlannedCalls extends CallOrder {
@@ -69,11 +71,23 @@ function best(task: Task, prefer: Preference): Candidate {
     if (way !== null) return anew(task, way, () => true)
   }
   const asFew = ({ splits }: { splits: number }): boolean => least.proved && splits === least.splits
-  const changed = anew(task, inRoom(least, task, prefer === 'calls' ? 'pairs' : 'splits', WITHOUT_COURTESY).way, asFew)
-  if (prefer === 'calls' || changed.interruptions <= least.edges.unavoidable) return better(plain, changed)
-  const state = zoneState(difference, continuity, headroom)
-  const greedy = anew(task, scheduleGreedily(difference.removed, difference.added, state, safetyOf(state, prefer)), asFew)
-  return better(better(plain, changed), greedy)
+  const found = [plain, anew(task, inRoom(least, task, prefer === 'calls' ? 'pairs' : 'splits', WITHOUT_COURTESY).way, asFew)]
+  if (prefer === 'calls') return found.reduce(better)
+  const gaps = orderCalls(least.calls, least.edges, Number.POSITIVE_INFINITY, null).interruptions
+  const isAsGood = ({ interruptions, splits }: Candidate): boolean => interruptions <= gaps && splits <= least.splits
+  const room = roomTask(least, task, WITHOUT_COURTESY)
+  const others = [() => scheduleInTurn(room, 'kept'), () => anewGreedily(room), () => scheduleInTurn(room, 'given up')]
+  for (const schedule of others) {
+    if (found.some(isAsGood)) break
+    const way = schedule()
+    if (way !== null) found.push(anew(task, way, asFew))
+  }
+  return found.reduce(better)
+}
+
+function anewGreedily({ calls, start }: RoomTask): readonly Call[] {
+  const state = start()
+  return scheduleGreedily(goesOf(calls), comesOf(calls), state, safetyOf(state, 'continuity'))
 }
 
 /** The fewest calls without a thought for room; those that close gaps where they do. */
@@ -95,13 +109,16 @@ function orderInRoom(least: LeastCalls, task: Task): RoomSchedule {
   return polite.forced === 0 ? polite : inRoom(least, task, 'order', WITHOUT_COURTESY)
 }
 
-function inRoom({ calls, edges }: LeastCalls, { difference, continuity, headroom }: Task, means: Means, layers: Layers): RoomSchedule {
+const inRoom = (least: LeastCalls, task: Task, means: Means, layers: Layers): RoomSchedule =>
+  scheduleInRoom({ ...roomTask(least, task, layers), means })
+
+function roomTask({ calls, edges }: LeastCalls, { difference, continuity, headroom }: Task, layers: Layers): RoomTask {
   const waitsFor = withoutCircles(
     edges.hard,
     layers.map((layer) => edges[layer]),
   )
   const start = () => zoneState(difference, continuity, headroom)
-  return scheduleInRoom({ calls, waitsFor, headroom, means, start, isSafe: (state, move) => safetyOf(state, 'continuity').isSafe(move) })
+  return { calls, waitsFor, headroom, means: 'order', start, isSafe: (state, move) => safetyOf(state, 'continuity').isSafe(move) }
 }
 
 function candidateOf(least: LeastCalls, headroom: number, within: readonly Call[] | null): Candidate {

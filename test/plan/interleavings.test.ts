@@ -137,6 +137,32 @@ const sideBySide = (parts: readonly { zone: ZoneCase }[]): ZoneCase => ({
   limit: null,
 })
 
+/** A full zone of which a sequence without a gap is known, at names of its own. */
+function fullPart(random: Random, part: number): ZoneCase {
+  for (;;) {
+    const zone = random.chance(0.7) ? tightCase(random, 0) : limited(random.chance(0.5) ? tradingCase(random) : movingCase(random), random)
+    if (!isSound(zone) || differing(zone) > 10 || zone.existing.some((line) => line.startsWith('theirs'))) continue
+    if (leastCallsByForce(stagesOfCase(zone), ORIGIN, zone.limit).continuous === null) continue
+    const below = (line: string): string => {
+      const words = line.split(' ').map((word) => (word === '@' ? `z${part}` : /^([a-hw]|d\.a)$/.test(word) ? `${word}.z${part}` : word))
+      return words.join(' ')
+    }
+    return { ...zone, existing: zone.existing.map(below), desired: zone.desired.map(below) }
+  }
+}
+
+/** The records that the parts need at most where they are done in turn, those that lose records first. */
+function roomInTurn(parts: readonly ZoneCase[]): number {
+  let present = parts.reduce((sum, { existing }) => sum + existing.length, 0)
+  let most = present
+  const growth = ({ existing, desired }: ZoneCase): number => desired.length - existing.length
+  for (const part of parts.toSorted((a, b) => growth(a) - growth(b))) {
+    most = Math.max(most, present - part.existing.length + (part.limit ?? 0))
+    present += growth(part)
+  }
+  return most
+}
+
 describe('zones of 50 to 300 records', () => {
   it('small changes side by side: no gap where none has one, and no more calls than all of them', () => {
     const random = seededRandom(5)
@@ -159,6 +185,18 @@ describe('zones of 50 to 300 records', () => {
         if (faultOfParts(fewer) !== null) parts = fewer
       }
       expect.fail(`${faultOfParts(parts)}\n${showPlanned(sideBySide(parts))}`)
+    }
+  }, 600_000)
+
+  it('full zones side by side: no gap where each has an order without one in its own room', () => {
+    const random = seededRandom(6)
+    for (let round = rounds(150); round > 0; round -= 1) {
+      const parts = Array.from({ length: 2 + random.below(random.pick([3, 20])) }, (_, part) => fullPart(random, part))
+      const zone = { ...sideBySide(parts.map((part) => ({ zone: part }))), limit: roomInTurn(parts) }
+      expect(
+        attempt(() => faultOf(zone, true, 'continuity', 1)),
+        showPlanned(zone),
+      ).toBeNull()
     }
   }, 600_000)
 
