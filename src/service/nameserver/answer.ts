@@ -138,18 +138,21 @@ const wildcardOf = (zone: ZoneData, encloser: ZoneNode): ZoneNode | undefined =>
   zone.nodes.get(encloser.name === ROOT ? ('*.' as DomainName) : (`*.${encloser.name}` as DomainName))
 
 function answerFromNode(answer: Answer, zone: ZoneData, node: ZoneNode, name: DomainName, code: number): DomainName | null {
-  const rrset = code === TYPE_ANY ? node.rrsets[0] : node.rrsets.find((candidate) => candidate.code === code)
-  if (rrset) {
-    // One RRset is answer enough to ANY (RFC 8482 section 4.1).
+  const found = rrsetsFor(node, code)
+  for (const rrset of found) {
     answer.answers.push({ name, rrset })
     addHosts(answer.additionals, zone, rrset, (host) => host.cover === null)
-    return null
   }
+  if (found.length > 0) return null
   const alias = findRrset(node, 'CNAME')
   if (!alias) return deny(answer, zone)
   answer.answers.push({ name, rrset: alias })
   return targetName(alias.type, alias.data[0] ?? '')
 }
+
+/** One RRset is answer enough to ANY (RFC 8482 section 4.1). Of a type there is one, but of RRSIG one for each type signed. */
+const rrsetsFor = (node: ZoneNode, code: number): readonly Rrset[] =>
+  code === TYPE_ANY ? node.rrsets.slice(0, 1) : node.rrsets.filter((rrset) => rrset.code === code)
 
 /** No data of the type, or no such name: the SOA tells how long to believe it (RFC 2308 section 3). */
 function deny(answer: Answer, zone: ZoneData): null {

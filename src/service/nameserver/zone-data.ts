@@ -79,13 +79,19 @@ function addNode(nodes: Map<DomainName, ZoneNode>, name: DomainName): ZoneNode {
 
 function addRecord(node: ZoneNode, record: ServedRecord, code: number): void {
   const { ttl } = record
-  const rrset = findRrset(node, record.type)
+  const rrset = record.type === 'RRSIG' ? findSignatures(node, record.data) : findRrset(node, record.type)
   if (!rrset) {
     node.rrsets.push({ type: record.type, code, ttl, data: [record.data], octets: null })
     return
   }
   rrset.data.push(record.data)
   if (ttl < rrset.ttl) rrset.ttl = ttl
+}
+
+/** Signatures of one RRset have its TTL; those of others at the name have nothing to do with them (RFC 4034 section 3). */
+function findSignatures(node: ZoneNode, data: string): Rrset | undefined {
+  const covered = data.slice(0, data.indexOf(' ') + 1)
+  return node.rrsets.find(({ type, data: [first] }) => type === 'RRSIG' && first?.startsWith(covered))
 }
 
 function addEmptyNonTerminals(nodes: Map<DomainName, ZoneNode>, apex: ZoneNode): void {

@@ -78,6 +78,14 @@ describe('a zone', () => {
     expect([...data.nodes.keys()]).toEqual(['z.test.'])
   })
 
+  test('that is signed keeps the TTL of each signature', () => {
+    const signature = (type: string) => `${type} 13 2 60 20300101000000 20250101000000 1 z.test. AAAA`
+    const lines = ['z.test. 90 MX 1 .', `z.test. 90 RRSIG ${signature('MX')}`, `z.test. 30 RRSIG ${signature('TXT')}`, 'z.test. 30 TXT "x"']
+    const data = build(lines.join('\n'))
+    const { answers } = answerQuestion(new Map([[zone, data]]), zone, wireTypeCode('RRSIG'))
+    expect(text(answers)).toEqual([`z.test. 90 RRSIG ${signature('MX')}`, `z.test. 30 RRSIG ${signature('TXT')}`])
+  })
+
   test('without one SOA at its apex is refused', () => {
     expect(() => buildZoneData(zone, 1, [])).toThrow(RangeError)
     expect(() => build('z.test. 60 SOA . . 2 2 3 4 5')).toThrow(RangeError)
