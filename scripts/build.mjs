@@ -12,7 +12,19 @@ import { build } from 'esbuild'
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 
 /** Native, or looked up by name at run time (pino starts worker threads from files). */
-const EXTERNAL = ['fastify', '@fastify/*', 'kysely', 'libsql', '@libsql/*', 'pg', 'pg-native', 'pino', 'pino-*', 'prom-client', 'thread-stream']
+const EXTERNAL = [
+  'fastify',
+  '@fastify/*',
+  'kysely',
+  'libsql',
+  '@libsql/*',
+  'pg',
+  'pg-native',
+  'pino',
+  'pino-*',
+  'prom-client',
+  'thread-stream',
+]
 
 /** Gives bundled CommonJS packages the `require` they expect for Node's own modules. */
 const REQUIRE = `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`
