@@ -3,7 +3,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseZoneFile } from '../../src/formats/zone-file/parse-zone-file.ts'
+import type { DomainName } from '../../src/model/domain-name.ts'
 import { parseDomainName } from '../../src/model/domain-name.ts'
+import { serialNumber } from '../../src/model/serial-number.ts'
+import { answerQuestion } from '../../src/service/nameserver/answer.ts'
+import { writeResponse } from '../../src/service/nameserver/write-response.ts'
+import { buildZoneData } from '../../src/service/nameserver/zone-data.ts'
+import { renderZone } from '../../src/service/zone/render-zone.ts'
 import { startForTest, temporaryDirectory } from './harness.ts'
 
 let now = Date.parse('2026-03-01T10:00:00Z')
@@ -92,6 +98,48 @@ describe('the rendered zone', () => {
     await client.ok('DELETE', `/domains/${id}/records/${record.id}`)
     await service.flush()
     expect((await client.ok('GET', `/domains/${id}`)).errors).toBe('')
+  })
+
+  test('leaves out what would make an RRset larger than a DNS message, whose records alone are not', async () => {
+    const { id } = await create('many.example')
+    await addRecord(id, { type: 'TXT', name: 'two', target: 'x'.repeat(40_000) })
+    const second = await addRecord(id, { type: 'TXT', name: 'two', target: 'y'.repeat(40_000) })
+    await addRecord(id, { type: 'TXT', name: 'two', target: 'z'.repeat(20_000) })
+    const lines = await zoneFile(id)
+    expect(lines.slice(5).map((line) => line.slice(0, 12))).toEqual(['two\t\tTXT\t"xx', '; left out: ', 'two\t\tTXT\t"zz'])
+    expect((await client.ok('GET', `/domains/${id}`)).errors).toBe(
+      `two TXT [${second.id}]: 40157 octets of data; a DNS message can carry 25309 beside the others of its name and type`,
+    )
+  })
+
+  test('has as many addresses at one name as fit into a message', () => {
+    const source = {
+      id: 1,
+      domain: 'many.example',
+      type: 'master',
+      status: 'active',
+      soa_email: 'h@example.com',
+      revision: 1,
+      settled: 0,
+    } as const
+    const times = { expire_sec: 0, refresh_sec: 0, retry_sec: 0, ttl_sec: 0 }
+    const stored = Array.from({ length: 12_000 }, (_, i) => {
+      const target = i % 2 === 0 ? `10.1.${(i >> 1) >> 8}.${(i >> 1) & 255}` : `2001:db8::${i.toString(16)}`
+      const numbers = { priority: 0, weight: 0, port: 0, ttl_sec: 0 }
+      return { id: i + 1, type: i % 2 === 0 ? ('A' as const) : ('AAAA' as const), name: 'x', target, tag: null, ...numbers }
+    })
+    const { records, omitted } = renderZone({ ...source, ...times }, stored, [], serialNumber(1))
+    const count = (type: string): number => records.filter((one) => one.type === type).length
+    // 65,535 octets without 27 of header, question and OPT and 16 of the name.
+    expect([count('A'), count('AAAA')]).toEqual([Math.floor(65_492 / 16), Math.floor(65_492 / 28)])
+    expect(omitted).toHaveLength(12_000 - count('A') - count('AAAA'))
+    const zone = buildZoneData('many.example.' as DomainName, 1, records)
+    const query = { header: { id: 1, flags: 0 }, name: 'x.many.example.' as DomainName, class: 1, edns: null }
+    for (const code of [1, 28]) {
+      const question = Buffer.from(`\x01x\x04many\x07example\0\0${String.fromCharCode(code)}\0\x01`, 'latin1')
+      const answer = answerQuestion(new Map([[zone.name, zone]]), query.name, code)
+      expect(writeResponse({ ...query, code, question }, answer, 65_535 - 11).readUInt16BE(2) & 0x0200).toBe(0)
+    }
   })
 
   const checkzone = spawnSync('named-checkzone', ['-v']).error === undefined

@@ -47,18 +47,19 @@ export function renderZone(
   }
   const seen = new Set(nsNames.map((data) => `@ NS ${data}`))
   const omitted: string[] = []
+  const sizeProblem = createSizeCheck()
   for (const record of stored) {
     const owner = record.name === '' ? '@' : record.name
     const ownerName = (record.name === '' ? name : `${record.name}.${name}`) as DomainName
     const rdata = recordRdata(record)
+    const key = rdata.ok ? `${owner} ${record.type} ${rdata.value}` : ''
+    if (seen.has(key)) continue
     const problem = rdata.ok ? sizeProblem(ownerName, record.type, rdata.value) : rdata.message
     if (!rdata.ok || problem !== null) {
       omitted.push(`${owner} ${record.type} [${record.id}]: ${problem}`)
       lines.push(`; left out: ${omitted[omitted.length - 1]}`)
       continue
     }
-    const key = `${owner} ${record.type} ${rdata.value}`
-    if (seen.has(key)) continue
     seen.add(key)
     records.push({ name: ownerName, type: record.type, ttl: (record.ttl_sec || ttl) as Ttl, data: rdata.value })
     lines.push(`${owner}\t${record.ttl_sec || ''}\t${record.type}\t${rdata.value}`)
@@ -76,7 +77,7 @@ export function withSerial(zone: RenderedZone, serial: SerialNumber): RenderedZo
 }
 
 /** To be raised with every change of what is made of the same domain and records: stored zones are rendered anew then. */
-export const RENDERING_VERSION = 1
+export const RENDERING_VERSION = 2
 
 /** Where the SOA record stands among the lines. */
 const SOA_LINE = 2
@@ -101,17 +102,46 @@ function mailboxName(email: string): DomainName {
 /** Octets of a DNS message over TCP: its length is a number of 16 bits (RFC 1035 section 4.2.2). */
 const MAX_MESSAGE = 65535
 
-/** Octets of a message that carries one record, beside owner and rdata: header, question, record and OPT without names (RFC 6891). */
-const OVERHEAD = 12 + 4 + 12 + 11
+/** Octets of a message with an answer, beside the owner in its question and the records: header, question and OPT (RFC 6891). */
+const OVERHEAD = 12 + 4 + 11
 
-/** Why no message could carry the record; null where one can. Only text is ever that long. */
-function sizeProblem(owner: DomainName, type: string, data: string): string | null {
-  if (data.length + nameOctets(owner) + OVERHEAD <= MAX_MESSAGE) return null
-  if (type !== 'TXT') return null
-  const octets = rdataFields(data).reduce((sum, string) => sum + 1 + textOctets(string), 0)
-  const most = MAX_MESSAGE - OVERHEAD - nameOctets(owner)
-  return octets > most ? `${octets} octets of data; a DNS message can carry ${most}` : null
+/** Octets of a record beside its data: the owner as a pointer to the question, type, class, TTL and length. */
+const RECORD_OVERHEAD = 2 + 10
+
+/**
+ * Counts the octets of each RRset and tells why no message could carry it with the record; null where one can. An RRset that does not fit
+ * could never be answered, and makes other name servers refuse the zone. Names in data count in full: no server has to compress them.
+ */
+function createSizeCheck(): (owner: DomainName, type: string, data: string) => string | null {
+  const sizes = new Map<string, number>()
+  return (owner, type, data) => {
+    const key = `${owner} ${type}`
+    const octets = dataOctets(type, data)
+    const others = sizes.get(key) ?? 0
+    const most = MAX_MESSAGE - OVERHEAD - nameOctets(owner) - RECORD_OVERHEAD - others
+    if (octets <= most) {
+      sizes.set(key, others + RECORD_OVERHEAD + octets)
+      return null
+    }
+    const beside = others === 0 ? '' : ' beside the others of its name and type'
+    return `${octets} octets of data; a DNS message can carry ${Math.max(0, most)}${beside}`
+  }
 }
+
+/** Octets of rdata, or for types with names and numbers a few more than it can have. */
+function dataOctets(type: string, data: string): number {
+  if (type === 'A') return 4
+  if (type === 'AAAA') return 16
+  if (type !== 'TXT') return data.length + NUMBERS_OCTETS
+  if (data.length <= SHORT_TEXT && !data.includes('\\')) return data.length - 1
+  return rdataFields(data).reduce((sum, string) => sum + 1 + textOctets(string), 0)
+}
+
+/** What numbers can have more as octets than as text: those of SRV. */
+const NUMBERS_OCTETS = 4
+
+/** Characters of one string with its quotes. */
+const SHORT_TEXT = 257
 
 /** Octets of a quoted string: every escape stands for one. */
 const textOctets = (quoted: string): number => quoted.replace(/\\(?:[0-9]{3}|.)/g, '.').length - 2

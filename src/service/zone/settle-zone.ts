@@ -54,7 +54,7 @@ export async function settleZone({ database, clock }: SettleOptions, id: number)
 
 async function store(connection: Connection, source: ZoneSource, rendered: RenderedZone, year: number): Promise<StoredZone | null> {
   const { id, domain } = source
-  if (!(await settleDomain(connection, source, rendered.omitted.join('\n')))) return null
+  if (!(await settleDomain(connection, source, errorsText(rendered.omitted)))) return null
   const existing = await findZoneFile(connection, id)
   const given = await holdServedName(connection, domain, id)
   if (existing !== null && existing.serial === given && isSame(rendered, existing)) {
@@ -65,6 +65,14 @@ async function store(connection: Connection, source: ZoneSource, rendered: Rende
   await saveZoneFile(connection, id, { serial: zone.serial, text: zone.lines.join('\n') })
   await serveZone(connection, domain, id, zone.serial)
   return { ...zone, id }
+}
+
+/** Records left out that are told one by one; the zone file tells all. */
+const TOLD = 50
+
+const errorsText = (omitted: readonly string[]): string => {
+  const others = omitted.length - TOLD
+  return [...omitted.slice(0, TOLD), ...(others > 0 ? [`and ${others} more, which the zone file names`] : [])].join('\n')
 }
 
 /** Only what the zone says decides whether it gets a serial: what is the same under the serial it has keeps that. */
