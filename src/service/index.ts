@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import type { DomainName } from '../model/domain-name.ts'
 import { parseDomainName } from '../model/domain-name.ts'
-import { type Certificate, createHttpApp, MIN_TLS } from './api/http-app.ts'
+import { type Certificate, checkCertificate, createHttpApp, MIN_TLS } from './api/http-app.ts'
 import { PARTS } from './api/parts.ts'
 import { createRateLimiter, DEFAULT_RATE_LIMITS, type RateLimits } from './api/rate-limit.ts'
 import type { Limits } from './api/route.ts'
@@ -51,6 +51,8 @@ export interface ServiceOptions {
   /** What the name server bears. */
   readonly nameServerLimits?: Partial<NameServerLimits>
   readonly limits?: Partial<Limits>
+  /** HTTP connections at most; what comes beyond is closed at once. */
+  readonly maxConnections?: number
   /** How many requests one caller may make; unless given, only requests with invalid tokens are limited. */
   readonly rateLimits?: Partial<RateLimits>
   /** For HTTP over TLS; null for HTTP without it. */
@@ -164,6 +166,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const limiter = createRateLimiter({ ...DEFAULT_RATE_LIMITS, ...options.rateLimits }, clock)
     const service = { database, now, limits, limiter, zoneChanged: renderer.changed, nsNames, transfers }
     const app = await createHttpApp({ service, parts: PARTS, tls: options.tls ?? null, log, metrics, onError })
+    app.server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS
     stops.push(() => closeApp(app))
     const baseUrl = options.listen === null ? '' : `${await app.listen(options.listen)}/v4`
     // Last, since a token made here can be told only once: a start that fails must not have made one, nor one that nobody can use it with.
@@ -204,6 +207,9 @@ function logNotified(log: Log, outcome: NotifyOutcome): void {
   else log.warn(outcome, outcome.rcode === null ? 'secondary does not answer NOTIFY' : 'secondary refuses NOTIFY')
 }
 
+/** HTTP connections at most: they must leave memory and descriptors to the database, the name server and `/healthz`. */
+const MAX_CONNECTIONS = 10_000
+
 /** Milliseconds that requests under way have to end when the service stops. */
 const GRACE = 10_000
 
@@ -218,6 +224,7 @@ async function closeApp(app: FastifyInstance): Promise<void> {
 
 function useCertificate(app: FastifyInstance, certificate: Certificate): void {
   if (!(app.server instanceof TlsServer)) throw new RangeError('the service speaks HTTP without TLS')
+  checkCertificate(certificate)
   app.server.setSecureContext({ ...certificate, minVersion: MIN_TLS })
 }
 

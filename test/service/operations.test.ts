@@ -152,6 +152,7 @@ describeWithTools(['openssl'], 'TLS', () => {
     const port = Number(new URL(service.baseUrl).port)
     expect(await nameShown(port)).toBe('first.example')
     expect(() => service.useCertificate({ cert: 'nonsense', key: first.key })).toThrow()
+    expect(() => service.useCertificate({ ...first, cert: '' })).toThrow('the certificate is empty')
     expect(await nameShown(port)).toBe('first.example')
     service.useCertificate(second)
     expect(await nameShown(port)).toBe('second.example')

@@ -1,6 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { createConnection, createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
@@ -187,5 +188,22 @@ describe('the name server', () => {
       const { stdout: text } = await run('dig', [`@${host}`, '-p', String(port), '+short', 'again.example', 'TXT'])
       expect([id, text.trim()]).toEqual([expect.any(Number), '"again"'])
     })
+  })
+})
+
+test('connections beyond the most are closed, and the others served', async () => {
+  await during({ maxConnections: 3 }, async (client, service) => {
+    const { hostname, port } = new URL(service.baseUrl)
+    const connections = await Promise.all(
+      [1, 2, 3, 4, 5].map(async () => {
+        const socket = createConnection(Number(port), hostname)
+        socket.on('error', () => undefined)
+        await once(socket, 'connect')
+        return socket
+      }),
+    )
+    await expect.poll(() => connections.filter(({ readyState }) => readyState === 'closed').length).toBeGreaterThanOrEqual(2)
+    for (const connection of connections) connection.destroy()
+    await expect.poll(async () => (await client.call('GET', '/profile').catch(() => null))?.status).toBe(200)
   })
 })

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Address, Certificate, LogLevel, RunningService, Seed } from '../../service/index.ts'
 import type { CommonOptions } from '../common-options.ts'
@@ -94,9 +94,19 @@ function readCertificate(io: CliIo, console: Console, { tlsCert, tlsKey }: Serve
   }
 }
 
+/** Also of a pipe, as a secret store may give one; never more than the most, for a device has no end. */
 function readPem(file: string): string {
-  if (statSync(file).size > MAX_PEM) throw new RangeError(`${file} is larger than ${MAX_PEM} octets`)
-  return readFileSync(file, 'utf8')
+  const descriptor = openSync(file, 'r')
+  try {
+    const octets = Buffer.alloc(MAX_PEM + 1)
+    let length = 0
+    for (let read = -1; read !== 0 && length <= MAX_PEM; length += read)
+      read = readSync(descriptor, octets, length, octets.length - length, null)
+    if (length > MAX_PEM) throw new RangeError(`${file} is larger than ${MAX_PEM} octets`)
+    return octets.toString('utf8', 0, length)
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 /** SIGHUP reads the certificate anew, as its renewal asks for. The function given back ends that. */

@@ -84,8 +84,10 @@ export async function createHttpApp({ service, parts, tls, log, metrics, onError
 }
 
 /** Throws a `RangeError` unless TLS can be spoken with it. */
-function checkCertificate(tls: Certificate | null): void {
+export function checkCertificate(tls: Certificate | null): void {
   if (tls === null) return
+  // TLS would be spoken with neither, and with nobody.
+  if (tls.cert === '' || tls.key === '') throw new RangeError(`the ${tls.cert === '' ? 'certificate' : 'key of the certificate'} is empty`)
   try {
     createSecureContext(tls)
   } catch (error) {
