@@ -163,12 +163,12 @@ describe('a NOTIFY sent', () => {
   test('comes from the address of the name server, and from another port each time there was nothing to say', async () => {
     const secondary = await startSecondary(accept, '127.0.0.1')
     const { server, outcomes } = await startPrimary(secondary.port, { host: '127.0.0.7' })
-    for (let serial = 1; serial <= 3; serial += 1) {
+    for (let serial = 1; serial <= 2; serial += 1) {
       server.setZone(zone(serial))
       await until(() => outcomes.length === serial)
       await sleep(600)
     }
-    expect(secondary.received.map(({ peer }) => peer.address)).toEqual(['127.0.0.7', '127.0.0.7', '127.0.0.7'])
+    expect(secondary.received.map(({ peer }) => peer.address)).toEqual(['127.0.0.7', '127.0.0.7'])
     expect(new Set(secondary.received.map(({ peer }) => peer.port)).size).toBeGreaterThan(1)
   })
 
@@ -234,7 +234,6 @@ describe('it is sent', () => {
   test.each(['0.0.0.0', '::', '224.0.0.1', 'ff02::1', '255.255.255.255'])('not to %s, which is no host', async (address) => {
     const { server, outcomes } = await startPrimary(9)
     server.setZone(zone(7, [address]))
-    await sleep(20)
     // An errand that cannot be sent would still end.
     await sleep(400)
     expect(outcomes).toEqual([])
