@@ -1,0 +1,67 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { encode } from 'dns-packet'
+import { expect, onTestFinished, test } from 'vitest'
+import { startProgram } from '../support/built-program.ts'
+import { cli } from '../support/cli.ts'
+import { freePort } from '../support/free-port.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+const QUERIES = 300
+
+/** How many of as many equal questions are answered whole. */
+async function answeredOf(port: number): Promise<number> {
+  const socket = createSocket('udp4')
+  socket.connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  let whole = 0
+  socket.on('message', (answer) => {
+    if ((answer.readUInt16BE(2) & 0x0200) === 0) whole += 1
+  })
+  for (let id = 0; id < QUERIES; id += 1) socket.send(encode({ type: 'query', id, questions: [{ type: 'A', name: 'example.org' }] }))
+  await sleep(500)
+  socket.close()
+  return whole
+}
+
+test.each([
+  [['--dns-rate-limit', 'off', '--rate-limit', 'off'], QUERIES, QUERIES],
+  [['--dns-rate-limit', '10'], 10, 30],
+  [[], 200, QUERIES],
+])('serve %j limits equal answers over UDP', async (options, least, most) => {
+  const args = ['serve', '--listen', '127.0.0.1:0', '--dns', '127.0.0.1:0', ...options]
+  const run = await startProgram(args, { cwd: temporaryDirectory(), env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: 'bootstrap' } })
+  onTestFinished(() => run.kill('SIGKILL'))
+  await run.until('listening')
+  const { http, dns } = JSON.parse(run.stdout())
+  const answered = await answeredOf(Number(dns.split(':')[1]))
+  expect(answered).toBeGreaterThanOrEqual(least)
+  expect(answered).toBeLessThanOrEqual(most)
+  const profile = await fetch(`${http}/profile`, { headers: { authorization: 'Bearer bootstrap' } })
+  expect(profile.status).toBe(200)
+})
+
+test('serve --peer-port is where NOTIFY goes', async () => {
+  const peerPort = await freePort()
+  const socket = createSocket('udp4').bind(peerPort, '127.0.0.2')
+  onTestFinished(() => void socket.close())
+  const notified = once(socket, 'message', { signal: AbortSignal.timeout(10_000) })
+  const args = ['serve', '--listen', '127.0.0.1:0', '--dns', '127.0.0.1:0', '--peer-port', String(peerPort)]
+  const run = await startProgram(args, { cwd: temporaryDirectory(), env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: 'bootstrap' } })
+  onTestFinished(() => run.kill('SIGKILL'))
+  await run.until('listening')
+  const { http } = JSON.parse(run.stdout())
+  const body = JSON.stringify({ domain: 'example.com', type: 'master', soa_email: 'a@example.com', axfr_ips: ['127.0.0.2'] })
+  const headers = { authorization: 'Bearer bootstrap', 'content-type': 'application/json' }
+  expect((await fetch(`${http}/domains`, { method: 'POST', headers, body })).status).toBe(200)
+  const [octets] = (await notified) as [Buffer]
+  // Opcode NOTIFY and AA.
+  expect(octets.readUInt16BE(2)).toBe(0x2400)
+})
+
+test.each(['0', '65536', '-1', '5.3', 'dns', ''])('--peer-port %j is a mistake', async (value) => {
+  const { status, stderr } = await cli(['serve', '--peer-port', value], { cwd: temporaryDirectory() })
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/^error\[usage\] .*It is a port from 1 to 65535\.\n$/)
+})
