@@ -42,6 +42,9 @@ export interface LeastCalls {
   readonly proved: boolean
 }
 
+/** Times that knots are looked for again among calls paired anew. */
+const MAX_ROUNDS = 4
+
 /** With `gaps` to be closed, records are also paired anew where that may close them; whether it has is seen when the calls are ordered. */
 export function leastCalls(
   difference: ZoneDifference,
@@ -59,12 +62,12 @@ export function leastCalls(
   let knot = [...knotted(calls, edges), ...(gaps === 'close' ? closableGaps(calls, edges, difference, continuity) : [])]
   let proved = true
   const inKnots = new Set<ResourceRecord>()
-  while (knot.length > 0) {
+  for (let round = 1; knot.length > 0; round += 1) {
     const known = inKnots.size
     for (const record of knot.flatMap(recordsOf)) inKnots.add(record)
-    // Few records in all, the same ones again, or most of them: then all at once.
+    // Few records in all, the same ones again, most of them, or ever more: then all at once.
     const total = difference.removed.length + difference.added.length
-    const together = total <= MAX_EXACT || known === inKnots.size || 2 * inKnots.size > total
+    const together = total <= MAX_EXACT || known === inKnots.size || 2 * inKnots.size > total || round === MAX_ROUNDS
     const part = together ? calls : neighbours(calls, inKnots)
     const helpers = together ? [] : helperGroups(calls, part, edges)
     const untied = untie(part, helpers, () => zoneState(difference, continuity), prefer)
