@@ -18,8 +18,8 @@ export interface Client {
 
 /** Messages that are made as they are sent. */
 export interface Transfer {
-  /** The next message; null after the last one. */
-  next(): Buffer | null
+  /** The next message; null after the last one, `broken` where it cannot be made: the connection ends, lest what was sent pass for the zone. */
+  next(): Buffer | null | 'broken'
   /** To be called when no more are wanted, or there are no more. */
   end(): void
 }

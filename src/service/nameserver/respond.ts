@@ -57,7 +57,8 @@ const reply = (message: Reply['message'], about: string, keep: Reply['keep'] = n
 function answerQuery(served: Served, query: Query, client: Client): Reply {
   const limit = client.transport === 'tcp' ? MAX_MESSAGE_OCTETS : udpLimit(query)
   if (query.code === META_TYPE.AXFR || query.code === META_TYPE.IXFR) {
-    return reply(answerTransfer(query, client, limit, served.transferZone, served.slots), 'transfer')
+    const transfer = answerTransfer(query, client, limit, served.transferZone, served.slots)
+    return reply(Buffer.isBuffer(transfer) ? transfer : guarded(transfer, served.onError), 'transfer')
   }
   const rcode = refusalOf(query)
   if (rcode !== null) return reply(writeBare(query, rcode), `rcode ${rcode}`)
@@ -68,6 +69,19 @@ function answerQuery(served: Served, query: Query, client: Client): Reply {
   const isKept = answer.source === query.name && answer.rcode === RCODE.NOERROR
   return reply(writeResponse(query, answer, limit), `${answer.rcode} ${answer.source ?? ''}`, isKept ? answer.zones : null)
 }
+
+/** Its messages are made long after this call, where nobody else takes a fault for what it is. */
+const guarded = (transfer: Transfer, onError: (error: unknown) => void): Transfer => ({
+  ...transfer,
+  next: () => {
+    try {
+      return transfer.next()
+    } catch (error) {
+      onError(error)
+      return 'broken'
+    }
+  },
+})
 
 /** What the asker can take (RFC 6891 section 6.2.3; less than 512 counts as 512), but no more than passes without fragments. */
 function udpLimit({ edns }: Query): number {

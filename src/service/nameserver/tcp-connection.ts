@@ -68,6 +68,7 @@ export function serveConnection(
     if (transfer === null) return answerNext()
     const message = transfer.next()
     if (message === null) transfer = null
+    else if (message === 'broken') socket.destroy()
     else send(message)
     return true
   }

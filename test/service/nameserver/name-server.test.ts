@@ -4,19 +4,23 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decodeMessage } from '../../../src/formats/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
 import { CLASS, createQuery, type Message, rcodeName } from '../../../src/formats/wire/message.ts'
+import { createAxfrQuery } from '../../../src/formats/wire/transfer.ts'
 import type { DomainName } from '../../../src/model/domain-name.ts'
 import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
 import { fc } from '../../support/fast-check.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { dig, kdig, runTool } from '../../support/tools.ts'
 import { RICH_ZONES, records } from './rich-zones.ts'
+import { openTcp } from './tcp-client.ts'
 import { exchangeUdp } from './udp-client.ts'
 
+const errors: unknown[] = []
 let server: NameServer
 let port = 0
 
 beforeAll(async () => {
-  server = await startNameServer({ host: '127.0.0.1', port: 0, limits: { connections: 8, idle: 300, responsesPerSecond: 0 } })
+  const limits = { connections: 8, idle: 300, responsesPerSecond: 0 }
+  server = await startNameServer({ host: '127.0.0.1', port: 0, limits, peerPort: 1, onError: (error) => errors.push(error) })
   port = server.address.port
   for (const zone of RICH_ZONES) server.setZone(zone)
 })
@@ -109,6 +113,19 @@ test('data that cannot be written is SERVFAIL, and the server goes on', async ()
   const zone = name('bad.test.')
   server.setZone({ name: zone, serial: 1, records: records('bad.test. 60 SOA . . 1 2 3 4 5\nbad.test. 60 MX nonsense') })
   expect(rcodeName((await ask(query('bad.test.', 'MX'))).rcode)).toBe('SERVFAIL')
+  server.removeZone(zone)
+})
+
+test('a transfer of data that cannot be written is broken off, and the server goes on', async () => {
+  const zone = name('bad.test.')
+  const before = errors.length
+  const lines = ['bad.test. 60 SOA . . 1 2 3 4 5', 'bad.test. 60 MX nonsense']
+  server.setZone({ name: zone, serial: 1, records: records(lines.join('\n')), axfrIps: ['127.0.0.1'] })
+  const client = await openTcp(port)
+  client.send(createAxfrQuery(1, zone))
+  expect(await client.next()).toBeNull()
+  expect(errors).toHaveLength(before + 1)
+  expect(rcodeName((await ask(query('bad.test.', 'SOA'))).rcode)).toBe('NOERROR')
   server.removeZone(zone)
 })
 
