@@ -22,10 +22,13 @@ const NETWORK = new Set([
 
 const NO_CONNECTION = /connection terminated|timeout exceeded when trying to connect|not queryable|client was closed/i
 
-/** Whether the connection failed or the server is going down or coming up (57P01 to 57P03), rather than what was asked of it. */
+/**
+ * Whether the connection failed, the server is going down or coming up (57P01 to 57P03) or has no connection to spare (53300), rather
+ * than what was asked of it.
+ */
 export function lostConnection(error: unknown): boolean {
   const code = codeOf(error)
-  if (code.startsWith('08') || /^57P0[123]$/.test(code) || NETWORK.has(code)) return true
+  if (code.startsWith('08') || /^57P0[123]$|^53300$/.test(code) || NETWORK.has(code)) return true
   return code === '' && error instanceof Error && NO_CONNECTION.test(error.message)
 }
 

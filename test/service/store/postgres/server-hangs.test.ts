@@ -53,3 +53,20 @@ test('a service whose database hangs stops all the same', { timeout: 60_000 }, a
   server.thaw()
   expect(errors).not.toHaveLength(0)
 })
+
+test('requests wait for connections that a server does not have to spare', { timeout: 60_000 }, async () => {
+  await server.query('postgres', 'create database scarce owner guarded')
+  await server.query('postgres', 'alter role guarded connection limit 4')
+  const service = await startService({
+    dataDirectory: null,
+    database: server.url('scarce', 'guarded').replace('guarded@', 'guarded:right@'),
+    listen: LOOPBACK,
+    dns: null,
+    bootstrapToken: 'bootstrap',
+  })
+  const { client, close } = connect(service.baseUrl, 'bootstrap')
+  const answers = await Promise.all(Array.from({ length: 40 }, () => client.call('GET', '/domains')))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  await close()
+  await service.stop()
+})
