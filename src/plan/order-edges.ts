@@ -121,13 +121,7 @@ function addExclusivity(calls: readonly Call[], edges: readonly Set<number>[]): 
 }
 
 /** An RRset that is there before and after and of which no record stays or changes in place: one comes before the last goes. */
-function addContinuingSets(
-  calls: readonly Call[],
-  index: CallIndex,
-  continuity: Continuity,
-  pick: Picker,
-  edges: OrderEdges,
-): void {
+function addContinuingSets(calls: readonly Call[], index: CallIndex, continuity: Continuity, pick: Picker, edges: OrderEdges): void {
   for (const [name, going] of index.goesFrom) {
     const coming = index.comesTo.get(name)
     if (!coming) continue
