@@ -29,6 +29,7 @@ export async function createLog(options: LogOptions | null): Promise<Log> {
       timestamp: pino.stdTimeFunctions.isoTime,
       messageKey: 'message',
       errorKey: 'error',
+      serializers: { error: describeError },
       formatters: { level: (level) => ({ level }) },
     },
     { write: options.write },
@@ -39,4 +40,15 @@ export async function createLog(options: LogOptions | null): Promise<Log> {
     warn: (fields, message) => log.warn(fields, message),
     error: (fields, message) => log.error(fields, message),
   }
+}
+
+/**
+ * An error without what libraries hang on it: a lost connection brings its client with the key that ends its statements, a broken rule of
+ * the database the values that broke it.
+ */
+function describeError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const { code } = error as NodeJS.ErrnoException
+  const cause = error.cause === undefined ? {} : { cause: describeError(error.cause) }
+  return { type: error.constructor.name, message: error.message, ...(code === undefined ? {} : { code }), stack: error.stack, ...cause }
 }
