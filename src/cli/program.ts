@@ -62,7 +62,7 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
   /** A command on the data of the service, while it runs or does not. */
   const storing = (usage: string, summary: string): Command =>
     command(usage, summary)
-      .option('--data <dir>', 'folder of the SQLite database', 'zonewright-data')
+      .option('--data <dir>', 'folder of the SQLite database (default: "zonewright-data")')
       .option('--database <url>', 'PostgreSQL instead (also: ZONEWRIGHT_DATABASE)')
 
   const runs = <A extends readonly unknown[], O>(described: Command, load: Run<A, O>): Command =>
@@ -170,7 +170,7 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
     command('serve', 'run the DNS hosting service')
       .option('--listen <address>', 'HTTP address and port, or "none" for a name server only', '127.0.0.1:8080')
       .option('--dns <address>', 'name server address and port, or "none"', '127.0.0.1:5353')
-      .option('--data <dir>', 'folder of the SQLite database', 'zonewright-data')
+      .option('--data <dir>', 'folder of the SQLite database (default: "zonewright-data")')
       .option('--database <url>', 'PostgreSQL instead, which several processes may use: postgres://user@host/name')
       .addOption(
         new Option('--peer-port <port>', 'port of the name servers that zones come from by transfer, and that get NOTIFY')

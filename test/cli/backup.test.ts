@@ -72,3 +72,16 @@ test('the database may be named in the environment, and serve tells what is wron
   const { status, stderr } = await cli(['serve', '--listen', 'none', '--dns', 'none'], { cwd, env })
   expect([status, stderr]).toEqual([1, 'error[usage] with --listen none and --dns none there is nothing to serve\n'])
 })
+
+test('the folder that the command line names holds, whatever database the environment names', async () => {
+  const cwd = temporaryDirectory()
+  const env = { ZONEWRIGHT_DATABASE: 'postgres://u:secret@127.0.0.1:1/x' }
+  for (const args of [
+    ['backup', 'out'],
+    ['restore', 'missing'],
+  ]) {
+    const { stderr } = await cli([...args, '--data', 'named'], { cwd, env })
+    expect(stderr).not.toContain('PostgreSQL')
+    expect((await cli(args, { cwd, env })).stderr).toContain('PostgreSQL')
+  }
+})

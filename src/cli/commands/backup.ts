@@ -6,7 +6,7 @@ import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { CliIo } from '../io.ts'
 
 export interface StoreOptions extends CommonOptions {
-  readonly data: string
+  readonly data?: string
   readonly database?: string
 }
 
@@ -20,10 +20,12 @@ export async function backup(io: CliIo, [file]: readonly [string], options: Stor
   })
 }
 
-/** Where the service keeps its data: `--database`, the environment, then the folder of `--data`. */
-export const storePlace = (io: CliIo, { data, database }: StoreOptions): StorePlace => {
-  const url = database ?? (io.env['ZONEWRIGHT_DATABASE'] || null)
-  return url === null ? { dataDirectory: resolve(io.cwd, data) } : { database: url }
+const DEFAULT_FOLDER = 'zonewright-data'
+
+/** Where the service keeps its data: what the command line says, `--database` before `--data`, then the environment, then a folder here. */
+export const storePlace = (io: CliIo, { data, database }: Pick<StoreOptions, 'data' | 'database'>): StorePlace => {
+  const url = database ?? (data === undefined ? io.env['ZONEWRIGHT_DATABASE'] || null : null)
+  return url === null ? { dataDirectory: resolve(io.cwd, data ?? DEFAULT_FOLDER) } : { database: url }
 }
 
 /** A fault of the program is thrown on; the rest is of files and databases. */

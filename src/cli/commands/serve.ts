@@ -8,11 +8,12 @@ import { listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { parseListen } from '../listen-address.ts'
 import { readSeedFile } from '../read-seed-file.ts'
+import { storePlace } from './backup.ts'
 
 export interface ServeOptions extends CommonOptions {
   readonly listen: string
   readonly dns: string
-  readonly data: string
+  readonly data?: string
   readonly database?: string
   readonly nsNames?: string
   readonly operations?: string
@@ -139,8 +140,8 @@ async function start(io: CliIo, console: Console, { given, ...addresses }: Start
   const { requestsPerMinute, startService } = await import('../../service/index.ts')
   try {
     return await startService({
-      dataDirectory: resolve(io.cwd, options.data),
-      database: options.database ?? (io.env['ZONEWRIGHT_DATABASE'] || null),
+      dataDirectory: null,
+      ...storePlace(io, options),
       ...addresses,
       bootstrapToken: given,
       ...(options.rateLimit === 0 ? {} : { rateLimits: requestsPerMinute(options.rateLimit) }),
