@@ -1,7 +1,7 @@
 import type { SourcePosition } from '../model/diagnostic.ts'
 import type { DomainName } from '../model/domain-name.ts'
 import type { Ttl } from '../model/ttl.ts'
-import type { DesiredZone, Policy, RefusalName, ZoneSettings } from '../model/zone.ts'
+import type { DesiredZone, Policy, RefusalName, SettingPlaces, ZoneSettings } from '../model/zone.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
 import type { PathStep } from './yaml-place.ts'
 
@@ -59,6 +59,8 @@ export interface ConfigRule {
 /** What zones have whose definition does not say it. */
 export interface ConfigDefaults {
   readonly settings: ZoneSettings
+  /** Where they are said. */
+  readonly settingsAt?: SettingPlaces | undefined
   /** For records without a TTL; null for the zone's own default. */
   readonly ttl: Ttl | null
 }

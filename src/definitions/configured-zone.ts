@@ -48,6 +48,7 @@ export function configureZone(
     zone: {
       ...zone,
       settings: settingsOf(zone, config.defaults.settings),
+      settingsAt: { ...config.defaults.settingsAt, ...zone.settingsAt },
       records: withTtl(zone.records, config.defaults.ttl),
       apexNs: zone.apexNs === 'manage' ? 'manage' : (rule.apexNs ?? 'keep'),
       unsupported: zone.unsupported === 'skip' ? 'skip' : (rule.unsupported ?? config.unsupported),

@@ -222,7 +222,12 @@ function defaultsOf(document: Readonly<Record<string, unknown>>, reading: Readin
     const seconds = ttlOf(rest[key], ['defaults', key], reading)
     if (seconds !== null) settings[key] = seconds
   }
-  return { settings: settings as ZoneSettings, ttl: ttlOf(defaultTtl, ['defaults', 'default_ttl'], reading) }
+  const settingsAt = Object.fromEntries(Object.keys(settings).map((key) => [key, placeAt(reading.root, ['defaults', key])]))
+  return {
+    settings: settings as ZoneSettings,
+    ...(Object.keys(settings).length > 0 ? { settingsAt } : {}),
+    ttl: ttlOf(defaultTtl, ['defaults', 'default_ttl'], reading),
+  }
 }
 
 function ttlOf(value: unknown, path: readonly string[], { root, diagnostics }: Reading): Ttl | null {

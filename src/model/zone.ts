@@ -69,12 +69,17 @@ export interface RrsetScope {
   readonly excluded: readonly string[]
 }
 
+/** Where settings of a zone are said, in its definition or in the config. */
+export type SettingPlaces = { readonly [Key in keyof ZoneSettings]?: SourcePosition }
+
 /** A zone as its definition wants it. */
 export interface DesiredZone {
   readonly name: DomainName
   /** Where the definition begins: the file that names the zone. */
   readonly at: SourcePosition
   readonly settings: ZoneSettings
+  /** Where each setting is said; what is absent has no place of its own. */
+  readonly settingsAt?: SettingPlaces | undefined
   readonly records: readonly DefinedRecord[]
   readonly foreign: readonly ForeignRecord[]
   readonly scopes: readonly RrsetScope[]

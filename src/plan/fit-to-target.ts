@@ -2,7 +2,7 @@
  * Fit to target: what the target would store if it were given the definition, computed before anything is compared, so that
  * a plan made after an apply is empty. Every departure from the definition is said with its place.
  */
-import type { Diagnostic } from '../model/diagnostic.ts'
+import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
 import type { DomainName } from '../model/domain-name.ts'
 import { type DefinedRecord, recordKey, rrsetKey } from '../model/record.ts'
 import type { Ttl } from '../model/ttl.ts'
@@ -114,17 +114,18 @@ const TIME_SETTINGS = ['ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as c
 
 function fitSettings(zone: DesiredZone, target: string, capabilities: Capabilities, diagnostics: Diagnostic[]): ZoneSettings {
   const settings: Record<string, unknown> = {}
+  const placeOf = (key: keyof ZoneSettings): SourcePosition => zone.settingsAt?.[key] ?? zone.at
   for (const [key, value] of Object.entries(zone.settings)) {
     if (value === undefined) continue
     if (!capabilities.settings.has(key as keyof ZoneSettings)) {
       const message = `${target} has no setting ${key} (${zone.name})`
-      diagnostics.push({ severity: 'warning', code: 'setting-unsupported', message, at: zone.at })
+      diagnostics.push({ severity: 'warning', code: 'setting-unsupported', message, at: placeOf(key as keyof ZoneSettings) })
       continue
     }
     settings[key] = value
   }
-  for (const fault of capabilities.settingFaults(settings)) {
-    diagnostics.push({ severity: 'error', code: 'limit-exceeded', message: `${zone.name} at ${target}: ${fault}`, at: zone.at })
+  for (const { field, message } of capabilities.settingFaults(settings)) {
+    diagnostics.push({ severity: 'error', code: 'limit-exceeded', message: `${zone.name} at ${target}: ${message}`, at: placeOf(field) })
   }
   if (capabilities.settingSteps === null) return settings
   for (const key of TIME_SETTINGS) {
@@ -134,7 +135,7 @@ function fitSettings(zone: DesiredZone, target: string, capabilities: Capabiliti
     if (fitted === value) continue
     settings[key] = fitted
     const message = `${target} stores ${key} ${fitted} for ${zone.name}, not ${value}`
-    diagnostics.push({ severity: 'notice', code: 'setting-rounded', message, at: zone.at })
+    diagnostics.push({ severity: 'notice', code: 'setting-rounded', message, at: placeOf(key) })
   }
   return settings
 }

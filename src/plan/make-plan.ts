@@ -88,7 +88,7 @@ const fixedSettings = ({ fields, existing, desired: settings }: DomainChange, { 
       severity: 'error',
       code: 'setting-invalid',
       message: `${desired.name} is ${field} ${JSON.stringify(existing?.[field])} at ${target}, which cannot become ${JSON.stringify(settings?.[field])}`,
-      at: desired.at,
+      at: desired.settingsAt?.[field] ?? desired.at,
       hint: 'delete the zone there and create it anew, or keep what it is',
     }))
 

@@ -102,6 +102,10 @@ octodns_split_extension: .split
     ])
     expect(config.defaults).toEqual({
       settings: { soa_email: 'hostmaster@example.com', ttl_sec: 3600, refresh_sec: 7200, tags: ['dns'], group: 'web' },
+      settingsAt: expect.objectContaining({
+        soa_email: expect.objectContaining({ line: 12, column: 23 }),
+        ttl_sec: expect.objectContaining({ line: 12, column: 56 }),
+      }),
       ttl: 300,
     })
     expect(config.safety).toEqual({ max_delete_percent: 10, max_update_percent: 50.5, min_existing: 0 })

@@ -2,7 +2,14 @@ import { parseDomainName } from '../../model/domain-name.ts'
 import { parseIpv4, parseIpv6 } from '../../model/ip-address.ts'
 import { parseRecordType } from '../../model/record-type.ts'
 import type { Ttl } from '../../model/ttl.ts'
-import { type Policy, REFUSAL_NAMES, type RefusalName, type UnmanagedSelector, type ZoneSettings } from '../../model/zone.ts'
+import {
+  type Policy,
+  REFUSAL_NAMES,
+  type RefusalName,
+  type SettingPlaces,
+  type UnmanagedSelector,
+  type ZoneSettings,
+} from '../../model/zone.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import { type Faults, quoted } from './faults.ts'
 import type { IncludeEntry } from './parse-options.ts'
@@ -13,6 +20,7 @@ import { isVariableName } from './variables.ts'
 /** Everything that stands above the records. */
 export interface DefinitionSettings {
   readonly settings: ZoneSettings
+  readonly settingsAt: SettingPlaces
   readonly enabled: boolean
   readonly absent: boolean
   readonly defaultTtl: Ttl | null
@@ -44,8 +52,10 @@ export function readSettings(root: YamlMapping, subject: string, faulty: Readonl
     retry_sec: read.seconds('retry_sec', 'setting-invalid'),
     ttl_sec: read.seconds('ttl_sec', 'setting-invalid'),
   }
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined)
   return {
-    settings: Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)),
+    settings: Object.fromEntries(given),
+    settingsAt: Object.fromEntries(given.flatMap(([key]) => (lookUp(root, key) === undefined ? [] : [[key, lookUp(root, key)?.at]]))),
     enabled: read.flag('enabled') ?? true,
     absent: read.flag('absent') ?? false,
     defaultTtl: read.seconds('default_ttl', 'ttl-invalid') ?? null,

@@ -31,7 +31,7 @@ describe('a definition with settings', () => {
   test('gives the settings of the zone', () => {
     expect(parsed.layout).toBe('settings')
     expect(parsed.enabled).toBe(true)
-    const { records: _, ...zone } = parsed.zone ?? { records: [] }
+    const { records: _, settingsAt: __, ...zone } = parsed.zone ?? { records: [] }
     expect(zone).toEqual({
       name: 'example.com.',
       at: { file: 'zone.yaml', line: 2, column: 9 },
@@ -53,6 +53,11 @@ describe('a definition with settings', () => {
       policy: 'upsert-only',
       allow: ['deletes', 'apex-ns'],
     })
+  })
+
+  test('gives the places of settings', () => {
+    const places = Object.entries(parsed.zone?.settingsAt ?? {}).map(([key, at]) => `${key} ${at?.line}:${at?.column}`)
+    expect(places.sort()).toEqual(['axfr_ips 9:11', 'expire_sec 6:13', 'soa_email 4:12', 'tags 8:7', 'ttl_sec 5:10', 'type 3:7'])
   })
 
   test('gives records with their places', () => {
