@@ -21,7 +21,7 @@ const HEADER_LIMIT = 32 * 1024
 const REQUEST_TIMEOUT = 60_000
 
 /** The version of the interface, and of its description. */
-const VERSION_SEGMENT = '/v4'
+export const VERSION_SEGMENT = '/v4'
 const SPEC_VERSION = '4.150.0'
 
 /** A certificate chain and its key, in PEM. */
