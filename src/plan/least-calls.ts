@@ -69,7 +69,7 @@ export function leastCalls(
     const total = difference.removed.length + difference.added.length
     const together = total <= MAX_EXACT || known === inKnots.size || 2 * inKnots.size > total || round === MAX_ROUNDS
     const part = together ? calls : neighbours(calls, inKnots)
-    const helpers = together ? [] : helperGroups(calls, part, edges)
+    const helpers = together ? NO_HELPERS : helperGroups(calls, part, edges)
     const untied = untie(part, helpers, () => zoneState(difference, continuity), prefer)
     proved = untied.proved
     const taken = new Set(untied.calls)
@@ -142,34 +142,52 @@ const namesOf = (call: Call): Set<string> =>
 /** Groups of calls of other records that wait on one another and need not be looked at more than this. */
 const MAX_BOUND_GROUPS = 6
 
+interface Helpers {
+  readonly groups: readonly Call[][]
+  /** Whether these are all that may help. */
+  readonly complete: boolean
+}
+
+const NO_HELPERS: Helpers = { groups: [], complete: true }
+
 /**
  * What may help to open a knot, each a group that is taken whole: first single calls of the part's types that no other waits for and that wait for none,
- * those that change most without an update before updates; then such calls with all that they are bound to.
+ * those that change most without an update before updates; then such calls with all that they are bound to, but for creates of other types that no
+ * call waits for, which may as well come last.
  */
-function helperGroups(calls: readonly Call[], part: readonly Call[], { hard, continuity }: OrderEdges): Call[][] {
+function helperGroups(calls: readonly Call[], part: readonly Call[], { hard, continuity }: OrderEdges): Helpers {
   const types = new Set(part.flatMap(recordsOf).map((record) => record.type))
   const taken = new Set(part)
-  const bound = new Set<number>()
+  const bound = new Set<Call>()
+  const waitedFor = new Set<Call>()
   for (const edges of [hard, continuity]) {
     edges.forEach((set, at) => {
-      if (set.size > 0) bound.add(at)
-      for (const other of set) bound.add(other)
+      if (set.size > 0) bound.add(calls[at] as Call)
+      for (const before of set) waitedFor.add(calls[before] as Call)
     })
   }
+  for (const call of waitedFor) bound.add(call)
   const ease = (call: Call): number => (call.existing === null || call.desired === null ? 0 : staysInSet(call) ? 2 : 1)
   const fitting = calls.filter((call) => types.has(recordOf(call).type) && !taken.has(call)).sort((a, b) => ease(a) - ease(b))
-  const boundCalls = new Set([...bound].map((at) => calls[at] as Call))
-  const groups = fitting.filter((call) => !boundCalls.has(call)).map((call) => [call])
+  const groups = fitting.filter((call) => !bound.has(call)).map((call) => [call])
+  const mayComeLast = (call: Call): boolean => call.existing === null && !waitedFor.has(call) && !types.has(recordOf(call).type)
+  let complete = true
   let boundGroups = 0
   for (const call of fitting) {
-    if (taken.has(call) || !boundCalls.has(call) || boundGroups === MAX_BOUND_GROUPS) continue
-    const group = neighbours(calls, new Set(recordsOf(call))).filter((other) => !taken.has(other))
-    for (const other of group) taken.add(other)
-    if (eventsOf(group) > MAX_EXACT) continue
+    if (taken.has(call) || !bound.has(call)) continue
+    if (boundGroups === MAX_BOUND_GROUPS) return { groups, complete: false }
+    const whole = neighbours(calls, new Set(recordsOf(call))).filter((other) => !taken.has(other))
+    for (const other of whole) taken.add(other)
+    const group = whole.filter((other) => !mayComeLast(other))
+    if (group.length < whole.length) complete = false
+    if (eventsOf(group) > MAX_EXACT) {
+      complete = false
+      continue
+    }
     groups.push(group)
     boundGroups += 1
   }
-  return groups
+  return { groups, complete }
 }
 
 interface Untied {
@@ -182,18 +200,18 @@ interface Untied {
 }
 
 /** Pairs the records of a part of the calls anew, with helpers where they save splits. */
-function untie(part: readonly Call[], helpers: readonly Call[][], start: () => ZoneState, prefer: Preference): Untied {
+function untie(part: readonly Call[], helpers: Helpers, start: () => ZoneState, prefer: Preference): Untied {
   const alone = searchExactly(part, start(), prefer)
   if (alone === null) {
-    const calls = [...new Set([...part, ...helpers.flatMap((group) => (group.length === 1 ? group : []))])]
+    const calls = [...new Set([...part, ...helpers.groups.flatMap((group) => (group.length === 1 ? group : []))])]
     const state = start()
     return { calls, way: scheduleGreedily(goesOf(calls), comesOf(calls), state, safetyOf(state, prefer)), proved: false }
   }
   const splits = splitsOf(alone, part)
   if (splits === 0) return { calls: part, way: alone, proved: true }
-  const wanted = fewOfEachType(helpers, splits)
+  const wanted = fewOfEachType(helpers.groups, splits)
   let calls = [...part]
-  let complete = true
+  let { complete } = helpers
   for (const group of wanted) {
     // A call may be in a group of its own and in that of others it is bound to.
     const more = [...new Set([...calls, ...group])]
