@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startService } from '../../../../src/service/index.ts'
@@ -23,6 +23,10 @@ test('the whole state of a stopped service is in one file, without its tokens', 
   const directory = temporaryDirectory()
   const { token, stop } = await startService({ dataDirectory: directory, listen: LOOPBACK, dns: null })
   await stop()
-  expect(readdirSync(directory).sort()).toEqual(['service.db', 'service.lock'])
+  // The library closes a file when its statements are collected as garbage: until then an empty log may stand beside it.
+  const log = join(directory, 'service.db-wal')
+  if (existsSync(log)) expect(statSync(log).size).toBe(0)
+  const files = readdirSync(directory).filter((name) => !/-(shm|wal)$/.test(name))
+  expect(files.sort()).toEqual(['service.db', 'service.lock'])
   expect(readFileSync(join(directory, 'service.db')).includes(token as string)).toBe(false)
 })
