@@ -40,6 +40,16 @@ interface Unpaired {
 
 /** Pairs within one list each: equal data first, then the closest. What is over goes to `left`. */
 function pairSet(removed: readonly ExistingRecord[], added: readonly DefinedRecord[], calls: Call[], left: Unpaired): void {
+  const [existing, desired] = [removed[0], added[0]]
+  if (existing && desired && removed.length + added.length === 2) {
+    calls.push({ existing, desired })
+    return
+  }
+  if (removed.length === 0 || added.length === 0) {
+    appendAll(left.removed, removed)
+    appendAll(left.added, added)
+    return
+  }
   const byData = new Map<string, ExistingRecord[]>()
   for (const record of [...removed].sort(compareRecords)) {
     const list = byData.get(record.data)
@@ -53,12 +63,12 @@ function pairSet(removed: readonly ExistingRecord[], added: readonly DefinedReco
     else rest.push(desired)
   }
   const unpaired = [...byData.values()].flat().sort(compareRecords)
-  if (unpaired.length * rest.length > MAX_COMPARED || unpaired.length + rest.length <= 2) pairInOrder(unpaired, rest, calls, left)
+  if (unpaired.length * rest.length > MAX_COMPARED) pairInOrder(unpaired, rest, calls, left)
   else pairClosest(unpaired, rest, calls, left)
 }
 
-/** Pairs of which each is looked at; so at most 32 for each record where there are as many on either side. */
-const MAX_COMPARED = 4096
+/** Pairs of which each is looked at; so at most 16 for each record where there are as many on either side. */
+const MAX_COMPARED = 1024
 
 function pairInOrder(removed: readonly ExistingRecord[], added: readonly DefinedRecord[], calls: Call[], left: Unpaired): void {
   const pairs = Math.min(removed.length, added.length)
@@ -124,11 +134,7 @@ function pairInTrie(removed: readonly ExistingRecord[], added: readonly DefinedR
   for (let depth = levels.length - 1; depth >= 0; depth -= 1) {
     for (const [name, node] of levels[depth] ?? []) {
       const left: Unpaired = { removed: [], added: [] }
-      if (node.removed.length > 0 && node.added.length > 0) pairSet(node.removed, node.added, calls, left)
-      else {
-        appendAll(left.removed, node.removed)
-        appendAll(left.added, node.added)
-      }
+      pairSet(node.removed, node.added, calls, left)
       if (depth === 0) {
         for (const existing of left.removed) calls.push({ existing, desired: null })
         for (const desired of left.added) calls.push({ existing: null, desired })
