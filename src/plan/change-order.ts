@@ -17,13 +17,14 @@ export interface CallOrder {
 
 /** Orders calls. `within` is an order along all hard edges in which creates are never more than `headroom` ahead of deletes; null where all may be. */
 export function orderCalls(calls: readonly Call[], edges: OrderEdges, headroom: number, within: readonly Call[] | null): CallOrder {
-  const soft = [edges.continuity, edges.courtesy]
+  const soft = [edges.continuity, edges.doubtful, edges.courtesy]
   const hard = edges.hard.map((set) => new Set(set))
   if (within !== null) addLimit(calls, within, hard, headroom)
   const waitsFor = withoutCircles(hard, soft)
   const after = waitsFor.map((set) => [...set].sort((a, b) => a - b))
-  const gaps = (at: number): number => [...(edges.continuity[at] as Set<number>)].filter((before) => !waitsFor[at]?.has(before)).length
-  const interruptions = calls.reduce((sum, _, at) => sum + gaps(at), edges.unavoidable)
+  const yielded = (set: ReadonlySet<number>, at: number): number => [...set].filter((before) => !waitsFor[at]?.has(before)).length
+  const gaps = [...edges.continuity.map(yielded), ...edges.doubtful.map(yielded)]
+  const interruptions = gaps.reduce((sum, count) => sum + count, edges.unavoidable)
   return { after, interruptions }
 }
 

@@ -77,12 +77,12 @@ interface Graph {
 }
 
 function graphOf(ordered: OrderedCalls): Graph {
-  const { hard, continuity, courtesy } = ordered.edges
+  const { hard, continuity, doubtful, courtesy } = ordered.edges
   const room = new Map<number, number>()
   const before: number[][] = ordered.after.map(() => [])
   const after = ordered.after.map((list, at) =>
     list.filter((one) => {
-      const strong = hard[at]?.has(one) || continuity[at]?.has(one)
+      const strong = hard[at]?.has(one) || continuity[at]?.has(one) || doubtful[at]?.has(one)
       if (strong) before[one]?.push(at)
       else if (!courtesy[at]?.has(one)) room.set(one, at)
       return strong

@@ -26,7 +26,7 @@ import { type Continuity, pointerOf } from './continuity.ts'
 import type { ZoneDifference } from './diff-zone.ts'
 import { type OrderEdges, orderEdges, type Ranks, staysInSet } from './order-edges.ts'
 import { type Call, pairRecords } from './pair-records.ts'
-import { MAX_EXACT, scheduleExactly } from './schedule-exactly.ts'
+import { type ExactWay, MAX_EXACT, scheduleExactly } from './schedule-exactly.ts'
 import { scheduleGreedily } from './schedule-greedily.ts'
 import { type Move, type ZoneState, zoneState } from './zone-state.ts'
 
@@ -59,14 +59,16 @@ export function leastCalls(
 
   let calls = inReadingOrder(paired)
   let edges = order(calls, null)
+  const total = difference.removed.length + difference.added.length
   let knot = [...knotted(calls, edges), ...(gaps === 'close' ? closableGaps(calls, edges, difference, continuity) : [])]
+  // Of few records it is searched how little has to be missed, also where all could be ordered.
+  if (prefer === 'continuity' && edges.unavoidable > 0 && total <= MAX_EXACT) knot = [...calls]
   let proved = true
   const inKnots = new Set<ResourceRecord>()
   for (let round = 1; knot.length > 0; round += 1) {
     const known = inKnots.size
     for (const record of knot.flatMap(recordsOf)) inKnots.add(record)
     // Few records in all, the same ones again, most of them, or ever more: then all at once.
-    const total = difference.removed.length + difference.added.length
     const together = total <= MAX_EXACT || known === inKnots.size || 2 * inKnots.size > total || round === MAX_ROUNDS
     const part = together ? calls : neighbours(calls, inKnots)
     const helpers = together ? NO_HELPERS : helperGroups(calls, part, edges)
@@ -207,8 +209,8 @@ function untie(part: readonly Call[], helpers: Helpers, start: () => ZoneState, 
     const state = start()
     return { calls, way: scheduleGreedily(goesOf(calls), comesOf(calls), state, safetyOf(state, prefer)), proved: false }
   }
-  const splits = splitsOf(alone, part)
-  if (splits === 0) return { calls: part, way: alone, proved: true }
+  const splits = splitsOf(alone.calls, part)
+  if (splits === 0) return { calls: part, way: alone.calls, proved: true }
   const wanted = fewOfEachType(helpers.groups, splits)
   let calls = [...part]
   let { complete } = helpers
@@ -219,8 +221,8 @@ function untie(part: readonly Call[], helpers: Helpers, start: () => ZoneState, 
     else complete = false
   }
   const helped = calls.length === part.length ? null : searchExactly(calls, start(), prefer)
-  if (helped === null || splitsOf(helped, calls) >= splits) return { calls: part, way: alone, proved: complete }
-  return { calls, way: helped, proved: complete }
+  if (helped === null || splitsOf(helped.calls, calls) >= splits) return { calls: part, way: alone.calls, proved: complete }
+  return { calls, way: helped.calls, proved: complete }
 }
 
 /** Calls above the lower bound for the records of `calls`. */
@@ -232,8 +234,8 @@ export const comesOf = (calls: readonly Call[]): DefinedRecord[] => calls.flatMa
 
 const eventsOf = (calls: readonly Call[]): number => goesOf(calls).length + comesOf(calls).length
 
-function searchExactly(calls: readonly Call[], state: ZoneState, prefer: Preference): Call[] | null {
-  return eventsOf(calls) > MAX_EXACT ? null : scheduleExactly(goesOf(calls), comesOf(calls), state, safetyOf(state, prefer).isSafe)
+function searchExactly(calls: readonly Call[], state: ZoneState, prefer: Preference): ExactWay | null {
+  return eventsOf(calls) > MAX_EXACT ? null : scheduleExactly(goesOf(calls), comesOf(calls), state, prefer)
 }
 
 /** As many single helpers of each type as there are splits, which no more can save, and all groups. */

@@ -17,8 +17,10 @@ export interface OrderEdges {
   /** For each call the calls it waits for. */
   readonly hard: readonly Set<number>[]
   readonly continuity: readonly Set<number>[]
+  /** Continuity that the known order does not keep whole. */
+  readonly doubtful: readonly Set<number>[]
   readonly courtesy: readonly Set<number>[]
-  /** RRsets and names pointed at throughout that cannot change hands without a gap. */
+  /** RRsets and names pointed at that change hands with a gap, since they cannot without, or do not in the known order. */
   unavoidable: number
   /** Of these, the calls about each name that only pointers changed in place point at: other calls might point elsewhere for that while. */
   readonly gaps: number[][]
@@ -38,11 +40,11 @@ export function orderEdges(
   ranks: Ranks | null = null,
 ): OrderEdges {
   const none = (): Set<number>[] => calls.map(() => new Set<number>())
-  const edges: OrderEdges = { hard: none(), continuity: none(), courtesy: none(), unavoidable: 0, gaps: [] }
+  const edges: OrderEdges = { hard: none(), continuity: none(), doubtful: none(), courtesy: none(), unavoidable: 0, gaps: [] }
   const index = indexCalls(calls)
   const pick = picker(calls, ranks)
   addExclusivity(calls, edges.hard)
-  addContinuingSets(calls, index, continuity, pick, edges)
+  addContinuingSets(calls, index, continuity, pick, ranks, edges)
   addTargets(calls, index, difference, continuity, pick, ranks, edges)
   return edges
 }
@@ -121,7 +123,14 @@ function addExclusivity(calls: readonly Call[], edges: readonly Set<number>[]): 
 }
 
 /** An RRset that is there before and after and of which no record stays or changes in place: one comes before the last goes. */
-function addContinuingSets(calls: readonly Call[], index: CallIndex, continuity: Continuity, pick: Picker, edges: OrderEdges): void {
+function addContinuingSets(
+  calls: readonly Call[],
+  index: CallIndex,
+  continuity: Continuity,
+  pick: Picker,
+  ranks: Ranks | null,
+  edges: OrderEdges,
+): void {
   for (const [name, going] of index.goesFrom) {
     const coming = index.comesTo.get(name)
     if (!coming) continue
@@ -138,7 +147,7 @@ function addContinuingSets(calls: readonly Call[], index: CallIndex, continuity:
       }
       const before = pick.first(comes)
       const after = pick.last(goes)
-      if (before !== after) edges.continuity[after]?.add(before)
+      keepWhole(calls, edges, after, before, ranks)
     }
   }
 }
@@ -177,22 +186,28 @@ function addTargets(
     if (has(continuity.standing.names, needKey(name, need)) || isHeldInPlace(index, name, need)) continue
     const arrivals = (index.comesTo.get(name) ?? []).filter((at) => satisfies(desiredOf(calls, at), need))
     const departures = (index.goesFrom.get(name) ?? []).filter((at) => satisfies(existingOf(calls, at), need))
-    if (arrivals.length > 0 && departures.length > 0) {
-      if (clashes(calls, departures, arrivals)) {
-        if (isPointedAt) edges.unavoidable += 1
-        if (!target.stays && inPlace.length > 0) edges.gaps.push([...inPlace, ...departures, ...arrivals])
-      } else if (isPointedAt || overlapsInRank(calls, departures, arrivals, ranks)) {
-        overlap(calls, target, arrivals, departures, continuity, pick, edges)
+    const [comer, goer] = [arrivals.length === 0 ? null : pick.first(arrivals), departures.length === 0 ? null : pick.last(departures)]
+    if (comer !== null && goer !== null) {
+      const overlaps = overlapsInRank(calls, departures, arrivals, ranks)
+      if (overlaps ?? (isPointedAt && !clashes(calls, departures, arrivals))) {
+        overlap(calls, target, arrivals, departures, continuity, pick, ranks, edges)
         continue
       }
+      if (isPointedAt) edges.unavoidable += 1
+      if (!target.stays && inPlace.length > 0) edges.gaps.push([...inPlace, ...departures, ...arrivals])
+      // A pointer changed in place is spared at least on the side of the gap on which it is changed.
+      for (const pointer of ranks === null ? [] : inPlace) {
+        if (isBefore(calls, ranks, pointer, goer)) addEdge(edges.continuity, goer, pointer)
+        else if (isBefore(calls, ranks, comer, pointer)) addEdge(edges.continuity, pointer, comer)
+      }
     }
-    const comer = arrivals.length === 0 ? null : pick.first(arrivals)
     for (const pointer of comer === null ? [] : target.comes) {
-      addEdge(continuity.isGuarded(desiredOf(calls, pointer), 'after') ? edges.continuity : edges.courtesy, pointer, comer as number)
+      if (continuity.isGuarded(desiredOf(calls, pointer), 'after')) keepWhole(calls, edges, pointer, comer as number, ranks)
+      else addEdge(edges.courtesy, pointer, comer as number)
     }
-    const goer = departures.length === 0 ? null : pick.last(departures)
     for (const pointer of goer === null ? [] : target.leaves) {
-      addEdge(continuity.isGuarded(existingOf(calls, pointer), 'before') ? edges.continuity : edges.courtesy, goer as number, pointer)
+      if (continuity.isGuarded(existingOf(calls, pointer), 'before')) keepWhole(calls, edges, goer as number, pointer, ranks)
+      else addEdge(edges.courtesy, goer as number, pointer)
     }
   }
 }
@@ -205,6 +220,7 @@ function overlap(
   departures: readonly number[],
   continuity: Continuity,
   pick: Picker,
+  ranks: Ranks | null,
   edges: OrderEdges,
 ): void {
   const guarded =
@@ -212,18 +228,34 @@ function overlap(
     target.inPlace.length > 0 ||
     target.comes.some((at) => continuity.isGuarded(desiredOf(calls, at), 'after')) ||
     target.leaves.some((at) => continuity.isGuarded(existingOf(calls, at), 'before'))
-  addEdge(guarded ? edges.continuity : edges.courtesy, pick.last(departures), pick.first(arrivals))
+  if (guarded) keepWhole(calls, edges, pick.last(departures), pick.first(arrivals), ranks)
+  else addEdge(edges.courtesy, pick.last(departures), pick.first(arrivals))
+}
+
+/** An edge of continuity; where the known order goes against it, one that yields before others. */
+function keepWhole(calls: readonly Call[], edges: OrderEdges, waits: number, before: number, ranks: Ranks | null): void {
+  addEdge(isBefore(calls, ranks, waits, before) ? edges.doubtful : edges.continuity, waits, before)
+}
+
+function isBefore(calls: readonly Call[], ranks: Ranks | null, first: number, second: number): boolean {
+  const [a, b] = [ranks?.get(calls[first] as Call), ranks?.get(calls[second] as Call)]
+  return a !== undefined && b !== undefined && a < b
 }
 
 const addEdge = (edges: readonly Set<number>[], waits: number, before: number): void => {
   if (waits !== before) edges[waits]?.add(before)
 }
 
-/** Whether, in the known order, something comes to the name before the last goes. */
-function overlapsInRank(calls: readonly Call[], departures: readonly number[], arrivals: readonly number[], ranks: Ranks | null): boolean {
+/** Whether, in the known order, something comes to the name before the last goes; undefined where that is not known. */
+function overlapsInRank(
+  calls: readonly Call[],
+  departures: readonly number[],
+  arrivals: readonly number[],
+  ranks: Ranks | null,
+): boolean | undefined {
   const known = (indexes: readonly number[]): number[] => indexes.flatMap((at) => ranks?.get(calls[at] as Call) ?? [])
   const [comes, goes] = [known(arrivals), known(departures)]
-  return comes.length > 0 && goes.length > 0 && Math.min(...comes) < Math.max(...goes)
+  return comes.length === 0 || goes.length === 0 ? undefined : Math.min(...comes) < Math.max(...goes)
 }
 
 const clashes = (calls: readonly Call[], departures: readonly number[], arrivals: readonly number[]): boolean =>

@@ -67,8 +67,8 @@ function best(task: Task, prefer: Preference): Candidate {
   const all = difference.removed.length + difference.added.length
   if (prefer === 'continuity' && all <= MAX_EXACT) {
     const state = zoneState(difference, continuity, headroom)
-    const way = scheduleExactly(difference.removed, difference.added, state, safetyOf(state, prefer).isSafe)
-    if (way !== null) return anew(task, way, () => true)
+    const found = scheduleExactly(difference.removed, difference.added, state, prefer)
+    if (found !== null) return anew(task, found.calls, () => true)
   }
   const asFew = ({ splits }: { splits: number }): boolean => least.proved && splits === least.splits
   const found = [plain, anew(task, inRoom(least, task, prefer === 'calls' ? 'pairs' : 'splits', WITHOUT_COURTESY).way, asFew)]
@@ -99,13 +99,13 @@ function leastOf({ difference, continuity }: Task, prefer: Preference): LeastCal
   return gapsOf(closing) < gapsOf(least) ? closing : least
 }
 
-type Layers = readonly ('continuity' | 'courtesy')[]
+type Layers = readonly ('continuity' | 'doubtful' | 'courtesy')[]
 
-const WITHOUT_COURTESY: Layers = ['continuity']
+const WITHOUT_COURTESY: Layers = ['continuity', 'doubtful']
 
 /** An order of the calls as they are; courtesy yields where there is none with it. */
 function orderInRoom(least: LeastCalls, task: Task): RoomSchedule {
-  const polite = inRoom(least, task, 'order', ['continuity', 'courtesy'])
+  const polite = inRoom(least, task, 'order', ['continuity', 'doubtful', 'courtesy'])
   return polite.forced === 0 ? polite : inRoom(least, task, 'order', WITHOUT_COURTESY)
 }
 

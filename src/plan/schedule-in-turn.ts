@@ -30,7 +30,8 @@ export function scheduleInTurn(task: Omit<RoomTask, 'means'>, renames: 'kept' | 
     const events = goes.length + comes.length
     if (events > MAX_EXACT || states > MAX_STATES) return null
     states += 2 ** events
-    return scheduleExactly(goes, comes, state, (move) => task.isSafe(state, move))
+    const found = scheduleExactly(goes, comes, state, 'continuity')
+    return found === null || found.missed > 0 ? null : found.calls
   }
   const calls = renames === 'kept' ? task.calls : task.calls.flatMap(halvesOf)
   const orderOf = (group: readonly number[]): readonly Call[] | null =>

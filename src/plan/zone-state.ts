@@ -1,6 +1,6 @@
 /** A zone in the middle of its changes: which call the target accepts now, and which would interrupt something that need not be. */
-import { type ResourceRecord, rrsetKey } from '../model/record.ts'
-import { addPresence, type Continuity, has, needKey, type Presence, pointerOf } from './continuity.ts'
+import { type DefinedRecord, type ExistingRecord, type ResourceRecord, rrsetKey } from '../model/record.ts'
+import { addPresence, type Continuity, has, needKey, type Presence, pointerOf, satisfies } from './continuity.ts'
 import type { ZoneDifference } from './diff-zone.ts'
 
 /** A call as it changes the set of records: what goes, what comes. */
@@ -9,11 +9,23 @@ export interface Move {
   readonly desired: ResourceRecord | null
 }
 
+/** One thing not to be interrupted: while any bit of `during` is there (always, for 0), a bit of `oneOf` is. */
+export interface BitNeed {
+  readonly during: number
+  readonly oneOf: number
+  /** How many RRsets and pointers need just this. */
+  readonly weight: number
+}
+
 export interface ZoneState {
   /** Whether the target accepts the move now. */
   isAccepted(move: Move): boolean
   /** Whether nothing that must not be interrupted is, once the move is made. */
   isContinuous(move: Move): boolean
+  /** Records that the target takes more; below 0, it holds too many already. */
+  room(): number
+  /** What records to go, all there now, and to come, none there yet, may interrupt while others stay as they are: those to go have the low bits. */
+  needsOf(goes: readonly ExistingRecord[], comes: readonly DefinedRecord[]): readonly BitNeed[]
   /** Whether the target takes no more records than there are. */
   isFull(): boolean
   /** Whether the target has room for the move; for one that adds no record there always is. */
@@ -21,6 +33,8 @@ export interface ZoneState {
   make(move: Move): void
   undo(move: Move): void
 }
+
+const NEEDS = ['any', 'address'] as const
 
 const isNullMx = (record: ResourceRecord): boolean => record.type === 'MX' && record.data === '0 .'
 
@@ -69,10 +83,43 @@ export function zoneState(difference: ZoneDifference, continuity: Continuity, he
   }
 
   const isMissed = (name: string): boolean =>
-    (['any', 'address'] as const).some((need) => has(guarded, needKey(name, need)) && !has(present.names, needKey(name, need)))
+    NEEDS.some((need) => has(guarded, needKey(name, need)) && !has(present.names, needKey(name, need)))
+
+  const needsOf = (goes: readonly ExistingRecord[], comes: readonly DefinedRecord[]): readonly BitNeed[] => {
+    const records: readonly ResourceRecord[] = [...goes, ...comes]
+    const maskOf = (test: (record: ResourceRecord) => boolean): number =>
+      records.reduce((mask, record, bit) => (test(record) ? mask | (1 << bit) : mask), 0)
+    const needs = new Map<string, BitNeed>()
+    const add = (during: number, oneOf: number, weight: number): void => {
+      const key = `${during} ${oneOf}`
+      needs.set(key, { during, oneOf, weight: weight + (needs.get(key)?.weight ?? 0) })
+    }
+    const goesOf = (test: (record: ResourceRecord) => boolean): number => goes.filter(test).length
+    for (const key of new Set(goes.map(rrsetKey))) {
+      const isOfSet = (record: ResourceRecord): boolean => rrsetKey(record) === key
+      if (continuity.continuing.has(key) && (present.sets.get(key) ?? 0) === goesOf(isOfSet)) add(0, maskOf(isOfSet), 1)
+    }
+    const pointers = records.map((record, bit) =>
+      continuity.isGuarded(record, bit < goes.length ? 'before' : 'after') ? pointerOf(record) : null,
+    )
+    const targets = [...new Set(records.map(({ name }) => name))].flatMap((name) => NEEDS.map((need) => ({ name, need })))
+    for (const { name, need } of targets) {
+      const key = needKey(name, need)
+      const isMeeting = (record: ResourceRecord): boolean => record.name === name && satisfies(record, need)
+      if ((present.names.get(key) ?? 0) > goesOf(isMeeting)) continue
+      const oneOf = maskOf(isMeeting)
+      const pointing = pointers.flatMap((pointer, bit) => (pointer?.target === name && pointer.need === need ? [bit] : []))
+      for (const bit of pointing) add(1 << bit, oneOf, 1)
+      const others = (guarded.get(key) ?? 0) - pointing.filter((bit) => bit < goes.length).length
+      if (others > 0) add(0, oneOf, others)
+    }
+    return [...needs.values()]
+  }
 
   return {
     isAccepted,
+    needsOf,
+    room: () => room,
     isContinuous(move) {
       change(move, 1)
       const { existing, desired } = move

@@ -125,14 +125,23 @@ function createsAhead(calls: readonly SimulatedCall[], all: readonly Set<number>
 }
 
 /** Something that some interleaving interrupts though it need not be; null if there is nothing. */
-export function continuityFaultOfAny(
+export const continuityFaultOfAny = (
   stages: readonly Stage[],
   calls: readonly SimulatedCall[],
   after: Graph,
   rules: ContinuityRules,
-): string | null {
+): string | null => continuityFaultsOfAny(stages, calls, after, rules)[0] ?? null
+
+/** All that some interleaving interrupts, each RRset and each pointer once. */
+export function continuityFaultsOfAny(
+  stages: readonly Stage[],
+  calls: readonly SimulatedCall[],
+  after: Graph,
+  rules: ContinuityRules,
+): string[] {
   const all = closures(after)
   const callOf = callsByStage(calls)
+  const faults: string[] = []
   /** The least set of calls after which none of the stages that were there at first is there, nor any later one; null if there is none. */
   const leastWithout = (stagesOfRule: readonly Stage[], more: readonly number[]): Set<number> | null => {
     if (stagesOfRule.some((stage) => stage.before && stage.after)) return null
@@ -146,7 +155,7 @@ export function continuityFaultOfAny(
       stages.filter(({ record }) => `${record.name} ${record.type}` === set),
       [],
     )
-    if (done !== null) return `${list(done)}${set} is empty`
+    if (done !== null) faults.push(`${list(done)}${set} is empty`)
   }
   for (const [stage, need] of rules.guarded) {
     const call = callOf.get(stage) ?? null
@@ -155,7 +164,7 @@ export function continuityFaultOfAny(
       call !== null && stage.after ? [call] : [],
     )
     if (done === null || (call !== null && stage.before && done.has(call))) continue
-    return `${list(done)}${stage.record.name} ${stage.record.type} points at ${need.target}, which lacks ${need.need}`
+    faults.push(`${list(done)}${stage.record.name} ${stage.record.type} points at ${need.target}, which lacks ${need.need}`)
   }
-  return null
+  return faults
 }

@@ -22,6 +22,13 @@ export interface StateSpace {
   readonly goal: number
   readonly isAccepted: (state: number) => boolean
   readonly isContinuous: (state: number) => boolean
+  /** What must not be interrupted, each on its own: while any bit of `during` is set (always, for null), a bit of `one` must be. */
+  readonly needs: readonly SpaceNeed[]
+}
+
+export interface SpaceNeed {
+  readonly during: number | null
+  readonly one: number
 }
 
 const MAX_BITS = 20
@@ -48,14 +55,17 @@ export function stateSpace(stages: readonly Stage[], origin: string, limit: numb
   )
   const room = limit === null ? Number.POSITIVE_INFINITY : limit - kept.length
 
-  /** While any bit of `during` is set (always, for null), a bit of `one` must be. */
-  const needs: { during: number | null; one: number }[] = []
+  const needs: SpaceNeed[] = []
   const sameSet = (a: Stage, b: Stage): boolean => a.record.name === b.record.name && a.record.type === b.record.type
+  const sets = new Set<string>()
   const staying = (stage: Stage): boolean =>
     stages.some((other) => other.before && sameSet(stage, other)) && stages.some((other) => other.after && sameSet(stage, other))
   for (const stage of stages) {
     if (!staying(stage)) continue
-    if (!kept.some((other) => sameSet(stage, other))) needs.push({ during: null, one: maskOf((other) => sameSet(stage, other)) })
+    const set = `${stage.record.name} ${stage.record.type}`
+    if (!sets.has(set) && !kept.some((other) => sameSet(stage, other)))
+      needs.push({ during: null, one: maskOf((other) => sameSet(stage, other)) })
+    sets.add(set)
     const need = needOf(stage.record, origin)
     if (need === null || kept.some(({ record }) => meets(record, need))) continue
     const meeting = maskOf(({ record }) => meets(record, need))
@@ -77,8 +87,36 @@ export function stateSpace(stages: readonly Stage[], origin: string, limit: numb
       }
       return count <= room
     },
-    isContinuous: (state) => needs.every(({ during, one }) => (during !== null && (state & during) === 0) || (state & one) !== 0),
+    isContinuous: (state) => needs.every((need) => isMet(need, state)),
+    needs,
   }
+}
+
+const isMet = ({ during, one }: SpaceNeed, state: number): boolean => (during !== null && (state & during) === 0) || (state & one) !== 0
+
+export interface LeastMissed {
+  /** Things interrupted by the accepted sequence that interrupts the fewest. */
+  readonly missed: number
+  /** The fewest calls of any such sequence. */
+  readonly calls: number
+}
+
+/** Found by leaving out every set of needs, smaller ones first; those that no sequence meets even alone are in each. */
+export function leastMissedByForce(stages: readonly Stage[], origin: string, limit: number | null): LeastMissed {
+  const space = stateSpace(stages, origin, limit)
+  const callsWith = (kept: readonly SpaceNeed[]): number | null =>
+    fewest(space, (state) => space.isAccepted(state) && kept.every((need) => isMet(need, state)))
+  const possible = space.needs.filter((need) => callsWith([need]) !== null)
+  for (let count = 0; count <= possible.length; count += 1) {
+    const calls = [...subsets(possible, count)].flatMap((left) => callsWith(possible.filter((need) => !left.includes(need))) ?? [])
+    if (calls.length > 0) return { missed: space.needs.length - possible.length + count, calls: Math.min(...calls) }
+  }
+  throw new Error('no sequence is accepted: one of the zones is not')
+}
+
+function* subsets<T>(items: readonly T[], count: number, from = 0): Generator<T[]> {
+  if (count === 0) yield []
+  else for (let at = from; at < items.length; at += 1) for (const rest of subsets(items, count - 1, at + 1)) yield [items[at] as T, ...rest]
 }
 
 export function leastCallsByForce(stages: readonly Stage[], origin: string, limit: number | null): LeastCalls {
