@@ -64,15 +64,22 @@ export const textDataOf = (text: string): string =>
 
 /** The octets a TXT or SPF record holds, its strings joined. `data` must be canonical. */
 export function rdataToText(data: string): Uint8Array {
+  const text = textOfRdata(data)
+  if (text === null) throw new Error(`not canonical TXT data: ${data}`)
+  return text
+}
+
+/** The same of data from anywhere; null where it is not canonical. */
+export function textOfRdata(data: string): Uint8Array | null {
   const parts: Uint8Array[] = []
   for (let open = data.indexOf('"'); open !== -1; ) {
     let close = open + 1
     while (data[close] !== '"') {
-      if (close >= data.length) throw new Error(`not canonical TXT data: ${data}`)
+      if (close >= data.length) return null
       close += data[close] === '\\' ? 2 : 1
     }
     const octets = unescapeString(data.slice(open + 1, close))
-    if (!octets.ok) throw new Error(`not canonical TXT data: ${data}`)
+    if (!octets.ok) return null
     parts.push(octets.value)
     open = data.indexOf('"', close + 1)
   }

@@ -10,7 +10,7 @@ export interface ZoneDifference {
   readonly kept: readonly ExistingRecord[]
   /** Existing records that are somebody else's: never changed, but they count for limits and beside a CNAME. */
   readonly unmanaged: readonly ExistingRecord[]
-  /** Existing records of which the zone holds an equal one already; all are among `removed`. */
+  /** Existing records of which the zone holds one with equal data already; all are among `removed`. */
   readonly surplus: readonly ExistingRecord[]
   /** The managed record sets, for safety limits. */
   readonly rrsets: RrsetCounts
@@ -21,7 +21,7 @@ export interface RrsetCounts {
   readonly existing: number
   /** Sets of which nothing is desired any more. */
   readonly lost: readonly string[]
-  /** Sets that stay and change. */
+  /** Sets that stay and change; those are unchanged that only lose exact duplicates of records they keep. */
   readonly changed: readonly string[]
 }
 
@@ -36,10 +36,14 @@ interface ComparedSet {
 interface Wanted {
   record: DefinedRecord
   readonly set: ComparedSet
-  kept: boolean
+  /** Where the existing record that is stands among those kept; null where there is none. */
+  keptAt: number | null
 }
 
-/** Compares two sets of records by owner, type, data and TTL. Linear in their number. */
+/**
+ * Compares two sets of records by owner, type, data and TTL. Of exact duplicates the one with the lowest identifier stays. Linear in the number of
+ * records where nothing differs; those that do are put in the order of their identifiers, so that the order they were listed in decides nothing.
+ */
 export function diffZone(
   existing: readonly ExistingRecord[],
   desired: readonly DefinedRecord[],
@@ -66,7 +70,7 @@ export function diffZone(
     }
     const set = setOf(record)
     set.desired += 1
-    wanted.set(key, { record, set, kept: false })
+    wanted.set(key, { record, set, keptAt: null })
   }
 
   // An equal record with the right TTL is kept before one with another TTL, so that duplicates cost deletes only.
@@ -81,24 +85,29 @@ export function diffZone(
     const equal = wanted.get(recordKey(record))
     const set = equal?.set ?? setOf(record)
     set.existing += 1
-    if (equal && !equal.kept && equal.record.ttl === record.ttl) {
-      equal.kept = true
-      kept.push(record)
-    } else {
+    if (equal?.record.ttl !== record.ttl) {
       set.differs = true
       candidates.push(record)
+    } else if (equal.keptAt === null) {
+      equal.keptAt = kept.push(record) - 1
+    } else {
+      const twin = kept[equal.keptAt] as ExistingRecord
+      const isFirst = compareIds(record, twin) < 0
+      if (isFirst) kept[equal.keptAt] = record
+      candidates.push(isFirst ? twin : record)
     }
   }
+  candidates.sort(compareIds)
   const surplus: ExistingRecord[] = []
   const pending = new Set<string>()
   for (const record of candidates) {
     const key = recordKey(record)
-    if (wanted.get(key)?.kept || pending.has(key)) surplus.push(record)
+    if (pending.has(key) || (wanted.get(key)?.keptAt ?? null) !== null) surplus.push(record)
     else pending.add(key)
   }
   const added: DefinedRecord[] = []
-  for (const { record, set, kept: isKept } of wanted.values()) {
-    if (isKept) continue
+  for (const { record, set, keptAt } of wanted.values()) {
+    if (keptAt !== null) continue
     added.push(record)
     set.differs = true
   }
@@ -114,3 +123,12 @@ export function diffZone(
   }
   return { removed: candidates, added, kept, unmanaged, surplus, rrsets: { existing: existingSets, lost, changed } }
 }
+
+/** By identifier: numbers by size, then texts, then records that have none. */
+function compareIds({ id: a }: ExistingRecord, { id: b }: ExistingRecord): number {
+  if (a === b) return 0
+  if (typeof a === typeof b) return (a as number | string) < (b as number | string) ? -1 : 1
+  return rankOfId(a) - rankOfId(b)
+}
+
+const rankOfId = (id: ExistingRecord['id']): number => (typeof id === 'number' ? 0 : typeof id === 'string' ? 1 : 2)

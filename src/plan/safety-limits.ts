@@ -1,5 +1,5 @@
 import type { DomainName } from '../model/domain-name.ts'
-import type { ResourceRecord } from '../model/record.ts'
+import { type ResourceRecord, rrsetKey } from '../model/record.ts'
 import type { RefusalName } from '../model/zone.ts'
 import type { ZoneDifference } from './diff-zone.ts'
 import type { Refusal } from './plan.ts'
@@ -36,9 +36,9 @@ export function safetyRefusals(
     refuse('delete-zone', `the zone ${zone} itself and all its records would be deleted`)
     return refusals
   }
-  if (existing > 0 && lost.length === existing && difference.added.length === 0) {
-    const sets = existing === 1 ? 'the only record set' : `all ${existing} record sets`
-    refuse('empty-zone', `${sets} of ${zone} would be deleted, which leaves the zone empty`)
+  const emptied = emptiedZone(zone, difference)
+  if (emptied !== null) {
+    refuse('empty-zone', emptied)
   } else {
     const reason = excess(lost.length, existing, thresholds.max_delete_percent, thresholds.max_deletes, thresholds)
     if (reason !== null) refuse('deletes', `${lost.length} of ${existing} record sets of ${zone} would be deleted${reason}`)
@@ -63,15 +63,30 @@ function excess(
   return maxCount !== undefined && count > maxCount ? `; the limit is ${maxCount}` : null
 }
 
-/** What becomes of NS records at the apex that are there already; null where they stay as they are. */
+/** What becomes of a zone of which no existing record set stays and that ends with fewer of them; null for any other. */
+function emptiedZone(zone: DomainName, { rrsets: { existing, lost }, added }: ZoneDifference): string | null {
+  if (existing === 0 || lost.length < existing) return null
+  const come = new Set(added.map(rrsetKey)).size
+  if (come >= existing) return null
+  const sets = existing === 1 ? 'the only record set' : `all ${existing} record sets`
+  if (come === 0) return `${sets} of ${zone} would be deleted, which leaves the zone empty`
+  return `${sets} of ${zone} would be deleted, and only ${come} ${come === 1 ? 'other' : 'others'} would come`
+}
+
+/** What becomes of NS records at the apex that are there already; null where they stay as they are, but for exact duplicates. */
 function apexNsChange(zone: DomainName, { removed, added, kept }: ZoneDifference): string | null {
-  const ofApex = <R extends ResourceRecord>(records: readonly R[]): string[] =>
-    records
-      .filter((record) => record.type === 'NS' && record.name === zone)
-      .map((record) => record.data)
-      .sort()
-  const [goes, comes] = [ofApex(removed), ofApex(added)]
-  if (goes.length === 0 && (comes.length === 0 || ofApex(kept).length === 0)) return null
-  const parts = [goes.length > 0 ? `${goes.join(', ')} would go` : '', comes.length > 0 ? `${comes.join(', ')} would come` : '']
-  return `NS records at the apex of ${zone} would change: ${parts.filter((part) => part !== '').join(', ')}`
+  const ofApex = (records: readonly ResourceRecord[]): ResourceRecord[] =>
+    records.filter((record) => record.type === 'NS' && record.name === zone)
+  const [stays, leaves, enters] = [ofApex(kept), ofApex(removed), ofApex(added)]
+  if (stays.length + leaves.length === 0) return null
+  const dataOf = (...records: readonly ResourceRecord[][]): Set<string> => new Set(records.flat().map(({ data }) => data))
+  const [before, after] = [dataOf(stays, leaves), dataOf(stays, enters)]
+  const isStaying = ({ data, ttl }: ResourceRecord): boolean => stays.some((record) => record.data === data && record.ttl === ttl)
+  const changes: [data: string[], what: string][] = [
+    [[...before].filter((data) => !after.has(data)), 'would go'],
+    [[...after].filter((data) => !before.has(data)), 'would come'],
+    [[...dataOf(leaves.filter((record) => !isStaying(record)))].filter((data) => after.has(data)), 'would have another TTL'],
+  ]
+  const parts = changes.filter(([data]) => data.length > 0).map(([data, what]) => `${data.sort().join(', ')} ${what}`)
+  return parts.length === 0 ? null : `NS records at the apex of ${zone} would change: ${parts.join(', ')}`
 }

@@ -1,3 +1,4 @@
+import { textOfRdata } from '../model/character-string.ts'
 import { type DomainName, parseDomainName, relativeName } from '../model/domain-name.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { UnmanagedSelector } from '../model/zone.ts'
@@ -13,12 +14,20 @@ export function unmanagedTest(selectors: readonly UnmanagedSelector[], zone: Dom
     return (record: ResourceRecord, relative: string): boolean =>
       (type === undefined || record.type === type) &&
       (name === null || name(relative)) &&
-      (target === null || target(record.data.toLowerCase()))
+      (target === null || target(record.data.toLowerCase()) || matchesText(record, target))
   })
   return (record) => {
     const relative = relativeName(record.name, zone)
     return tests.some((test) => test(record, relative))
   }
+}
+
+const TEXT_TYPES: ReadonlySet<string> = new Set(['TXT', 'SPF'])
+
+/** Whether the text of a TXT or SPF record matches as its author thinks of it: its strings joined, without quotes and escapes. */
+function matchesText({ type, data }: ResourceRecord, target: (text: string) => boolean): boolean {
+  const octets = TEXT_TYPES.has(type) ? textOfRdata(data) : null
+  return octets !== null && target(Buffer.from(octets).toString('utf8').toLowerCase())
 }
 
 /**

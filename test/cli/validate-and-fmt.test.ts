@@ -36,6 +36,22 @@ describe('validate', () => {
     expect(stdout).toContain('  hint: Did you mean "value"?\n')
   })
 
+  test('a text that a selector leaves to others, by its bare text, cannot be in the definition', async () => {
+    const zone = `domain: example.com
+soa_email: hostmaster@example.com
+unmanaged: [{target: 'v=spf1*', type: TXT}]
+records:
+  '': {type: TXT, value: v=spf1 -all}
+  www: {type: TXT, value: something else}
+`
+    const scene = await openScene({ files: { 'zones/example.com.yaml': zone } })
+    const { status, stdout } = await scene.run('validate')
+    expect(status).toBe(1)
+    expect(stdout).toMatch(
+      /^zones\/example\.com\.yaml:5:\d+: error\[unmanaged-collision\] example\.com\. TXT is in the definition, .*3:13.*\n$/,
+    )
+  })
+
   test('only the paths that are given', async () => {
     const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': 'a: [' } })
     expect((await scene.run('validate')).status).toBe(1)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { ExistingRecord } from '../../src/model/record.ts'
 import type { ExistingZone } from '../../src/model/zone.ts'
 import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
 import { desiredZone, existingZone, name } from '../support/records.ts'
@@ -188,8 +189,41 @@ describe('refusals', () => {
     ['renaming counts as a loss', ten, lines(10, (index) => `${index < 4 ? 'm' : 'n'}${index} A 192.0.2.${index}`), ['deletes']],
     ['below ten there is no percentage', lines(9, (index) => `n${index} A 192.0.2.1`), 'n0 A 192.0.2.1', []],
     ['an emptied zone is refused whatever its size', 'n0 A 192.0.2.1', '', ['empty-zone']],
+    ['a zone of which nothing stays and less comes is as good as emptied', 'a A 192.0.2.1\nb A 192.0.2.2', 'x TXT "new"', ['empty-zone']],
+    ['records are no record sets', 'a A 192.0.2.1\nb A 192.0.2.2', 'x A 192.0.2.1\nx A 192.0.2.2', ['empty-zone']],
+    ['where as many come nothing is emptied', 'a A 192.0.2.1\nb A 192.0.2.2', 'x A 192.0.2.1\ny A 192.0.2.2', []],
+    ['a sole record may be renamed', 'a A 192.0.2.1', 'b A 192.0.2.1', []],
+    ['a sole record may change its type', 'a A 192.0.2.1', 'a CNAME x.example.net.', []],
+    ['many that are all renamed are many losses', ten, ten.replaceAll('n', 'm'), ['deletes']],
+    ['exact duplicates that go are no change', `${ten}\n${ten}\n${ten}`, ten, []],
+    ['a duplicate with another TTL is one', `${ten}\n${ten.replaceAll(' A', ' 300 A')}`, ten, ['updates']],
   ])('%s', (_, existing, desired, expected) => {
     expect(names(planOf(existing, desired))).toEqual(expected)
+  })
+  it('say what is left of an emptied zone', () => {
+    const message = (existing: string, desired: string): unknown => planOf(existing, desired).refusals.map((refusal) => refusal.message)
+    const two = 'a A 192.0.2.1\nb A 192.0.2.2'
+    expect(message(two, '')).toEqual(['all 2 record sets of example.com. would be deleted, which leaves the zone empty'])
+    expect(message(two, 'x TXT "new"')).toEqual(['all 2 record sets of example.com. would be deleted, and only 1 other would come'])
+  })
+  it('take no notice of exact duplicates that go, whatever the limits', () => {
+    const thresholds = { max_delete_percent: 0, max_update_percent: 0, min_existing: 0, max_deletes: 0, max_updates: 0 }
+    const managed = { thresholds, desired: desiredZone(ORIGIN, 'a A 192.0.2.1\n@ NS ns1.example.net.', { apexNs: 'manage' }) }
+    const plan = planOf('a A 192.0.2.1\na A 192.0.2.1\n@ NS ns1.example.net.\n@ NS ns1.example.net.', '', managed)
+    expect(changesOf(plan)).toEqual(['- @ NS ns1.example.net.', '- a A 192.0.2.1'])
+    expect(plan.refusals).toEqual([])
+  })
+  it('tell what becomes of apex NS', () => {
+    const messages = (existing: string, wanted: string): string[] =>
+      planOf(existing, '', { desired: desiredZone(ORIGIN, wanted, { apexNs: 'manage' }) }).refusals.map(({ message }) => message)
+    const said = 'NS records at the apex of example.com. would change:'
+    expect(messages('@ NS a.example.net.\n@ NS b.example.net.', '@ NS b.example.net.\n@ NS c.example.net.')).toEqual([
+      `${said} a.example.net. would go, c.example.net. would come`,
+    ])
+    expect(messages('@ 300 NS a.example.net.', '@ 3600 NS a.example.net.')).toEqual([`${said} a.example.net. would have another TTL`])
+    expect(messages('@ 300 NS a.example.net.\n@ 3600 NS a.example.net.', '@ 3600 NS a.example.net.')).toEqual([
+      `${said} a.example.net. would have another TTL`,
+    ])
   })
   it('count record sets where the config says so', () => {
     const thresholds = { max_delete_percent: 100, max_update_percent: 100, min_existing: 0, max_deletes: 1, max_updates: 0 }
@@ -242,6 +276,19 @@ describe('what is left alone', () => {
     const desired = desiredZone(ORIGIN, 'www A 192.0.2.1\n@ TXT "mine"', { scopes })
     expect(changesOf(planOf('www A 192.0.2.1\n@ TXT "theirs"', '', { desired }))).toEqual([])
   })
+})
+
+it.each([
+  ['one stays', 'a A 192.0.2.1', ['delete 2', 'delete 3']],
+  ['one changes', 'a 300 A 192.0.2.1', ['update 1', 'delete 2', 'delete 3']],
+  ['one moves', 'b A 192.0.2.1', ['update 1', 'delete 2', 'delete 3']],
+])('of exact duplicates the one with the lowest identifier is used, however they are listed: %s', (_, desired, expected) => {
+  const zone = existingZone(ORIGIN, 'a A 192.0.2.1\na A 192.0.2.1\na A 192.0.2.1')
+  const [first, second, third] = zone.records as [ExistingRecord, ExistingRecord, ExistingRecord]
+  for (const records of [zone.records, zone.records.toReversed(), [second, first, third], [third, first, second]]) {
+    const { changes } = planOf('', desired, { existing: { ...zone, records } })
+    expect(changes.map(({ action, id }) => `${action} ${id}`).sort()).toEqual(expected.toSorted())
+  }
 })
 
 it('plans the same whatever the order of its inputs', () => {

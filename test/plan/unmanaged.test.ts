@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { textDataOf } from '../../src/model/character-string.ts'
+import { unmanagedTest } from '../../src/plan/unmanaged.ts'
+import { ORIGIN } from '../support/plan.ts'
+import { name } from '../support/records.ts'
+
+describe('a selector of targets', () => {
+  const selects = (target: string, type: string, data: string): boolean =>
+    unmanagedTest([{ target }], ORIGIN)({ name: name('x.example.com.'), type, ttl: null, data })
+  it.each([
+    ['v=spf1*', 'TXT', '"v=spf1 -all"', true],
+    ['v=spf1*', 'SPF', '"v=spf1 -all"', true],
+    ['V=SPF1 *', 'TXT', '"v=spf1 -all"', true],
+    ['v=spf1', 'TXT', '"v=spf1 -all"', false],
+    ['"v=spf1*', 'TXT', '"v=spf1 -all"', true],
+    ['*two halves*', 'TXT', '"one of two" " halves"', true],
+    [`*${'y'.repeat(300)}*`, 'TXT', textDataOf('y'.repeat(400)), true],
+    ['say "hi"', 'TXT', '"say \\"hi\\""', true],
+    ['"say \\"hi\\""', 'TXT', '"say \\"hi\\""', true],
+    ['grün', 'TXT', textDataOf('grün'), true],
+    ['', 'TXT', '""', true],
+    ['0 issue *', 'CAA', '0 issue "ca.example.net"', true],
+    ['*ca.example.net', 'CAA', '0 issue "ca.example.net"', false],
+    // What a provider, or a saved plan, may hold.
+    ['a*', 'TXT', '"a', false],
+    ['a*', 'TXT', '"a\\9"', false],
+    ['"a*', 'TXT', '"a', true],
+    ['a*', 'TXT', 'a', true],
+  ])('%s of %s %s: %s', (target, type, data, expected) => {
+    expect(selects(target, type, data)).toBe(expected)
+  })
+})
