@@ -3,6 +3,7 @@
  * record of such an RRset points at exists while it is pointed at, if its earlier target did before and its later target does after. A
  * CNAME needs anything at its target, NS, MX and SRV need an address or a CNAME there. Names outside the zone are nobody's to keep.
  */
+import type { DomainName } from '../model/domain-name.ts'
 import { targetName } from '../model/rdata/canonical.ts'
 import { type ResourceRecord, rrsetKey } from '../model/record.ts'
 import type { ZoneDifference } from './diff-zone.ts'
@@ -53,6 +54,11 @@ export interface Continuity {
   readonly standing: Presence
   /** Whether a record of the zone before (or after) the changes is a pointer whose target must not go missing. */
   isGuarded(record: ResourceRecord, side: 'before' | 'after' | 'standing'): boolean
+  /**
+   * Whether a guarded pointer is sure to miss its target, so that nothing is gained by sparing it. A name that turns from a CNAME to something else, or
+   * back, is empty in between. Who points at it all the while misses it; a CNAME that changes meanwhile does so on one side of the gap.
+   */
+  isHopeless(record: ResourceRecord, side: 'before' | 'after' | 'standing'): boolean
 }
 
 const NOTHING: Presence = { sets: new Map(), names: new Map() }
@@ -79,17 +85,27 @@ export function analyseContinuity(difference: ZoneDifference): Continuity {
   const continuing = new Set([...before.sets.keys()].filter((key) => has(after.sets, key)))
   const exists = (presence: Presence, pointer: { target: string; need: Need }): boolean =>
     has(presence.names, needKey(pointer.target, pointer.need))
+  const isCname = (presence: Presence, name: string): boolean => has(presence.sets, rrsetKey({ name: name as DomainName, type: 'CNAME' }))
+  const turns = (name: string): boolean => isCname(before, name) !== isCname(after, name)
+  const targetsBefore = new Map<string, string | undefined>()
+  for (const record of difference.removed) if (record.type === 'CNAME') targetsBefore.set(record.name, pointerOf(record)?.target)
+  const isGuarded = (record: ResourceRecord, side: 'before' | 'after' | 'standing'): boolean => {
+    const pointer = pointerOf(record)
+    if (pointer === null || !continuing.has(rrsetKey(record))) return false
+    if (side === 'before') return exists(before, pointer)
+    if (side === 'after') return exists(after, pointer)
+    return exists(before, pointer) && exists(after, pointer)
+  }
   return {
     continuing,
     before,
     after,
     standing,
-    isGuarded(record, side) {
-      const pointer = pointerOf(record)
-      if (pointer === null || !continuing.has(rrsetKey(record))) return false
-      if (side === 'before') return exists(before, pointer)
-      if (side === 'after') return exists(after, pointer)
-      return exists(before, pointer) && exists(after, pointer)
+    isGuarded,
+    isHopeless(record, side) {
+      const target = side === 'before' || !isGuarded(record, side) ? undefined : pointerOf(record)?.target
+      if (target === undefined || !turns(target)) return false
+      return side === 'standing' || (record.type === 'CNAME' && targetsBefore.get(record.name) === target && isGuarded(record, 'before'))
     },
   }
 }

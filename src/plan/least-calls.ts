@@ -24,6 +24,7 @@ import { findKnots } from './call-graph.ts'
 import { closableGaps } from './closable-gaps.ts'
 import { type Continuity, pointerOf } from './continuity.ts'
 import type { ZoneDifference } from './diff-zone.ts'
+import { forcedSplits } from './forced-splits.ts'
 import { type OrderEdges, orderEdges, type Ranks, staysInSet } from './order-edges.ts'
 import { type Call, pairRecords } from './pair-records.ts'
 import { type ExactWay, MAX_EXACT, scheduleExactly } from './schedule-exactly.ts'
@@ -82,7 +83,10 @@ export function leastCalls(
     if (together) break
   }
   const splits = calls.length - lowerBound(difference.removed, difference.added)
-  return { calls, edges, splits, proved: splits === 0 || proved }
+  const isWhole = edges.unavoidable === 0 && edges.doubtful.every((set) => set.size === 0) && knot.length === 0
+  const areForced = (): boolean =>
+    (isWhole || prefer === 'calls') && splits <= forcedSplits(difference, prefer === 'calls' ? 'ignored' : 'kept', splits)
+  return { calls, edges, splits, proved: splits === 0 || proved || areForced() }
 }
 
 export const recordsOf = ({ existing, desired }: Call): ResourceRecord[] => [existing, desired].filter((record) => record !== null)

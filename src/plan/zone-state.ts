@@ -48,7 +48,7 @@ export function zoneState(difference: ZoneDifference, continuity: Continuity, he
 
   const note = (record: ResourceRecord, side: 'before' | 'after' | 'standing', by: 1 | -1): void => {
     if (isNullMx(record)) count(nullMx, record.name, by)
-    if (!continuity.isGuarded(record, side)) return
+    if (!continuity.isGuarded(record, side) || continuity.isHopeless(record, side)) return
     const pointer = pointerOf(record)
     if (pointer) count(guarded, needKey(pointer.target, pointer.need), by)
   }
