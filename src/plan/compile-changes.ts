@@ -1,13 +1,15 @@
 /**
  * The record changes of a plan in the units a target takes: single records, whole RRsets, one RFC 2136 message, or the file. Each is the least for its
  * unit: one replacement for an RRset however many of its records change; no update at all for what a message would delete and add again; one file.
+ * Replacements are in an order in which they can be sent one by one (`rrset-order.ts`).
  */
-import { type DomainName, sortKey } from '../model/domain-name.ts'
+import type { DomainName } from '../model/domain-name.ts'
 import { compareRecords, type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../model/record.ts'
 import type { Ttl } from '../model/ttl.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Change } from './change.ts'
 import { finalRecords } from './final-state.ts'
+import { type ChangedSet, compareSets, inSafeOrder } from './rrset-order.ts'
 
 /** An RRset as it shall be; without data it is to be deleted. Unmanaged records of it are among the data, since a replacement takes all. */
 export interface RrsetReplacement {
@@ -18,13 +20,17 @@ export interface RrsetReplacement {
   readonly data: readonly string[]
 }
 
-/** What an UPDATE message says (RFC 2136 sections 2.4 and 2.5), its parts in the order they stand in the message. */
+/** One part of the update section of an UPDATE message (RFC 2136 section 2.5). */
+export type UpdatePart =
+  | { readonly action: 'delete-rrset'; readonly name: DomainName; readonly type: string }
+  | { readonly action: 'delete' | 'add'; readonly record: ResourceRecord }
+
+/** What an UPDATE message says (RFC 2136 section 2). */
 export interface UpdateMessage {
   /** RRsets that must hold exactly these data, or (without data) must not exist, or else nothing is done. */
   readonly prerequisites: readonly { readonly name: DomainName; readonly type: string; readonly data: readonly string[] }[]
-  readonly deleteRrsets: readonly { readonly name: DomainName; readonly type: string }[]
-  readonly deleteRecords: readonly ResourceRecord[]
-  readonly add: readonly ResourceRecord[]
+  /** In the order in which they stand in the message and are carried out. */
+  readonly updates: readonly UpdatePart[]
 }
 
 export type CompiledChanges =
@@ -36,6 +42,7 @@ export type CompiledChanges =
 /** Compiles a zone's changes for a target. `existing` are all records the zone has now, unmanaged ones too. Null where there is nothing to do. */
 export function compileChanges(
   granularity: Capabilities['granularity'],
+  zone: DomainName,
   existing: readonly ExistingRecord[],
   changes: readonly Change[],
 ): CompiledChanges {
@@ -43,9 +50,9 @@ export function compileChanges(
     case 'record':
       return { granularity, calls: changes }
     case 'rrset':
-      return { granularity, replacements: rrsetReplacements(existing, changes) }
+      return { granularity, replacements: inSafeOrder(changedSets(existing, changes)).map(replacementOf) }
     case 'message':
-      return { granularity, message: updateMessage(existing, changes) }
+      return { granularity, message: updateMessage(changedSets(existing, changes), zone) }
     case 'file':
       return {
         granularity,
@@ -62,15 +69,8 @@ export function compiledCalls(compiled: CompiledChanges, changes: readonly Chang
   return domain + ((compiled.granularity === 'message' ? compiled.message : compiled.records) === null ? 0 : 1)
 }
 
-interface TouchedSet {
-  readonly name: DomainName
-  readonly type: string
-  readonly before: readonly ResourceRecord[]
-  readonly after: readonly ResourceRecord[]
-}
-
-/** The RRsets that differ before and after, those that go first, so that a CNAME and other types can trade places in the given order. */
-function touchedSets(existing: readonly ExistingRecord[], changes: readonly Change[]): TouchedSet[] {
+/** The RRsets that differ before and after for a target that keeps neither duplicates nor more than one TTL in an RRset. */
+function changedSets(existing: readonly ExistingRecord[], changes: readonly Change[]): ChangedSet[] {
   const before = groupRrsets(existing)
   const after = groupRrsets(finalRecords(existing, changes))
   const touched = new Map<string, { name: DomainName; type: string }>()
@@ -79,13 +79,14 @@ function touchedSets(existing: readonly ExistingRecord[], changes: readonly Chan
     for (const record of [change.existing, change.desired])
       if (record) touched.set(rrsetKey(record), { name: record.name, type: record.type })
   }
-  const sets = [...touched].map(([key, { name, type }]) => ({ name, type, before: before.get(key) ?? [], after: after.get(key) ?? [] }))
-  return sets.sort(
-    (a, b) =>
-      Number(a.after.length > 0) - Number(b.after.length > 0) ||
-      compareText(sortKey(a.name), sortKey(b.name)) ||
-      compareText(a.type, b.type),
-  )
+  const sets: ChangedSet[] = []
+  for (const [key, { name, type }] of touched) {
+    const [was, becomes] = [before.get(key) ?? [], after.get(key) ?? []]
+    const set = { name, type, before: dataOf(was), after: dataOf(becomes), ttl: lowestTtl(becomes), ttlDiffers: false }
+    set.ttlDiffers = becomes.length > 0 && was.some(({ ttl }) => ttl !== set.ttl)
+    if (set.ttlDiffers || JSON.stringify(set.before) !== JSON.stringify(set.after)) sets.push(set)
+  }
+  return sets
 }
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -93,41 +94,54 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 const dataOf = (records: readonly ResourceRecord[]): string[] => [...new Set(records.map((record) => record.data))].sort(compareText)
 
 /** The TTL of an RRset whose records may still differ in it: the lowest (RFC 2181 section 5.2 wants them equal). */
-function ttlOf(records: readonly ResourceRecord[]): Ttl | null {
+function lowestTtl(records: readonly ResourceRecord[]): Ttl | null {
   const given = records.flatMap((record) => (record.ttl === null ? [] : [record.ttl]))
   return given.length === 0 ? null : (Math.min(...given) as Ttl)
 }
 
-function rrsetReplacements(existing: readonly ExistingRecord[], changes: readonly Change[]): RrsetReplacement[] {
-  return touchedSets(existing, changes)
-    .filter(({ before, after }) => JSON.stringify([ttlOf(before), dataOf(before)]) !== JSON.stringify([ttlOf(after), dataOf(after)]))
-    .map(({ name, type, after }) => ({ name, type, ttl: ttlOf(after), data: dataOf(after) }))
-}
+const replacementOf = ({ name, type, ttl, after }: ChangedSet): RrsetReplacement => ({ name, type, ttl, data: after })
 
 /**
- * One message: it is carried out as a whole or not at all, so that its inner order interrupts nothing. Every RRset it touches is a prerequisite, so that
- * what somebody else changed meanwhile is not overwritten. A record whose TTL alone changes is added again, which replaces the TTL of its RRset
- * (RFC 2136 section 3.4.2.2).
+ * One message: it is carried out as a whole or not at all, so that its inner order interrupts nothing. What goes stands before what comes, since records
+ * beside a CNAME are ignored (RFC 2136 section 3.4.2.2); but NS records of the apex come before others of them go, one by one, since a server ignores
+ * the deletion of that whole RRset and of the last of its records (section 3.4.2.4). All of them cannot go. Every RRset it changes is a prerequisite, so
+ * that what somebody else changed meanwhile is not overwritten. An RRset whose TTL changes is deleted and added anew: to add its records again replaces
+ * the TTL in BIND, as the RFC has it, but not in Knot DNS. For NS records of the apex there is nothing else.
  */
-function updateMessage(existing: readonly ExistingRecord[], changes: readonly Change[]): UpdateMessage | null {
-  const sets = touchedSets(existing, changes)
+function updateMessage(changed: readonly ChangedSet[], zone: DomainName): UpdateMessage | null {
+  const isApexNs = ({ name, type }: ChangedSet): boolean => type === 'NS' && name === zone
+  const sets = changed.filter((set) => !isApexNs(set) || set.after.length > 0).sort(compareSets)
   if (sets.length === 0) return null
-  const prerequisites = sets.map(({ name, type, before }) => ({ name, type, data: dataOf(before) }))
-  const deleteRrsets: { name: DomainName; type: string }[] = []
-  const deleteRecords: ResourceRecord[] = []
-  const add: ResourceRecord[] = []
-  for (const { name, type, before, after } of sets) {
-    if (after.length === 0) {
-      deleteRrsets.push({ name, type })
-      continue
-    }
-    const wanted = new Set(dataOf(after))
-    const kept = new Set(dataOf(before))
-    const ttl = ttlOf(after)
-    const gone = dataOf(before).filter((data) => !wanted.has(data))
-    for (const data of gone) deleteRecords.push({ name, type, ttl: null, data })
-    const sameTtl = ttlOf(before) === ttl
-    for (const data of wanted) if (!kept.has(data) || !sameTtl) add.push({ name, type, ttl, data })
+  const apexNs = sets.filter(isApexNs).map(recordParts)
+  const others = sets
+    .filter((set) => !isApexNs(set))
+    .map((set) => (set.after.length === 0 || set.ttlDiffers ? wholeParts(set) : recordParts(set)))
+  return {
+    prerequisites: sets.map(({ name, type, before }) => ({ name, type, data: before })),
+    updates: [
+      ...apexNs.flatMap(({ come, go }) => [...come, ...go]),
+      ...others.flatMap(({ go }) => go),
+      ...others.flatMap(({ come }) => come),
+    ],
   }
-  return { prerequisites, deleteRrsets, deleteRecords, add }
+}
+
+interface UpdateParts {
+  readonly go: readonly UpdatePart[]
+  readonly come: readonly UpdatePart[]
+}
+
+const wholeParts = ({ name, type, ttl, after }: ChangedSet): UpdateParts => ({
+  go: [{ action: 'delete-rrset', name, type }],
+  come: after.map((data) => ({ action: 'add', record: { name, type, ttl, data } })),
+})
+
+function recordParts({ name, type, ttl, before, after, ttlDiffers }: ChangedSet): UpdateParts {
+  const [kept, wanted] = [new Set(before), new Set(after)]
+  const gone = before.filter((data) => !wanted.has(data))
+  const added = after.filter((data) => ttlDiffers || !kept.has(data))
+  return {
+    go: gone.map((data) => ({ action: 'delete', record: { name, type, ttl: null, data } })),
+    come: added.map((data) => ({ action: 'add', record: { name, type, ttl, data } })),
+  }
 }

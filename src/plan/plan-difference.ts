@@ -4,10 +4,11 @@ import type { DomainName } from '../model/domain-name.ts'
 import type { ExistingZone, RefusalName, UnmanagedSelector } from '../model/zone.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Change, DomainChange, RecordChange } from './change.ts'
+import { compileChanges, compiledCalls } from './compile-changes.ts'
 import type { ZoneDifference } from './diff-zone.ts'
 import { fingerprint } from './fingerprint.ts'
-import type { Preference } from './least-calls.ts'
-import type { Call } from './pair-records.ts'
+import { inReadingOrder, type Preference } from './least-calls.ts'
+import { type Call, pairRecords } from './pair-records.ts'
 import type { CallCount, RenderedState, ZonePlan } from './plan.ts'
 import { planCalls } from './plan-calls.ts'
 import { type SafetyThresholds, safetyRefusals } from './safety-limits.ts'
@@ -64,11 +65,17 @@ export function planDifference(input: DifferenceInput): ZonePlan {
       limit: capabilities.maxRecords,
     },
     changes,
-    calls: countCalls(changes),
+    calls: { ...countCalls(changes), total: totalCalls(input, changes) },
     refusals: safetyRefusals(zone, difference, input.deletesZone, input.thresholds, input.allow),
     rendered: input.rendered,
     diagnostics,
   }
+}
+
+/** The calls the target needs: as many as there are changes where it takes them one by one, else what they compile to. */
+function totalCalls({ zone, existing, capabilities: { granularity } }: DifferenceInput, changes: readonly Change[]): number {
+  if (granularity === 'record') return changes.length
+  return compiledCalls(compileChanges(granularity, zone, existing?.records ?? [], changes), changes)
 }
 
 /** Records the zone would have beyond what the target holds. A definition that alone has too many was told so when it was fitted. */
@@ -88,6 +95,9 @@ function recordChanges(
 ): RecordChange[] {
   if (difference.removed.length === 0 && difference.added.length === 0) return []
   const { capabilities, prefer = 'continuity', zone, at } = input
+  // What is carried out as a whole interrupts nothing and needs no order, so that no update is ever split.
+  if (capabilities.granularity === 'message' || capabilities.granularity === 'file')
+    return inReadingOrder(pairRecords(difference.removed, difference.added)).map((call) => recordChange(call, []))
   const headroom = capabilities.maxRecords === null ? Number.POSITIVE_INFINITY : capabilities.maxRecords - existingCount
   const planned = planCalls(difference, prefer, headroom)
   if (!planned.proved) {

@@ -41,9 +41,11 @@ export interface ZonePlan {
 }
 
 export interface CallCount {
+  /** Changes by what they do. */
   readonly create: number
   readonly update: number
   readonly delete: number
+  /** Calls the target needs for them, fewer where one call carries several. */
   readonly total: number
 }
 

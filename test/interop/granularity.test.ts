@@ -1,16 +1,17 @@
 /**
- * The same changes in the units other targets take, carried out by those targets: RRset replacements by PowerDNS over its HTTP API, messages by BIND
- * through nsupdate, whole files by BIND's checker. The judge is what each server transfers afterwards.
+ * The same changes in the units other targets take, carried out by those targets: RRset replacements by PowerDNS over its HTTP API, messages by BIND and
+ * Knot DNS through nsupdate, whole files by BIND's checker. The judge is what each server transfers afterwards.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { printZoneFile } from '../../src/formats/zone-file/print-zone-file.ts'
 import type { ResourceRecord } from '../../src/model/record.ts'
 import { type CompiledChanges, compileChanges, compiledCalls } from '../../src/plan/compile-changes.ts'
 import { finalRecords } from '../../src/plan/final-state.ts'
+import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { transferZone } from '../../src/transport/dns-client-transfer.ts'
-import { type DnsServer, type PowerDnsServer, startBind, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
+import { type DnsServer, type PowerDnsServer, startBind, startKnot, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
 import { planOf } from '../support/plan.ts'
-import { existingZone, name, records } from '../support/records.ts'
+import { desiredZone, existingZone, name, records } from '../support/records.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { checkZone, nsupdate } from '../support/tools.ts'
 
@@ -64,7 +65,7 @@ function compiled({ existing, desired }: { existing: string; desired: string }):
   const { changes } = planOf(existing, desired, { allow: new Set(['empty-zone']) })
   const after = finalRecords(before, changes)
   expect(linesOf(after)).toEqual(linesOf(records(ORIGIN, desired)))
-  return { before, after, of: (granularity) => compileChanges(granularity, before, changes) }
+  return { before, after, of: (granularity) => compileChanges(granularity, ORIGIN, before, changes) }
 }
 
 const linesOf = (set: readonly ResourceRecord[]): string[] =>
@@ -82,19 +83,70 @@ it.each(CASES)('fewest calls by unit: $name', (one) => {
   const { changes } = planOf(one.existing, one.desired, { allow: new Set(['empty-zone']) })
   const before = existingZone(ORIGIN, one.existing).records
   const calls = (['record', 'rrset', 'message', 'file'] as const).map((unit) =>
-    compiledCalls(compileChanges(unit, before, changes), changes),
+    compiledCalls(compileChanges(unit, ORIGIN, before, changes), changes),
   )
   expect(calls.slice(1)).toEqual([one.replacements, 1, 1])
 })
 
 it('compiles no changes to no calls', () => {
   const before = existingZone(ORIGIN, 'a A 192.0.2.1').records
-  for (const unit of ['record', 'rrset', 'message', 'file'] as const) expect(compiledCalls(compileChanges(unit, before, []), [])).toBe(0)
+  for (const unit of ['record', 'rrset', 'message', 'file'] as const)
+    expect(compiledCalls(compileChanges(unit, ORIGIN, before, []), [])).toBe(0)
 })
 
-describeWithTools(['named', 'nsupdate'], 'one message, carried out by BIND', () => {
+const DYNAMIC_SERVERS = [
+  { name: 'BIND', tool: 'named', start: startBind, replacesTtl: true },
+  // A record that is added once more with another TTL keeps that of its RRset, unlike RFC 2136 section 3.4.2.2 has it.
+  { name: 'Knot DNS', tool: 'knotd', start: startKnot, replacesTtl: false },
+]
+
+describe.each(DYNAMIC_SERVERS)('one message, carried out by $name', ({ name: server, tool, start, replacesTtl }) =>
+  describeWithTools([tool, 'nsupdate'], server, () => messagesTo(start, replacesTtl)),
+)
+
+/** NS records of the apex before and after, all that the zone has. A server never lets the last of them go. */
+const APEX_CASES: { name: string; existing: string; desired: string; changesTtl?: boolean }[] = [
+  { name: 'the only one is replaced', existing: '@ 300 NS a.example.net.', desired: '@ 300 NS b.example.net.' },
+  {
+    name: 'all of several are replaced',
+    existing: '@ 300 NS a.example.net.\n@ 300 NS b.example.net.',
+    desired: '@ 300 NS c.example.net.\n@ 300 NS d.example.net.',
+  },
+  {
+    name: 'one of several goes',
+    existing: '@ 300 NS a.example.net.\n@ 300 NS b.example.net.',
+    desired: '@ 300 NS b.example.net.',
+  },
+  {
+    name: 'one goes and the TTL changes',
+    existing: '@ 300 NS a.example.net.\n@ 300 NS b.example.net.',
+    desired: '@ 3600 NS b.example.net.',
+    changesTtl: true,
+  },
+  { name: 'one more comes', existing: '@ 300 NS a.example.net.', desired: '@ 300 NS a.example.net.\n@ 300 NS b.example.net.' },
+]
+
+function messagesTo(start: typeof startBind, replacesTtl: boolean): void {
+  it.each(APEX_CASES.filter(({ changesTtl }) => replacesTtl || !changesTtl))('NS of the apex: $name', async (one) => {
+    const soa = '@ 3600 SOA ns1.example.net. hostmaster.example.com. 1 14400 14400 1209600 86400\n'
+    const text = printZoneFile(records(ORIGIN, soa + one.existing), { origin: ORIGIN, style: 'canonical' })
+    const server = await start({ zones: [{ name: 'example.com', text }], key: TEST_KEY })
+    try {
+      const before = existingZone(ORIGIN, one.existing).records
+      const desired = desiredZone(ORIGIN, one.desired, { apexNs: 'manage' })
+      const { changes } = planOf(one.existing, '', { desired, capabilities: { ...CLOUD_CAPABILITIES, servesApexNs: false } })
+      const { message } = compileChanges('message', ORIGIN, before, changes) as Extract<CompiledChanges, { granularity: 'message' }>
+      const sent = await nsupdate(server.port, scriptOf(message), TEST_KEY)
+      expect([sent.status, sent.stderr]).toEqual([0, ''])
+      const all = await transferZone({ host: '127.0.0.1', port: server.port }, ORIGIN)
+      expect(linesOf(all.filter(({ type }) => type !== 'SOA'))).toEqual(linesOf(desired.records))
+    } finally {
+      await server.stop()
+    }
+  })
+
   it.each(CASES)('$name', async (one) => {
-    const server = await startBind({ zones: [{ name: 'example.com', text: zoneText(one.existing) }], key: TEST_KEY })
+    const server = await start({ zones: [{ name: 'example.com', text: zoneText(one.existing) }], key: TEST_KEY })
     try {
       const { message } = compiled(one).of('message') as Extract<CompiledChanges, { granularity: 'message' }>
       const sent = await nsupdate(server.port, scriptOf(message), TEST_KEY)
@@ -108,7 +160,7 @@ describeWithTools(['named', 'nsupdate'], 'one message, carried out by BIND', () 
       await server.stop()
     }
   })
-})
+}
 
 function scriptOf(message: Extract<CompiledChanges, { granularity: 'message' }>['message']): string {
   if (message === null) throw new Error('no message')
@@ -117,9 +169,11 @@ function scriptOf(message: Extract<CompiledChanges, { granularity: 'message' }>[
     ...message.prerequisites.flatMap(({ name: owner, type, data }) =>
       data.length === 0 ? [`prereq nxrrset ${owner} ${type}`] : data.map((each) => `prereq yxrrset ${owner} ${type} ${each}`),
     ),
-    ...message.deleteRrsets.map(({ name: owner, type }) => `update delete ${owner} ${type}`),
-    ...message.deleteRecords.map(({ name: owner, type, data }) => `update delete ${owner} ${type} ${data}`),
-    ...message.add.map(({ name: owner, type, ttl, data }) => `update add ${owner} ${ttl} ${type} ${data}`),
+    ...message.updates.map((part) => {
+      if (part.action === 'delete-rrset') return `update delete ${part.name} ${part.type}`
+      const { name: owner, type, ttl, data } = part.record
+      return part.action === 'add' ? `update add ${owner} ${ttl} ${type} ${data}` : `update delete ${owner} ${type} ${data}`
+    }),
   ].join('\n')
 }
 
@@ -153,7 +207,7 @@ describeWithTools(['pdns_server', 'sqlite3'], 'RRset replacements, carried out b
         })),
       })
       const start = planOf('', one.existing).changes
-      if (before.length > 0) await call('PATCH', `/${ORIGIN}`, replacements(compileChanges('rrset', [], start)))
+      if (before.length > 0) await call('PATCH', `/${ORIGIN}`, replacements(compileChanges('rrset', ORIGIN, [], start)))
       expect(await transferred(server)).toEqual(linesOf(before))
       await call('PATCH', `/${ORIGIN}`, replacements(of('rrset')))
       expect(await transferred(server)).toEqual(linesOf(records(ORIGIN, one.desired)))
