@@ -9,15 +9,18 @@
  * Where calls wait in a circle (a knot: a CNAME and an A that trade names, an A that is renamed while a CNAME follows it), their records are paired
  * anew together with some of the same types that are not in the knot: a record that may come at any time lets one in the knot go early, and so opens
  * it at no cost. What cannot be opened so is opened by a split: one update becomes a delete and a create. Few records are searched exactly
- * (`schedule-exactly.ts`), many greedily (`schedule-greedily.ts`); either gives an order in which every call is safe, and all edges of the
- * calls made so follow that order, so that no circle is left.
+ * (`schedule-exactly.ts`): least is missed that should not be, in the fewest calls. Many are scheduled greedily. The order found is one in which every
+ * call is accepted. All edges that keep whole what that order keeps whole follow it, so that no circle of them is left; what it misses is kept whole
+ * only where that closes no circle.
  *
  * Proof of the minimum. Without a knot the number is the lower bound. With one, the exact search finds the least for the records it is given; records
- * outside it are of use only as such helpers, any of a type as good as another, and no more of them than splits without any. Where the search was
- * greedy and the number is above the bound, it is not proved, and the plan says so.
+ * outside it are of use only as such helpers, any of a type as good as another where none waits for another, and no more of them than splits without
+ * any. Where a helper was left out because there are too many, or the search was greedy, the number is proved only if it is the lower bound and the
+ * splits that are forced (`forced-splits.ts`); else the plan says that it is not proved.
  *
- * Limits. The record limit is not looked at here; what it asks for besides is found in `plan-calls.ts`. A call never makes a record that is not wanted in
- * the end; parking a record elsewhere takes two calls, as many as a split.
+ * Limits. Where so many records differ that no exact search is made of all of them, not only the number of calls may be above the least: more may be
+ * missed than has to be, too. The record limit is not looked at here; what it asks for besides is found in `plan-calls.ts`. A call never makes a record
+ * that is not wanted in the end; parking a record elsewhere takes two calls, as many as a split.
  */
 import { compareRecords, type DefinedRecord, type ExistingRecord, type ResourceRecord } from '../model/record.ts'
 import { findKnots } from './call-graph.ts'

@@ -3,10 +3,10 @@
  *
  * The fewest calls without a thought for room (`least-calls.ts`) are as good as any where some order of them needs no more room than there is:
  * `schedule-in-room.ts` looks for one. Where it finds none that interrupts nothing, other calls may do. Few records are searched exactly, with the
- * limit among what makes a state safe: what is found is the least, and where nothing is found nothing is, so that an interruption is not to be
- * avoided. For many, calls are exchanged or split as the order comes to need room (`schedule-in-room.ts`), done in groups that are searched one after
- * another (`schedule-in-turn.ts`), or scheduled anew greedily, and what interrupts least in the fewest calls is taken; whether fewer would do is then
- * not proved, unless there are as few as without the limit.
+ * limit among what makes a state safe: what is found misses the least of what should not be interrupted, in the fewest calls. For many, calls are
+ * exchanged or split as the order comes to need room (`schedule-in-room.ts`), done in groups that are searched one after another
+ * (`schedule-in-turn.ts`), or scheduled anew greedily, and what interrupts least in the fewest calls is taken; whether fewer would do is then not
+ * proved, unless there are as few as without the limit.
  *
  * The limit never costs a call by itself: what goes is accepted at any time, so that all deletes may go first. It does only where that would interrupt
  * something. So where calls come before continuity the number is that without the limit.

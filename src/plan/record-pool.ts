@@ -24,6 +24,8 @@ export interface Pool {
   readonly readyComes: ReadonlyMap<string, ReadonlySet<DefinedRecord>>
   readonly urgentGoes: ReadonlyMap<string, ReadonlySet<ExistingRecord>>
   readonly urgentComes: ReadonlyMap<string, ReadonlySet<DefinedRecord>>
+  /** How many records are let in by one that goes now. */
+  letsIn(record: ExistingRecord): number
   /** How many of a type are to go, less those to come. */
   surplus(type: string): number
 }
@@ -130,6 +132,7 @@ export function createPool(
     readyComes: readyComes.map,
     urgentGoes: urgentGoes.map,
     urgentComes: urgentComes.map,
+    letsIn: ({ name }) => (goesAt.of(name).size === 1 ? comesAt.of(name).size : 0),
     surplus: (type) => balance.get(type) ?? 0,
     take({ existing, desired }) {
       // Who takes one half of an update in place leaves the other half on its own.

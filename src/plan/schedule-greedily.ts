@@ -132,9 +132,14 @@ function makeAny(pool: Pool, isSafe: IsSafe, state: ZoneState, make: Make): bool
   return false
 }
 
-/** Half an update now, the other half later. */
+/** Half an update now, the other half later: of a few, one that lets most others in. */
 function splitOne(pool: Pool, state: ZoneState, make: Make): boolean {
-  for (const goes of pool.urgentGoes.values()) for (const existing of goes) return make({ existing, desired: null })
+  const goes = [...pool.urgentGoes.values()].flatMap((records) => [...first(records, TRIES)])
+  const [one, ...others] = goes
+  if (one) {
+    const existing = others.reduce((best, other) => (pool.letsIn(other) > pool.letsIn(best) ? other : best), one)
+    return make({ existing, desired: null })
+  }
   if (!state.isFull()) for (const comes of pool.urgentComes.values()) for (const desired of comes) return make({ existing: null, desired })
   return false
 }

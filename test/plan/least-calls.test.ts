@@ -307,4 +307,24 @@ describe('larger zones', () => {
     expect(plan.calls.total, showPlanned(zone)).toBe(4 + count)
     expect(isProved(plan)).toBe(true)
   })
+
+  it.each([2, 6, 8, 12, 40])('a host that is renamed while %i CNAMEs follow it: the split is forced', (count) => {
+    const followers = (host: string): string[] => Array.from({ length: count }, (_, index) => `w${index} CNAME ${host}`)
+    const zone = { existing: ['hub A 192.0.2.1', ...followers('hub')], desired: ['hub2 A 192.0.2.1', ...followers('hub2')], limit: null }
+    const plan = planCase(zone)
+    expect(plan.calls.total).toBe(count + 2)
+    expect(plan.diagnostics).toEqual([])
+  })
+
+  it.each([1, 2, 3, 8, 30])('%i trades, each with a gap that cannot be avoided, share one split', (count) => {
+    const times = (linesOf: (at: number) => string[]): string[] => Array.from({ length: count }, (_, at) => linesOf(at)).flat()
+    const zone = {
+      existing: times((at) => [`w${at} CNAME a${at}`, `a${at} CNAME h.example.net.`, `b${at} A 192.0.2.1`, `b${at} TXT "${at}"`]),
+      desired: times((at) => [`w${at} CNAME a${at}`, `a${at} A 192.0.2.1`, `a${at} TXT "${at}"`, `b${at} CNAME h.example.net.`]),
+      limit: null,
+    }
+    const plan = planCase(zone)
+    expect(plan.calls.total).toBe(3 * count + 1)
+    expect(missedOf(zone, plan)).toHaveLength(count)
+  })
 })
