@@ -1,7 +1,7 @@
 /**
  * Planning alone, without any I/O: `node bench/plan.mjs [largest]`. Time and peak memory of `makeZonePlan` for zones of 100 to 1,000,000
  * records, unchanged, with 1 % changed and with all changed, each in a process of its own (the median of the plans made in three seconds, at least one; memory is what the
- * process takes beyond its inputs); then how time grows with size, as the slope of a line through log time over log size: 1 is linear.
+ * process takes beyond its inputs); then how time and memory grow with size, as the slope of a line through log time, or memory, over log size: 1 is linear.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -28,23 +28,23 @@ async function measureAll(largest) {
     await bundlePlanner(file)
     console.log(`Node ${process.version}, ${availableParallelism()} cores (${cpus()[0].model.trim()})\n`)
     console.log(row(['records', 'change', 'calls', 'plan', 'µs a record', 'memory']))
-    const times = new Map(CHANGES.map((change) => [change, []]))
+    const measured = new Map(CHANGES.map((change) => [change, []]))
     for (const count of SIZES.filter((one) => one <= largest)) {
       for (const change of CHANGES) {
         const figures = await inOwnProcess(change, count, file)
-        if (figures !== null) times.get(change).push([count, figures.milliseconds])
+        if (figures !== null) measured.get(change).push([count, figures.milliseconds, figures.mebibytes])
         console.log(figuresRow(count, change, figures))
       }
     }
     console.log()
     for (const change of [REMOVED_AND_ADDED, TRADED]) console.log(figuresRow(12_000, change, await inOwnProcess(change, 12_000, file)))
     console.log()
-    for (const [change, points] of times) {
+    for (const [change, points] of measured) {
       // Below some thousand records the time is that of code not yet compiled.
       const grown = points.filter(([count]) => count >= 1_000)
       if (grown.length < 2) continue
       console.log(
-        `${change}: time grows with size to the power of ${slope(grown).toFixed(2)} (from 1,000 records on), ${slope(points).toFixed(2)} (all)`,
+        `${change}: time grows with size to the power of ${slope(grown).toFixed(2)} (from 1,000 records on), ${slope(points).toFixed(2)} (all); memory, ${slope(grown.map(([count, , mebibytes]) => [count, mebibytes])).toFixed(2)}`,
       )
     }
   } finally {
