@@ -5,6 +5,7 @@
  * Continuity and courtesy edges that would close a circle with them yield.
  */
 
+import { pointerOf } from './continuity.ts'
 import type { OrderEdges } from './order-edges.ts'
 import type { Call } from './pair-records.ts'
 
@@ -13,6 +14,8 @@ export interface CallOrder {
   readonly after: readonly number[][]
   /** Continuity edges that had to yield, and what no order keeps whole. */
   readonly interruptions: number
+  /** The names that may miss records for a moment so, each once. */
+  readonly missed: readonly string[]
 }
 
 /** Orders calls. `within` is an order along all hard edges in which creates are never more than `headroom` ahead of deletes; null where all may be. */
@@ -22,10 +25,18 @@ export function orderCalls(calls: readonly Call[], edges: OrderEdges, headroom: 
   if (within !== null) addLimit(calls, within, hard, headroom)
   const waitsFor = withoutCircles(hard, soft)
   const after = waitsFor.map((set) => [...set].sort((a, b) => a - b))
-  const yielded = (set: ReadonlySet<number>, at: number): number => [...set].filter((before) => !waitsFor[at]?.has(before)).length
-  const gaps = [...edges.continuity.map(yielded), ...edges.doubtful.map(yielded)]
-  const interruptions = gaps.reduce((sum, count) => sum + count, edges.unavoidable)
-  return { after, interruptions }
+  const yielded = [edges.continuity, edges.doubtful].flatMap((layer) =>
+    layer.flatMap((set, at) => [...set].flatMap((before) => (waitsFor[at]?.has(before) ? [] : nameAtStake(calls[at], calls[before])))),
+  )
+  const missed = [...edges.missed, ...yielded]
+  return { after, interruptions: missed.length, missed: [...new Set(missed)].sort() }
+}
+
+/** The name that is empty for a moment where a call does not wait for another: the one that this comes to, where that is awaited there. */
+function nameAtStake(waits: Call | undefined, before: Call | undefined): string {
+  const come = before?.desired?.name
+  const target = waits?.desired && pointerOf(waits.desired)?.target
+  return come !== undefined && (come === waits?.existing?.name || come === target) ? come : (waits?.existing?.name ?? (come as string))
 }
 
 /** For each call those it waits for along hard edges and these soft ones, but for soft edges that would close a circle. */

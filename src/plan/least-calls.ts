@@ -66,7 +66,7 @@ export function leastCalls(
   const total = difference.removed.length + difference.added.length
   let knot = [...knotted(calls, edges), ...(gaps === 'close' ? closableGaps(calls, edges, difference, continuity) : [])]
   // Of few records it is searched how little has to be missed, also where all could be ordered.
-  if (prefer === 'continuity' && edges.unavoidable > 0 && total <= MAX_EXACT) knot = [...calls]
+  if (prefer === 'continuity' && edges.missed.length > 0 && total <= MAX_EXACT) knot = [...calls]
   let proved = true
   const inKnots = new Set<ResourceRecord>()
   for (let round = 1; knot.length > 0; round += 1) {
@@ -86,7 +86,7 @@ export function leastCalls(
     if (together) break
   }
   const splits = calls.length - lowerBound(difference.removed, difference.added)
-  const isWhole = edges.unavoidable === 0 && edges.doubtful.every((set) => set.size === 0) && knot.length === 0
+  const isWhole = edges.missed.length === 0 && edges.doubtful.every((set) => set.size === 0) && knot.length === 0
   const areForced = (): boolean =>
     (isWhole || prefer === 'calls') && splits <= forcedSplits(difference, prefer === 'calls' ? 'ignored' : 'kept', splits)
   return { calls, edges, splits, proved: splits === 0 || proved || areForced() }

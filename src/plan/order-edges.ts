@@ -20,8 +20,8 @@ export interface OrderEdges {
   /** Continuity that the known order does not keep whole. */
   readonly doubtful: readonly Set<number>[]
   readonly courtesy: readonly Set<number>[]
-  /** RRsets and names pointed at that change hands with a gap, since they cannot without, or do not in the known order. */
-  unavoidable: number
+  /** Names that RRsets leave, or that are pointed at, and that change hands with a gap: they cannot without, or do not in the known order. */
+  readonly missed: string[]
   /** Of these, the calls about each name that only pointers changed in place point at: other calls might point elsewhere for that while. */
   readonly gaps: number[][]
 }
@@ -40,7 +40,7 @@ export function orderEdges(
   ranks: Ranks | null = null,
 ): OrderEdges {
   const none = (): Set<number>[] => calls.map(() => new Set<number>())
-  const edges: OrderEdges = { hard: none(), continuity: none(), doubtful: none(), courtesy: none(), unavoidable: 0, gaps: [] }
+  const edges: OrderEdges = { hard: none(), continuity: none(), doubtful: none(), courtesy: none(), missed: [], gaps: [] }
   const index = indexCalls(calls)
   const pick = picker(calls, ranks)
   addExclusivity(calls, edges.hard)
@@ -142,7 +142,7 @@ function addContinuingSets(
       if (comes.length === 0) continue
       // Where the two cannot stand side by side, a gap cannot be avoided.
       if (comes.some((at) => clash(goer, desiredOf(calls, at)))) {
-        edges.unavoidable += 1
+        edges.missed.push(name)
         continue
       }
       const before = pick.first(comes)
@@ -193,7 +193,7 @@ function addTargets(
         overlap(calls, target, arrivals, departures, continuity, pick, ranks, edges)
         continue
       }
-      if (isPointedAt) edges.unavoidable += 1
+      if (isPointedAt) edges.missed.push(name)
       if (!target.stays && inPlace.length > 0) edges.gaps.push([...inPlace, ...departures, ...arrivals])
       // A pointer changed in place is spared at least on the side of the gap on which it is changed.
       for (const pointer of ranks === null ? [] : inPlace) {

@@ -111,10 +111,19 @@ function recordChanges(
         : planned.limited
           ? `the zone has room for ${Math.max(0, headroom)} more records`
           : 'no order avoids it'
-    const message = `${zone}: ${planned.interruptions === 1 ? 'a change' : `${planned.interruptions} changes`} may leave a name without records for a moment, since ${why}`
+    const message = `${zone}: ${listed(planned.missed)} may lack records for a moment, since ${why}`
     diagnostics.push({ severity: 'notice', code: 'interruption', message, at })
   }
   return planned.calls.map((call, index) => recordChange(call, planned.after[index] as number[]))
+}
+
+/** Names that a message lists; how many more there are is said. */
+const MOST_LISTED = 20
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MOST_LISTED
+  const shown = names.slice(0, MOST_LISTED).join(', ')
+  return more > 0 ? `${shown} and ${more} more names` : shown
 }
 
 function recordChange({ existing, desired, split }: Call, after: readonly number[]): RecordChange {
