@@ -19,6 +19,8 @@ export const DIAGNOSTIC_CODES = {
   'include-invalid': 'A file cannot be included.',
   'variable-unknown': 'A fragment uses a variable that has no value.',
   'variable-unused': 'An include gives a variable that the fragment does not use.',
+  'rrset-split': 'Records of one name and type come from several files that do not say how they go together.',
+  'override-unused': 'A record overrides what no included file has.',
   // Zone files
   'zonefile-syntax': 'A zone file breaks the syntax of RFC 1035.',
   'zonefile-directive': 'A directive of a zone file is not known or lacks an operand.',
@@ -26,6 +28,7 @@ export const DIAGNOSTIC_CODES = {
   'zonefile-include': 'A file that a zone file includes cannot be read.',
   'zonefile-ttl': 'Records of a zone file without a TTL could have either of two.',
   'zonefile-too-large': 'A zone file has more than can be read: entries, records, inclusions or errors.',
+  'zonemd-mismatch': 'The digest that a zone file states of its zone does not fit its records.',
   // Layout of a definition or config
   'schema-type': 'A value is of another type than its key needs.',
   'schema-unknown-key': 'A key is not one that can stand here.',
@@ -71,6 +74,10 @@ export const DIAGNOSTIC_CODES = {
   'wildcard-ns': 'NS records stand at a wildcard name.',
   'ds-without-ns': 'DS records stand at a name that is not delegated.',
   'rrset-too-large': 'An RRset is larger than any DNS message.',
+  // Addresses from an inventory
+  'inventory-empty': 'No object of an inventory has an address for a record.',
+  'inventory-unreadable': 'An inventory that a definition takes addresses from cannot be read.',
+  'inventory-partial': 'An object of an inventory has no address of the kind that is asked for.',
   // Fit to the target
   'ttl-rounded': 'The target stores another TTL than the definition has.',
   'setting-rounded': 'The target stores another time than the definition has.',
@@ -102,6 +109,8 @@ export const DIAGNOSTIC_CODES = {
   'provider-stopped': 'A request was not sent, since the run was stopped.',
   'zone-disabled': 'The zone is disabled at the target, and the definition does not say so.',
   'nameserver-failed': 'A name server could not be asked.',
+  'region-unknown': 'A provider has no such region, or no resolvers there.',
+  'resolver-failed': 'Resolvers of a region cannot be asked.',
   'zone-missing': 'The zone does not exist at the target.',
   // Plan and apply
   refused: 'A safety limit refuses the plan.',
@@ -128,12 +137,23 @@ export const DIAGNOSTIC_CODES = {
   'run-unknown': 'No run of that name is in the journal, or more than one.',
   'rollback-kept': 'Somebody changed what the run did not touch; a rollback keeps it.',
   'rollback-conflict': 'What a run changed was changed again since; a rollback leaves it alone.',
+  // Import and export
+  'import-lossy': 'A definition cannot hold something of what is imported.',
+  'import-mismatch': 'What an import would write is not what it read.',
+  'zone-undefined': 'A provider made a zone that no definition was written for.',
+  'export-lossy': 'A format cannot hold something of a definition.',
+  'zone-without-ns': 'A zone file has no NS records at the apex.',
+  // Edits of definitions
+  'record-unknown': 'A record that is to be removed is not there.',
+  'record-elsewhere': 'A record that is to be edited stands in another file.',
+  'edit-refused': 'A definition cannot be edited without touching more than was asked.',
   // The program itself
   usage: 'The command line is wrong.',
   'file-unwritable': 'A file cannot be written.',
   'file-exists': 'A file that would be written is there already.',
   'service-start': 'The service cannot start.',
   'service-store': 'The data of the service cannot be backed up or restored.',
+  'resolvers-invalid': 'A file of the resolvers of regions says something it cannot.',
   'seed-invalid': 'A seed file of the service says something it cannot.',
 } as const satisfies Record<string, string>
 

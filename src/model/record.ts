@@ -12,6 +12,8 @@ export interface ResourceRecord {
   readonly type: string
   readonly ttl: Ttl | null
   readonly data: string
+  /** Where the data come from, for people, where it is not the definition itself: `instance web-1 (123)`. */
+  readonly source?: string | undefined
 }
 
 /** A record as a definition states it, with its place. */

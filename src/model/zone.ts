@@ -1,5 +1,6 @@
 import type { SourcePosition } from './diagnostic.ts'
 import type { DomainName } from './domain-name.ts'
+import type { InventoryRrset } from './inventory.ts'
 import type { DefinedRecord, ExistingRecord } from './record.ts'
 
 /** A zone's own settings, under the interface's field names; seconds for `*_sec`. What is absent is not managed. */
@@ -81,6 +82,8 @@ export interface DesiredZone {
   /** Where each setting is said; what is absent has no place of its own. */
   readonly settingsAt?: SettingPlaces | undefined
   readonly records: readonly DefinedRecord[]
+  /** Record sets whose addresses are looked up when the zone is planned; they are not among the records. */
+  readonly inventory?: readonly InventoryRrset[] | undefined
   readonly foreign: readonly ForeignRecord[]
   readonly scopes: readonly RrsetScope[]
   readonly unmanaged: readonly UnmanagedSelector[]

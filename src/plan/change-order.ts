@@ -5,8 +5,7 @@
  * Continuity and courtesy edges that would close a circle with them yield.
  */
 
-import { pointerOf } from './continuity.ts'
-import type { OrderEdges } from './order-edges.ts'
+import type { OrderEdges } from './edge-layers.ts'
 import type { Call } from './pair-records.ts'
 
 export interface CallOrder {
@@ -26,17 +25,10 @@ export function orderCalls(calls: readonly Call[], edges: OrderEdges, headroom: 
   const waitsFor = withoutCircles(hard, soft)
   const after = waitsFor.map((set) => [...set].sort((a, b) => a - b))
   const yielded = [edges.continuity, edges.doubtful].flatMap((layer) =>
-    layer.flatMap((set, at) => [...set].flatMap((before) => (waitsFor[at]?.has(before) ? [] : nameAtStake(calls[at], calls[before])))),
+    layer.flatMap((set, at) => [...set].flatMap((before) => (waitsFor[at]?.has(before) ? [] : edges.namesAtStake(at, before)))),
   )
   const missed = [...edges.missed, ...yielded]
   return { after, interruptions: missed.length, missed: [...new Set(missed)].sort() }
-}
-
-/** The name that is empty for a moment where a call does not wait for another: the one that this comes to, where that is awaited there. */
-function nameAtStake(waits: Call | undefined, before: Call | undefined): string {
-  const come = before?.desired?.name
-  const target = waits?.desired && pointerOf(waits.desired)?.target
-  return come !== undefined && (come === waits?.existing?.name || come === target) ? come : (waits?.existing?.name ?? (come as string))
 }
 
 /** For each call those it waits for along hard edges and these soft ones, but for soft edges that would close a circle. */

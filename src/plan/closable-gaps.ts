@@ -5,9 +5,10 @@
  */
 
 import { type ResourceRecord, rrsetKey } from '../model/record.ts'
+import { staysInSet } from './call-index.ts'
 import { type Continuity, pointerOf } from './continuity.ts'
 import type { ZoneDifference } from './diff-zone.ts'
-import { type OrderEdges, staysInSet } from './order-edges.ts'
+import type { OrderEdges } from './edge-layers.ts'
 import type { Call } from './pair-records.ts'
 
 /** The calls of all gaps for which there is a record, before, after or throughout, that can hold a pointer's RRset without missing the name. */

@@ -94,9 +94,9 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 const dataOf = (records: readonly ResourceRecord[]): string[] => [...new Set(records.map((record) => record.data))].sort(compareText)
 
 /** The TTL of an RRset whose records may still differ in it: the lowest (RFC 2181 section 5.2 wants them equal). */
-function lowestTtl(records: readonly ResourceRecord[]): Ttl | null {
+export function lowestTtl(records: readonly ResourceRecord[]): Ttl | null {
   const given = records.flatMap((record) => (record.ttl === null ? [] : [record.ttl]))
-  return given.length === 0 ? null : (Math.min(...given) as Ttl)
+  return given.length === 0 ? null : given.reduce((lowest, ttl) => (ttl < lowest ? ttl : lowest))
 }
 
 const replacementOf = ({ name, type, ttl, after }: ChangedSet): RrsetReplacement => ({ name, type, ttl, data: after })

@@ -1,7 +1,14 @@
 /**
- * What must not be interrupted while a zone changes. An RRset that is there before and after is never empty in between; and what a
- * record of such an RRset points at exists while it is pointed at, if its earlier target did before and its later target does after. A
- * CNAME needs anything at its target, NS, MX and SRV need an address or a CNAME there. Names outside the zone are nobody's to keep.
+ * What must not be interrupted while a zone changes. An RRset that is there before and after is never empty in between. What a record points at exists
+ * while it is pointed at, in two cases:
+ * - it is there before and after: then at every moment at which any record points at it, one that stays, one that the plan brings, one that it takes away;
+ * - the pointer's RRset is there before and after: then an earlier target that is there before, as long as it is pointed at, and a later one that is there
+ *   after. What works before and after works in between, also where it moves from one target to another.
+ *
+ * A CNAME needs anything at its target, NS, MX and SRV need an address or a CNAME there. Names outside the zone are nobody's to keep.
+ *
+ * Where not everything can be kept whole, RRsets that are there before and after come first, with their pointers: they are in use. A pointer that comes or
+ * goes with its RRset yields to them.
  */
 import type { DomainName } from '../model/domain-name.ts'
 import { targetName } from '../model/rdata/canonical.ts'
@@ -29,6 +36,9 @@ export function pointerOf(record: ResourceRecord): { readonly target: string; re
   return target === null || target === '.' ? null : { target, need }
 }
 
+/** Whether records of a type point at names. */
+export const isPointerType = (type: string): boolean => NEED_BY_TYPE[type] !== undefined
+
 /** Whether a record at a name makes the name such that a pointer with this need works. */
 export const satisfies = (record: ResourceRecord, need: Need): boolean => satisfiesType(record.type, need)
 
@@ -36,7 +46,7 @@ export const satisfiesType = (type: string, need: Need): boolean => need === 'an
 
 export const needKey = (name: string, need: Need): string => `${need} ${name}`
 
-const NEEDS: readonly Need[] = ['any', 'address']
+export const NEEDS: readonly Need[] = ['any', 'address']
 
 /** How many records there are of each RRset and at each name, by need. */
 export interface Presence {
@@ -53,13 +63,26 @@ export interface Continuity {
   /** Records that stay throughout. */
   readonly standing: Presence
   /** Whether a record of the zone before (or after) the changes is a pointer whose target must not go missing. */
-  isGuarded(record: ResourceRecord, side: 'before' | 'after' | 'standing'): boolean
+  isGuarded(record: ResourceRecord, side: Side): boolean
+  /** What it counts where not everything can be kept whole that one such pointer misses its target. */
+  weightOf(pointer: ResourceRecord): number
   /**
    * Whether a guarded pointer is sure to miss its target, so that nothing is gained by sparing it. A name that turns from a CNAME to something else, or
    * back, is empty in between. Who points at it all the while misses it; a CNAME that changes meanwhile does so on one side of the gap.
    */
-  isHopeless(record: ResourceRecord, side: 'before' | 'after' | 'standing'): boolean
+  isHopeless(record: ResourceRecord, side: Side): boolean
+  /** What a name turns to that is empty in between: to a CNAME, or from one to something else; null where it need not be empty. */
+  turnsTo(name: string): 'CNAME' | 'other' | null
 }
+
+/** Whether a record is there before the changes only, after them only, or throughout. */
+export type Side = 'before' | 'after' | 'standing'
+
+/**
+ * What is in use before and after, an RRset or a pointer in one, counts more than all pointers together that come or go with their RRset: nobody relies
+ * on them yet, or will.
+ */
+export const WEIGHT_IN_USE = 2 ** 20
 
 const NOTHING: Presence = { sets: new Map(), names: new Map() }
 
@@ -86,15 +109,19 @@ export function analyseContinuity(difference: ZoneDifference): Continuity {
   const exists = (presence: Presence, pointer: { target: string; need: Need }): boolean =>
     has(presence.names, needKey(pointer.target, pointer.need))
   const isCname = (presence: Presence, name: string): boolean => has(presence.sets, rrsetKey({ name: name as DomainName, type: 'CNAME' }))
-  const turns = (name: string): boolean => isCname(before, name) !== isCname(after, name)
+  const turnsTo = (name: string): 'CNAME' | 'other' | null => {
+    const isAfter = isCname(after, name)
+    return isAfter === isCname(before, name) ? null : isAfter ? 'CNAME' : 'other'
+  }
   const targetsBefore = new Map<string, string | undefined>()
   for (const record of difference.removed) if (record.type === 'CNAME') targetsBefore.set(record.name, pointerOf(record)?.target)
-  const isGuarded = (record: ResourceRecord, side: 'before' | 'after' | 'standing'): boolean => {
+  const isGuarded = (record: ResourceRecord, side: Side): boolean => {
     const pointer = pointerOf(record)
-    if (pointer === null || !continuing.has(rrsetKey(record))) return false
-    if (side === 'before') return exists(before, pointer)
-    if (side === 'after') return exists(after, pointer)
-    return exists(before, pointer) && exists(after, pointer)
+    if (pointer === null) return false
+    const [existed, willExist] = [exists(before, pointer), exists(after, pointer)]
+    if (existed && willExist) return true
+    if (side === 'standing' || !continuing.has(rrsetKey(record))) return false
+    return side === 'before' ? existed : willExist
   }
   return {
     continuing,
@@ -102,9 +129,11 @@ export function analyseContinuity(difference: ZoneDifference): Continuity {
     after,
     standing,
     isGuarded,
+    turnsTo,
+    weightOf: (pointer) => (continuing.has(rrsetKey(pointer)) ? WEIGHT_IN_USE : 1),
     isHopeless(record, side) {
       const target = side === 'before' || !isGuarded(record, side) ? undefined : pointerOf(record)?.target
-      if (target === undefined || !turns(target)) return false
+      if (target === undefined || turnsTo(target) === null) return false
       return side === 'standing' || (record.type === 'CNAME' && targetsBefore.get(record.name) === target && isGuarded(record, 'before'))
     },
   }

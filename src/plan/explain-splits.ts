@@ -3,7 +3,7 @@
  * the other after it, or that the zone lacks room. The call between them is found along the edges that the calls were ordered by.
  */
 import type { ResourceRecord } from '../model/record.ts'
-import type { OrderEdges } from './order-edges.ts'
+import type { OrderEdges } from './edge-layers.ts'
 import { type Call, pairRecords } from './pair-records.ts'
 
 export interface OrderedCalls {

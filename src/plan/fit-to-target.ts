@@ -4,10 +4,11 @@
  */
 import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
 import type { DomainName } from '../model/domain-name.ts'
-import { type DefinedRecord, recordKey, rrsetKey } from '../model/record.ts'
+import { type DefinedRecord, groupRrsets, recordKey, rrsetKey } from '../model/record.ts'
 import type { Ttl } from '../model/ttl.ts'
 import type { DesiredZone, ZoneSettings } from '../model/zone.ts'
 import type { Capabilities } from './capabilities.ts'
+import { lowestTtl } from './compile-changes.ts'
 import { nearestStep, stepAtLeast } from './ttl-steps.ts'
 
 export interface FittedZone {
@@ -74,10 +75,13 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
     diagnostics.push({ severity: 'error', code: 'record-limit', message, at: zone.at })
   }
   const settings = fitSettings(zone, target, capabilities, diagnostics)
+  // An RRset that is replaced, or sent in a message, as a whole has one TTL.
+  if (capabilities.granularity === 'rrset' || capabilities.granularity === 'message') levelTtls(records, target, diagnostics)
   return { name: zone.name, settings, records, leftAlone, apexNs: separateApexNs ? apexNs : null, diagnostics }
 }
 
-function rrsetsLeftAlone(zone: DesiredZone, target: string): Set<string> {
+/** The RRsets that a target must leave alone, as keys. */
+export function rrsetsLeftAlone(zone: DesiredZone, target: string): ReadonlySet<string> {
   const keys = new Set<string>()
   for (const scope of zone.scopes) {
     const elsewhere = scope.included.length > 0 && !scope.included.includes(target)
@@ -108,6 +112,22 @@ function fitTtl(record: DefinedRecord, capabilities: Capabilities): DefinedRecor
   if (ttl === null || capabilities.ttlSteps === null) return record
   const fitted = ttl === 0 && capabilities.ttlDefault ? null : (nearestStep(ttl, capabilities.ttlSteps) as Ttl)
   return fitted === ttl ? record : { ...record, ttl: fitted }
+}
+
+/** Gives all records of an RRset its lowest TTL (RFC 2181 section 5.2 wants them equal). */
+function levelTtls(records: DefinedRecord[], target: string, diagnostics: Diagnostic[]): void {
+  const lowest = new Map([...groupRrsets(records)].map(([key, set]) => [key, lowestTtl(set)]))
+  const told = new Set<string>()
+  records.forEach((record, index) => {
+    const key = rrsetKey(record)
+    const ttl = lowest.get(key) ?? null
+    if (ttl === record.ttl) return
+    records[index] = { ...record, ttl }
+    if (told.has(key)) return
+    told.add(key)
+    const message = `${target} stores one TTL for ${record.name} ${record.type}, ${ttl ?? 'default'}, not also ${record.ttl ?? 'default'}`
+    diagnostics.push({ severity: 'notice', code: 'ttl-rounded', message, at: record.at })
+  })
 }
 
 const TIME_SETTINGS = ['ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as const

@@ -8,16 +8,23 @@
  * (`schedule-in-turn.ts`), or scheduled anew greedily, and what interrupts least in the fewest calls is taken; whether fewer would do is then not
  * proved, unless there are as few as without the limit.
  *
+ * A plan that is not proved is looked at once more: halves of updates that need not be apart are joined (`join-halves.ts`), and of not too many records
+ * those that share no names are searched one after another.
+ *
  * The limit never costs a call by itself: what goes is accepted at any time, so that all deletes may go first. It does only where that would interrupt
  * something. So where calls come before continuity the number is that without the limit.
  */
+import { compareRecords } from '../model/record.ts'
 import { type CallOrder, orderCalls, withoutCircles } from './change-order.ts'
 import { closableGaps } from './closable-gaps.ts'
 import { analyseContinuity, type Continuity } from './continuity.ts'
 import type { ZoneDifference } from './diff-zone.ts'
 import { explainSplits } from './explain-splits.ts'
+import { forcedSplits } from './forced-splits.ts'
+import { joinHalves } from './join-halves.ts'
 import { comesOf, goesOf, inReadingOrder, type LeastCalls, leastCalls, lowerBound, type Preference, safetyOf } from './least-calls.ts'
-import { type OrderEdges, orderEdges } from './order-edges.ts'
+import { type MissedNames, missedNames } from './missed-names.ts'
+import { orderEdges } from './order-edges.ts'
 import type { Call } from './pair-records.ts'
 import { MAX_EXACT, scheduleExactly } from './schedule-exactly.ts'
 import { scheduleGreedily } from './schedule-greedily.ts'
@@ -25,26 +32,54 @@ import { type Means, type RoomSchedule, type RoomTask, scheduleInRoom } from './
 import { scheduleInTurn } from './schedule-in-turn.ts'
 import { zoneState } from './zone-state.ts'
 
-export interface PlannedCalls extends CallOrder {
+/** Why a name may miss records for a moment: fewer calls were preferred, the zone lacks room, or no order avoids it. */
+export type Because = 'calls' | 'room' | 'order'
+
+export interface PlannedCalls {
   readonly calls: readonly Call[]
+  /** For each call the indexes of the calls it waits for, ascending. */
+  readonly after: readonly (readonly number[])[]
   /** Calls above the lower bound, Σ max(D, C) over the types: updates that were split. */
   readonly splits: number
   /** Whether fewer are impossible. */
   readonly proved: boolean
-  /** Whether the record limit holds calls back. */
-  readonly limited: boolean
+  /** The names that may miss records for a moment, by the reason. */
+  readonly interrupted: ReadonlyMap<Because, readonly string[]>
 }
 
 /** Plans calls for a target that takes `headroom` records beyond the existing ones; below 0, it holds too many already. */
-export function planCalls(difference: ZoneDifference, prefer: Preference, headroom: number): PlannedCalls {
+export function planCalls(unordered: ZoneDifference, prefer: Preference, headroom: number): PlannedCalls {
+  // Of plans that are equally good the first one found is taken, which is to be the same in whatever order the records were listed.
+  const [removed, added] = [unordered.removed.toSorted(compareRecords), unordered.added.toSorted(compareRecords)]
+  const difference: ZoneDifference = { ...unordered, removed, added }
   const task = { difference, continuity: analyseContinuity(difference), headroom }
   const careful = best(task, 'continuity')
-  if (prefer === 'continuity' || careful.splits === 0) return explained(careful)
-  const few = best(task, 'calls')
-  return explained(few.splits < careful.splits ? few : careful)
+  const few = prefer === 'continuity' || careful.splits === 0 ? careful : best(task, 'calls')
+  const planned = few.splits < careful.splits ? few : careful
+  const { after, splits, proved } = planned
+  return { calls: explainSplits(planned), after, splits, proved, interrupted: interruptedBy(task, planned, careful) }
 }
 
-const explained = (planned: Candidate): PlannedCalls => ({ ...planned, calls: explainSplits(planned) })
+/** The names that a plan may interrupt, each with what other plans that interrupt less do not have to put up with. */
+function interruptedBy(task: Task, planned: Candidate, careful: Candidate): Map<Because, readonly string[]> {
+  const missedBy = (one: Candidate): MissedNames => missedNames(one, task.difference, task.continuity)
+  const reasons = new Map<Because, readonly string[]>()
+  const missed = missedBy(planned)
+  let rest = missed.names
+  const blame = (because: Because, has: MissedNames, wouldHave: MissedNames): void => {
+    if (rest.length === 0 || wouldHave.weight >= has.weight) return
+    const others = new Set(wouldHave.names)
+    const spared = rest.filter((name) => !others.has(name))
+    // Where only more is missed at the same names, that is at all of them.
+    reasons.set(because, spared.length > 0 ? spared : rest)
+    rest = spared.length > 0 ? rest.filter((name) => others.has(name)) : []
+  }
+  const least = planned === careful ? missed : missedBy(careful)
+  if (planned !== careful) blame('calls', missed, least)
+  if (rest.length > 0 && careful.limited)
+    blame('room', least, missedBy(best({ ...task, headroom: Number.POSITIVE_INFINITY }, 'continuity')))
+  return rest.length === 0 ? reasons : reasons.set('order', rest)
+}
 
 interface Task {
   readonly difference: ZoneDifference
@@ -53,11 +88,38 @@ interface Task {
 }
 
 /** Calls with their order, and the edges it is made of. */
-export interface Candidate extends PlannedCalls {
-  readonly edges: OrderEdges
+export interface Candidate extends LeastCalls, CallOrder {
+  /** Whether the record limit holds calls back. */
+  readonly limited: boolean
 }
 
+/** Records that differ for which groups are searched one after another where there is no other need to. */
+const MOST_REVISED = 2000
+
 function best(task: Task, prefer: Preference): Candidate {
+  const found = firstBest(task, prefer)
+  if (found.proved && found.interruptions === 0) return found
+  const joined = withHalvesJoined(task, found, prefer)
+  if (prefer === 'calls' || found.limited || (joined.proved && joined.interruptions === 0)) return joined
+  if (task.difference.removed.length + task.difference.added.length > MOST_REVISED) return joined
+  const way = scheduleInTurn(roomTask(found, task, WITHOUT_COURTESY), 'given up')
+  return way === null ? joined : better(joined, withHalvesJoined(task, { ...anew(task, way, () => false), limited: false }, prefer))
+}
+
+/** The same with halves of updates joined where they need not be apart. */
+function withHalvesJoined(task: Task, found: Candidate, prefer: Preference): Candidate {
+  if (found.splits === 0) return found
+  const { hard, continuity, doubtful, courtesy } = found.edges
+  const isStrong = (at: number, before: number): boolean => [hard, continuity, doubtful].some((layer) => layer[at]?.has(before))
+  const waitsFor = found.after.map((list, at) => list.filter((before) => isStrong(at, before) || !courtesy[at]?.has(before)))
+  const way = joinHalves(found.calls, waitsFor)
+  if (way === null) return found
+  const isProved = ({ splits }: { splits: number }): boolean =>
+    found.interruptions === 0 && splits <= forcedSplits(task.difference, prefer === 'calls' ? 'ignored' : 'kept', splits)
+  return better(found, { ...anew(task, way, isProved), limited: found.limited })
+}
+
+function firstBest(task: Task, prefer: Preference): Candidate {
   const { difference, continuity, headroom } = task
   const least = leastOf(task, prefer)
   if (least.calls.reduce((sum, call) => sum + (call.existing === null ? 1 : 0), 0) <= headroom) return candidateOf(least, headroom, null)

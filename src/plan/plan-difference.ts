@@ -10,7 +10,7 @@ import { fingerprint } from './fingerprint.ts'
 import { inReadingOrder, type Preference } from './least-calls.ts'
 import { type Call, pairRecords } from './pair-records.ts'
 import type { CallCount, RenderedState, ZonePlan } from './plan.ts'
-import { planCalls } from './plan-calls.ts'
+import { type Because, planCalls } from './plan-calls.ts'
 import { type SafetyThresholds, safetyRefusals } from './safety-limits.ts'
 import { selectorsBeside, unmanagedTest } from './unmanaged.ts'
 
@@ -104,14 +104,13 @@ function recordChanges(
     const message = `${zone}: ${planned.splits} updates are split into two calls each; whether fewer would do was not proved`
     diagnostics.push({ severity: 'notice', code: 'calls-not-proved', message, at })
   }
-  if (planned.interruptions > 0) {
-    const why =
-      prefer === 'calls'
-        ? 'fewer calls come first'
-        : planned.limited
-          ? `the zone has room for ${Math.max(0, headroom)} more records`
-          : 'no order avoids it'
-    const message = `${zone}: ${listed(planned.missed)} may lack records for a moment, since ${why}`
+  const why: Record<Because, string> = {
+    calls: 'fewer calls come first',
+    room: `the zone has room for ${Math.max(0, headroom)} more records`,
+    order: 'no order avoids it',
+  }
+  for (const [because, names] of planned.interrupted) {
+    const message = `${zone}: ${listed(names)} may lack records for a moment, since ${why[because]}`
     diagnostics.push({ severity: 'notice', code: 'interruption', message, at })
   }
   return planned.calls.map((call, index) => recordChange(call, planned.after[index] as number[]))
@@ -142,7 +141,13 @@ function recordChange({ existing, desired, split }: Call, after: readonly number
     type: subject.type,
     id: existing?.id ?? null,
     existing: existing && { name: existing.name, type: existing.type, ttl: existing.ttl, data: existing.data },
-    desired: desired && { name: desired.name, type: desired.type, ttl: desired.ttl, data: desired.data },
+    desired: desired && {
+      name: desired.name,
+      type: desired.type,
+      ttl: desired.ttl,
+      data: desired.data,
+      ...(desired.source !== undefined && { source: desired.source }),
+    },
     fields,
     after,
     ...(split === undefined ? {} : { split }),

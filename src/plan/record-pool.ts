@@ -1,10 +1,12 @@
 /**
  * Records to go and to come while they are done one call after another, and which of them can be done now. A call changes that for records at its
- * names and at the names these point at, and for what points at its names; only those are looked at again.
+ * names and at the names these point at, and for what points at its names; only those are looked at again, one of each kind: records of one type at one
+ * name that point at the same can be done at the same moments.
  */
 import { type DefinedRecord, type ExistingRecord, type ResourceRecord, rrsetKey } from '../model/record.ts'
 import { pointerOf } from './continuity.ts'
 import { type Call, pairRecords } from './pair-records.ts'
+import { type Kind, recordKinds } from './record-kinds.ts'
 import { clash } from './standing-conflicts.ts'
 import type { Move } from './zone-state.ts'
 
@@ -48,22 +50,23 @@ export function createPool(
     const target = record === null ? undefined : pointerOf(record)?.target
     return target !== undefined && moving.has(target) ? target : undefined
   }
+  const goKinds = recordKinds<ExistingRecord>(targetOf)
+  const comeKinds = recordKinds<DefinedRecord>(targetOf)
   const goesAt = new Groups<ExistingRecord>()
   const comesAt = new Groups<DefinedRecord>()
   const inPlaceAt = new Groups<Call>()
-  const pointingAt = new Groups<DefinedRecord | Call>()
-  const goesPointingAt = new Groups<ExistingRecord>()
+  const inPlacePointingAt = new Groups<Call>()
   const balance = new Map<string, number>()
   const addGo = (record: ExistingRecord): void => {
     goes.add(record)
     goesAt.add(record.name, record)
-    goesPointingAt.add(targetOf(record), record)
+    goKinds.add(record)
     balance.set(record.type, (balance.get(record.type) ?? 0) + 1)
   }
   const addCome = (record: DefinedRecord): void => {
     comes.add(record)
     comesAt.add(record.name, record)
-    pointingAt.add(targetOf(record), record)
+    comeKinds.add(record)
     balance.set(record.type, (balance.get(record.type) ?? 0) - 1)
   }
   for (const record of removed) if (!bound.has(record)) addGo(record)
@@ -71,7 +74,7 @@ export function createPool(
   const inPlaceOf = new Map<ResourceRecord, Call>()
   for (const call of inPlace) {
     inPlaceAt.add(call.desired?.name, call)
-    pointingAt.add(targetOf(call.desired), call)
+    inPlacePointingAt.add(targetOf(call.desired), call)
     for (const record of [call.existing, call.desired]) if (record) inPlaceOf.set(record, call)
   }
   const readyInPlace = new Set<Call>()
@@ -82,35 +85,40 @@ export function createPool(
   /** Records to go that others wait for, ready or not. */
   const waitedFor = new Set<ExistingRecord>()
 
-  const isUrgentGo = (record: ExistingRecord): boolean =>
-    [...comesAt.of(record.name)].some((other) => clash(record, other)) || goesAt.of(targetOf(record)).size > 0
-  const isUrgentCome = (record: DefinedRecord): boolean => pointingAt.of(record.name).size > 0 || goesAt.of(record.name).size > 0
-  const refreshGo = (record: ExistingRecord): void => {
-    const urgent = isUrgentGo(record)
-    const ready = isSafe({ existing: record, desired: null })
-    setMember(waitedFor, record, urgent)
-    readyGoes.put(record.type, record, ready)
-    urgentGoes.put(record.type, record, ready && urgent)
-  }
-  const refreshCome = (record: DefinedRecord | Call): void => {
-    if ('existing' in record) {
-      setMember(readyInPlace, record, isSafe(record))
-      return
+  const isEmpty = (items: Iterable<unknown>): boolean => items[Symbol.iterator]().next().done === true
+  const refreshGoes = (kind: Kind<ExistingRecord>): void => {
+    const one = anyOf(kind)
+    const isUrgent = [...comeKinds.at(one.name)].some((other) => clash(one, anyOf(other))) || goesAt.of(targetOf(one)).size > 0
+    const isReady = isSafe({ existing: one, desired: null })
+    if (!isNews(kind, isReady, isUrgent)) return
+    for (const record of kind.members) {
+      setMember(waitedFor, record, isUrgent)
+      readyGoes.put(record.type, record, isReady)
+      urgentGoes.put(record.type, record, isReady && isUrgent)
     }
-    const ready = isSafe({ existing: null, desired: record })
-    readyComes.put(record.type, record, ready)
-    urgentComes.put(record.type, record, ready && isUrgentCome(record))
+  }
+  const refreshComes = (kind: Kind<DefinedRecord>): void => {
+    const one = anyOf(kind)
+    const isPointedAt = !isEmpty(comeKinds.pointingAt(one.name)) || inPlacePointingAt.of(one.name).size > 0
+    const isUrgent = isPointedAt || goesAt.of(one.name).size > 0
+    const isReady = isSafe({ existing: null, desired: one })
+    if (!isNews(kind, isReady, isUrgent)) return
+    for (const record of kind.members) {
+      readyComes.put(record.type, record, isReady)
+      urgentComes.put(record.type, record, isReady && isUrgent)
+    }
   }
   /** What comes to a name and goes from it, where that or what points at it has changed. */
   const refreshAt = (name: string | undefined): void => {
-    for (const record of goesAt.of(name)) refreshGo(record)
-    for (const record of comesAt.of(name)) refreshCome(record)
-    for (const call of inPlaceAt.of(name)) refreshCome(call)
+    for (const kind of goKinds.at(name)) refreshGoes(kind)
+    for (const kind of comeKinds.at(name)) refreshComes(kind)
+    for (const call of inPlaceAt.of(name)) setMember(readyInPlace, call, isSafe(call))
   }
   /** What points at a name, where the name has changed. */
   const refreshPointers = (name: string | undefined): void => {
-    for (const record of goesPointingAt.of(name)) refreshGo(record)
-    for (const record of pointingAt.of(name)) refreshCome(record)
+    for (const kind of goKinds.pointingAt(name)) refreshGoes(kind)
+    for (const kind of comeKinds.pointingAt(name)) refreshComes(kind)
+    for (const call of inPlacePointingAt.of(name)) setMember(readyInPlace, call, isSafe(call))
   }
   for (const name of moving) {
     refreshAt(name)
@@ -141,7 +149,7 @@ export function createPool(
         if (!pair || !inPlace.delete(pair)) continue
         readyInPlace.delete(pair)
         inPlaceAt.put(pair.desired?.name, pair, false)
-        pointingAt.put(targetOf(pair.desired), pair, false)
+        inPlacePointingAt.put(targetOf(pair.desired), pair, false)
         if (pair.existing && pair.existing !== existing) addGo(pair.existing)
         if (pair.desired && pair.desired !== desired) addCome(pair.desired)
       }
@@ -150,13 +158,13 @@ export function createPool(
         for (const group of [readyGoes, urgentGoes]) group.put(existing.type, existing, false)
         waitedFor.delete(existing)
         goesAt.put(existing.name, existing, false)
-        goesPointingAt.put(targetOf(existing), existing, false)
+        goKinds.delete(existing)
       }
       if (desired && comes.delete(desired)) {
         balance.set(desired.type, (balance.get(desired.type) ?? 0) + 1)
         for (const group of [readyComes, urgentComes]) group.put(desired.type, desired, false)
         comesAt.put(desired.name, desired, false)
-        pointingAt.put(targetOf(desired), desired, false)
+        comeKinds.delete(desired)
       }
       const names = new Set<string | undefined>([existing?.name, desired?.name])
       for (const name of names) refreshPointers(name)
@@ -168,6 +176,19 @@ export function createPool(
 /** An update whose halves cannot stand side by side and of which neither may be missing: a CNAME, a null MX. */
 const mayNotBeSplit = ({ existing, desired }: Call): boolean =>
   existing !== null && desired !== null && rrsetKey(existing) === rrsetKey(desired) && clash(existing, desired)
+
+const anyOf = <R>({ members }: Kind<R>): R => {
+  for (const one of members) return one
+  throw new Error('a kind without members')
+}
+
+/** Notes what is found of a kind; whether that was not known of all its members. */
+function isNews<R>(kind: Kind<R>, isReady: boolean, isUrgent: boolean): boolean {
+  const state = isReady ? (isUrgent ? 'urgent' : 'ready') : isUrgent ? 'waited for' : 'neither'
+  if (kind.state === state) return false
+  kind.state = state
+  return true
+}
 
 /** Sets by a key. */
 class Groups<T> {

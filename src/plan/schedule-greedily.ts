@@ -11,6 +11,7 @@
  * target could not hold, of which its plan says so.
  */
 import type { DefinedRecord, ExistingRecord } from '../model/record.ts'
+import { isPointerType } from './continuity.ts'
 import { type Call, pairRecords } from './pair-records.ts'
 import { createPool, type Pool } from './record-pool.ts'
 import type { Move, ZoneState } from './zone-state.ts'
@@ -69,7 +70,7 @@ const TRIES = 8
 /** Makes one call that others wait for and that costs no split. */
 function advance(pool: Pool, isSafe: IsSafe, state: ZoneState, make: Make): boolean {
   for (const call of pool.readyInPlace) return make(call)
-  for (const [type, goes] of pool.urgentGoes) {
+  for (const [type, goes] of pointersFirst(pool.urgentGoes)) {
     for (const existing of first(goes, TRIES)) {
       for (const desired of first(pool.readyComes.get(type) ?? NOTHING, TRIES))
         if (isSafe({ existing, desired })) return make({ existing, desired })
@@ -85,6 +86,10 @@ function advance(pool: Pool, isSafe: IsSafe, state: ZoneState, make: Make): bool
   }
   return false
 }
+
+/** What points at a name that goes lets that go, but not the other way round. */
+const pointersFirst = <T>(groups: ReadonlyMap<string, T>): (readonly [string, T])[] =>
+  [...groups].sort(([a], [b]) => Number(isPointerType(b)) - Number(isPointerType(a)))
 
 /** Takes away a record so that others can come: one that has to go without another for it, else half an update. */
 function makeRoom(pool: Pool, make: Make): boolean {
@@ -134,7 +139,7 @@ function makeAny(pool: Pool, isSafe: IsSafe, state: ZoneState, make: Make): bool
 
 /** Half an update now, the other half later: of a few, one that lets most others in. */
 function splitOne(pool: Pool, state: ZoneState, make: Make): boolean {
-  const goes = [...pool.urgentGoes.values()].flatMap((records) => [...first(records, TRIES)])
+  const goes = pointersFirst(pool.urgentGoes).flatMap(([, records]) => [...first(records, TRIES)])
   const [one, ...others] = goes
   if (one) {
     const existing = others.reduce((best, other) => (pool.letsIn(other) > pool.letsIn(best) ? other : best), one)

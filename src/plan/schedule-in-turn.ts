@@ -1,5 +1,5 @@
 /**
- * An order of calls for a zone with hardly any room, one group of records after another. A group is of records that share names, or point at names that
+ * An order of calls for a zone with hardly any room, or too many records to search together, one group of records after another. A group is of records that share names, or point at names that
  * others come to or go from; what is done with others does not change what is safe in it, so that only room passes from one to the next. Groups that
  * lose records go first. Each is done in an order of its own calls where one has room, else searched exactly; where that finds nothing, together with
  * another group, which may give room by a split, or again when others have left more room.
@@ -97,9 +97,6 @@ function isRoomFor(way: readonly Call[], headroom: number): boolean {
   })
 }
 
-/** The names of a call's records and of what they point at. */
-const namesOf = (call: Call): string[] => recordsOf(call).flatMap((record) => [record.name, pointerOf(record)?.target ?? record.name])
-
 /** The calls in groups that share no name, in the order of their first calls. */
 function groupsOf(calls: readonly Call[]): number[][] {
   const parents = new Map<string, string>()
@@ -113,6 +110,13 @@ function groupsOf(calls: readonly Call[]): number[][] {
     }
     return root
   }
+  const owners = new Set<string>(calls.flatMap(recordsOf).map(({ name }) => name))
+  /** The names of a call's records and of what they point at, where something comes to that or goes from it. */
+  const namesOf = (call: Call): string[] =>
+    recordsOf(call).flatMap((record) => {
+      const target = pointerOf(record)?.target
+      return target !== undefined && owners.has(target) ? [record.name, target] : [record.name]
+    })
   for (const call of calls) {
     const [first, ...others] = namesOf(call)
     for (const other of others) parents.set(rootOf(other), rootOf(first as string))

@@ -1,6 +1,18 @@
 /** A zone in the middle of its changes: which call the target accepts now, and which would interrupt something that need not be. */
+import type { DomainName } from '../model/domain-name.ts'
 import { type DefinedRecord, type ExistingRecord, type ResourceRecord, rrsetKey } from '../model/record.ts'
-import { addPresence, type Continuity, has, needKey, type Presence, pointerOf, satisfies } from './continuity.ts'
+import {
+  addPresence,
+  type Continuity,
+  has,
+  NEEDS,
+  needKey,
+  type Presence,
+  pointerOf,
+  type Side,
+  satisfies,
+  WEIGHT_IN_USE,
+} from './continuity.ts'
 import type { ZoneDifference } from './diff-zone.ts'
 
 /** A call as it changes the set of records: what goes, what comes. */
@@ -13,7 +25,7 @@ export interface Move {
 export interface BitNeed {
   readonly during: number
   readonly oneOf: number
-  /** How many RRsets and pointers need just this. */
+  /** How much the RRsets and pointers count that need just this. */
   readonly weight: number
 }
 
@@ -34,8 +46,6 @@ export interface ZoneState {
   undo(move: Move): void
 }
 
-const NEEDS = ['any', 'address'] as const
-
 const isNullMx = (record: ResourceRecord): boolean => record.type === 'MX' && record.data === '0 .'
 
 /** The state before the first change, where the target takes `headroom` more records; below 0, it holds too many already. */
@@ -43,14 +53,15 @@ export function zoneState(difference: ZoneDifference, continuity: Continuity, he
   let room = headroom
   const present: Presence = { sets: new Map(continuity.before.sets), names: new Map(continuity.before.names) }
   const nullMx = new Map<string, number>()
+  /** By need, how much the pointers count that are there. */
   const guarded = new Map<string, number>()
-  const count = (map: Map<string, number>, key: string, by: 1 | -1): void => void map.set(key, (map.get(key) ?? 0) + by)
+  const count = (map: Map<string, number>, key: string, by: number): void => void map.set(key, (map.get(key) ?? 0) + by)
 
-  const note = (record: ResourceRecord, side: 'before' | 'after' | 'standing', by: 1 | -1): void => {
+  const note = (record: ResourceRecord, side: Side, by: 1 | -1): void => {
     if (isNullMx(record)) count(nullMx, record.name, by)
     if (!continuity.isGuarded(record, side) || continuity.isHopeless(record, side)) return
     const pointer = pointerOf(record)
-    if (pointer) count(guarded, needKey(pointer.target, pointer.need), by)
+    if (pointer) count(guarded, needKey(pointer.target, pointer.need), by * continuity.weightOf(record))
   }
   for (const record of difference.kept) note(record, 'standing', 1)
   for (const record of difference.unmanaged) note(record, 'standing', 1)
@@ -68,7 +79,8 @@ export function zoneState(difference: ZoneDifference, continuity: Continuity, he
       note(desired, 'after', by)
     }
   }
-  const setSize = (record: ResourceRecord, type = record.type): number => present.sets.get(rrsetKey({ name: record.name, type })) ?? 0
+  const setSize = (record: { name: DomainName; type: string }, type = record.type): number =>
+    present.sets.get(rrsetKey({ name: record.name, type })) ?? 0
 
   const isAccepted = ({ existing, desired }: Move): boolean => {
     if (desired === null) return true
@@ -85,6 +97,14 @@ export function zoneState(difference: ZoneDifference, continuity: Continuity, he
   const isMissed = (name: string): boolean =>
     NEEDS.some((need) => has(guarded, needKey(name, need)) && !has(present.names, needKey(name, need)))
 
+  /** Whether a pointer comes to a name that is yet to turn, and so is sure to find it empty. */
+  const comesTooEarly = (record: ResourceRecord): boolean => {
+    if (!continuity.isGuarded(record, 'after') || continuity.isHopeless(record, 'after')) return false
+    const name = pointerOf(record)?.target as DomainName
+    const turnsTo = continuity.turnsTo(name)
+    return turnsTo !== null && (setSize({ name, type: 'CNAME' }) > 0 ? 'CNAME' : 'other') !== turnsTo
+  }
+
   const needsOf = (goes: readonly ExistingRecord[], comes: readonly DefinedRecord[]): readonly BitNeed[] => {
     const records: readonly ResourceRecord[] = [...goes, ...comes]
     const maskOf = (test: (record: ResourceRecord) => boolean): number =>
@@ -97,7 +117,7 @@ export function zoneState(difference: ZoneDifference, continuity: Continuity, he
     const goesOf = (test: (record: ResourceRecord) => boolean): number => goes.filter(test).length
     for (const key of new Set(goes.map(rrsetKey))) {
       const isOfSet = (record: ResourceRecord): boolean => rrsetKey(record) === key
-      if (continuity.continuing.has(key) && (present.sets.get(key) ?? 0) === goesOf(isOfSet)) add(0, maskOf(isOfSet), 1)
+      if (continuity.continuing.has(key) && (present.sets.get(key) ?? 0) === goesOf(isOfSet)) add(0, maskOf(isOfSet), WEIGHT_IN_USE)
     }
     const pointers = records.map((record, bit) =>
       continuity.isGuarded(record, bit < goes.length ? 'before' : 'after') ? pointerOf(record) : null,
@@ -108,9 +128,13 @@ export function zoneState(difference: ZoneDifference, continuity: Continuity, he
       const isMeeting = (record: ResourceRecord): boolean => record.name === name && satisfies(record, need)
       if ((present.names.get(key) ?? 0) > goesOf(isMeeting)) continue
       const oneOf = maskOf(isMeeting)
-      const pointing = pointers.flatMap((pointer, bit) => (pointer?.target === name && pointer.need === need ? [bit] : []))
-      for (const bit of pointing) add(1 << bit, oneOf, 1)
-      const others = (guarded.get(key) ?? 0) - pointing.filter((bit) => bit < goes.length).length
+      let others = guarded.get(key) ?? 0
+      pointers.forEach((pointer, bit) => {
+        if (pointer?.target !== name || pointer.need !== need) return
+        const weight = continuity.weightOf(records[bit] as ResourceRecord)
+        add(1 << bit, oneOf, weight)
+        if (bit < goes.length) others -= weight
+      })
       if (others > 0) add(0, oneOf, others)
     }
     return [...needs.values()]
@@ -125,7 +149,10 @@ export function zoneState(difference: ZoneDifference, continuity: Continuity, he
       const { existing, desired } = move
       const emptied = existing !== null && continuity.continuing.has(rrsetKey(existing)) && setSize(existing) === 0
       const target = desired && pointerOf(desired)?.target
-      const broken = emptied || (existing !== null && isMissed(existing.name)) || (target != null && isMissed(target))
+      const broken =
+        emptied ||
+        (existing !== null && isMissed(existing.name)) ||
+        (target != null && (isMissed(target) || comesTooEarly(desired as ResourceRecord)))
       change(move, -1)
       return !broken
     },

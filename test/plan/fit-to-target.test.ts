@@ -78,3 +78,25 @@ function nearestTtl(ttl: number | null): number | null {
   if (ttl === null || ttl === 0) return null
   return RECORD_TTLS.reduce<number>((best, step) => (Math.abs(step - ttl) < Math.abs(best - ttl) ? step : best), RECORD_TTLS[0])
 }
+
+describe.each(['rrset', 'message'] as const)('fit to a target that takes RRsets whole (%s)', (granularity) => {
+  const capabilities = { ...CLOUD_CAPABILITIES, granularity, ttlSteps: null, servesApexNs: false }
+  const zone = (text: string): DesiredZone => ({ ...desiredZone(ORIGIN, text), apexNs: 'manage' })
+
+  it('all records of an RRset have its lowest TTL, and once that is there nothing is to be done', () => {
+    const desired = zone('a 3600 A 192.0.2.1\na 300 A 192.0.2.2\na 600 A 192.0.2.3\nb 600 A 192.0.2.1')
+    const { records, diagnostics } = fitToTarget(desired, 'cloud', capabilities)
+    expect(records.map(({ ttl }) => ttl)).toEqual([300, 300, 300, 600])
+    expect(diagnostics).toMatchObject([
+      { severity: 'notice', code: 'ttl-rounded', message: expect.stringContaining('a.example.com. A, 300, not also 3600') },
+    ])
+    const plan = planOf('', '', { desired, existing: { ...existingZone(ORIGIN, ''), records: asExisting(records) }, capabilities })
+    expect(changesOf(plan)).toEqual([])
+    expect(plan.calls.total).toBe(0)
+  })
+
+  it('what has one TTL, or none, is left as it is', () => {
+    const { records, diagnostics } = fitToTarget(zone('a A 192.0.2.1\na A 192.0.2.2\nb 600 A 192.0.2.1'), 'cloud', capabilities)
+    expect([records.map(({ ttl }) => ttl), diagnostics]).toEqual([[null, null, 600], []])
+  })
+})

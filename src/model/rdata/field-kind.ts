@@ -8,6 +8,7 @@ import { canonicalHostIdentity } from './host-identity.ts'
 import { type FieldKind, mayBeEmpty } from './kinds.ts'
 import { canonicalLocation } from './location.ts'
 import { canonicalMnemonic, canonicalSeconds, canonicalUnsigned, type MnemonicKind } from './numbers.ts'
+import { canonicalA6, canonicalAtmAddress, canonicalOldTypes, canonicalSink } from './obsolete.ts'
 import { canonicalBase64, canonicalEui, canonicalHash, canonicalHex, canonicalLocator64, canonicalNsap, canonicalSalt } from './octets.ts'
 import { canonicalServices } from './services.ts'
 import { canonicalString, canonicalStrings, canonicalText } from './strings.ts'
@@ -79,9 +80,18 @@ export function canonicalField(kind: FieldKind, tokens: readonly Token[], readNa
     case 'protocol':
       return canonicalMnemonic(text, kind satisfies MnemonicKind)
     case 'type':
-      return parseRecordType(text)
+      // BIND writes the number alone where it knows no name.
+      return parseRecordType(/^[0-9]{1,5}$/.test(text) ? `TYPE${text}` : text)
     case 'types':
       return canonicalTypes(tokens)
+    case 'old-types':
+      return canonicalOldTypes(tokens)
+    case 'a6':
+      return canonicalA6(tokens, readName)
+    case 'sink':
+      return canonicalSink(tokens)
+    case 'atm-address':
+      return canonicalAtmAddress(text)
     case 'services':
       return canonicalServices(tokens)
     case 'prefixes':

@@ -57,6 +57,11 @@ export type FieldKind =
   | 'prefixes'
   /** Parameters of SVCB and HTTPS, in order of their keys (RFC 9460 section 2.1). */
   | 'svc-params'
+  /** Record types of an NXT record (RFC 2535 section 5.2); all of A6 (RFC 2874) and SINK rdata; the address of ATMA. */
+  | 'old-types'
+  | 'a6'
+  | 'sink'
+  | 'atm-address'
   /** All of LOC rdata (RFC 1876), IPSECKEY (RFC 4025), AMTRELAY (RFC 8777) and HIP (RFC 8005), whose fields depend on each other. */
   | 'location'
   | 'ipsec-key'
@@ -72,6 +77,9 @@ const REST_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>([
   'types',
   'prefixes',
   'svc-params',
+  'old-types',
+  'a6',
+  'sink',
   'location',
   'ipsec-key',
   'amt-relay',
@@ -81,7 +89,14 @@ const REST_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>([
 /** Whether the kind takes all remaining tokens. */
 export const takesRest = (kind: FieldKind): boolean => REST_KINDS.has(kind)
 
-const EMPTY_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>(['optional-string', 'services', 'types', 'prefixes', 'svc-params'])
+const EMPTY_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>([
+  'optional-string',
+  'services',
+  'types',
+  'old-types',
+  'prefixes',
+  'svc-params',
+])
 
 /** Whether the field may have no token at all; its text is then empty. */
 export const mayBeEmpty = (kind: FieldKind): boolean => EMPTY_KINDS.has(kind)

@@ -62,13 +62,17 @@ const TYPES: readonly RdataType[] = [
   define('GPOS', 27, 'longitude:string latitude:string altitude:string'),
   define('AAAA', 28, 'value:ipv6'),
   define('LOC', 29, 'value:location'),
+  define('NXT', 30, 'next_domain_name:name types:old-types', { singleton: true }),
   define('EID', 31, 'value:hex'),
   define('NIMLOC', 32, 'value:hex'),
   define('SRV', 33, 'priority:u16 weight:u16 port:u16 target:name'),
+  define('ATMA', 34, 'value:atm-address'),
   define('NAPTR', 35, 'order:u16 preference:u16 flags:string service:string regexp:string replacement:name'),
   define('KX', 36, 'preference:u16 exchanger:name'),
   define('CERT', 37, 'certificate_type:certificate-type key_tag:u16 algorithm:algorithm certificate:base64'),
+  define('A6', 38, 'value:a6'),
   define('DNAME', 39, 'value:name', { singleton: true }),
+  define('SINK', 40, 'value:sink'),
   define('APL', 42, 'value:prefixes'),
   define('DS', 43, DIGEST),
   define('SSHFP', 44, 'algorithm:u8 fingerprint_type:u8 fingerprint:hex'),
@@ -120,15 +124,14 @@ const TYPES: readonly RdataType[] = [
   define('URLFWD', null, 'path:string target:string code:u16 masking:u8 query:u8'),
 ]
 
-/** Mnemonics of types that have no form but the generic one here: obsolete, or never given one. */
+/** Mnemonics of types that were never given a form but the generic one. */
 export const FORMLESS_TYPES: ReadonlyMap<string, number> = new Map([
   ['NULL', 10],
-  ['NXT', 30],
-  ['ATMA', 34],
-  ['A6', 38],
-  ['SINK', 40],
   ['UNSPEC', 103],
 ])
+
+/** Obsolete types whose form few readers know. */
+export const OBSOLETE_TYPES: ReadonlySet<string> = new Set(['NXT', 'ATMA', 'A6', 'SINK'])
 
 export const RDATA_TYPES: ReadonlyMap<string, RdataType> = new Map(TYPES.map((type) => [type.type, type]))
 

@@ -19,6 +19,9 @@ export function canonicalSvcParams(tokens: readonly Token[]): Result<string> {
   return params.ok ? formatSvcParams(params.value) : params
 }
 
+/** A quote that no backslash escapes. */
+const BARE_QUOTE = /(?:^|[^\\])(?:\\\\)*"/
+
 /** Reads `key`, `key=value` and `key="value"` tokens (RFC 9460 section 2.1); the parameters come in the order of their keys. */
 export function parseSvcParams(tokens: readonly string[]): Result<SvcParam[]> {
   const params = new Map<number, Uint8Array>()
@@ -29,12 +32,14 @@ export function parseSvcParams(tokens: readonly string[]): Result<SvcParam[]> {
     if (key === null) return fault(`${shown(name)} is not a key of a service parameter`)
     if (params.has(key)) return fault(`${name} is given twice`)
     const text = cut === -1 ? '' : token.slice(cut + 1)
-    const octets = unescapeString(/^".*"$/s.test(text) ? text.slice(1, -1) : text)
+    const value = /^".*"$/s.test(text) ? text.slice(1, -1) : text
+    if (BARE_QUOTE.test(value)) return fault(`${name}: a quote within a value is written \\"`)
+    const octets = unescapeString(value)
     if (!octets.ok) return octets
     const isGeneric = /^key/i.test(name)
-    const value = isGeneric ? octets : (SVC_PARAM_FORMS.get(key)?.parse(octets.value) ?? octets)
-    if (!value.ok) return fault(`${name}: ${value.message}`)
-    params.set(key, value.value)
+    const parsed = isGeneric ? octets : (SVC_PARAM_FORMS.get(key)?.parse(octets.value) ?? octets)
+    if (!parsed.ok) return fault(`${name}: ${parsed.message}`)
+    params.set(key, parsed.value)
   }
   return ok([...params].map(([key, value]) => ({ key, value })).sort((a, b) => a.key - b.key))
 }

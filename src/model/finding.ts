@@ -1,0 +1,18 @@
+import type { DomainName } from './domain-name.ts'
+import type { InventoryKind } from './inventory.ts'
+
+/** One thing that was looked at, and how it stands. */
+export interface Finding {
+  readonly status: 'ok' | 'warning' | 'error'
+  readonly check: 'connection' | 'clock' | 'user' | 'token' | 'scopes' | 'grants' | 'zones' | 'inventory' | 'nameserver' | 'config'
+  readonly message: string
+  /** What to do about it. */
+  readonly hint?: string | undefined
+}
+
+/** What runs with a config need of one provider. */
+export interface Wants {
+  readonly zones: readonly DomainName[]
+  /** The inventories that definitions take addresses from. */
+  readonly inventory: ReadonlySet<InventoryKind>
+}
