@@ -1,3 +1,4 @@
+import type { Secrets } from './secrets.ts'
 import { applySeed } from './seed/apply-seed.ts'
 import type { Seed } from './seed/seed.ts'
 import type { Database } from './store/database.ts'
@@ -17,13 +18,19 @@ export interface Prepared {
  * good for the administrator at every start. With it goes what the seed names, all or nothing: a token made here can be told only
  * once. Throws a `RangeError` where the given token is none, or the seed contradicts what there is.
  */
-export async function prepareUsers(database: Database, given: string | null, seed: Seed | null, now: string): Promise<Prepared> {
+export async function prepareUsers(
+  database: Database,
+  given: string | null,
+  seed: Seed | null,
+  now: string,
+  secrets: Secrets,
+): Promise<Prepared> {
   if (given !== null && !isToken(given)) throw new RangeError('a token has 1 to 512 printable ASCII characters without spaces')
   return database.write(async (connection) => {
     const existing = await findAdministrator(connection)
     const token = given ?? (existing === null ? makeToken() : null)
     const userId = existing ?? (await insertAdministrator(connection, now))
     if (token !== null) await insertToken(connection, { userId, label: 'bootstrap', token, scopes: '*', expiry: null }, now)
-    return { token, domains: seed === null ? [] : await applySeed(connection, seed, now) }
+    return { token, domains: seed === null ? [] : await applySeed(connection, seed, now, secrets) }
   })
 }

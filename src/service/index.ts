@@ -1,16 +1,33 @@
 import { sql } from 'kysely'
 import type { DomainName } from '../model/domain-name.ts'
 import { startHttpServer } from './api/http-server.ts'
+import { createLoginRecorder } from './api/login-recorder.ts'
 import { PARTS } from './api/parts.ts'
 import { createRateLimiter, DEFAULT_RATE_LIMITS } from './api/rate-limit.ts'
+import { regionsWith } from './catalogue/read-region-resolvers.ts'
 import { clockText } from './clock-text.ts'
 import { prepareUsers } from './first-start.ts'
+import { createImageUploads } from './images/image-uploads.ts'
+import { JOB_HANDLERS } from './jobs/handlers.ts'
+import { createJobRunner } from './jobs/job-runner.ts'
+import { scheduleSweep } from './jobs/sweep-profiles.ts'
 import { type NameServer, startNameServer } from './nameserver/name-server.ts'
 import type { NotifyOutcome } from './nameserver/notifier.ts'
 import type { Log } from './operations/log.ts'
 import type { Metrics } from './operations/metrics.ts'
 import { startOperations } from './operations/operations.ts'
-import { DEFAULT_LIMITS, DEFAULT_NS_NAMES, type RunningService, readNsNames, type ServiceOptions } from './options.ts'
+import {
+  DEFAULT_LIMITS,
+  DEFAULT_NS_NAMES,
+  imageDirectoryOf,
+  type RunningService,
+  readNsNames,
+  readPublicUrl,
+  type ServiceOptions,
+} from './options.ts'
+import { createSecrets } from './secrets.ts'
+import { createSmsSink } from './sms/sms-sink.ts'
+import { checkSealed } from './store/check-sealed.ts'
 import { openDatabase } from './store/open-database.ts'
 import { createTimers } from './timers.ts'
 import { readPeerRules } from './transfers/peer.ts'
@@ -20,10 +37,12 @@ import { createZoneRenderer } from './zone/zone-renderer.ts'
 export type { Certificate } from './api/http-app.ts'
 export { requestsPerMinute } from './api/rate-limit.ts'
 export { backUpService, restoreService, type StorePlace } from './backup.ts'
+export { type RegionResolvers, readRegionResolvers } from './catalogue/read-region-resolvers.ts'
 export type { LogLevel } from './operations/log.ts'
 export { type Address, DEFAULT_LIMITS, DEFAULT_NS_NAMES, type RunningService, type ServiceOptions } from './options.ts'
 export { readSeed } from './seed/read-seed.ts'
 export type { Seed } from './seed/seed.ts'
+export { readSmsPlace, type SmsPlace } from './sms/sms-sink.ts'
 
 /**
  * Starts the service. Every zone is rendered and answered for when it resolves. Rejects if the data directory is in use, an
@@ -32,6 +51,7 @@ export type { Seed } from './seed/seed.ts'
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const timers = createTimers({ clock: options.clock ?? Date.now, speed: options.clockSpeed ?? 1 })
   const clock = timers.now
+  const publicOrigin = readPublicUrl(options.publicUrl)
   const nsNames = readNsNames(options.nsNames ?? DEFAULT_NS_NAMES)
   /** What stops the parts that run, the last started first. */
   const stops: (() => Promise<unknown>)[] = [async () => timers.close()]
@@ -89,16 +109,54 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     })
     stops.push(() => transfers.close())
 
+    const jobs = createJobRunner({ database, timers, handlers: JOB_HANDLERS, log, onError })
+    stops.push(() => jobs.close())
+
+    const uploads = await createImageUploads({
+      database,
+      timers,
+      limits: options.uploadLimits ?? {},
+      onError,
+      directory: imageDirectoryOf(options),
+    })
+    stops.push(() => uploads.close())
+    if (options.listen) await uploads.start()
+
     const limits = { ...DEFAULT_LIMITS, ...options.limits }
     const limiter = createRateLimiter({ ...DEFAULT_RATE_LIMITS, ...options.rateLimits }, clock)
-    const service = { database, now, limits, limiter, zoneChanged: renderer.changed, nsNames, transfers }
+    const regions = regionsWith(options.regionResolvers ?? new Map())
+    const logins = createLoginRecorder({ database, now, onError })
+    const secrets = createSecrets(options.secretsKey ?? null)
+    await checkSealed(database, secrets)
+    const sms = createSmsSink(options.smsSink ?? { kind: 'log' }, log)
+    const service = {
+      database,
+      now,
+      limits,
+      limiter,
+      zoneChanged: renderer.changed,
+      nsNames,
+      transfers,
+      publicOrigin,
+      uploads,
+      regions,
+      clock,
+      jobs,
+      logins,
+      secrets,
+      sms,
+    }
     const { listen, tls = null, maxConnections } = options
     const http = listen && (await startHttpServer({ service, parts: PARTS, tls, listen, maxConnections, log, metrics, onError }))
     if (http) stops.push(http.close)
+    // Data may be arriving for hours: that is given up first.
+    stops.push(() => uploads.close())
     // Last, since a token made here can be told only once: a start that fails must not have made one, nor one that nobody can use it with.
-    const prepared = http && (await prepareUsers(database, options.bootstrapToken ?? null, options.seed ?? null, now()))
+    const prepared = http && (await prepareUsers(database, options.bootstrapToken ?? null, options.seed ?? null, now(), secrets))
     for (const domain of prepared?.domains ?? []) renderer.changed(domain)
     await transfers.start()
+    if (http) await scheduleSweep(database, clock())
+    jobs.start()
     operations.started({ database: () => database.read((connection) => sql`select 1`.execute(connection)) })
     stops.push(async () => operations.stopping())
     const dnsAddress = nameServer?.address ?? null
@@ -109,6 +167,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       operationsUrl: operations.origin,
       token: prepared?.token ?? null,
       flush: renderer.flush,
+      catchUp: jobs.catchUp,
       useCertificate: (certificate) => {
         if (http === null) throw new RangeError('the service speaks no HTTP')
         http.useCertificate(certificate)

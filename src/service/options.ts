@@ -1,10 +1,14 @@
+import { join } from 'node:path'
 import { type DomainName, parseDomainName } from '../model/domain-name.ts'
 import type { Certificate } from './api/http-app.ts'
 import type { RateLimits } from './api/rate-limit.ts'
 import type { Limits } from './api/route.ts'
+import type { RegionResolvers } from './catalogue/read-region-resolvers.ts'
+import type { UploadLimits } from './images/image-uploads.ts'
 import type { NameServerLimits } from './nameserver/name-server.ts'
 import type { LogOptions } from './operations/log.ts'
 import type { Seed } from './seed/seed.ts'
+import type { SmsPlace } from './sms/sms-sink.ts'
 import type { TransferLimits } from './transfers/transfer-zone.ts'
 
 export interface ServiceOptions {
@@ -33,13 +37,24 @@ export interface ServiceOptions {
   /** Transfers zones only from addresses of the public Internet: for users who are not trusted with the service's own network. */
   readonly publicPeersOnly?: boolean
   readonly transferLimits?: Partial<TransferLimits>
+  /** The recursive name servers of regions; those that are not named have documentation addresses. */
+  readonly regionResolvers?: RegionResolvers
   /** What the name server bears. */
   readonly nameServerLimits?: Partial<NameServerLimits>
   readonly limits?: Partial<Limits>
+  /** What clients reach the service by, as of a proxy before it: `https://dns.example.net`. Unless given, what they send as `Host`. */
+  readonly publicUrl?: string
+  /** Where the data of images is kept: `images` in the data directory unless given; nowhere where there is neither. */
+  readonly imageDirectory?: string | null
+  readonly uploadLimits?: Partial<UploadLimits>
   /** HTTP connections at most; what comes beyond is closed at once. */
   readonly maxConnections?: number
   /** How many requests one caller may make; unless given, only requests with invalid tokens are limited. */
   readonly rateLimits?: Partial<RateLimits>
+  /** Where messages to phones go; the log unless given. */
+  readonly smsSink?: SmsPlace
+  /** What secrets that must be read again are sealed with, of 32 characters at least; null to store them as they are. */
+  readonly secretsKey?: string | null
   /** For HTTP over TLS; null for HTTP without it. */
   readonly tls?: Certificate | null
   /** Where `/metrics` and `/healthz` are served, apart from the interface; null for nowhere. */
@@ -65,6 +80,8 @@ export interface RunningService {
   readonly token: string | null
   /** Resolves when every committed change is rendered and served. */
   flush(): Promise<void>
+  /** Runs all jobs that are due by the service's clock; resolves when none is. For tests that set the clock. */
+  catchUp(): Promise<void>
   /** Uses another certificate for connections made from now on. Throws if it cannot be used, or if the service speaks without TLS. */
   useCertificate(certificate: Certificate): void
   /** Finishes what is under way, then stops. */
@@ -85,3 +102,17 @@ export function readNsNames(names: readonly string[]): readonly DomainName[] {
     return name.value
   })
 }
+
+/** The origin of a URL; null for none. Throws a `RangeError` where it is more, or no URL at all. */
+export function readPublicUrl(url: string | undefined): string | null {
+  if (url === undefined) return null
+  const { protocol, origin, href } = URL.canParse(url) ? new URL(url) : { protocol: '', origin: '', href: '' }
+  if (!['http:', 'https:'].includes(protocol) || href !== `${origin}/`) {
+    throw new RangeError(`${JSON.stringify(url)} is no URL of a service such as https://dns.example.net`)
+  }
+  return origin
+}
+
+/** Where the data of images is kept; null for nowhere. */
+export const imageDirectoryOf = ({ listen, imageDirectory, dataDirectory }: ServiceOptions): string | null =>
+  listen === null ? null : (imageDirectory ?? (dataDirectory && join(dataDirectory, 'images')))

@@ -38,11 +38,13 @@ export function temporaryDirectory(): string {
 export const ON_POSTGRES = process.env['ZONEWRIGHT_TEST_DATABASE'] === 'postgres'
 
 /** Where a service keeps its data. */
-export type Store = Pick<ServiceOptions, 'dataDirectory' | 'database'>
+export type Store = Pick<ServiceOptions, 'dataDirectory' | 'database' | 'imageDirectory'>
 
 /** An empty store, to be used by as many starts as the test likes: of PostgreSQL in its project, of SQLite elsewhere. */
 export const freshStore = async (): Promise<Store> =>
-  ON_POSTGRES ? { dataDirectory: null, database: await freshDatabase() } : { dataDirectory: temporaryDirectory() }
+  ON_POSTGRES
+    ? { dataDirectory: null, database: await freshDatabase(), imageDirectory: temporaryDirectory() }
+    : { dataDirectory: temporaryDirectory() }
 
 /** The database of a store, without a service. */
 export const openStore = ({ database, dataDirectory }: Store): Promise<Database> =>

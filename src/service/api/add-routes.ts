@@ -18,7 +18,7 @@ export const actorOf = (request: FastifyRequest): Actor | undefined => actors.ge
 /** Adds the operations to the application, and 405 for the methods that a path of theirs does not have. */
 export function addRoutes(app: FastifyInstance, routes: readonly Route[], service: Service): void {
   for (const route of routes) addRoute(app, route, service)
-  for (const [path, methods] of methodsByPath(routes)) addOtherMethods(app, urlOf(path), methods)
+  for (const [url, methods] of methodsByUrl(routes)) addOtherMethods(app, url, methods)
 }
 
 /** Tells of a path's methods: by OPTIONS, which browsers ask before they let a page of another origin call, and by 405 for all others. */
@@ -40,7 +40,7 @@ export function addOtherMethods(app: FastifyInstance, url: string, methods: Read
 function addRoute(app: FastifyInstance, route: Route, service: Service): void {
   app.route({
     method: route.method,
-    url: urlOf(route.path),
+    url: urlOf(route),
     schema: schemaOf(route),
     attachValidation: true,
     onRequest: async (request, reply) => {
@@ -48,6 +48,7 @@ function addRoute(app: FastifyInstance, route: Route, service: Service): void {
     },
     // A request without any body is checked like one with an empty object.
     preValidation: async (request) => {
+      if (route.rest) request.params = { ...(request.params as object), [route.rest]: parameter(request, '*') }
       if (route.body && request.body === undefined) request.body = {}
     },
     handler: async (request, reply) => {
@@ -83,12 +84,27 @@ function callOf(request: FastifyRequest, route: Route): Call<unknown> {
     body: request.body,
     paging: pagingOf(request.query as Record<string, number>),
     filter: route.filter && header !== undefined ? parseFilter(String(header), route.filter) : null,
+    origin: () => originOf(request),
     remoteAddress: request.ip,
   }
 }
 
+/** By the `Host` field, which reaches the service wherever it stands; by the address of the connection where that is none. */
+function originOf({ protocol, host, socket }: FastifyRequest): string {
+  if (/^[a-z0-9._-]+(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/i.test(host)) return `${protocol}://${host}`
+  const { localAddress = '127.0.0.1', localPort } = socket
+  return `${protocol}://${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`
+}
+
 const idsOf = (request: FastifyRequest, route: Route): Record<string, number> =>
-  Object.fromEntries(numbersOf(route).map((name) => [name, Number(parameter(request, name))]))
+  Object.fromEntries([...numbersOf(route).map((name) => [name, Number(parameter(request, name))]), ...namedNumber(request, route)])
+
+/** The number of the object that a text names. */
+function namedNumber(request: FastifyRequest, { needs }: Route): [string, number][] {
+  const { numberOf, parameter: name = '' } = needs?.object ?? {}
+  const number = numberOf?.(parameter(request, name)) ?? null
+  return number === null ? [] : [[name, number]]
+}
 
 const parameter = (request: FastifyRequest, name: string): string => (request.params as Record<string, string>)[name] as string
 
@@ -120,13 +136,15 @@ const parametersOf = (path: string): string[] => [...path.matchAll(/\{([A-Za-z]+
 
 const numbersOf = ({ path, texts = [] }: Route): string[] => parametersOf(path).filter((name) => !texts.includes(name))
 
-const urlOf = (path: string): string => path.replace(/\{([A-Za-z]+)\}/g, ':$1')
+const urlOf = ({ path, rest }: Route): string => path.replace(/\{([A-Za-z]+)\}/g, (_, name) => (name === rest ? '*' : `:${name}`))
 
-function methodsByPath(routes: readonly Route[]): Map<string, Set<string>> {
+function methodsByUrl(routes: readonly Route[]): Map<string, Set<string>> {
   const methods = new Map<string, Set<string>>()
-  for (const { path, method } of routes) {
-    const set = methods.get(path) ?? new Set()
-    methods.set(path, set.add(method))
+  for (const route of routes) {
+    const { method } = route
+    const url = urlOf(route)
+    const set = methods.get(url) ?? new Set()
+    methods.set(url, set.add(method))
     if (method === 'GET') set.add('HEAD')
   }
   return methods

@@ -22,7 +22,6 @@ export async function admit(request: FastifyRequest, reply: FastifyReply, route:
   } catch (error) {
     if (!(error instanceof RateLimited)) throw error
     tell(reply, error.allowance)
-    reply.header('retry-after', error.retryAfter)
     throw error
   }
 }

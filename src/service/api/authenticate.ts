@@ -1,6 +1,7 @@
 import type { Database } from '../store/database.ts'
 import { type Bearer, findBearer, hashToken } from '../store/token-store.ts'
 import { isToken } from '../token-text.ts'
+import type { LoginRecorder } from './login-recorder.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { RequestError } from './request-error.ts'
 
@@ -12,6 +13,7 @@ export interface Authenticator {
   /** The time as the interface writes it. */
   readonly now: () => string
   readonly limiter: RateLimiter
+  readonly logins: LoginRecorder
 }
 
 /**
@@ -19,13 +21,20 @@ export interface Authenticator {
  * address has sent too many that are not: a token that was good before is let through then, so that who guesses keeps out nobody
  * who knows. The database is asked every time: a token that is revoked is invalid at once, in every process.
  */
-export async function authenticate({ database, now, limiter }: Authenticator, header: string | undefined, address: string): Promise<Actor> {
+export async function authenticate(
+  { database, now, limiter, logins }: Authenticator,
+  header: string | undefined,
+  address: string,
+): Promise<Actor> {
   const token = /^bearer +(.*)$/i.exec(header ?? '')?.[1] ?? ''
   if (!isToken(token)) throw invalidToken()
   const hash = hashToken(token)
   limiter.checkGuesses(address, hash)
   const bearer = await database.readOne((connection) => findBearer(connection, hash))
-  if (bearer === null || (bearer.expiry !== null && bearer.expiry <= now())) {
+  const expired = bearer !== null && bearer.expiry !== null && bearer.expiry <= now()
+  // What an app does is no login of the user.
+  if (bearer !== null && bearer.appId === null) await logins.notice(bearer, address, expired ? 'failed' : 'successful')
+  if (bearer === null || expired) {
     limiter.failed(address, hash)
     throw invalidToken()
   }

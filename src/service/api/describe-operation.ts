@@ -36,7 +36,16 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   page_size: 'How many items a page has.',
   domainId: 'The number of the domain.',
   recordId: 'The number of the record.',
+  instanceId: 'The number of the instance.',
+  backupId: 'The number of the backup.',
   tokenId: 'The number of the token.',
+  appId: 'The number of the authorized app.',
+  deviceId: 'The number of the trusted device.',
+  loginId: 'The number of the login.',
+  sshKeyId: 'The number of the SSH key.',
+  imageId: 'The id of the image, such as private/123 or public/debian12; its slash may be written %2F.',
+  scriptId: 'The number of the script.',
+  regionId: 'The id of the region, such as us-east.',
   label: 'The label of the tag, in whatever case.',
 }
 
@@ -48,7 +57,7 @@ export function describeOperation(operation: Operation, route: Route, schemas: N
   const { requestBody, responses } = operation
   const { path, texts = [] } = route
   return {
-    operationId: operationId(route),
+    operationId: route.name ?? operationId(route),
     tags: [tagOf(path)],
     ...operation,
     parameters: [
@@ -90,9 +99,10 @@ export const ERRORS = {
 } as const
 
 /** The sections of the document. */
-export const tagOf = (path: string): string => pascalCase(path.split('/')[1] ?? '')
+export const tagOf = (path: string): string => pascalCase(path.split('/').find((segment) => segment !== '' && segment !== 'compute') ?? '')
 
-function errorStatuses({ path, body, filter, needs }: Route): (keyof typeof ERRORS)[] {
+/** The refusals that an operation tells of. */
+export function errorStatuses({ path, body, filter, needs }: Route): (keyof typeof ERRORS)[] {
   return [
     ...(body || filter ? (['400'] as const) : []),
     '401',
@@ -143,7 +153,7 @@ const VERBS = { GET: 'get', POST: 'create', PUT: 'update', DELETE: 'delete' } as
 
 /** `listDomains`, `createDomainRecord`, `cloneDomain`: the names that generated clients give to their functions. */
 export function operationId({ method, path, filter }: Pick<Route, 'method' | 'path' | 'filter'>): string {
-  const segments = path.split('/').slice(1)
+  const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'compute')
   const last = segments.at(-1) as string
   const isAction = method === 'POST' && !last.endsWith('s')
   const nouns = segments.flatMap((segment, index) => {

@@ -1,5 +1,6 @@
 import type { Connection, Database } from '../store/database.ts'
 import { findPermissions, grant } from '../store/grant-store.ts'
+import { numberOfImage } from '../store/image-id.ts'
 import type { GrantKind, Permissions } from '../store/tables.ts'
 import { findUser } from '../store/user-store.ts'
 import type { Actor } from './authenticate.ts'
@@ -25,10 +26,18 @@ export const GLOBAL_GRANTS = [
 
 export type GlobalGrant = (typeof GLOBAL_GRANTS)[number]
 
+/** What is needed of the object that a path parameter names. */
+interface NeededObject {
+  readonly kind: GrantKind
+  readonly parameter: string
+  readonly permissions: Permissions
+  /** The number that a text names the object by; null where the text names none that grants are of. */
+  readonly numberOf?: (text: string) => number | null
+}
+
 /** What an operation needs of a restricted user, all of it. Unrestricted users may do everything with what is their account's. */
 export interface Needs {
-  /** Permissions on the object that a path parameter names. */
-  readonly object?: { readonly kind: GrantKind; readonly parameter: string; readonly permissions: Permissions }
+  readonly object?: NeededObject
   readonly global?: GlobalGrant
   /** Nothing will do: the operation is for unrestricted users. */
   readonly unrestricted?: true
@@ -39,14 +48,33 @@ const domain = (permissions: Permissions) => ({ kind: 'domain', parameter: 'doma
 export const READS_DOMAIN: Needs = { object: domain('read_only') }
 export const WRITES_DOMAIN: Needs = { object: domain('read_write') }
 
-/** Throws 403 where the actor is restricted and lacks what is needed, 404 where the object is none of the account's. */
+const image = (permissions: Permissions) => ({ kind: 'image', parameter: 'imageId', permissions, numberOf: numberOfImage }) as const
+
+export const READS_IMAGE: Needs = { object: image('read_only') }
+export const WRITES_IMAGE: Needs = { object: image('read_write') }
+
+const script = (permissions: Permissions) => ({ kind: 'script', parameter: 'scriptId', permissions }) as const
+
+export const READS_SCRIPT: Needs = { object: script('read_only') }
+export const WRITES_SCRIPT: Needs = { object: script('read_write') }
+
+const instance = (permissions: Permissions) => ({ kind: 'instance', parameter: 'instanceId', permissions }) as const
+
+export const READS_INSTANCE: Needs = { object: instance('read_only') }
+export const WRITES_INSTANCE: Needs = { object: instance('read_write') }
+
+/**
+ * Throws 403 where the actor is restricted and lacks what is needed, 404 where the object is none of the account's. A text that names no
+ * object which grants are of is for the operation to judge.
+ */
 export async function checkGrants(database: Database, actor: Actor, needs: Needs, ids: Readonly<Record<string, number>>): Promise<void> {
   if (!actor.restricted) return
   if (needs.unrestricted) throw unauthorized()
   const { object, global } = needs
   await database.read(async (connection) => {
-    if (object) {
-      const permissions = await findPermissions(connection, actor, object.kind, ids[object.parameter] as number)
+    const id = object && ids[object.parameter]
+    if (object && id !== undefined) {
+      const permissions = await findPermissions(connection, actor, object.kind, id)
       if (permissions === undefined) throw notFound()
       if (permissions !== 'read_write' && permissions !== object.permissions) throw unauthorized()
     }

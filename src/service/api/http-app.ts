@@ -6,7 +6,9 @@ import type { Log } from '../operations/log.ts'
 import type { Metrics } from '../operations/metrics.ts'
 import type { Database } from '../store/database.ts'
 import { actorOf, addOtherMethods, addRoutes } from './add-routes.ts'
+import { addUploadRoute, isReceiving, UPLOADS_PATH, withoutUploadKey } from './images/upload-route.ts'
 import { addOpenApi } from './openapi.ts'
+import { RateLimited } from './rate-limit.ts'
 import { errorBody, notFound, RequestError, type RequestFault } from './request-error.ts'
 import type { Route, Service } from './route.ts'
 import { compileValidator } from './validators.ts'
@@ -64,10 +66,12 @@ export async function createHttpApp({ service, parts, tls, log, metrics, onError
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJson)
   app.addHook('onRequest', setCommonHeaders)
+  app.addHook('onRequest', forgetTypeOfNothing)
   app.addHook('onResponse', async (request, reply) => recordRequest(request, reply, log, metrics))
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const known = requestError(error, request)
     if (known === null) onError(error)
+    if (known instanceof RateLimited) reply.header('retry-after', known.retryAfter)
     return answerFaults(reply, known ?? new RequestError(500, [fault('Internal server error')]))
   })
   app.setNotFoundHandler((_request, reply) => answerFaults(reply, notFound()))
@@ -80,6 +84,11 @@ export async function createHttpApp({ service, parts, tls, log, metrics, onError
     },
     { prefix: VERSION_SEGMENT },
   )
+  await app.register((scope, _options, done) => {
+    addUploadRoute(scope, service.uploads, service.limiter)
+    done()
+  })
+  addOtherMethods(app, `${UPLOADS_PATH}:key`, new Set(['PUT']))
   return app
 }
 
@@ -126,14 +135,25 @@ function recordRequest(request: FastifyRequest, reply: FastifyReply, log: Log, m
   const route = url === undefined || url === '*' ? 'none' : url
   metrics.request({ method, route, status, seconds: reply.elapsedTime / 1000 })
   const actor = actorOf(request)
-  const fields = { method, path: pathOf(request.url), status, ms: Math.round(reply.elapsedTime * 10) / 10, remote: request.ip }
+  const fields = { method, path: pathOf(request), status, ms: Math.round(reply.elapsedTime * 10) / 10, remote: request.ip }
   log[status >= 500 ? 'error' : 'info']({ ...fields, ...(actor ? { user: actor.username, token: actor.tokenId } : {}) }, 'request')
 }
 
-const pathOf = (url: string): string => (url.split('?', 1)[0] as string).slice(0, 200)
+/** Without what may be secret, or long. */
+const pathOf = ({ url, routeOptions }: FastifyRequest): string =>
+  routeOptions.url?.startsWith(UPLOADS_PATH) ? routeOptions.url : withoutUploadKey(url.split('?', 1)[0] as string).slice(0, 200)
 
 function answerFaults(reply: FastifyReply, error: RequestError): FastifyReply {
   return reply.code(error.status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(errorBody(error.faults))
+}
+
+/** What libraries say of a body unless they are told otherwise, also where they send none. */
+const UNTOLD_TYPE = /^(?:application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\b/i
+
+/** Where there is no body at all, nothing can be of a wrong type. */
+async function forgetTypeOfNothing({ raw: { headers } }: FastifyRequest): Promise<void> {
+  const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
+  if (isEmpty && UNTOLD_TYPE.test(headers['content-type'] ?? '')) delete headers['content-type']
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
@@ -168,6 +188,8 @@ function requestError(error: FastifyError | RequestError, request: FastifyReques
 
 /** Answers what is no HTTP request at all. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
+  // What arrives for hours has a time limit of its own; this one is told of once for each request.
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isReceiving(socket)) return
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, reason] =
     error.code === 'HPE_HEADER_OVERFLOW'

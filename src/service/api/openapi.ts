@@ -12,8 +12,12 @@ a zone suffix. A list has pages and can be filtered. What is refused is told as 
 
 const SECTIONS: Readonly<Record<string, string>> = {
   Domains: 'DNS zones and their records',
+  Images: 'What disks are made of: public images, and those of the account',
+  Scripts: 'What runs when an instance is deployed',
+  Kernels: 'What instances are booted with',
+  Regions: 'Where instances can be, and what there is',
   Tags: 'Labels of objects, for organisation',
-  Profile: 'The acting user, what it may do, and its tokens',
+  Profile: 'The acting user: what it may do, its tokens, keys, apps, devices, logins, phone and second factor',
 }
 
 /**
@@ -30,7 +34,10 @@ export async function addOpenApi(app: FastifyInstance, prefix: string, version: 
     },
     stripBasePath: true,
     refResolver: { buildLocalReference: () => 'Errors' },
-    transform: ({ schema, url }) => ({ schema: schema?.summary === undefined ? { ...schema, hide: true } : schema, url }),
+    transform: ({ schema, url }) => ({
+      schema: schema?.summary === undefined ? { ...schema, hide: true } : schema,
+      url: namedUrl(url, routes),
+    }),
     transformObject: (document) => {
       if (!('openapiObject' in document)) throw new TypeError('the description is no OpenAPI document')
       return completed(document.openapiObject as unknown as OpenApi, routes) as typeof document.openapiObject
@@ -40,6 +47,13 @@ export async function addOpenApi(app: FastifyInstance, prefix: string, version: 
     reply.header('cache-control', 'public, max-age=3600')
     return app.swagger()
   })
+}
+
+/** A wildcard is the text parameter that may hold slashes. */
+function namedUrl(url: string, routes: readonly Route[]): string {
+  const path = url.replace(/:([A-Za-z]+)/g, '{$1}')
+  const route = routes.find(({ path: declared, rest }) => rest && path.endsWith(declared.replace(`{${rest}}`, '*')))
+  return route === undefined ? url : url.replace('*', `:${route.rest}`)
 }
 
 /** The document as the generator makes it of the schemas. */

@@ -50,6 +50,10 @@ export const pageOf = <T>({ page, pageSize }: Paging, results: number, data: rea
   results,
 })
 
+/** Like `pageOf`, but an empty list has no page, and that is page 0: so it is with images (facts, A). */
+export const pageOrNone = <T>(paging: Paging, results: number, data: readonly T[]): Page<T> =>
+  results === 0 ? { data, page: 0, pages: 0, results } : pageOf(paging, results, data)
+
 /** What a list route declares beyond others. */
 export interface Listing {
   /** The fields that `X-Filter` can name. */

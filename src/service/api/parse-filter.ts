@@ -133,6 +133,7 @@ function readOrder(orderBy: unknown, direction: unknown, fields: FilterFields): 
   if (typeof orderBy !== 'string') throw notApplicable()
   const field = Object.hasOwn(fields, orderBy) ? fields[orderBy] : undefined
   if (field === undefined) throw cannotFilter(orderBy)
+  if (field.unordered) throw refuse(`Cannot order by ${orderBy}`)
   if (field.kind === 'set' || (direction !== undefined && direction !== 'asc' && direction !== 'desc')) throw notApplicable()
   return { field: orderBy, descending: direction === 'desc' }
 }

@@ -22,6 +22,12 @@ export const invalid = (...faults: readonly RequestFault[]): RequestError => new
 
 export const notFound = (): RequestError => new RequestError(404, [{ field: null, reason: 'Not found' }])
 
+/** What was found; throws 404 where that is nothing. */
+export function orNotFound<T>(found: T | null): T {
+  if (found === null) throw notFound()
+  return found
+}
+
 /** What a piece of work refuses of a request; nothing where it does not. */
 export function faultsOf(work: () => unknown): readonly RequestFault[] {
   try {

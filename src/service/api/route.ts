@@ -1,5 +1,9 @@
 import type { DomainName } from '../../model/domain-name.ts'
+import type { Region } from '../catalogue/regions.ts'
 import type { Filter, FilterFields } from '../filter/filter.ts'
+import type { ImageUploads } from '../images/image-uploads.ts'
+import type { Secrets } from '../secrets.ts'
+import type { SmsSink } from '../sms/sms-sink.ts'
 import type { TransferredZone } from '../transfers/transfer-zone.ts'
 import type { Actor, Authenticator } from './authenticate.ts'
 import type { Needs } from './grants.ts'
@@ -16,6 +20,19 @@ export interface Service extends Authenticator {
   /** The service's name servers, which every zone has at its apex; the primary first. */
   readonly nsNames: readonly DomainName[]
   readonly transfers: ZoneTransfers
+  /** All regions, with the resolvers that the installation has. */
+  readonly regions: readonly Region[]
+  readonly uploads: ImageUploads
+  /** What clients reach the service by; null for what they send a request to. */
+  readonly publicOrigin: string | null
+  /** Milliseconds of the service's clock. */
+  readonly clock: () => number
+  /** Seals what is stored and must be read again. */
+  readonly secrets: Secrets
+  /** Takes messages to phones. */
+  readonly sms: SmsSink
+  /** To be woken when a job has been committed. */
+  readonly jobs: { readonly wake: () => void }
 }
 
 /** What the operations need of zone transfers. */
@@ -45,6 +62,8 @@ export interface Call<Body> {
   readonly paging: Paging
   /** Of a list; null for all of it. */
   readonly filter: Filter | null
+  /** Where the request was sent to, as far as its sender says: `https://dns.example:8080`. */
+  readonly origin: () => string
   /** The address of the peer. */
   readonly remoteAddress: string
 }
@@ -55,8 +74,12 @@ export interface Route<Body = unknown> {
   /** Below the version segment; path parameters in braces are whole numbers, unless `texts` names them. */
   readonly path: string
   readonly texts?: readonly string[]
+  /** The text at the end of the path, where it may hold slashes. */
+  readonly rest?: string
   /** In words, for the OpenAPI document. */
   readonly summary: string
+  /** What generated clients call it, where the path gives no good name. */
+  readonly name?: string
   /** What the token must be good for, all of it; null where any valid token will do. */
   readonly scope: Scope | readonly Scope[] | null
   /** What a restricted user must have been granted; null where any user may do it. */

@@ -18,10 +18,13 @@ export function schemaFaults(errors: readonly ErrorObject[]): RequestFault[] {
   return [...faults.values()]
 }
 
+/** What a schema allows of a value. */
+type Bounds = Partial<Record<'minLength' | 'maxLength' | 'minimum' | 'maximum' | 'maxItems', number>>
+
 function faultOf(error: ErrorObject): RequestFault {
   const field = fieldOf(error)
   if (field === null) return { field, reason: 'The request body must be a JSON object' }
-  const schema = (error.parentSchema ?? {}) as { minLength?: number; maxLength?: number; minimum?: number; maximum?: number }
+  const schema = (error.parentSchema ?? {}) as Bounds
   switch (error.keyword) {
     case 'required':
       return { field, reason: `${field} is required` }
@@ -31,6 +34,8 @@ function faultOf(error: ErrorObject): RequestFault {
     case 'maxLength':
       // An empty string clears a field, so that the shortest value is one character.
       return { field, reason: `Length must be ${Math.max(1, schema.minLength ?? 0)}-${schema.maxLength} characters` }
+    case 'maxItems':
+      return { field, reason: `At most ${schema.maxItems} ${field.split('.').at(-1)} can be given.` }
     case 'minimum':
     case 'maximum':
       return {

@@ -13,9 +13,11 @@ export type FilterField =
       readonly kind: 'name' | 'text' | 'time'
       /** The field may be null, and null may be asked for; it comes before all else. */
       readonly nullable?: true
+      /** Lists cannot be ordered by the field. */
+      readonly unordered?: true
     }
   /** `set`: holds several texts, and a condition holds if one of them fits. `boolean`: stored as 0 or 1. */
-  | { readonly kind: 'set' | 'number' | 'boolean'; readonly nullable?: never }
+  | { readonly kind: 'set' | 'number' | 'boolean'; readonly nullable?: never; readonly unordered?: never }
 
 export type FilterFields = Readonly<Record<string, FilterField>>
 

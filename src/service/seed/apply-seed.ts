@@ -1,31 +1,64 @@
+import type { Secrets } from '../secrets.ts'
 import type { Connection } from '../store/database.ts'
 import { findDomainByName, insertDomain } from '../store/domain-store.ts'
-import { grant } from '../store/grant-store.ts'
-import { insertToken } from '../store/token-store.ts'
 import { findUserByName, insertAccount, insertUser } from '../store/user-store.ts'
+import { equipUser } from './equip-user.ts'
 import type { Seed, SeedAccount, SeedUser } from './seed.ts'
+import type { SeedOwner } from './seed-part.ts'
 
 /**
- * Makes what a seed names and the service does not have yet: accounts, found by their users; users, found by their names; domains.
- * What there is stays as it is, so that a seed may be given at every start without bringing back a token that has been revoked.
- * Returns the numbers of the domains made. Throws a `RangeError` where the seed contradicts what there is; the transaction must not be committed then.
+ * Makes what a seed names and the service does not have yet: accounts, found by their users; users and what is the account's, found by
+ * their names. What there is stays as it is, so that a seed may be given at every start without bringing back a token that has been
+ * revoked. Returns the numbers of the domains made. Throws a `RangeError` where the seed contradicts what there is; the transaction must
+ * not be committed then.
  */
-export async function applySeed(connection: Connection, seed: Seed, now: string): Promise<readonly number[]> {
+export async function applySeed(connection: Connection, seed: Seed, now: string, secrets: Secrets): Promise<readonly number[]> {
   const made: number[] = []
   for (const account of seed.accounts) {
-    const newcomers: SeedUser[] = []
     let accountId: number | null = null
+    const known = new Map<SeedUser, number>()
     for (const user of account.users) {
       const existing = await findUserByName(connection, user.username)
-      if (existing === null) newcomers.push(user)
-      else if (accountId !== null && accountId !== existing.account_id) throw differentAccounts(account)
-      else accountId = existing.account_id
+      if (existing === null) continue
+      if (accountId !== null && accountId !== existing.account_id) throw differentAccounts(account)
+      accountId = existing.account_id
+      known.set(user, existing.id)
     }
-    accountId ??= await insertAccount(connection, now)
-    made.push(...(await makeDomains(connection, accountId, account, now)))
-    for (const user of newcomers) await makeUser(connection, accountId, user, now)
+    const owners = await makeUsers(connection, accountId ?? (await insertAccount(connection, now)), account, known, now)
+    const first = owners.get(account.users[0] as SeedUser) as SeedOwner
+    made.push(...(await makeDomains(connection, first.accountId, account, now)))
+    for (const { part, entries } of account.objects) for (const entry of entries) await part.make(connection, first, entry, now, secrets)
+    for (const [user, owner] of owners) if (!known.has(user)) await equipUser(connection, owner, user, now, secrets)
   }
   return made
+}
+
+/** The users of an account, those made that it does not have. */
+async function makeUsers(
+  connection: Connection,
+  accountId: number,
+  { users }: SeedAccount,
+  known: ReadonlyMap<SeedUser, number>,
+  now: string,
+): Promise<Map<SeedUser, SeedOwner>> {
+  const owners = new Map<SeedUser, SeedOwner>()
+  for (const user of users) {
+    const { username, email } = user
+    const userId =
+      known.get(user) ??
+      (await insertUser(connection, {
+        ...user.profile,
+        account_id: accountId,
+        username,
+        email,
+        restricted: Number(user.restricted),
+        created: now,
+        account_access: user.accountAccess,
+        global_grants: JSON.stringify(user.globalGrants),
+      }))
+    owners.set(user, { accountId, userId, username })
+  }
+  return owners
 }
 
 async function makeDomains(connection: Connection, accountId: number, { domains }: SeedAccount, now: string): Promise<number[]> {
@@ -40,30 +73,6 @@ async function makeDomains(connection: Connection, accountId: number, { domains 
     made.push(domain.id)
   }
   return made
-}
-
-async function makeUser(connection: Connection, accountId: number, user: SeedUser, now: string): Promise<void> {
-  const userId = await insertUser(connection, {
-    account_id: accountId,
-    username: user.username,
-    email: user.email,
-    restricted: Number(user.restricted),
-    created: now,
-    account_access: user.accountAccess,
-    global_grants: JSON.stringify(user.globalGrants),
-  })
-  for (const token of user.tokens) {
-    if ((await insertToken(connection, { userId, ...token }, now)) === null) {
-      throw new RangeError(`a token of the user ${user.username} of the seed is another user's`)
-    }
-  }
-  for (const { domain, permissions } of user.domainGrants) {
-    const found = await findDomainByName(connection, domain)
-    if (found?.accountId !== accountId) {
-      throw new RangeError(`the user ${user.username} of the seed is granted ${domain}, which is no domain of the account`)
-    }
-    await grant(connection, userId, 'domain', found.id, permissions)
-  }
 }
 
 const differentAccounts = ({ users }: SeedAccount): RangeError =>

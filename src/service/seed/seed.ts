@@ -1,6 +1,8 @@
+import type { Updateable } from 'kysely'
 import type { GlobalGrant } from '../api/grants.ts'
 import type { DomainSettings } from '../store/domain-store.ts'
-import type { Permissions } from '../store/tables.ts'
+import type { GrantKind, Permissions, UsersTable } from '../store/tables.ts'
+import type { SeedEntries } from './seed-part.ts'
 
 /** Accounts with their users, that the service makes when it starts, unless it has them. */
 export interface Seed {
@@ -10,6 +12,8 @@ export interface Seed {
 export interface SeedAccount {
   readonly users: readonly SeedUser[]
   readonly domains: readonly DomainSettings[]
+  /** In the order they are made. */
+  readonly objects: readonly SeedEntries[]
 }
 
 export interface SeedUser {
@@ -19,7 +23,18 @@ export interface SeedUser {
   readonly tokens: readonly SeedToken[]
   readonly accountAccess: '' | Permissions
   readonly globalGrants: readonly GlobalGrant[]
-  readonly domainGrants: readonly { readonly domain: string; readonly permissions: Permissions }[]
+  readonly grants: readonly SeedGrant[]
+  /** Columns that are to have other values than those of a new user. */
+  readonly profile: Updateable<UsersTable>
+  /** In the order they are made. */
+  readonly belongings: readonly SeedEntries[]
+}
+
+/** Permissions on the account's objects of a label; a domain's is its name. */
+export interface SeedGrant {
+  readonly kind: GrantKind
+  readonly label: string
+  readonly permissions: Permissions
 }
 
 export interface SeedToken {

@@ -1,14 +1,14 @@
-import { type Insertable, type SqlBool, sql } from 'kysely'
+import type { Insertable } from 'kysely'
 import type { FilterFields } from '../filter/filter.ts'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
-import { conditionSql, orderSql, type SetCondition } from './filter-sql.ts'
+import { conditionSql, orderSql } from './filter-sql.ts'
 import { forgetGrants, type Viewer, visibleTo } from './grant-store.ts'
 import { holdAccount } from './hold-account.ts'
 import { requestTransfer } from './secondary-store.ts'
 import { withdrawZones } from './served-zone-store.ts'
 import type { DomainRow, DomainsTable } from './tables.ts'
-import { labelsOfDomains, setDomainTags } from './tag-store.ts'
+import { labelsOf, setTags, taggedWith } from './tag-store.ts'
 
 /** A domain's settings: what its owner decides. */
 export interface DomainSettings {
@@ -41,20 +41,22 @@ export const DOMAIN_FILTER_FIELDS = {
   tags: { kind: 'set' },
 } as const satisfies FilterFields
 
-/** True of domains one of whose tags fits. */
-const tagSet: SetCondition = (fits) => sql<SqlBool>`exists (
-  select 1 from domain_tags inner join tags on tags.id = domain_tags.tag_id
-  where domain_tags.domain_id = domains.id and ${fits(sql.ref<string>('tags.folded'))})`
-
 export async function listDomains(connection: Connection, viewer: Viewer, list: ListQuery): Promise<ListSlice<StoredDomain>> {
   let selected = connection.selectFrom('domains').where(visibleTo(viewer, 'domain'))
-  if (list.filter) selected = selected.where(conditionSql(list.filter.condition, DOMAIN_FILTER_FIELDS, { tags: tagSet }))
+  if (list.filter)
+    selected = selected.where(conditionSql(list.filter.condition, DOMAIN_FILTER_FIELDS, { tags: taggedWith('domain', 'domains') }))
   const { total } = await selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
   let page = selected.selectAll()
   const order = list.filter?.order
   if (order) page = page.orderBy(orderSql(order.field, DOMAIN_FILTER_FIELDS), order.descending ? 'desc' : 'asc')
   const rows = await page.orderBy('id').limit(list.limit).offset(list.offset).execute()
   return { items: await withTags(connection, rows), total: Number(total) }
+}
+
+/** Domains by their numbers, all of which must be. */
+export async function findDomains(connection: Connection, ids: readonly number[]): Promise<readonly StoredDomain[]> {
+  if (ids.length === 0) return []
+  return withTags(connection, await connection.selectFrom('domains').selectAll().where('id', 'in', ids).execute())
 }
 
 export async function findDomain(connection: Connection, accountId: number, id: number): Promise<StoredDomain | null> {
@@ -79,7 +81,7 @@ export async function insertDomain(
     .executeTakeFirst()
   if (inserted === undefined) return null
   if (settings.type === 'slave') await requestTransfer(connection, inserted.id)
-  return storedDomain(inserted, await setDomainTags(connection, accountId, inserted.id, tags))
+  return storedDomain(inserted, await setTags(connection, accountId, 'domain', inserted.id, tags))
 }
 
 /** Replaces a domain's settings. The name must be free, or its own. What was told about a master's import has been seen then. */
@@ -98,7 +100,7 @@ export async function updateDomain(
     .where('account_id', '=', accountId)
     .returningAll()
     .executeTakeFirstOrThrow()
-  return storedDomain(row, await setDomainTags(connection, accountId, id, tags))
+  return storedDomain(row, await setTags(connection, accountId, 'domain', id, tags))
 }
 
 /** Deletes a domain with its records; whether there was one. */
@@ -111,7 +113,7 @@ export async function deleteDomain(connection: Connection, accountId: number, id
     .where('account_id', '=', accountId)
     .executeTakeFirstOrThrow()
   if (held.numUpdatedRows === 0n) return false
-  await setDomainTags(connection, accountId, id, [])
+  await setTags(connection, accountId, 'domain', id, [])
   await forgetGrants(connection, 'domain', id)
   await connection.deleteFrom('domains').where('id', '=', id).execute()
   await withdrawZones(connection, id)
@@ -160,8 +162,9 @@ function columnsOf({ master_ips, axfr_ips, ...settings }: DomainSettings) {
 }
 
 async function withTags(connection: Connection, rows: readonly DomainRow[]): Promise<StoredDomain[]> {
-  const labels = await labelsOfDomains(
+  const labels = await labelsOf(
     connection,
+    'domain',
     rows.map(({ id }) => id),
   )
   return rows.map((row) => storedDomain(row, labels.get(row.id) ?? []))

@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from './database.ts'
+import type { TaggedKind } from './tables/tagged-objects.ts'
 import type { GrantKind, Permissions } from './tables.ts'
 
 /** The user a list is made for. */
@@ -10,10 +11,25 @@ export interface Viewer {
   readonly restricted: boolean
 }
 
-/** Where the objects of each kind are, and the column that names them to people. */
-const ENTITIES = { domain: { table: 'domains', label: 'domain' } } as const satisfies Record<GrantKind, object>
+interface Entity {
+  readonly table: string
+  /** The column that names the objects to people. */
+  readonly label: string
+  /** The column that is 1 for objects which everybody may read, whosever they are. */
+  readonly shared?: string
+}
 
-/** True of the account's objects that the viewer may see. */
+/** Where the objects of each kind are. */
+export const ENTITIES = {
+  domain: { table: 'domains', label: 'domain' },
+  image: { table: 'images', label: 'label' },
+  instance: { table: 'instances', label: 'label' },
+  loadbalancer: { table: 'load_balancers', label: 'label' },
+  script: { table: 'scripts', label: 'label', shared: 'is_public' },
+  volume: { table: 'volumes', label: 'label' },
+} as const satisfies Record<GrantKind, Entity>
+
+/** True of the account's objects that the viewer may see; not of those that everybody may. */
 export const visibleTo = ({ accountId, userId, restricted }: Viewer, kind: GrantKind): RawBuilder<SqlBool> => {
   const { table } = ENTITIES[kind]
   const inAccount = sql<SqlBool>`${sql.ref(`${table}.account_id`)} = ${accountId}`
@@ -23,18 +39,34 @@ export const visibleTo = ({ accountId, userId, restricted }: Viewer, kind: Grant
     where grants.user_id = ${userId} and grants.kind = ${kind} and grants.entity_id = ${sql.ref(`${table}.id`)}))`
 }
 
-/** What the user may do with an object of the account: null for nothing; undefined where the account has no such object. */
+/** What the user may do with an object of the account, or one that everybody may read: null for nothing; undefined where there is no such object. */
 export async function findPermissions(
   connection: Connection,
   { accountId, userId }: Viewer,
   kind: GrantKind,
   id: number,
 ): Promise<Permissions | null | undefined> {
+  const { table, shared }: Entity = ENTITIES[kind]
+  const forAll = shared === undefined ? sql`1 = 0` : sql`${sql.ref(`entity.${shared}`)} = 1`
   const { rows } = await sql<{ permissions: Permissions | null }>`
-    select grants.permissions from ${sql.table(ENTITIES[kind].table)} as entity
+    select coalesce(grants.permissions, case when ${forAll} then 'read_only' end) as permissions from ${sql.table(table)} as entity
     left join grants on grants.entity_id = entity.id and grants.kind = ${kind} and grants.user_id = ${userId}
-    where entity.id = ${id} and entity.account_id = ${accountId}`.execute(connection)
+    where entity.id = ${id} and (entity.account_id = ${accountId} or ${forAll})`.execute(connection)
   return rows[0]?.permissions
+}
+
+/** The numbers of the account's objects of a kind that have a label. */
+export async function findLabelled(
+  connection: Connection,
+  kind: GrantKind | TaggedKind,
+  accountId: number,
+  label: string,
+): Promise<readonly number[]> {
+  if (!(kind in ENTITIES)) return []
+  const { table, label: column } = ENTITIES[kind as GrantKind]
+  const { rows } = await sql<{ id: number }>`
+    select id from ${sql.table(table)} where account_id = ${accountId} and ${sql.ref(column)} = ${label} order by id`.execute(connection)
+  return rows.map(({ id }) => id)
 }
 
 /** Grants a user what it may do with an object from now on. */

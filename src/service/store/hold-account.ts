@@ -11,3 +11,12 @@ export async function holdAccount(connection: Connection, accountId: number): Pr
     .where('id', '=', accountId)
     .execute()
 }
+
+/** Keeps others from changing what is one user's alone, until the transaction ends. */
+export async function holdUser(connection: Connection, userId: number): Promise<void> {
+  await connection
+    .updateTable('users')
+    .set((eb) => ({ created: eb.ref('created') }))
+    .where('id', '=', userId)
+    .execute()
+}

@@ -4,6 +4,10 @@ import { createDomains } from './migrations/002-domains.ts'
 import { createServedZones } from './migrations/003-served-zones.ts'
 import { createSecondaries } from './migrations/004-secondaries.ts'
 import { extendUsers } from './migrations/005-users.ts'
+import { createInstances } from './migrations/006-instances.ts'
+import { createImagesAndScripts } from './migrations/007-images-scripts.ts'
+import { createProfile } from './migrations/008-profile.ts'
+import { createTaggedObjects } from './migrations/009-tagged-objects.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
 /** In order; a migration that has been released is never changed. */
@@ -13,6 +17,10 @@ const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaD
   '003-served-zones': createServedZones,
   '004-secondaries': createSecondaries,
   '005-users': extendUsers,
+  '006-instances': createInstances,
+  '007-images-scripts': createImagesAndScripts,
+  '008-profile': createProfile,
+  '009-tagged-objects': createTaggedObjects,
 }
 
 /** The names of all migrations: the last is the present schema. */

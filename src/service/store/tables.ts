@@ -1,18 +1,23 @@
 import type { Generated, Selectable } from 'kysely'
+import type { ImageTables } from './tables/images.ts'
+import type { InstanceTables } from './tables/instances.ts'
+import type { JobTables } from './tables/jobs.ts'
+import type { ProfileTables } from './tables/profile.ts'
+import type { ScriptTables } from './tables/scripts.ts'
+import type { TaggedObjectTables } from './tables/tagged-objects.ts'
 
 /**
  * The tables as every dialect holds them. Times are UTC text without a zone suffix (`2026-01-31T09:00:00`), which sorts as time
- * does; lists are JSON text; secrets are stored as hashes only.
+ * does; lists are JSON text; secrets are stored as hashes, and sealed where they must
+ * be read again.
  */
-export interface Tables {
+export interface Tables extends InstanceTables, ImageTables, ScriptTables, JobTables, TaggedObjectTables, ProfileTables {
   readonly accounts: AccountsTable
   readonly users: UsersTable
   readonly tokens: TokensTable
   readonly grants: GrantsTable
   readonly domains: DomainsTable
   readonly records: RecordsTable
-  readonly tags: TagsTable
-  readonly domain_tags: DomainTagsTable
   readonly zone_files: ZoneFilesTable
   readonly secondaries: SecondariesTable
   readonly served_zones: ServedZonesTable
@@ -45,6 +50,8 @@ export interface UsersTable {
   account_access: Generated<'' | Permissions>
   /** JSON list of the global grants a restricted user has. */
   global_grants: Generated<string>
+  /** Deprecated: it can be switched off only. */
+  ip_whitelist_enabled: Generated<number>
 }
 
 export type ShellAuthMethod = 'password_keys' | 'keys_only' | 'disabled'
@@ -60,7 +67,7 @@ export interface GrantsTable {
   permissions: Permissions
 }
 
-export type GrantKind = 'domain'
+export type GrantKind = 'domain' | 'image' | 'instance' | 'loadbalancer' | 'script' | 'volume'
 
 export interface TokensTable {
   id: Generated<number>
@@ -75,6 +82,8 @@ export interface TokensTable {
   created: string
   /** Null for a token that lives until it is revoked. */
   expiry: string | null
+  /** The app whose token it is; null for a personal access token. */
+  app_id: Generated<number | null>
 }
 
 export interface DomainsTable {
@@ -126,19 +135,6 @@ export interface RecordsTable {
   ttl_sec: number
   created: string
   updated: string
-}
-
-export interface TagsTable {
-  id: Generated<number>
-  account_id: number
-  label: string
-  /** The label in lower case: tags are one whatever their case. */
-  folded: string
-}
-
-export interface DomainTagsTable {
-  domain_id: number
-  tag_id: number
 }
 
 /** The state of a slave's transfers. Moments are milliseconds of the service's clock. */

@@ -1,58 +1,80 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
-import { type Viewer, visibleTo } from './grant-store.ts'
+import type { SetCondition } from './filter-sql.ts'
+import { ENTITIES, type Viewer, visibleTo } from './grant-store.ts'
 import { holdAccount } from './hold-account.ts'
+import type { TaggedKind } from './tables/tagged-objects.ts'
 import { foldLabel } from './tag-label.ts'
 
-/** The tags of domains by domain, sorted; a domain without tags has no entry. */
-export async function labelsOfDomains(connection: Connection, ids: readonly number[]): Promise<Map<number, string[]>> {
+/** The kinds of objects that carry tags, in the order that lists of them have. */
+export const TAGGED_KINDS = ['instance', 'domain', 'volume', 'loadbalancer'] as const satisfies readonly TaggedKind[]
+
+/** The tags of objects by object, sorted; an object without tags has no entry. */
+export async function labelsOf(connection: Connection, kind: TaggedKind, ids: readonly number[]): Promise<Map<number, string[]>> {
   const labels = new Map<number, string[]>()
   if (ids.length === 0) return labels
   const rows = await connection
-    .selectFrom('domain_tags')
-    .innerJoin('tags', 'tags.id', 'domain_tags.tag_id')
-    .select(['domain_tags.domain_id', 'tags.label'])
-    .where('domain_tags.domain_id', 'in', ids)
+    .selectFrom('tagged_objects')
+    .innerJoin('tags', 'tags.id', 'tagged_objects.tag_id')
+    .select(['tagged_objects.entity_id', 'tags.label'])
+    .where('tagged_objects.kind', '=', kind)
+    .where('tagged_objects.entity_id', 'in', ids)
     .orderBy('tags.folded')
     .execute()
-  for (const { domain_id, label } of rows) {
-    const list = labels.get(domain_id)
+  for (const { entity_id, label } of rows) {
+    const list = labels.get(entity_id)
     if (list) list.push(label)
-    else labels.set(domain_id, [label])
+    else labels.set(entity_id, [label])
   }
   return labels
 }
 
+/** True of objects one of whose tags fits; `table` is that of the objects. */
+export const taggedWith =
+  (kind: TaggedKind, table: string): SetCondition =>
+  (fits) =>
+    sql<SqlBool>`exists (
+  select 1 from tagged_objects inner join tags on tags.id = tagged_objects.tag_id
+  where tagged_objects.kind = ${kind} and tagged_objects.entity_id = ${sql.ref(`${table}.id`)} and ${fits(sql.ref<string>('tags.folded'))})`
+
 /**
- * Gives a domain exactly these tags and returns them as they are kept, sorted. A tag is one whatever its case: the account's
+ * Gives an object exactly these tags and returns them as they are kept, sorted. A tag is one whatever its case: the account's
  * spelling of it stays. A tag that nothing carries any more is forgotten. Where tags may change, the account must be held before
- * a domain that others see.
+ * an object that others see. An object that is deleted is given none first.
  */
-export async function setDomainTags(
+export async function setTags(
   connection: Connection,
   accountId: number,
-  domainId: number,
+  kind: TaggedKind,
+  id: number,
   labels: readonly string[],
 ): Promise<readonly string[]> {
   const wanted = new Map(labels.map((label) => [foldLabel(label), label]))
   const carried = await connection
-    .selectFrom('domain_tags')
-    .innerJoin('tags', 'tags.id', 'domain_tags.tag_id')
+    .selectFrom('tagged_objects')
+    .innerJoin('tags', 'tags.id', 'tagged_objects.tag_id')
     .select(['tags.id', 'tags.folded'])
-    .where('domain_tags.domain_id', '=', domainId)
+    .where('tagged_objects.kind', '=', kind)
+    .where('tagged_objects.entity_id', '=', id)
     .execute()
   if (wanted.size === 0 && carried.length === 0) return []
 
-  const dropped = carried.filter(({ folded }) => !wanted.has(folded)).map(({ id }) => id)
+  const dropped = carried.filter(({ folded }) => !wanted.has(folded)).map((tag) => tag.id)
   for (const { folded } of carried) wanted.delete(folded)
-  if (dropped.length === 0 && wanted.size === 0) return labelsOf(connection, domainId)
+  if (dropped.length === 0 && wanted.size === 0) return labelsOfOne(connection, kind, id)
   await holdAccount(connection, accountId)
   if (dropped.length > 0) {
-    await connection.deleteFrom('domain_tags').where('domain_id', '=', domainId).where('tag_id', 'in', dropped).execute()
+    await connection
+      .deleteFrom('tagged_objects')
+      .where('kind', '=', kind)
+      .where('entity_id', '=', id)
+      .where('tag_id', 'in', dropped)
+      .execute()
     await connection
       .deleteFrom('tags')
       .where('id', 'in', dropped)
-      .where((eb) => eb.not(eb.exists(eb.selectFrom('domain_tags').select('tag_id').whereRef('domain_tags.tag_id', '=', 'tags.id'))))
+      .where((eb) => eb.not(eb.exists(eb.selectFrom('tagged_objects').select('tag_id').whereRef('tagged_objects.tag_id', '=', 'tags.id'))))
       .execute()
   }
   if (wanted.size > 0) {
@@ -63,36 +85,32 @@ export async function setDomainTags(
       .onConflict((conflict) => conflict.columns(['account_id', 'folded']).doNothing())
       .execute()
     await connection
-      .insertInto('domain_tags')
-      .columns(['domain_id', 'tag_id'])
+      .insertInto('tagged_objects')
+      .columns(['kind', 'entity_id', 'tag_id'])
       .expression((eb) =>
         eb
           .selectFrom('tags')
-          .select((select) => [select.val(domainId).as('domain_id'), 'id as tag_id'])
+          .select((select) => [select.val(kind).as('kind'), select.val(id).as('entity_id'), 'id as tag_id'])
           .where('account_id', '=', accountId)
           .where('folded', 'in', [...wanted.keys()]),
       )
       .execute()
   }
-  return labelsOf(connection, domainId)
+  return labelsOfOne(connection, kind, id)
 }
 
-const labelsOf = async (connection: Connection, domainId: number): Promise<readonly string[]> =>
-  (await labelsOfDomains(connection, [domainId])).get(domainId) ?? []
+const labelsOfOne = async (connection: Connection, kind: TaggedKind, id: number): Promise<readonly string[]> =>
+  (await labelsOf(connection, kind, [id])).get(id) ?? []
 
 /** The labels of the account's tags, sorted; for a restricted viewer of those that something carries which it may see. */
 export async function listTags(connection: Connection, viewer: Viewer, list: ListQuery): Promise<ListSlice<{ readonly label: string }>> {
   let selected = connection.selectFrom('tags').where('account_id', '=', viewer.accountId)
   if (viewer.restricted) {
-    selected = selected.where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('domain_tags')
-          .innerJoin('domains', 'domains.id', 'domain_tags.domain_id')
-          .select('domain_tags.tag_id')
-          .whereRef('domain_tags.tag_id', '=', 'tags.id')
-          .where(visibleTo(viewer, 'domain')),
-      ),
+    selected = selected.where(
+      sql<SqlBool>`(${sql.join(
+        TAGGED_KINDS.map((kind) => sql`exists (${carriersOf(viewer, kind, sql.ref('tags.id'))})`),
+        sql` or `,
+      )})`,
     )
   }
   const { total } = await selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
@@ -100,38 +118,12 @@ export async function listTags(connection: Connection, viewer: Viewer, list: Lis
   return { items, total: Number(total) }
 }
 
-/**
- * Gives all these domains the tag, which is made if the account does not have it. Returns the label as the account spells it;
- * null where one of the numbers is of no domain of the account, and the transaction must not be committed.
- */
-export async function tagDomains(
-  connection: Connection,
-  accountId: number,
-  label: string,
-  domainIds: readonly number[],
-  now: string,
-): Promise<string | null> {
-  await holdAccount(connection, accountId)
-  if (domainIds.length > 0) {
-    const held = connection.updateTable('domains').set({ updated: now }).where('id', 'in', domainIds).where('account_id', '=', accountId)
-    const { numUpdatedRows } = await held.executeTakeFirstOrThrow()
-    if (Number(numUpdatedRows) !== new Set(domainIds).size) return null
-  }
-  await connection
-    .insertInto('tags')
-    .values({ account_id: accountId, label, folded: foldLabel(label) })
-    .onConflict((conflict) => conflict.columns(['account_id', 'folded']).doNothing())
-    .execute()
-  const tag = await findTag(connection, accountId, label)
-  if (tag === null) throw new Error('a tag is gone that was just made')
-  if (domainIds.length > 0) {
-    await connection
-      .insertInto('domain_tags')
-      .values([...new Set(domainIds)].map((id) => ({ domain_id: id, tag_id: tag.id })))
-      .onConflict((conflict) => conflict.columns(['domain_id', 'tag_id']).doNothing())
-      .execute()
-  }
-  return tag.label
+/** Selects the objects of a kind that carry a tag, as `place` (that of the kind) and `id`, as far as the viewer may see them. */
+export function carriersOf(viewer: Viewer, kind: TaggedKind, tagId: RawBuilder<unknown>): RawBuilder<unknown> {
+  const { table } = ENTITIES[kind]
+  return sql`select ${sql.lit(TAGGED_KINDS.indexOf(kind))} as place, ${sql.ref(`${table}.id`)} as id
+    from tagged_objects inner join ${sql.table(table)} on ${sql.ref(`${table}.id`)} = tagged_objects.entity_id
+    where tagged_objects.tag_id = ${tagId} and tagged_objects.kind = ${kind} and ${visibleTo(viewer, kind)}`
 }
 
 export async function findTag(
@@ -146,32 +138,4 @@ export async function findTag(
     .where('folded', '=', foldLabel(label))
     .executeTakeFirst()
   return row ?? null
-}
-
-/** Deletes a tag and takes it from all that carries it; whether there was one. */
-export async function deleteTag(connection: Connection, accountId: number, label: string, now: string): Promise<boolean> {
-  await holdAccount(connection, accountId)
-  const tag = await findTag(connection, accountId, label)
-  if (tag === null) return false
-  await connection
-    .updateTable('domains')
-    .set({ updated: now })
-    .where('id', 'in', (eb) => eb.selectFrom('domain_tags').select('domain_id').where('tag_id', '=', tag.id))
-    .execute()
-  const { numDeletedRows } = await connection.deleteFrom('tags').where('id', '=', tag.id).executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
-}
-
-/** Of these domains one that has more than so many tags; null where none has. */
-export async function findOvertagged(connection: Connection, domainIds: readonly number[], most: number): Promise<number | null> {
-  if (domainIds.length === 0) return null
-  const row = await connection
-    .selectFrom('domain_tags')
-    .select('domain_id')
-    .where('domain_id', 'in', domainIds)
-    .groupBy('domain_id')
-    .having((eb) => eb.fn.countAll(), '>', most)
-    .limit(1)
-    .executeTakeFirst()
-  return row?.domain_id ?? null
 }

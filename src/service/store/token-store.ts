@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type SqlBool, sql } from 'kysely'
 import type { FilterFields } from '../filter/filter.ts'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
@@ -14,6 +15,8 @@ export interface NewToken {
   readonly token: string
   readonly scopes: string
   readonly expiry: string | null
+  /** The app whose token it is to be; a personal access token unless given. */
+  readonly appId?: number
 }
 
 export interface StoredToken {
@@ -35,6 +38,8 @@ export interface Bearer {
   readonly restricted: boolean
   readonly scopes: string
   readonly expiry: string | null
+  /** The app whose token it is; null for a personal access token. */
+  readonly appId: number | null
 }
 
 export const TOKEN_FILTER_FIELDS = {
@@ -52,7 +57,8 @@ export async function findBearer(connection: Connection, hash: string): Promise<
   const row = await connection
     .selectFrom('tokens')
     .innerJoin('users', 'users.id', 'tokens.user_id')
-    .select(['tokens.id', 'tokens.user_id', 'tokens.scopes', 'tokens.expiry', 'users.account_id', 'users.username', 'users.restricted'])
+    .select(['tokens.id', 'tokens.user_id', 'tokens.scopes', 'tokens.expiry', 'tokens.app_id'])
+    .select(['users.account_id', 'users.username', 'users.restricted'])
     .where('tokens.hash', '=', hash)
     .executeTakeFirst()
   if (row === undefined) return null
@@ -65,11 +71,15 @@ export async function findBearer(connection: Connection, hash: string): Promise<
     restricted: row.restricted !== 0,
     scopes,
     expiry,
+    appId: row.app_id,
   }
 }
 
+/** A user's own tokens: those of apps are the apps'. */
+const personal = (userId: number) => sql<SqlBool>`user_id = ${userId} and app_id is null`
+
 export async function listTokens(connection: Connection, userId: number, list: ListQuery): Promise<ListSlice<StoredToken>> {
-  let selected = connection.selectFrom('tokens').where('user_id', '=', userId)
+  let selected = connection.selectFrom('tokens').where(personal(userId))
   if (list.filter) selected = selected.where(conditionSql(list.filter.condition, TOKEN_FILTER_FIELDS))
   const { total } = await selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
   let page = selected.select(COLUMNS)
@@ -79,16 +89,20 @@ export async function listTokens(connection: Connection, userId: number, list: L
 }
 
 export async function findToken(connection: Connection, userId: number, id: number): Promise<StoredToken | null> {
-  const row = await connection.selectFrom('tokens').select(COLUMNS).where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()
+  const row = await connection.selectFrom('tokens').select(COLUMNS).where('id', '=', id).where(personal(userId)).executeTakeFirst()
   return row ?? null
 }
 
 /** Stores a token's hash; null for a token that is stored already, whoever's it is: it stays as it is. */
-export async function insertToken(connection: Connection, { userId, token, ...rest }: NewToken, now: string): Promise<StoredToken | null> {
+export async function insertToken(
+  connection: Connection,
+  { userId, token, appId, ...rest }: NewToken,
+  now: string,
+): Promise<StoredToken | null> {
   const prefix = token.slice(0, Math.min(PREFIX, token.length >> 1))
   const row = await connection
     .insertInto('tokens')
-    .values({ ...rest, user_id: userId, hash: hashToken(token), prefix, created: now })
+    .values({ ...rest, user_id: userId, hash: hashToken(token), prefix, created: now, app_id: appId ?? null })
     .onConflict((conflict) => conflict.column('hash').doNothing())
     .returning(COLUMNS)
     .executeTakeFirst()
@@ -101,7 +115,7 @@ export async function renameToken(connection: Connection, userId: number, id: nu
     .updateTable('tokens')
     .set({ label })
     .where('id', '=', id)
-    .where('user_id', '=', userId)
+    .where(personal(userId))
     .returning(COLUMNS)
     .executeTakeFirst()
   return row ?? null
@@ -109,6 +123,6 @@ export async function renameToken(connection: Connection, userId: number, id: nu
 
 /** Whether there was one. */
 export async function deleteToken(connection: Connection, userId: number, id: number): Promise<boolean> {
-  const result = await connection.deleteFrom('tokens').where('id', '=', id).where('user_id', '=', userId).executeTakeFirstOrThrow()
+  const result = await connection.deleteFrom('tokens').where('id', '=', id).where(personal(userId)).executeTakeFirstOrThrow()
   return result.numDeletedRows > 0n
 }

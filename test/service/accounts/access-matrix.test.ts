@@ -6,63 +6,29 @@ import { describe, expect, test } from 'vitest'
 import { PARTS } from '../../../src/service/api/parts.ts'
 import type { Route } from '../../../src/service/api/route.ts'
 import { type Client, connect, startForTest } from '../harness.ts'
-import { PEOPLE, type Person, SCOPES, seedOfPeople, tokenOf } from './people.ts'
+import { nameFor, namesFor, ownedObjects, parametersOf, pathFor, sharedName } from './owned-objects.ts'
+import { EXPIRED, PEOPLE, type Person, SCOPES, seedOfPeople, tokenOf } from './people.ts'
 
 const ROUTES = PARTS.flat()
 const named = ROUTES.map((route): [string, Route] => [`${route.method} ${route.path}`, route])
 const scopesOf = ({ scope }: Route): readonly string[] => (scope === null ? [] : [scope].flat())
 
-/** The domain that operations are tried on; what deletes has one of its own each time. */
-const SHARED = 'shared.example'
-const domainFor = (route: Route, person: string): string =>
-  route.method === 'DELETE' ? `${person}-${ROUTES.indexOf(route)}.example` : SHARED
-const DOMAINS = [...new Set(Object.keys(PEOPLE).flatMap((person) => ROUTES.map((route) => domainFor(route, person))))]
-
-const { service } = await startForTest({ seed: seedOfPeople(DOMAINS), bootstrapToken: 'administrator' })
+const { domains, ...belongings } = namesFor(ROUTES, Object.keys(PEOPLE))
+const { service } = await startForTest({ seed: seedOfPeople(domains, belongings), bootstrapToken: 'administrator' })
 const as = (token: string): Client => connect(service.baseUrl, token).client
 const owner = as(tokenOf('owner'))
-
-const domainIds = new Map<string, number>(
-  (await owner.ok('GET', '/domains?page_size=500')).data.map(({ domain, id }: { domain: string; id: number }) => [domain, id]),
-)
-
-/** A value for each path parameter, of an object of the owner; and who can see that at all. */
-const OBJECTS: Readonly<Record<string, { value: (domain: string) => Promise<string | number>; seenBy: (person: Person) => boolean }>> = {
-  domainId: { value: async (domain) => domainIds.get(domain) as number, seenBy: ({ account }) => account === 'first' },
-  recordId: {
-    value: async (domain) => (await owner.ok('POST', `/domains/${domainIds.get(domain)}/records`, { type: 'TXT', target: 'x' })).id,
-    seenBy: ({ account }) => account === 'first',
-  },
-  tokenId: {
-    value: async () => (await owner.ok('POST', '/profile/tokens', { label: 'target' })).id,
-    seenBy: ({ user }) => user === 'owner',
-  },
-  label: {
-    value: async (domain) => encodeURIComponent(`tag of ${domain}`),
-    seenBy: ({ account, granted }) => account === 'first' && (granted === null || granted.domain !== null),
-  },
-}
-
-async function pathFor(route: Route, domain: string): Promise<string> {
-  let path = route.path
-  for (const [, name = ''] of route.path.matchAll(/\{(\w+)\}/g)) {
-    const object = OBJECTS[name]
-    if (object === undefined) throw new Error(`the matrix must be told how to make a ${name}`)
-    path = path.replace(`{${name}}`, String(await object.value(domain)))
-  }
-  return path
-}
+const OBJECTS = await ownedObjects(owner)
+const pathOf = (route: Route, name: string): Promise<string> => pathFor(route, name, OBJECTS)
 
 /** What a person must get with a token of all scopes: a status, or to be let in, to whatever the request then says. */
 function expected(route: Route, person: Person): 403 | 404 | 'admitted' {
   const { granted } = person
-  const parameters = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string)
-  const seen = parameters.every((name) => OBJECTS[name]?.seenBy(person))
+  const seen = parametersOf(route).every((name) => OBJECTS[name]?.seenBy(person))
   if (granted !== null && route.needs !== null) {
     const { unrestricted, object, global } = route.needs
     if (unrestricted) return 403
     if (object && !seen) return 404
-    if (object && (granted.domain === null || (object.permissions === 'read_write' && granted.domain === 'read_only'))) return 403
+    if (object && (granted.objects === null || (object.permissions === 'read_write' && granted.objects === 'read_only'))) return 403
     if (global && !granted.global) return 403
   }
   return seen ? 'admitted' : 404
@@ -82,6 +48,12 @@ function bodyOf({ method, path }: Route): object | undefined {
       return { domain: `made-${bodies}.example` }
     case 'POST /domains/{domainId}/records':
       return { type: 'TXT', target: 'x' }
+    case 'POST /compute/instances/{instanceId}/backups':
+      return { label: 'snapshot' }
+    case 'POST /compute/instances/{instanceId}/backups/{backupId}/restore':
+      return { instance_id: 1 }
+    case 'POST /compute/instances/{instanceId}/configs':
+      return { label: 'profile', devices: {} }
     case 'POST /tags':
       return { label: `tag ${bodies}` }
     default:
@@ -94,15 +66,21 @@ describe('without a valid token', async () => {
   expect((await as(revoked.token).call('GET', '/domains')).status).toBe(200)
   await owner.ok('DELETE', `/profile/tokens/${revoked.id}`)
 
-  test.each(named)('%s is 401', async (_name, route) => {
-    const path = await pathFor(route, SHARED)
+  const nobody = as('')
+  // An image that is not public is nobody's but its account's.
+  const isOpen = ({ open, path }: Route): boolean => open === true && !path.includes('{imageId}')
+
+  test.each(named)('%s is 401, or open', async (_name, route) => {
+    const path = await pathOf(route, sharedName(route))
     for (const [kind, headers] of Object.entries({
-      none: { authorization: '' },
+      none: {},
       unknown: { authorization: `Bearer ${'0'.repeat(64)}` },
       revoked: { authorization: `Bearer ${revoked.token}` },
+      expired: { authorization: `Bearer ${EXPIRED}` },
     })) {
-      const answer = await owner.call(route.method, path, bodyOf(route), headers)
-      expect([kind, answer.status, answer.body]).toEqual([kind, 401, { errors: [{ field: null, reason: 'Invalid Token' }] }])
+      const answer = await nobody.call(route.method, path, bodyOf(route), headers)
+      if (kind === 'none' && isOpen(route)) expect([route.path, answer.status]).toEqual([route.path, 200])
+      else expect([kind, answer.status, answer.body]).toEqual([kind, 401, { errors: [{ field: null, reason: 'Invalid Token' }] }])
       expect(answer.headers['x-oauth-scopes']).toBe('unknown')
       expect(answer.headers['x-accepted-oauth-scopes']).toBe(scopesOf(route).join(',') || '*')
     }
@@ -116,7 +94,7 @@ describe('scopes', () => {
     scopes === '*' || scopes === needed || (needed.endsWith(':read_only') && scopes === needed.replace('read_only', 'read_write'))
 
   test.each(named)('%s', async (_name, route) => {
-    const path = await pathFor(route, SHARED)
+    const path = await pathOf(route, sharedName(route))
     for (const { scopes, client } of stranger) {
       const enough = scopesOf(route).every((needed) => covers(scopes, needed))
       const answer = await client.call(route.method, path, bodyOf(route))
@@ -132,7 +110,7 @@ describe.each(Object.entries(PEOPLE))('%s', (name, person) => {
   const client = as(tokenOf(person.user))
 
   test.each(named)('%s', async (_name, route) => {
-    const answer = await client.call(route.method, await pathFor(route, domainFor(route, name)), bodyOf(route))
+    const answer = await client.call(route.method, await pathOf(route, nameFor(route, ROUTES.indexOf(route), name)), bodyOf(route))
     expect(verdict(answer.status)).toBe(expected(route, person))
     if (answer.status === 403) expect(answer.body).toEqual({ errors: [{ field: null, reason: 'Unauthorized' }] })
     if (answer.status === 404) expect(answer.body).toEqual({ errors: [{ field: null, reason: 'Not found' }] })
@@ -141,9 +119,33 @@ describe.each(Object.entries(PEOPLE))('%s', (name, person) => {
 
 describe('the declarations', () => {
   test('are those of the interface', () => {
-    expect(Object.fromEntries(named.map(([name, route]) => [name, scopesOf(route).join(' ')]))).toMatchObject({
+    expect(Object.fromEntries(named.map(([name, route]) => [name, scopesOf(route).join(' ')]))).toEqual({
+      'GET /compute/instances': 'instances:read_only',
+      'POST /compute/instances': 'instances:read_write',
+      'GET /compute/instances/{instanceId}': 'instances:read_only',
+      'PUT /compute/instances/{instanceId}': 'instances:read_write',
+      'DELETE /compute/instances/{instanceId}': 'instances:read_write',
+      'POST /compute/instances/{instanceId}/boot': 'instances:read_write',
+      'POST /compute/instances/{instanceId}/clone': 'instances:read_write',
+      'GET /compute/instances/{instanceId}/backups': 'instances:read_only',
+      'POST /compute/instances/{instanceId}/backups': 'instances:read_write',
+      'POST /compute/instances/{instanceId}/backups/cancel': 'instances:read_write',
+      'POST /compute/instances/{instanceId}/backups/enable': 'instances:read_write',
+      'GET /compute/instances/{instanceId}/backups/{backupId}': 'instances:read_only',
+      'POST /compute/instances/{instanceId}/backups/{backupId}/restore': 'instances:read_write',
+      'GET /compute/instances/{instanceId}/configs': 'instances:read_only',
+      'POST /compute/instances/{instanceId}/configs': 'instances:read_write',
+      'GET /compute/kernels': '',
+      'GET /compute/scripts': 'scripts:read_only',
+      'POST /compute/scripts': 'scripts:read_write',
+      'GET /compute/scripts/{scriptId}': 'scripts:read_only',
+      'PUT /compute/scripts/{scriptId}': 'scripts:read_write',
+      'DELETE /compute/scripts/{scriptId}': 'scripts:read_write',
+      'GET /regions': '',
+      'GET /regions/{regionId}': '',
       'GET /domains': 'domains:read_only',
       'POST /domains': 'domains:read_write',
+      'POST /domains/import': 'domains:read_write',
       'GET /domains/{domainId}': 'domains:read_only',
       'PUT /domains/{domainId}': 'domains:read_write',
       'DELETE /domains/{domainId}': 'domains:read_write',
@@ -154,12 +156,42 @@ describe('the declarations', () => {
       'PUT /domains/{domainId}/records/{recordId}': 'domains:read_write',
       'DELETE /domains/{domainId}/records/{recordId}': 'domains:read_write',
       'GET /domains/{domainId}/zone-file': 'domains:read_only',
+      'GET /images': 'images:read_only',
+      'POST /images': 'images:read_write instances:read_only',
+      'POST /images/upload': 'images:read_write',
+      'GET /images/{imageId}': 'images:read_only',
+      'PUT /images/{imageId}': 'images:read_write',
+      'DELETE /images/{imageId}': 'images:read_write',
       'GET /tags': 'account:read_only',
       'POST /tags': 'account:read_write',
+      'GET /tags/{label}': 'account:read_only',
       'DELETE /tags/{label}': 'account:read_write',
       'GET /profile': '',
       'PUT /profile': 'account:read_write',
+      'GET /profile/apps': 'account:read_only',
+      'GET /profile/apps/{appId}': 'account:read_only',
+      'DELETE /profile/apps/{appId}': 'account:read_write',
+      'GET /profile/devices': 'account:read_only',
+      'GET /profile/devices/{deviceId}': 'account:read_only',
+      'DELETE /profile/devices/{deviceId}': 'account:read_write',
       'GET /profile/grants': '',
+      'GET /profile/logins': 'account:read_only',
+      'GET /profile/logins/{loginId}': 'account:read_only',
+      'POST /profile/phone-number': 'account:read_write',
+      'DELETE /profile/phone-number': 'account:read_write',
+      'POST /profile/phone-number/verify': 'account:read_write',
+      'GET /profile/preferences': 'account:read_only',
+      'PUT /profile/preferences': 'account:read_write',
+      'GET /profile/security-questions': 'account:read_only',
+      'POST /profile/security-questions': 'account:read_write',
+      'GET /profile/sshkeys': 'account:read_only',
+      'POST /profile/sshkeys': 'account:read_write',
+      'GET /profile/sshkeys/{sshKeyId}': 'account:read_only',
+      'PUT /profile/sshkeys/{sshKeyId}': 'account:read_write',
+      'DELETE /profile/sshkeys/{sshKeyId}': 'account:read_write',
+      'POST /profile/tfa-enable': 'account:read_write',
+      'POST /profile/tfa-enable-confirm': 'account:read_write',
+      'POST /profile/tfa-disable': 'account:read_write',
       'GET /profile/tokens': 'account:read_only',
       'POST /profile/tokens': 'account:read_write',
       'GET /profile/tokens/{tokenId}': 'account:read_only',
@@ -168,14 +200,63 @@ describe('the declarations', () => {
     })
   })
 
+  // What a restricted user needs besides the object in the path; the matrix above would follow a declaration that is wrong.
+  test('ask of restricted users what the interface asks', () => {
+    const asked = named.flatMap(([name, { needs }]) => {
+      const { unrestricted, global } = needs ?? {}
+      return unrestricted || global ? [[name, unrestricted ? 'to be unrestricted' : global]] : []
+    })
+    expect(Object.fromEntries(asked)).toEqual({
+      'POST /compute/instances': 'add_instances',
+      'POST /compute/instances/{instanceId}/clone': 'add_instances',
+      'POST /compute/scripts': 'add_scripts',
+      'POST /domains': 'add_domains',
+      'POST /domains/import': 'add_domains',
+      'POST /domains/{domainId}/clone': 'add_domains',
+      'POST /images': 'add_images',
+      'POST /images/upload': 'add_images',
+      'POST /tags': 'to be unrestricted',
+      'DELETE /tags/{label}': 'to be unrestricted',
+    })
+  })
+
   test.each(named)('%s asks for read_write exactly where it changes something', (_name, route) => {
     const access = route.method === 'GET' ? 'read_only' : 'read_write'
-    if (route.path !== '/profile' && route.path !== '/profile/grants') {
+    if (route.scope !== null) {
       expect(scopesOf(route).some((scope) => scope.endsWith(access))).toBe(true)
     }
-    if (route.path.includes('{domainId}')) {
-      const permissions = route.path.endsWith('/clone') ? 'read_write' : access
-      expect(route.needs?.object).toEqual({ kind: 'domain', parameter: 'domainId', permissions })
+    for (const [parameter, kind] of Object.entries({ domainId: 'domain', instanceId: 'instance', imageId: 'image', scriptId: 'script' })) {
+      if (route.path.includes(`{${parameter}}`)) expect(route.needs?.object).toMatchObject({ kind, parameter, permissions: access })
+    }
+  })
+})
+
+describe('a restricted user', () => {
+  const writer = as(tokenOf('writer'))
+
+  test('gives no tags to instances, and may send back those there are', async () => {
+    const [{ id, tags }] = (await writer.ok('GET', '/compute/instances')).data
+    expect((await writer.call('PUT', `/compute/instances/${id}`, { tags: ['mine'] })).status).toBe(403)
+    await writer.ok('PUT', `/compute/instances/${id}`, { tags, group: 'changed' })
+    expect(await owner.ok('GET', `/compute/instances/${id}`)).toMatchObject({ tags, group: 'changed' })
+    const order = { region: 'us-east', type: 'g6-nanode-1' }
+    const keeper = as(tokenOf('keeper'))
+    expect((await keeper.call('POST', '/compute/instances', { ...order, tags: ['mine'] })).status).toBe(403)
+    const made = await keeper.ok('POST', '/compute/instances', order)
+    expect((await keeper.ok('GET', '/profile/grants')).instance).toContainEqual({
+      id: made.id,
+      label: made.label,
+      permissions: 'read_write',
+    })
+    expect((await writer.call('GET', `/compute/instances/${made.id}`)).status).toBe(403)
+  })
+
+  test('lifts no restriction of its own, and nobody switches the second factor on by the profile', async () => {
+    expect((await writer.call('PUT', '/profile', { restricted: false })).status).toBe(403)
+    expect((await writer.ok('GET', '/profile')).restricted).toBe(true)
+    for (const client of [writer, owner]) {
+      expect((await client.call('PUT', '/profile', { two_factor_auth: true })).status).toBe(400)
+      expect((await client.ok('GET', '/profile')).two_factor_auth).toBe(false)
     }
   })
 })

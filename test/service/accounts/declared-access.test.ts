@@ -6,6 +6,7 @@ import { defineOpenRoute, defineRoute } from '../../../src/service/api/route.ts'
 import { prepareUsers } from '../../../src/service/first-start.ts'
 import { SILENT } from '../../../src/service/operations/log.ts'
 import { NO_METRICS } from '../../../src/service/operations/metrics.ts'
+import { createSecrets } from '../../../src/service/secrets.ts'
 import { openDatabase } from '../../../src/service/store/open-database.ts'
 import { freshStore } from '../harness.ts'
 import { seedOfPeople, tokenOf } from './people.ts'
@@ -37,7 +38,7 @@ const strict = defineRoute({
 
 const store = await freshStore()
 const database = await openDatabase({ url: store.database ?? null, directory: store.dataDirectory, onError: () => undefined })
-await prepareUsers(database, 'administrator', seedOfPeople([]), NOW)
+await prepareUsers(database, 'administrator', seedOfPeople([]), NOW, createSecrets(null))
 const app = await createHttpApp({
   service: {
     database,
@@ -45,7 +46,21 @@ const app = await createHttpApp({
     limiter: createRateLimiter({ ...requestsPerMinute(100), failures: null }, () => Date.parse(`${NOW}Z`)),
     limits: { recordsPerDomain: 1 },
     nsNames: [],
+    regions: [],
+    publicOrigin: null,
+    uploads: {
+      canReceive: false,
+      receive: async () => undefined,
+      forget: () => undefined,
+      start: async () => undefined,
+      close: async () => undefined,
+    },
     zoneChanged: () => undefined,
+    secrets: createSecrets(null),
+    sms: async () => undefined,
+    logins: { notice: async () => undefined },
+    clock: () => Date.parse(`${NOW}Z`),
+    jobs: { wake: () => undefined },
     transfers: { fetchZone: async () => Promise.reject(new Error('not here')), addresses: [], wake: () => undefined },
   },
   parts: [[open, strict]],

@@ -5,20 +5,23 @@ export interface Person {
   readonly account: 'first' | 'second'
   readonly user: string
   /** Null for an unrestricted user. */
-  readonly granted: null | { readonly domain: null | 'read_only' | 'read_write'; readonly global: boolean }
+  readonly granted: null | { readonly objects: null | 'read_only' | 'read_write'; readonly global: boolean }
 }
 
 /** The user that the objects of the first account are made by is `owner`. */
 export const PEOPLE: Readonly<Record<string, Person>> = {
   owner: { account: 'first', user: 'owner', granted: null },
   colleague: { account: 'first', user: 'colleague', granted: null },
-  guest: { account: 'first', user: 'guest', granted: { domain: null, global: false } },
-  founder: { account: 'first', user: 'founder', granted: { domain: null, global: true } },
-  reader: { account: 'first', user: 'reader', granted: { domain: 'read_only', global: false } },
-  writer: { account: 'first', user: 'writer', granted: { domain: 'read_write', global: false } },
-  keeper: { account: 'first', user: 'keeper', granted: { domain: 'read_write', global: true } },
+  guest: { account: 'first', user: 'guest', granted: { objects: null, global: false } },
+  founder: { account: 'first', user: 'founder', granted: { objects: null, global: true } },
+  reader: { account: 'first', user: 'reader', granted: { objects: 'read_only', global: false } },
+  writer: { account: 'first', user: 'writer', granted: { objects: 'read_write', global: false } },
+  keeper: { account: 'first', user: 'keeper', granted: { objects: 'read_write', global: true } },
   stranger: { account: 'second', user: 'stranger', granted: null },
 }
+
+/** What a restricted user may be allowed to make. */
+const ADDING = ['add_domains', 'add_images', 'add_instances', 'add_scripts']
 
 const FAMILIES = ['instances', 'scripts', 'domains', 'images', 'account']
 
@@ -32,19 +35,41 @@ export const SCOPES: Readonly<Record<string, string>> = {
 
 export const tokenOf = (user: string, which = 'all'): string => `${user}-${which}`
 
-/** The people as a seed, with grants for the domains named. */
-export function seedOfPeople(domains: readonly string[]) {
+/** A token of the owner that was good once. */
+export const EXPIRED = tokenOf('owner', 'expired')
+
+/** Objects of the first account besides domains, by their labels. */
+export interface Belongings {
+  readonly instances?: readonly string[]
+  readonly images?: readonly string[]
+  readonly scripts?: readonly string[]
+}
+
+/** The people as a seed, with grants for all that is named. */
+export function seedOfPeople(domains: readonly string[], { instances = [], images = [], scripts = [] }: Belongings = {}) {
+  const labelled = (labels: readonly string[], permissions: string | null) =>
+    permissions === null ? [] : labels.map((label) => ({ label, permissions }))
   const userEntry = ({ user, granted }: Person) => ({
     username: user,
     email: `${user}@example.com`,
     restricted: granted !== null,
-    tokens: Object.entries(SCOPES).map(([which, scopes]) => ({ token: tokenOf(user, which), label: which, scopes })),
+    tokens: [
+      ...Object.entries(SCOPES).map(([which, scopes]) => ({ token: tokenOf(user, which), label: which, scopes })),
+      ...(user === 'owner' ? [{ token: EXPIRED, label: 'expired', expiry: '2020-01-01T00:00:00' }] : []),
+    ],
+    // One to be looked at, and one to be deleted.
+    ...(user === 'owner'
+      ? { apps: [{ label: 'kept' }, { label: 'deleted' }], devices: [{ user_agent: 'kept' }, { user_agent: 'deleted' }] }
+      : {}),
     ...(granted === null
       ? {}
       : {
           grants: {
-            global: granted.global ? { add_domains: true, account_access: 'read_only' } : {},
-            domain: granted.domain === null ? [] : domains.map((domain) => ({ domain, permissions: granted.domain })),
+            global: granted.global ? { ...Object.fromEntries(ADDING.map((name) => [name, true])), account_access: 'read_only' } : {},
+            domain: granted.objects === null ? [] : domains.map((domain) => ({ domain, permissions: granted.objects })),
+            instance: labelled(instances, granted.objects),
+            image: labelled(images, granted.objects),
+            script: labelled(scripts, granted.objects),
           },
         }),
   })
@@ -54,6 +79,9 @@ export function seedOfPeople(domains: readonly string[]) {
       {
         users: ofAccount('first').map(userEntry),
         domains: domains.map((domain) => ({ domain, type: 'master', soa_email: 'hostmaster@example.com', tags: [`tag of ${domain}`] })),
+        instances: instances.map((label) => ({ label, region: 'us-east', image: 'public/debian11', backups_enabled: true })),
+        images: images.map((label) => ({ label })),
+        scripts: scripts.map((label) => ({ label, script: '#!/bin/sh' })),
       },
       { users: ofAccount('second').map(userEntry) },
     ],

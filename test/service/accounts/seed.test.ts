@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { readSeed, startService } from '../../../src/service/index.ts'
 import { type Client, connect, freshStore, LOOPBACK, type Store, startForTest } from '../harness.ts'
@@ -50,7 +51,7 @@ describe('a seed file', () => {
       restricted: true,
       accountAccess: 'read_only',
       globalGrants: ['add_domains'],
-      domainGrants: [{ domain: 'one.example', permissions: 'read_only' }],
+      grants: [{ kind: 'domain', label: 'one.example', permissions: 'read_only' }],
     })
   })
 
@@ -111,6 +112,12 @@ describe('a seed file', () => {
   ])('with %s', (_name, text, faults) => {
     expect(faultsOf(text)).toEqual(faults)
     expect(readSeed(text, 'seed.yaml').seed).toBeNull()
+  })
+
+  test('is like the one in the documentation', () => {
+    const [, example = ''] =
+      /## A seed\n.*?```yaml\n(.*?)```/s.exec(readFileSync(new URL('../../../docs/running-the-service.md', import.meta.url), 'utf8')) ?? []
+    expect(faultsOf(example.replaceAll('…', 'x'))).toEqual([])
   })
 
   test('that is no YAML', () => {

@@ -44,7 +44,7 @@ describe('a new token', () => {
   })
 
   test.each<[string, object, object]>([
-    ['nothing', {}, { label: '', scopes: '*', expiry: NEVER }],
+    ['nothing', {}, { label: expect.stringMatching(/^token-[0-9a-f]{8}$/), scopes: '*', expiry: NEVER }],
     ['all scopes', { scopes: '*' }, { scopes: '*' }],
     [
       'scopes, one of them twice',

@@ -4,7 +4,7 @@ import type { UserRow } from '../../store/user-store.ts'
 import { readEmail } from '../domains/host-name.ts'
 import { unauthorized } from '../grants.ts'
 import { invalid, type RequestFault } from '../request-error.ts'
-import { isSshKey, SSH_KEY_TYPES } from './ssh-key.ts'
+import { readSshKey, SSH_KEY_FAULT } from './ssh-key.ts'
 
 /** The body of a request about a profile, as its schema lets it through. */
 export interface ProfileBody {
@@ -19,8 +19,8 @@ export interface ProfileBody {
 }
 
 /**
- * What an update changes of a user: only what it names, so that one update does not take back another. Throws 400 with every
- * fault, and 403 where a restricted user wants to be it no more.
+ * What an update changes of a user: only what it names, so that one update does not take back another; the second factor apart, which
+ * is more than the user's row. Throws 400 with every fault, and 403 where a restricted user wants to be it no more.
  */
 export function profileToUpdate(existing: UserRow, body: ProfileBody): Updateable<UsersTable> {
   if (body.restricted === false && existing.restricted !== 0) throw unauthorized()
@@ -29,29 +29,32 @@ export function profileToUpdate(existing: UserRow, body: ProfileBody): Updateabl
   const faults: RequestFault[] = []
   if (email === null) faults.push({ field: 'email', reason: 'email is not valid' })
   if (timezone !== undefined && !isTimeZone(timezone)) faults.push({ field: 'timezone', reason: 'timezone is not valid' })
-  if (body.ip_whitelist_enabled) faults.push({ field: 'ip_whitelist_enabled', reason: 'ip_whitelist_enabled cannot be enabled' })
+  if (body.ip_whitelist_enabled && existing.ip_whitelist_enabled === 0)
+    faults.push({ field: 'ip_whitelist_enabled', reason: 'ip_whitelist_enabled cannot be enabled' })
   if (body.two_factor_auth && existing.two_factor_auth === 0) {
     faults.push({ field: 'two_factor_auth', reason: 'Two-factor authentication is enabled with a code of the second factor.' })
   }
-  if (authorized_keys?.some((key) => !isSshKey(key))) {
-    faults.push({ field: 'authorized_keys', reason: `A key must be an SSH public key of type ${SSH_KEY_TYPES.join(', ')}.` })
+  const keys = authorized_keys?.map(readSshKey)
+  if (keys?.includes(null)) {
+    faults.push({ field: 'authorized_keys', reason: SSH_KEY_FAULT })
   }
   if (faults.length > 0) throw invalid(...faults)
   return {
     ...(email ? { email } : {}),
     ...(timezone === undefined ? {} : { timezone }),
     ...(shell_auth_method === undefined ? {} : { shell_auth_method }),
-    ...(authorized_keys ? { authorized_keys: JSON.stringify(authorized_keys.map((key) => key.trim())) } : {}),
+    ...(keys ? { authorized_keys: JSON.stringify(keys) } : {}),
     ...flag('email_notifications', body.email_notifications),
     ...flag('restricted', body.restricted),
-    ...flag('two_factor_auth', body.two_factor_auth),
+    ...flag('ip_whitelist_enabled', body.ip_whitelist_enabled),
   }
 }
 
-const flag = (name: 'email_notifications' | 'restricted' | 'two_factor_auth', value: boolean | undefined): Updateable<UsersTable> =>
+const flag = (name: 'email_notifications' | 'restricted' | 'ip_whitelist_enabled', value: boolean | undefined): Updateable<UsersTable> =>
   value === undefined ? {} : { [name]: Number(value) }
 
-function isTimeZone(name: string): boolean {
+/** Whether it is a name of the IANA time zone database. */
+export function isTimeZone(name: string): boolean {
   // Offsets such as +01:00 are no names.
   if (!/^[A-Za-z]/.test(name)) return false
   try {

@@ -1,7 +1,10 @@
 import GRANTS from '../../../../schemas/service/grants.json' with { type: 'json' }
 import PROFILE from '../../../../schemas/service/profile.json' with { type: 'json' }
 import PROFILE_UPDATE from '../../../../schemas/service/profile-update.json' with { type: 'json' }
-import { listGranted } from '../../store/grant-store.ts'
+import { ENTITIES, type Granted, listGranted } from '../../store/grant-store.ts'
+import { holdUser } from '../../store/hold-account.ts'
+import { removeSecondFactor } from '../../store/second-factor-store.ts'
+import type { GrantKind } from '../../store/tables.ts'
 import { findUser, hasOtherAdministrator, type UserRow, updateUser } from '../../store/user-store.ts'
 import { GLOBAL_GRANTS, GRANT_KINDS, globalGrantsOf } from '../grants.ts'
 import { invalid } from '../request-error.ts'
@@ -28,12 +31,14 @@ const update = defineRoute<ProfileBody>({
   response: PROFILE,
   handle: ({ actor, body }, { database }) =>
     database.write(async (connection) => {
+      await holdUser(connection, actor.userId)
       const existing = await findUser(connection, actor.userId)
       const changes = profileToUpdate(existing, body)
       const resigns = existing.restricted === 0 && changes.restricted === 1
       if (resigns && !(await hasOtherAdministrator(connection, actor.accountId, actor.userId))) {
         throw invalid({ field: 'restricted', reason: 'The account needs a user without restrictions.' })
       }
+      if (body.two_factor_auth === false) await removeSecondFactor(connection, actor.userId)
       return profileOf(await updateUser(connection, actor.userId, changes))
     }),
 })
@@ -51,13 +56,15 @@ const grants = defineRoute({
     return database.read(async (connection) => {
       const user = await findUser(connection, actor.userId)
       const given = globalGrantsOf(user)
+      const granted: Partial<Record<GrantKind, readonly Granted[]>> = {}
+      for (const kind of Object.keys(ENTITIES) as GrantKind[]) granted[kind] = await listGranted(connection, actor.userId, kind)
       return {
         global: {
           account_access: user.account_access || null,
           ...Object.fromEntries(GLOBAL_GRANTS.map((name) => [name, given.has(name)])),
         },
         ...Object.fromEntries(GRANT_KINDS.map((kind) => [kind, []])),
-        domain: await listGranted(connection, actor.userId, 'domain'),
+        ...granted,
       }
     })
   },
@@ -77,7 +84,7 @@ function profileOf(user: UserRow): object {
     authentication_type,
     restricted: user.restricted !== 0,
     two_factor_auth: user.two_factor_auth !== 0,
-    ip_whitelist_enabled: false,
+    ip_whitelist_enabled: user.ip_whitelist_enabled !== 0,
     shell_auth_method,
     authorized_keys: keys.length === 0 ? null : keys,
     verified_phone_number: user.verified_phone_number || null,

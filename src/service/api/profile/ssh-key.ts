@@ -1,16 +1,107 @@
-/** The types of SSH public keys that are accepted: of the elliptic curves, each beginning of the type's name. */
+/**
+ * SSH public keys as OpenSSH writes them in one line: type, base64, comment. The data are strings and numbers, each after its length
+ * (RFC 4251 section 5); what they are is told by the type: RFC 4253 section 6.6, RFC 5656 section 3.1, RFC 8709 section 4, and
+ * PROTOCOL.u2f of OpenSSH.
+ */
+import { createPublicKey } from 'node:crypto'
+
+/** The types that are accepted: of the elliptic curves, each beginning of the type's name. */
 export const SSH_KEY_TYPES = ['ssh-dss', 'ssh-rsa', 'ecdsa-sha2-nistp', 'ssh-ed25519', 'sk-ecdsa-sha2-nistp256'] as const
 
-const KEY =
-  /^(?:ssh-dss|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521)|ssh-ed25519|sk-ecdsa-sha2-nistp256(?:@openssh\.com)?) ([A-Za-z0-9+/]+={0,2})(?: [^\r\n]*)?$/
+/** What is told of a text that is no such key. */
+export const SSH_KEY_FAULT = `A key must be an SSH public key of type ${SSH_KEY_TYPES.join(', ')}.`
 
-/** Whether a text is a public key as OpenSSH writes it: type, base64, comment. The key must say the type itself (RFC 4253 section 6.6). */
-export function isSshKey(text: string): boolean {
-  const line = text.trim()
-  const base64 = KEY.exec(line)?.[1]
-  if (base64 === undefined) return false
-  const key = Buffer.from(base64, 'base64')
-  const type = line.slice(0, line.indexOf(' '))
-  if (key.length < 4 + type.length + 4) return false
-  return key.readUInt32BE(0) === type.length && key.toString('latin1', 4, 4 + type.length) === type
+/** Characters of a key with its comment. */
+export const MAX_SSH_KEY = 16_000
+
+/**
+ * No options before the type, no second line, nothing that a terminal acts on. A comment begins where all white space before it ends: with
+ * more than one way to match, much white space would take seconds.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what the comment must not have
+const LINE = /^([a-z0-9@.-]{1,50})[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t]+(?![ \t])([^\u0000-\u001f\u007f-\u009f\u2028\u2029]*))?$/
+
+/** The line of a key, with single spaces; null where the text is no key of an accepted type. */
+export function readSshKey(text: string): string | null {
+  if (text.length > MAX_SSH_KEY) return null
+  const [, type, base64, comment = ''] = LINE.exec(text.trim()) ?? []
+  if (type === undefined || base64 === undefined) return null
+  const data = Buffer.from(base64, 'base64')
+  // The one way to write these octets: what decoders make of another is up to them.
+  if (data.toString('base64') !== base64) return null
+  const fields = fieldsOf(data)
+  if (fields === null || fields[0]?.toString('latin1') !== type || !isKey(type, fields.slice(1))) return null
+  return comment.trim() === '' ? `${type} ${base64}` : `${type} ${base64} ${comment.trim()}`
+}
+
+/** All strings of the data; null where they do not end with them. */
+function fieldsOf(data: Buffer): Buffer[] | null {
+  const fields: Buffer[] = []
+  for (let at = 0; at < data.length; ) {
+    if (data.length - at < 4) return null
+    const length = data.readUInt32BE(at)
+    if (length > data.length - at - 4) return null
+    fields.push(data.subarray(at + 4, at + 4 + length))
+    at += 4 + length
+  }
+  return fields
+}
+
+const CURVES: Readonly<Record<string, { readonly name: string; readonly octets: number }>> = {
+  nistp256: { name: 'P-256', octets: 32 },
+  nistp384: { name: 'P-384', octets: 48 },
+  nistp521: { name: 'P-521', octets: 66 },
+}
+
+function isKey(type: string, fields: readonly Buffer[]): boolean {
+  switch (type) {
+    case 'ssh-ed25519':
+      return fields.length === 1 && fields[0]?.length === 32
+    case 'ssh-rsa':
+      // A public exponent, and the modulus: OpenSSH takes 1024 to 16384 bits.
+      return (
+        fields.length === 2 && bitsOf(fields[0]) >= 2 && isOdd(fields[0]) && isBetween(bitsOf(fields[1]), 1024, 16_384) && isOdd(fields[1])
+      )
+    case 'ssh-dss':
+      // p, q, g and y: of 1024 and 160 bits, as FIPS 186-2 had it.
+      return (
+        fields.length === 4 &&
+        bitsOf(fields[0]) === 1024 &&
+        bitsOf(fields[1]) === 160 &&
+        fields.slice(2).every((each) => isBetween(bitsOf(each), 2, 1024))
+      )
+    case 'ecdsa-sha2-nistp256':
+    case 'ecdsa-sha2-nistp384':
+    case 'ecdsa-sha2-nistp521':
+      return fields.length === 2 && `ecdsa-sha2-${fields[0]}` === type && isPoint(String(fields[0]), fields[1] as Buffer)
+    case 'sk-ecdsa-sha2-nistp256@openssh.com':
+      // The last is the application that the key is for.
+      return fields.length === 3 && String(fields[0]) === 'nistp256' && isPoint('nistp256', fields[1] as Buffer) && fields[2]?.length !== 0
+    default:
+      return false
+  }
+}
+
+/** Bits of a positive number in its shortest form (an `mpint`); 0 for any other. */
+function bitsOf(number: Buffer | undefined): number {
+  const [first = 0x80, second = 0] = number ?? []
+  if (number === undefined || first >= 0x80 || (first === 0 && second < 0x80)) return 0
+  return first === 0 ? (number.length - 1) * 8 : (number.length - 1) * 8 + (32 - Math.clz32(first))
+}
+
+const isOdd = (number: Buffer | undefined): boolean => ((number?.at(-1) ?? 0) & 1) === 1
+
+const isBetween = (value: number, least: number, most: number): boolean => value >= least && value <= most
+
+/** Whether it is a point of the curve, uncompressed (SEC 1 section 2.3.3). */
+function isPoint(curve: string, point: Buffer): boolean {
+  const { name = '', octets = 0 } = CURVES[curve] ?? {}
+  if (point.length !== 1 + 2 * octets || point[0] !== 4) return false
+  const [x, y] = [point.subarray(1, 1 + octets), point.subarray(1 + octets)].map((part) => part.toString('base64url'))
+  try {
+    createPublicKey({ key: { kty: 'EC', crv: name, x: x as string, y: y as string }, format: 'jwk' })
+    return true
+  } catch {
+    return false
+  }
 }

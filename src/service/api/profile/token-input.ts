@@ -2,6 +2,9 @@ import { readMoment } from '../moment.ts'
 import { invalid, type RequestFault } from '../request-error.ts'
 import { scopesToGive } from '../scopes.ts'
 
+/** Characters of a token that name one without a label: fewer than lists show. */
+const NAMING = 8
+
 /** The body of a request for a token, as its schema lets it through. */
 export interface TokenBody {
   readonly label?: string
@@ -9,9 +12,13 @@ export interface TokenBody {
   readonly expiry?: string | null
 }
 
-/** What a token is to be that is made by use of one with the `acting` scopes. Throws 400 with every fault. */
+/**
+ * What a token is to be that is made by use of one with the `acting` scopes; `token` is its text, whose beginning names it where the
+ * request does not. Throws 400 with every fault.
+ */
 export function tokenToCreate(
-  { label = '', scopes: asked, expiry: until = null }: TokenBody,
+  { label, scopes: asked, expiry: until = null }: TokenBody,
+  token: string,
   acting: string,
   now: string,
 ): { readonly label: string; readonly scopes: string; readonly expiry: string | null } {
@@ -23,5 +30,5 @@ export function tokenToCreate(
   if (until !== null && expiry === null) faults.push({ field: 'expiry', reason: 'expiry is not valid' })
   if (expiry !== null && expiry <= now) faults.push({ field: 'expiry', reason: 'expiry must be in the future' })
   if (faults.length > 0) throw invalid(...faults)
-  return { label, scopes: scopes as string, expiry }
+  return { label: label ?? `token-${token.slice(0, NAMING)}`, scopes: scopes as string, expiry }
 }

@@ -13,7 +13,7 @@ import {
 } from '../../store/token-store.ts'
 import { makeToken } from '../../token-text.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
-import { notFound } from '../request-error.ts'
+import { notFound, orNotFound } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 import { type TokenBody, tokenToCreate } from './token-input.ts'
 
@@ -48,8 +48,8 @@ const create = defineRoute<TokenBody>({
   body: TOKEN_CREATE,
   response: TOKEN,
   handle: async ({ actor, body }, { database, now }) => {
-    const wanted = tokenToCreate(body, actor.scopes, now())
     const token = makeToken()
+    const wanted = tokenToCreate(body, token, actor.scopes, now())
     const stored = await database.write((connection) => insertToken(connection, { ...wanted, userId: actor.userId, token }, now()))
     if (stored === null) throw new Error('two random tokens are the same')
     return answerOf(stored, token)
@@ -102,9 +102,4 @@ export const TOKEN_ROUTES = [list, create, get, update, revoke] as const
 /** A token as answers tell it, which is whole only where `token` gives it. */
 function answerOf({ prefix, expiry, ...rest }: StoredToken, token = prefix): object {
   return { ...rest, expiry: expiry ?? NEVER, token }
-}
-
-function orNotFound(token: StoredToken | null): StoredToken {
-  if (token === null) throw notFound()
-  return token
 }

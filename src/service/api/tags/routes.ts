@@ -2,12 +2,14 @@ import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import TAG from '../../../../schemas/service/tag.json' with { type: 'json' }
 import TAG_CREATE from '../../../../schemas/service/tag-create.json' with { type: 'json' }
 import TAGGED_OBJECT from '../../../../schemas/service/tagged-object.json' with { type: 'json' }
-import { listDomains } from '../../store/domain-store.ts'
-import { foldLabel, MAX_TAGS } from '../../store/tag-label.ts'
-import { deleteTag, findOvertagged, listTags, tagDomains } from '../../store/tag-store.ts'
+import type { TaggedKind } from '../../store/tables/tagged-objects.ts'
+import { MAX_TAGS } from '../../store/tag-label.ts'
+import { listTags } from '../../store/tag-store.ts'
+import { deleteTag, findOvertagged, listCarriers, tagObjects } from '../../store/tagged-object-store.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound } from '../request-error.ts'
 import { defineRoute, type Route } from '../route.ts'
+import { dataOf } from './carrier-data.ts'
 
 const list = defineRoute({
   method: 'GET',
@@ -24,10 +26,17 @@ const list = defineRoute({
   },
 })
 
-/** The kinds of objects that a new tag can be given to, by the fields that name them. */
-type TaggedKind = 'domains' | 'instances' | 'linodes' | 'loadbalancers' | 'nodebalancers' | 'volumes'
+/** The fields that name objects, by the kind they name; clients of the hosting service have names of their own for two of them. */
+const FIELDS = {
+  instances: 'instance',
+  linodes: 'instance',
+  domains: 'domain',
+  volumes: 'volume',
+  loadbalancers: 'loadbalancer',
+  nodebalancers: 'loadbalancer',
+} as const satisfies Record<string, TaggedKind>
 
-type TagBody = { readonly label: string } & Readonly<Partial<Record<TaggedKind, readonly number[] | null>>>
+type TagBody = { readonly label: string } & Readonly<Partial<Record<keyof typeof FIELDS, readonly number[] | null>>>
 
 const create = defineRoute<TagBody>({
   method: 'POST',
@@ -37,21 +46,19 @@ const create = defineRoute<TagBody>({
   needs: { unrestricted: true },
   body: TAG_CREATE,
   response: TAG,
-  handle: async ({ actor, body: { label, domains, ...others } }, { database, now }) => {
-    const faults = Object.entries(others)
-      .filter(([, ids]) => ids !== null && ids.length > 0)
-      .map(([field]) => noSuchObject(field))
-    if (faults.length > 0) throw invalid(...faults)
-    const ids = domains ?? []
-    const spelling = await database.write(async (connection) => {
-      const tagged = await tagDomains(connection, actor.accountId, label, ids, now())
-      if (tagged === null) throw invalid(noSuchObject('domains'))
-      if ((await findOvertagged(connection, ids, MAX_TAGS)) !== null) {
-        throw invalid({ field: 'domains', reason: `A domain can have at most ${MAX_TAGS} tags.` })
-      }
+  handle: async ({ actor, body: { label, ...fields } }, { database, now }) => {
+    const objects = new Map<TaggedKind, readonly number[]>()
+    for (const [field, ids] of Object.entries(fields)) {
+      const kind = FIELDS[field as keyof typeof FIELDS]
+      if (ids !== null) objects.set(kind, [...(objects.get(kind) ?? []), ...ids])
+    }
+    return database.write(async (connection) => {
+      const tagged = await tagObjects(connection, actor.accountId, label, objects, now())
+      if ('missing' in tagged) throw invalid(...fieldsOf(fields, tagged.missing).map(noSuchObject))
+      const overtagged = await findOvertagged(connection, objects, MAX_TAGS)
+      if (overtagged !== null) throw invalid(...fieldsOf(fields, [overtagged]).map((field) => tooManyTags(field, overtagged)))
       return tagged
     })
-    return { label: spelling }
   },
 })
 
@@ -64,17 +71,13 @@ const objects = defineRoute({
   needs: null,
   filter: {},
   response: pageSchema(TAGGED_OBJECT),
-  handle: async ({ actor, texts, paging }, { database }) => {
-    const condition = { field: 'tags', comparison: '=', value: foldLabel(texts['label'] as string) } as const
-    const query = { filter: { condition, order: null }, offset: offsetOf(paging), limit: paging.pageSize }
-    const { items, total } = await database.read((connection) => listDomains(connection, actor, query))
-    if (total === 0) throw notFound()
-    return pageOf(
-      paging,
-      total,
-      items.map(({ recordCount: _, ...data }) => ({ type: 'domain', data })),
-    )
-  },
+  handle: async ({ actor, texts, paging }, { database }) =>
+    database.read(async (connection) => {
+      const slice = { offset: offsetOf(paging), limit: paging.pageSize }
+      const { items, total } = await listCarriers(connection, actor, texts['label'] as string, slice)
+      if (total === 0) throw notFound()
+      return pageOf(paging, total, await dataOf(connection, items))
+    }),
 })
 
 const remove = defineRoute({
@@ -95,4 +98,17 @@ const remove = defineRoute({
 /** The Tags part of the interface. */
 export const TAGS_PART: readonly Route[] = [list, create, objects, remove]
 
+/** The fields of a request that name objects of these kinds. */
+const fieldsOf = (fields: object, kinds: readonly TaggedKind[]): string[] =>
+  Object.entries(fields).flatMap(([field, ids]) => (ids?.length > 0 && kinds.includes(FIELDS[field as keyof typeof FIELDS]) ? [field] : []))
+
 const noSuchObject = (field: string) => ({ field, reason: `${field} is not valid` })
+
+const WORDS: Readonly<Record<TaggedKind, string>> = {
+  instance: 'An instance',
+  domain: 'A domain',
+  volume: 'A volume',
+  loadbalancer: 'A load balancer',
+}
+
+const tooManyTags = (field: string, kind: TaggedKind) => ({ field, reason: `${WORDS[kind]} can have at most ${MAX_TAGS} tags.` })

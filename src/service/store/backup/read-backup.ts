@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { findSchema, migrate, SCHEMAS } from '../migrate.ts'
 import { backupLines, checkBackup, type TableStart, type Value } from './backup-format.ts'
-import { BACKUP_TABLES } from './backup-tables.ts'
+import { BACKUP_TABLES, FORMER_TABLES } from './backup-tables.ts'
 import type { PlainStore } from './plain-store.ts'
 
 /** Rows, and characters of them, that are inserted in one statement. */
@@ -58,7 +58,8 @@ async function insertAll(store: PlainStore, transaction: AnyConnection, file: st
   for await (const line of backupLines(file)) {
     if ('table' in line) {
       await insert()
-      if (!Object.hasOwn(BACKUP_TABLES, line.table)) throw new RangeError(`the backup has an unknown table ${JSON.stringify(line.table)}`)
+      if (!Object.hasOwn(BACKUP_TABLES, line.table) && !Object.hasOwn(FORMER_TABLES, line.table))
+        throw new RangeError(`the backup has an unknown table ${JSON.stringify(line.table)}`)
       start = line
       if (line.lastId !== null) await store.setLastId(transaction, line.table, line.lastId)
       continue

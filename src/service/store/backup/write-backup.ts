@@ -3,7 +3,7 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { findSchema } from '../migrate.ts'
 import { FORMAT, lineOf, type Value, VERSION } from './backup-format.ts'
-import { BACKUP_TABLES, NUMBERED_TABLES } from './backup-tables.ts'
+import { BACKUP_TABLES, FORMER_TABLES, NUMBERED_TABLES } from './backup-tables.ts'
 import type { PlainStore } from './plain-store.ts'
 
 /** Rows read in one go; of the table with whole zones in its rows, fewer. */
@@ -51,7 +51,7 @@ async function writeAll(
   let written = 0
   await write(lineOf({ format: FORMAT, version: VERSION, ...header }))
   const tables = await connection.introspection.getTables()
-  for (const [table, key] of Object.entries(BACKUP_TABLES)) {
+  for (const [table, key] of Object.entries({ ...BACKUP_TABLES, ...FORMER_TABLES })) {
     const found = tables.find(({ name }) => name === table)
     if (found === undefined) continue
     const columns = found.columns.map(({ name }) => name)

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
+import { Kysely, type SqliteDatabase } from 'kysely'
 import Libsql from 'libsql'
 import type { Database } from '../database.ts'
 import { migrate } from '../migrate.ts'
@@ -9,6 +9,7 @@ import type { Tables } from '../tables.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { offThread } from './off-thread.ts'
+import { sqliteDialect } from './sqlite-dialect.ts'
 
 /** The name of the database in its directory. */
 export const DATABASE_FILE = 'service.db'
@@ -59,7 +60,7 @@ const LOCK_TIMEOUT = 5000
 function connect(file: string): { readonly db: Kysely<Tables>; readonly native: Libsql.Database } {
   const native = new Libsql(file, { timeout: LOCK_TIMEOUT })
   native.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
-  return { native, db: new Kysely<Tables>({ dialect: new SqliteDialect({ database: cachingStatements(native) }) }) }
+  return { native, db: new Kysely<Tables>({ dialect: sqliteDialect(cachingStatements(native)) }) }
 }
 
 /** Statements kept ready on one connection. */

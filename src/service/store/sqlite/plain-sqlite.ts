@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
+import { Kysely, type SqliteDatabase, sql } from 'kysely'
 import Libsql from 'libsql'
 import type { PlainStore } from '../backup/plain-store.ts'
 import { SQLITE_SCHEMA } from '../schema-dialect.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { DATABASE_FILE } from './open-sqlite.ts'
+import { sqliteDialect } from './sqlite-dialect.ts'
 
 /**
  * The database of a directory, to be read while a service may hold the directory: with write-ahead logging a reader sees one state and
@@ -53,7 +54,7 @@ export function makeSqlite(directory: string): PlainStore & { keep(): Promise<vo
 function plainStore(file: string, closed: () => void): PlainStore {
   const native = new Libsql(file, { timeout: 5000 })
   native.exec('pragma foreign_keys = on; pragma synchronous = full')
-  const db = new Kysely({ dialect: new SqliteDialect({ database: native as unknown as SqliteDatabase }) })
+  const db = new Kysely({ dialect: sqliteDialect(native as unknown as SqliteDatabase) })
   return {
     db,
     dialect: SQLITE_SCHEMA,

@@ -27,6 +27,8 @@ test('the whole state of a stopped service is in one file, without its tokens', 
   const log = join(directory, 'service.db-wal')
   if (existsSync(log)) expect(statSync(log).size).toBe(0)
   const files = readdirSync(directory).filter((name) => !/-(shm|wal)$/.test(name))
-  expect(files.sort()).toEqual(['service.db', 'service.lock'])
+  // The folder of images is for what was uploaded.
+  expect(files.sort()).toEqual(['images', 'service.db', 'service.lock'])
+  expect(readdirSync(join(directory, 'images'))).toEqual([])
   expect(readFileSync(join(directory, 'service.db')).includes(token as string)).toBe(false)
 })

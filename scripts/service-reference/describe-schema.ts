@@ -1,0 +1,87 @@
+/** JSON Schemas as tables of fields, for people. */
+
+// biome-ignore lint/suspicious/noExplicitAny: a schema is looked into wherever one likes
+export type Schema = any
+
+/** Schemas by the titles under which a page has them. */
+export type Records = Map<string, Schema>
+
+/** A table of the fields that objects of a schema have; nested objects are told with dotted names. */
+export function fieldTable(schema: Schema, records: Records): string {
+  const rows = rowsOf(schema, '', records)
+  if (rows.length === 0) return 'No fields of its own: any JSON object.\n'
+  return `| field | type | |\n| --- | --- | --- |\n${rows.join('\n')}\n`
+}
+
+function rowsOf(schema: Schema, prefix: string, records: Records): string[] {
+  const required: readonly string[] = schema.required ?? []
+  return Object.entries<Schema>(schema.properties ?? {}).flatMap(([name, property]) => {
+    const field = `${prefix}${name}`
+    const must = required.includes(name) && prefix === '' && schema.additionalProperties === false ? 'Required. ' : ''
+    const row = `| \`${field}\` | ${typeText(property, records)} | ${cell(must + (property.description ?? ''))} |`
+    const nested = nestedOf(property)
+    if (nested === null || nested.title !== undefined) return [row]
+    return [row, ...rowsOf(nested, `${field}${isArray(property) ? '[]' : ''}.`, records)]
+  })
+}
+
+const isArray = (schema: Schema): boolean => [schema.type].flat().includes('array')
+
+/** The object a field holds, or each item of it. */
+function nestedOf(schema: Schema): Schema | null {
+  if (isArray(schema)) return schema.items?.properties ? schema.items : null
+  const inner = schema.properties ? schema : [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].find((one) => one.properties)
+  return inner ?? null
+}
+
+/** What a value of a schema is: its kind and its limits. A titled object is named, and goes among the records. */
+export function typeText(schema: Schema, records: Records): string {
+  if (schema === true || schema === undefined) return 'any'
+  const alternatives: readonly Schema[] = schema.anyOf ?? schema.oneOf ?? []
+  if (alternatives.length > 0) return alternatives.map((one) => typeText(one, records)).join(' or ')
+  if (schema.enum) return schema.enum.map((value: unknown) => `\`${JSON.stringify(value)}\``).join(', ')
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
+  const types: readonly string[] = [schema.type ?? 'any'].flat()
+  return types.map((type) => kindText(type, schema, records)).join(' or ')
+}
+
+function kindText(type: string, schema: Schema, records: Records): string {
+  switch (type) {
+    case 'string':
+      return `string${rangeText(schema.minLength, schema.maxLength, ' characters')}`
+    case 'integer':
+    case 'number':
+      // What numbers of objects are held to, so that they are exact.
+      if (schema.maximum === LARGEST_ID) return type
+      return `${type}${rangeText(schema.minimum, schema.maximum, '')}`
+    case 'array':
+      return `list of ${typeText(schema.items, records)}${schema.maxItems === undefined ? '' : `, at most ${schema.maxItems.toLocaleString('en')}`}`
+    case 'object':
+      return schema.title === undefined ? 'object' : linkTo(schema, records)
+    default:
+      return type
+  }
+}
+
+const LARGEST_ID = 999_999_999_999_999
+
+const rangeText = (least: number | undefined, most: number | undefined, unit: string): string =>
+  most !== undefined
+    ? ` ${(least ?? 0).toLocaleString('en')}–${most.toLocaleString('en')}${unit}`
+    : least !== undefined
+      ? ` from ${least.toLocaleString('en')}${unit}`
+      : ''
+
+/** A link to where the page tells of a titled schema. */
+export function linkTo(schema: Schema, records: Records): string {
+  records.set(schema.title, schema)
+  return `[${schema.title}](#${anchorOf(schema.title)})`
+}
+
+export const anchorOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replace(/[^a-z0-9 _-]/g, '')
+    .replaceAll(' ', '-')
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')

@@ -1,0 +1,158 @@
+import { findInstanceType } from '../../catalogue/instance-types.ts'
+import { findRegion } from '../../catalogue/regions.ts'
+import { scheduleBackups } from '../../jobs/backup-jobs.ts'
+import { DURATIONS } from '../../jobs/durations.ts'
+import { INSTANCE_CLONED } from '../../jobs/instance-jobs.ts'
+import type { JobMoment } from '../../jobs/job-handler.ts'
+import { configsOf, type Interface, type StoredConfig } from '../../store/config-store.ts'
+import type { Connection } from '../../store/database.ts'
+import { listDisks, totalSize } from '../../store/disk-store.ts'
+import { findPermissions } from '../../store/grant-store.ts'
+import { holdAccount } from '../../store/hold-account.ts'
+import { changeInstance, findInstanceRow, holdInstance, isBusy, isLabelTaken, isOccupied, specsOf } from '../../store/instance-store.ts'
+import { enqueueJob } from '../../store/job-store.ts'
+import type { DiskRow, InstanceRow } from '../../store/tables/instances.ts'
+import { foldLabel, MAX_TAGS } from '../../store/tag-label.ts'
+import { labelsOf, setTags } from '../../store/tag-store.ts'
+import type { Actor } from '../authenticate.ts'
+import { unauthorized } from '../grants.ts'
+import { invalid, notFound, type RequestFault } from '../request-error.ts'
+import { linodeBusy } from './busy.ts'
+import { addInstance } from './create-instance.ts'
+import { notValid } from './instance-input.ts'
+import { hasVlans, noVlans } from './interface-input.ts'
+import { labelFault, labelTaken } from './label-input.ts'
+import { spaceFault } from './space.ts'
+import { writeContent } from './write-content.ts'
+
+/** The body of a clone, as its schema lets it through. */
+export interface CloneBody {
+  readonly instance_id?: number | null
+  readonly region?: string
+  readonly type?: string
+  readonly label?: string
+  readonly group?: string
+  readonly backups_enabled?: boolean
+  readonly private_ip?: boolean
+  readonly disks?: readonly number[] | null
+  readonly configs?: readonly number[] | null
+}
+
+/** Clones of one source that are made at one time (interface, Limits). */
+const MAX_CLONES = 5
+
+/** What is wrong with the values of a clone by themselves. */
+export function faultsOfClone({ region, type, label }: CloneBody): readonly RequestFault[] {
+  const faults: (RequestFault | null)[] = []
+  if (region !== undefined && findRegion(region) === null) faults.push(notValid('region'))
+  if (type !== undefined && findInstanceType(type) === null) faults.push(notValid('type'))
+  if (label !== undefined) faults.push(labelFault(label))
+  return faults.filter((fault) => fault !== null)
+}
+
+/** Has an instance cloned; returns the one that is written to. Throws 400, 403, or 404 where there is no source. */
+export async function cloneInstance(
+  connection: Connection,
+  actor: Actor,
+  sourceId: number,
+  body: CloneBody,
+  moment: JobMoment,
+): Promise<InstanceRow> {
+  const faults = [...faultsOfClone(body)]
+  if (faults.length > 0) throw invalid(...faults)
+  await holdAccount(connection, actor.accountId)
+  const source = await holdInstance(connection, actor.accountId, sourceId)
+  if (source === null) throw notFound()
+  const { configs, disks } = await chosenParts(connection, sourceId, body)
+  if (isOccupied(source)) throw linodeBusy()
+  if (source.clones >= MAX_CLONES) {
+    throw invalid({ field: null, reason: `At most ${MAX_CLONES} clones of an instance can be made at a time.` })
+  }
+  const instanceId = body.instance_id ?? null
+  const target =
+    instanceId === null
+      ? await newTarget(connection, actor, source, body, { configs, disks }, moment)
+      : await existingTarget(connection, actor, source, instanceId, { configs, disks })
+  await writeContent(connection, target.id, { disks, configs }, moment.nowText)
+  await changeInstance(connection, sourceId, { clones: source.clones + 1 })
+  const payload = { target: target.id }
+  await enqueueJob(connection, { kind: INSTANCE_CLONED, subject: sourceId, payload, due: moment.now + DURATIONS.clone })
+  return changeInstance(connection, target.id, { receiving: 1, updated: moment.nowText })
+}
+
+interface Parts {
+  readonly configs: readonly StoredConfig[]
+  readonly disks: readonly DiskRow[]
+}
+
+/** The profiles that are asked for, all unless any are, with their disks and those that are asked for besides. */
+async function chosenParts(connection: Connection, sourceId: number, body: CloneBody): Promise<Parts> {
+  const [allConfigs, allDisks] = [await configsOf(connection, sourceId), await listDisks(connection, sourceId)]
+  const [configIds, diskIds] = [new Set(body.configs ?? allConfigs.map(({ id }) => id)), new Set(body.disks ?? [])]
+  const configs = allConfigs.filter(({ id }) => configIds.has(id))
+  const faults: RequestFault[] = []
+  if (configs.length < configIds.size) faults.push(notValid('configs'))
+  if (allDisks.filter(({ id }) => diskIds.has(id)).length < diskIds.size) faults.push(notValid('disks'))
+  if (faults.length > 0) throw invalid(...faults)
+  for (const { devices } of configs) for (const device of Object.values(devices)) if (device?.disk_id) diskIds.add(device.disk_id)
+  return { configs, disks: allDisks.filter(({ id }) => diskIds.has(id)) }
+}
+
+async function newTarget(
+  connection: Connection,
+  actor: Actor,
+  source: InstanceRow,
+  body: CloneBody,
+  { configs, disks }: Parts,
+  moment: JobMoment,
+): Promise<InstanceRow> {
+  const region = findRegion(body.region ?? source.region)
+  const type = findInstanceType(body.type ?? source.type)
+  if (region === null || type === null) throw invalid(notValid(region === null ? 'region' : 'type'))
+  const faults: RequestFault[] = []
+  if (body.label !== undefined && (await isLabelTaken(connection, actor.accountId, body.label, null))) faults.push(labelTaken())
+  // What is kept for the source's first profile is kept for the clone's too.
+  const pending: readonly Interface[] = body.configs ? [] : JSON.parse(source.interfaces)
+  if (!hasVlans(region) && usesVlan([...configs, { interfaces: pending }])) faults.push(noVlans('region'))
+  if (totalSize(disks) > type.disk) faults.push(spaceFault('type', totalSize(disks), type.disk))
+  if (faults.length > 0) throw invalid(...faults)
+  const instance = await addInstance(
+    connection,
+    actor,
+    {
+      ...{ label: body.label ?? null, group: body.group ?? source.group, region: region.id, type, image: source.image, scriptId: null },
+      ...{ status: 'offline', interfaces: pending, privateIp: body.private_ip ?? false },
+      tags: (await labelsOf(connection, 'instance', [source.id])).get(source.id) ?? [],
+    },
+    moment,
+  )
+  if (body.backups_enabled) await scheduleBackups(connection, instance, { enabled: true, day: null, window: null }, moment)
+  return instance
+}
+
+/** One that has room and nothing to do. The source's tags are added to its own. */
+async function existingTarget(
+  connection: Connection,
+  actor: Actor,
+  source: InstanceRow,
+  id: number,
+  { configs, disks }: Parts,
+): Promise<InstanceRow> {
+  const target = id === source.id ? null : await findInstanceRow(connection, actor.accountId, id)
+  if (target === null) throw invalid(notValid('instance_id'))
+  if (actor.restricted && (await findPermissions(connection, actor, 'instance', id)) !== 'read_write') throw unauthorized()
+  const held = await holdInstance(connection, actor.accountId, id)
+  if (held === null || isBusy(held)) throw linodeBusy()
+  const region = findRegion(held.region)
+  if (region !== null && !hasVlans(region) && usesVlan(configs)) throw invalid(noVlans('instance_id'))
+  const free = specsOf(held).disk - totalSize(await listDisks(connection, id))
+  if (totalSize(disks) > free) throw invalid(spaceFault('instance_id', totalSize(disks), free))
+  const labels = await labelsOf(connection, 'instance', [source.id, id])
+  const tags = new Map([...(labels.get(id) ?? []), ...(labels.get(source.id) ?? [])].map((label) => [foldLabel(label), label]))
+  if (tags.size > MAX_TAGS) throw invalid({ field: 'instance_id', reason: `An instance can have at most ${MAX_TAGS} tags.` })
+  await setTags(connection, actor.accountId, 'instance', id, [...tags.values()])
+  return held
+}
+
+const usesVlan = (configs: readonly Pick<StoredConfig, 'interfaces'>[]): boolean =>
+  configs.some(({ interfaces }) => interfaces.some(({ purpose }) => purpose === 'vlan'))

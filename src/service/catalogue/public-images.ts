@@ -1,0 +1,77 @@
+/** An image that every account can deploy. */
+export interface PublicImage {
+  /** Begins with `public/`. */
+  readonly id: string
+  readonly label: string
+  readonly vendor: string
+  /** MB an instance's disk must have at least. */
+  readonly size: number
+  /** True once its vendor mends it no more. */
+  readonly deprecated: boolean
+  /** When the vendor ends it; null where the vendor has no end in view. */
+  readonly eol: string | null
+  readonly created: string
+}
+
+type Row = readonly [
+  name: string,
+  label: string,
+  vendor: string,
+  size: number,
+  created: string,
+  eol: string | null,
+  deprecated?: 'deprecated',
+]
+
+/** Name, label, vendor, size in MB, day it was made, day of its end of life. */
+const ROWS: readonly Row[] = [
+  ['almalinux8', 'AlmaLinux 8', 'AlmaLinux', 1200, '2021-05-25', '2029-03-01'],
+  ['almalinux9', 'AlmaLinux 9', 'AlmaLinux', 1100, '2022-05-27', '2032-05-31'],
+  ['alpine3.13', 'Alpine 3.13', 'Alpine', 250, '2021-01-21', '2022-11-01', 'deprecated'],
+  ['alpine3.14', 'Alpine 3.14', 'Alpine', 250, '2021-07-13', '2023-05-01'],
+  ['alpine3.15', 'Alpine 3.15', 'Alpine', 250, '2021-12-01', '2023-11-01'],
+  ['alpine3.16', 'Alpine 3.16', 'Alpine', 300, '2022-05-31', '2024-05-23'],
+  ['alpine3.17', 'Alpine 3.17', 'Alpine', 300, '2022-12-08', '2024-11-22'],
+  ['arch', 'Arch Linux', 'Arch', 1500, '2016-06-13', null],
+  ['centos7', 'CentOS 7', 'CentOS', 1500, '2014-07-08', '2024-07-01'],
+  ['centos8', 'CentOS 8', 'CentOS', 1500, '2019-10-07', '2021-12-31', 'deprecated'],
+  ['centos-stream8', 'CentOS Stream 8', 'CentOS', 1300, '2021-02-23', '2024-05-31'],
+  ['centos-stream9', 'CentOS Stream 9', 'CentOS', 1100, '2021-12-09', '2027-05-31'],
+  ['debian9', 'Debian 9', 'Debian', 1100, '2017-06-16', '2022-06-30', 'deprecated'],
+  ['debian10', 'Debian 10', 'Debian', 1500, '2019-07-11', '2024-06-30'],
+  ['debian11', 'Debian 11', 'Debian', 1300, '2021-08-16', '2026-07-01'],
+  ['debian12', 'Debian 12', 'Debian', 1300, '2023-03-15', '2028-06-30'],
+  ['fedora35', 'Fedora 35', 'Fedora', 1500, '2021-11-08', '2022-12-07', 'deprecated'],
+  ['fedora36', 'Fedora 36', 'Fedora', 1400, '2022-05-10', '2023-05-24'],
+  ['fedora37', 'Fedora 37', 'Fedora', 1600, '2022-12-09', '2023-12-15'],
+  ['gentoo', 'Gentoo', 'Gentoo', 6300, '2016-06-13', null],
+  ['kali', 'Kali Linux', 'Kali', 1500, '2022-07-08', null],
+  ['opensuse15.3', 'openSUSE Leap 15.3', 'openSUSE', 1500, '2021-06-10', '2022-12-31', 'deprecated'],
+  ['opensuse15.4', 'openSUSE Leap 15.4', 'openSUSE', 1500, '2022-06-08', '2023-11-30'],
+  ['rocky8', 'Rocky Linux 8', 'Rocky', 1200, '2021-07-01', '2029-05-31'],
+  ['rocky9', 'Rocky Linux 9', 'Rocky', 1100, '2022-07-15', '2032-05-31'],
+  ['slackware14.2', 'Slackware 14.2', 'Slackware', 6000, '2016-10-13', '2024-01-01'],
+  ['slackware15.0', 'Slackware 15.0', 'Slackware', 7500, '2022-03-23', null],
+  ['ubuntu16.04lts', 'Ubuntu 16.04 LTS', 'Ubuntu', 2700, '2016-07-22', '2021-04-30', 'deprecated'],
+  ['ubuntu18.04', 'Ubuntu 18.04 LTS', 'Ubuntu', 2700, '2018-04-30', '2023-06-01'],
+  ['ubuntu20.04', 'Ubuntu 20.04 LTS', 'Ubuntu', 2700, '2020-05-20', '2025-04-01'],
+  ['ubuntu21.10', 'Ubuntu 21.10', 'Ubuntu', 2900, '2021-10-14', '2022-07-14', 'deprecated'],
+  ['ubuntu22.04', 'Ubuntu 22.04 LTS', 'Ubuntu', 3000, '2022-04-22', '2027-04-01'],
+  ['ubuntu22.10', 'Ubuntu 22.10', 'Ubuntu', 3100, '2022-10-26', '2023-07-20'],
+]
+
+/** All public images; every one of them can be deployed, deprecated or not. */
+export const PUBLIC_IMAGES: readonly PublicImage[] = ROWS.map(([name, label, vendor, size, created, eol, deprecated]) => ({
+  id: `public/${name}`,
+  label,
+  vendor,
+  size,
+  deprecated: deprecated !== undefined,
+  eol: eol && `${eol}T04:00:00`,
+  created: `${created}T00:00:00`,
+}))
+
+const BY_ID: ReadonlyMap<string, PublicImage> = new Map(PUBLIC_IMAGES.map((image) => [image.id, image]))
+
+/** The public image of an id; null where there is none. */
+export const findPublicImage = (id: string): PublicImage | null => BY_ID.get(id) ?? null

@@ -1,0 +1,58 @@
+import { type FileHandle, mkdir, open, readdir, rename, rm, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/**
+ * The data of images in a folder, a file for each: `NUMBER-RECEIVER.img.gz`, and `NUMBER-RECEIVER.part` while it arrives. The receiver is a name
+ * that is given once to whoever receives the data of an image, so that no two ever write one file.
+ */
+export interface ImageFiles {
+  /** A new file for data that is to arrive. */
+  receive(image: number, receiver: string): Promise<FileHandle>
+  /** The data is whole: resolves when the disk has it under the name that it keeps; with false where another process has removed it. */
+  keep(image: number, receiver: string): Promise<boolean>
+  /** Removes data that did not come to its end; nothing where it was kept. */
+  discard(image: number, receiver: string): Promise<void>
+  remove(file: ImageFile): Promise<void>
+  /** Octets that may still be written where the folder is. */
+  room(): Promise<number>
+  list(): Promise<readonly ImageFile[]>
+}
+
+export interface ImageFile {
+  readonly name: string
+  readonly image: number
+  readonly receiver: string
+}
+
+/** The files of a folder, which is made first where there is none. */
+export async function openImageFiles(directory: string): Promise<ImageFiles> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const partOf = (image: number, receiver: string): string => join(directory, `${image}-${receiver}.part`)
+  return {
+    receive: (image, receiver) => open(partOf(image, receiver), 'wx', 0o600),
+    keep: async (image, receiver) => {
+      try {
+        await rename(partOf(image, receiver), join(directory, `${image}-${receiver}.img.gz`))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+        throw error
+      }
+      const folder = await open(directory, 'r')
+      await folder.sync().finally(() => folder.close())
+      return true
+    },
+    discard: (image, receiver) => rm(partOf(image, receiver), { force: true }),
+    room: async () => {
+      const { bavail, bsize } = await statfs(directory)
+      return bavail * bsize
+    },
+    remove: ({ name }) => rm(join(directory, name), { force: true }),
+    list: async () => (await readdir(directory)).flatMap(fileOf),
+  }
+}
+
+/** Files of other names are not the service's, and left alone. */
+function fileOf(name: string): ImageFile[] {
+  const [, image, receiver] = /^([1-9][0-9]{0,14})-([0-9a-f]{16})\.(?:img\.gz|part)$/.exec(name) ?? []
+  return image === undefined || receiver === undefined ? [] : [{ name, image: Number(image), receiver }]
+}

@@ -1,0 +1,252 @@
+/**
+ * Receives the data of images. It goes to a file as it arrives and is inflated at the same time to be checked, so that memory is bounded;
+ * the image is available when the disk has the whole. Who receives holds a claim in the database, which all processes see and which ends by
+ * itself if its holder does: what that left behind is swept up, and the data can be sent anew.
+ */
+import { randomBytes } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+import { clockText } from '../clock-text.ts'
+import type { Database } from '../store/database.ts'
+import { lastNumber } from '../store/given-number.ts'
+import {
+  type Claim,
+  claimUpload,
+  completeUpload,
+  findReceivers,
+  hashUploadKey,
+  isAwaited,
+  releaseAllClaims,
+  releaseClaim,
+  renewClaim,
+} from '../store/upload-store.ts'
+import type { Timers } from '../timers.ts'
+import { checkGzip, GzipFault } from './gzip-check.ts'
+import { type ImageFile, type ImageFiles, openImageFiles } from './image-files.ts'
+import { piecesOf } from './pieces.ts'
+import { UploadFault } from './upload-fault.ts'
+
+export interface ImageUploads {
+  /** Whether there is a folder for the data of images. */
+  readonly canReceive: boolean
+  /** Receives the data that a key is for. `announced` is how many octets are to come, as far as it is known. Rejects with an `UploadFault`. */
+  receive(key: string, data: AsyncIterable<Buffer>, announced: number | null): Promise<void>
+  /** To be called when an image has been deleted: its data goes too. */
+  forget(image: number): void
+  /** Removes what a process left behind that ended. */
+  start(): Promise<void>
+  /** Gives up what is arriving. */
+  close(): Promise<void>
+}
+
+export interface UploadLimits {
+  /** Octets of the data as it is sent (interface, Images). */
+  readonly compressed: number
+  /** Octets of what it inflates to. */
+  readonly inflated: number
+  /** Uploads that are received at a time by one process. */
+  readonly atATime: number
+  /** Those of them that one account has: nobody keeps out all others by sending slowly. */
+  readonly ofAccount: number
+  /** Octets of space that uploads leave: the database may be kept in the same place. */
+  readonly spared: number
+  /** Milliseconds of real time without any data after which the sender is taken to be gone. */
+  readonly silence: number
+  /** Milliseconds of real time after which a process that receives, and shows no sign of life, is taken to have ended. */
+  readonly claim: number
+}
+
+export const DEFAULT_UPLOAD_LIMITS: UploadLimits = {
+  compressed: 5_000_000_000,
+  inflated: 100 * 1024 ** 3,
+  atATime: 16,
+  ofAccount: 8,
+  spared: 512 * 1024 ** 2,
+  silence: 60_000,
+  claim: 15_000,
+}
+
+export interface ImageUploadsOptions {
+  readonly database: Database
+  readonly timers: Timers
+  /** Where the data of images is kept; null for nowhere. */
+  readonly directory: string | null
+  readonly limits: Partial<UploadLimits>
+  readonly onError: (error: unknown) => void
+}
+
+/** How often in its time a claim is renewed, and after how many such times there is a look for what was left behind. */
+const RENEWALS = 4
+const SWEEP_AFTER = 4
+
+const MEBIBYTE = 1024 * 1024
+
+/** Octets that are received between two looks at the space there is. */
+const UNMEASURED = 8 * MEBIBYTE
+
+export async function createImageUploads(options: ImageUploadsOptions): Promise<ImageUploads> {
+  const { database, timers, onError } = options
+  const limits = { ...DEFAULT_UPLOAD_LIMITS, ...options.limits }
+  const files = options.directory === null ? null : await openImageFiles(options.directory)
+  /** What is arriving, and how to give it up. */
+  const arriving = new Map<Claim, AbortController>()
+  const work = new Set<Promise<unknown>>()
+  let sweeping: NodeJS.Timeout | undefined
+  let closed = false
+  const claimEnd = (): number => timers.now() + limits.claim * timers.speed
+
+  const receive: ImageUploads['receive'] = async (key, data, announced) => {
+    if (files === null || closed) throw new UploadFault('unavailable')
+    if (announced !== null && announced > limits.compressed) throw new UploadFault('too-large', limits.compressed)
+    if (arriving.size >= limits.atATime) throw new UploadFault('too-many')
+    const span = { now: timers.now(), until: claimEnd() }
+    const hash = hashUploadKey(key)
+    if (!(await database.readOne((connection) => isAwaited(connection, hash, span.now)))) throw new UploadFault('unknown')
+    const receiver = randomBytes(8).toString('hex')
+    const claim = await database.write((connection) => claimUpload(connection, hash, receiver, span))
+    if (claim === null) throw new UploadFault('unknown')
+    if (claim === 'busy') throw new UploadFault('busy')
+    const abort = new AbortController()
+    const deadline = timers.schedule(claim.deadline - timers.now(), () => abort.abort(new UploadFault('unknown')))
+    const renewing = setInterval(() => inBackground(renew(claim, abort)), limits.claim / RENEWALS)
+    arriving.set(claim, abort)
+    try {
+      // Others may have come, or the end, while this one was claimed.
+      if (closed) throw new UploadFault('unavailable')
+      const ofAccount = [...arriving.keys()].filter(({ account }) => account === claim.account).length
+      if (arriving.size > limits.atATime || ofAccount > limits.ofAccount) throw new UploadFault('too-many')
+      await store(files, claim, piecesOf(data, { signal: abort.signal, silence: limits.silence }))
+    } catch (error) {
+      arriving.delete(claim)
+      await giveUp(files, claim)
+      throw error
+    } finally {
+      clearInterval(renewing)
+      deadline.cancel()
+      arriving.delete(claim)
+    }
+  }
+
+  const store = async (files: ImageFiles, claim: Claim, data: AsyncIterable<Buffer>): Promise<void> => {
+    const file = await files.receive(claim.image, claim.receiver)
+    const octets = await write(file, withRoom(files, data)).finally(() => file.close())
+    if (!(await files.keep(claim.image, claim.receiver))) throw new UploadFault('unknown')
+    const size = Math.max(1, Math.ceil(octets / MEBIBYTE))
+    const now = timers.now()
+    const done = await database.write((connection) => completeUpload(connection, claim, size, { now, nowText: clockText(now) }))
+    if (!done) throw new UploadFault('unknown')
+  }
+
+  /** What arrives, as long as there is space for it. */
+  async function* withRoom(files: ImageFiles, data: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let measured = 0
+    for await (const piece of data) {
+      if (measured <= 0) {
+        if ((await files.room()) < limits.spared) throw new UploadFault('no-room')
+        measured = UNMEASURED
+      }
+      measured -= piece.length
+      yield piece
+    }
+  }
+
+  /** Resolves with the octets it inflates to when the disk has it. */
+  const write = async (file: FileHandle, data: AsyncIterable<Buffer>): Promise<number> => {
+    const gzip = checkGzip(limits.inflated)
+    let received = 0
+    try {
+      for await (const piece of data) {
+        received += piece.length
+        if (received > limits.compressed) throw new UploadFault('too-large', limits.compressed)
+        await Promise.all([file.writeFile(piece), gzip.write(piece)])
+      }
+      const octets = await gzip.end()
+      await file.sync()
+      return octets
+    } catch (error) {
+      if (error instanceof GzipFault) throw new UploadFault(error.tooLarge ? 'inflates' : 'no-gzip', error.message)
+      throw NO_SPACE.has((error as NodeJS.ErrnoException).code ?? '') ? new UploadFault('no-room') : error
+    } finally {
+      gzip.close()
+    }
+  }
+
+  const renew = async (claim: Claim, abort: AbortController): Promise<void> => {
+    try {
+      const held = await database.write((connection) => renewClaim(connection, claim, claimEnd()))
+      if (!held) abort.abort(new UploadFault('unknown'))
+    } catch (error) {
+      // The claim lasts a while yet; once it is lost, the end of the upload says so.
+      onError(error)
+    }
+  }
+
+  /** Removes what has arrived unless the database has it as the image's data: a commit may have been made whose answer was lost. */
+  const giveUp = async (files: ImageFiles, claim: Claim): Promise<void> => {
+    try {
+      // Before the database is asked: it may lack the very space that this takes.
+      await files.discard(claim.image, claim.receiver)
+      await database.write((connection) => releaseClaim(connection, claim))
+      await sweep(files, claim.image)
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  /**
+   * Removes files that are no image's data, of one image or of all. Those of numbers that the database has never given are another's: one that
+   * is started on the wrong database must not lose all.
+   */
+  const sweep = async (files: ImageFiles, image?: number): Promise<void> => {
+    // Files first: a claim is in the database before its file is made.
+    const listed = await files.list()
+    const last = await database.read((connection) => lastNumber(connection, 'images'))
+    const found = listed.filter((file) => file.image <= last && (image === undefined || file.image === image))
+    for (let at = 0; at < found.length; at += SWEPT) {
+      const part = found.slice(at, at + SWEPT)
+      const images = [...new Set(part.map((file) => file.image))]
+      const receivers = await database.read((connection) => findReceivers(connection, images, timers.now()))
+      // What arrives here stays, though its claim could not be renewed for a while.
+      const here = new Set([...arriving.keys()].map(({ receiver }) => receiver))
+      const isLeft = ({ image, receiver }: ImageFile): boolean => receivers.get(image) !== receiver && !here.has(receiver)
+      for (const file of part) if (isLeft(file)) await files.remove(file)
+    }
+  }
+
+  const inBackground = (task: Promise<void>): void => {
+    const done = task.catch(onError).finally(() => work.delete(done))
+    work.add(done)
+  }
+
+  return {
+    canReceive: files !== null,
+    receive: (...upload) => {
+      const received = receive(...upload)
+      const settled: Promise<unknown> = received.catch(() => undefined).finally(() => work.delete(settled))
+      work.add(settled)
+      return received
+    },
+    forget: (image) => {
+      for (const [claim, abort] of arriving) if (claim.image === image) abort.abort(new UploadFault('unknown'))
+      if (files !== null) inBackground(sweep(files, image))
+    },
+    start: async () => {
+      if (files === null) return
+      if (database.others === null) await database.write(releaseAllClaims)
+      await sweep(files)
+      sweeping = setInterval(() => inBackground(sweep(files)), limits.claim * SWEEP_AFTER)
+      sweeping.unref()
+    },
+    close: async () => {
+      closed = true
+      clearInterval(sweeping)
+      for (const abort of arriving.values()) abort.abort(new UploadFault('unavailable'))
+      while (work.size > 0) await Promise.all(work)
+    },
+  }
+}
+
+/** Of a file system that is full, or a quota that is. */
+const NO_SPACE: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
+
+/** Files that the database is asked about at a time. */
+const SWEPT = 500

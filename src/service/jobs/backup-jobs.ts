@@ -1,0 +1,122 @@
+import { configsOf } from '../store/config-store.ts'
+import type { Connection } from '../store/database.ts'
+import { listDisks } from '../store/disk-store.ts'
+import { insertBackup, keepLatestBackups, moveBackup } from '../store/instance-backup-store.ts'
+import { changeInstance, holdAnyInstance, isOccupied } from '../store/instance-store.ts'
+import { cancelJobs, enqueueJob } from '../store/job-store.ts'
+import type { BackupRow, BackupStatus, InstanceRow } from '../store/tables/instances.ts'
+import { chosenDay, chosenWindow, nextBackup, SCHEDULING } from './backup-window.ts'
+import { DURATIONS } from './durations.ts'
+import type { JobHandler, JobMoment } from './job-handler.ts'
+
+/** About a backup: it goes on to its next state. */
+export const BACKUP_STEP = 'backup-step'
+
+/** About an instance: a day and a window are chosen. */
+export const BACKUP_SCHEDULE = 'backup-schedule'
+
+/** About an instance: its weekly backup is made. */
+export const BACKUP_AUTOMATIC = 'backup-automatic'
+
+/** Automatic backups of an instance that are kept. */
+const AUTOMATIC = 3
+
+/** The state after each, and how long that lasts. */
+const STEPS: Readonly<Partial<Record<BackupStatus, readonly [next: BackupStatus, lasts: number]>>> = {
+  pending: ['running', DURATIONS.backupRunning],
+  running: ['needsPostProcessing', DURATIONS.backupPostProcessing],
+  needsPostProcessing: ['successful', 0],
+}
+
+/** Makes a backup of an instance as it is now; it is held. */
+export async function takeBackup(
+  connection: Connection,
+  instance: InstanceRow,
+  type: BackupRow['type'],
+  label: string | null,
+  { now, nowText }: JobMoment,
+): Promise<BackupRow> {
+  const { id, image, region } = instance
+  const disks = (await listDisks(connection, id)).map(({ id, label, filesystem, size }) => ({ id, label, filesystem, size }))
+  const configs = (await configsOf(connection, id)).map(({ id: _, initrd: _i, created: _c, updated: _u, ...config }) => config)
+  const backup = await insertBackup(connection, { instance_id: id, type, label, region, content: { image, disks, configs } }, nowText)
+  const from = 'pending' satisfies BackupStatus
+  await enqueueJob(connection, { kind: BACKUP_STEP, subject: backup.id, payload: { from }, due: now + DURATIONS.backupPending })
+  return backup
+}
+
+/** Moves a backup on. A snapshot that is done takes the place of the one before. */
+const stepBackup: JobHandler = async (connection, { subject, payload, due }, { nowText }) => {
+  const from = payload['from'] as BackupStatus
+  const [to, lasts] = STEPS[from] ?? []
+  if (to === undefined || lasts === undefined) return
+  const backup = await moveBackup(connection, subject, from, to, nowText)
+  if (backup === null) return
+  if (to === 'successful') await keepLatestBackups(connection, backup.instance_id, backup.type, backup.type === 'snapshot' ? 1 : AUTOMATIC)
+  else await enqueueJob(connection, { kind: BACKUP_STEP, subject, payload: { from: to }, due: due + lasts })
+}
+
+/**
+ * Has the weekly backups of an instance follow its schedule; what is left open of it is chosen after a while. Nothing is made where they
+ * are not enabled. The instance is held.
+ */
+export async function scheduleBackups(
+  connection: Connection,
+  instance: InstanceRow,
+  { enabled, day, window }: { readonly enabled: boolean; readonly day: string | null; readonly window: string | null },
+  { now }: Pick<JobMoment, 'now'>,
+): Promise<InstanceRow> {
+  const { id } = instance
+  await cancelBackupJobs(connection, id)
+  const open = enabled ? SCHEDULING : null
+  const schedule = { day: day === SCHEDULING ? open : (day ?? open), window: window === SCHEDULING ? open : (window ?? open) }
+  if (enabled) await enqueueNext(connection, id, schedule, now)
+  return changeInstance(connection, id, { backups_enabled: Number(enabled), backup_day: schedule.day, backup_window: schedule.window })
+}
+
+/** Has no more backups of an instance be made by schedule. */
+export async function cancelBackupJobs(connection: Connection, instanceId: number): Promise<void> {
+  for (const kind of [BACKUP_SCHEDULE, BACKUP_AUTOMATIC]) await cancelJobs(connection, kind, instanceId)
+}
+
+const chooseSchedule: JobHandler = async (connection, { subject }, { now }) => {
+  const instance = await holdAnyInstance(connection, subject)
+  if (instance === null || instance.backups_enabled === 0) return
+  const { backup_day: day, backup_window: window } = instance
+  const schedule = {
+    day: day === null || day === SCHEDULING ? chosenDay(subject) : day,
+    window: window === null || window === SCHEDULING ? chosenWindow(subject) : window,
+  }
+  await scheduleBackups(connection, instance, { enabled: true, ...schedule }, { now })
+}
+
+const backUp: JobHandler = async (connection, { subject }, moment) => {
+  const instance = await holdAnyInstance(connection, subject)
+  if (instance === null || instance.backups_enabled === 0) return
+  const { backup_day: day, backup_window: window } = instance
+  const { now } = moment
+  if (isOccupied(instance)) {
+    await enqueueJob(connection, { kind: BACKUP_AUTOMATIC, subject, due: now + DURATIONS.backupPutOff })
+    return
+  }
+  await takeBackup(connection, instance, 'auto', null, moment)
+  await enqueueNext(connection, subject, { day, window }, now)
+}
+
+/** What comes next for an instance with backups: the choice of a schedule, or the backup it says. */
+async function enqueueNext(
+  connection: Connection,
+  instanceId: number,
+  { day, window }: { readonly day: string | null; readonly window: string | null },
+  now: number,
+): Promise<void> {
+  const chosen = day !== null && window !== null && day !== SCHEDULING && window !== SCHEDULING ? { day, window } : null
+  if (chosen) await enqueueJob(connection, { kind: BACKUP_AUTOMATIC, subject: instanceId, due: nextBackup(chosen, instanceId, now) })
+  else await enqueueJob(connection, { kind: BACKUP_SCHEDULE, subject: instanceId, due: now + DURATIONS.scheduling })
+}
+
+export const BACKUP_HANDLERS: Readonly<Record<string, JobHandler>> = {
+  [BACKUP_STEP]: stepBackup,
+  [BACKUP_SCHEDULE]: chooseSchedule,
+  [BACKUP_AUTOMATIC]: backUp,
+}

@@ -1,0 +1,10 @@
+import { finishImage, IMAGE_CREATION } from '../store/image-store.ts'
+import { expireUpload, UPLOAD_EXPIRY } from '../store/upload-store.ts'
+import type { JobHandlers } from './job-handler.ts'
+
+export const IMAGE_HANDLERS: JobHandlers = {
+  /** An image that is being made of a disk becomes available. */
+  [IMAGE_CREATION]: async (connection, { subject }, { nowText }) => finishImage(connection, subject, nowText),
+  /** An image whose data has not come in time is deleted; what has come of it is removed by who receives it. */
+  [UPLOAD_EXPIRY]: async (connection, { subject }) => expireUpload(connection, subject),
+}

@@ -1,0 +1,39 @@
+import { sql } from 'kysely'
+import { clockText } from '../clock-text.ts'
+import { deleteEndedApps } from '../store/app-store.ts'
+import type { Database } from '../store/database.ts'
+import { deleteEndedDevices } from '../store/device-store.ts'
+import { cancelJobs, countJobs, enqueueJob } from '../store/job-store.ts'
+import { deleteLoginsBefore, LOGIN_DAYS } from '../store/login-store.ts'
+import { deleteStalePhoneCodes } from '../store/phone-store.ts'
+import { forgetStaleSecrets } from '../store/second-factor-store.ts'
+import type { JobHandler } from './job-handler.ts'
+
+export const SWEEP_PROFILES = 'sweep-profiles'
+
+/** Milliseconds of the service's clock. */
+const DAY = 86_400_000
+
+/** There is one such job, about nothing in particular. */
+const SUBJECT = 0
+
+/** Once a day, removes what is shown no more: logins, devices, apps and codes whose time is over. */
+export const sweepProfiles: JobHandler = async (connection, _job, { now, nowText }) => {
+  await deleteLoginsBefore(connection, clockText(now - LOGIN_DAYS * DAY))
+  await deleteEndedDevices(connection, nowText)
+  await deleteEndedApps(connection, nowText)
+  await forgetStaleSecrets(connection, nowText)
+  await deleteStalePhoneCodes(connection, nowText, clockText(now - DAY))
+  await cancelJobs(connection, SWEEP_PROFILES, SUBJECT)
+  await enqueueJob(connection, { kind: SWEEP_PROFILES, subject: SUBJECT, due: now + DAY })
+}
+
+/** Has the sweeping begin, once for all processes of a database. */
+export async function scheduleSweep(database: Database, now: number): Promise<void> {
+  await database.write(async (connection) => {
+    // Whoever else starts waits here.
+    await sql`update accounts set created = created where id = (select min(id) from accounts)`.execute(connection)
+    if ((await countJobs(connection, SWEEP_PROFILES, SUBJECT)) > 0) return
+    await enqueueJob(connection, { kind: SWEEP_PROFILES, subject: SUBJECT, due: now + DAY })
+  })
+}

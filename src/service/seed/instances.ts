@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import { isIPv4, isIPv6 } from 'node:net'
+import INSTANCE from '../../../schemas/service/seed-instances.json' with { type: 'json' }
+import { deployImage } from '../api/instances/create-instance.ts'
+import { defaultAlerts } from '../api/instances/instance-input.ts'
+import { labelFault } from '../api/instances/label-input.ts'
+import { regionOfAddress, slaacAddress } from '../catalogue/address-plan.ts'
+import { findInstanceType, type InstanceType } from '../catalogue/instance-types.ts'
+import { findPublicImage } from '../catalogue/public-images.ts'
+import { findRegion } from '../catalogue/regions.ts'
+import { scheduleBackups } from '../jobs/backup-jobs.ts'
+import { allotAddress } from '../store/address-store.ts'
+import type { Connection } from '../store/database.ts'
+import { finishDisks } from '../store/disk-store.ts'
+import { giveAddress } from '../store/given-address.ts'
+import { numberFree, takeNumber } from '../store/given-number.ts'
+import { findLabelled } from '../store/grant-store.ts'
+import { changeInstance, insertInstance } from '../store/instance-store.ts'
+import type { AddressPool, InstanceRow } from '../store/tables/instances.ts'
+import { setTags } from '../store/tag-store.ts'
+import type { Tell } from './places.ts'
+import { readMoments } from './read-moments.ts'
+import { defineSeedPart } from './seed-part.ts'
+
+interface Entry {
+  readonly id?: number
+  readonly label: string
+  readonly region: string
+  readonly type?: string
+  readonly image?: string | null
+  readonly group?: string
+  readonly tags?: readonly string[] | null
+  readonly status?: 'running' | 'offline'
+  readonly ipv4?: readonly string[]
+  readonly private_ipv4?: readonly string[]
+  readonly ipv6?: string | null
+  readonly host_uuid?: string
+  readonly watchdog_enabled?: boolean
+  readonly backups_enabled?: boolean
+  readonly created?: string
+  readonly updated?: string
+}
+
+const TYPE = 'g6-nanode-1'
+
+/** MB of the swap disk that an image comes with. */
+const SWAP = 512
+
+/** Instances, by label. */
+export const INSTANCES = defineSeedPart<Entry, Entry>({
+  key: 'instances',
+  schema: INSTANCE,
+  unique: { owner: ['label'], file: ['id', 'ipv6'] },
+  read: (entry, tell) => {
+    const { label, region, type = TYPE, image = null, ipv4 = [], private_ipv4: own = [], ipv6 = null } = entry
+    const fault = labelFault(label)
+    if (fault) tell(['label'], fault.reason)
+    if (findRegion(region) === null) tell(['region'], 'region is not valid')
+    if (findInstanceType(type) === null) tell(['type'], 'type is not valid')
+    if (image !== null && findPublicImage(image) === null) tell(['image'], 'image is not valid')
+    if (ipv6 !== null && (!isIPv6(ipv6) || ipv6.includes('%'))) tell(['ipv6'], 'this is no IPv6 address')
+    for (const [index, address] of ipv4.entries()) checkAddress(address, region, 'public', (at, text) => tell(['ipv4', index, ...at], text))
+    for (const [index, address] of own.entries())
+      checkAddress(address, region, 'private', (at, text) => tell(['private_ipv4', index, ...at], text))
+    return { ...entry, ...readMoments(entry, ['created', 'updated'], tell) }
+  },
+  make: async (connection, { accountId }, entry, now) => {
+    const { id, label } = entry
+    if ((await findLabelled(connection, 'instance', accountId, label)).length > 0) return
+    if (id !== undefined && !(await numberFree(connection, 'instances', id)))
+      throw new RangeError(`the instance ${label} of the seed cannot be number ${id}, which is another's`)
+    const made = await insert(connection, accountId, entry, now)
+    if (id !== undefined) await takeNumber(connection, 'instances', id)
+    await setTags(connection, accountId, 'instance', made.id, entry.tags ?? [])
+    await giveAddresses(connection, made, entry.ipv4 ?? null, 'public')
+    await giveAddresses(connection, made, entry.private_ipv4 ?? [], 'private')
+    await equip(connection, made, entry, now)
+  },
+})
+
+function checkAddress(address: string, region: string, pool: AddressPool, tell: Tell): void {
+  const other = isIPv4(address) ? regionOfAddress(pool, address) : null
+  if (!isIPv4(address)) tell([], 'this is no IPv4 address')
+  if (other !== null && other !== region) tell([], `this address is for instances in ${other}`)
+}
+
+async function insert(connection: Connection, accountId: number, entry: Entry, now: string): Promise<InstanceRow> {
+  const { id, label, region, image = null, group = '', created = now, updated = created, host_uuid = randomUUID() } = entry
+  const type = typeOf(entry)
+  const made = await insertInstance(connection, {
+    ...(id === undefined ? {} : { id }),
+    ...{ account_id: accountId, label, group, region, type: type.id, image, host_uuid, script_id: null, created, updated },
+    status: entry.status ?? (image === null ? 'offline' : 'running'),
+    watchdog_enabled: Number(entry.watchdog_enabled ?? true),
+    alerts: JSON.stringify(defaultAlerts(type)),
+  })
+  const ipv6 = entry.ipv6 === undefined ? slaacAddress(region, made.id) : entry.ipv6
+  return changeInstance(connection, made.id, { ipv6 })
+}
+
+const typeOf = ({ type = TYPE }: Entry): InstanceType => findInstanceType(type) as InstanceType
+
+/** The addresses named, or one of the region where none are. */
+async function giveAddresses(
+  connection: Connection,
+  { id, label, region }: InstanceRow,
+  addresses: readonly string[] | null,
+  pool: AddressPool,
+): Promise<void> {
+  if (addresses === null && (await allotAddress(connection, region, pool, id)) === null)
+    throw new RangeError(`the instance ${label} of the seed cannot be made: ${region} has no addresses left`)
+  // The first named stands first.
+  for (const address of (addresses ?? []).toReversed()) {
+    if (!(await giveAddress(connection, region, pool, address, id)))
+      throw new RangeError(`the instance ${label} of the seed cannot have ${address}, which is another's`)
+  }
+}
+
+/** Disks, the profile they are booted with, and backups. */
+async function equip(connection: Connection, instance: InstanceRow, entry: Entry, now: string): Promise<void> {
+  const moment = { now: Date.parse(`${now}Z`), nowText: now }
+  const image = findPublicImage(entry.image ?? '')
+  if (image) {
+    const order = { type: typeOf(entry), swapSize: SWAP, interfaces: [] }
+    const config = await deployImage(connection, instance.id, image.label, order, moment)
+    await finishDisks(connection, instance.id, now)
+    if (instance.status === 'running') await changeInstance(connection, instance.id, { last_booted: config })
+  }
+  if (entry.backups_enabled) await scheduleBackups(connection, instance, { enabled: true, day: null, window: null }, moment)
+}

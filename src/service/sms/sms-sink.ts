@@ -1,0 +1,52 @@
+/** Where messages to phones go. The service has no line to a telephone network of its own. */
+import { appendFile } from 'node:fs/promises'
+import type { Log } from '../operations/log.ts'
+import type { SmsMessage } from './sms-message.ts'
+import { postMessage } from './webhook.ts'
+
+/** Takes a message over; rejects where it could not be, with what is wrong and without what is secret. */
+export type SmsSink = (message: SmsMessage) => Promise<void>
+
+/** `log`; `file` with lines of JSON; or `webhook`, which gets each message by HTTP POST. */
+export type SmsPlace =
+  | { readonly kind: 'log' }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'webhook'; readonly url: URL }
+
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
+
+/** Reads `log`, `file:PATH` or a URL. Throws a `RangeError` that says what is wrong with it. */
+export function readSmsPlace(text: string): SmsPlace {
+  if (text === 'log') return { kind: 'log' }
+  if (/^file:./.test(text)) return { kind: 'file', path: text.slice('file:'.length) }
+  const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null
+  if (url === null) throw new RangeError('messages go to "log", "file:PATH" or a URL that begins with https://')
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) throw new RangeError('codes go over HTTP without TLS to this machine only')
+  if (url.username !== '' || url.password !== '') throw new RangeError('the URL that messages go to must not hold a user name or password')
+  return { kind: 'webhook', url }
+}
+
+/** What cannot be handed over is told in the log, without the message. */
+export function createSmsSink(place: SmsPlace, log: Log): SmsSink {
+  const send = sinkOf(place, log)
+  return async (message) => {
+    try {
+      await send(message)
+    } catch (error) {
+      log.warn({ error, sink: place.kind }, 'SMS not sent')
+      throw error
+    }
+  }
+}
+
+function sinkOf(place: SmsPlace, log: Log): SmsSink {
+  switch (place.kind) {
+    case 'log':
+      return async ({ to, text }) => log.info({ to, text }, 'SMS')
+    case 'file':
+      // Codes are for nobody else to read.
+      return (message) => appendFile(place.path, `${JSON.stringify(message)}\n`, { mode: 0o600 })
+    case 'webhook':
+      return (message) => postMessage(place.url, message)
+  }
+}

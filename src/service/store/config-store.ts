@@ -1,0 +1,116 @@
+import { sql } from 'kysely'
+import type { FilterFields } from '../filter/filter.ts'
+import type { ListQuery, ListSlice } from '../filter/list-query.ts'
+import type { Connection } from './database.ts'
+import { listOwn } from './own-list.ts'
+import type { ConfigRow, ConfigsTable } from './tables/instances.ts'
+
+export const SLOTS = ['sda', 'sdb', 'sdc', 'sdd', 'sde', 'sdf', 'sdg', 'sdh'] as const
+
+export type Slot = (typeof SLOTS)[number]
+
+/** What is at a device: one of both. */
+export interface Device {
+  readonly disk_id: number | null
+  readonly volume_id: number | null
+}
+
+export type Devices = Readonly<Record<Slot, Device | null>>
+
+export const HELPERS = ['devtmpfs_automount', 'distro', 'modules_dep', 'network', 'updatedb_disabled'] as const
+
+export type Helpers = Readonly<Record<(typeof HELPERS)[number], boolean>>
+
+/** A network interface; a public one has neither label nor address. */
+export interface Interface {
+  readonly purpose: 'public' | 'vlan'
+  /** Of the VLAN. */
+  readonly label: string | null
+  /** With the length of its prefix. */
+  readonly ipam_address: string | null
+}
+
+/** A configuration profile: what its owner decides. */
+export interface ConfigContent {
+  readonly label: string
+  readonly comments: string | null
+  readonly devices: Devices
+  readonly helpers: Helpers
+  readonly interfaces: readonly Interface[]
+  readonly kernel: string
+  /** MB; 0 for all the instance has. */
+  readonly memory_limit: number
+  readonly root_device: string
+  readonly run_level: ConfigsTable['run_level']
+  readonly virt_mode: ConfigsTable['virt_mode']
+}
+
+export interface StoredConfig extends ConfigContent {
+  readonly id: number
+  readonly initrd: null
+  readonly created: string
+  readonly updated: string
+}
+
+export const CONFIG_FILTER_FIELDS = { label: { kind: 'text' } } as const satisfies FilterFields
+
+export const NO_DEVICES: Devices = { sda: null, sdb: null, sdc: null, sdd: null, sde: null, sdf: null, sdg: null, sdh: null }
+
+export const ALL_HELPERS: Helpers = { devtmpfs_automount: true, distro: true, modules_dep: true, network: true, updatedb_disabled: true }
+
+export async function listConfigs(connection: Connection, instanceId: number, list: ListQuery): Promise<ListSlice<StoredConfig>> {
+  const own = { table: 'configs', where: sql<boolean>`instance_id = ${instanceId}`, fields: CONFIG_FILTER_FIELDS } as const
+  const { items, total } = await listOwn<ConfigRow>(connection, own, list)
+  return { items: items.map(storedConfig), total }
+}
+
+/** All profiles of an instance in the order of their numbers. */
+export async function configsOf(connection: Connection, instanceId: number): Promise<StoredConfig[]> {
+  const rows = await connection.selectFrom('configs').selectAll().where('instance_id', '=', instanceId).orderBy('id').execute()
+  return rows.map(storedConfig)
+}
+
+export async function countConfigs(connection: Connection, instanceId: number): Promise<number> {
+  const { total } = await connection
+    .selectFrom('configs')
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .where('instance_id', '=', instanceId)
+    .executeTakeFirstOrThrow()
+  return Number(total)
+}
+
+export async function insertConfig(
+  connection: Connection,
+  instanceId: number,
+  { label, comments, devices, helpers, interfaces, kernel, memory_limit, root_device, run_level, virt_mode }: ConfigContent,
+  now: string,
+): Promise<StoredConfig> {
+  const texts = { devices: JSON.stringify(devices), helpers: JSON.stringify(helpers), interfaces: JSON.stringify(interfaces) }
+  const row = await connection
+    .insertInto('configs')
+    .values({
+      ...{ instance_id: instanceId, label, comments, kernel, memory_limit, root_device, run_level, virt_mode },
+      ...{ ...texts, created: now, updated: now },
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return storedConfig(row)
+}
+
+export async function deleteConfigs(connection: Connection, instanceId: number): Promise<void> {
+  await connection.deleteFrom('configs').where('instance_id', '=', instanceId).execute()
+}
+
+/** What profiles stand on, once their disks are others: devices of disks that are not among them are empty, as those of volumes. */
+export function onOtherDisks(devices: Devices, disks: ReadonlyMap<number, number>): Devices {
+  const entries = SLOTS.map((slot): [Slot, Device | null] => {
+    const disk = disks.get(devices[slot]?.disk_id ?? -1)
+    return [slot, disk === undefined ? null : { disk_id: disk, volume_id: null }]
+  })
+  return Object.fromEntries(entries) as unknown as Devices
+}
+
+function storedConfig({ instance_id: _, ...row }: ConfigRow): StoredConfig {
+  const { devices, helpers, interfaces } = row
+  return { ...row, initrd: null, devices: JSON.parse(devices), helpers: JSON.parse(helpers), interfaces: JSON.parse(interfaces) }
+}

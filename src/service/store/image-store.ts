@@ -1,0 +1,187 @@
+import { type Insertable, sql } from 'kysely'
+import { findPublicImage, PUBLIC_IMAGES } from '../catalogue/public-images.ts'
+import type { FilterFields } from '../filter/filter.ts'
+import type { ListQuery, ListSlice } from '../filter/list-query.ts'
+import { matching, mergeOrdered } from '../filter/select-items.ts'
+import type { Connection } from './database.ts'
+import { conditionSql, orderSql } from './filter-sql.ts'
+import { forgetGrants, type Viewer, visibleTo } from './grant-store.ts'
+import { idOfImage, numberOfImage } from './image-id.ts'
+import { cancelJobs } from './job-store.ts'
+import type { ImageRow, ImageStatus, ImagesTable } from './tables/images.ts'
+import { UPLOAD_EXPIRY } from './upload-store.ts'
+
+/** An image as the interface shows it. */
+export interface Image {
+  /** `private/123` or `public/debian12`. */
+  readonly id: string
+  readonly label: string
+  readonly description: string | null
+  readonly is_public: boolean
+  readonly created_by: string
+  readonly deprecated: boolean
+  readonly eol: string | null
+  readonly expiry: string | null
+  /** MB. */
+  readonly size: number
+  readonly status: ImageStatus
+  readonly type: ImagesTable['type']
+  readonly vendor: string | null
+  readonly created: string
+  readonly updated: string
+}
+
+export const IMAGE_FILTER_FIELDS = {
+  label: { kind: 'text' },
+  deprecated: { kind: 'boolean' },
+  is_public: { kind: 'boolean' },
+  size: { kind: 'number' },
+  type: { kind: 'name' },
+  vendor: { kind: 'text', nullable: true },
+  status: { kind: 'name', unordered: true },
+} as const satisfies FilterFields
+
+/** The job that ends the making of an image. */
+export const IMAGE_CREATION = 'image-creation'
+
+/** Who public images are said to be made by. */
+const SERVICE_NAME = 'zonewright'
+
+const SHARED: readonly Image[] = PUBLIC_IMAGES.map((image) => ({
+  ...image,
+  ...{ description: null, is_public: true, created_by: SERVICE_NAME, expiry: null },
+  ...{ status: 'available', type: 'manual', updated: image.created },
+}))
+
+/**
+ * Public images, then those of the account that the viewer may see; public ones alone for nobody. Public images are not in the database:
+ * since they are few, a page of both is within as many more rows of the others.
+ */
+export async function listImages(connection: Connection, viewer: Viewer | null, list: ListQuery): Promise<ListSlice<Image>> {
+  const { filter, offset, limit } = list
+  const shared = filter === null ? SHARED : matching(SHARED, filter, IMAGE_FILTER_FIELDS)
+  if (viewer === null) return { items: shared.slice(offset, offset + limit), total: shared.length }
+  let selected = connection
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('images')
+        .selectAll()
+        .select([sql<number>`0`.as('deprecated'), sql<number>`0`.as('is_public'), sql<null>`cast(null as text)`.as('vendor')])
+        .as('images'),
+    )
+    .where(visibleTo(viewer, 'image'))
+  if (filter) selected = selected.where(conditionSql(filter.condition, IMAGE_FILTER_FIELDS))
+  const { total } = await selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  let page = selected.selectAll()
+  const order = filter?.order ?? null
+  if (order) page = page.orderBy(orderSql(order.field, IMAGE_FILTER_FIELDS), order.descending ? 'desc' : 'asc')
+  // What is skipped of the private ones is before the page whichever public ones are before it.
+  const skipped = Math.max(0, offset - shared.length)
+  const rows = await page
+    .orderBy('id')
+    .limit(limit + offset - skipped)
+    .offset(skipped)
+    .execute()
+  const merged = mergeOrdered(shared, rows.map(imageOf), order, IMAGE_FILTER_FIELDS)
+  return { items: merged.slice(offset - skipped, offset - skipped + limit), total: Number(total) + shared.length }
+}
+
+/** A public image, or one of the account; null where there is none. The account is null for nobody, who has none. */
+export async function findImage(connection: Connection, accountId: number | null, id: string): Promise<Image | null> {
+  const shared = findSharedImage(id)
+  if (shared !== null) return shared
+  const number = numberOfImage(id)
+  if (number === null || accountId === null) return null
+  const row = await selectImage(connection, accountId, number).executeTakeFirst()
+  return row === undefined ? null : imageOf(row)
+}
+
+/** A public image, without looking into the database. */
+export function findSharedImage(id: string): Image | null {
+  return findPublicImage(id) === null ? null : (SHARED.find((image) => image.id === id) ?? null)
+}
+
+/** An image that the user may deploy; null where there is none, or it is not `available`. To be asked in the transaction that deploys it. */
+export async function findDeployableImage(connection: Connection, viewer: Viewer, id: string): Promise<Image | null> {
+  const shared = findSharedImage(id)
+  if (shared !== null) return shared
+  const number = numberOfImage(id)
+  if (number === null) return null
+  const row = await selectImage(connection, viewer.accountId, number)
+    .where(visibleTo(viewer, 'image'))
+    .where('status', '=', 'available')
+    .executeTakeFirst()
+  return row === undefined ? null : imageOf(row)
+}
+
+const selectImage = (connection: Connection, accountId: number, id: number) =>
+  connection.selectFrom('images').selectAll().where('id', '=', id).where('account_id', '=', accountId)
+
+export async function insertImage(
+  connection: Connection,
+  image: Omit<Insertable<ImagesTable>, 'created' | 'updated'>,
+  now: string,
+): Promise<{ readonly number: number; readonly image: Image }> {
+  const row = await connection
+    .insertInto('images')
+    .values({ ...image, created: now, updated: now })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return { number: row.id, image: imageOf(row) }
+}
+
+/** Changes what is given of a private image; null where the account has no such image. */
+export async function updateImage(
+  connection: Connection,
+  accountId: number,
+  id: number,
+  changes: { readonly label?: string; readonly description?: string | null },
+  now: string,
+): Promise<Image | null> {
+  const row = await connection
+    .updateTable('images')
+    .set({ ...changes, updated: now })
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .returningAll()
+    .executeTakeFirst()
+  return row === undefined ? null : imageOf(row)
+}
+
+/** Deletes a private image; whether there was one. */
+export async function deleteImage(connection: Connection, accountId: number, id: number): Promise<boolean> {
+  const deleted = connection.deleteFrom('images').where('id', '=', id).where('account_id', '=', accountId)
+  const { numDeletedRows } = await deleted.executeTakeFirstOrThrow()
+  if (numDeletedRows === 0n) return false
+  await forgetGrants(connection, 'image', id)
+  await cancelJobs(connection, IMAGE_CREATION, id)
+  await cancelJobs(connection, UPLOAD_EXPIRY, id)
+  return true
+}
+
+/** An image that is being made of a disk has been made. Nothing where it is gone. */
+export async function finishImage(connection: Connection, id: number, now: string): Promise<void> {
+  await connection
+    .updateTable('images')
+    .set({ status: 'available', updated: now })
+    .where('id', '=', id)
+    .where('status', '=', 'creating')
+    .execute()
+}
+
+const imageOf = (row: ImageRow): Image => ({
+  id: idOfImage(row.id),
+  label: row.label,
+  description: row.description,
+  is_public: false,
+  created_by: row.created_by,
+  deprecated: false,
+  eol: null,
+  expiry: row.expiry,
+  size: row.size,
+  status: row.status,
+  type: row.type,
+  vendor: null,
+  created: row.created,
+  updated: row.updated,
+})

@@ -1,0 +1,200 @@
+import { type Insertable, type SqlBool, sql, type Updateable } from 'kysely'
+import { findInstanceType } from '../catalogue/instance-types.ts'
+import type { FilterFields } from '../filter/filter.ts'
+import type { ListQuery, ListSlice } from '../filter/list-query.ts'
+import { addressesOf } from './address-store.ts'
+import type { Connection } from './database.ts'
+import { conditionSql, orderSql, type SetCondition } from './filter-sql.ts'
+import { forgetGrants, type Viewer, visibleTo } from './grant-store.ts'
+import { lastBackups } from './instance-backup-store.ts'
+import type { InstanceRow, InstancesTable } from './tables/instances.ts'
+import { labelsOf, setTags, taggedWith } from './tag-store.ts'
+import { detachVolumes } from './volume-store.ts'
+
+export interface Alerts {
+  readonly cpu: number
+  readonly io: number
+  readonly network_in: number
+  readonly network_out: number
+  readonly transfer_quota: number
+}
+
+/** An instance as the interface shows it. */
+export interface StoredInstance {
+  readonly id: number
+  readonly label: string
+  readonly group: string
+  readonly tags: readonly string[]
+  readonly region: string
+  readonly type: string
+  readonly image: string | null
+  readonly ipv4: readonly string[]
+  readonly ipv6: string | null
+  readonly hypervisor: 'kvm'
+  readonly host_uuid: string
+  readonly status: string
+  readonly created: string
+  readonly updated: string
+  readonly watchdog_enabled: boolean
+  readonly alerts: Alerts
+  readonly backups: {
+    readonly available: boolean
+    readonly enabled: boolean
+    readonly last_successful: string | null
+    readonly schedule: { readonly day: string | null; readonly window: string | null }
+  }
+  readonly specs: {
+    readonly disk: number
+    readonly gpus: number
+    readonly memory: number
+    readonly transfer: number
+    readonly vcpus: number
+  }
+}
+
+export const INSTANCE_FILTER_FIELDS = {
+  id: { kind: 'number' },
+  label: { kind: 'text' },
+  region: { kind: 'text' },
+  image: { kind: 'text', nullable: true },
+  group: { kind: 'text' },
+  tags: { kind: 'set' },
+  ipv4: { kind: 'set' },
+} as const satisfies FilterFields
+
+const SETS: Readonly<Record<string, SetCondition>> = {
+  tags: taggedWith('instance', 'instances'),
+  ipv4: (fits) => sql<SqlBool>`exists (
+    select 1 from addresses where addresses.instance_id = instances.id and ${fits(sql.ref<string>('addresses.address'))})`,
+}
+
+export async function listInstances(connection: Connection, viewer: Viewer, list: ListQuery): Promise<ListSlice<StoredInstance>> {
+  let selected = connection.selectFrom('instances').where(visibleTo(viewer, 'instance'))
+  if (list.filter) selected = selected.where(conditionSql(list.filter.condition, INSTANCE_FILTER_FIELDS, SETS))
+  const { total } = await selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  let page = selected.selectAll()
+  const order = list.filter?.order
+  if (order) page = page.orderBy(orderSql(order.field, INSTANCE_FILTER_FIELDS), order.descending ? 'desc' : 'asc')
+  const rows = await page.orderBy('id').limit(list.limit).offset(list.offset).execute()
+  return { items: await storedInstances(connection, rows), total: Number(total) }
+}
+
+/** Instances by their numbers. */
+export async function findInstances(connection: Connection, ids: readonly number[]): Promise<readonly StoredInstance[]> {
+  if (ids.length === 0) return []
+  return storedInstances(connection, await connection.selectFrom('instances').selectAll().where('id', 'in', ids).execute())
+}
+
+/** An instance of the account; null where it has none of this number. */
+export async function findInstanceRow(connection: Connection, accountId: number, id: number): Promise<InstanceRow | null> {
+  const selected = connection.selectFrom('instances').selectAll().where('id', '=', id).where('account_id', '=', accountId)
+  return (await selected.executeTakeFirst()) ?? null
+}
+
+/**
+ * The same, held against other writers until the transaction ends. A transaction that holds several instances, or labels, or tags, holds
+ * the account first.
+ */
+export async function holdInstance(connection: Connection, accountId: number, id: number): Promise<InstanceRow | null> {
+  const row = await connection
+    .updateTable('instances')
+    .set((eb) => ({ created: eb.ref('created') }))
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .returningAll()
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** An instance of whatever account, held likewise: for jobs. */
+export async function holdAnyInstance(connection: Connection, id: number): Promise<InstanceRow | null> {
+  const row = await findAnyInstance(connection, id)
+  return row === null ? null : holdInstance(connection, row.account_id, id)
+}
+
+/** An instance of whatever account; null where there is none. */
+export async function findAnyInstance(connection: Connection, id: number): Promise<InstanceRow | null> {
+  return (await connection.selectFrom('instances').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
+}
+
+/** Whether another instance of the account has the label. The account must be held. */
+export async function isLabelTaken(connection: Connection, accountId: number, label: string, id: number | null): Promise<boolean> {
+  let selected = connection.selectFrom('instances').select('id').where('account_id', '=', accountId).where('label', '=', label)
+  if (id !== null) selected = selected.where('id', '!=', id)
+  return (await selected.executeTakeFirst()) !== undefined
+}
+
+/** Makes an instance; without a label it gets the one the service gives. The account must be held, and the label free. */
+export async function insertInstance(
+  connection: Connection,
+  instance: Omit<Insertable<InstancesTable>, 'label'> & { readonly label: string | null },
+): Promise<InstanceRow> {
+  const label = instance.label ?? `linode${instance.host_uuid}`
+  const row = await connection
+    .insertInto('instances')
+    .values({ ...instance, label })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  if (instance.label !== null) return row
+  let free = `linode${row.id}`
+  for (let more = 2; await isLabelTaken(connection, row.account_id, free, row.id); more += 1) free = `linode${row.id}-${more}`
+  return changeInstance(connection, row.id, { label: free })
+}
+
+export const changeInstance = (connection: Connection, id: number, changes: Updateable<InstancesTable>): Promise<InstanceRow> =>
+  connection.updateTable('instances').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+
+/** Deletes an instance with its addresses, disks, configuration profiles and backups; volumes stay. The account must be held. */
+export async function deleteInstance(connection: Connection, { id, account_id }: InstanceRow, now: string): Promise<void> {
+  await setTags(connection, account_id, 'instance', id, [])
+  await forgetGrants(connection, 'instance', id)
+  await detachVolumes(connection, id, now)
+  await connection.deleteFrom('instances').where('id', '=', id).execute()
+}
+
+export const storedInstance = async (connection: Connection, row: InstanceRow): Promise<StoredInstance> =>
+  (await storedInstances(connection, [row]))[0] as StoredInstance
+
+async function storedInstances(connection: Connection, rows: readonly InstanceRow[]): Promise<StoredInstance[]> {
+  const ids = rows.map(({ id }) => id)
+  const tags = await labelsOf(connection, 'instance', ids)
+  const addresses = await addressesOf(connection, ids)
+  const backups = await lastBackups(connection, ids)
+  return rows.map((row) => {
+    const { id, label, group, region, type, image, host_uuid, created, updated } = row
+    const { disk, gpus, memory, transfer, vcpus } = specsOf(row)
+    const lastSuccessful = backups.get(id) ?? null
+    return {
+      ...{ id, label, group, tags: tags.get(id) ?? [], region, type, image },
+      ipv4: addresses.get(id) ?? [],
+      ipv6: row.ipv6 === null ? null : `${row.ipv6}/128`,
+      ...{ hypervisor: 'kvm', host_uuid, status: seenStatus(row), created, updated },
+      watchdog_enabled: row.watchdog_enabled === 1,
+      alerts: JSON.parse(row.alerts),
+      backups: {
+        available: lastSuccessful !== null,
+        enabled: row.backups_enabled === 1,
+        last_successful: lastSuccessful,
+        schedule: { day: row.backup_day, window: row.backup_window },
+      },
+      specs: { disk, gpus, memory, transfer, vcpus },
+    }
+  })
+}
+
+/** What the type of an instance gives it. */
+export function specsOf({ type }: Pick<InstanceRow, 'type'>): NonNullable<ReturnType<typeof findInstanceType>> {
+  const specs = findInstanceType(type)
+  if (specs === null) throw new Error(`there is no type ${type} any more`)
+  return specs
+}
+
+const isSettled = ({ status }: InstanceRow): boolean => status === 'running' || status === 'offline'
+
+const seenStatus = (row: InstanceRow): string => (row.clones > 0 && isSettled(row) ? 'cloning' : row.status)
+
+/** Whether it cannot be cloned: something is being made of it, or written to it. */
+export const isOccupied = (row: InstanceRow): boolean => !isSettled(row) || row.receiving === 1
+
+/** Whether it has a job under way, clones of it among them. */
+export const isBusy = (row: InstanceRow): boolean => isOccupied(row) || row.clones > 0

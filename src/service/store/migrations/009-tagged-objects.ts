@@ -1,0 +1,40 @@
+import { type CreateTableBuilder, type Kysely, sql } from 'kysely'
+import type { SchemaDialect } from '../schema-dialect.ts'
+
+/** Volumes, load balancers, and tags of objects of any kind, to which those of domains go over. */
+export async function createTaggedObjects(db: Kysely<unknown>, { idType, idColumn }: SchemaDialect): Promise<void> {
+  const objects = (table: string, unique: string, texts: readonly string[]): CreateTableBuilder<string, string> => {
+    let made: CreateTableBuilder<string, string> = db.schema
+      .createTable(table)
+      .addColumn('id', idType, idColumn)
+      .addColumn('account_id', 'bigint', (column) => column.notNull().references('accounts.id').onDelete('cascade'))
+      .addColumn('label', 'text', (column) => column.notNull())
+      .addUniqueConstraint(unique, ['account_id', 'label'])
+    for (const text of texts) made = made.addColumn(text, 'text', (column) => column.notNull())
+    return made
+  }
+  await objects('volumes', 'volumes_unique', ['hardware_type', 'region', 'status', 'created', 'updated'])
+    .addColumn('size', 'integer', (column) => column.notNull())
+    .addColumn('instance_id', 'bigint')
+    .execute()
+  await db.schema.createIndex('volumes_by_instance').on('volumes').column('instance_id').execute()
+  await objects('load_balancers', 'load_balancers_unique', ['hostname', 'ipv4', 'region', 'created'])
+    .addColumn('ipv6', 'text')
+    .addColumn('client_conn_throttle', 'integer', (column) => column.notNull())
+    .addColumn('transfer_in', 'double precision')
+    .addColumn('transfer_out', 'double precision')
+    .addColumn('transfer_total', 'double precision')
+    .execute()
+
+  // No key of the objects' tables: the kind tells which of them it is.
+  await db.schema
+    .createTable('tagged_objects')
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('entity_id', 'bigint', (column) => column.notNull())
+    .addColumn('tag_id', 'bigint', (column) => column.notNull().references('tags.id').onDelete('cascade'))
+    .addPrimaryKeyConstraint('tagged_objects_key', ['kind', 'entity_id', 'tag_id'])
+    .execute()
+  await db.schema.createIndex('tagged_objects_by_tag').on('tagged_objects').columns(['tag_id', 'kind', 'entity_id']).execute()
+  await sql`insert into tagged_objects (kind, entity_id, tag_id) select 'domain', domain_id, tag_id from domain_tags`.execute(db)
+  await db.schema.dropTable('domain_tags').execute()
+}

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto'
+import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import type { FilterFields } from '../filter/filter.ts'
+import type { ListQuery, ListSlice } from '../filter/list-query.ts'
+import type { Connection } from './database.ts'
+import { conditionSql, orderSql } from './filter-sql.ts'
+import { forgetGrants, type Viewer, visibleTo } from './grant-store.ts'
+import type { ScriptRow } from './tables/scripts.ts'
+
+/** What its author decides of a script. */
+export interface ScriptContent {
+  readonly label: string
+  readonly description: string
+  /** Ids of images; `any/all` stands for all. */
+  readonly images: readonly string[]
+  readonly is_public: boolean
+  readonly rev_note: string
+  readonly script: string
+}
+
+export interface StoredScript extends ScriptContent {
+  readonly id: number
+  readonly username: string
+  /** MD5 of the author's address of mail, as Gravatar has it. */
+  readonly user_gravatar_id: string
+  readonly deployments_total: number
+  /** Instances there are that have been deployed with it. */
+  readonly deployments_active: number
+  /** Whether it is of the account that asks. */
+  readonly mine: boolean
+  readonly created: string
+  readonly updated: string
+}
+
+/** Stands for all images in the list of a script. */
+export const ANY_IMAGE = 'any/all'
+
+export const SCRIPT_FILTER_FIELDS = {
+  label: { kind: 'text' },
+  description: { kind: 'text' },
+  deployments_total: { kind: 'number' },
+  is_public: { kind: 'boolean' },
+  rev_note: { kind: 'text' },
+  mine: { kind: 'boolean' },
+} as const satisfies FilterFields
+
+interface Row extends ScriptRow {
+  readonly username: string
+  readonly email: string
+  readonly mine: number
+  readonly deployments_active: number
+}
+
+/** Scripts that the viewer may see: public ones of all accounts, and its own account's; for nobody, public ones. */
+export async function listScripts(connection: Connection, viewer: Viewer | null, list: ListQuery): Promise<ListSlice<StoredScript>> {
+  let selected = selectScripts(connection, viewer)
+  if (list.filter) selected = selected.where(conditionSql(list.filter.condition, SCRIPT_FILTER_FIELDS))
+  const { total } = await selected.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  let page = selected.selectAll()
+  const order = list.filter?.order
+  if (order) page = page.orderBy(orderSql(order.field, SCRIPT_FILTER_FIELDS), order.descending ? 'desc' : 'asc')
+  const rows = await page.orderBy('id').limit(list.limit).offset(list.offset).execute()
+  return { items: rows.map(scriptOf), total: Number(total) }
+}
+
+/** A script that the viewer may see, and so deploy an instance with; null where there is none. */
+export async function findScript(connection: Connection, viewer: Viewer, id: number): Promise<StoredScript | null> {
+  const row = await selectScripts(connection, viewer).selectAll().where('id', '=', id).executeTakeFirst()
+  return row === undefined ? null : scriptOf(row)
+}
+
+/** The scripts a viewer may see, with what a script shows that is no column of its own. */
+function selectScripts(connection: Connection, viewer: Viewer | null): SelectQueryBuilder<{ scripts: Row }, 'scripts', object> {
+  const seen =
+    viewer === null ? sql<SqlBool>`scripts.is_public = 1` : sql<SqlBool>`(scripts.is_public = 1 or ${visibleTo(viewer, 'script')})`
+  return connection.selectFrom((eb) =>
+    eb
+      .selectFrom('scripts')
+      .innerJoin('users', 'users.id', 'scripts.user_id')
+      .selectAll('scripts')
+      .select(['users.username', 'users.email'])
+      .select([
+        sql<number>`case when scripts.account_id = ${viewer?.accountId ?? 0} then 1 else 0 end`.as('mine'),
+        sql<number>`(select count(*) from instances where instances.script_id = scripts.id)`.as('deployments_active'),
+      ])
+      .where(seen)
+      .as('scripts'),
+  ) as unknown as SelectQueryBuilder<{ scripts: Row }, 'scripts', object>
+}
+
+/** Makes a script; returns its number. */
+export async function insertScript(connection: Connection, viewer: Viewer, content: ScriptContent, now: string): Promise<number> {
+  const { id } = await connection
+    .insertInto('scripts')
+    .values({ ...columnsOf(content), account_id: viewer.accountId, user_id: viewer.userId, created: now, updated: now })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+/** Keeps other writers from a script of the account until the transaction ends; whether there is one. */
+export async function holdScript(connection: Connection, accountId: number, id: number): Promise<boolean> {
+  const held = connection
+    .updateTable('scripts')
+    .set((eb) => ({ updated: eb.ref('updated') }))
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+  return (await held.executeTakeFirstOrThrow()).numUpdatedRows > 0n
+}
+
+export async function updateScript(connection: Connection, id: number, content: ScriptContent, now: string): Promise<void> {
+  await connection
+    .updateTable('scripts')
+    .set({ ...columnsOf(content), updated: now })
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function deleteScript(connection: Connection, id: number): Promise<void> {
+  await connection.deleteFrom('scripts').where('id', '=', id).execute()
+  await forgetGrants(connection, 'script', id)
+}
+
+/** An instance is deployed with a script: to be told once, in the transaction that makes the instance with that `script_id`. */
+export async function countDeployment(connection: Connection, id: number): Promise<void> {
+  await connection
+    .updateTable('scripts')
+    .set((eb) => ({ deployments_total: eb('deployments_total', '+', 1) }))
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Whether a script can be deployed with an image. */
+export const takesImage = ({ images }: Pick<ScriptContent, 'images'>, image: string): boolean =>
+  images.includes(ANY_IMAGE) || images.includes(image)
+
+const columnsOf = ({ label, description, images, is_public, rev_note, script }: ScriptContent) => ({
+  ...{ label, description, rev_note, script },
+  images: JSON.stringify(images),
+  is_public: Number(is_public),
+})
+
+const scriptOf = (row: Row): StoredScript => ({
+  id: row.id,
+  username: row.username,
+  user_gravatar_id: createHash('md5').update(row.email.trim().toLowerCase()).digest('hex'),
+  label: row.label,
+  description: row.description,
+  images: JSON.parse(row.images),
+  is_public: row.is_public === 1,
+  rev_note: row.rev_note,
+  script: row.script,
+  deployments_total: row.deployments_total,
+  deployments_active: Number(row.deployments_active),
+  mine: row.mine === 1,
+  created: row.created,
+  updated: row.updated,
+})

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import type { Connection } from './database.ts'
+import { forgetGrants } from './grant-store.ts'
+import { cancelJobs } from './job-store.ts'
+
+/** The job that gives up an image whose data has not come. */
+export const UPLOAD_EXPIRY = 'image-upload-expiry'
+
+/** Milliseconds within which the data of an image must have come (interface, Images). */
+export const UPLOAD_PATIENCE = 24 * 3_600_000
+
+/** What is kept of the secret in an upload's URL. */
+export const hashUploadKey = (key: string): string => createHash('sha256').update(key).digest('hex')
+
+/** The right of one receiver to write the data of an image. */
+export interface Claim {
+  readonly image: number
+  readonly account: number
+  readonly receiver: string
+  /** When the data must have come, in milliseconds of the service's clock. */
+  readonly deadline: number
+}
+
+/** Moments in milliseconds of the service's clock. */
+interface Span {
+  readonly now: number
+  readonly until: number
+}
+
+/** Whether data is awaited with a key: so that keys that are none cost no write. */
+export async function isAwaited(connection: Connection, hash: string, now: number): Promise<boolean> {
+  const awaited = connection.selectFrom('images').select('id').where('upload_hash', '=', hash).where('upload_until', '>', now)
+  return (await awaited.executeTakeFirst()) !== undefined
+}
+
+/** Claims the upload of a key until a moment; `'busy'` where another receiver has it, null where no data is awaited with that key. */
+export async function claimUpload(
+  connection: Connection,
+  hash: string,
+  receiver: string,
+  { now, until }: Span,
+): Promise<Claim | 'busy' | null> {
+  const awaited = connection
+    .updateTable('images')
+    .where('upload_hash', '=', hash)
+    .where('status', '=', 'pending_upload')
+    .where('upload_until', '>', now)
+  const row = await awaited
+    .set({ receiver, receiver_until: until })
+    .where('receiver_until', '<=', now)
+    .returning(['id', 'account_id', 'upload_until'])
+    .executeTakeFirst()
+  if (row !== undefined) return { image: row.id, account: row.account_id, receiver, deadline: row.upload_until as number }
+  const { numUpdatedRows } = await awaited.set((eb) => ({ receiver: eb.ref('receiver') })).executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n ? 'busy' : null
+}
+
+/** Has a claim last until another moment; false where it is lost: its time was over, or the image is gone. */
+export async function renewClaim(connection: Connection, { image, receiver }: Claim, until: number): Promise<boolean> {
+  const held = connection.updateTable('images').set({ receiver_until: until }).where('id', '=', image).where('receiver', '=', receiver)
+  return (await held.where('status', '=', 'pending_upload').executeTakeFirstOrThrow()).numUpdatedRows > 0n
+}
+
+/** Gives a claim back: the data can be sent anew. */
+export async function releaseClaim(connection: Connection, { image, receiver }: Claim): Promise<void> {
+  await connection.updateTable('images').set({ receiver_until: 0 }).where('id', '=', image).where('receiver', '=', receiver).execute()
+}
+
+/** Of a single process, which has none of the claims that it had when it ended. */
+export async function releaseAllClaims(connection: Connection): Promise<void> {
+  await connection.updateTable('images').set({ receiver_until: 0 }).where('receiver_until', '>', 0).execute()
+}
+
+/** The data of an image is here: it is available, and its key is none any more. False where the claim is lost, or its time is over. */
+export async function completeUpload(
+  connection: Connection,
+  { image, receiver }: Claim,
+  size: number,
+  { now, nowText }: { readonly now: number; readonly nowText: string },
+): Promise<boolean> {
+  const done = await connection
+    .updateTable('images')
+    .set({ status: 'available', size, upload_hash: null, upload_until: null, receiver_until: 0, updated: nowText })
+    .where('id', '=', image)
+    .where('receiver', '=', receiver)
+    .where('status', '=', 'pending_upload')
+    .where('upload_until', '>', now)
+    .executeTakeFirstOrThrow()
+  if (done.numUpdatedRows === 0n) return false
+  await cancelJobs(connection, UPLOAD_EXPIRY, image)
+  return true
+}
+
+/** Deletes an image whose data has not come; nothing where it has, or the image is gone. */
+export async function expireUpload(connection: Connection, image: number): Promise<void> {
+  const deleted = connection.deleteFrom('images').where('id', '=', image).where('status', '=', 'pending_upload')
+  if ((await deleted.executeTakeFirstOrThrow()).numDeletedRows > 0n) await forgetGrants(connection, 'image', image)
+}
+
+/** Of these images those whose data is kept or arriving, with who receives it or did. */
+export async function findReceivers(connection: Connection, images: readonly number[], now: number): Promise<ReadonlyMap<number, string>> {
+  if (images.length === 0) return new Map()
+  const rows = await connection
+    .selectFrom('images')
+    .select(['id', 'receiver'])
+    .where('id', 'in', images)
+    .where((eb) => eb.or([eb('status', '=', 'available'), eb('receiver_until', '>', now)]))
+    .execute()
+  return new Map(rows.map(({ id, receiver }) => [id, receiver]))
+}

@@ -1,0 +1,64 @@
+import type { Insertable } from 'kysely'
+import type { Connection } from './database.ts'
+import type { VolumesTable } from './tables/tagged-objects.ts'
+import { labelsOf, setTags } from './tag-store.ts'
+
+export interface StoredVolume {
+  readonly id: number
+  readonly label: string
+  readonly filesystem_path: string
+  readonly hardware_type: VolumesTable['hardware_type']
+  readonly instance_id: number | null
+  readonly instance_label: string | null
+  readonly region: string
+  /** GiB. */
+  readonly size: number
+  readonly status: VolumesTable['status']
+  readonly tags: readonly string[]
+  readonly created: string
+  readonly updated: string
+}
+
+/** Where an instance finds a volume that is attached to it; the label follows. */
+const DEVICES = '/dev/disk/by-id/scsi-0Linode_Volume_'
+
+/** Volumes by their numbers. */
+export async function findVolumes(connection: Connection, ids: readonly number[]): Promise<readonly StoredVolume[]> {
+  if (ids.length === 0) return []
+  const rows = await connection
+    .selectFrom('volumes')
+    .leftJoin('instances', 'instances.id', 'volumes.instance_id')
+    .selectAll('volumes')
+    .select('instances.label as instance_label')
+    .where('volumes.id', 'in', ids)
+    .execute()
+  const tags = await labelsOf(connection, 'volume', ids)
+  return rows.map(({ account_id: _, ...row }) => ({
+    ...row,
+    filesystem_path: `${DEVICES}${row.label}`,
+    tags: tags.get(row.id) ?? [],
+  }))
+}
+
+/** The number of the account's volume of a label; null where there is none. */
+export async function findVolumeByLabel(connection: Connection, accountId: number, label: string): Promise<number | null> {
+  const row = await connection
+    .selectFrom('volumes')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('label', '=', label)
+    .executeTakeFirst()
+  return row?.id ?? null
+}
+
+/** Makes a volume, whose label must be free; its number. */
+export async function insertVolume(connection: Connection, volume: Insertable<VolumesTable>, tags: readonly string[]): Promise<number> {
+  const { id } = await connection.insertInto('volumes').values(volume).returning('id').executeTakeFirstOrThrow()
+  await setTags(connection, volume.account_id, 'volume', id, tags)
+  return id
+}
+
+/** Takes the volumes from an instance: to be called before it is deleted. They stay. */
+export async function detachVolumes(connection: Connection, instanceId: number, now: string): Promise<void> {
+  await connection.updateTable('volumes').set({ instance_id: null, updated: now }).where('instance_id', '=', instanceId).execute()
+}

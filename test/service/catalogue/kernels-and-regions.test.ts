@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import { readRegionResolvers } from '../../../src/service/index.ts'
+import { connect, startForTest } from '../harness.ts'
+
+const FILE = `us-east: { ipv4: [198.51.100.1, 198.51.100.2], ipv6: ['2001:db8::53'] }\n`
+const { resolvers } = readRegionResolvers(FILE, 'resolvers.yaml')
+if (resolvers === null) throw new Error('the file is at fault')
+const { service } = await startForTest({ regionResolvers: resolvers })
+const { client: nobody } = connect(service.baseUrl, '')
+
+const filtered = (path: string, filter: object) => nobody.ok('GET', path, undefined, { 'x-filter': JSON.stringify(filter) })
+
+describe('kernels', () => {
+  test('are more than 300, on several pages, each once, open to all', async () => {
+    const first = await nobody.ok('GET', '/compute/kernels')
+    expect(first).toMatchObject({ page: 1, pages: 4 })
+    expect(first.results).toBeGreaterThan(300)
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => nobody.ok('GET', `/compute/kernels?page=${page}`)))
+    const ids = pages.flatMap(({ data }) => data.map(({ id }: { id: string }) => id))
+    expect(new Set(ids).size).toBe(first.results)
+    expect(ids).toEqual(expect.arrayContaining(['linode/latest-64bit', 'linode/latest-32bit', 'linode/grub2']))
+    expect((await nobody.ok('GET', '/compute/kernels?page=5')).data).toEqual([])
+  })
+
+  test('the latest is one of the releases', async () => {
+    const [latest] = (await filtered('/compute/kernels', { label: { '+contains': 'latest 64 bit' } })).data
+    const { data } = await filtered('/compute/kernels', { version: latest.version, architecture: 'x86_64', '+order_by': 'label' })
+    expect(data.map(({ id }: { id: string }) => id)).toEqual([expect.stringMatching(/^linode\/5\.15\.70-x86_64-linode\d+$/), latest.id])
+    expect(latest).toMatchObject({ built: data[0].built, deprecated: false, kvm: true, pvops: true })
+    expect(latest.label).toBe(`Latest 64 bit (${data[0].label})`)
+  })
+
+  test.each<[string, object, (kernel: Record<string, unknown>) => boolean]>([
+    ['boolean', { deprecated: true }, ({ deprecated }) => deprecated === true],
+    ['text without regard to case', { architecture: 'I386' }, ({ architecture }) => architecture === 'i386'],
+    ['all of several', { kvm: true, pvops: false }, ({ pvops }) => pvops === false],
+    [
+      'one of several',
+      { '+or': [{ version: '5.4.10' }, { version: '5.8.3' }] },
+      ({ version }) => version === '5.4.10' || version === '5.8.3',
+    ],
+    ['another than', { version: { '+neq': '5.4.10' } }, ({ version }) => version !== '5.4.10'],
+    ['a range', { label: { '+gt': '5.8', '+lte': '5.9' } }, ({ label }) => String(label).startsWith('5.8')],
+  ])('are filtered: %s', async (_name, filter, holds) => {
+    const all = await Promise.all([1, 2, 3, 4].map((page) => nobody.ok('GET', `/compute/kernels?page=${page}`)))
+    const expected = all.flatMap(({ data }) => data.filter(holds).map(({ id }: { id: string }) => id))
+    const { data, results } = await nobody.ok('GET', '/compute/kernels?page_size=500', undefined, { 'x-filter': JSON.stringify(filter) })
+    expect(results).toBe(expected.length)
+    expect(data.map(({ id }: { id: string }) => id)).toEqual(expected)
+    expect(expected.length).toBeGreaterThan(0)
+  })
+
+  test.each(['id', 'built', 'resolvers'])('cannot be filtered on %s', async (field) => {
+    const headers = { 'x-filter': JSON.stringify({ [field]: 'x' }) }
+    expect(await nobody.refused('GET', '/compute/kernels', undefined, headers)).toEqual([['X-Filter', `Cannot filter on ${field}`]])
+  })
+
+  test('come in the order asked for', async () => {
+    const { data } = await filtered('/compute/kernels', { '+order_by': 'version', '+order': 'desc' })
+    const versions = data.map(({ version }: { version: string }) => version.toLowerCase())
+    expect(versions).toEqual([...versions].sort().reverse())
+  })
+})
+
+describe('regions', () => {
+  test('are listed and read, open to all', async () => {
+    const { data, results } = await nobody.ok('GET', '/regions')
+    expect(results).toBe(12)
+    for (const region of data) expect(await nobody.ok('GET', `/regions/${region.id}`)).toEqual(region)
+    const london = data.find(({ id }: { id: string }) => id === 'eu-west')
+    expect(london).toMatchObject({ label: 'London, UK', country: 'uk', status: 'ok' })
+    expect(london.capabilities).toContain('Linodes')
+    expect(london.resolvers.ipv4.split(',')).toHaveLength(10)
+    expect(london.resolvers.ipv6.split(',')).toHaveLength(10)
+    expect((await nobody.call('GET', '/regions/nowhere')).status).toBe(404)
+    expect(await nobody.refused('GET', '/regions', undefined, { 'x-filter': '{"id":"us-east"}' })).toEqual([
+      ['X-Filter', 'Cannot filter on id'],
+    ])
+  })
+
+  test('no two have a resolver in common', async () => {
+    const { data } = await nobody.ok('GET', '/regions')
+    const all = data.flatMap(({ resolvers: { ipv4, ipv6 } }: { resolvers: Record<string, string> }) => `${ipv4},${ipv6}`.split(','))
+    expect(new Set(all).size).toBe(all.length)
+  })
+
+  test('have the resolvers of the installation', async () => {
+    expect((await nobody.ok('GET', '/regions/us-east')).resolvers).toEqual({ ipv4: '198.51.100.1,198.51.100.2', ipv6: '2001:db8::53' })
+  })
+
+  test.each([
+    ['no mapping', '- us-east', ['1:1 resolvers are a mapping with regions as keys']],
+    ['no region', 'us-north: {ipv4: []}', ['1:1 there is no region "us-north"']],
+    ['no lists', 'us-east: 192.0.2.1', ['1:10 a region is a mapping with the keys ipv4 and ipv6']],
+    ['another key', 'us-east: {ip: []}', ['1:11 a region has the keys ipv4 and ipv6']],
+    [
+      'other families',
+      'us-east:\n  ipv4: [192.0.2.1, 2001:db8::1]\n  ipv6: [1::2::3, fe80::1%eth0, [x]]',
+      ['2:21 this is no IPv4 address', '3:10 this is no IPv6 address', '3:19 this is no IPv6 address', '3:33 this is no IPv6 address'],
+    ],
+    ['too many', `us-east: {ipv4: [${Array(33).fill('192.0.2.1').join()}]}`, ['1:17 ipv4 is a list of 32 addresses at most']],
+  ])('a file of resolvers with %s is refused', (_name, text, expected) => {
+    const { resolvers: none, diagnostics } = readRegionResolvers(text, 'resolvers.yaml')
+    expect(none).toBeNull()
+    expect(
+      diagnostics.map(({ code, message, at }) => (code === 'resolvers-invalid' ? `${at?.line}:${at?.column} ${message}` : code)),
+    ).toEqual(expected)
+  })
+})

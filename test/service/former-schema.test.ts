@@ -1,0 +1,86 @@
+/** A database, and a backup, of the schema before tags were of objects of every kind. */
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { backUpService, restoreService, type StorePlace } from '../../src/service/backup.ts'
+import { startService } from '../../src/service/index.ts'
+import type { PlainStore } from '../../src/service/store/backup/plain-store.ts'
+import { migrate } from '../../src/service/store/migrate.ts'
+import { plainPostgres } from '../../src/service/store/postgres/plain-postgres.ts'
+import { makeSqlite } from '../../src/service/store/sqlite/plain-sqlite.ts'
+import { hashToken } from '../../src/service/store/token-store.ts'
+import { connect, freshDatabase, LOOPBACK, ON_POSTGRES, temporaryDirectory } from './harness.ts'
+
+const FORMER = '005-users'
+const NOW = '2026-01-31T09:00:00'
+
+/** Two domains, of which both carry one tag and the first another. */
+async function fill({ db, dialect }: PlainStore): Promise<void> {
+  await migrate(db, dialect, FORMER)
+  await sql`insert into accounts (created) values (${NOW})`.execute(db)
+  await sql`insert into users (account_id, username, email, created) values (1, 'alice', 'alice@example.com', ${NOW})`.execute(db)
+  await sql`insert into tokens (user_id, label, hash, prefix, scopes, created)
+    values (1, 'old', ${hashToken('alice')}, 'alice', '*', ${NOW})`.execute(db)
+  for (const domain of ['one.example', 'two.example']) {
+    await sql`insert into domains
+      (account_id, domain, type, status, description, "group", soa_email, master_ips, axfr_ips, errors, created, updated,
+       expire_sec, refresh_sec, retry_sec, ttl_sec, record_count)
+      values (1, ${domain}, 'master', 'active', '', '', 'hostmaster@example.com', '[]', '[]', '', ${NOW}, ${NOW}, 0, 0, 0, 0, 0)`.execute(
+      db,
+    )
+  }
+  await sql`insert into tags (account_id, label, folded) values (1, 'Both', 'both'), (1, 'first', 'first')`.execute(db)
+  await sql`insert into domain_tags (domain_id, tag_id) values (1, 1), (2, 1), (1, 2)`.execute(db)
+}
+
+async function makeFormer(): Promise<StorePlace> {
+  if (ON_POSTGRES) {
+    const database = await freshDatabase({ tables: false })
+    const store = await plainPostgres(database)
+    await fill(store)
+    await store.close()
+    return { database }
+  }
+  const dataDirectory = join(temporaryDirectory(), 'data')
+  const store = makeSqlite(dataDirectory)
+  await fill(store)
+  await store.keep()
+  return { dataDirectory }
+}
+
+/** The tags that a service on a place has, and gives on. */
+async function tagsAt(place: StorePlace): Promise<unknown> {
+  const service = await startService({ dataDirectory: null, ...place, listen: LOOPBACK, dns: null, bootstrapToken: 'administrator' })
+  const { client, close } = connect(service.baseUrl, 'alice')
+  try {
+    const carriers = async (label: string) =>
+      (await client.ok('GET', `/tags/${label}`)).data.map(({ type, data }: { type: string; data: { id: number } }) => `${type} ${data.id}`)
+    await client.ok('PUT', '/domains/2', { tags: ['both', 'second'] })
+    return {
+      domains: (await client.ok('GET', '/domains')).data.map(({ tags }: { tags: string[] }) => tags),
+      both: await carriers('both'),
+      filtered: (await client.ok('GET', '/domains', undefined, { 'x-filter': '{"tags":"first"}' })).results,
+    }
+  } finally {
+    await close()
+    await service.stop()
+  }
+}
+
+test('the tags of domains are there in the present schema, also from a backup', async () => {
+  const former = await makeFormer()
+  const file = join(temporaryDirectory(), 'former.backup')
+  await backUpService(former, file)
+  const restored: StorePlace = { dataDirectory: join(temporaryDirectory(), 'restored') }
+  await restoreService(restored, file)
+  const expected = {
+    domains: [
+      ['Both', 'first'],
+      ['Both', 'second'],
+    ],
+    both: ['domain 1', 'domain 2'],
+    filtered: 1,
+  }
+  expect(await tagsAt(former)).toEqual(expected)
+  expect(await tagsAt(restored)).toEqual(expected)
+})

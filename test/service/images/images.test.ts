@@ -1,0 +1,218 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { PUBLIC_IMAGES } from '../../../src/service/catalogue/public-images.ts'
+import { connect, freshStore, openStore, startForTest } from '../harness.ts'
+
+const store = await freshStore()
+const { service, client } = await startForTest({ ...store, clockSpeed: 1000 })
+const { client: nobody } = connect(service.baseUrl, '')
+
+const send = async (url: string, data: Buffer | string) => {
+  const answer = await fetch(url, { method: 'PUT', headers: { 'content-type': 'application/octet-stream' }, body: data })
+  return { status: answer.status, body: await answer.json() }
+}
+
+/** An image that is available, of so many MB. */
+async function uploaded(label: string, megabytes = 1, more: object = {}): Promise<Record<string, unknown>> {
+  const { image, upload_to } = await client.ok('POST', '/images/upload', { label, region: 'us-east', ...more })
+  expect(await send(upload_to, gzipSync(Buffer.alloc(megabytes * 1024 * 1024)))).toEqual({ status: 200, body: {} })
+  return client.ok('GET', `/images/${image.id}`)
+}
+
+const filtered = async (filter: object, query = 'page_size=500') =>
+  client.ok('GET', `/images?${query}`, undefined, { 'x-filter': JSON.stringify(filter) })
+const labelsOf = (page: { data: { label: string }[] }) => page.data.map(({ label }) => label)
+
+describe('public images', () => {
+  test('are open to all', async () => {
+    const { data, results } = await nobody.ok('GET', '/images')
+    expect(results).toBe(PUBLIC_IMAGES.length)
+    expect(data.map(({ id }: { id: string }) => id)).toEqual(PUBLIC_IMAGES.map(({ id }) => id))
+    const debian = data.find(({ id }: { id: string }) => id === 'public/debian11')
+    expect(debian).toEqual({
+      ...{ id: 'public/debian11', label: 'Debian 11', description: null, is_public: true, created_by: 'zonewright' },
+      ...{ deprecated: false, eol: '2026-07-01T04:00:00', expiry: null, size: 1300, status: 'available', type: 'manual', vendor: 'Debian' },
+      ...{ created: '2021-08-16T00:00:00', updated: '2021-08-16T00:00:00' },
+    })
+    for (const path of ['/images/public/debian11', '/images/public%2Fdebian11', '/images/public%2fdebian11']) {
+      expect(await nobody.ok('GET', path)).toEqual(debian)
+      expect(await client.ok('GET', path)).toEqual(debian)
+    }
+  })
+
+  test('cannot be changed', async () => {
+    expect(await client.refused('PUT', '/images/public/debian11', { label: 'mine' })).toEqual([[null, 'A public image cannot be updated.']])
+    expect(await client.refused('DELETE', '/images/public/debian11')).toEqual([[null, 'A public image cannot be deleted.']])
+  })
+
+  test.each([
+    'public/none',
+    'private/999999',
+    'private/0',
+    'private/01',
+    'private/x',
+    'debian11',
+    'public/debian11/',
+    'private/1/2',
+    '%00',
+    '',
+  ])('there is none such as %s', async (id) => {
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      const { status, body } = await client.call(method, `/images/${id}`, method === 'PUT' ? {} : undefined)
+      expect([status, body]).toEqual([404, { errors: [{ field: null, reason: 'Not found' }] }])
+    }
+  })
+
+  test('a private one needs a token', async () => {
+    expect((await nobody.call('GET', '/images/private/1')).status).toBe(401)
+    expect((await nobody.call('GET', '/images/upload')).status).toBe(405)
+    expect((await client.call('POST', '/images/private/1', {})).status).toBe(405)
+  })
+})
+
+describe('private images', () => {
+  test('are made, read, changed and deleted', async () => {
+    const image = await uploaded('first', 3, { description: 'of a disk' })
+    expect(image).toEqual({
+      ...{ id: expect.stringMatching(/^private\/\d+$/), label: 'first', description: 'of a disk', is_public: false, created_by: 'admin' },
+      ...{ deprecated: false, eol: null, expiry: null, size: 3, status: 'available', type: 'manual', vendor: null },
+      ...{ created: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/), updated: expect.any(String) },
+    })
+    const path = `/images/${image['id']}`
+    expect(labelsOf(await nobody.ok('GET', '/images'))).not.toContain('first')
+    expect(labelsOf(await client.ok('GET', '/images'))).toContain('first')
+    // What was read can be sent back.
+    expect(await client.ok('PUT', path, image)).toMatchObject({ label: 'first', description: 'of a disk', size: 3 })
+    expect(await client.ok('PUT', path, { label: 'second' })).toMatchObject({ label: 'second', description: 'of a disk' })
+    expect(await client.ok('PUT', path, { description: null })).toMatchObject({ label: 'second', description: null })
+    expect(await client.ok('PUT', path, { description: 'x'.repeat(65_000) })).toMatchObject({ description: 'x'.repeat(65_000) })
+    expect(await client.ok('PUT', path, { description: '' })).toMatchObject({ description: null })
+    expect(await client.refused('PUT', path, { label: '', description: 'x'.repeat(65_001), other: 1 })).toEqual(
+      expect.arrayContaining([
+        ['label', 'Length must be 1-50 characters'],
+        ['description', 'Length must be 1-65000 characters'],
+        ['other', 'Unknown field'],
+      ]),
+    )
+    expect(await client.ok('DELETE', path.replace('private/', 'private%2F'))).toEqual({})
+    expect((await client.call('GET', path)).status).toBe(404)
+    expect((await client.call('DELETE', path)).status).toBe(404)
+  })
+
+  test.each<[string, object, [string, string][]]>([
+    [
+      'nothing',
+      {},
+      [
+        ['label', 'label is required'],
+        ['region', 'region is required'],
+      ],
+    ],
+    ['no such region', { label: 'a', region: 'us-north' }, [['region', 'region is not valid']]],
+    [
+      'faults of form and value',
+      { region: 'us-north', x: 1 },
+      [
+        ['label', 'label is required'],
+        ['x', 'Unknown field'],
+        ['region', 'region is not valid'],
+      ],
+    ],
+    ['a number', { label: 1, region: 'us-east' }, [['label', 'label is not valid']]],
+  ])('an upload of %s is refused', async (_name, body, faults) => {
+    expect(await client.refused('POST', '/images/upload', body)).toEqual(faults)
+  })
+
+  test('of a disk that is not there are refused', async () => {
+    expect(await client.refused('POST', '/images', {})).toEqual([['disk_id', 'disk_id is required']])
+    expect(await client.refused('POST', '/images', { disk_id: 4711 })).toEqual([['disk_id', 'disk_id is not valid']])
+    expect(await client.refused('POST', '/images', { disk_id: '1' })).toEqual([['disk_id', 'disk_id is not valid']])
+  })
+})
+
+describe('the list', async () => {
+  const own = ['Zebra', 'alpha', 'Debian of mine']
+  for (const [index, label] of own.entries()) await uploaded(label, index + 1)
+  const awaited = (await client.ok('POST', '/images/upload', { label: 'awaited', region: 'us-east' })).image
+  const mine = [...own, 'awaited']
+  const shared = PUBLIC_IMAGES.map(({ label }) => label)
+
+  test('has public images first, each once whatever the page', async () => {
+    const all = labelsOf(await client.ok('GET', '/images?page_size=500'))
+    expect(all).toEqual([...shared, ...mine])
+    const pages = await Promise.all([1, 2, 3].map((page) => client.ok('GET', `/images?page_size=25&page=${page}`)))
+    expect(pages.flatMap(labelsOf)).toEqual(all)
+    expect(pages[0]).toMatchObject({ page: 1, pages: 2, results: all.length })
+  })
+
+  test.each<[object, string[] | null]>([
+    [{ is_public: false }, mine],
+    [{ label: 'ZEBRA' }, ['Zebra']],
+    [{ label: { '+contains': 'debian' } }, ['Debian 9', 'Debian 10', 'Debian 11', 'Debian 12', 'Debian of mine']],
+    [{ vendor: 'debian', deprecated: false }, ['Debian 10', 'Debian 11', 'Debian 12']],
+    [{ vendor: null }, mine],
+    [{ vendor: { '+neq': null }, size: { '+lt': 300 } }, ['Alpine 3.13', 'Alpine 3.14', 'Alpine 3.15']],
+    [{ size: { '+lte': 2 } }, ['Zebra', 'alpha', 'awaited']],
+    [{ status: 'pending_upload' }, ['awaited']],
+    [{ status: { '+neq': 'available' } }, ['awaited']],
+    [{ type: 'automatic' }, []],
+    [{ is_public: false, '+order_by': 'label' }, ['alpha', 'awaited', 'Debian of mine', 'Zebra']],
+    [{ '+or': [{ label: 'alpha' }, { label: 'arch linux' }], '+order_by': 'size', '+order': 'desc' }, ['Arch Linux', 'alpha']],
+    [
+      { '+order_by': 'size', size: { '+lt': 280 } },
+      ['awaited', 'Zebra', 'alpha', 'Debian of mine', 'Alpine 3.13', 'Alpine 3.14', 'Alpine 3.15'],
+    ],
+  ])('is filtered by %j', async (filter, expected) => {
+    expect(labelsOf(await filtered(filter))).toEqual(expected)
+  })
+
+  test.each([
+    [{ '+order_by': 'label' }],
+    [{ '+order_by': 'label', '+order': 'desc' }],
+    [{ '+order_by': 'vendor' }],
+    [{ '+order_by': 'is_public', '+order': 'desc' }],
+  ])('is whole in pages in the order of %j', async (filter) => {
+    const whole = labelsOf(await filtered(filter))
+    expect(whole).toHaveLength(shared.length + mine.length)
+    const pages = await Promise.all([1, 2, 3].map((page) => filtered(filter, `page_size=25&page=${page}`)))
+    expect(pages.flatMap(labelsOf)).toEqual(whole)
+    if ('+order_by' in filter && filter['+order_by'] === 'label') {
+      const folded = whole.map((label) => label.toLowerCase())
+      expect(folded).toEqual('+order' in filter ? [...folded].sort().reverse() : [...folded].sort())
+    }
+  })
+
+  test('cannot be ordered by status, nor filtered by what is not filterable', async () => {
+    for (const [filter, reason] of [
+      [{ '+order_by': 'status' }, 'Cannot order by status'],
+      [{ status: 'available', '+order_by': 'status', '+order': 'desc' }, 'Cannot order by status'],
+      [{ created: '2026-01-01' }, 'Cannot filter on created'],
+      [{ id: 'public/arch' }, 'Cannot filter on id'],
+    ] as const) {
+      expect(await client.refused('GET', '/images', undefined, { 'x-filter': JSON.stringify(filter) })).toEqual([['X-Filter', reason]])
+    }
+  })
+
+  test('has no page where it is empty', async () => {
+    expect(await filtered({ label: 'nothing has this' })).toEqual({ data: [], page: 0, pages: 0, results: 0 })
+  })
+
+  test('an image that is awaited can be deleted', async () => {
+    await client.ok('DELETE', `/images/${awaited.id}`)
+    expect(await filtered({ status: 'pending_upload' })).toMatchObject({ results: 0 })
+  })
+})
+
+test('nothing of a key but its hash is stored', async () => {
+  const { upload_to } = await client.ok('POST', '/images/upload', { label: 'secret', region: 'us-east' })
+  const key = upload_to.split('/').pop()
+  expect(key).toMatch(/^[A-Za-z0-9_-]{43}$/)
+  // A single process holds the folder of SQLite, so that its rows are looked at through the service's own backup.
+  expect(JSON.stringify(await client.ok('GET', '/images'))).not.toContain(key)
+  if (store.database) {
+    const database = await openStore(store)
+    const rows = await database.read((connection) => connection.selectFrom('images').selectAll().execute())
+    expect(JSON.stringify(rows)).not.toContain(key)
+    await database.close()
+  }
+})

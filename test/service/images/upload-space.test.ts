@@ -1,0 +1,77 @@
+/** What uploads leave to others: space, which they may share with the database, and turns. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { createImageUploads, type UploadLimits } from '../../../src/service/images/image-uploads.ts'
+import type { Database } from '../../../src/service/store/database.ts'
+import { createTimers } from '../../../src/service/timers.ts'
+import { seedOfPeople, tokenOf } from '../accounts/people.ts'
+import { connect, freshStore, openStore, type Store, startForTest } from '../harness.ts'
+import { begin, eventually, filesOf, folderOf, put, reasonOf, sendPart } from './upload-client.ts'
+
+test('data is refused that would leave too little', async () => {
+  const store = await freshStore()
+  const { client } = await startForTest({ ...store, bootstrapToken: 'space', uploadLimits: { spared: Number.MAX_SAFE_INTEGER } })
+  const { id, url } = await begin(client)
+  expect(reasonOf(await put(url, gzipSync('disk')))).toEqual([507, 'There is no space for the data'])
+  expect((await client.ok('GET', `/images/${id}`)).status).toBe('pending_upload')
+  expect(filesOf(store)).toEqual([])
+})
+
+/** Receives as a service does, on the store of one that has stopped; the database takes no more writes when it is told so. */
+async function receiverOf(store: Store, limits: Partial<UploadLimits>) {
+  const database = await openStore(store)
+  const state = { isFull: false, errors: new Set<string>() }
+  const failing: Database = {
+    ...database,
+    write: async (work) => {
+      if (state.isFull) throw new Error('the database is full')
+      return database.write(work)
+    },
+  }
+  const uploads = await createImageUploads({
+    database: failing,
+    timers: createTimers({ clock: Date.now, speed: 1 }),
+    directory: folderOf(store),
+    limits,
+    onError: (error) => state.errors.add((error as Error).message),
+  })
+  const close = () => uploads.close().then(() => database.close())
+  return { state, uploads, close }
+}
+
+test('while the database can write nothing, what arrives stays and what is refused goes', async () => {
+  const store = await freshStore()
+  const { client, service } = await startForTest({ ...store, bootstrapToken: 'space' })
+  const { url } = await begin(client)
+  await service.stop()
+  const { state, uploads, close } = await receiverOf(store, { claim: 50 })
+  await uploads.start()
+  async function* data(): AsyncGenerator<Buffer> {
+    yield gzipSync('disk')
+    await eventually(() => filesOf(store).length === 1)
+    state.isFull = true
+    // Its claim is over, and there has been more than one look for what was left behind.
+    await sleep(600)
+    expect(filesOf(store)).toHaveLength(1)
+    yield Buffer.from('no more of it')
+  }
+  await expect(uploads.receive(url.split('/').pop() as string, data(), null)).rejects.toThrow('no-gzip')
+  expect([...state.errors]).toEqual(['the database is full'])
+  expect(filesOf(store)).toEqual([])
+  await close()
+})
+
+test('an account that sends slowly keeps out no other', async () => {
+  const store = await freshStore()
+  const uploadLimits = { atATime: 3, ofAccount: 1 }
+  const { service } = await startForTest({ ...store, seed: seedOfPeople([]), bootstrapToken: 'turns', uploadLimits })
+  const as = (user: string) => connect(service.baseUrl, tokenOf(user)).client
+  const slow = await sendPart((await begin(as('owner'))).url, 1000, gzipSync('disk').subarray(0, 5))
+  await eventually(() => filesOf(store).length === 1)
+  const { url } = await begin(as('colleague'))
+  expect(reasonOf(await put(url, gzipSync('disk')))).toEqual([503, 'Too many uploads are under way. Try again later.'])
+  expect((await put((await begin(as('stranger'))).url, gzipSync('disk'))).status).toBe(200)
+  slow.destroy()
+  await eventually(async () => (await put(url, gzipSync('disk'))).status === 200)
+})

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest'
+import { EMPTY, IMAGE, startClocked, WITH_VLANS } from './fixture.ts'
+
+const { client, made } = await startClocked()
+const instance = await made(IMAGE)
+const path = `${instance.path}/configs`
+const { sda, sdb } = (await client.ok('GET', path)).data[0].devices
+const none = { sda: null, sdb: null, sdc: null, sdd: null, sde: null, sdf: null, sdg: null, sdh: null }
+const helpers = { updatedb_disabled: true, distro: true, modules_dep: true, network: true, devtmpfs_automount: true }
+
+describe('a configuration profile', () => {
+  test('has the defaults of the interface', async () => {
+    const config = await client.ok('POST', path, { label: 'defaults', devices: {} })
+    expect(config).toEqual({
+      ...{ id: config.id, label: 'defaults', comments: '', devices: none, helpers, interfaces: [], kernel: 'linode/latest-64bit' },
+      ...{ memory_limit: 0, root_device: '/dev/sda', run_level: 'default', virt_mode: 'paravirt', initrd: null },
+      ...{ created: '2026-01-31T09:00:20', updated: '2026-01-31T09:00:20' },
+    })
+    expect((await client.ok('GET', path)).data).toContainEqual(config)
+  })
+
+  test('keeps all that is given', async () => {
+    const body = {
+      ...{ label: 'x'.repeat(48), comments: null, kernel: 'linode/grub2', memory_limit: 2048, root_device: '/dev/root' },
+      ...{ run_level: 'single', virt_mode: 'fullvirt' },
+    }
+    const devices = { sda: { disk_id: sdb.disk_id }, sdh: { disk_id: sda.disk_id, volume_id: null }, sdc: null, sdd: {} }
+    const config = await client.ok('POST', path, {
+      ...body,
+      devices,
+      helpers: { distro: false },
+      interfaces: [{ purpose: 'public', label: '' }],
+    })
+    expect(config).toMatchObject({ ...body, helpers: { ...helpers, distro: false } })
+    expect(config.devices).toEqual({ ...none, sda: sdb, sdh: sda })
+    expect(config.interfaces).toEqual([{ purpose: 'public', label: null, ipam_address: null }])
+    // What was read can be sent for another.
+    expect(await client.ok('POST', path, config)).toMatchObject(body)
+  })
+
+  test.each(['sda', 'nothing', '/dev/../x', ''])('with the root device %j boots from /dev/sda', async (root_device) => {
+    expect((await client.ok('POST', path, { label: 'root', devices: {}, root_device })).root_device).toBe('/dev/sda')
+  })
+
+  test('has three interfaces at most, in their order', async () => {
+    const { path } = await made({ ...EMPTY, region: WITH_VLANS })
+    const vlan = (label: string) => ({ purpose: 'vlan', label, ipam_address: null })
+    const interfaces = [vlan('a'), { purpose: 'public', label: null, ipam_address: null }, vlan('b')]
+    expect((await client.ok('POST', `${path}/configs`, { label: 'three', devices: {}, interfaces })).interfaces).toEqual(interfaces)
+    expect(await client.refused('POST', `${path}/configs`, { label: 'four', devices: {}, interfaces: [...interfaces, vlan('c')] })).toEqual(
+      [['interfaces', 'At most 3 interfaces can be given.']],
+    )
+  })
+})
+
+test.each<[string, object, (string | null)[][]]>([
+  [
+    'nothing',
+    {},
+    [
+      ['label', 'label is required'],
+      ['devices', 'devices is required'],
+    ],
+  ],
+  ['an empty label', { label: '', devices: {} }, [['label', 'Length must be 1-48 characters']]],
+  ['a long label', { label: 'x'.repeat(49), devices: {} }, [['label', 'Length must be 1-48 characters']]],
+  ['a device that is none', { label: 'x', devices: { sdi: null } }, [['devices.sdi', 'Unknown field']]],
+  ['a disk of another', { label: 'x', devices: { sda: { disk_id: 9999 } } }, [['devices.sda.disk_id', 'devices.sda.disk_id is not valid']]],
+  [
+    'a volume that is none',
+    { label: 'x', devices: { sda: { volume_id: 9999 } } },
+    [['devices.sda.volume_id', 'devices.sda.volume_id is not valid']],
+  ],
+  ['a disk twice', { label: 'x', devices: { sda, sdb: sda } }, [['devices.sdb', 'A disk or volume can be at one device only.']]],
+  [
+    'a disk and a volume at once',
+    { label: 'x', devices: { sda: { ...sda, volume_id: 1 } } },
+    [['devices.sda', 'A device is a disk or a volume.']],
+  ],
+  ['a kernel that is none', { label: 'x', devices: {}, kernel: 'linode/none' }, [['kernel', 'kernel is not valid']]],
+  [
+    'more memory than there is',
+    { label: 'x', devices: {}, memory_limit: 2049 },
+    [['memory_limit', 'memory_limit must be between 0 and 2048']],
+  ],
+  ['a run level that is none', { label: 'x', devices: {}, run_level: 'full' }, [['run_level', 'run_level is not valid']]],
+  ['a mode that is none', { label: 'x', devices: {}, virt_mode: 'kvm' }, [['virt_mode', 'virt_mode is not valid']]],
+  ['a helper that is none', { label: 'x', devices: {}, helpers: { more: true } }, [['helpers.more', 'Unknown field']]],
+  [
+    'a VLAN where there are none',
+    { label: 'x', devices: {}, interfaces: [{ purpose: 'vlan', label: 'v' }] },
+    [['interfaces', "This Linode's region does not support VLANs at this time."]],
+  ],
+  [
+    'faults of form and of values',
+    { devices: {}, kernel: 'none' },
+    [
+      ['label', 'label is required'],
+      ['kernel', 'kernel is not valid'],
+    ],
+  ],
+])('%s is refused', async (_name, body, faults) => {
+  const { results } = await client.ok('GET', path)
+  expect(await client.refused('POST', path, body)).toEqual(faults)
+  expect((await client.ok('GET', path)).results).toBe(results)
+})
+
+test('the list has pages, and is filtered by label', async () => {
+  const { path } = await made(EMPTY)
+  for (let number = 1; number <= 27; number += 1) await client.ok('POST', `${path}/configs`, { label: `Profile ${number}`, devices: {} })
+  const page = await client.ok('GET', `${path}/configs?page=2&page_size=25`)
+  expect([page.results, page.pages, page.data.map(({ label }: { label: string }) => label)]).toEqual([27, 2, ['Profile 26', 'Profile 27']])
+  const filter = JSON.stringify({ label: { '+contains': 'profile 2' }, '+order_by': 'label', '+order': 'desc' })
+  const found = await client.ok('GET', `${path}/configs`, undefined, { 'x-filter': filter })
+  expect(found.data.map(({ label }: { label: string }) => label).slice(0, 2)).toEqual(['Profile 27', 'Profile 26'])
+  expect(await client.refused('GET', `${path}/configs`, undefined, { 'x-filter': '{"kernel":"x"}' })).toEqual([
+    ['X-Filter', 'Cannot filter on kernel'],
+  ])
+})

@@ -1,0 +1,81 @@
+/** Instances while processes are killed, and of several processes at once. */
+import { describe, expect, test } from 'vitest'
+import { startService } from '../../../src/service/index.ts'
+import { type Client, connect, freshStore, inParallel, LOOPBACK, ON_POSTGRES, type Store } from '../harness.ts'
+import { serviceProcesses } from '../service-process.ts'
+import { eventually } from '../transfers/eventually.ts'
+import { EMPTY, IMAGE, START } from './fixture.ts'
+
+const serve = serviceProcesses()
+/** Time passes faster, so that what takes ten seconds takes a half. */
+const fast = (store: Store): Store => ({ ...store, clockSpeed: 20 }) as Store
+
+test('what is under way when a process is killed is finished, once, when one starts', { timeout: 60_000 }, async () => {
+  const store = await freshStore()
+  const first = await serve(fast(store))
+  const before = connect(first.baseUrl, 'bootstrap')
+  const source = await before.client.ok('POST', '/compute/instances', IMAGE)
+  const sourcePath = `/compute/instances/${source.id}`
+  await eventually(async () => expect((await before.client.ok('GET', sourcePath)).status).toBe('running'), 15_000)
+  // Killed while three are provisioned and one is cloned.
+  const made = await Promise.all([0, 1, 2].map(() => before.client.ok('POST', '/compute/instances', { ...IMAGE, backups_enabled: true })))
+  const clone = await before.client.ok('POST', `${sourcePath}/clone`, {})
+  await first.kill()
+  await before.close()
+
+  const second = await serve(fast(store))
+  const { client, close } = connect(second.baseUrl, 'bootstrap')
+  const ids = [source.id, ...made.map(({ id }) => id), clone.id]
+  expect((await client.ok('GET', '/compute/instances')).data.map(({ id }: { id: number }) => id).sort()).toEqual([...ids].sort())
+  await eventually(async () => {
+    const { data } = await client.ok('GET', '/compute/instances')
+    expect(data.map(({ status }: { status: string }) => status)).toEqual(['running', 'running', 'running', 'running', 'offline'])
+    expect(data.filter(({ backups }: { backups: { schedule: { day: string | null } } }) => backups.schedule.day === 'Scheduling')).toEqual(
+      [],
+    )
+  })
+  for (const id of ids) expect((await client.ok('GET', `/compute/instances/${id}/configs`)).results).toBe(1)
+  await client.ok('DELETE', `/compute/instances/${clone.id}`)
+  await close()
+  await second.kill()
+})
+
+describe.runIf(ON_POSTGRES)('processes of one database', () => {
+  test('agree on labels, addresses, states and the number of clones', { timeout: 60_000 }, async () => {
+    const store = await freshStore()
+    let now = START
+    const errors: unknown[] = []
+    const onError = (error: unknown) => errors.push(error)
+    // Each as if in a process of its own.
+    const services = await Promise.all(
+      [0, 1, 2].map(() => startService({ ...store, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap', clock: () => now, onError })),
+    )
+    const connections = services.map(({ baseUrl }) => connect(baseUrl, 'bootstrap'))
+    const at = (index: number): Client => connections[index % connections.length]?.client as Client
+    const pass = async (seconds: number): Promise<void> => {
+      now += seconds * 1000
+      await Promise.all(services.map((service) => service.catchUp()))
+    }
+    try {
+      const labelled = await inParallel(12, 12, (index) => at(index).call('POST', '/compute/instances', { ...EMPTY, label: 'the-same' }))
+      expect(labelled.filter(({ status }) => status === 200)).toHaveLength(1)
+      for (const { status, body } of labelled) {
+        if (status !== 200) expect(body.errors).toEqual([{ field: 'label', reason: 'Label must be unique among your linodes' }])
+      }
+      const made = await inParallel(24, 8, (index) => at(index).ok('POST', '/compute/instances', { ...IMAGE, private_ip: true }))
+      expect(new Set(made.flatMap(({ ipv4 }) => ipv4)).size).toBe(48)
+      await pass(10)
+      const { data } = await at(1).ok('GET', '/compute/instances', undefined, { 'x-filter': '{"image":"public/debian11"}' })
+      expect(data.map(({ status }: { status: string }) => status)).toEqual(Array(24).fill('running'))
+      const { id } = made[0]
+      const clones = await inParallel(9, 9, (index) => at(index).call('POST', `/compute/instances/${id}/clone`, {}))
+      expect(clones.filter(({ status }) => status === 200)).toHaveLength(5)
+      await pass(20)
+      expect((await at(2).ok('GET', `/compute/instances/${id}`)).status).toBe('running')
+      expect(errors).toEqual([])
+    } finally {
+      await Promise.all(connections.map(({ close }) => close()))
+      await Promise.all(services.map((service) => service.stop()))
+    }
+  })
+})

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest'
+import { EMPTY, IMAGE, startClocked } from './fixture.ts'
+
+const { client, pass, made } = await startClocked()
+const statusOf = async (path: string): Promise<string> => (await client.ok('GET', path)).status
+const BUSY = [[null, 'Linode busy.']]
+
+describe('boot', () => {
+  test('needs a configuration profile', async () => {
+    const { path } = await made(EMPTY)
+    expect(await client.refused('POST', `${path}/boot`)).toEqual([[null, 'The instance has no configuration profile to boot with.']])
+  })
+
+  test('takes the only profile, and the instance boots, then runs', async () => {
+    const { path } = await made(EMPTY)
+    await client.ok('POST', `${path}/configs`, { label: 'only', devices: {} })
+    expect(await client.ok('POST', `${path}/boot`)).toEqual({})
+    expect(await statusOf(path)).toBe('booting')
+    expect(await client.refused('POST', `${path}/boot`, {})).toEqual(BUSY)
+    await pass(5)
+    expect(await statusOf(path)).toBe('running')
+  })
+
+  test('of several takes the one booted last, and asks where there is none', async () => {
+    const { path } = await made(EMPTY)
+    const first = await client.ok('POST', `${path}/configs`, { label: 'first', devices: {} })
+    await client.ok('POST', `${path}/configs`, { label: 'second', devices: {} })
+    const several = 'config_id is required: the instance has several configuration profiles, and was booted with none of them last.'
+    expect(await client.refused('POST', `${path}/boot`, {})).toEqual([['config_id', several]])
+    expect(await statusOf(path)).toBe('offline')
+    await client.ok('POST', `${path}/boot`, { config_id: first.id })
+    await pass(5)
+    expect(await client.ok('POST', `${path}/boot`, { config_id: null })).toEqual({})
+    expect(await statusOf(path)).toBe('rebooting')
+    await pass(8)
+    expect(await statusOf(path)).toBe('running')
+  })
+
+  test('refuses the profile of another instance', async () => {
+    const other = await made(IMAGE)
+    const { path } = await made(IMAGE)
+    const [{ id }] = (await client.ok('GET', `${other.path}/configs`)).data
+    expect(await client.refused('POST', `${path}/boot`, { config_id: id })).toEqual([['config_id', 'config_id is not valid']])
+    expect(await client.refused('POST', `${path}/boot`, { config_id: 'x' })).toEqual([['config_id', 'config_id is not valid']])
+  })
+
+  test('waits for what is under way', async () => {
+    const { path } = await made(IMAGE, 0)
+    expect(await client.refused('POST', `${path}/boot`)).toEqual(BUSY)
+    await pass(10)
+    await client.ok('POST', `${path}/boot`)
+  })
+})
+
+describe('an update', () => {
+  test('changes what it names, and nothing else', async () => {
+    const { path } = await made({ ...IMAGE, tags: ['kept'] })
+    const before = await client.ok('GET', path)
+    const changes = { label: 'renamed-1', group: 'new', watchdog_enabled: false, tags: ['b-tag', 'A-tag'] }
+    const changed = await client.ok('PUT', path, { ...changes, alerts: { cpu: 0, io: 5 } })
+    const alerts = { ...before.alerts, cpu: 0, io: 5 }
+    expect(changed).toEqual({ ...before, ...changes, tags: ['A-tag', 'b-tag'], alerts, updated: changed.updated })
+    expect(await client.ok('PUT', path, { tags: null })).toEqual(changed)
+    expect(await client.ok('PUT', path, { group: '', tags: [] })).toEqual({ ...changed, group: '', tags: [] })
+  })
+
+  test('takes back what was read', async () => {
+    const { path } = await made({ ...IMAGE, backups_enabled: true, tags: ['kept'] })
+    await pass(60)
+    const read = await client.ok('GET', path)
+    expect(await client.ok('PUT', path, read)).toEqual({ ...read, updated: expect.any(String) })
+  })
+
+  test.each<[string, object, (string | null)[][]]>([
+    ['a label that is taken', { label: 'theirs' }, [['label', 'Label must be unique among your linodes']]],
+    ['a label that is none', { label: 'a..b' }, [['label', 'A label cannot have two hyphens, underscores or dots in a row.']]],
+    ['alerts below nothing', { alerts: { cpu: -1 } }, [['alerts.cpu', 'alerts.cpu must be between 0 and 2147483647']]],
+    ['alerts that are none', { alerts: { disk: 1 } }, [['alerts.disk', 'Unknown field']]],
+    ['a day that is none', { backups: { schedule: { day: 'Someday' } } }, [['backups.schedule.day', 'backups.schedule.day is not valid']]],
+    [
+      'a window that is none',
+      { backups: { schedule: { window: 'W1' } } },
+      [['backups.schedule.window', 'backups.schedule.window is not valid']],
+    ],
+    ['a watchdog that is text', { watchdog_enabled: 'yes' }, [['watchdog_enabled', 'watchdog_enabled is not valid']]],
+  ])('of %s is refused', async (_name, body, faults) => {
+    await client.call('POST', '/compute/instances', { ...EMPTY, label: 'theirs' })
+    const { path } = await made(EMPTY)
+    const before = await client.ok('GET', path)
+    expect(await client.refused('PUT', path, body)).toEqual(faults)
+    expect(await client.ok('GET', path)).toEqual(before)
+  })
+})
+
+describe('delete', () => {
+  test('takes the instance with all it has, whatever it is doing', async () => {
+    for (const seconds of [0, 20]) {
+      const { id, path } = await made({ ...IMAGE, tags: ['only-here'], backups_enabled: true }, seconds)
+      expect(await client.ok('DELETE', path)).toEqual({})
+      for (const below of ['', '/configs', '/backups']) expect((await client.call('GET', `${path}${below}`)).status).toBe(404)
+      expect((await client.call('DELETE', path)).status).toBe(404)
+      expect((await client.ok('GET', '/tags')).data).not.toContainEqual({ label: 'only-here' })
+      // What had been under way for it comes to nothing.
+      await pass(7 * 86_400)
+      expect((await client.ok('POST', '/compute/instances', EMPTY)).id).toBeGreaterThan(id)
+    }
+  })
+})
+
+test('what is not there is not found', async () => {
+  const { path } = await made(EMPTY)
+  for (const [method, below, body] of [
+    ['GET', ''],
+    ['PUT', '', { label: 'abc' }],
+    ['POST', '/boot', {}],
+    ['POST', '/clone', {}],
+    ['GET', '/configs'],
+    ['POST', '/configs', { label: 'x', devices: {} }],
+    ['GET', '/backups'],
+    ['POST', '/backups', { label: 'x' }],
+    ['POST', '/backups/cancel'],
+    ['POST', '/backups/enable'],
+  ] as const) {
+    expect([method, below, (await client.call(method, `/compute/instances/999999${below}`, body)).status]).toEqual([method, below, 404])
+  }
+  expect((await client.call('GET', `${path}/backups/999`)).status).toBe(404)
+  expect((await client.call('POST', `${path}/backups/999/restore`, { instance_id: 1 })).status).toBe(404)
+})

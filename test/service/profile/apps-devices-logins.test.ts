@@ -1,0 +1,300 @@
+import { expect, test } from 'vitest'
+import { readSeed } from '../../../src/service/index.ts'
+import { connect, freshStore, ON_POSTGRES, openStore, startForTest } from '../harness.ts'
+import { BEGINNING, DAY, MINUTE, startClocked, textOf } from './clocked-service.ts'
+import { SSH_KEYS } from './ssh-key-samples.ts'
+
+const daysAgo = (days: number, minutes = 0): string => textOf(BEGINNING - days * DAY + minutes * MINUTE)
+
+const DOCUMENT = {
+  accounts: [
+    {
+      users: [
+        {
+          username: 'alice',
+          email: 'alice@example.com',
+          tokens: [{ token: 'alice' }, { token: 'alice-expired', expiry: daysAgo(1) }],
+          profile: {
+            timezone: 'Europe/Vienna',
+            email_notifications: false,
+            shell_auth_method: 'keys_only',
+            authorized_keys: [SSH_KEYS['ssh-rsa']],
+            authentication_type: 'github',
+            ip_whitelist_enabled: true,
+            verified_phone_number: '+12015550123',
+          },
+          ssh_keys: [{ label: 'laptop', ssh_key: SSH_KEYS['ssh-ed25519'] }],
+          security_questions: [3, 4, 5].map((question_id) => ({ question_id, response: 'the answer' })),
+          apps: [
+            {
+              label: 'dashboard',
+              client: 'c-1',
+              scopes: 'account:read_only',
+              website: 'https://dashboard.example/',
+              thumbnail_url: 'https://dashboard.example/icon.png',
+              created: daysAgo(10),
+              tokens: ['dashboard', 'dashboard-too'],
+            },
+            { label: 'import', created: daysAgo(5), expiry: textOf(BEGINNING + DAY), tokens: ['import'] },
+            { label: 'ended', created: daysAgo(20), expiry: daysAgo(1), tokens: ['ended'] },
+          ],
+          devices: [
+            { user_agent: 'Mozilla/5.0', last_remote_addr: '2001:db8::1', created: daysAgo(10), last_authenticated: daysAgo(2) },
+            { user_agent: 'over', created: daysAgo(30) },
+          ],
+          logins: [
+            { datetime: daysAgo(90), ip: '192.0.2.1' },
+            { datetime: daysAgo(90, 1), ip: '192.0.2.2', status: 'failed' },
+            { datetime: daysAgo(1), ip: '192.0.2.3' },
+            { datetime: daysAgo(1), ip: '192.0.2.3' },
+          ],
+        },
+        { username: 'bob', email: 'bob@example.com', restricted: true, tokens: [{ token: 'bob' }] },
+      ],
+    },
+  ],
+}
+
+function seedOf(document: object) {
+  const { seed, diagnostics } = readSeed(JSON.stringify(document), 'seed.json')
+  if (seed === null) throw new Error(JSON.stringify(diagnostics))
+  return seed
+}
+
+const startSeeded = async (options = {}) => {
+  const service = await startClocked({ seed: seedOf(DOCUMENT), ...options })
+  return { ...service, alice: service.as('alice'), bob: service.as('bob') }
+}
+
+type Named = { readonly label: string; readonly id: number }
+
+test('a seed gives users their settings, keys and answers', async () => {
+  const { alice } = await startSeeded()
+  expect(await alice.ok('GET', '/profile')).toMatchObject({
+    timezone: 'Europe/Vienna',
+    email_notifications: false,
+    shell_auth_method: 'keys_only',
+    authorized_keys: [SSH_KEYS['ssh-rsa']],
+    authentication_type: 'github',
+    ip_whitelist_enabled: true,
+    verified_phone_number: '+12015550123',
+  })
+  expect((await alice.ok('GET', '/profile/sshkeys')).data).toEqual([
+    { id: expect.any(Number), label: 'laptop', ssh_key: SSH_KEYS['ssh-ed25519'], created: textOf(BEGINNING) },
+  ])
+  expect((await alice.ok('GET', '/profile/security-questions')).security_questions[3].response).toBe('the answer')
+  expect((await alice.ok('POST', '/profile/tfa-enable')).secret).toHaveLength(16)
+  // A white list that is on stays so until it is switched off, which is for good.
+  expect(await alice.ok('PUT', '/profile', { ip_whitelist_enabled: true })).toMatchObject({ ip_whitelist_enabled: true })
+  expect(await alice.ok('PUT', '/profile', { ip_whitelist_enabled: false })).toMatchObject({ ip_whitelist_enabled: false })
+  expect(await alice.refused('PUT', '/profile', { ip_whitelist_enabled: true })).toEqual([
+    ['ip_whitelist_enabled', 'ip_whitelist_enabled cannot be enabled'],
+  ])
+})
+
+test('apps are listed while their access lasts, and filtered', async () => {
+  const { alice, bob, pass } = await startSeeded()
+  const { data } = await alice.ok('GET', '/profile/apps')
+  expect(data).toEqual([
+    {
+      id: expect.any(Number),
+      label: 'dashboard',
+      scopes: 'account:read_only',
+      website: 'https://dashboard.example/',
+      thumbnail_url: 'https://dashboard.example/icon.png',
+      created: daysAgo(10),
+      expiry: null,
+    },
+    {
+      id: expect.any(Number),
+      label: 'import',
+      scopes: '*',
+      website: '',
+      thumbnail_url: null,
+      created: daysAgo(5),
+      expiry: textOf(BEGINNING + DAY),
+    },
+  ])
+  const found = async (filter: object): Promise<string[]> =>
+    (await alice.ok('GET', '/profile/apps', undefined, { 'x-filter': JSON.stringify(filter) })).data.map(({ label }: Named) => label)
+  expect(await found({ created: { '+gt': daysAgo(6) } })).toEqual(['import'])
+  expect(await found({ expiry: null })).toEqual(['dashboard'])
+  expect(await found({ expiry: { '+lte': textOf(BEGINNING + DAY) } })).toEqual(['import'])
+  expect(await found({ '+order_by': 'created', '+order': 'desc' })).toEqual(['import', 'dashboard'])
+  expect(await found({ '+order_by': 'expiry' })).toEqual(['dashboard', 'import'])
+  expect(await alice.refused('GET', '/profile/apps', undefined, { 'x-filter': '{"label": "import"}' })).toEqual([
+    ['X-Filter', 'Cannot filter on label'],
+  ])
+  const [, { id }] = data
+  expect(await alice.ok('GET', `/profile/apps/${id}`)).toEqual(data[1])
+  for (const method of ['GET', 'DELETE']) expect((await bob.call(method, `/profile/apps/${id}`)).status).toBe(404)
+  expect((await bob.ok('GET', '/profile/apps')).results).toBe(0)
+  pass(DAY)
+  expect((await alice.ok('GET', '/profile/apps')).results).toBe(1)
+  for (const method of ['GET', 'DELETE']) expect((await alice.call(method, `/profile/apps/${id}`)).status).toBe(404)
+})
+
+test("an app's tokens act within its scopes, and not beyond its access", async () => {
+  const { alice, as, pass } = await startSeeded()
+  const [dashboard, other, imports] = [as('dashboard'), as('dashboard-too'), as('import')]
+  expect(await dashboard.ok('GET', '/profile')).toMatchObject({ username: 'alice' })
+  expect((await dashboard.call('PUT', '/profile', {})).status).toBe(401)
+  expect((await as('ended').call('GET', '/profile')).status).toBe(401)
+  // They are the app's: none of them is the user's to list, rename or revoke as a personal access token.
+  const tokens = (await alice.ok('GET', '/profile/tokens')).data.map(({ label }: Named) => label)
+  expect(tokens).toEqual(['seed', 'seed'])
+  for (let id = 1; id < 9; id += 1) {
+    const { status, body } = await imports.call('GET', `/profile/tokens/${id}`)
+    if (status === 200) expect(body.label).toBe('seed')
+  }
+  const [{ id }] = (await alice.ok('GET', '/profile/apps')).data
+  expect(await alice.ok('DELETE', `/profile/apps/${id}`)).toEqual({})
+  for (const client of [dashboard, other]) expect((await client.call('GET', '/profile')).status).toBe(401)
+  expect((await alice.call('DELETE', `/profile/apps/${id}`)).status).toBe(404)
+  expect((await imports.call('GET', '/profile')).status).toBe(200)
+  pass(DAY)
+  expect((await imports.call('GET', '/profile')).status).toBe(401)
+})
+
+test('an app that is deleted is refused by every process at once', async () => {
+  const store = await freshStore()
+  const { alice, as } = await startSeeded(store)
+  const other = ON_POSTGRES ? (await startClocked(store)).as('dashboard') : as('dashboard')
+  expect((await other.call('GET', '/profile')).status).toBe(200)
+  await alice.ok('DELETE', `/profile/apps/${(await alice.ok('GET', '/profile/apps')).data[0].id}`)
+  expect((await other.call('GET', '/profile')).status).toBe(401)
+})
+
+test('devices are trusted until their session ends or they are deleted', async () => {
+  const { alice, bob, pass } = await startSeeded()
+  const { data } = await alice.ok('GET', '/profile/devices')
+  expect(data).toEqual([
+    {
+      id: expect.any(Number),
+      created: daysAgo(10),
+      expiry: textOf(BEGINNING + 20 * DAY),
+      last_authenticated: daysAgo(2),
+      last_remote_addr: '2001:db8::1',
+      user_agent: 'Mozilla/5.0',
+    },
+  ])
+  const path = `/profile/devices/${data[0].id}`
+  expect(await alice.ok('GET', path)).toEqual(data[0])
+  for (const method of ['GET', 'DELETE']) expect((await bob.call(method, path)).status).toBe(404)
+  pass(20 * DAY)
+  for (const method of ['GET', 'DELETE']) expect((await alice.call(method, path)).status).toBe(404)
+  pass(-DAY)
+  expect(await alice.ok('DELETE', path)).toEqual({})
+  expect((await alice.ok('GET', '/profile/devices')).results).toBe(0)
+})
+
+test('logins are those of the last 90 days', async () => {
+  const { alice, bob, pass } = await startSeeded()
+  const { data } = await alice.ok('GET', '/profile/logins')
+  const login = { id: expect.any(Number), username: 'alice', restricted: false }
+  const own = { ...login, datetime: textOf(BEGINNING), ip: '127.0.0.1', status: 'successful' }
+  expect(data).toEqual([
+    { ...login, datetime: daysAgo(90, 1), ip: '192.0.2.2', status: 'failed' },
+    { ...login, datetime: daysAgo(1), ip: '192.0.2.3', status: 'successful' },
+    { ...login, datetime: daysAgo(1), ip: '192.0.2.3', status: 'successful' },
+    own,
+  ])
+  const path = `/profile/logins/${data[0].id}`
+  expect(await alice.ok('GET', path)).toEqual(data[0])
+  expect((await bob.call('GET', path)).status).toBe(404)
+  expect((await bob.ok('GET', '/profile/logins')).data).toEqual([{ ...own, username: 'bob', restricted: true }])
+  pass(MINUTE)
+  expect((await alice.call('GET', path)).status).toBe(404)
+  expect((await alice.ok('GET', '/profile/logins')).results).toBe(3)
+})
+
+test('a login is the first request of a day from an address with a token of the user', async () => {
+  const { alice, as, pass } = await startSeeded()
+  const logins = async () =>
+    (await alice.ok('GET', '/profile/logins')).data
+      .filter(({ ip }: Record<string, string>) => ip === '127.0.0.1')
+      .map(({ datetime, status }: Record<string, string>) => [datetime, status])
+  await Promise.all(Array.from({ length: 8 }, () => alice.ok('GET', '/profile')))
+  await as('dashboard').ok('GET', '/profile')
+  expect(await logins()).toEqual([[textOf(BEGINNING), 'successful']])
+  for (let request = 0; request < 2; request += 1) expect((await as('alice-expired').call('GET', '/profile')).status).toBe(401)
+  expect((await as('nobody').call('GET', '/profile')).status).toBe(401)
+  expect(await logins()).toEqual([
+    [textOf(BEGINNING), 'successful'],
+    [textOf(BEGINNING), 'failed'],
+  ])
+  pass(12 * 60 * MINUTE)
+  expect(await logins()).toEqual([
+    [textOf(BEGINNING), 'successful'],
+    [textOf(BEGINNING), 'failed'],
+    [textOf(BEGINNING + DAY / 2), 'successful'],
+  ])
+})
+
+test('what is over is swept away once a day', async () => {
+  const store = await freshStore()
+  const { alice, client, pass, catchUp, stop } = await startSeeded(store)
+  await client.ok('POST', '/profile/phone-number', { iso_code: 'US', phone_number: '2015550123' })
+  await alice.ok('POST', '/profile/tfa-enable')
+  for (let day = 0; day < 2; day += 1) {
+    pass(DAY)
+    await catchUp()
+  }
+  await stop()
+  const database = await openStore(store)
+  const left = await database.read(async (connection) => {
+    const count = async (table: 'apps' | 'trusted_devices' | 'logins' | 'phone_codes'): Promise<number> =>
+      (await connection.selectFrom(table).select('user_id').execute()).length
+    return {
+      apps: await count('apps'),
+      devices: await count('trusted_devices'),
+      logins: await count('logins'),
+      codes: await count('phone_codes'),
+      secrets: await connection.selectFrom('second_factors').select('pending').execute(),
+      jobs: await connection.selectFrom('jobs').select('due').where('kind', '=', 'sweep-profiles').execute(),
+    }
+  })
+  await database.close()
+  // The administrator and alice have logged in once since.
+  expect(left).toEqual({ apps: 1, devices: 1, logins: 4, codes: 0, secrets: [{ pending: '' }], jobs: [{ due: BEGINNING + 3 * DAY }] })
+})
+
+test('a seed tells what is wrong with what users have', () => {
+  const [account] = DOCUMENT.accounts
+  const users = [
+    {
+      username: 'carol',
+      email: 'carol@example.com',
+      profile: { timezone: 'Mars/Base', authorized_keys: ['x'], verified_phone_number: '0123' },
+      ssh_keys: [{ label: 'x', ssh_key: 'ssh-rsa x' }],
+      security_questions: [1, 1, 20].map((question_id) => ({ question_id, response: 'abc' })),
+      apps: [{ label: 'x', scopes: 'everything', expiry: 'soon', website: 'javascript:alert(1)' }],
+      devices: [{ user_agent: 'x', last_remote_addr: 'here' }],
+      logins: [{ datetime: 'then', ip: '192.0.2' }],
+    },
+  ]
+  const told = (document: object): string[] => readSeed(JSON.stringify(document), 'seed.json').diagnostics.map(({ message }) => message)
+  expect(told({ accounts: [{ ...account, users }] })).toEqual([
+    expect.stringContaining('verified_phone_number'),
+    expect.stringContaining('website'),
+    expect.stringContaining('question_id'),
+  ])
+  const [user] = users
+  const { verified_phone_number: _, ...profile } = user?.profile ?? {}
+  const apps = user?.apps.map(({ website: __, ...app }) => app)
+  const security_questions = [1, 1, 2].map((question_id) => ({ question_id, response: 'abc' }))
+  const faults = told({ accounts: [{ users: [{ ...user, profile, security_questions, apps }] }] })
+  for (const part of ['timezone', 'authorized_keys', 'ssh_key', 'question_id', 'scopes', 'expiry', 'last_remote_addr', 'datetime', 'ip:']) {
+    expect(faults.some((message) => message.includes(part))).toBe(true)
+  }
+})
+
+test('sessions of a clock that runs faster end sooner', async () => {
+  const users = [{ username: 'alice', email: 'alice@example.com', tokens: [{ token: 'alice' }], devices: [{ user_agent: 'Mozilla/5.0' }] }]
+  // Thirty days in three seconds.
+  const { service } = await startForTest({ seed: seedOf({ accounts: [{ users }] }), clockSpeed: 864_000 })
+  const alice = connect(service.baseUrl, 'alice').client
+  expect((await alice.ok('GET', '/profile/devices')).results).toBe(1)
+  await new Promise((resolve) => setTimeout(resolve, 3000))
+  expect((await alice.ok('GET', '/profile/devices')).results).toBe(0)
+})

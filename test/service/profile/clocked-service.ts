@@ -1,0 +1,66 @@
+import { expect } from 'vitest'
+import { readSeed, type ServiceOptions } from '../../../src/service/index.ts'
+import { type Client, connect, freshStore, startForTest } from '../harness.ts'
+
+/** The moment at which the clock of these services stands to begin with. */
+export const BEGINNING = Date.parse('2030-01-31T12:00:00Z')
+
+export const SECOND = 1000
+export const MINUTE = 60 * SECOND
+export const DAY = 24 * 60 * MINUTE
+
+export const textOf = (moment: number): string => new Date(moment).toISOString().slice(0, 19)
+
+export interface ClockedService {
+  readonly client: Client
+  /** Another client of the same service. */
+  as(token: string): Client
+  /** A client of a user that no test has had before; unless there is another seed. */
+  newUser(): Client
+  now(): number
+  /** Has time pass. */
+  pass(milliseconds: number): void
+  catchUp(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Users that tests have for themselves. */
+const USERS = 40
+
+const userSeed = (): ReturnType<typeof readSeed>['seed'] => {
+  const users = Array.from({ length: USERS }, (_, index) => ({
+    username: `user-${index + 1}`,
+    email: `user-${index + 1}@example.com`,
+    tokens: [{ token: `user-${index + 1}` }],
+  }))
+  return readSeed(JSON.stringify({ accounts: [{ users }] }), 'users.json').seed
+}
+
+/** A service whose clock stands still unless the test moves it. */
+export async function startClocked(options: Partial<ServiceOptions> = {}): Promise<ClockedService> {
+  let now = BEGINNING
+  let users = 0
+  const store = options.database || options.dataDirectory ? {} : await freshStore()
+  const { service, client } = await startForTest({
+    clock: () => now,
+    ...store,
+    bootstrapToken: 'administrator',
+    seed: userSeed(),
+    ...options,
+  })
+  expect((await client.call('GET', '/profile')).status).toBe(200)
+  return {
+    client,
+    as: (token) => connect(service.baseUrl, token).client,
+    newUser: () => {
+      users += 1
+      return connect(service.baseUrl, `user-${users}`).client
+    },
+    now: () => now,
+    pass: (milliseconds) => {
+      now += milliseconds
+    },
+    catchUp: () => service.catchUp(),
+    stop: () => service.stop(),
+  }
+}

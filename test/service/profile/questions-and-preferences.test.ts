@@ -1,0 +1,244 @@
+import { describe, expect, test } from 'vitest'
+import { readSeed } from '../../../src/service/index.ts'
+import { fc } from '../../support/fast-check.ts'
+import { connect, freshStore, openStore, startForTest } from '../harness.ts'
+
+const { seed, diagnostics } = readSeed(
+  JSON.stringify({
+    accounts: [
+      {
+        users: [
+          {
+            username: 'alice',
+            email: 'alice@example.com',
+            tokens: [{ token: 'alice' }, { token: 'alice-too' }],
+            apps: [
+              { label: 'one', client: 'client-1', tokens: ['alice-app', 'alice-app-too'] },
+              { label: 'two', client: 'client-2', tokens: ['alice-other'] },
+            ],
+            security_questions: [1, 2, 3].map((question_id) => ({ question_id, response: `answer ${question_id}` })),
+          },
+          {
+            username: 'bob',
+            email: 'bob@example.com',
+            tokens: [{ token: 'bob' }],
+            apps: [{ label: 'one', client: 'client-1', tokens: ['bob-app'] }],
+          },
+        ],
+      },
+    ],
+  }),
+  'seed.json',
+)
+if (seed === null) throw new Error(JSON.stringify(diagnostics))
+const KEY = 'a key for tests, of enough characters'
+const store = await freshStore()
+const { service } = await startForTest({ ...store, seed, secretsKey: KEY })
+const as = (token: string) => connect(service.baseUrl, token).client
+const alice = as('alice')
+const bob = as('bob')
+
+const answered = (ids: readonly number[], prefix = 'answer') => ({
+  security_questions: ids.map((question_id) => ({ question_id, response: `${prefix} ${question_id}` })),
+})
+
+describe('security questions', () => {
+  const responses = async (client = bob): Promise<[number, string][]> =>
+    (await client.ok('GET', '/profile/security-questions')).security_questions
+      .filter(({ response }: { response: string | null }) => response !== null)
+      .map(({ id, response }: { id: number; response: string }) => [id, response])
+
+  test('are nineteen, unanswered at first', async () => {
+    const { security_questions: questions } = await bob.ok('GET', '/profile/security-questions')
+    expect(questions).toHaveLength(19)
+    expect(questions[0]).toEqual({ id: 1, question: 'What was the name of your first pet?', response: null })
+    expect(new Set(questions.map(({ question }: { question: string }) => question)).size).toBe(19)
+    expect(questions.map(({ id }: { id: number }) => id)).toEqual(Array.from({ length: 19 }, (_, index) => index + 1))
+  })
+
+  test('are answered three at a time, and answers that are left out are forgotten', async () => {
+    expect(await bob.ok('POST', '/profile/security-questions', answered([19, 1, 7]))).toEqual({
+      security_questions: [
+        { question_id: 19, response: 'answer 19', security_question: 'On what street is your grocery store?' },
+        { question_id: 1, response: 'answer 1', security_question: 'What was the name of your first pet?' },
+        { question_id: 7, response: 'answer 7', security_question: 'Where did you go on your most memorable school field trip?' },
+      ],
+    })
+    expect(await responses()).toEqual([
+      [1, 'answer 1'],
+      [7, 'answer 7'],
+      [19, 'answer 19'],
+    ])
+    await bob.ok('POST', '/profile/security-questions', answered([1, 2, 3], 'other'))
+    expect(await responses()).toEqual([
+      [1, 'other 1'],
+      [2, 'other 2'],
+      [3, 'other 3'],
+    ])
+    expect(await responses(alice)).toEqual([
+      [1, 'answer 1'],
+      [2, 'answer 2'],
+      [3, 'answer 3'],
+    ])
+  })
+
+  test.each<[string, unknown, [string, string][]]>([
+    ['two', answered([1, 2]), [['security_questions', 'Exactly 3 different questions must be answered.']]],
+    ['four', answered([1, 2, 3, 4]), [['security_questions', 'Exactly 3 different questions must be answered.']]],
+    ['one of them twice', answered([1, 2, 2]), [['security_questions', 'Exactly 3 different questions must be answered.']]],
+    [
+      'the twentieth',
+      answered([1, 2, 20]),
+      [['security_questions.question_id', 'security_questions.question_id must be between 1 and 19']],
+    ],
+    ['one too short', answered([1, 2, 3], '').security_questions.map((each) => ({ ...each, response: 'ab' })), []],
+    ['none', {}, [['security_questions', 'security_questions is required']]],
+  ])('are not answered by %s', async (_name, body, faults) => {
+    const before = await responses()
+    const refused = await bob.refused('POST', '/profile/security-questions', Array.isArray(body) ? { security_questions: body } : body)
+    expect(refused).toEqual(Array.isArray(body) ? [['security_questions.response', 'Length must be 3-17 characters']] : faults)
+    expect(await responses()).toEqual(before)
+  })
+
+  test('take answers of 3 to 17 characters, however many octets those have', async () => {
+    const response = '\u{1F436}'.repeat(17)
+    const body = { security_questions: [1, 2, 3].map((question_id) => ({ question_id, response })) }
+    expect((await bob.ok('POST', '/profile/security-questions', body)).security_questions[2].response).toBe(response)
+    for (const length of [2, 18]) {
+      const other = { security_questions: [1, 2, 3].map((question_id) => ({ question_id, response: '\u{1F436}'.repeat(length) })) }
+      expect((await bob.call('POST', '/profile/security-questions', other)).status).toBe(400)
+    }
+  })
+
+  test('answered by many at the same time have the answers of one', async () => {
+    await Promise.all([1, 4, 7, 10].map((id) => bob.ok('POST', '/profile/security-questions', answered([id, id + 1, id + 2]))))
+    const ids = (await responses()).map(([id]) => id)
+    expect(ids).toHaveLength(3)
+    expect([(ids[1] as number) - (ids[0] as number), (ids[2] as number) - (ids[1] as number)]).toEqual([1, 1])
+  })
+})
+
+describe('preferences', () => {
+  test('are of a user and a client: personal tokens are one', async () => {
+    expect(await alice.ok('GET', '/profile/preferences')).toEqual({})
+    const all = {
+      alice: { a: 1 },
+      'alice-app': { b: [null, { c: '\u0000ü' }] },
+      'alice-other': { d: {} },
+      bob: { e: 0.5 },
+      'bob-app': { f: '' },
+    }
+    for (const [token, preferences] of Object.entries(all)) {
+      expect(await as(token).ok('PUT', '/profile/preferences', preferences)).toEqual(preferences)
+    }
+    for (const [token, preferences] of Object.entries({ ...all, 'alice-too': all.alice, 'alice-app-too': all['alice-app'] })) {
+      expect([token, await as(token).ok('GET', '/profile/preferences')]).toEqual([token, preferences])
+    }
+  })
+
+  test('are replaced whole', async () => {
+    await bob.ok('PUT', '/profile/preferences', { kept: 1, gone: 2 })
+    await bob.ok('PUT', '/profile/preferences', { kept: 3 })
+    expect(await bob.ok('GET', '/profile/preferences')).toEqual({ kept: 3 })
+    await bob.ok('PUT', '/profile/preferences', {})
+    expect(await bob.ok('GET', '/profile/preferences')).toEqual({})
+  })
+
+  test('outlive the app of their client', async () => {
+    const one = as('alice-app')
+    await one.ok('PUT', '/profile/preferences', { theme: 'dark' })
+    const [{ id }] = (await alice.ok('GET', '/profile/apps', undefined, { 'x-filter': '{"+order_by": "created"}' })).data
+    expect(await alice.ok('GET', `/profile/apps/${id}`)).toMatchObject({ label: 'one' })
+    expect(await one.ok('GET', '/profile/preferences')).toEqual({ theme: 'dark' })
+  })
+
+  const of = (length: number): object => ({ text: 'x'.repeat(length - '{"text":""}'.length) })
+  const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+
+  test('have 65535 characters at most', async () => {
+    expect(await bob.ok('PUT', '/profile/preferences', of(65_535))).toEqual(of(65_535))
+    expect(await bob.refused('PUT', '/profile/preferences', of(65_536))).toEqual([[null, 'Preferences can have at most 65535 characters']])
+    expect(await bob.ok('GET', '/profile/preferences')).toEqual(of(65_535))
+    // Nor do the units of a character of Unicode.
+    const wide = { a: '😀'.repeat(65_527) }
+    expect(await bob.ok('PUT', '/profile/preferences', wide)).toEqual(wide)
+    expect((await bob.call('PUT', '/profile/preferences', { a: `${wide.a}😀` })).status).toBe(400)
+    // White space does not count.
+    expect((await bob.call('PUT', '/profile/preferences', `{ ${' '.repeat(70_000)}"a": 1}`)).body).toEqual({ a: 1 })
+  })
+
+  test.each([
+    ['a list', '[]'],
+    ['text', '"x"'],
+    ['null', 'null'],
+    ['no JSON', '{'],
+    ['what is nested too deep', nested(101)],
+    ['what is nested much too deep', nested(10_000)],
+    ['lists nested too deep', `{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
+    ['a number that is none any more', '{"a": [1e999]}'],
+  ])('are not %s', async (_name, body) => {
+    expect((await bob.call('PUT', '/profile/preferences', body)).status).toBe(400)
+  })
+
+  test('keep a key that objects have by themselves', async () => {
+    const text = '{"__proto__":{"x":1},"constructor":null,"toString":[]}'
+    await bob.call('PUT', '/profile/preferences', text)
+    expect(JSON.stringify(await bob.ok('GET', '/profile/preferences'))).toBe(text)
+  })
+
+  test('are read as they were written, whatever they are', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), async (preferences) => {
+        const sent = JSON.parse(JSON.stringify(preferences))
+        expect(await bob.ok('PUT', '/profile/preferences', sent)).toEqual(sent)
+        expect(await bob.ok('GET', '/profile/preferences')).toEqual(sent)
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+test('what is secret is in the database as ciphertext where there is a key, and what was there before stays readable', async () => {
+  const place = await freshStore()
+  const first = await startForTest({ ...place, bootstrapToken: 'administrator' })
+  const read = (client: typeof alice) => client.ok('GET', '/profile/security-questions')
+  await first.client.ok('POST', '/profile/security-questions', answered([1, 2, 3], 'clear'))
+  await first.service.stop()
+  const second = await startForTest({ ...place, bootstrapToken: 'administrator', secretsKey: KEY })
+  expect((await read(second.client)).security_questions[0].response).toBe('clear 1')
+  await second.client.ok('POST', '/profile/security-questions', answered([1, 2, 3], 'sealed'))
+  expect((await read(second.client)).security_questions[0].response).toBe('sealed 1')
+  await second.service.stop()
+  const database = await openStore(place)
+  const stored = await database.read((connection) => connection.selectFrom('security_answers').select('response').execute())
+  await database.close()
+  expect(stored).toHaveLength(3)
+  for (const { response } of stored) expect(response).toMatch(/^gcm:[A-Za-z0-9+/]+=*$/)
+  await isKeptFromOtherKeys(place)
+})
+
+test('a code and a secret that wait for their confirmation are sealed, and known by their key', async () => {
+  const place = await freshStore()
+  const { client, service: first } = await startForTest({ ...place, bootstrapToken: 'administrator' })
+  await client.ok('POST', '/profile/security-questions', answered([1, 2, 3]))
+  await first.stop()
+  for (const [path, body] of [
+    ['/profile/tfa-enable', {}],
+    ['/profile/phone-number', { iso_code: 'US', phone_number: '201-555-0123' }],
+  ] as const) {
+    const each = await startForTest({ ...place, bootstrapToken: 'administrator', secretsKey: KEY })
+    await each.client.ok('POST', path, body)
+    await each.service.stop()
+    await isKeptFromOtherKeys(place)
+    const database = await openStore(place)
+    await database.write((connection) => connection.updateTable('second_factors').set({ pending: '' }).execute())
+    await database.close()
+  }
+})
+
+/** Another key, or none, is told at the start and not when it is asked for. */
+async function isKeptFromOtherKeys(place: Awaited<ReturnType<typeof freshStore>>): Promise<void> {
+  for (const secretsKey of [null, 'another key, of enough characters too']) {
+    await expect(startForTest({ ...place, bootstrapToken: 'administrator', secretsKey })).rejects.toThrow(/key/)
+  }
+}

@@ -1,0 +1,186 @@
+import { Secret, TOTP } from 'otpauth'
+import { describe, expect, test } from 'vitest'
+import { type Client, startForTest } from '../harness.ts'
+import { DAY, MINUTE, SECOND, startClocked, textOf } from './clocked-service.ts'
+
+const ANSWERS = {
+  security_questions: [
+    { question_id: 2, response: 'Ada' },
+    { question_id: 11, response: 'Vienna' },
+    { question_id: 19, response: 'Main Street' },
+  ],
+}
+
+/** An authenticator that a user has given the secret to. */
+const authenticator = (secret: string) => {
+  const totp = new TOTP({ secret: Secret.fromBase32(secret) })
+  return (moment: number): string => totp.generate({ timestamp: moment })
+}
+
+const wrongFor = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0')
+
+const confirm = (client: Client, code: string) => client.call('POST', '/profile/tfa-enable-confirm', { tfa_code: code })
+
+const hasFactor = async (client: Client): Promise<boolean> => (await client.ok('GET', '/profile')).two_factor_auth
+
+const { newUser, now, pass } = await startClocked({ secretsKey: 'k'.repeat(32) })
+
+/** A user who has a second factor, and its codes. */
+async function enabled() {
+  const client = newUser()
+  await client.ok('POST', '/profile/security-questions', ANSWERS)
+  const { secret } = await client.ok('POST', '/profile/tfa-enable')
+  const codeAt = authenticator(secret)
+  const { scratch } = await client.ok('POST', '/profile/tfa-enable-confirm', { tfa_code: codeAt(now()) })
+  return { client, codeAt, scratch: scratch as string }
+}
+
+describe('a second factor', () => {
+  test('is enabled by answers, a secret and a code of it', async () => {
+    const client = newUser()
+    expect(await client.refused('POST', '/profile/tfa-enable')).toEqual([
+      [null, 'Answer three security questions before you enable two-factor authentication.'],
+    ])
+    expect(await client.refused('POST', '/profile/tfa-enable-confirm', { tfa_code: '123456' })).toEqual([
+      [null, 'There is no secret to confirm, or it has expired. Ask for one.'],
+    ])
+    await client.ok('POST', '/profile/security-questions', ANSWERS)
+    const issued = await client.ok('POST', '/profile/tfa-enable')
+    expect(issued).toEqual({ secret: expect.stringMatching(/^[A-Z2-7]{16}$/), expiry: textOf(now() + 60 * MINUTE) })
+    expect(await hasFactor(client)).toBe(false)
+    const code = authenticator(issued.secret)(now())
+    expect(await client.refused('POST', '/profile/tfa-enable-confirm', { tfa_code: wrongFor(code) })).toEqual([
+      ['tfa_code', 'tfa_code is not valid'],
+    ])
+    expect(await hasFactor(client)).toBe(false)
+    const confirmed = await client.ok('POST', '/profile/tfa-enable-confirm', { tfa_code: `${code.slice(0, 3)} ${code.slice(3)}` })
+    expect(confirmed).toEqual({ scratch: expect.stringMatching(/^[A-Z2-7]{20}$/) })
+    expect(await hasFactor(client)).toBe(true)
+    expect(await client.ok('PUT', '/profile', { two_factor_auth: true })).toMatchObject({ two_factor_auth: true })
+  })
+
+  test.each<[string, number, boolean]>([
+    ['two steps old', -60 * SECOND, false],
+    ['one step old', -30 * SECOND, true],
+    ['one step ahead', 30 * SECOND, true],
+    ['two steps ahead', 60 * SECOND, false],
+  ])('takes a code %s: %s ms, %s', async (_name, drift, taken) => {
+    const client = newUser()
+    await client.ok('POST', '/profile/security-questions', ANSWERS)
+    const { secret } = await client.ok('POST', '/profile/tfa-enable')
+    expect((await confirm(client, authenticator(secret)(now() + drift))).status).toBe(taken ? 200 : 400)
+  })
+
+  test('takes no code of a secret that has expired, or that another has replaced', async () => {
+    const client = newUser()
+    await client.ok('POST', '/profile/security-questions', ANSWERS)
+    const first = authenticator((await client.ok('POST', '/profile/tfa-enable')).secret)
+    const second = authenticator((await client.ok('POST', '/profile/tfa-enable')).secret)
+    expect((await confirm(client, first(now()))).status).toBe(400)
+    pass(60 * MINUTE)
+    expect((await confirm(client, second(now()))).body.errors[0].reason).toBe(
+      'There is no secret to confirm, or it has expired. Ask for one.',
+    )
+    expect(await hasFactor(client)).toBe(false)
+  })
+
+  test('takes each code once, and none that is older', async () => {
+    const { client, codeAt } = await enabled()
+    expect((await confirm(client, codeAt(now()))).status).toBe(400)
+    expect((await confirm(client, codeAt(now() - 30 * SECOND))).status).toBe(400)
+    pass(30 * SECOND)
+    const { body, status } = await confirm(client, codeAt(now()))
+    expect([status, body]).toEqual([200, { scratch: expect.any(String) }])
+    expect((await confirm(client, codeAt(now()))).status).toBe(400)
+  })
+
+  test('takes the scratch code in place of one, once', async () => {
+    const { client, scratch } = await enabled()
+    const renewed = await confirm(client, scratch.toLowerCase())
+    expect(renewed.status).toBe(200)
+    expect(renewed.body.scratch).not.toBe(scratch)
+    expect((await confirm(client, scratch)).status).toBe(400)
+    expect((await confirm(client, renewed.body.scratch)).status).toBe(200)
+  })
+
+  test('is replaced by a secret that is confirmed, and by no other', async () => {
+    const { client, codeAt, scratch } = await enabled()
+    const next = authenticator((await client.ok('POST', '/profile/tfa-enable')).secret)
+    expect(await hasFactor(client)).toBe(true)
+    pass(30 * SECOND)
+    for (const code of [codeAt(now()), scratch]) expect((await confirm(client, code)).status).toBe(400)
+    expect((await confirm(client, next(now()))).status).toBe(200)
+    pass(30 * SECOND)
+    expect((await confirm(client, codeAt(now()))).status).toBe(400)
+    expect((await confirm(client, next(now()))).status).toBe(200)
+  })
+
+  test.each([
+    ['/profile/tfa-disable', 'POST', undefined],
+    ['/profile', 'PUT', { two_factor_auth: false }],
+  ])('is disabled by %s, and its secret forgotten', async (path, method, body) => {
+    const { client, codeAt, scratch } = await enabled()
+    await client.ok(method, path, body)
+    expect(await hasFactor(client)).toBe(false)
+    pass(30 * SECOND)
+    for (const code of [codeAt(now()), scratch]) {
+      expect(await client.refused('POST', '/profile/tfa-enable-confirm', { tfa_code: code })).toEqual([[null, expect.any(String)]])
+    }
+    expect(await client.refused('PUT', '/profile', { two_factor_auth: true })).toHaveLength(1)
+    expect(await client.ok('POST', '/profile/tfa-disable')).toEqual({})
+  })
+
+  test('lets five wrong codes through in a quarter of an hour', async () => {
+    const { client, codeAt } = await enabled()
+    pass(30 * SECOND)
+    for (let guess = 0; guess < 5; guess += 1) expect((await confirm(client, wrongFor(codeAt(now())))).status).toBe(400)
+    const refused = await confirm(client, codeAt(now()))
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '900'])
+    // A new secret does not open the door again.
+    const next = authenticator((await client.ok('POST', '/profile/tfa-enable')).secret)
+    await client.ok('POST', '/profile/tfa-disable')
+    const last = authenticator((await client.ok('POST', '/profile/tfa-enable')).secret)
+    for (const code of [next(now()), last(now())]) expect((await confirm(client, code)).status).toBe(429)
+    pass(15 * MINUTE)
+    expect((await confirm(client, last(now()))).status).toBe(200)
+  })
+
+  test('keeps nobody out for longer than that where the clock is set back, nor a secret waiting', async () => {
+    const { client } = await enabled()
+    pass(30 * DAY)
+    for (let guess = 0; guess < 5; guess += 1) expect((await confirm(client, 'no code')).status).toBe(400)
+    const codeAt = authenticator((await client.ok('POST', '/profile/tfa-enable')).secret)
+    expect((await confirm(client, codeAt(now()))).status).toBe(429)
+    pass(-30 * DAY)
+    expect((await confirm(client, codeAt(now()))).status).toBe(400)
+    const next = authenticator((await client.ok('POST', '/profile/tfa-enable')).secret)
+    expect((await confirm(client, next(now()))).status).toBe(200)
+  })
+
+  test('goes by the clock of the service, whatever its speed', async () => {
+    const { client } = await startForTest({ clockSpeed: 60 })
+    await client.ok('POST', '/profile/security-questions', ANSWERS)
+    const { secret, expiry } = await client.ok('POST', '/profile/tfa-enable')
+    const codeAt = authenticator(secret)
+    // An hour of the service's clock is a minute; a step of it half a second.
+    const began = Date.now()
+    const moment = () => Date.parse(`${expiry}Z`) - 60 * MINUTE + (Date.now() - began) * 60
+    const first = await confirm(client, codeAt(moment()))
+    expect(first.status).toBe(200)
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    expect((await confirm(client, codeAt(moment()))).status).toBe(200)
+  })
+})
+
+test('one of many that send the same code at the same time has it accepted', async () => {
+  const client = newUser()
+  await client.ok('POST', '/profile/security-questions', ANSWERS)
+  const { secret } = await client.ok('POST', '/profile/tfa-enable')
+  const race = async (code: string) => {
+    const answers = await Promise.all(Array.from({ length: 4 }, () => confirm(client, code)))
+    const taken = answers.filter(({ status }) => status === 200)
+    expect(taken).toHaveLength(1)
+    return taken[0]?.body.scratch as string
+  }
+  await race(await race(authenticator(secret)(now())))
+})

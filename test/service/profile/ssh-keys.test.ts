@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { sshKeysOfUsers } from '../../../src/service/store/ssh-key-store.ts'
+import { seedOfPeople, tokenOf } from '../accounts/people.ts'
+import { connect, freshStore, openStore, startForTest } from '../harness.ts'
+import { SSH_KEYS } from './ssh-key-samples.ts'
+
+const PATH = '/profile/sshkeys'
+const { 'ssh-ed25519': ED25519, 'ssh-rsa': RSA } = SSH_KEYS
+
+test('SSH keys are added, listed, renamed and deleted by their user alone', async () => {
+  const store = await freshStore()
+  const { service } = await startForTest({ ...store, seed: seedOfPeople([]) })
+  const as = (user: string) => connect(service.baseUrl, tokenOf(user)).client
+  const [guest, owner] = [as('guest'), as('owner')]
+  expect(await guest.ok('GET', PATH)).toEqual({ data: [], page: 1, pages: 1, results: 0 })
+  const first = await guest.ok('POST', PATH, { label: 'laptop', ssh_key: ` ${ED25519}\n` })
+  expect(first).toEqual({
+    id: expect.any(Number),
+    label: 'laptop',
+    ssh_key: ED25519,
+    created: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}$/),
+  })
+  const second = await guest.ok('POST', PATH, { label: 'x'.repeat(64), ssh_key: RSA })
+  expect(await guest.ok('GET', PATH)).toEqual({ data: [first, second], page: 1, pages: 1, results: 2 })
+  expect(await guest.ok('GET', `${PATH}/${first.id}`)).toEqual(first)
+  // What was read can be sent back; the key itself stays.
+  expect(await guest.ok('PUT', `${PATH}/${first.id}`, { ...first, label: 'desktop', ssh_key: RSA })).toEqual({ ...first, label: 'desktop' })
+  expect(await guest.ok('PUT', `${PATH}/${first.id}`, {})).toEqual({ ...first, label: 'desktop' })
+  for (const [method, body] of [['GET'], ['PUT', { label: 'taken' }], ['DELETE']] as const) {
+    expect((await owner.call(method, `${PATH}/${first.id}`, body)).status).toBe(404)
+  }
+  expect(await guest.ok('DELETE', `${PATH}/${first.id}`)).toEqual({})
+  for (const method of ['GET', 'DELETE']) expect((await guest.call(method, `${PATH}/${first.id}`)).status).toBe(404)
+  expect((await guest.ok('GET', PATH)).data).toEqual([second])
+  await service.stop()
+
+  const database = await openStore(store)
+  const keys = await database.read(async (connection) => {
+    const { account_id } = await connection
+      .selectFrom('users')
+      .select('account_id')
+      .where('username', '=', 'guest')
+      .executeTakeFirstOrThrow()
+    return sshKeysOfUsers(connection, account_id, ['guest', 'owner', 'stranger', 'nobody', 'guest'])
+  })
+  await database.close()
+  // The stranger is of another account.
+  expect([...keys].sort()).toEqual([
+    ['guest', [RSA]],
+    ['owner', []],
+  ])
+})
+
+test('an SSH key is refused with what is wrong with it', async () => {
+  const { client } = await startForTest()
+  expect(await client.refused('POST', PATH, {})).toEqual([
+    ['label', 'label is required'],
+    ['ssh_key', 'ssh_key is required'],
+  ])
+  const isNone = 'A key must be an SSH public key of type ssh-dss, ssh-rsa, ecdsa-sha2-nistp, ssh-ed25519, sk-ecdsa-sha2-nistp256.'
+  expect(await client.refused('POST', PATH, { label: 'x', ssh_key: 'ssh-ed25519 x' })).toEqual([['ssh_key', isNone]])
+  expect(await client.refused('POST', PATH, { label: 'x'.repeat(65), ssh_key: ED25519 })).toEqual([
+    ['label', 'Length must be 1-64 characters'],
+  ])
+  const { id } = await client.ok('POST', PATH, { label: '', ssh_key: ED25519 })
+  expect(await client.refused('PUT', `${PATH}/${id}`, { label: 1 })).toEqual([['label', 'label is not valid']])
+  expect(await client.refused('GET', PATH, undefined, { 'x-filter': '{"label": ""}' })).toEqual([['X-Filter', 'Cannot filter on label']])
+})

@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { seedOfPeople, tokenOf } from '../accounts/people.ts'
+import { connect, startForTest } from '../harness.ts'
+
+const { service } = await startForTest({ seed: seedOfPeople([]), bootstrapToken: 'administrator' })
+const as = (token: string) => connect(service.baseUrl, token).client
+const [client, stranger, nobody] = [as(tokenOf('owner')), as(tokenOf('stranger')), as('')]
+
+const PATH = '/compute/scripts'
+const SCRIPT = '#!/bin/sh\n# <UDF name="port" label="Port" default="80" />\necho "$PORT"\n'
+const BODY = { label: 'web server', images: ['public/debian11', 'any/all'], script: SCRIPT }
+
+const labelsOf = (page: { data: { label: string }[] }) => page.data.map(({ label }) => label)
+
+describe('a script', () => {
+  test('is made, read, revised and deleted', async () => {
+    const made = await client.ok('POST', PATH, { ...BODY, description: 'a web server', rev_note: 'first' })
+    expect(made).toEqual({
+      ...{ id: expect.any(Number), username: 'owner', label: 'web server', description: 'a web server', ordinal: 0, logo_url: '' },
+      user_gravatar_id: createHash('md5').update('owner@example.com').digest('hex'),
+      ...{ images: BODY.images, deployments_total: 0, deployments_active: 0, is_public: false, mine: true },
+      ...{ created: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/), updated: made.created, rev_note: 'first', script: SCRIPT },
+      user_defined_fields: [{ name: 'port', label: 'Port', default: '80' }],
+    })
+    const path = `${PATH}/${made.id}`
+    expect(await client.ok('GET', path)).toEqual(made)
+    await sleep(1100)
+    const revised = await client.ok('PUT', path, { rev_note: 'second', script: '<UDF name="a" label="b"/>' })
+    expect(revised).toMatchObject({
+      ...made,
+      rev_note: 'second',
+      script: expect.any(String),
+      updated: expect.any(String),
+      user_defined_fields: [{ name: 'a', label: 'b' }],
+    })
+    expect(revised.updated > made.updated).toBe(true)
+    // What was read can be sent back.
+    expect(await client.ok('PUT', path, revised)).toMatchObject({ ...revised, updated: expect.any(String) })
+    expect(await client.ok('PUT', path, { description: '', images: ['public/arch'] })).toMatchObject({
+      description: '',
+      images: ['public/arch'],
+    })
+    expect(await client.ok('DELETE', path)).toEqual({})
+    for (const method of ['GET', 'PUT', 'DELETE'])
+      expect((await client.call(method, path, method === 'PUT' ? {} : undefined)).status).toBe(404)
+  })
+
+  test.each<[string, object, [string, string][]]>([
+    [
+      'nothing',
+      {},
+      [
+        ['label', 'label is required'],
+        ['images', 'images is required'],
+        ['script', 'script is required'],
+      ],
+    ],
+    ['a short label', { ...BODY, label: 'ab' }, [['label', 'Length must be 3-128 characters']]],
+    ['a long label', { ...BODY, label: 'x'.repeat(129) }, [['label', 'Length must be 3-128 characters']]],
+    ['no images', { ...BODY, images: [] }, [['images', 'images is not valid']]],
+    [
+      'no such images',
+      { ...BODY, images: ['public/none', 'private/4711'] },
+      [
+        ['images', 'public/none is no image'],
+        ['images', 'private/4711 is no image'],
+      ],
+    ],
+    ['a bad tag', { ...BODY, script: '<UDF name="a"/>' }, [['script', 'A UDF tag is not valid: the field a has no label']]],
+    ['a long script', { ...BODY, script: 'x'.repeat(65_536) }, [['script', 'Length must be 1-65535 characters']]],
+    [
+      'wrong types',
+      { ...BODY, is_public: 'yes', rev_note: 1 },
+      [
+        ['is_public', 'is_public is not valid'],
+        ['rev_note', 'rev_note is not valid'],
+      ],
+    ],
+    ['an unknown field', { ...BODY, size: 1 }, [['size', 'Unknown field']]],
+  ])('with %s is refused', async (_name, body, faults) => {
+    expect((await client.refused('POST', PATH, body)).sort()).toEqual([...faults].sort())
+  })
+
+  test('keeps an image that is gone, and takes no other such', async () => {
+    const { image } = await client.ok('POST', '/images/upload', { label: 'gone', region: 'us-east' })
+    const { id } = await client.ok('POST', PATH, { ...BODY, images: [image.id, image.id] })
+    await client.ok('DELETE', `/images/${image.id}`)
+    expect(await client.ok('PUT', `${PATH}/${id}`, { images: [image.id, 'public/arch'] })).toMatchObject({
+      images: [image.id, 'public/arch'],
+    })
+    await client.ok('PUT', `${PATH}/${id}`, { images: ['public/arch'] })
+    expect(await client.refused('PUT', `${PATH}/${id}`, { images: [image.id] })).toEqual([['images', `${image.id} is no image`]])
+  })
+
+  test('once public is so for ever, read by all and changed by its account', async () => {
+    const { id } = await client.ok('POST', PATH, { ...BODY, label: 'for all' })
+    const path = `${PATH}/${id}`
+    expect((await stranger.call('GET', path)).status).toBe(404)
+    expect((await stranger.call('PUT', path, {})).status).toBe(404)
+    expect(labelsOf(await nobody.ok('GET', PATH))).not.toContain('for all')
+    expect(await client.ok('PUT', path, { is_public: true })).toMatchObject({ is_public: true })
+    expect(await client.refused('PUT', path, { is_public: false })).toEqual([
+      ['is_public', 'A public script cannot be made private again.'],
+    ])
+    expect(await client.refused('DELETE', path)).toEqual([[null, 'A public script cannot be deleted.']])
+    expect(await client.ok('PUT', path, { is_public: true, label: 'for all 2' })).toMatchObject({ label: 'for all 2' })
+    expect(await stranger.ok('GET', path)).toMatchObject({ label: 'for all 2', mine: false, username: 'owner' })
+    for (const method of ['PUT', 'DELETE']) expect((await stranger.call(method, path, method === 'PUT' ? {} : undefined)).status).toBe(403)
+    expect(labelsOf(await nobody.ok('GET', PATH))).toContain('for all 2')
+    expect((await nobody.call('GET', path)).status).toBe(401)
+    // Who is granted nothing reads what everybody may, and changes nothing of it.
+    const guest = as(tokenOf('guest'))
+    expect(await guest.ok('GET', path)).toMatchObject({ mine: true })
+    expect((await guest.call('PUT', path, {})).status).toBe(403)
+  })
+
+  test('of a restricted user is its own', async () => {
+    const { id } = await client.ok('POST', PATH, { ...BODY, label: 'not granted' })
+    const founder = as(tokenOf('guest'))
+    expect((await founder.call('GET', `${PATH}/${id}`)).status).toBe(403)
+    expect((await founder.call('POST', PATH, BODY)).status).toBe(403)
+    expect(labelsOf(await founder.ok('GET', PATH))).not.toContain('not granted')
+  })
+})
+
+describe('the list', async () => {
+  const made: Record<string, unknown>[] = []
+  for (const [index, label] of ['Alpha', 'beta', 'gamma'].entries()) {
+    const body = { ...BODY, label, description: `number ${index}`, rev_note: index === 1 ? 'Beta note' : '', is_public: index === 2 }
+    made.push(await stranger.ok('POST', PATH, body))
+  }
+  const filtered = async (filter: object) =>
+    labelsOf(await stranger.ok('GET', `${PATH}?page_size=500`, undefined, { 'x-filter': JSON.stringify(filter) })).filter((label) =>
+      made.some((script) => script['label'] === label),
+    )
+
+  test.each<[object, string[]]>([
+    [{}, ['Alpha', 'beta', 'gamma']],
+    [{ label: 'ALPHA' }, ['Alpha']],
+    [{ description: { '+contains': 'NUMBER' }, '+order_by': 'label', '+order': 'desc' }, ['gamma', 'beta', 'Alpha']],
+    [{ is_public: true }, ['gamma']],
+    [{ mine: true }, ['Alpha', 'beta', 'gamma']],
+    [{ mine: false }, []],
+    [{ rev_note: 'beta NOTE' }, ['beta']],
+    [{ deployments_total: 0 }, ['Alpha', 'beta', 'gamma']],
+    [{ deployments_total: { '+gt': 0 } }, []],
+    [{ mine: true, '+order_by': 'mine' }, ['Alpha', 'beta', 'gamma']],
+  ])('is filtered by %j', async (filter, labels) => {
+    expect(await filtered(filter)).toEqual(labels)
+  })
+
+  test.each(['username', 'script', 'images', 'id'])('is not filtered by %s', async (field) => {
+    const headers = { 'x-filter': JSON.stringify({ [field]: 'x' }) }
+    expect(await stranger.refused('GET', PATH, undefined, headers)).toEqual([['X-Filter', `Cannot filter on ${field}`]])
+  })
+
+  test('is whole for its account, and public for others', async () => {
+    expect(labelsOf(await stranger.ok('GET', PATH))).toEqual(expect.arrayContaining(['Alpha', 'beta', 'gamma']))
+    const seen = labelsOf(await client.ok('GET', PATH))
+    expect(seen).toContain('gamma')
+    expect(seen).not.toContain('Alpha')
+    expect(labelsOf(await nobody.ok('GET', PATH, undefined, { 'x-filter': '{"mine":true}' }))).toEqual([])
+    expect((await as(tokenOf('stranger', 'images-read_write')).call('GET', PATH)).status).toBe(401)
+  })
+})

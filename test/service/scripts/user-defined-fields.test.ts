@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import { RequestError } from '../../../src/service/api/request-error.ts'
+import { readUserDefinedFields } from '../../../src/service/api/scripts/user-defined-fields.ts'
+import { fc } from '../../support/fast-check.ts'
+
+const field = (attributes: string): string => `#!/bin/sh\n# <UDF ${attributes} />\necho\n`
+
+describe('UDF tags', () => {
+  test.each<[string, string, object[]]>([
+    ['none', '#!/bin/sh\necho "<b>"\n', []],
+    ['name and label', field('name="port" label="Port"'), [{ name: 'port', label: 'Port' }]],
+    [
+      'all attributes, in any case and quotes',
+      field(`NAME='_a1' Label="What's it?" oneOf="a,b" default="" EXAMPLE='"x"'`),
+      [{ name: '_a1', label: "What's it?", oneOf: 'a,b', default: '', example: '"x"' }],
+    ],
+    ['manyOf', field('name="a" label="b" manyof="x, y" default="x"'), [{ name: 'a', label: 'b', manyOf: 'x, y', default: 'x' }]],
+    ['without a slash', '<udf name="a" label="b">', [{ name: 'a', label: 'b' }]],
+    ['attributes for forms', field('name="a" label="b" header="yes"'), [{ name: 'a', label: 'b' }]],
+    [
+      'several, in one line too',
+      '<UDF name="a" label="1"/><UDF name="b" label="2"/>\n<UDF name="c" label="3"/>',
+      [
+        { name: 'a', label: '1' },
+        { name: 'b', label: '2' },
+        { name: 'c', label: '3' },
+      ],
+    ],
+    ['of more than one line are text', '<UDF name="a"\nlabel="b"/>', []],
+    ['without an end are text', '<UDF name="a" label="b"', []],
+    ['of other names are text', '<UDFS name="a" label="b"/>', []],
+  ])('%s', (_name, script, fields) => {
+    expect(readUserDefinedFields(script)).toEqual(fields)
+  })
+
+  test.each<[string, string, string]>([
+    ['no name', field('label="b"'), 'a field has a name of letters, digits and underscores, 64 at most'],
+    ['another name', field('name="a-b" label="b"'), 'a field has a name of letters, digits and underscores, 64 at most'],
+    ['a long name', field(`name="${'a'.repeat(65)}" label="b"`), 'a field has a name of letters, digits and underscores, 64 at most'],
+    ['no label', field('name="a"'), 'the field a has no label'],
+    ['a long value', field(`name="a" label="b" default="${'x'.repeat(1001)}"`), 'the field a has a value of more than 1000 characters'],
+    ['both choices', field('name="a" label="b" oneof="x" manyof="y"'), 'the field a has both oneOf and manyOf'],
+    ['an attribute twice', field('name="a" label="b" name="c"'), 'a field has the attribute name twice'],
+    ['a name twice', field('name="a" label="b"') + field('name="a" label="c"'), 'the field a is defined twice'],
+    ['too many', Array.from({ length: 101 }, (_, n) => field(`name="a${n}" label="b"`)).join(''), 'there are more than 100 fields'],
+  ])('with %s are refused', (_name, script, fault) => {
+    expect(() => readUserDefinedFields(script)).toThrow(`script: A UDF tag is not valid: ${fault}`)
+  })
+
+  test('take time in the length of the script, whatever it is', () => {
+    const started = performance.now()
+    for (const part of ['<udf ', '<udf a="', '<udf a=""', '<udf a="" ', '\t', '<udf name="a" label="b" ', '<udf a=\'"', '<udf\t\t\t']) {
+      const script = `${part.repeat(65_535 / part.length)}>`
+      try {
+        readUserDefinedFields(script)
+      } catch (error) {
+        expect(error).toBeInstanceOf(RequestError)
+      }
+    }
+    readUserDefinedFields(`<udf${' '.repeat(60_000)}`)
+    expect(performance.now() - started).toBeLessThan(2000)
+  })
+
+  test('whatever a script is, it has fields or is refused', () => {
+    const part = fc.constantFrom('<UDF ', 'name="a"', ' label="b"', ' oneof="x"', '/>', '>', '"', "'", '=', '\n', ' ', 'x')
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
+        try {
+          for (const { name, label } of readUserDefinedFields(parts.join(''))) expect([name, label]).not.toContain('')
+        } catch (error) {
+          expect(error).toBeInstanceOf(RequestError)
+        }
+      }),
+    )
+  })
+})
