@@ -27,4 +27,16 @@ export const SETTING_KEYS = [
 ] as const
 
 /** The keys of a record in the order they are best read; those of octoDNS that no target here can express come last. */
-export const RECORD_KEYS = ['type', 'ttl', 'value', 'values', 'octodns', 'geo', 'dynamic', 'healthcheck'] as const
+export const RECORD_KEYS = [
+  'type',
+  'ttl',
+  'value',
+  'values',
+  'from',
+  'override',
+  'merge',
+  'octodns',
+  'geo',
+  'dynamic',
+  'healthcheck',
+] as const

@@ -9,8 +9,9 @@ import { type OpenFiles, openFiles } from './open-files.ts'
 import type { IncludedFile, IncludeEntry, ParsedDefinition, ParseOptions } from './parse-options.ts'
 import { readRecordMap } from './read-record-map.ts'
 import { type DefinitionSettings, readSettings } from './read-settings.ts'
-import type { Layout, Reading } from './reading.ts'
+import { newReading, type Reading } from './reading.ts'
 import { checkSettings } from './schema-check.ts'
+import { newSource, settleSources } from './settle-sources.ts'
 import { fillVariables } from './variables.ts'
 
 export type { IncludedFile, IncludeEntry, ParsedDefinition, ParseOptions, ReadInclude } from './parse-options.ts'
@@ -72,10 +73,17 @@ function parseWithSettings(root: YamlMapping, files: OpenFiles, faults: Faults, 
   const zone = name ?? options.zoneName ?? NAMELESS
   const faulty = new Set<YamlNode>()
   const { settings, enabled, includes, defaultTtl, ...rest } = readCheckedSettings(root, zone, faulty, faults)
-  const reading = { ...newReading('settings', zone, defaultTtl, faults), faulty }
+  const common = { ...newReading('settings', zone, defaultTtl, faults), faulty }
+  const own = newSource('definition')
+  const sources = [own]
   const records = lookUp(root, 'records')
-  if (records !== undefined) readRecordMap(records, reading)
-  for (const entry of includes) readFragment(entry, files, reading)
+  if (records !== undefined) readRecordMap(records, { ...common, ...own, source: own })
+  for (const entry of includes) {
+    const source = newSource('fragment')
+    sources.push(source)
+    readFragment(entry, files, { ...common, ...source, source })
+  }
+  const reading = { ...common, ...settleSources(sources, faults) }
   if (settings.type === 'slave') checkSlave(root, reading)
   const desired: DesiredZone = { name: zone, at: domain.at, settings, ...rest, ...resultsOf(reading) }
   return {
@@ -100,20 +108,14 @@ function readCheckedSettings(root: YamlMapping, zone: DomainName, faulty: Set<Ya
   return settings
 }
 
-const newReading = (layout: Layout, zone: DomainName, defaultTtl: Ttl | null, faults: Faults): Reading => ({
-  layout,
-  zone,
-  defaultTtl,
-  faults,
-  faulty: new Set(),
-  records: [],
-  foreign: [],
-  scopes: [],
-  lenient: new Set(),
-})
-
-const resultsOf = ({ records, foreign, scopes }: Reading): Pick<DesiredZone, 'records' | 'foreign' | 'scopes'> => ({
+const resultsOf = ({
   records,
+  inventory,
+  foreign,
+  scopes,
+}: Reading): Pick<DesiredZone, 'records' | 'inventory' | 'foreign' | 'scopes'> => ({
+  records,
+  ...(inventory.length > 0 && { inventory }),
   foreign,
   scopes,
 })

@@ -7,10 +7,12 @@ export function txtOctets(text: string, layout: Layout): Uint8Array {
   return Buffer.from(plain.includes('\\') ? plain.replaceAll('\\;', ';') : plain, 'utf8')
 }
 
-/** octoDNS takes the quotes off a TXT value that is written as in a zone file, and joins its strings (its record/chunked.py). */
+/**
+ * octoDNS takes the first and the last character off a TXT value that begins with a quote, as if it were written as in a zone file, and
+ * the joints of its strings out of every value (its record/chunked.py).
+ */
 function withoutQuotes(text: string): string {
-  if (!text.startsWith('"') || text.length < 2) return text
-  const inner = text.endsWith('"') ? text.slice(1, -1) : text.slice(1)
+  const inner = text.startsWith('"') ? text.slice(1, -1) : text
   return inner.replaceAll('" "', '')
 }
 

@@ -4,10 +4,11 @@ import { rrsetKey } from '../../model/record.ts'
 import { parseRecordType } from '../../model/record-type.ts'
 import type { Ttl } from '../../model/ttl.ts'
 import { NO_EXTRAS, type RecordExtras, readExtras } from '../octodns/read-extras.ts'
-import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
+import { entryOf, isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import { quoted } from './faults.ts'
 import { RECORD_KEYS } from './keys.ts'
 import { isOrdinary } from './ordinary-record.ts'
+import { readInventory } from './read-inventory.ts'
 import { parseTtlNode } from './read-ttl.ts'
 import { readValue } from './read-value.ts'
 import type { Owner, Reading } from './reading.ts'
@@ -57,9 +58,12 @@ function readChecked(node: YamlMapping, owner: Owner, reading: Reading): void {
   keepExtras(extras, owner, type, reading)
   if (type.includes('/')) return
   reportOtherKeys(node, extras, subject, reading)
+  readMarks(node, owner, type, reading)
   const ttl = readTtl(node, subject, reading)
   if (ttl === undefined) return
-  readValues(node, { type, subject, reading }, owner, ttl)
+  const from = lookUp(node, 'from')
+  if (from === undefined) readValues(node, { type, subject, reading }, owner, ttl)
+  else readInventory(node, from, { type, subject, reading }, owner, ttl)
 }
 
 function readType(node: YamlMapping, owner: Owner, { faults, faulty }: Reading): string | null {
@@ -100,6 +104,27 @@ function keepExtras(extras: RecordExtras, owner: Owner, type: string, reading: R
   if (lenient) reading.lenient.add(rrsetKey({ name: owner.name, type }))
   if (ignored || included.length > 0 || excluded.length > 0) reading.scopes.push({ name: owner.name, type, ignored, included, excluded })
 }
+
+/** `override: true` of a definition, `merge: true` of a fragment: how RRsets of several files go together. */
+function readMarks(node: YamlMapping, owner: Owner, type: string, { faults, faulty, source, layout }: Reading): void {
+  for (const key of MARKS) {
+    const entry = entryOf(node, key)
+    if (entry === undefined || faulty.has(entry.value) || isBroken(entry.value)) continue
+    const subject = `${owner.label} ${type}`
+    const place = key === 'override' ? 'definition' : 'fragment'
+    if (source?.kind !== place) {
+      const where = key === 'override' ? 'in a definition that includes others' : 'in a file that is included'
+      const severity = layout === 'octodns' ? 'warning' : 'error'
+      faults.report('schema-unknown-key', entry.key.at, subject, `${key} has a meaning only ${where}`, { severity })
+    } else if (entry.value.kind === 'scalar' && /^true$/i.test(entry.value.text)) {
+      const set = rrsetKey({ name: owner.name, type })
+      if (key === 'override') source.overriding.set(set, entry.key.at)
+      else source.merged.add(set)
+    }
+  }
+}
+
+const MARKS = ['override', 'merge'] as const
 
 /** One warning for what no target can express; and a word for each key that no record has. */
 function reportOtherKeys(node: YamlMapping, extras: RecordExtras, subject: string, { faults, faulty, layout }: Reading): void {

@@ -130,14 +130,14 @@ function settingReader(root: YamlMapping, subject: string, faulty: ReadonlySet<Y
       }),
     email: (key: string): string | undefined => {
       const node = scalar(key)
-      if (node === undefined || isEmail(node.text)) return node?.text
+      if (node === undefined || isMailAddress(node.text)) return node?.text
       return invalid(node, key, `${quoted(node.text)} is not a mail address`, 'Write it as hostmaster@example.com.')
     },
   }
 }
 
 /** Whether the text has the form of a mail address that an SOA record can hold (RFC 1035 section 8). */
-function isEmail(text: string): boolean {
+export function isMailAddress(text: string): boolean {
   const [local = '', domain = '', ...rest] = text.split('@')
   if (rest.length > 0 || !/^[^\s"(),:;<>[\]\\]{1,63}$/.test(local) || !domain.includes('.')) return false
   return parseDomainName(domain.endsWith('.') ? domain : `${domain}.`).ok

@@ -35,6 +35,7 @@ export function readValue(node: YamlNode, context: ValueContext): string | null 
 
 function readScalar(node: YamlNode, form: ValueForm, context: ValueContext): string | null {
   const { reading, subject, type } = context
+  if (form.shape === 'text' && node.kind === 'mapping' && reading.layout === 'settings') return readStrings(node, context)
   if (node.kind !== 'scalar') {
     reading.faults.report('schema-type', node.at, subject, `a value of ${type} is one text, not a ${kindName(node)}`)
     return null
@@ -55,10 +56,28 @@ function readScalar(node: YamlNode, form: ValueForm, context: ValueContext): str
 }
 
 function textData(text: string, { reading }: ValueContext): Result<string> {
-  if (text.length <= MAX_STRING_OCTETS && !text.startsWith('"') && !text.includes('\\')) return ok(textDataOf(text))
+  if (text.length <= MAX_STRING_OCTETS && !text.includes('"') && !text.includes('\\')) return ok(textDataOf(text))
   const octets = txtOctets(text, reading.layout)
   const length = octets.length + Math.max(1, Math.ceil(octets.length / MAX_STRING_OCTETS))
   return length > MAX_RDATA_OCTETS ? fault(`the text takes ${length} octets; a record holds ${MAX_RDATA_OCTETS}`) : ok(textToRdata(octets))
+}
+
+/** `{rdata: …}`: the strings of TXT as in a zone file, for those that are cut otherwise or are no text. */
+function readStrings(node: YamlMapping, context: ValueContext): string | null {
+  const { faults, faulty } = context.reading
+  for (const { key } of node.entries) if (key.text !== 'rdata') reportUnknownKey(key, ['rdata'], context)
+  const strings = node.entries.find(({ key }) => key.text === 'rdata')?.value
+  if (strings === undefined) {
+    if (!faulty.has(node)) faults.report('schema-missing-key', node.at, context.subject, 'rdata is missing')
+    return null
+  }
+  if (faulty.has(strings) || isBroken(strings)) return null
+  if (strings.kind !== 'scalar' || isNull(strings)) {
+    faults.report('schema-type', strings.at, context.subject, 'rdata is the data as in a zone file: one text')
+    return null
+  }
+  const tokens = presentationTokens(strings.text)
+  return finish(strings.at, tokens.ok ? canonicalRdata(context.type, tokens.value, noNames) : tokens, context)
 }
 
 function readMapping(node: YamlNode, form: ValueForm, context: ValueContext): string | null {

@@ -1,10 +1,12 @@
 import type { SourcePosition } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
+import type { InventoryRrset } from '../../model/inventory.ts'
 import type { DefinedRecord } from '../../model/record.ts'
 import type { Ttl } from '../../model/ttl.ts'
 import type { ForeignRecord, RrsetScope } from '../../model/zone.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
 import type { Faults } from './faults.ts'
+import type { RecordSource } from './settle-sources.ts'
 
 /** `settings`: a plain `domain:` stands above `records:`. `octodns`: the file is the record map, read as octoDNS reads it. */
 export type Layout = 'settings' | 'octodns'
@@ -18,12 +20,30 @@ export interface Reading {
   readonly faults: Faults
   /** Nodes with a fault that the schema has found and that was reported; nothing more is said about them. */
   readonly faulty: Set<YamlNode>
+  /** Which file is read, of those that make a definition with settings; absent in the other layout. */
+  readonly source?: RecordSource | undefined
   readonly records: DefinedRecord[]
+  /** Record sets whose addresses come from an inventory. */
+  readonly inventory: InventoryRrset[]
   readonly foreign: ForeignRecord[]
   readonly scopes: RrsetScope[]
   /** Keys of RRsets marked lenient, by `rrsetKey`. */
   readonly lenient: Set<string>
 }
+
+/** A reading at its beginning. */
+export const newReading = (layout: Layout, zone: DomainName, defaultTtl: Ttl | null, faults: Faults): Reading => ({
+  layout,
+  zone,
+  defaultTtl,
+  faults,
+  faulty: new Set(),
+  records: [],
+  inventory: [],
+  foreign: [],
+  scopes: [],
+  lenient: new Set(),
+})
 
 /** A name of the zone with its records under way. */
 export interface Owner {

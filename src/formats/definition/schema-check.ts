@@ -1,5 +1,6 @@
 import { type SchemaError, validate } from '../../../generated/zone-schema.js'
 import type { Severity } from '../../model/diagnostic.ts'
+import { INVENTORY_CONDITIONS, INVENTORY_KINDS } from '../../model/inventory.ts'
 import { nearestWord } from '../../model/nearest-word.ts'
 import { plainValue } from '../yaml/plain-value.ts'
 import { entryOf, isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
@@ -68,6 +69,7 @@ export function checkRecord(root: YamlMapping, subject: string, layout: Layout, 
   const { type } = value
   const keysAt = (path: Path): readonly string[] => {
     if (path.length === 0) return RECORD_KEYS
+    if (path[0] === 'from') return path.length === 1 ? ['provider', ...INVENTORY_KINDS] : INVENTORY_CONDITIONS
     return (path[0] === 'value' || path[0] === 'values') && typeof type === 'string' ? formKeys(valueForm(type)) : []
   }
   // octoDNS passes over keys it does not know, so a file of its layout stays valid.

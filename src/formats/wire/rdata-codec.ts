@@ -11,6 +11,7 @@ import { IPV4, IPV6, PREFIXES, SERVICES } from './address-codecs.ts'
 import type { FieldCodec } from './field-codec.ts'
 import { AMT_RELAY, HOST_IDENTITY, IPSEC_KEY } from './key-codecs.ts'
 import { LOCATION } from './location-codec.ts'
+import { A6, ATM_ADDRESS, OLD_TYPES, SINK } from './obsolete-codecs.ts'
 import { BASE64_OR_DASH, EUI48, EUI64, HASH, LOCATOR64, NSAP, SALT, U64 } from './octets-codecs.ts'
 import { createReader, readName, readRest, readString, readU8, readU16, readU32, remaining, type WireReader } from './reader.ts'
 import { SVC_PARAMS } from './svc-params-codec.ts'
@@ -102,6 +103,10 @@ const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
   nsap: NSAP,
   services: SERVICES,
   prefixes: PREFIXES,
+  'old-types': OLD_TYPES,
+  a6: A6,
+  sink: SINK,
+  'atm-address': ATM_ADDRESS,
   'svc-params': SVC_PARAMS,
   location: LOCATION,
   'ipsec-key': IPSEC_KEY,

@@ -34,12 +34,12 @@ export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
     reportFault(run, 'zonefile-directive', `$GENERATE: ${steps}`, tokenPlace(scope, 1))
     return null
   }
-  run.generated += Math.floor((steps.stop - steps.start) / steps.step) + 1
-  if (run.generated > MAX_GENERATED) {
+  const generated = run.generated + Math.floor((steps.stop - steps.start) / steps.step) + 1
+  if (generated > MAX_GENERATED) {
     reportFault(run, 'zonefile-too-large', `$GENERATE makes more than ${MAX_GENERATED} records`, tokenPlace(scope, 1))
-    run.generated = 0
     return null
   }
+  run.generated = generated
   const parts: TemplatePart[][] = []
   for (let i = 2; i < lexer.count; i += 1) {
     const template = parseTemplate(templateText(scope, i))

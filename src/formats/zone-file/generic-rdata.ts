@@ -2,7 +2,7 @@ import { parseDomainName } from '../../model/domain-name.ts'
 import { canonicalRdata, type RdataResult } from '../../model/rdata/canonical.ts'
 import type { Token } from '../../model/rdata/token.ts'
 import { typeCode } from '../../model/record-type.ts'
-import { decodeRdata } from '../wire/rdata-codec.ts'
+import { decodeRdata, rdataOctets } from '../wire/rdata-codec.ts'
 
 /** `\# LENGTH HEX` for a type with a form of its own (RFC 3597 section 5): the canonical text of those octets. */
 export function genericRdata(type: string, tokens: readonly Token[]): RdataResult {
@@ -21,3 +21,9 @@ export function genericRdata(type: string, tokens: readonly Token[]): RdataResul
  * (RFC 3597 section 4): as many octets as a pointer reaches, none of which begins a label.
  */
 const NO_NAMES = Buffer.alloc(0x4000, 0x40)
+
+/** The canonical data of a type with a number as `\\# LENGTH HEX`. */
+export function genericData(type: string, data: string): string {
+  const octets = rdataOctets(type, data)
+  return octets.length === 0 ? '\\# 0' : `\\# ${octets.length} ${octets.toString('hex')}`
+}

@@ -169,6 +169,7 @@ function scanToken(lexer: ZoneLexer, start: number, index: number): number {
       if (end === -1) break
       flag |= TOKEN.escaped
       at = end + 1
+      break
     } else break
   }
   // A backslash at the end of the text escapes nothing.
@@ -202,14 +203,22 @@ function scanQuoted(lexer: ZoneLexer, start: number, index: number): number {
 }
 
 const EQUALS = 0x3d
+const DOLLAR = 0x24
 const SERVICE_BINDING = /^(?:SVCB|HTTPS|TYPE6[45])$/i
+const TTL_OR_CLASS = /^(?:[0-9].*|IN|CLASS1)$/i
 
 /**
- * Whether the entry is an SVCB or HTTPS record, the only ones where a quote can stand within a token: `alpn="h2,h3"` (RFC 9460
- * section 2.1). Elsewhere a quote begins a new token, as BIND has it.
+ * Whether the entry is an SVCB or HTTPS record, the only ones where a quote can stand within a token, which it ends: `alpn="h2,h3"`
+ * (RFC 9460 section 2.1). Elsewhere a quote begins a new token, as BIND has it. The type is the first token behind the owner (behind
+ * range and owner in `$GENERATE`) that is neither TTL nor class.
  */
-function isServiceBinding({ text, starts, ends }: ZoneLexer, count: number): boolean {
-  for (let i = 0; i < Math.min(count, 4); i += 1) if (SERVICE_BINDING.test(text.slice(starts[i], ends[i]))) return true
+function isServiceBinding({ text, offset, starts, ends }: ZoneLexer, count: number): boolean {
+  const first = text.charCodeAt(offset)
+  const head = first === DOLLAR ? 3 : classOf(first) === BLANK ? 0 : 1
+  for (let i = head; i < Math.min(count, head + 3); i += 1) {
+    const token = text.slice(starts[i], ends[i])
+    if (!TTL_OR_CLASS.test(token)) return SERVICE_BINDING.test(token)
+  }
   return false
 }
 

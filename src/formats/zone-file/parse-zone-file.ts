@@ -5,6 +5,8 @@ import type { Ttl } from '../../model/ttl.ts'
 import { type Insertion, readDirective } from './directives.ts'
 import type { GeneratedText } from './generate.ts'
 import { createLexer, MAX_ENTRY_LENGTH, readEntry, TOKEN, type ZoneLexer } from './lexer.ts'
+import { readPlainLines } from './plain-lines.ts'
+import { createPlainText } from './plain-text.ts'
 import { readRecord } from './read-record.ts'
 import { NO_TTL, octetsOf, placeAt, type ReadZoneInclude, reportFault, type ZoneFileRun, type ZoneFileScope } from './scope.ts'
 
@@ -53,7 +55,7 @@ export function parseZoneFile(text: string, options: ZoneFileOptions): ParsedZon
 
 /** A zone file that comes in pieces, such as one too large to hold: `push` each, then `end`. */
 export interface ZoneFileReader {
-  /** Reads every entry that is complete with this piece of the text. */
+  /** Reads the entries that are complete; where one is longer than the pieces that go on with it, not at once. */
   readonly push: (text: string) => void
   /** Reads what is left. */
   readonly end: () => ZoneFileSummary
@@ -66,13 +68,22 @@ export function createZoneFileReader(options: ZoneFileOptions, onRecord: (record
   const { lexer } = scope
   lexer.final = false
   let isFirst = true
+  /** Pushed and not read yet. */
+  let waiting = ''
+  const readOn = (): void => {
+    lexer.text = lexer.text.slice(lexer.offset) + waiting
+    waiting = ''
+    lexer.offset = isFirst && lexer.text.charCodeAt(0) === 0xfeff ? 1 : 0
+    isFirst = false
+    readEntries(scope)
+  }
   return {
     push: (text) => {
       if (run.stopped || text === '') return
-      lexer.text = lexer.text.slice(lexer.offset) + text
-      lexer.offset = isFirst && text.charCodeAt(0) === 0xfeff ? 1 : 0
-      isFirst = false
-      readEntries(scope)
+      waiting += text
+      // What is left of an entry is read again with what follows: only once that is as long, so that time is in proportion to the text.
+      if (waiting.length < lexer.text.length - lexer.offset) return
+      readOn()
       if (lexer.text.length - lexer.offset > 2 * MAX_ENTRY_LENGTH) {
         reportFault(run, 'zonefile-too-large', `a line has more than ${2 * MAX_ENTRY_LENGTH} characters`, {
           file: scope.file,
@@ -84,7 +95,7 @@ export function createZoneFileReader(options: ZoneFileOptions, onRecord: (record
     },
     end: () => {
       lexer.final = true
-      readEntries(scope)
+      readOn()
       lexer.text = ''
       return summary(run, options)
     },
@@ -119,6 +130,7 @@ const fileScope = (run: ZoneFileRun, options: ZoneFileOptions, text: string): Zo
   run,
   file: options.file,
   lexer: createLexer(text),
+  plain: createPlainText(),
   origin: options.origin,
   originOctets: octetsOf(options.origin),
   owner: null,
@@ -143,6 +155,8 @@ const DOLLAR = 0x24
 function readEntries(scope: ZoneFileScope): void {
   const { run, lexer } = scope
   while (!run.stopped) {
+    readPlainLines(scope)
+    if (run.stopped) return
     const outcome = readEntry(lexer)
     if (outcome === 'entry') {
       if (isDirective(lexer)) {
@@ -167,7 +181,15 @@ function insert(scope: ZoneFileScope, insertion: Insertion): void {
   const { run } = scope
   const { source, origin } = insertion
   run.open.push(source.file)
-  readEntries({ ...scope, file: source.file, lexer: createLexer(source.text), origin, originOctets: octetsOf(origin), fixedPlace: null })
+  readEntries({
+    ...scope,
+    file: source.file,
+    lexer: createLexer(source.text),
+    plain: createPlainText(),
+    origin,
+    originOctets: octetsOf(origin),
+    fixedPlace: null,
+  })
   run.open.pop()
 }
 

@@ -1,9 +1,12 @@
-import { compareNames, type DomainName, isAtOrBelow, relativeName, sortKey } from '../../model/domain-name.ts'
+import { type DomainName, isAtOrBelow, relativeName, sortKey } from '../../model/domain-name.ts'
 import { rdataFields } from '../../model/rdata/canonical.ts'
 import { takesRest } from '../../model/rdata/kinds.ts'
-import { FORMLESS_TYPES, RDATA_TYPES } from '../../model/rdata/rdata-types.ts'
+import { FORMLESS_TYPES, OBSOLETE_TYPES, RDATA_TYPES } from '../../model/rdata/rdata-types.ts'
 import { compareRecords, type ResourceRecord } from '../../model/record.ts'
+import { typeCode } from '../../model/record-type.ts'
 import type { Ttl } from '../../model/ttl.ts'
+import { rdataOctets } from '../wire/rdata-codec.ts'
+import { genericData } from './generic-rdata.ts'
 
 export interface PrintOptions {
   /** The zone; names at or below it are relative to it in the pretty style. Null leaves all names absolute. */
@@ -12,44 +15,70 @@ export interface PrintOptions {
   readonly style: 'canonical' | 'pretty'
   /** Seconds for records without a TTL, and the `$TTL` of the pretty style; without it that is the commonest TTL. */
   readonly defaultTtl?: Ttl | null | undefined
+  /** Types whose names or forms the reader does not know: they are written as RFC 3597 has it, which every reader takes. */
+  readonly genericTypes?: ReadonlySet<string> | undefined
 }
 
 /**
- * Records as a zone file that every server reads, in the canonical order of owners, SOA and NS before other types. Reading it
+ * Records as a zone file that every server reads, in canonical order (RFC 4034 section 6), SOA and NS before other types. Reading it
  * gives the same records; those without a TTL get `defaultTtl`, or stand before the first TTL that is stated where there is none,
  * which leaves them without one.
  */
 export function printZoneFile(records: Iterable<ResourceRecord>, options: PrintOptions): string {
-  const sorted = inOrder(records, options.defaultTtl ?? null)
+  const sorted = inOrder(records, options.defaultTtl ?? null).map((record) => asPrinted(record, options.genericTypes))
   if (options.style === 'pretty') return printPretty(sorted, options)
   let text = ''
-  for (const { name, ttl, type, data } of sorted) text += `${name}\t${ttl === null ? '' : `${ttl}\t`}IN\t${printedType(type)}\t${data}\n`
+  for (const record of sorted) {
+    const { name, ttl, type, data } = record
+    const printed = PLAIN_NAMES.test(data) ? data : withNames(record, printedName).join(' ')
+    text += `${printedName(name)}\t${ttl === null ? '' : `${ttl}\t`}IN\t${type}\t${printed}\n`
+  }
   return text
 }
 
-/** The type as every reader knows it; obsolete mnemonics are not known to all (RFC 3597 section 5). */
-const printedType = (type: string): string => (FORMLESS_TYPES.has(type) ? `TYPE${FORMLESS_TYPES.get(type)}` : type)
+/** The record in the form the reader takes. Obsolete types are not known to all. */
+function asPrinted(record: ResourceRecord, genericTypes: ReadonlySet<string> | undefined): ResourceRecord {
+  const { type, data } = record
+  const isFormless = FORMLESS_TYPES.has(type)
+  if (!isFormless && !OBSOLETE_TYPES.has(type) && !genericTypes?.has(type)) return record
+  const code = typeCode(type)
+  if (code === null) return record
+  return { ...record, type: `TYPE${code}`, data: isFormless ? data : genericData(type, data) }
+}
 
-/** Records in printing order, TTLs filled in; those that stay without one come first, for each TTL is inherited from above. */
+/**
+ * Records in printing order, TTLs filled in; those that stay without one come first, for each TTL is inherited from above. Names are
+ * in canonical order, and the records of a set in that of their octets (RFC 4034 section 6).
+ */
 function inOrder(records: Iterable<ResourceRecord>, defaultTtl: Ttl | null): ResourceRecord[] {
-  const keyed: { key: string; record: ResourceRecord }[] = []
+  const keyed: KeyedRecord[] = []
   for (const record of records) {
-    const key = sortKey(record.name)
-    keyed.push({ key, record: record.ttl === null && defaultTtl !== null ? { ...record, ttl: defaultTtl } : record })
+    const { name, ttl, type } = record
+    const filled = ttl === null && defaultTtl !== null ? { ...record, ttl: defaultTtl } : record
+    keyed.push({ bareRank: filled.ttl === null && type !== 'SOA' ? 0 : 1, key: sortKey(name), record: filled, octets: null })
   }
-  const bareRank = ({ ttl, type }: ResourceRecord): number => (ttl === null && type !== 'SOA' ? 0 : 1)
-  keyed.sort(
-    (a, b) =>
-      bareRank(a.record) - bareRank(b.record) ||
-      (a.key < b.key
-        ? -1
-        : a.key > b.key
-          ? 1
-          : a.record.name === b.record.name
-            ? compareRecords(a.record, b.record)
-            : compareNames(a.record.name, b.record.name)),
-  )
+  keyed.sort(compareKeyed)
   return keyed.map(({ record }) => record)
+}
+
+interface KeyedRecord {
+  readonly bareRank: number
+  readonly key: string
+  readonly record: ResourceRecord
+  /** Of the data, once they have been needed. */
+  octets: Buffer | null
+}
+
+function compareKeyed(a: KeyedRecord, b: KeyedRecord): number {
+  if (a.bareRank !== b.bareRank) return a.bareRank - b.bareRank
+  if (a.key !== b.key) return a.key < b.key ? -1 : 1
+  if (a.record.type !== b.record.type || typeCode(a.record.type) === null) return compareRecords(a.record, b.record)
+  return Buffer.compare(octetsOf(a), octetsOf(b)) || compareRecords(a.record, b.record)
+}
+
+function octetsOf(keyed: KeyedRecord): Buffer {
+  keyed.octets ??= rdataOctets(keyed.record.type, keyed.record.data)
+  return keyed.octets
 }
 
 const SOA_FIELDS = ['serial', 'refresh', 'retry', 'expire', 'minimum']
@@ -63,8 +92,8 @@ const LINE_WIDTH = 100
 function printPretty(records: readonly ResourceRecord[], { origin, defaultTtl }: PrintOptions): string {
   const fileTtl = records.some(({ ttl }) => ttl === null) ? null : (defaultTtl ?? commonestTtl(records))
   const short = (name: DomainName): string => {
-    if (origin === null || !isAtOrBelow(name, origin)) return name
-    return relativeName(name, origin) || '@'
+    if (origin === null || !isAtOrBelow(name, origin)) return printedName(name)
+    return printedName(relativeName(name, origin)) || '@'
   }
   const rows = records.map((record, i) => ({
     record,
@@ -85,14 +114,14 @@ function printPretty(records: readonly ResourceRecord[], { origin, defaultTtl }:
     10,
   )
   const typeWidth = width(
-    records.map(({ type }) => printedType(type).length),
+    records.map(({ type }) => type.length),
     10,
   )
   let text = ''
-  if (origin !== null) text += `$ORIGIN ${origin}\n`
+  if (origin !== null) text += `$ORIGIN ${printedName(origin)}\n`
   if (fileTtl !== null) text += `$TTL ${fileTtl}\n`
   for (const { record, owner, ttl } of rows) {
-    const head = `${owner.padEnd(ownerWidth)} ${ttl.padStart(ttlWidth)}${ttlWidth === 0 ? '' : ' '}IN ${printedType(record.type).padEnd(typeWidth)} `
+    const head = `${owner.padEnd(ownerWidth)} ${ttl.padStart(ttlWidth)}${ttlWidth === 0 ? '' : ' '}IN ${record.type.padEnd(typeWidth)} `
     text += `${head}${prettyData(record, head.length, short)}`.trimEnd()
     text += '\n'
   }
@@ -114,19 +143,42 @@ function commonestTtl(records: readonly ResourceRecord[]): Ttl | null {
 function prettyData({ type, data }: ResourceRecord, indent: number, short: (name: DomainName) => string): string {
   const definition = RDATA_TYPES.get(type)
   if (!definition || data.startsWith('\\#')) return data
-  const fields = rdataFields(data)
+  const fields = withNames({ type, data }, short)
   const next = `\n${' '.repeat(indent)}`
   if (type === 'SOA') {
-    const [mname = '', rname = '', ...numbers] = fields
+    const [mname, rname, ...numbers] = fields
     const lines = numbers.map((number, i) => `${next}${number.padEnd(10)} ; ${SOA_FIELDS[i]}`)
-    return `${short(mname as DomainName)} ${short(rname as DomainName)} (${lines.join('')}${next})`
+    return `${mname} ${rname} (${lines.join('')}${next})`
   }
   if (definition.fields[0]?.kind === 'strings') {
-    return data.length > LINE_WIDTH && fields.length > 1 ? `(${next}${fields.join(next)} )` : data
-  }
-  for (const [i, { kind }] of definition.fields.entries()) {
-    if (takesRest(kind)) break
-    if (kind === 'name') fields[i] = short(fields[i] as DomainName)
+    const strings = rdataFields(data)
+    return data.length > LINE_WIDTH && strings.length > 1 ? `(${next}${strings.join(next)} )` : data
   }
   return fields.join(' ')
+}
+
+/** The fields of the data, its names as `print` writes them. */
+function withNames({ type, data }: Pick<ResourceRecord, 'type' | 'data'>, print: (name: DomainName) => string): string[] {
+  const definition = RDATA_TYPES.get(type)
+  if (!definition?.fields.some(({ kind }) => kind === 'name') || data.startsWith('\\#')) return [data]
+  const fields = rdataFields(data)
+  for (const [i, { kind }] of definition.fields.entries()) {
+    if (takesRest(kind)) break
+    if (kind === 'name') fields[i] = print(fields[i] as DomainName)
+  }
+  return fields
+}
+
+/** Names that are printed as they stand, with other fields between them or without. */
+const PLAIN_NAMES = /^[\w*/. -]*$/
+
+/**
+ * A name as every server reads it: Knot takes no characters but these without an escape, and NSD takes the backslash that ends a
+ * label, with the dot behind it, for an escaped dot.
+ */
+function printedName(name: string): string {
+  if (PLAIN_NAMES.test(name)) return name
+  return name.replace(/\\(?:[0-9]{3}|.)|[^\w*/.-]/gs, (part) =>
+    part.length > 1 && part !== '\\\\' ? part : `\\${String(part.charCodeAt(0)).padStart(3, '0')}`,
+  )
 }

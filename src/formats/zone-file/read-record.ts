@@ -1,5 +1,5 @@
 import type { SourcePosition } from '../../model/diagnostic.ts'
-import { isAtOrBelow } from '../../model/domain-name.ts'
+import { type DomainName, isAtOrBelow } from '../../model/domain-name.ts'
 import { parseRecordType } from '../../model/record-type.ts'
 import { MAX_TTL, parseTtl, type Ttl } from '../../model/ttl.ts'
 import { readNameToken } from './plain-name.ts'
@@ -25,26 +25,33 @@ export function readRecord(scope: ZoneFileScope): void {
   }
   const { owner, statedTtl } = scope
   if (owner === null || scope.hasFaultyOwner || statedTtl === FAULTY_TTL) return
+  keepRecord(scope, type, data.value, recordPlace(scope))
+}
+
+/** Gives out a record of the scope's owner and stated TTL, or says why not. */
+export function keepRecord(scope: ZoneFileScope, type: string, data: string, at: SourcePosition): void {
+  const { run, statedTtl } = scope
+  const owner = scope.owner as DomainName
   if (run.zone !== null && !isAtOrBelow(owner, run.zone)) {
     const message = `${owner} is not in ${run.zone}; its ${type} record was left out`
-    reportFault(run, 'name-outside-zone', message, recordPlace(scope), { severity: 'warning' })
+    reportFault(run, 'name-outside-zone', message, at, { severity: 'warning' })
     return
   }
-  if (type === 'SOA') readSoa(scope, data.value)
+  if (type === 'SOA') readSoa(scope, data)
   if (run.records >= run.maxRecords) {
     run.stopped = true
     const message = `the zone has more than ${run.maxRecords} records; the rest was not read`
-    run.diagnostics.push({ severity: 'error', code: 'zonefile-too-large', message, at: recordPlace(scope) })
+    run.diagnostics.push({ severity: 'error', code: 'zonefile-too-large', message, at })
     return
   }
   run.records += 1
   let ttl: Ttl | null
-  if (statedTtl === NO_TTL) ttl = inheritedTtl(scope)
+  if (statedTtl === NO_TTL) ttl = inheritedTtl(scope, at)
   else {
     ttl = statedTtl as Ttl
     scope.lastTtl = ttl
   }
-  run.emit({ name: owner, type, ttl, data: data.value, at: recordPlace(scope) })
+  run.emit({ name: owner, type, ttl, data, at })
 }
 
 const subject = (scope: ZoneFileScope, type: string): string => `${scope.owner ?? ''} ${type}`.trim()
@@ -184,7 +191,7 @@ function readSoa(scope: ZoneFileScope, data: string): void {
  * The TTL of a record that states none (docs/decisions/0006-ttl-of-zone-file-records.md): of `$TTL`, else the minimum of an SOA record that
  * has none itself, else the last TTL stated. Without `$TTL` servers read a file in several ways, so one where that shows gets a warning.
  */
-function inheritedTtl(scope: ZoneFileScope): Ttl | null {
+function inheritedTtl(scope: ZoneFileScope, at: SourcePosition): Ttl | null {
   const { run, defaultTtl, soaMinimum, lastTtl } = scope
   if (defaultTtl !== null) return defaultTtl
   if (soaMinimum === null) return lastTtl ?? run.fallbackTtl
@@ -195,7 +202,7 @@ function inheritedTtl(scope: ZoneFileScope): Ttl | null {
     const last = `${lastTtl}, the last TTL stated`
     const [mine, theirs] = scope.isMinimumDefault ? [minimum, last] : [last, minimum]
     const message = `records without a TTL, such as this one, got ${mine}; without $TTL servers differ, and some take ${theirs}, or a TTL of their own`
-    reportFault(run, 'zonefile-ttl', message, recordPlace(scope), { severity: 'warning', hint: `Put $TTL ${ttl} at the top of the file.` })
+    reportFault(run, 'zonefile-ttl', message, at, { severity: 'warning', hint: `Put $TTL ${ttl} at the top of the file.` })
   }
   return ttl
 }

@@ -5,6 +5,7 @@ import type { DefinedRecord } from '../../model/record.ts'
 import type { Result } from '../../model/result.ts'
 import type { Ttl } from '../../model/ttl.ts'
 import { placeOf, type ZoneLexer } from './lexer.ts'
+import type { PlainText } from './plain-text.ts'
 
 /** A file that `$INCLUDE` draws in. `file` identifies it (the same file always by the same text) and stands in positions. */
 export interface IncludedZoneFile {
@@ -48,6 +49,8 @@ export interface ZoneFileScope {
   readonly run: ZoneFileRun
   readonly file: string
   lexer: ZoneLexer
+  /** The text about to be read, for lines that need no lexer. */
+  readonly plain: PlainText
   origin: DomainName | null
   /** Octets of the origin on the wire. */
   originOctets: number

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { formatDefinition } from '../../../src/formats/definition/format-definition.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
 import { CORPUS } from '../octodns/corpus.ts'
 import { parse, recordLines } from './parse.ts'
 
@@ -136,7 +137,7 @@ describe('the corpus', () => {
 
 test('a large file is laid out in time', () => {
   const text = Array.from({ length: 5000 }, (_, i) => `h${5000 - i}:\n  type: A\n  ttl: 300\n  value: 192.0.2.${i % 250}\n`).join('')
-  const start = performance.now()
-  expect(format(text).startsWith('h1:\n')).toBe(true)
-  expect(performance.now() - start).toBeLessThan(5000)
+  const { value, milliseconds } = withCpuTime(() => format(text))
+  expect(value.startsWith('h1:\n')).toBe(true)
+  expect(milliseconds).toBeLessThan(10_000)
 })

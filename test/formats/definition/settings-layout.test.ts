@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { withCpuTime } from '../../support/cpu-time.ts'
 import { faultLines, parse, recordLines } from './parse.ts'
 
 const DEFINITION = `# yaml-language-server: $schema=../schemas/zone.schema.json
@@ -224,9 +225,8 @@ describe('each fault is told once, at its place', () => {
 
   test('many faults cost little more than many records', () => {
     const records = Array.from({ length: 12_000 }, (_, i) => `  host-${i}: {tttl: 300, type: MX, values: [{preference: 1}, {a: b}]}\n`)
-    const start = performance.now()
-    const { diagnostics } = parse(`domain: example.com\nrecords:\n${records.join('')}`)
-    expect(diagnostics.length).toBeGreaterThan(36_000)
-    expect(performance.now() - start).toBeLessThan(5000)
+    const { value, milliseconds } = withCpuTime(() => parse(`domain: example.com\nrecords:\n${records.join('')}`))
+    expect(value.diagnostics.length).toBeGreaterThan(36_000)
+    expect(milliseconds).toBeLessThan(5000)
   })
 })

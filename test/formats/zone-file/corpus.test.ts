@@ -52,11 +52,35 @@ describe('zone files of other projects', () => {
     expect(found.map(({ code }) => code)).toContain('cname-not-alone')
   })
 
-  test.each(['dnspython/example1.good', 'dnspython/example2.good'])('%s is the zone as dnspython prints it', (file) => {
-    const origin = name('example.')
-    expect(lines(parse(readCorpus(file), { origin }).records).sort()).toEqual(
-      lines(parse(readCorpus('dnspython/example'), { origin }).records).sort(),
-    )
+  test.each(['dnspython/example1.good', 'dnspython/example2.good', 'dnspython/example3.good', 'dnspython/example4.good'])(
+    '%s is the zone as dnspython prints it',
+    (file) => {
+      const origin = name('example.')
+      expect(lines(parse(readCorpus(file), { origin }).records).sort()).toEqual(
+        lines(parse(readCorpus('dnspython/example'), { origin }).records).sort(),
+      )
+    },
+  )
+
+  test.each(['apex', 'ds', 'simple'])('%s.com is the zone as DNSControl prints it', (domain) => {
+    const origin = name(`${domain}.com.`)
+    const [given, printed] = ['zone', 'zone.zone'].map((end) => parse(readCorpus(`dnscontrol-getzones/${domain}.com.${end}`), { origin }))
+    expect(given?.records.length).toBeGreaterThan(0)
+    expect(lines(printed?.records ?? []).sort()).toEqual(lines(given?.records ?? []).sort())
+  })
+
+  test('the large zone of NSD, whose 10,000 nodes are alike', () => {
+    const origin = name('huge.example.')
+    const node = (i: number): string => `node${i}.test TXT "test string contents to take up space for node ${i}"\n`
+    const nodes = Array.from({ length: 10_000 }, (_, i) => i)
+    const { records, diagnostics } = parse(readCorpus('large/huge.example.head') + nodes.map(node).join(''), { origin })
+    expect(diagnostics).toEqual([])
+    expect(lines(records)).toEqual([
+      'huge.example. 3600 SOA huge.example. root.huge.example. 2003070707 3600 28800 2419200 3600',
+      'huge.example. 3600 NS ns0.xname.org.huge.example.',
+      'huge.example. 3600 NS ns1.xname.org.huge.example.',
+      ...nodes.map((i) => `node${i}.test.huge.example. 3600 TXT "test string contents to take up space for node ${i}"`),
+    ])
   })
 
   test('the test vectors of RFC 9460 are the same as text and as octets', () => {

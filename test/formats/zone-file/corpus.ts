@@ -17,6 +17,7 @@ export interface CorpusZone {
   readonly id: string
   readonly file: string
   readonly origin: string
+  readonly suite: string
   readonly expect: 'accept' | 'reject'
   readonly verdicts: Readonly<Record<Tool, 'ok' | 'reject'>>
   /** The file with its records, where they are known. */

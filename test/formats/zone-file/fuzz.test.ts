@@ -9,6 +9,8 @@ import { typeCode } from '../../../src/model/record-type.ts'
 import type { Ttl } from '../../../src/model/ttl.ts'
 import { withCpuTime } from '../../support/cpu-time.ts'
 import { fc } from '../../support/fast-check.ts'
+import { rounds } from '../../support/random.ts'
+import { anyRdata } from './any-rdata.ts'
 import { CORPUS, readCorpus } from './corpus.ts'
 import { line, lines, ORIGIN, parse } from './zone-text.ts'
 
@@ -26,11 +28,13 @@ const words = fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }).map((piece
 
 const TEXTS = CORPUS.map(({ file }) => readCorpus(file)).filter((text) => text.length < 5000)
 
+const fraction = fc.double({ min: 0, max: 1, noNaN: true })
+
 /** A zone file of the corpora with pieces cut out, doubled and put in. */
 const mutated = fc
   .tuple(
     fc.constantFrom(...TEXTS),
-    fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), cut: fc.nat(8), put: fc.constantFrom(...PIECES, '') }), {
+    fc.array(fc.record({ at: fraction, cut: fc.nat(8), put: fc.constantFrom(...PIECES, '') }), {
       minLength: 1,
       maxLength: 6,
     }),
@@ -41,6 +45,37 @@ const mutated = fc
       return current.slice(0, from) + put + current.slice(from + cut)
     }, text),
   )
+
+/** Octets of a zone file turned over, cut off at the end, joined to those of another, or some of them many times over. */
+const damaged = fc
+  .tuple(
+    fc.constantFrom(...TEXTS),
+    fc.constantFrom(...TEXTS),
+    fc.array(fc.tuple(fraction, fc.nat(255)), { maxLength: 20 }),
+    fraction,
+    fraction,
+    fc.constantFrom('flip', 'cut', 'splice', 'repeat'),
+  )
+  .map(([text, other, flips, from, to, how]) => {
+    const octets = Buffer.from(text)
+    const [a, b] = [from, to].map((part) => Math.floor(part * octets.length)) as [number, number]
+    switch (how) {
+      case 'cut':
+        return octets.subarray(0, a).toString()
+      case 'splice':
+        return Buffer.concat([octets.subarray(0, a), Buffer.from(other).subarray(b)]).toString()
+      case 'repeat': {
+        const part = octets.subarray(Math.min(a, b), Math.min(a, b) + Math.min(200, Math.abs(a - b)))
+        return Buffer.concat([octets.subarray(0, a), ...Array<Buffer>(50).fill(part), octets.subarray(a)]).toString()
+      }
+      default:
+        for (const [at, mask] of flips) {
+          const index = Math.floor(at * (octets.length - 1))
+          octets[index] = (octets[index] ?? 0) ^ mask
+        }
+        return octets.toString()
+    }
+  })
 
 function check(text: string): void {
   const parsed: ParsedZoneFile = parse(text, {
@@ -63,9 +98,11 @@ function check(text: string): void {
   }
 }
 
-const options = { numRuns: 1500 }
+/** Inputs of each kind, and milliseconds that a test may take. */
+const options = { numRuns: rounds(1500) }
+const TIMEOUT = rounds(20_000)
 
-describe('any text', () => {
+describe('any text', { timeout: TIMEOUT }, () => {
   test('of characters and pieces ends in records or diagnostics, and what is printed is stable', () => {
     fc.assert(fc.property(soup, check), options)
   })
@@ -78,6 +115,10 @@ describe('any text', () => {
     fc.assert(fc.property(mutated, check), options)
   })
 
+  test('that is a damaged zone file does', () => {
+    fc.assert(fc.property(damaged, check), options)
+  })
+
   test('gives the same in pieces', () => {
     fc.assert(
       fc.property(fc.oneof(soup, mutated), fc.integer({ min: 1, max: 50 }), (text, size) => {
@@ -88,7 +129,7 @@ describe('any text', () => {
         const whole = parse(text)
         expect({ records, diagnostics }).toEqual({ records: whole.records, diagnostics: whole.diagnostics })
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     )
   })
 
@@ -114,7 +155,7 @@ describe('any text', () => {
   })
 })
 
-describe('any record', () => {
+describe('any record', { timeout: TIMEOUT }, () => {
   const label = fc
     .uint8Array({ minLength: 1, maxLength: 12 })
     .map((octets) => octets.map((octet) => (octet >= 0x41 && octet <= 0x5a ? octet + 32 : octet)))
@@ -142,6 +183,29 @@ describe('any record', () => {
         expect(lines(parsed.records).sort()).toEqual(records.map(line).sort())
       }),
       options,
+    )
+  })
+
+  const typed = fc
+    .tuple(
+      owner,
+      fc.constantFrom(0, 300, 3600, 0x7fffffff),
+      fc.constantFrom(...[...RDATA_TYPES.values()].filter(({ code }) => code !== null).map(({ type }) => type)),
+    )
+    .chain(([name, ttl, type]) => anyRdata(type).map((data) => ({ name, ttl, type, data })))
+
+  test('of any type is read as it was written, and its octets are those of its text', () => {
+    fc.assert(
+      fc.property(fc.array(typed, { minLength: 1, maxLength: 6 }), (records) => {
+        const text = records.map(({ name, ttl, type, data }) => `${name} ${ttl} ${type} ${data}\n`).join('')
+        expect(parse(text).diagnostics).toEqual([])
+        check(text)
+        const generic = new Set(RDATA_TYPES.keys())
+        const { records: given } = parse(text)
+        const again = parse(printZoneFile(given, { origin: ORIGIN, style: 'pretty', genericTypes: generic }))
+        expect(lines(again.records).sort()).toEqual(lines(given).sort())
+      }),
+      { numRuns: rounds(300) },
     )
   })
 })

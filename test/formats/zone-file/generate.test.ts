@@ -56,6 +56,13 @@ describe('$GENERATE', () => {
   ])('%s is refused', (text, expected) => {
     expect(faults(parse(text))).toEqual(expected)
   })
+
+  test('makes a bounded number in all, also after one that was refused', () => {
+    const text = ['1-9', '1-999999', '1-999995'].map((range) => `$GENERATE ${range} a$ 60 A 192.0.2.$\n`).join('')
+    const parsed = parse(text)
+    expect(parsed.records).toHaveLength(9)
+    expect(faults(parsed)).toEqual(['2:11 error[zonefile-too-large]', '3:11 error[zonefile-too-large]'])
+  })
 })
 
 describeWithTools(['named-checkzone'], '$GENERATE as BIND reads it', () => {

@@ -82,6 +82,7 @@ null NULL \\# 2 0102
 unknown TYPE65280 \\# 3 010203
 \\@.\\$.\\;\\(\\)\\"\\\\\\..\\000\\255 A 192.0.2.9
 *.wild A 192.0.2.8
+odd!#%&'+,:<=>?[]^{|}~\\\\ CNAME bob's+mail\\\\
 `)
 
 /** Types with a form that NSD 4.6 does not know. */

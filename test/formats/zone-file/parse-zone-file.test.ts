@@ -94,6 +94,12 @@ const FILES: readonly (readonly [what: string, text: string, records: readonly s
     'a 1 HTTPS 1 . alpn="h2,h3" key65000="a b;c"',
     ['a.example.com. 1 HTTPS 1 . alpn=h2,h3 key65000="a b;c"'],
   ],
+  ['a quote that ends a service parameter', 'a 1 HTTPS 1 . alpn="h2"port=1', ['a.example.com. 1 HTTPS 1 . alpn=h2 port=1']],
+  [
+    'names of types with service parameters elsewhere',
+    'https 1 TXT a="b c"\na 1 TXT https a="b c"\nhttps 1 IN svcb 1 . alpn="a b"',
+    ['https.example.com. 1 TXT "a=" "b c"', 'a.example.com. 1 TXT "https" "a=" "b c"', 'https.example.com. 1 SVCB 1 . alpn="a b"'],
+  ],
   [
     'types without a form',
     'a 1 TYPE65280 \\# 3 01 02FF\na 1 TYPE65280 \\# 0\na 1 NULL \\# 1 00',
@@ -194,5 +200,17 @@ describe('createZoneFileReader', () => {
     const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, () => {})
     for (let i = 0; i < 64; i += 1) reader.push('x'.repeat(100_000))
     expect(reader.end().diagnostics.map(({ code }) => code)).toEqual(['zonefile-too-large'])
+  })
+
+  test('an entry in many small pieces takes time in proportion to them', () => {
+    let count = 0
+    const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, () => {
+      count += 1
+    })
+    reader.push('a 60 A ( ; ')
+    for (let i = 0; i < 200_000; i += 1) reader.push('x \n;')
+    reader.push('\n192.0.2.1 )\nb 60 A 192.0.2.2')
+    expect(reader.end().diagnostics).toEqual([])
+    expect(count).toBe(2)
   })
 })

@@ -114,4 +114,25 @@ sub.zone      IN NS        ns1.sub.zone
     const text = printZoneFile(parse(`${owner} 1 A 192.0.2.1\nb 1 A 192.0.2.2`).records, { origin: ORIGIN, style: 'pretty' })
     expect(text).toBe(`$ORIGIN example.com.\n$TTL 1\n${owner} IN A 192.0.2.1\nb IN A 192.0.2.2\n`)
   })
+
+  test('the records of a set are in the order of their octets', () => {
+    const set = parse('a 1 A 192.0.2.10\na 1 A 192.0.2.9\na 1 MX 10 b\na 1 MX 9 long-name\na 1 TXT "bb"\na 1 TXT "ab"\na 1 TXT "c"').records
+    const data = printZoneFile(set, { origin: ORIGIN, style: 'canonical' })
+      .trim()
+      .split('\n')
+      .map((text) => text.split('\t')[4])
+    expect(data).toEqual(['192.0.2.9', '192.0.2.10', '9 long-name.example.com.', '10 b.example.com.', '"c"', '"ab"', '"bb"'])
+  })
+
+  test.each(['canonical', 'pretty'] as const)('types that the reader does not know are written in the generic form, %s', (style) => {
+    const given = parse('a 1 DSYNC CDS NOTIFY 5300 b\na 1 A 192.0.2.1\na 1 A6 0 2001:db8::1\na 1 NULL \\# 0\na 1 APL').records
+    const text = printZoneFile(given, { origin: ORIGIN, style, genericTypes: new Set(['DSYNC', 'APL']) })
+    expect(text).toMatch(/\bTYPE66\s+\\# 20 003b0114b4016207/)
+    expect(text).toMatch(/\bTYPE42\s+\\# 0/)
+    // Obsolete types are written so for every reader.
+    expect(text).toMatch(/\bTYPE38\s+\\# 17 0020010db8/)
+    expect(text).toMatch(/\bTYPE10\s+\\# 0/)
+    expect(text).toMatch(/\bA\s+192\.0\.2\.1/)
+    expect(lines(parse(text).records).sort()).toEqual(lines(given).sort())
+  })
 })

@@ -1,0 +1,91 @@
+import { isMap, type Pair, type YAMLMap } from 'yaml'
+import type { DomainName } from '../../model/domain-name.ts'
+import { fault, ok, type Result } from '../../model/result.ts'
+import { agreeOn } from '../yaml/edit-document.ts'
+import { belowComments, type EntryLines, lineStarts, linesOf } from './entry-lines.ts'
+import type { FirstEntryPlace } from './first-entry.ts'
+
+/** Where the entries of a map stand in a text. */
+export interface PlacedEntries {
+  readonly lines: readonly string[]
+  /** In the order of the text. */
+  readonly entries: ReadonlyMap<DomainName | null, EntryLines>
+}
+
+/** The text without the entry of an owner, and without the comment that stands right above it. */
+export function withoutEntry({ lines, entries }: PlacedEntries, name: DomainName): string {
+  const own = entries.get(name)
+  return (own === undefined ? lines : [...lines.slice(0, aboveWith(lines, own)), ...lines.slice(own.to)]).join('\n')
+}
+
+/**
+ * The text with the entry of an owner as `printed` has it, a map of nothing else: in place of the one that is there, else behind that of
+ * `previous`, else before all others.
+ */
+export function withEntry(
+  source: PlacedEntries | FirstEntryPlace,
+  name: DomainName,
+  previous: DomainName | null,
+  printed: string,
+): Result<string> {
+  const read = agreeOn(printed)
+  if (!read.ok) return read
+  const lines = printed.split('\n')
+  const { contents } = read.value.document
+  const made = isMap(contents) && contents.items[0] ? linesOf(contents.items[0], lines, lineStarts(lines)) : null
+  if (made === null) return fault('the record could not be printed')
+  const { from, to, indent } = placeIn(source, name, previous)
+  const hasCarriageReturns = source.lines.some((line) => line.endsWith('\r'))
+  const entry = shift(lines.slice(made.from, made.to), indent - made.indent, hasCarriageReturns)
+  const above = source.lines.slice(0, from)
+  // A last line without a line end: what comes behind it gives it one and has none itself.
+  if (hasCarriageReturns && to === source.lines.length) {
+    if (from === to) above.push(`${above.pop()}\r`)
+    entry.push((entry.pop() ?? '').replace(/\r$/, ''))
+  }
+  return ok([...above, ...entry, ...source.lines.slice(to)].join('\n'))
+}
+
+/** The lines that an entry takes the place of, none where it is new. */
+function placeIn(source: PlacedEntries | FirstEntryPlace, name: DomainName, previous: DomainName | null): EntryLines {
+  if (!('entries' in source)) return { from: source.at, to: source.at, indent: source.indent }
+  const { lines, entries } = source
+  const own = entries.get(name)
+  if (own !== undefined) return own
+  const before = entries.get(previous)
+  const [first] = entries.values()
+  const at = before ? belowComments(lines, before.to, before.indent) : first ? aboveWith(lines, first) : lines.length
+  return { from: at, to: at, indent: first?.indent ?? 0 }
+}
+
+/** Null where entries do not stand on lines of their own. */
+export function placeEntries(
+  text: string,
+  map: YAMLMap<unknown, unknown>,
+  ownerOf: (pair: Pair<unknown, unknown>) => DomainName | null,
+): PlacedEntries | null {
+  if (map.flow) return null
+  const lines = text.split('\n')
+  const starts = lineStarts(lines)
+  const entries = new Map<DomainName | null, EntryLines>()
+  for (const pair of map.items) {
+    const placed = linesOf(pair, lines, starts)
+    if (placed === null) return null
+    entries.set(ownerOf(pair), placed)
+  }
+  return { lines, entries }
+}
+
+/** The first line of an entry with the comment that stands right above it, unless that is the head of the file. */
+function aboveWith(lines: readonly string[], { from, indent }: EntryLines): number {
+  let at = from
+  while (at > 0 && /^\s*#/.test(lines[at - 1] as string) && (lines[at - 1] as string).search(/\S/) === indent) at -= 1
+  return at === 0 || /^(?:---|%)/.test(lines[at - 1] as string) ? from : at
+}
+
+/** Lines of an entry at another indentation, with the line ends of the text. */
+const shift = (lines: readonly string[], by: number, hasCarriageReturns: boolean): string[] =>
+  lines.map((line) => {
+    const moved = line === '' ? line : by >= 0 ? ' '.repeat(by) + line : line.replace(new RegExp(`^ {0,${-by}}`), '')
+    return hasCarriageReturns ? `${moved}\r` : moved
+  })

@@ -1,0 +1,49 @@
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import type { ExchangedFile, Exporter, LostItem } from '../../model/exchange.ts'
+import { exportZoneFiles } from '../zone-file/export-zone-files.ts'
+import { parseZoneFile } from '../zone-file/parse-zone-file.ts'
+import { printDomain } from './print-domain.ts'
+
+const HEAD = `// Zones for DNSControl, whose BIND provider holds them in the folder zones: dnscontrol preview.
+var REG_NONE = NewRegistrar('none', 'NONE');
+var DSP_BIND = NewDnsProvider('bind', 'BIND');
+`
+
+const CREDENTIALS = `{
+  "none": {"TYPE": "NONE"},
+  "bind": {"TYPE": "BIND", "directory": "zones"}
+}
+`
+
+/**
+ * A `dnsconfig.js` for DNSControl, and each zone as the zone file its BIND provider keeps, which hold the same: the one says what the zone
+ * should be, the other what it is.
+ */
+export const exportDnscontrol: Exporter = (zones, options) => {
+  const files: ExchangedFile[] = []
+  const lost: LostItem[] = []
+  const diagnostics: Diagnostic[] = []
+  let script = HEAD
+  for (const zone of zones) {
+    const keepsUnknown = zone.policy === 'upsert-only'
+    const exported = exportZoneFiles([{ ...zone, unmanaged: [], policy: keepsUnknown ? null : zone.policy }], options)
+    lost.push(...exported.lost)
+    diagnostics.push(...exported.diagnostics)
+    const [file] = exported.files
+    if (file === undefined) continue
+    const path = `zones/${file.path}`
+    if (files.some((one) => one.path === path)) {
+      lost.push({ zone: zone.name, name: null, type: null, what: `a zone whose file is ${path}, too`, at: zone.at })
+      continue
+    }
+    files.push({ path, text: file.text })
+    const { records } = parseZoneFile(file.text, { origin: zone.name, file: path })
+    script += `\n${printDomain({ name: zone.name, records, unmanaged: zone.unmanaged, keepsUnknown }, lost)}`
+  }
+  return {
+    files: [{ path: 'dnsconfig.js', text: script }, { path: 'creds.json', text: CREDENTIALS }, ...files],
+    isSingleFile: false,
+    lost,
+    diagnostics,
+  }
+}

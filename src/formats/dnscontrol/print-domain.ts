@@ -1,0 +1,91 @@
+import { rdataToText, textToRdata } from '../../model/character-string.ts'
+import { type DomainName, relativeName } from '../../model/domain-name.ts'
+import type { LostItem } from '../../model/exchange.ts'
+import type { DefinedRecord } from '../../model/record.ts'
+import type { UnmanagedSelector } from '../../model/zone.ts'
+import { DEFAULT_TTL } from './json-input.ts'
+import { callArguments, DNSCONTROL_TYPES, isTarget, literal } from './record-call.ts'
+import { ignoreArguments } from './unmanaged-patterns.ts'
+
+export interface DomainToPrint {
+  readonly name: DomainName
+  /** Each with a TTL; SOA included. */
+  readonly records: readonly DefinedRecord[]
+  readonly unmanaged: readonly UnmanagedSelector[]
+  /** Record sets that the file lacks stay. */
+  readonly keepsUnknown: boolean
+}
+
+/** Modifiers in one array; DNSControl takes arrays for what is in them, and engines bound the arguments of a call. */
+const IN_ONE_ARRAY = 1000
+
+/** A zone as a `D(…)` of dnsconfig.js. What of it DNSControl cannot hold goes to `lost`. */
+export function printDomain({ name, records, unmanaged, keepsUnknown }: DomainToPrint, lost: LostItem[]): string {
+  const defaultTtl = commonestTtl(records)
+  const isServer = ({ name: owner, type }: DefinedRecord): boolean => type === 'NS' && owner === name
+  const servers = records.filter(isServer)
+  const modifiers = [
+    ...(keepsUnknown ? ['NO_PURGE'] : []),
+    ...unmanaged.map((selector) => `IGNORE(${ignoreArguments(selector).map(literal).join(', ')})`),
+    ...printServers(servers, name, lost),
+    ...records.filter((record) => !isServer(record)).flatMap((record) => printRecord(record, name, defaultTtl, lost) ?? []),
+  ]
+  const head = `D(${literal(name.slice(0, -1))}, REG_NONE, DnsProvider(DSP_BIND, 0), DefaultTTL(${defaultTtl})`
+  if (modifiers.length === 0) return `${head});\n`
+  if (modifiers.length <= IN_ONE_ARRAY) return `${head},\n  ${modifiers.join(',\n  ')}\n);\n`
+  const arrays: string[] = []
+  for (let i = 0; i < modifiers.length; i += IN_ONE_ARRAY) arrays.push(`[\n  ${modifiers.slice(i, i + IN_ONE_ARRAY).join(',\n  ')}\n]`)
+  return `${head}, ${arrays.join(', ')});\n`
+}
+
+/** NS records at the apex are `NAMESERVER`, all with one TTL. */
+function printServers(servers: readonly DefinedRecord[], zone: DomainName, lost: LostItem[]): string[] {
+  const ttls = [...new Set(servers.map(({ ttl }) => ttl ?? DEFAULT_TTL))].sort((a, b) => a - b)
+  const [lowest] = ttls
+  if (lowest === undefined) return []
+  const lose = (what: string, at?: LostItem['at']): void => void lost.push({ zone, name: zone, type: 'NS', what, at })
+  if (ttls.length > 1) lose(`TTLs that differ (${ttls.join(', ')}); all have the lowest`, servers[0]?.at)
+  if (lowest === 0) lose('a TTL of 0', servers[0]?.at)
+  const named = servers.filter(({ data, at }) => {
+    if (!isTarget(data)) lose('a target with characters that DNSControl refuses', at)
+    return isTarget(data)
+  })
+  return [`NAMESERVER_TTL(${lowest || DEFAULT_TTL})`, ...named.map(({ data }) => `NAMESERVER(${literal(data)})`)]
+}
+
+function printRecord(record: DefinedRecord, zone: DomainName, defaultTtl: number, lost: LostItem[]): string | null {
+  const { name, type, data, ttl, at } = record
+  const lose = (what: string): null => {
+    lost.push({ zone, name, type, what, at })
+    return null
+  }
+  if (!DNSCONTROL_TYPES.has(type)) return lose(`a record of type ${type}, which DNSControl has no function for`)
+  const label = labelOf(relativeName(name, zone) || '@', type)
+  if (label === null) return lose(`a name that does not end in ${SMIME}`)
+  if (label.includes('\\')) return lose('a name with escaped characters')
+  if (type === 'CNAME' && name === data) return lose('a CNAME that leads to itself')
+  if (type === 'CNAME' && label === '@') return lose('a CNAME at the apex')
+  const printed = callArguments(type, data)
+  if (!printed.ok) return lose(printed.message)
+  if (type === 'TXT' && textToRdata(rdataToText(data)) !== data) lose('where its strings are cut')
+  if (ttl === 0) lose('a TTL of 0')
+  const own = ttl !== 0 && ttl !== null && ttl !== defaultTtl ? [`TTL(${ttl})`] : []
+  // DNSControl takes a label that ends like the zone for a slip.
+  const doubled = `${label}.`.endsWith(`.${zone}`) || `${label}.` === zone ? ["{skip_fqdn_check: 'true'}"] : []
+  return `${type}(${[literal(label), ...printed.value, ...own, ...doubled].join(', ')})`
+}
+
+/** What DNSControl's SMIMEA puts behind each label (RFC 8162 section 3). */
+const SMIME = '._smimecert'
+
+/** A label as the function of the type takes it; null where that has no way to make it. */
+function labelOf(label: string, type: string): string | null {
+  if (type !== 'SMIMEA') return label
+  return label.endsWith(SMIME) ? label.slice(0, -SMIME.length) : null
+}
+
+function commonestTtl(records: readonly DefinedRecord[]): number {
+  const counts = new Map<number, number>()
+  for (const { ttl } of records) if (ttl !== null && ttl !== 0) counts.set(ttl, (counts.get(ttl) ?? 0) + 1)
+  return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0]?.[0] ?? DEFAULT_TTL
+}

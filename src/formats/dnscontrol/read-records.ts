@@ -1,0 +1,64 @@
+import { type DomainName, isAtOrBelow, parseDomainName } from '../../model/domain-name.ts'
+import type { ExchangedRecord, LostItem } from '../../model/exchange.ts'
+import { RDATA_TYPES } from '../../model/rdata/rdata-types.ts'
+import { ttlFromSeconds } from '../../model/ttl.ts'
+import { DEFAULT_TTL, isObject, type JsonObject, type Run, shownKey } from './json-input.ts'
+import { DATA_FIELDS, rdataOfRecord } from './rdata-of-record.ts'
+
+/** Keys of a record that say where it comes from, or the same once more. */
+const IDLE_KEYS: ReadonlySet<string> = new Set([
+  ...'type name ttl meta subdomain filepos name_raw name_unicode comparable zonefilepartial zonfefilepartial fields'.split(' '),
+  ...DATA_FIELDS,
+])
+
+/** Metadata with which DNSControl speaks to itself. */
+const IDLE_META: ReadonlySet<string> = new Set(['orig_custom_type', 'skip_fqdn_check', 'txtSplitAlgorithm'])
+
+/** The records of a domain; what of them has no meaning here goes to `lost`. */
+export function readRecords(records: unknown, zone: DomainName, lost: LostItem[], run: Run): ExchangedRecord[] {
+  if (records === undefined || records === null) return []
+  if (!Array.isArray(records)) {
+    run.fail('schema-type', `${zone}: records is a list`)
+    return []
+  }
+  return records.flatMap((record) => {
+    if (isObject(record)) return readRecord(record, zone, lost, run) ?? []
+    run.fail('schema-type', `${zone}: a record is an object`)
+    return []
+  })
+}
+
+function readRecord(record: JsonObject, zone: DomainName, lost: LostItem[], run: Run): ExchangedRecord | null {
+  const label = String(record['name'] ?? '@')
+  const type = String(record['type'] ?? '')
+  const place = typeof record['filepos'] === 'string' ? ` (dnsconfig.js ${record['filepos'].slice(0, 40)})` : ''
+  const subject = `${shownKey(label)} ${shownKey(type)} in ${zone}${place}`
+  const name = parseDomainName(label === '' ? '@' : label, zone)
+  if (!name.ok || !isAtOrBelow(name.value, zone)) {
+    run.fail(name.ok ? 'name-outside-zone' : 'name-invalid', `${subject}: ${name.ok ? 'the name is not in the zone' : name.message}`)
+    return null
+  }
+  const lose = (what: string): void =>
+    void lost.push({ zone, name: name.value, type: type === '' ? null : shownKey(type), what, at: run.at })
+  if (!RDATA_TYPES.has(type)) {
+    lose(`a record of DNSControl's type ${shownKey(type)}, which leads to ${JSON.stringify(String(record['target'] ?? '').slice(0, 60))}`)
+    return null
+  }
+  for (const key of Object.keys(record)) if (!IDLE_KEYS.has(key)) lose(`the field ${shownKey(key)}`)
+  for (const [key, value] of Object.entries(isObject(record['meta']) ? record['meta'] : {})) {
+    if (!IDLE_META.has(key)) lose(`the metadata ${shownKey(key)} (${JSON.stringify(String(value).slice(0, 60))})`)
+  }
+  const data = rdataOfRecord(type, record, originOf(record['subdomain'], zone))
+  const seconds = record['ttl'] ?? 0
+  const ttl = ttlFromSeconds(typeof seconds === 'number' ? seconds || DEFAULT_TTL : Number.NaN)
+  if (!data.ok) run.fail('value-invalid', `${subject}: ${data.message}`)
+  else if (!ttl.ok) run.fail('ttl-invalid', `${subject}: ${ttl.message}`)
+  else return { name: name.value, type, ttl: ttl.value, data: data.value, at: run.at }
+  return null
+}
+
+/** What completes names in data: of a record that `D_EXTEND` has put below a subdomain, that. */
+function originOf(subdomain: unknown, zone: DomainName): DomainName {
+  const name = typeof subdomain === 'string' && subdomain !== '' ? parseDomainName(subdomain, zone) : null
+  return name?.ok && isAtOrBelow(name.value, zone) ? name.value : zone
+}

@@ -1,0 +1,98 @@
+import { textToRdata } from '../../model/character-string.ts'
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import { type DomainName, isAtOrBelow, parseDomainName } from '../../model/domain-name.ts'
+import type { ExchangedRecord, LostItem } from '../../model/exchange.ts'
+import { canonicalRdata } from '../../model/rdata/canonical.ts'
+import { RDATA_TYPES } from '../../model/rdata/rdata-types.ts'
+import { ok, type Result } from '../../model/result.ts'
+import { parseTtl } from '../../model/ttl.ts'
+import { presentationTokens } from '../definition/presentation-tokens.ts'
+
+/** A zone as `dnscontrol get-zones --format=tsv` lists it. */
+export interface TsvZone {
+  readonly name: DomainName
+  /** SOA included. */
+  readonly records: readonly ExchangedRecord[]
+}
+
+export interface TsvZones {
+  readonly zones: readonly TsvZone[]
+  readonly lost: readonly LostItem[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Faults that are told of one file. */
+const MAX_FAULTS = 1000
+
+/** `FQDN, label, TTL, IN, type, data`, and a provider's column. */
+const LINE = /^([^\t]*)\t([^\t]*)\t([^\t]*)\tIN\t([^\t]*)\t(.*?)(?:\t(cloudflare_proxy=[^\t]*))?$/
+
+/** Whether a text looks like that list. */
+export const isTsv = (text: string): boolean => LINE.test(text.slice(0, 100_000).trimStart().split('\n', 1)[0]?.replace(/\r$/, '') ?? '')
+
+/** Reads the list; a zone's name is what is left of an owner's without its label. Never throws on bad input. */
+export function readTsv(text: string, file: string): TsvZones {
+  const zones = new Map<DomainName, ExchangedRecord[]>()
+  const lost: LostItem[] = []
+  const diagnostics: Diagnostic[] = []
+  for (const [i, line] of text.split('\n').entries()) {
+    if (line.trim() === '' || diagnostics.length >= MAX_FAULTS) continue
+    const at = { file, line: i + 1, column: 1 }
+    const read = readLine(line.replace(/\r$/, ''))
+    if (!read.ok) {
+      diagnostics.push({ severity: 'error', code: 'value-invalid', message: read.message, at })
+      continue
+    }
+    const { zone, extra, ...record } = read.value
+    const name = record.name
+    if (extra !== null) lost.push({ zone, name, type: record.type, what: extra, at })
+    if (record.data === null) lost.push({ zone, name, type: record.type, what: `a record of DNSControl's type ${record.type}`, at })
+    const records = zones.get(zone) ?? []
+    zones.set(zone, records)
+    if (record.data !== null) records.push({ name, type: record.type, ttl: record.ttl, data: record.data, at })
+  }
+  return { zones: [...zones].map(([name, records]) => ({ name, records })), lost, diagnostics }
+}
+
+interface TsvLine {
+  readonly zone: DomainName
+  readonly name: DomainName
+  readonly type: string
+  readonly ttl: ExchangedRecord['ttl']
+  /** Null for a type that is known to DNSControl only. */
+  readonly data: string | null
+  readonly extra: string | null
+}
+
+function readLine(line: string): Result<TsvLine> {
+  const [, fqdn = '', label = '', seconds = '', type = '', data = '', extra = null] = LINE.exec(line) ?? []
+  if (fqdn === '') return { ok: false, message: 'the line is not NAME, LABEL, TTL, IN, TYPE and DATA with tabs between' }
+  const apex = label === '@' ? fqdn : fqdn.startsWith(`${label}.`) ? fqdn.slice(label.length + 1) : ''
+  const zone = parseDomainName(apex.endsWith('.') ? apex : `${apex}.`)
+  if (!zone.ok) return zone
+  const name = parseDomainName(label, zone.value)
+  if (!name.ok) return name
+  if (!isAtOrBelow(name.value, zone.value)) return { ok: false, message: `${JSON.stringify(label.slice(0, 60))} is not in ${zone.value}` }
+  const ttl = parseTtl(seconds)
+  if (!ttl.ok) return ttl
+  const known = RDATA_TYPES.has(type)
+  const rdata = known ? dataOf(type, data, zone.value) : ok(null)
+  if (!rdata.ok) return { ok: false, message: `${name.value} ${type}: ${rdata.message}` }
+  return ok({
+    zone: zone.value,
+    name: name.value,
+    type: known ? type : JSON.stringify(type.slice(0, 40)),
+    ttl: ttl.value,
+    data: rdata.value,
+    extra,
+  })
+}
+
+/** Data in presentation form; TXT is its bare text, or strings between quotes where all of it is that. */
+function dataOf(type: string, text: string, zone: DomainName): Result<string> {
+  const tokens = presentationTokens(text)
+  if (type === 'TXT' && (!tokens.ok || tokens.value.some(({ quoted }) => !quoted) || tokens.value.length === 0)) {
+    return ok(textToRdata(Buffer.from(text, 'utf8')))
+  }
+  return tokens.ok ? canonicalRdata(type, tokens.value, (name) => parseDomainName(name, zone)) : tokens
+}

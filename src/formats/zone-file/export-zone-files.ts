@@ -1,0 +1,74 @@
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import { type DomainName, labelsOf, nameFromLabels, parseDomainName, ROOT } from '../../model/domain-name.ts'
+import type { ExchangedFile, Exported, Exporter, LostItem } from '../../model/exchange.ts'
+import { type ResourceRecord, rrsetKey } from '../../model/record.ts'
+import { typeCode } from '../../model/record-type.ts'
+import type { Ttl } from '../../model/ttl.ts'
+import type { DesiredZone } from '../../model/zone.ts'
+import { lostOfZone } from '../lost-items.ts'
+import { printZoneFile } from './print-zone-file.ts'
+import { zoneFileName } from './zone-file-name.ts'
+
+const HELD = { settings: new Set(['soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as const) }
+
+/** What 0, and saying nothing, stand for (interface, Domain), in seconds. */
+const DEFAULTS = { refresh: 14_400, retry: 14_400, expire: 1_209_600, ttl: 86_400 } as const
+
+/** A zone file for each zone, which name servers take as it is: with an SOA record of the settings, and NS records at the apex. */
+export const exportZoneFiles: Exporter = (zones, options): Exported => {
+  const files: ExchangedFile[] = []
+  const lost: LostItem[] = []
+  const diagnostics: Diagnostic[] = []
+  const names = new Set<string>()
+  for (const zone of zones) {
+    if (zone.settings.type === 'slave' || zone.absent) {
+      const what = zone.absent ? 'that the zone is to be deleted' : 'a slave zone: its records are those of its masters'
+      lost.push({ zone: zone.name, name: null, type: null, what, at: zone.at })
+      continue
+    }
+    lost.push(...lostOfZone(zone, HELD), ...pseudoRecords(zone))
+    const held = zone.records.filter(({ type }) => typeCode(type) !== null)
+    const defaultTtl = (zone.settings.ttl_sec || DEFAULTS.ttl) as Ttl
+    const own = held.filter(({ name, type }) => name === zone.name && type === 'NS')
+    const served = own.length > 0 ? own : options.nameservers.map((data) => ({ name: zone.name, type: 'NS', ttl: defaultTtl, data }))
+    if (served.length === 0) diagnostics.push(withoutServers(zone))
+    const records: ResourceRecord[] = [soaOf(zone, served, defaultTtl, options.serial), ...held]
+    if (own.length === 0) records.push(...served)
+    const isBare = records.some(({ ttl }) => ttl === null)
+    const text = printZoneFile(records, { origin: zone.name, style: options.style, defaultTtl: isBare ? defaultTtl : null })
+    files.push({ path: zoneFileName(zone.name, names), text })
+  }
+  return { files, isSingleFile: false, lost, diagnostics }
+}
+
+/** Records of types that only providers know, each RRset once. */
+function pseudoRecords({ name: zone, records }: DesiredZone): LostItem[] {
+  const sets = new Map(records.filter(({ type }) => typeCode(type) === null).map((record) => [rrsetKey(record), record]))
+  return [...sets.values()].map(({ name, type, at }) => ({ zone, name, type, what: `${type} records, which no name server knows`, at }))
+}
+
+const withoutServers = (zone: DesiredZone): Diagnostic => ({
+  severity: 'warning',
+  code: 'zone-without-ns',
+  message: `${zone.name} has no NS records at its apex, so that name servers refuse its file`,
+  at: zone.at,
+  hint: 'name its servers with --ns NAME',
+})
+
+/** The SOA record of a zone's settings; its primary is the first name server of the definition, the root where there is none. */
+function soaOf({ name, settings }: DesiredZone, servers: readonly ResourceRecord[], ttl: Ttl, serial: number): ResourceRecord {
+  const primary = servers[0]?.data ?? ROOT
+  const mailbox = settings.soa_email === undefined ? hostmasterOf(name) : mailboxName(settings.soa_email)
+  const times = [settings.refresh_sec || DEFAULTS.refresh, settings.retry_sec || DEFAULTS.retry, settings.expire_sec || DEFAULTS.expire]
+  return { name, type: 'SOA', ttl, data: `${primary} ${mailbox} ${serial} ${times.join(' ')} ${ttl}` }
+}
+
+const hostmasterOf = (zone: DomainName): DomainName => nameFromLabels([Buffer.from('hostmaster'), ...labelsOf(zone)])
+
+/** A mail address as a name: what comes before the `@` is its first label (RFC 1035 section 8). */
+function mailboxName(email: string): DomainName {
+  const cut = email.lastIndexOf('@')
+  const host = parseDomainName(`${email.slice(cut + 1).replace(/\.$/, '')}.`)
+  if (!host.ok) throw new Error(`not a mail address: ${email}`)
+  return nameFromLabels([Buffer.from(email.slice(0, cut)), ...labelsOf(host.value)])
+}

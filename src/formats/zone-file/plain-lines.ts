@@ -1,0 +1,193 @@
+import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS } from '../../model/character-string.ts'
+import type { DomainName } from '../../model/domain-name.ts'
+import { MAX_TTL } from '../../model/ttl.ts'
+import { takeIpv4, takeIpv6 } from './plain-address.ts'
+import {
+  isBlank,
+  LINE_FEED,
+  type PlainText,
+  QUOTE,
+  SEMICOLON,
+  setOrigin,
+  skipBlanks,
+  skipSpace,
+  skipString,
+  takeCanonicalNumber,
+  takeLines,
+  takeName,
+  takeNumber,
+  textFrom,
+} from './plain-text.ts'
+import { keepRecord } from './read-record.ts'
+import { NO_TTL, type ZoneFileScope } from './scope.ts'
+
+/**
+ * The short way: reads lines from where the lexer stands for as long as each is empty, a comment, or a record of one of the
+ * commonest types in plain characters. Such a record is read in one pass over octets, and what it makes is what the lexer and the
+ * model would; everything else, and everything at fault, is left to them, with nothing of its line taken.
+ */
+export function readPlainLines(scope: ZoneFileScope): void {
+  const { lexer, plain, run } = scope
+  const from = lexer.offset - plain.start
+  const isSameText = plain.text === lexer.text && from >= 0
+  if (!isSameText || from >= plain.end) {
+    // A stretch that had to be given up is not tried again for every entry in it.
+    if (isSameText && plain.end === 0 && from < plain.octets.length) return
+    takeLines(plain, lexer.text, lexer.offset)
+  }
+  plain.at = lexer.offset - plain.start
+  if (plain.origin !== scope.origin) setOrigin(plain, scope.origin)
+  while (!run.stopped) {
+    if (plain.at === plain.end) {
+      if (plain.end === 0) return
+      takeLines(plain, lexer.text, lexer.offset)
+      if (plain.end === 0) return
+    }
+    if (!readPlainLine(scope, plain)) return
+    lexer.offset = plain.start + plain.at
+    lexer.line += 1
+  }
+}
+
+/** Whether the line was plain; the place is then behind it. */
+function readPlainLine(scope: ZoneFileScope, plain: PlainText): boolean {
+  const { octets, at: begin } = plain
+  let owner: DomainName | null = scope.owner
+  const hasOwner = !isBlank(octets[begin] as number)
+  if (hasOwner) {
+    if (octets[begin] === SEMICOLON || octets[begin] === LINE_FEED) return skipLineEnd(plain)
+    owner = takeName(plain)
+    if (owner === null || !skipBlanks(plain)) return false
+  } else {
+    skipBlanks(plain)
+    if (octets[plain.at] === SEMICOLON || octets[plain.at] === LINE_FEED) return skipLineEnd(plain)
+    if (owner === null || scope.hasFaultyOwner) return false
+  }
+  const first = hasOwner ? begin : plain.at
+  let ttl: number = NO_TTL
+  let hasClass = false
+  let type: string | null = null
+  for (;;) {
+    const octet = octets[plain.at] as number
+    if (octet >= 0x30 && octet <= 0x39) {
+      if (ttl !== NO_TTL) return false
+      ttl = takeNumber(plain, MAX_TTL)
+      if (ttl === -1) return false
+    } else {
+      const letters = takeLetters(plain)
+      if (letters === IN) {
+        if (hasClass) return false
+        hasClass = true
+      } else {
+        type = PLAIN_TYPES.get(letters) ?? null
+        if (type === null || !skipBlanks(plain)) return false
+        break
+      }
+    }
+    if (!skipBlanks(plain)) return false
+  }
+  const data = takeRdata(plain, type)
+  if (data === null || !skipLineEnd(plain)) return false
+  if (hasOwner) {
+    scope.owner = owner
+    scope.hasFaultyOwner = false
+  }
+  scope.statedTtl = ttl
+  keepRecord(scope, type, data, { file: scope.file, line: scope.lexer.line, column: first - begin + 1 })
+  return true
+}
+
+/** Passes over blanks, a comment and the line feed; false where something else comes first. */
+function skipLineEnd(plain: PlainText): boolean {
+  skipBlanks(plain)
+  const { octets } = plain
+  if (octets[plain.at] === SEMICOLON) plain.at = octets.indexOf(LINE_FEED, plain.at)
+  if (octets[plain.at] !== LINE_FEED) return false
+  plain.at += 1
+  return true
+}
+
+/** Up to five letters of either case as one number; 0 where something else or more comes before the next blank. */
+function takeLetters(plain: PlainText): number {
+  const { octets, at: start } = plain
+  let at = start
+  let letters = 0
+  for (; ; at += 1) {
+    const letter = ((octets[at] as number) | 0x20) - 0x60
+    if (letter < 1 || letter > 26) break
+    if (at - start === 5) return 0
+    letters = letters * 32 + letter
+  }
+  plain.at = at
+  return letters
+}
+
+const lettersOf = (type: string): number => [...type].reduce((sum, letter) => sum * 32 + letter.charCodeAt(0) - 0x40, 0)
+
+const IN = lettersOf('IN')
+
+/** The types whose data can be read here. */
+const PLAIN_TYPES: ReadonlyMap<number, string> = new Map(
+  ['A', 'AAAA', 'NS', 'CNAME', 'PTR', 'DNAME', 'MX', 'SRV', 'TXT', 'CAA'].map((type) => [lettersOf(type), type]),
+)
+
+function takeRdata(plain: PlainText, type: string): string | null {
+  switch (type) {
+    case 'A':
+      return takeIpv4(plain)
+    case 'AAAA':
+      return takeIpv6(plain)
+    case 'MX':
+      return takeNumbersAndName(plain, 1)
+    case 'SRV':
+      return takeNumbersAndName(plain, 3)
+    case 'TXT':
+      return takeStrings(plain)
+    case 'CAA':
+      return takeProperty(plain)
+    default:
+      return takeName(plain)
+  }
+}
+
+/** As many 16-bit numbers as `numbers` says, and a name, with one space between. */
+function takeNumbersAndName(plain: PlainText, numbers: number): string | null {
+  const start = plain.at
+  for (let i = 0; i < numbers; i += 1) {
+    if (takeCanonicalNumber(plain, 0xffff) === -1 || !skipSpace(plain)) return null
+  }
+  return takeName(plain, start)
+}
+
+/** Quoted strings with one space between. */
+function takeStrings(plain: PlainText): string | null {
+  const { octets, at: start } = plain
+  let total = 0
+  for (;;) {
+    const length = skipString(plain)
+    if (length === -1 || length > MAX_STRING_OCTETS) return null
+    total += length + 1
+    const next = plain.at
+    if (!skipSpace(plain)) break
+    if (octets[plain.at] !== QUOTE) {
+      plain.at = next
+      break
+    }
+  }
+  return total > MAX_RDATA_OCTETS ? null : textFrom(plain, start)
+}
+
+/** The flags, tag and value of a CAA record as canonical data has them. */
+function takeProperty(plain: PlainText): string | null {
+  const { octets, at: start } = plain
+  if (takeCanonicalNumber(plain, 255) === -1 || !skipSpace(plain)) return null
+  const tagStart = plain.at
+  let at = tagStart
+  for (; ; at += 1) {
+    const octet = octets[at] as number
+    if (!((octet >= 0x61 && octet <= 0x7a) || (octet >= 0x30 && octet <= 0x39))) break
+  }
+  plain.at = at
+  if (at === tagStart || at - tagStart > MAX_STRING_OCTETS || !skipSpace(plain) || skipString(plain) === -1) return null
+  return textFrom(plain, start)
+}

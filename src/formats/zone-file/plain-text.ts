@@ -1,0 +1,160 @@
+import { type DomainName, MAX_LABEL_OCTETS, MAX_NAME_OCTETS, nameOctets, ROOT } from '../../model/domain-name.ts'
+
+/**
+ * A stretch of whole lines of zone-file text as octets, for the short way through the commonest records (`plain-lines.ts`), and where
+ * in it the reading stands. What the functions here read ends before the line does: each line ends with a line feed, which is part of
+ * nothing they take. They give null, or -1, where the text needs the lexer; where they stand then means nothing.
+ */
+export interface PlainText {
+  readonly octets: Uint8Array
+  /** The text that the octets are of, their offset in it, and where the last whole line of them ends. */
+  text: string
+  start: number
+  end: number
+  /** Index of the octet that comes next. */
+  at: number
+  /** The origin that completes names: what is put behind them, and its octets on the wire. */
+  origin: DomainName | null
+  suffix: string
+  suffixOctets: number
+}
+
+/** Octets of one stretch; a longer line is for the lexer. */
+const STRETCH = 16_384
+
+export const createPlainText = (): PlainText => ({
+  octets: new Uint8Array(STRETCH),
+  text: '',
+  start: 0,
+  end: 0,
+  at: 0,
+  origin: null,
+  suffix: '',
+  suffixOctets: 0,
+})
+
+const encoder = new TextEncoder()
+
+/** Takes the whole lines from `offset` on, as many as there is room for; none where one has a character beyond ASCII. */
+export function takeLines(plain: PlainText, text: string, offset: number): void {
+  const stretch = text.slice(offset, offset + STRETCH)
+  const { read, written } = encoder.encodeInto(stretch, plain.octets)
+  plain.text = text
+  plain.start = offset
+  plain.at = 0
+  // Fewer characters than there are fit where some take several octets.
+  plain.end = read === stretch.length && written === read ? plain.octets.subarray(0, written).lastIndexOf(LINE_FEED) + 1 : 0
+}
+
+export function setOrigin(plain: PlainText, origin: DomainName | null): void {
+  plain.origin = origin
+  plain.suffix = origin === ROOT ? '.' : `.${origin}`
+  plain.suffixOctets = origin === null ? 0 : nameOctets(origin)
+}
+
+export const TAB = 0x09
+export const LINE_FEED = 0x0a
+export const CARRIAGE_RETURN = 0x0d
+export const SPACE = 0x20
+export const QUOTE = 0x22
+export const SEMICOLON = 0x3b
+const BACKSLASH = 0x5c
+const AT = 0x40
+
+export const isBlank = (octet: number): boolean => octet === SPACE || octet === TAB || octet === CARRIAGE_RETURN
+
+/** Octets of labels that stand for themselves: 1, 2 for those to be made lower case; 3 for the dot, 0 for all else. */
+const NAME_OCTET = new Uint8Array(256)
+for (const c of 'abcdefghijklmnopqrstuvwxyz0123456789_-*/') NAME_OCTET[c.charCodeAt(0)] = 1
+for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') NAME_OCTET[c.charCodeAt(0)] = 2
+NAME_OCTET['.'.charCodeAt(0)] = 3
+
+export const textFrom = ({ text, start, at }: PlainText, from: number): string => text.slice(start + from, start + at)
+
+/** Passes over blanks; whether there was one. */
+export function skipBlanks(plain: PlainText): boolean {
+  const { octets } = plain
+  const from = plain.at
+  let at = from
+  while (isBlank(octets[at] as number)) at += 1
+  plain.at = at
+  return at > from
+}
+
+/** The same for the one space that canonical data has between fields. */
+export function skipSpace(plain: PlainText): boolean {
+  const { octets, at } = plain
+  if (octets[at] !== SPACE || isBlank(octets[at + 1] as number)) return false
+  plain.at = at + 1
+  return true
+}
+
+/**
+ * A name in plain characters, completed with the origin. The text given is that from `from` on, where it is not the name's start:
+ * what else is in it must have no capitals.
+ */
+export function takeName(plain: PlainText, from = plain.at): DomainName | null {
+  const { octets, at: start } = plain
+  let at = start
+  let labelStart = start
+  let hasUpperCase = false
+  for (; ; at += 1) {
+    const kind = NAME_OCTET[octets[at] as number]
+    if (kind === 1) continue
+    if (kind === 3) {
+      if (at === labelStart || at - labelStart > MAX_LABEL_OCTETS) return null
+      labelStart = at + 1
+    } else if (kind === 2) hasUpperCase = true
+    else break
+  }
+  if (at === start) {
+    if (octets[at] !== AT || plain.origin === null) return null
+    const head = from === start ? '' : textFrom(plain, from)
+    plain.at = at + 1
+    return (head + plain.origin) as DomainName
+  }
+  plain.at = at
+  const length = at - start
+  if (labelStart === at) {
+    if (length >= MAX_NAME_OCTETS) return null
+    const name = textFrom(plain, from)
+    return (hasUpperCase ? name.toLowerCase() : name) as DomainName
+  }
+  if (plain.origin === null || at - labelStart > MAX_LABEL_OCTETS || length + 1 + plain.suffixOctets > MAX_NAME_OCTETS) return null
+  const name = textFrom(plain, from)
+  return ((hasUpperCase ? name.toLowerCase() : name) + plain.suffix) as DomainName
+}
+
+/** A decimal number up to `most`, at most ten digits; -1 where there is none. */
+export function takeNumber(plain: PlainText, most: number): number {
+  const { octets, at: start } = plain
+  let at = start
+  let value = 0
+  for (; at - start < 11; at += 1) {
+    const digit = (octets[at] as number) - 0x30
+    if (digit < 0 || digit > 9) break
+    value = value * 10 + digit
+  }
+  plain.at = at
+  return at === start || at - start > 10 || value > most ? -1 : value
+}
+
+/** The same, only as canonical data writes it. */
+export const takeCanonicalNumber = (plain: PlainText, most: number): number =>
+  plain.octets[plain.at] === 0x30 && isDigit(plain.octets[plain.at + 1] as number) ? -1 : takeNumber(plain, most)
+
+const isDigit = (octet: number): boolean => octet >= 0x30 && octet <= 0x39
+
+/** Passes over a quoted string that is canonical as it stands: printable ASCII without escapes. Its octets; -1 where it is none. */
+export function skipString(plain: PlainText): number {
+  const { octets, at: start } = plain
+  if (octets[start] !== QUOTE) return -1
+  let at = start + 1
+  for (; ; at += 1) {
+    const octet = octets[at] as number
+    if (octet === QUOTE) break
+    if (octet < SPACE || octet > 0x7e || octet === BACKSLASH) return -1
+  }
+  plain.at = at + 1
+  return at - start - 1
+}

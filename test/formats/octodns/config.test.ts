@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest'
+import { printMadeConfig, targetOf } from '../../../src/formats/octodns/made-config.ts'
+import { isOctodnsConfig, readOctodnsConfig } from '../../../src/formats/octodns/read-octodns-config.ts'
+import { yamlSourceOf } from '../../../src/formats/octodns/yaml-source.ts'
+import { readYaml } from '../../../src/formats/yaml/read-yaml.ts'
+import type { LostItem } from '../../../src/model/exchange.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
+import { fc } from '../../support/fast-check.ts'
+
+const CONFIG = `---
+manager:
+  max_workers: 2
+  processors: [meta]
+processors:
+  meta: {class: octodns.processor.MetaProcessor}
+providers:
+  config:
+    class: octodns.provider.yaml.YamlProvider
+    directory: ./config   # from where octoDNS is started
+    default_ttl: 600
+    split_extension: .
+    shared_filename: all.yaml
+    escaped_semicolons: false
+  old: {class: octodns.provider.yaml.SplitYamlProvider, directory: ./old, extension: .zone}
+  &l linode: {class: octodns_linode.LinodeProvider, token: env/LINODE_TOKEN, page_size: 10}
+  route53: {class: octodns_route53.Route53Provider, access_key_id: env/AWS_ACCESS_KEY_ID}
+zones:
+  example.com.:
+    sources: [config]
+    targets: [linode, route53]
+    processors: [meta]
+  alias.example.: {alias: example.com.}
+  '*': {sources: [config], targets: [linode], glob: '*.example.org.'}
+  '*-rest': {sources: [config, old], targets: route53}
+  '*regex': {sources: [config], regex: '^a'}
+`
+
+describe("octoDNS's configuration", () => {
+  const config = readOctodnsConfig(CONFIG, 'production.yaml')
+
+  test('is told from a zone', () => {
+    expect(isOctodnsConfig(CONFIG)).toBe(true)
+    expect(isOctodnsConfig("'': {type: A, value: 192.0.2.1}\n")).toBe(false)
+    expect(isOctodnsConfig('providers: {type: A, value: 192.0.2.1}\n')).toBe(false)
+    expect(isOctodnsConfig('\t{')).toBe(false)
+  })
+
+  test('has zones and providers', () => {
+    expect(config.diagnostics).toEqual([])
+    expect(config.zones).toMatchObject([
+      { name: 'example.com.', alias: null, sources: ['config'], targets: ['linode', 'route53'] },
+      { name: 'alias.example.', alias: 'example.com.', sources: [], targets: [] },
+      { name: null, glob: '*.example.org.', targets: ['linode'] },
+      { name: null, glob: null, sources: ['config', 'old'], targets: ['route53'] },
+    ])
+    expect([...config.providers.keys()]).toEqual(['config', 'old', 'linode', 'route53'])
+  })
+
+  test('names everything else', () => {
+    expect(config.lost.map(({ zone, what }) => `${zone ?? ''} ${what}`.trim())).toEqual([
+      'manager.max_workers',
+      'manager.processors',
+      'processors.meta',
+      'example.com. processors',
+      'the zones of *regex, which a regular expression chooses',
+    ])
+  })
+
+  test('its YAML providers say how files are read', () => {
+    const lost: LostItem[] = []
+    const sources = [...config.providers.values()].map((provider) => yamlSourceOf(provider, lost))
+    expect(sources).toEqual([
+      { name: 'config', directory: './config', defaultTtl: 600, splitExtension: '.', hasZoneFiles: true, escapesSemicolons: false },
+      { name: 'old', directory: './old', defaultTtl: 3600, splitExtension: '.zone', hasZoneFiles: false, escapesSemicolons: true },
+      null,
+      null,
+    ])
+    expect(lost.map(({ what }) => what)).toEqual(['shared_filename of the provider config'])
+  })
+
+  test('its targets become ours where we have the provider, secrets by reference', () => {
+    const lost: LostItem[] = []
+    const linode = config.providers.get('linode')
+    const route53 = config.providers.get('route53')
+    if (!linode || !route53) throw new Error('no providers')
+    expect(targetOf(linode, lost)).toEqual({ name: 'linode', settings: { type: 'cloud', preset: 'linode', token: 'env:LINODE_TOKEN' } })
+    expect(targetOf(route53, lost)).toBeNull()
+    expect(targetOf({ ...linode, name: '1-a', settings: { token: 'plain-secret' } }, lost)?.settings['token']).toBe('env:_1_A_TOKEN')
+    expect(lost.map(({ what }) => what)).toEqual([
+      'page_size of the provider linode',
+      'the token of the provider 1-a as plain text: set _1_A_TOKEN in the environment',
+    ])
+    expect(JSON.stringify(lost)).not.toContain('plain-secret')
+  })
+
+  test('becomes YAML whatever the names are', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 12 }), { minLength: 1, maxLength: 4 }), (names) => {
+        const distinct = [...new Set(names)]
+        const targets = distinct.map((name) => ({ name, settings: { type: 'cloud' } }))
+        const text = printMadeConfig({
+          from: names.join(''),
+          defaultTtl: 60,
+          splitExtension: names[0] ?? '.',
+          targets,
+          rules: [{ files: names, targets: distinct }],
+        })
+        const { root, diagnostics } = readYaml(text, { file: '' })
+        expect(diagnostics).toEqual([])
+        const providers = root?.kind === 'mapping' ? root.entries.find(({ key }) => key.text === 'providers')?.value : undefined
+        expect(providers?.kind === 'mapping' && providers.entries.map(({ key }) => key.text)).toEqual(distinct)
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+const PIECES = [
+  '{',
+  '}',
+  '[',
+  ']',
+  '*',
+  '&a ',
+  '*a',
+  '<<: ',
+  '!include x',
+  '\n',
+  '\t',
+  ': ',
+  '- ',
+  "'",
+  '"',
+  '~',
+  '..',
+  'class: ',
+  'alias: ',
+  '\u0000',
+  '#',
+]
+
+test('spoilt configurations end in zones or in faults with places, soon', () => {
+  const edit = fc.record({
+    at: fc.nat(),
+    cut: fc.oneof(fc.constant(0), fc.nat(12)),
+    insert: fc.oneof(fc.constantFrom(...PIECES), fc.string({ maxLength: 4 })),
+  })
+  fc.assert(
+    fc.property(fc.array(edit, { maxLength: 6 }), (edits) => {
+      const text = edits.reduce((whole, { at, cut, insert }) => {
+        const start = at % (whole.length + 1)
+        return whole.slice(0, start) + insert + whole.slice(start + cut)
+      }, CONFIG)
+      const { value, milliseconds } = withCpuTime(() => readOctodnsConfig(text, 'production.yaml'))
+      expect(milliseconds).toBeLessThan(1000)
+      for (const { at, message } of value.diagnostics) expect([at?.file, message.length < 1000]).toEqual(['production.yaml', true])
+      const lost: LostItem[] = []
+      for (const provider of value.providers.values()) if (yamlSourceOf(provider, lost) === null) targetOf(provider, lost)
+      expect(value.zones.length + value.diagnostics.length + value.lost.length).toBeGreaterThan(0)
+    }),
+    { numRuns: 1500 },
+  )
+})
