@@ -68,7 +68,7 @@ const REVERSE_RECORDS = `  # The last label of the address, and the name of the 
   '1': {type: PTR, value: www.example.com.}
 `
 
-const workflow = (version: string): string => `# DNS from this repository: planned on pull requests, applied when they are merged.
+export const workflow = (version: string): string => `# DNS from this repository: planned on pull requests, applied when they are merged.
 # The runner must reach base_url of zonewright.yaml, and the repository needs the secret ${TOKEN_VARIABLE}.
 name: DNS
 on:

@@ -1,6 +1,7 @@
 /** How the values of options are read; what is none is told with the option (commander's `InvalidArgumentError`). */
 import { InvalidArgumentError } from 'commander'
 import { didYouMean } from '../formats/definition/suggest.ts'
+import { parseTtl, type Ttl } from '../model/ttl.ts'
 
 /** One of a few words; the nearest is suggested for another. */
 export const oneOf =
@@ -32,4 +33,18 @@ export function positiveInteger(value: string): number {
 export function positiveNumber(value: string): number {
   if (!/^[0-9]{1,6}(?:\.[0-9]{1,3})?$/.test(value) || Number(value) === 0) throw new InvalidArgumentError('It is a number above 0.')
   return Number(value)
+}
+
+/** The serial of a zone (RFC 1035 section 3.3.13). */
+export function serialNumber(value: string): number {
+  if (!/^[0-9]{1,10}$/.test(value) || Number(value) > 0xffffffff)
+    throw new InvalidArgumentError('It is a whole number from 0 to 4294967295.')
+  return Number(value)
+}
+
+/** A TTL in seconds or with units. */
+export function ttl(value: string): Ttl {
+  const parsed = parseTtl(value)
+  if (!parsed.ok) throw new InvalidArgumentError(`${parsed.message}.`)
+  return parsed.value
 }

@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { oneLine } from '../model/diagnostic.ts'
 import { REFUSAL_NAMES } from '../model/zone.ts'
 import type { CommonOptions } from './common-options.ts'
+import { describeExport, describeImport, describeRecord, RECORD_ACTIONS } from './exchange-commands.ts'
 import { EXIT, type ExitStatus } from './exit-status.ts'
 import { VERSION } from './identity.ts'
 import { type CliIo, widthOf } from './io.ts'
@@ -46,8 +47,8 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       '\nExit status: 0 done, 1 invalid input or failure, 2 changes pending or differences, 3 refused, 4 applied in part.',
     )
 
-  const command = (usage: string, summary: string): Command =>
-    program
+  const command = (usage: string, summary: string, parent: Command = program): Command =>
+    parent
       .command(usage)
       .summary(summary)
       .description(summary)
@@ -56,8 +57,8 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       .option('-v, --verbose', 'everything in full')
 
   /** A command on the definitions of a configuration. */
-  const working = (usage: string, summary: string): Command =>
-    command(usage, summary).option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
+  const working = (usage: string, summary: string, parent: Command = program): Command =>
+    command(usage, summary, parent).option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
 
   /** A command on the data of the service, while it runs or does not. */
   const storing = (usage: string, summary: string): Command =>
@@ -82,7 +83,8 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
   runs(
     command('init', 'write a configuration, a first zone and a CI workflow into this folder')
       .option('--zone <name>', 'the zone', 'example.com')
-      .option('--soa-email <address>', 'who answers for the zone (default: hostmaster at the zone)'),
+      .option('--soa-email <address>', 'who answers for the zone (default: hostmaster at the zone)')
+      .option('--from <address>', 'all zones of a provider instead: the base URL of its interface, or a preset such as linode'),
     async () => (await import('./commands/init.ts')).init,
   )
 
@@ -124,9 +126,17 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
           .argParser(collect)
           .default([], '"nameservers" of the configuration, else the NS records'),
       )
+      .option('--resolvers <region>', "ask the resolvers of the provider's region, in place of name servers")
       .option('--no-dns', 'ask no name server')
       .addOption(reportFormat(['text', 'json', 'github'])),
     async () => (await import('./commands/verify.ts')).verify,
+  )
+
+  runs(
+    working('doctor', 'look at connections, tokens and what they may do')
+      .argument('[zone...]', 'zones (default: all)')
+      .addOption(reportFormat(['text', 'json'])),
+    async () => (await import('./commands/doctor.ts')).doctor,
   )
 
   runs(
@@ -162,6 +172,21 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
   )
 
   runs(
+    describeImport(working('import', 'write definitions of zones that are elsewhere')),
+    async () => (await import('./commands/import.ts')).importZones,
+  )
+
+  runs(
+    describeExport(working('export', 'write definitions in another format')),
+    async () => (await import('./commands/export.ts')).exportZones,
+  )
+
+  const record = program.command('record').description('change a record in its definition, comments kept')
+  for (const [action, summary] of RECORD_ACTIONS) {
+    runs(describeRecord(working(action, summary, record), action), async () => (await import('./commands/record.ts')).editRecord(action))
+  }
+
+  runs(
     command('explain', 'say what a diagnostic means').argument('[code]', 'such as cname-not-alone (default: list all)'),
     async () => (await import('./commands/explain.ts')).explain,
   )
@@ -186,11 +211,15 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       .option('--tls-cert <file>', 'certificate chain in PEM, for HTTPS; SIGHUP reads it anew')
       .option('--tls-key <file>', 'its private key in PEM')
       .option('--seed <file>', 'YAML file of accounts and users to make unless they exist')
+      .option('--image-data <dir>', 'folder for the data of images (default: "images" in the folder of --data; none with --database)')
+      .option('--public-url <url>', 'what clients reach the service by, where that is not what they send as Host: https://dns.example.net')
+      .option('--region-resolvers <file>', 'YAML file of the recursive name servers that each region has')
       .addOption(
         new Option('--rate-limit <n>', 'requests a minute that one token may make of one operation, or "off"')
           .argParser(rateLimit)
           .default(0, 'off'),
       )
+      .option('--sms-sink <sink>', 'where messages to phones go: "log", "file:PATH", or a URL that gets them by POST', 'log')
       .addOption(new Option('--clock-speed <n>', 'for tests: how many times as fast time passes').argParser(positiveNumber).default(1))
       .option('--operations <address>', 'address and port of /metrics and /healthz (default: nowhere)')
       .addOption(
@@ -229,6 +258,8 @@ const SERVE_HELP = `
 ZONEWRIGHT_DATABASE sets --database where others must not see its password.
 The first start prints an administrator's token on standard error, once;
 ZONEWRIGHT_BOOTSTRAP_TOKEN sets it instead.
+ZONEWRIGHT_SECRETS_KEY, of 32 characters or more, encrypts what is stored of
+second factors, security questions and codes; without it that stands in clear.
 Ready, the command prints one line of JSON on standard output:
 {"event":"listening","http":"http://127.0.0.1:8080/v4","dns":"127.0.0.1:5353"}.
 SIGTERM and Ctrl-C let requests under way finish. The log holds no tokens,

@@ -55,7 +55,7 @@ export async function openConfig(io: CliIo, config: Config, options: WorkspaceOp
   const jobs = loaded.zones.flatMap((zone) => jobsOf(zone, options))
   if (options.target !== undefined) diagnostics.push(...checkTarget(options.target, config, loaded.zones, options.zones))
   const providers = new Map<string, Provider>()
-  for (const target of new Set(jobs.map((job) => job.target))) {
+  for (const target of new Set(jobs.flatMap((job) => [job.target, ...inventoryProviders(job)]))) {
     const entry = config.providers.get(target)
     if (!entry) continue
     const { parallelism, onWait } = options
@@ -73,6 +73,10 @@ export async function openConfig(io: CliIo, config: Config, options: WorkspaceOp
     },
   }
 }
+
+/** The providers that addresses of the zone are asked of, beside its target. */
+const inventoryProviders = ({ desired }: ZoneJob): string[] =>
+  (desired.inventory ?? []).flatMap(({ query }) => (query.provider === null ? [] : [query.provider]))
 
 /** Whether the target is there, and has the zones that were asked for, or any. */
 function checkTarget(target: string, config: Config, zones: readonly LoadedZone[], asked: readonly string[]): Diagnostic[] {

@@ -7,6 +7,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'your share of the disk is full',
   ENOTDIR: 'what should be a folder is a file',
+  ECHANGED: 'somebody else has changed it meanwhile; give the command again',
   ENOENT: 'its folder does not exist',
 }
 

@@ -1,5 +1,4 @@
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts'
-import type { DefinedRecord } from '../model/record.ts'
 import type { Ttl } from '../model/ttl.ts'
 import type { DesiredZone, Policy, RefusalName, ZoneSettings } from '../model/zone.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
@@ -43,13 +42,14 @@ export function configureZone(
   found: readonly Diagnostic[],
 ): LoadedZone {
   const targets = targetsOf(zone, rule, config)
-  const diagnostics = [...found, ...checkTargets(zone, targets, config)]
+  const diagnostics = [...found, ...checkTargets(zone, targets, config), ...checkInventory(zone, config)]
   return {
     zone: {
       ...zone,
       settings: settingsOf(zone, config.defaults.settings),
       settingsAt: { ...config.defaults.settingsAt, ...zone.settingsAt },
       records: withTtl(zone.records, config.defaults.ttl),
+      ...(zone.inventory && { inventory: withTtl(zone.inventory, config.defaults.ttl) }),
       apexNs: zone.apexNs === 'manage' ? 'manage' : (rule.apexNs ?? 'keep'),
       unsupported: zone.unsupported === 'skip' ? 'skip' : (rule.unsupported ?? config.unsupported),
     },
@@ -85,6 +85,14 @@ function checkTargets(zone: DesiredZone, targets: readonly string[], config: Con
     .map((target) => unknownProvider(target, config.providers.keys(), zone.at))
 }
 
+/** Without a config there are no providers to speak of. */
+function checkInventory({ inventory = [] }: DesiredZone, config: Config): Diagnostic[] {
+  if (config.file === null) return []
+  return inventory.flatMap(({ query: { provider }, at }) =>
+    provider === null || config.providers.has(provider) ? [] : [unknownProvider(provider, config.providers.keys(), at)],
+  )
+}
+
 /** The defaults that a slave zone has no use for: its master says them. */
 const OF_MASTERS: ReadonlySet<string> = new Set(['soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'])
 
@@ -94,6 +102,6 @@ function settingsOf(zone: DesiredZone, defaults: ZoneSettings): ZoneSettings {
   return { ...Object.fromEntries(Object.entries(defaults).filter(([key]) => !OF_MASTERS.has(key))), ...zone.settings }
 }
 
-function withTtl(records: readonly DefinedRecord[], ttl: Ttl | null): readonly DefinedRecord[] {
+function withTtl<R extends { readonly ttl: Ttl | null }>(records: readonly R[], ttl: Ttl | null): readonly R[] {
   return ttl === null ? records : records.map((record) => (record.ttl === null ? { ...record, ttl } : record))
 }

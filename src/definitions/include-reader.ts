@@ -10,9 +10,9 @@ export type IncludeReader = (path: string, from: string) => Result<{ readonly fi
 
 /**
  * A reader for `include:`, `!include` and `$INCLUDE`. Paths start from the including file and must end, symbolic links resolved,
- * in the config's folder: a definition draws in no other file of the machine.
+ * in the config's folder: a definition draws in no other file of the machine. `given` has texts that stand for files, by absolute path.
  */
-export function includeReader(config: Config): IncludeReader {
+export function includeReader(config: Config, given: ReadonlyMap<string, string> = new Map()): IncludeReader {
   const cwd = realOr(config.cwd)
   const root = realOr(config.folder)
   const texts = new Map<string, Result<string>>()
@@ -28,7 +28,8 @@ export function includeReader(config: Config): IncludeReader {
     const file = displayPath(real, cwd)
     let text = texts.get(file)
     if (!text) {
-      text = readTextSync(real, file)
+      const other = given.get(wanted) ?? given.get(real)
+      text = other === undefined ? readTextSync(real, file) : ok(other)
       texts.set(file, text)
     }
     return text.ok ? ok({ file, text: text.value }) : text

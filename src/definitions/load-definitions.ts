@@ -2,6 +2,7 @@
  * From a config to the zones it wants: find the files, read them, take out fragments that other files include, join each zone
  * with the config, look for zones that are defined twice. Every fault of every file is collected.
  */
+import { dirname } from 'node:path'
 import pLimit from 'p-limit'
 import { didYouMean } from '../formats/definition/suggest.ts'
 import { compareDiagnostics, type Diagnostic, hasErrors } from '../model/diagnostic.ts'
@@ -21,6 +22,8 @@ export interface LoadOptions {
   readonly zones?: readonly string[] | undefined
   /** Only these files and folders, absolute, instead of what the rules match. */
   readonly paths?: readonly string[] | undefined
+  /** Texts that stand for files, by absolute path, as if they had been written already; in a folder of split files also new ones. */
+  readonly texts?: ReadonlyMap<string, string> | undefined
 }
 
 export interface LoadedDefinitions {
@@ -35,10 +38,16 @@ export interface LoadedDefinitions {
 export async function loadDefinitions(config: Config, options: LoadOptions = {}): Promise<LoadedDefinitions> {
   const wanted = wantedZones(options.zones)
   const found = await findDefinitions(config, options.paths ?? null)
-  const include = includeReader(config)
+  const include = includeReader(config, options.texts)
   const limit = pLimit(OPEN_FILES)
-  const definitions = found.definitions.filter((definition) => !isDisabled(definition))
-  const read = await Promise.all(definitions.map((definition) => limit(() => readDefinition(definition, config, include, wanted.names))))
+  const definitions = found.definitions
+    .filter((definition) => !isDisabled(definition))
+    .map((definition) => withNewParts(definition, options.texts))
+  const read = await Promise.all(
+    definitions.map((definition) =>
+      limit(() => readDefinition(definition, config, include, { wanted: wanted.names, texts: options.texts })),
+    ),
+  )
   const parsed = withoutFragments(
     read.filter((one): one is ReadDefinition => one !== null),
     config,
@@ -58,6 +67,13 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     diagnostics: withoutRepeats(diagnostics.sort(compareDiagnostics)),
     files: [...new Set(parsed.flatMap((one) => one.files))].sort(),
   }
+}
+
+/** A folder of split files with those that are yet to be written into it. */
+function withNewParts(definition: FoundDefinition, texts: LoadOptions['texts']): FoundDefinition {
+  if (definition.kind !== 'split' || !texts) return definition
+  const made = [...texts.keys()].filter((path) => dirname(path) === definition.path && !definition.parts.includes(path))
+  return made.length === 0 ? definition : { ...definition, parts: [...definition.parts, ...made] }
 }
 
 /** Disabled whatever the zone turns out to be called. */

@@ -24,19 +24,27 @@ export interface ReadDefinition {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+export interface ReadOptions {
+  /** Only these zones; null for all. */
+  readonly wanted: ReadonlySet<DomainName> | null
+  /** Texts that stand for files, by absolute path. */
+  readonly texts?: ReadonlyMap<string, string> | undefined
+}
+
 /** Reads a definition; null where it is of none of the zones that are asked for. */
 export async function readDefinition(
   definition: FoundDefinition,
   config: Config,
   include: IncludeReader,
-  wanted: ReadonlySet<DomainName> | null,
+  { wanted, texts }: ReadOptions,
 ): Promise<ReadDefinition | null> {
   const zoneName = definition.rules.find((rule) => rule.zoneName !== null)?.zoneName ?? definition.zoneName
   const sources: { file: string; text: string }[] = []
   const faults: Diagnostic[] = []
   for (const path of definition.kind === 'split' ? definition.parts : [definition.path]) {
     const file = displayPath(path, config.cwd)
-    const text = await readText(path, file)
+    const given = texts?.get(path)
+    const text = given === undefined ? await readText(path, file) : { ok: true as const, text: given }
     if (text.ok) sources.push({ file, text: text.text })
     else faults.push({ severity: 'error', ...text.fault, at: { file, line: 1, column: 1 } })
   }

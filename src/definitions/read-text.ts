@@ -11,12 +11,17 @@ export type ReadFault = Pick<Diagnostic, 'code' | 'message'>
 
 export type ReadText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: ReadFault }
 
-/** The text of a file in UTF-8. A file that is too large, or no file at all, is not opened. */
-export async function readText(path: string, shown: string): Promise<ReadText> {
+/** The text of a file in UTF-8, without its byte order mark. A file that is too large, or no file at all, is not opened. */
+export const readText = (path: string, shown: string): Promise<ReadText> => readWith(UTF8, path, shown)
+
+/** The same with the byte order mark, where there is one. */
+export const readWholeText = (path: string, shown: string): Promise<ReadText> => readWith(UTF8_WITH_MARK, path, shown)
+
+async function readWith(decoder: typeof UTF8, path: string, shown: string): Promise<ReadText> {
   try {
     const facts = await stat(path)
     const refused = refusal(facts, shown)
-    return refused ? { ok: false, fault: refused } : decode(await readFile(path), shown)
+    return refused ? { ok: false, fault: refused } : decode(await readFile(path), shown, decoder)
   } catch (error) {
     return { ok: false, fault: { code: 'file-unreadable', message: `${shown} ${systemFault(error)}` } }
   }
@@ -41,10 +46,11 @@ function refusal(facts: { isFile(): boolean; size: number }, shown: string): Rea
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
+const UTF8_WITH_MARK = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function decode(octets: Uint8Array, shown: string): ReadText {
+function decode(octets: Uint8Array, shown: string, decoder = UTF8): ReadText {
   try {
-    return { ok: true, text: UTF8.decode(octets) }
+    return { ok: true, text: decoder.decode(octets) }
   } catch {
     return { ok: false, fault: { code: 'file-unreadable', message: `${shown} is not text in UTF-8` } }
   }

@@ -1,8 +1,9 @@
 import { parseZoneFile, type ZoneFileOptions } from '../formats/zone-file/parse-zone-file.ts'
-import type { Diagnostic } from '../model/diagnostic.ts'
+import { checkZoneDigest } from '../formats/zone-file/zone-digest.ts'
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts'
 import { type DomainName, isAtOrBelow, labelsOf, nameFromLabels, parseDomainName, ROOT } from '../model/domain-name.ts'
 import { rdataFields } from '../model/rdata/canonical.ts'
-import type { DefinedRecord } from '../model/record.ts'
+import type { DefinedRecord, ResourceRecord } from '../model/record.ts'
 import { type DesiredZone, UNSAID, type ZoneSettings } from '../model/zone.ts'
 
 export interface ZoneFileDefinition {
@@ -42,6 +43,8 @@ export function zoneFileDefinition(
     // A zone transfer written down ends with the SOA it began with.
     else if (!soa || record.type !== 'SOA' || record.name !== name || record.data !== soa.data) records.push(record)
   }
+  // Without the records that have faults no digest could fit.
+  if (!hasErrors(diagnostics)) diagnostics.push(...checkZoneDigest(parsed.records, name))
   const zone: DesiredZone = {
     ...UNSAID,
     name,
@@ -67,7 +70,7 @@ const outside = (record: DefinedRecord, zone: DomainName): Diagnostic => ({
 })
 
 /** The fields of an SOA as settings: `minimum`, the time a missing name is remembered (RFC 2308), is the zone's default TTL. */
-function settingsOfSoa(soa: DefinedRecord): ZoneSettings {
+export function settingsOfSoa(soa: ResourceRecord): ZoneSettings {
   const [, rname = '', , refresh, retry, expire, minimum] = rdataFields(soa.data)
   const email = mailboxOf(rname as DomainName)
   return {

@@ -3,6 +3,8 @@ import type { SecretSource } from '../definitions/secret.ts'
 import type { Diagnostic, Severity } from '../model/diagnostic.ts'
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts'
 import type { DomainName } from '../model/domain-name.ts'
+import type { Finding, Wants } from '../model/finding.ts'
+import type { InventoryObject, InventoryQuery } from '../model/inventory.ts'
 import type { ExistingRecord, ResourceRecord } from '../model/record.ts'
 import type { ExistingZone, ZoneSettings } from '../model/zone.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
@@ -46,6 +48,13 @@ export interface AppliedChange {
   readonly stored?: ResourceRecord | undefined
 }
 
+/** A zone that a provider made of another one by itself. */
+export interface CopiedZone {
+  readonly zone: ZoneReference
+  /** What it could not take over, in its words. */
+  readonly remarks: readonly string[]
+}
+
 /** A place that holds zones. Methods throw `ProviderError` for every failure that is not a bug. */
 export interface Provider {
   /** As the config names it. */
@@ -64,6 +73,16 @@ export interface Provider {
   readRendered(zone: ZoneReference, options?: ProviderCallOptions): Promise<RenderedFile | null>
   /** Those records that have the owner and type of any of the given ones, without reading the whole zone. Absent where that cannot be had. */
   findRecords?(zone: ZoneReference, like: readonly ResourceRecord[], options?: ProviderCallOptions): Promise<readonly ExistingRecord[]>
+  /** Whether the provider is there, and what the token or key may do of what is wanted. `now` is the local time. Failures are findings. */
+  examine?(wants: Wants, now: Date, options?: ProviderCallOptions): Promise<readonly Finding[]>
+  /** The resolvers of a region, as `address` or `address:port`; null where there is no such region. Absent where the provider has no regions. */
+  findResolvers?(region: string, options?: ProviderCallOptions): Promise<readonly string[] | null>
+  /** The objects of the account that a definition takes addresses from. Absent where the provider has none. */
+  readInventory?(query: InventoryQuery, options?: ProviderCallOptions): Promise<readonly InventoryObject[]>
+  /** Makes a zone of what the provider itself transfers from a name server (AXFR). Absent where it does no such thing. */
+  importZone?(name: DomainName, nameserver: string, options?: ProviderCallOptions): Promise<CopiedZone>
+  /** Makes a zone with the settings and records of another one. Absent where the provider does no such thing. */
+  cloneZone?(source: ZoneReference, name: DomainName, options?: ProviderCallOptions): Promise<CopiedZone>
   /** Makes one change. `zone` is null exactly for the creation of a zone. */
   applyChange(zone: ZoneReference | null, change: Change, options?: ProviderCallOptions): Promise<AppliedChange>
   close(): Promise<void>

@@ -65,7 +65,8 @@ function rowsOf(change: Change, outcome: Outcome | null, zone: DomainName): RowG
   if (change.subject === 'domain') return [domainRow(change, outcome)]
   const { existing, desired } = change
   const split = change.split === undefined ? [] : [`separate calls: ${oneLine(change.split)}`]
-  const facts = { id: idText(change), state: outcome?.state ?? null, notes: [...split, ...outcomeNotes(outcome)] }
+  const source = desired?.source === undefined ? [] : [`from ${oneLine(desired.source)}`]
+  const facts = { id: idText(change), state: outcome?.state ?? null, notes: [...source, ...split, ...outcomeNotes(outcome)] }
   if (existing && desired && existing.name !== desired.name) {
     return [recordRow(existing, null, '-', 'out', zone, { ...facts, notes: [] }), recordRow(desired, null, '+', 'in', zone, facts)]
   }

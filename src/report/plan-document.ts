@@ -133,7 +133,13 @@ function changeDocument(change: Change, outcome: Outcome | undefined): ChangeDoc
 }
 
 const recordDocument = (record: ResourceRecord | null): ResourceRecord | null =>
-  record && { name: record.name, type: record.type, ttl: record.ttl, data: record.data }
+  record && {
+    name: record.name,
+    type: record.type,
+    ttl: record.ttl,
+    data: record.data,
+    ...(record.source === undefined ? {} : { source: record.source }),
+  }
 
 const settingsDocument = (settings: ZoneSettings | null): ZoneSettings | null =>
   settings && Object.fromEntries(ZONE_SETTINGS.flatMap((key) => (settings[key] === undefined ? [] : [[key, settings[key]]])))

@@ -7,6 +7,7 @@ import type { Plan, ZonePlan } from '../plan/plan.ts'
 import type { Provider, ReadZone, RenderedFile, ZoneReference } from '../providers/provider.ts'
 import { diagnosticOf } from './diagnostic-of.ts'
 import { compareRendered, NOT_RENDERED, type RenderedComparison } from './rendered-state.ts'
+import { resolveInventory } from './resolve-inventory.ts'
 import type { OnProgress, ZoneJob } from './zone-job.ts'
 
 /** Zones read at once. Requests are bounded by each provider itself; this bounds what is held half-read. */
@@ -36,9 +37,11 @@ export interface PlannedRun {
   readonly zones: readonly PlannedZone[]
 }
 
-/** Reads the live state of every job's zone and plans it. A zone that cannot be read is left out, with an error; the others go on. */
-export async function planZones(jobs: readonly ZoneJob[], run: PlanRun): Promise<PlannedRun> {
-  const diagnostics: Diagnostic[] = []
+/** Reads the live state of every job's zone and plans it. A zone that cannot be read, or whose addresses cannot, is left out, with an error; the others go on. */
+export async function planZones(wanted: readonly ZoneJob[], run: PlanRun): Promise<PlannedRun> {
+  const resolved = await resolveInventory(wanted, run.providers, run.signal)
+  const { jobs } = resolved
+  const diagnostics: Diagnostic[] = [...resolved.diagnostics]
   const limit = pLimit(ZONES_AT_ONCE)
   let done = 0
   const perTarget = await Promise.all(

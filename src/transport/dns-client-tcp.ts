@@ -3,21 +3,31 @@ import { createFrameReader, frame } from '../formats/wire/frames.ts'
 import { dnsFailure } from './dns-client-failure.ts'
 import { type DnsServer, formatServer } from './dns-client-server.ts'
 
+export interface TcpLimits {
+  /** Milliseconds to wait for each message. */
+  readonly timeout: number
+  /** Milliseconds for all messages together; no bound if absent. */
+  readonly total?: number
+  /** Octets of all messages together; no bound if absent. */
+  readonly octets?: number
+}
+
 /**
  * Sends one message over a connection of its own and gives each message that comes back, without its two octets of length, to
- * `onMessage` until that returns false (RFC 7766). `timeout` is in milliseconds and counts anew with every message. Rejects with a
- * `DnsFailure`, or with what `onMessage` throws.
+ * `onMessage` until that returns false (RFC 7766). Rejects with a `DnsFailure`, or with what `onMessage` throws.
  */
 export function exchangeTcp(
   server: DnsServer,
   message: Uint8Array,
-  timeout: number,
+  { timeout, total = Number.POSITIVE_INFINITY, octets: most = Number.POSITIVE_INFINITY }: TcpLimits,
   onMessage: (octets: Buffer) => boolean,
 ): Promise<void> {
   const where = formatServer(server)
   return new Promise((resolve, reject) => {
     const socket = connect({ host: server.host, port: server.port, noDelay: true })
     const chunks = createFrameReader()
+    const start = performance.now()
+    let received = 0
     const finish = (error?: unknown): void => {
       clearTimeout(timer)
       socket.destroy()
@@ -29,7 +39,11 @@ export function exchangeTcp(
       socket.write(frame(message))
     })
     socket.on('data', (chunk: Buffer) => {
+      received += chunk.length
       try {
+        if (received > most) throw dnsFailure('garbled', `${where} sent more than ${most} octets over TCP`)
+        if (performance.now() - start > total)
+          throw dnsFailure('timeout', `${where} did not come to an end over TCP within ${total / 1000} s`)
         for (const octets of chunks(chunk)) {
           timer.refresh()
           if (!onMessage(octets)) return finish()

@@ -1,10 +1,12 @@
 import { randomInt } from 'node:crypto'
 import { decodeMessage } from '../formats/wire/decode-message.ts'
 import { encodeMessage } from '../formats/wire/encode-message.ts'
-import { RCODE, rcodeName } from '../formats/wire/message.ts'
+import { type Message, RCODE, rcodeName } from '../formats/wire/message.ts'
 import { createAxfrQuery, createTransferReader } from '../formats/wire/transfer.ts'
+import { createTsigVerifier, signMessage, type TsigKey } from '../formats/wire/tsig.ts'
 import type { DomainName } from '../model/domain-name.ts'
 import type { ResourceRecord } from '../model/record.ts'
+import type { Result } from '../model/result.ts'
 import { toRecords } from './dns-client.ts'
 import { type DnsFailure, dnsFailure } from './dns-client-failure.ts'
 import { type DnsServer, formatServer } from './dns-client-server.ts'
@@ -13,8 +15,14 @@ import { exchangeTcp } from './dns-client-tcp.ts'
 export interface TransferOptions {
   /** Milliseconds to wait for each message; 10,000 if absent. */
   readonly timeout?: number
+  /** Milliseconds for all messages together; sixty times `timeout` if absent. */
+  readonly total?: number
+  /** Octets after which a transfer is given up; 64 MiB if absent. */
+  readonly maxOctets?: number
   /** Records after which a transfer is given up; 1,000,000 if absent. */
   readonly maxRecords?: number
+  /** Signs the query, and must sign the answer (RFC 8945). */
+  readonly key?: TsigKey | undefined
 }
 
 /**
@@ -22,19 +30,33 @@ export interface TransferOptions {
  * with a `DnsFailure`.
  */
 export async function transferZone(server: DnsServer, zone: DomainName, options: TransferOptions = {}): Promise<ResourceRecord[]> {
-  const { timeout = 10_000, maxRecords = 1_000_000 } = options
+  const { timeout = 10_000, total = 60 * timeout, maxOctets = 64 * 2 ** 20, maxRecords = 1_000_000, key } = options
   const id = randomInt(0x10000)
   const transfer = createTransferReader(zone, id, maxRecords)
-  await exchangeTcp(server, encodeMessage(createAxfrQuery(id, zone)), timeout, (octets) => {
+  const query = encodeMessage(createAxfrQuery(id, zone))
+  const signed = key && signMessage(query, key, seconds())
+  const verifier = key && signed && createTsigVerifier(key, signed.mac)
+  const check = (verdict: Result<void> | undefined): void => {
+    if (verdict && !verdict.ok) throw failure('rejected', server, zone, verdict.message)
+  }
+  await exchangeTcp(server, signed?.octets ?? query, { timeout, total, octets: maxOctets }, (octets) => {
     const message = decodeMessage(octets)
     if (!message.ok) throw failure('garbled', server, zone, message.message)
+    // A refusal may come without a signature; it is no worse for being forged.
+    if (message.value.rcode === RCODE.NOERROR || hasSignature(message.value)) check(verifier?.accept(octets, seconds()))
     if (message.value.rcode !== RCODE.NOERROR) throw failure('rejected', server, zone, `the answer is ${rcodeName(message.value.rcode)}`)
     const progress = transfer.accept(message.value)
     if (!progress.ok) throw failure('garbled', server, zone, progress.message)
-    return progress.value === 'more'
+    if (progress.value === 'more') return true
+    check(verifier?.end())
+    return false
   })
   return toRecords(transfer.records)
 }
+
+const seconds = (): number => Math.floor(Date.now() / 1000)
+
+const hasSignature = ({ additionals }: Message): boolean => additionals.some(({ type }) => type === 'TSIG')
 
 const failure = (reason: 'garbled' | 'rejected', server: DnsServer, zone: DomainName, problem: string): DnsFailure =>
   dnsFailure(reason, `the transfer of ${zone} from ${formatServer(server)} failed: ${problem}`)

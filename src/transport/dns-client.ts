@@ -16,6 +16,8 @@ export interface DnsQuestion {
   readonly name: DomainName
   /** A mnemonic such as `A` or `ANY`, or `TYPE12345`. */
   readonly type: string
+  /** Asks the server to find out what it does not know itself (RD): for resolvers. */
+  readonly recursion?: boolean
 }
 
 export interface DnsClientOptions {
@@ -107,7 +109,7 @@ export async function queryDns(server: DnsServer, question: DnsQuestion, options
 }
 
 function queryOf(id: number, question: DnsQuestion, withEdns: boolean): Message {
-  const query = createQuery(id, question)
+  const query = { ...createQuery(id, question), recursionDesired: question.recursion ?? false }
   return withEdns ? query : { ...query, edns: null }
 }
 
@@ -115,7 +117,7 @@ async function queryTcp(server: DnsServer, question: DnsQuestion, timeout: numbe
   // The connection is the proof of origin; the identifier needs no chance.
   const id = 1
   let message: Message | null = null
-  await exchangeTcp(server, encodeMessage(queryOf(id, question, true)), timeout, (octets) => {
+  await exchangeTcp(server, encodeMessage(queryOf(id, question, true)), { timeout, total: timeout }, (octets) => {
     const reply =
       octets.length >= 2 && octets.readUInt16BE(0) === id
         ? readReply(octets, question)

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { expect, onTestFinished, type TestContext } from 'vitest'
-import { type RunningService, startService } from '../../src/service/index.ts'
+import { type RunningService, readSeed, type Seed, startService } from '../../src/service/index.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { type Front, type Script, startFront } from './front.ts'
@@ -31,8 +31,12 @@ export interface SceneOptions {
   readonly provider?: string
   /** Lines at the end of the config. */
   readonly config?: string
+  /** A seed file of the service. */
+  readonly seed?: string
   /** The port of the service's masters. */
   readonly peerPort?: number
+  /** Addresses the service transfers zones from. */
+  readonly transferAddresses?: readonly string[]
 }
 
 /** A zone of three records, with a layout that stays as it is. */
@@ -49,9 +53,18 @@ export async function openScene(
   options: SceneOptions = {},
   context: Pick<TestContext, 'expect' | 'onTestFinished'> = { expect, onTestFinished },
 ): Promise<Scene> {
-  const { files = { 'zones/example.com.yaml': ZONE }, script = () => null, peerPort = 53 } = options
+  const { files = { 'zones/example.com.yaml': ZONE }, script = () => null, peerPort = 53, transferAddresses = [] } = options
   const loopback = { host: '127.0.0.1', port: 0 }
-  const service = await startService({ dataDirectory: null, listen: loopback, dns: loopback, bootstrapToken: TOKEN, peerPort })
+  const seed = options.seed === undefined ? null : seedFrom(options.seed)
+  const service = await startService({
+    dataDirectory: null,
+    listen: loopback,
+    dns: loopback,
+    bootstrapToken: TOKEN,
+    peerPort,
+    transferAddresses,
+    seed,
+  })
   context.onTestFinished(() => service.stop())
   const front = await startFront(script, new URL(service.baseUrl).origin)
   context.onTestFinished(() => front.close())
@@ -77,6 +90,12 @@ export async function openScene(
     run: (...args) => runWith({}, ...args),
     files: () => filesBelow(folder),
   }
+}
+
+function seedFrom(text: string): Seed {
+  const { seed, diagnostics } = readSeed(text, 'seed.yaml')
+  if (seed === null) throw new Error(diagnostics.map(({ message }) => message).join('\n'))
+  return seed
 }
 
 function configOf(origin: string, { dnsAddress }: RunningService, { provider = '', config = '' }: SceneOptions): string {

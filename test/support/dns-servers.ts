@@ -11,6 +11,7 @@ import { decode, encode, type Packet } from 'dns-packet'
 import { afterAll } from 'vitest'
 import { freePort } from './free-port.ts'
 import { bind } from './server-recipes/bind.ts'
+import { bindResolver, type ForwardedZone } from './server-recipes/bind-resolver.ts'
 import { knot } from './server-recipes/knot.ts'
 import { nsd } from './server-recipes/nsd.ts'
 import { POWERDNS_API_KEY, powerdns } from './server-recipes/powerdns.ts'
@@ -61,6 +62,9 @@ export interface PowerDnsServer extends DnsServer {
 export const startBind = (options: DnsServerOptions = {}): Promise<DnsServer> => startServer(bind, options)
 export const startKnot = (options: DnsServerOptions = {}): Promise<DnsServer> => startServer(knot, options)
 export const startNsd = (options: DnsServerOptions = {}): Promise<DnsServer> => startServer(nsd, options)
+
+/** A resolver that asks the given servers, and remembers what they answer. */
+export const startResolver = (forwarded: readonly ForwardedZone[]): Promise<DnsServer> => startServer(bindResolver(forwarded), {})
 
 export async function startPowerDns(options: DnsServerOptions = {}): Promise<PowerDnsServer> {
   const apiPort = await freePort()

@@ -29,6 +29,10 @@ export interface StateSpace {
 export interface SpaceNeed {
   readonly during: number | null
   readonly one: number
+  /** The RRset, as `owner type`, or the pointer. */
+  readonly whose: string | Stage
+  /** An RRset that is there before and after, or a pointer in one; such needs come before those of pointers that come or go with their RRset. */
+  readonly inUse: boolean
 }
 
 const MAX_BITS = 20
@@ -61,17 +65,23 @@ export function stateSpace(stages: readonly Stage[], origin: string, limit: numb
   const staying = (stage: Stage): boolean =>
     stages.some((other) => other.before && sameSet(stage, other)) && stages.some((other) => other.after && sameSet(stage, other))
   for (const stage of stages) {
-    if (!staying(stage)) continue
+    const stays = staying(stage)
     const set = `${stage.record.name} ${stage.record.type}`
-    if (!sets.has(set) && !kept.some((other) => sameSet(stage, other)))
-      needs.push({ during: null, one: maskOf((other) => sameSet(stage, other)) })
+    if (stays && !sets.has(set) && !kept.some((other) => sameSet(stage, other)))
+      needs.push({ during: null, one: maskOf((other) => sameSet(stage, other)), whose: set, inUse: true })
     sets.add(set)
     const need = needOf(stage.record, origin)
     if (need === null || kept.some(({ record }) => meets(record, need))) continue
     const meeting = maskOf(({ record }) => meets(record, need))
-    if (stage.before && (meeting & start) === 0) continue
-    if (stage.after && (meeting & goal) === 0) continue
-    needs.push({ during: stage.before && stage.after ? null : maskOf((other) => other === stage), one: meeting })
+    const [before, after] = [(meeting & start) !== 0, (meeting & goal) !== 0]
+    const works = (!stage.before || before) && (!stage.after || after)
+    if (!(before && after) && !(stays && works)) continue
+    needs.push({
+      during: stage.before && stage.after ? null : maskOf((other) => other === stage),
+      one: meeting,
+      whose: stage,
+      inUse: stays,
+    })
   }
 
   return {
@@ -95,8 +105,9 @@ export function stateSpace(stages: readonly Stage[], origin: string, limit: numb
 const isMet = ({ during, one }: SpaceNeed, state: number): boolean => (during !== null && (state & during) === 0) || (state & one) !== 0
 
 export interface LeastMissed {
-  /** Things interrupted by the accepted sequence that interrupts the fewest. */
-  readonly missed: number
+  /** Things interrupted by the accepted sequence that interrupts the fewest in use, and of these the fewest others. */
+  readonly inUse: number
+  readonly others: number
   /** The fewest calls of any such sequence. */
   readonly calls: number
 }
@@ -107,9 +118,19 @@ export function leastMissedByForce(stages: readonly Stage[], origin: string, lim
   const callsWith = (kept: readonly SpaceNeed[]): number | null =>
     fewest(space, (state) => space.isAccepted(state) && kept.every((need) => isMet(need, state)))
   const possible = space.needs.filter((need) => callsWith([need]) !== null)
-  for (let count = 0; count <= possible.length; count += 1) {
-    const calls = [...subsets(possible, count)].flatMap((left) => callsWith(possible.filter((need) => !left.includes(need))) ?? [])
-    if (calls.length > 0) return { missed: space.needs.length - possible.length + count, calls: Math.min(...calls) }
+  const missed = (inUse: boolean): number => space.needs.filter((need) => need.inUse === inUse && !possible.includes(need)).length
+  const vital = possible.filter(({ inUse }) => inUse)
+  const others = possible.filter(({ inUse }) => !inUse)
+  for (let inUse = 0; inUse <= vital.length; inUse += 1) {
+    const leftOf = [...subsets(vital, inUse)].filter((left) => callsWith(vital.filter((need) => !left.includes(need))) !== null)
+    for (let count = 0; leftOf.length > 0 && count <= others.length; count += 1) {
+      const calls = leftOf.flatMap((left) =>
+        [...subsets(others, count)].flatMap(
+          (more) => callsWith(possible.filter((need) => !left.includes(need) && !more.includes(need))) ?? [],
+        ),
+      )
+      if (calls.length > 0) return { inUse: missed(true) + inUse, others: missed(false) + count, calls: Math.min(...calls) }
+    }
   }
   throw new Error('no sequence is accepted: one of the zones is not')
 }

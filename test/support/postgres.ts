@@ -66,9 +66,17 @@ export async function startPostgres(): Promise<PostgresServer> {
     }
   }
   const start = async (): Promise<void> => {
-    child = spawn(join(programs, 'postgres'), ['-D', data, ...args], { ...owner, cwd: directory, stdio: 'ignore', detached: true })
-    process.on('exit', killGroup)
-    await ready(() => query('postgres', 'select 1'), child)
+    for (const started = performance.now(); ; await sleep(100)) {
+      child = spawn(join(programs, 'postgres'), ['-D', data, ...args], { ...owner, cwd: directory, stdio: 'ignore', detached: true })
+      process.on('exit', killGroup)
+      try {
+        return await ready(() => query('postgres', 'select 1'), child)
+      } catch (error) {
+        // Processes of a server that was killed before may hold its memory still: then a new one ends at once.
+        if (child.exitCode === null || performance.now() - started > READY_WITHIN) throw error
+        process.off('exit', killGroup)
+      }
+    }
   }
   const killGroup = (): void => {
     try {

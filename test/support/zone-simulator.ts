@@ -8,8 +8,9 @@
  * Continuous is a state in which
  * - every RRset that is there before and after the change has a record;
  * - every guarded pointer that is present finds at its target what it needs: CNAME and DNAME any record; ALIAS, NS, MX and SRV an A,
- *   AAAA, CNAME or ALIAS. Names outside the zone and the root need nothing. A pointer is guarded if its RRset is there before and after
- *   and its need is met in the zones it belongs to: before for a record that is there before, after for one that is there after.
+ *   AAAA, CNAME or ALIAS. Names outside the zone and the root need nothing. A pointer is guarded if its need is met before and after; or
+ *   if its RRset is there before and after and its need is met in the zones it belongs to: before for a record that is there before,
+ *   after for one that is there after.
  */
 import type { ResourceRecord } from '../../src/model/record.ts'
 
@@ -100,11 +101,12 @@ export function continuityRules(stages: readonly Stage[], origin: string): Conti
   const continuing = new Set(before.map(setOf).filter((set) => setsAfter.has(set)))
   const guarded = new Map<Stage, { target: string; need: Need }>()
   for (const stage of stages) {
-    const need = continuing.has(setOf(stage.record)) ? needOf(stage.record, origin) : null
+    const need = needOf(stage.record, origin)
     if (need === null) continue
-    if (stage.before && !before.some((record) => meets(record, need))) continue
-    if (stage.after && !after.some((record) => meets(record, need))) continue
-    guarded.set(stage, need)
+    const metBefore = before.some((record) => meets(record, need))
+    const metAfter = after.some((record) => meets(record, need))
+    const works = (!stage.before || metBefore) && (!stage.after || metAfter)
+    if ((metBefore && metAfter) || (continuing.has(setOf(stage.record)) && works)) guarded.set(stage, need)
   }
   return { continuing, guarded }
 }

@@ -105,7 +105,7 @@ async function run(workspace: Workspace, io: CliIo, console: Console, { chapter,
   await showAnswers(second, dns, console.print)
 
   chapter('Definitions against records, zone files and every answer: zonewright verify')
-  const verified = await Promise.all(second.zones.map((zone) => verifyZone(zone, [dns])))
+  const verified = await Promise.all(second.zones.map((zone) => verifyZone(zone, [{ server: dns, role: 'authoritative' }])))
   console.verification({ zones: verified, diagnostics: second.plan.diagnostics }, 'text')
 
   chapter('How to go on')

@@ -7,12 +7,15 @@ import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { VERSION } from '../identity.ts'
 import { type InitFile, initFiles, TOKEN_VARIABLE } from '../init-files.ts'
+import { filesFromProvider } from '../init-from.ts'
 import type { CliIo } from '../io.ts'
 import { writeFault } from '../write-fault.ts'
 
 export interface InitOptions extends CommonOptions {
   readonly zone: string
   readonly soaEmail?: string
+  /** The base URL of a provider, or a preset: all its zones instead of an example. */
+  readonly from?: string
 }
 
 /** Addresses as the `rname` of an SOA can hold them, and as YAML takes them for text. */
@@ -21,6 +24,10 @@ const EMAIL = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,62}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0
 /** `zonewright init`: a configuration, a first zone and a CI workflow in the working directory. Writes all of them or none. */
 export async function init(io: CliIo, _args: readonly [], options: InitOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
+  if (options.from !== undefined) {
+    const files = await filesFromProvider(io, console, options.from, VERSION)
+    return files === null ? nothingWritten(console) : write(io, console, files, STEPS_FROM_PROVIDER)
+  }
   const zone = readZone(console, options.zone)
   if (zone === null) return EXIT.failure
   const soaEmail = options.soaEmail ?? `hostmaster@${zone.slice(0, -1)}`
@@ -30,16 +37,21 @@ export async function init(io: CliIo, _args: readonly [], options: InitOptions):
     console.error('usage', `${given} is not an e-mail address`, 'such as --soa-email hostmaster@example.com')
     return EXIT.failure
   }
-  const files = initFiles({ zone, soaEmail, version: VERSION })
+  return write(io, console, initFiles({ zone, soaEmail, version: VERSION }), NEXT_STEPS)
+}
+
+async function write(io: CliIo, console: Console, files: readonly InitFile[], steps: string): Promise<ExitStatus> {
   const faults = await writeAll(io.cwd, files)
   console.diagnostics(faults)
-  if (faults.length > 0) {
-    console.say('Nothing was written.')
-    return EXIT.failure
-  }
+  if (faults.length > 0) return nothingWritten(console)
   console.print(`Written:\n${files.map(({ path }) => `  ${path}\n`).join('')}`)
-  console.print(NEXT_STEPS)
+  console.print(steps)
   return EXIT.done
+}
+
+function nothingWritten(console: Console): ExitStatus {
+  console.say('Nothing was written.')
+  return EXIT.failure
 }
 
 function readZone(console: Console, text: string): DomainName | null {
@@ -99,4 +111,11 @@ Then here, with the same ${TOKEN_VARIABLE}:
 
 For a zone that is live already, write all its records into the definition first: what is not there, apply takes away.
 Keep the service's zonewright-data/ and the journal .zonewright/ out of the repository.
+`
+
+const STEPS_FROM_PROVIDER = `
+The definitions are what the provider holds, so that a plan is empty:
+  zonewright plan        shows what would change
+  zonewright verify      compares them with what the name servers answer
+From now on, change the definitions, and let "zonewright apply" make the changes.
 `

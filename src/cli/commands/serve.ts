@@ -1,13 +1,13 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Address, Certificate, LogLevel, RunningService, Seed } from '../../service/index.ts'
+import type { Address, Certificate, LogLevel, RegionResolvers, RunningService, Seed } from '../../service/index.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { parseListen } from '../listen-address.ts'
-import { readSeedFile } from '../read-seed-file.ts'
+import { readRegionResolversFile, readSeedFile } from '../read-service-file.ts'
 import { storePlace } from './backup.ts'
 
 export interface ServeOptions extends CommonOptions {
@@ -21,11 +21,16 @@ export interface ServeOptions extends CommonOptions {
   readonly tlsKey?: string
   readonly logLevel: LogLevel
   readonly seed?: string
+  readonly regionResolvers?: string
+  readonly imageData?: string
+  readonly publicUrl?: string
   /** Requests a minute; 0 for no limit. */
   readonly rateLimit: number
   readonly peerPort: number
   readonly transferAddresses?: string
   readonly publicPeersOnly?: boolean
+  /** Where messages to phones go. */
+  readonly smsSink: string
   readonly clockSpeed: number
   /** Equal answers a second to one network; 0 for no limit. */
   readonly dnsRateLimit: number
@@ -44,12 +49,13 @@ export async function serve(io: CliIo, _args: readonly [], options: ServeOptions
     return EXIT.failure
   }
   const seed = options.seed === undefined ? null : await readSeedFile(io, console, options.seed)
-  if (seed === undefined) return EXIT.failure
+  const resolvers = options.regionResolvers === undefined ? new Map() : await readRegionResolversFile(io, console, options.regionResolvers)
+  if (seed === undefined || resolvers === undefined) return EXIT.failure
   const given = io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'] || null
   const interruption = listenForInterruption(console.note, 'Stopping: requests under way are finished. Once more to stop at once.')
   let release: (() => void) | null = null
   try {
-    const service = await start(io, console, { listen, dns, operations, tls, given, seed }, options)
+    const service = await start(io, console, { listen, dns, operations, tls, given, seed, regionResolvers: resolvers }, options)
     if (service === null) return EXIT.failure
     if (service.token !== null && given === null) console.say(`Administrator's token, shown this once: ${service.token}`)
     const dnsAddress = service.dnsAddress && hostPort(service.dnsAddress)
@@ -133,21 +139,27 @@ interface Start {
   readonly tls: Certificate | null
   readonly given: string | null
   readonly seed: Seed | null
+  readonly regionResolvers: RegionResolvers
 }
 
 /** Null, and said why, where the service cannot start as it is asked to. */
 async function start(io: CliIo, console: Console, { given, ...addresses }: Start, options: ServeOptions): Promise<RunningService | null> {
-  const { requestsPerMinute, startService } = await import('../../service/index.ts')
+  const { readSmsPlace, requestsPerMinute, startService } = await import('../../service/index.ts')
   try {
+    const sms = readSmsPlace(options.smsSink)
     return await startService({
       dataDirectory: null,
       ...storePlace(io, options),
       ...addresses,
+      ...(options.imageData === undefined ? {} : { imageDirectory: resolve(io.cwd, options.imageData) }),
+      ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
       bootstrapToken: given,
       ...(options.rateLimit === 0 ? {} : { rateLimits: requestsPerMinute(options.rateLimit) }),
       peerPort: options.peerPort,
       publicPeersOnly: options.publicPeersOnly ?? false,
       clockSpeed: options.clockSpeed,
+      smsSink: sms.kind === 'file' ? { ...sms, path: resolve(io.cwd, sms.path) } : sms,
+      secretsKey: io.env['ZONEWRIGHT_SECRETS_KEY'] || null,
       ...(options.transferAddresses === undefined ? {} : { transferAddresses: listOf(options.transferAddresses) }),
       nameServerLimits: { responsesPerSecond: options.dnsRateLimit },
       log: { level: options.logLevel, write: (line) => io.stderr.write(line) },

@@ -2,8 +2,10 @@ import pLimit from 'p-limit'
 import { hasErrors } from '../../model/diagnostic.ts'
 import { isVerified, type ZoneVerification } from '../../plan/verification.ts'
 import type { VerificationFormat } from '../../report/verification-report.ts'
+import type { AskedServer } from '../../sync/ask-server.ts'
 import { isServerAddress, nameServersOf } from '../../sync/name-servers.ts'
 import type { PlannedZone } from '../../sync/plan-zones.ts'
+import { findRegionResolvers, type RegionResolvers } from '../../sync/region-resolvers.ts'
 import { verifyZone } from '../../sync/verify-zone.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
@@ -11,13 +13,15 @@ import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { exitOnSignal } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { tellWait } from '../tell-wait.ts'
-import { openWorkspace, type WorkspaceJob } from '../workspace.ts'
+import { openWorkspace, type Workspace, type WorkspaceJob } from '../workspace.ts'
 import { checkWorkspace, runPlan } from './plan.ts'
 
 export interface VerifyOptions extends CommonOptions {
   readonly target?: string
   readonly nameserver: readonly string[]
   readonly dns: boolean
+  /** The region whose resolvers are asked, in place of name servers that are not named by `--nameserver`. */
+  readonly resolvers?: string
   readonly format: VerificationFormat
 }
 
@@ -43,17 +47,51 @@ export async function verify(io: CliIo, [zones]: readonly [string[]], options: V
       return EXIT.failure
     }
     const { plan, zones: planned } = await runPlan(workspace, io, console)
-    const verified = await verifyZones(planned, options, console)
-    console.diagnostics([...plan.diagnostics, ...verified.flatMap((zone) => zone.diagnostics)])
-    console.verification({ zones: verified, diagnostics: plan.diagnostics }, options.format)
-    if (hasErrors(plan.diagnostics) || verified.some((zone) => hasErrors(zone.diagnostics))) return EXIT.failure
+    const resolving = await resolversOf(planned, workspace, options)
+    const verified = await verifyZones(planned, resolving.resolvers, options, console)
+    const diagnostics = [...plan.diagnostics, ...resolving.diagnostics]
+    console.diagnostics([...diagnostics, ...verified.flatMap((zone) => zone.diagnostics)])
+    console.verification({ zones: verified, diagnostics }, options.format)
+    if (hasErrors(diagnostics) || verified.some((zone) => hasErrors(zone.diagnostics))) return EXIT.failure
     return verified.every(isVerified) ? EXIT.done : EXIT.pending
   } finally {
     await workspace.close()
   }
 }
 
-async function verifyZones(zones: readonly PlannedZone[], options: VerifyOptions, console: Console): Promise<ZoneVerification[]> {
+/** The resolvers of the region at the targets of the zones; none where none are asked for. */
+async function resolversOf(
+  zones: readonly PlannedZone[],
+  { providers }: Workspace,
+  { resolvers: region }: VerifyOptions,
+): Promise<RegionResolvers> {
+  if (region === undefined) return { resolvers: new Map(), diagnostics: [] }
+  const zoneOf = new Map(zones.map(({ job }) => [job.target, job.desired.name]))
+  return findRegionResolvers(
+    region,
+    new Map(
+      [...providers.values()].flatMap((provider) => {
+        const zone = zoneOf.get(provider.name)
+        return zone === undefined ? [] : [[provider, zone] as const]
+      }),
+    ),
+  )
+}
+
+/** The servers to ask about a zone. */
+function serversOf(zone: PlannedZone, resolvers: RegionResolvers['resolvers'], options: VerifyOptions): readonly AskedServer[] {
+  const resolving = resolvers.get(zone.job.target) ?? []
+  if (!options.dns || (options.resolvers !== undefined && options.nameserver.length === 0)) return resolving
+  const configured = options.nameserver.length > 0 ? options.nameserver : (zone.job as WorkspaceJob).nameservers
+  return [...nameServersOf(zone, configured).map((server): AskedServer => ({ server, role: 'authoritative' })), ...resolving]
+}
+
+async function verifyZones(
+  zones: readonly PlannedZone[],
+  resolvers: RegionResolvers['resolvers'],
+  options: VerifyOptions,
+  console: Console,
+): Promise<ZoneVerification[]> {
   const bar = console.progress()
   const release = exitOnSignal(bar.clear)
   const limit = pLimit(ZONES_AT_ONCE)
@@ -62,8 +100,7 @@ async function verifyZones(zones: readonly PlannedZone[], options: VerifyOptions
     return await Promise.all(
       zones.map((zone) =>
         limit(async () => {
-          const configured = options.nameserver.length > 0 ? options.nameserver : (zone.job as WorkspaceJob).nameservers
-          const verified = await verifyZone(zone, options.dns ? nameServersOf(zone, configured) : [])
+          const verified = await verifyZone(zone, serversOf(zone, resolvers, options))
           done += 1
           bar.onProgress({ phase: 'asking', done, total: zones.length })
           return verified

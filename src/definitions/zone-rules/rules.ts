@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../model/diagnostic.ts'
+import type { DefinedRecord } from '../../model/record.ts'
 import type { DesiredZone } from '../../model/zone.ts'
 import { caaFlagsReserved, caaTagUnknown, caaValueInvalid } from './caa-rules.ts'
 import { cnameAtApex, cnameLoop, cnameNotAlone } from './cname-rules.ts'
@@ -43,6 +44,22 @@ export const RULES: readonly ZoneRule[] = [
 
 /** What the rules of the DNS say about a zone. A transferred zone has no records of its own to look at. */
 export function checkZone(zone: DesiredZone): Diagnostic[] {
-  const index = indexZone(zone)
+  const index = indexZone(withStandIns(zone))
   return RULES.flatMap((rule) => rule(index))
+}
+
+/** Where addresses come from an inventory, others stand for them, so that the rules see the record sets that will be there. */
+function withStandIns(zone: DesiredZone): DesiredZone {
+  const { inventory = [] } = zone
+  if (inventory.length === 0) return zone
+  const standIns = inventory.map(
+    ({ name, type, ttl, at }, index): DefinedRecord => ({
+      name,
+      type,
+      ttl,
+      data: type === 'A' ? `0.0.0.${index % 256}` : `::${index}`,
+      at,
+    }),
+  )
+  return { ...zone, records: [...zone.records, ...standIns] }
 }

@@ -15,6 +15,8 @@ export interface ApiRequest extends ProviderCallOptions {
 export interface Answer<T> {
   readonly value: T
   readonly serverTime: number | null
+  /** The scopes of the token as the server tells them (`*` for all); null where it does not. */
+  readonly grantedScopes: string | null
 }
 
 /** Sends a request, with its retries, and gives what `shape` makes of the answer. Throws `ProviderError`. */

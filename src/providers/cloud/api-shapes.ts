@@ -33,6 +33,48 @@ export interface ApiRecord {
   readonly updated: string | null
 }
 
+/** An instance, as far as its addresses go. */
+export interface ApiInstance {
+  readonly id: number
+  readonly label: string
+  readonly group: string
+  readonly tags: readonly string[]
+  readonly region: string
+  readonly status: string
+  readonly ipv4: readonly string[]
+  readonly ipv6: string | null
+}
+
+export interface ApiLoadBalancer {
+  readonly id: number
+  readonly label: string
+  readonly tags: readonly string[]
+  readonly region: string
+  readonly ipv4: string | null
+  readonly ipv6: string | null
+}
+
+/** The acting user. */
+export interface ApiProfile {
+  readonly username: string
+  readonly restricted: boolean
+}
+
+/** What a restricted user may do with domains. */
+export interface ApiGrants {
+  readonly addDomains: boolean
+  readonly domains: readonly { readonly id: number; readonly permissions: string | null }[]
+}
+
+/** A personal access token; of its text only the beginning is told. */
+export interface ApiToken {
+  readonly id: number
+  readonly label: string
+  readonly scopes: string
+  readonly token: string
+  readonly expiry: string | null
+}
+
 export interface ApiPage<T> {
   readonly data: readonly T[]
   readonly page: number
@@ -116,6 +158,84 @@ export function recordShape(value: unknown): ApiRecord {
     tag: text(fields, 'tag', what, null),
     ttl_sec: integer(fields, 'ttl_sec', what, 0),
     updated: text(fields, 'updated', what, null),
+  }
+}
+
+export function instanceShape(value: unknown): ApiInstance {
+  const what = 'an instance'
+  const fields = fieldsOf(value, what)
+  return {
+    id: integer(fields, 'id', what),
+    label: text(fields, 'label', what, ''),
+    group: text(fields, 'group', what, ''),
+    tags: texts(fields, 'tags', what),
+    region: text(fields, 'region', what, ''),
+    status: text(fields, 'status', what, ''),
+    ipv4: texts(fields, 'ipv4', what),
+    ipv6: text(fields, 'ipv6', what, null),
+  }
+}
+
+/** Comma-separated addresses of a region's resolvers. */
+export function regionShape(value: unknown): { readonly ipv4: string; readonly ipv6: string } {
+  const resolvers = fieldsOf(fieldsOf(value, 'a region')['resolvers'], 'the list of resolvers of a region')
+  return { ipv4: text(resolvers, 'ipv4', 'a region', ''), ipv6: text(resolvers, 'ipv6', 'a region', '') }
+}
+
+/** A tag; its label is all there is of it. */
+export const tagShape = (value: unknown): { readonly id: string } => ({ id: text(fieldsOf(value, 'a tag'), 'label', 'a tag', '') })
+
+/** How the kinds of tagged objects are named that are load balancers. */
+const LOAD_BALANCER = /^(?:node_?|load_?)balancer$/i
+
+/** An object that carries a tag: `{type, data}`; null in place of what is no load balancer. */
+export function loadBalancerShape(value: unknown): { readonly id: string; readonly object: ApiLoadBalancer | null } {
+  const tagged = fieldsOf(value, 'a tagged object')
+  const type = text(tagged, 'type', 'a tagged object', '')
+  const what = 'a load balancer'
+  const fields = fieldsOf(tagged['data'], what)
+  const number = integer(fields, 'id', 'a tagged object')
+  const id = `${type} ${number}`
+  if (!LOAD_BALANCER.test(type)) return { id, object: null }
+  const object = {
+    id: number,
+    label: text(fields, 'label', what, ''),
+    tags: texts(fields, 'tags', what),
+    region: text(fields, 'region', what, ''),
+    ipv4: text(fields, 'ipv4', what, null),
+    ipv6: text(fields, 'ipv6', what, null),
+  }
+  return { id, object }
+}
+
+export function profileShape(value: unknown): ApiProfile {
+  const fields = fieldsOf(value, 'a profile')
+  return { username: text(fields, 'username', 'a profile', ''), restricted: fields['restricted'] === true }
+}
+
+export function grantsShape(value: unknown): ApiGrants {
+  const what = 'the grants'
+  const fields = fieldsOf(value, what)
+  const domains = fields['domain'] ?? []
+  if (!Array.isArray(domains)) throw new ShapeError('the grants have no list "domain"')
+  return {
+    addDomains: fieldsOf(fields['global'], 'the global grants')['add_domains'] === true,
+    domains: domains.map((entry) => {
+      const grant = fieldsOf(entry, 'a grant')
+      return { id: integer(grant, 'id', 'a grant'), permissions: text(grant, 'permissions', 'a grant', null) }
+    }),
+  }
+}
+
+export function tokenShape(value: unknown): ApiToken {
+  const what = 'a token'
+  const fields = fieldsOf(value, what)
+  return {
+    id: integer(fields, 'id', what),
+    label: text(fields, 'label', what, ''),
+    scopes: text(fields, 'scopes', what, ''),
+    token: text(fields, 'token', what, ''),
+    expiry: text(fields, 'expiry', what, null),
   }
 }
 

@@ -36,7 +36,7 @@ export interface CloudApiOptions {
 export interface CloudApi {
   readonly request: SendAndCheck
   /** Every item of a list: all pages after the first in parallel, read anew where the list shifted meanwhile. */
-  list<T extends { readonly id: number }>(request: ApiRequest, shape: (item: unknown) => T): Promise<Answer<T[]>>
+  list<T extends { readonly id: number | string }>(request: ApiRequest, shape: (item: unknown) => T): Promise<Answer<T[]>>
   close(): Promise<void>
 }
 
@@ -65,7 +65,11 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
   const request: SendAndCheck = async (call, shape) => {
     try {
       const response = await sendRequest(sender, call)
-      return { value: readBody(provider, call, response, shape), serverTime: serverTime(response) }
+      return {
+        value: readBody(provider, call, response, shape),
+        serverTime: serverTime(response),
+        grantedScopes: response.headers['x-oauth-scopes'] ?? null,
+      }
     } catch (error) {
       // An answer that is not to its request may be to another one on the same connection.
       if ((error as ProviderError).code === 'provider-garbled') client.reset()

@@ -2,10 +2,25 @@ import type { ProviderConfig } from '../../definitions/config.ts'
 import { resolveSecret } from '../../definitions/secret.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { MadeProvider, ProviderContext } from '../provider.ts'
-import { createCloudProvider } from './cloud-provider.ts'
+import { type CloudInstance, createCloudProvider } from './cloud-provider.ts'
 
-/** Addresses of known instances of the interface, by the name a config may give instead. */
-const PRESETS: Readonly<Record<string, string>> = { linode: 'https://api.linode.com/v4' }
+/** A known instance of the interface. */
+interface Preset extends CloudInstance {
+  readonly address: string
+}
+
+/** By the name a config may give instead of an address. */
+const PRESETS: ReadonlyMap<unknown, Preset> = new Map([
+  [
+    'linode',
+    {
+      address: 'https://api.linode.com/v4',
+      paths: { instances: '/linode/instances', loadbalancers: '/nodebalancers' },
+      // Its documentation of "Import a domain".
+      transferAddresses: ['96.126.114.97', '96.126.114.98', '2600:3c00::5e', '2600:3c00::5f'],
+    },
+  ],
+])
 
 const DEFAULT_PARALLELISM = 8
 const DEFAULT_TIMEOUT_SECONDS = 30
@@ -14,7 +29,8 @@ const DEFAULT_TIMEOUT_SECONDS = 30
 export async function cloudFromConfig(config: ProviderConfig, context: ProviderContext): Promise<MadeProvider> {
   const { settings } = config
   const diagnostics: Diagnostic[] = []
-  const address = settings['base_url'] ?? PRESETS[String(settings['preset'])]
+  const preset = PRESETS.get(settings['preset'])
+  const address = settings['base_url'] ?? preset?.address
   const baseUrl = readBaseUrl(config, address, diagnostics)
   const secret = await resolveSecret(
     String(settings['token'] ?? ''),
@@ -30,17 +46,20 @@ export async function cloudFromConfig(config: ProviderConfig, context: ProviderC
   }
   if (baseUrl === null || diagnostics.some((diagnostic) => diagnostic.severity === 'error')) return { provider: null, diagnostics }
   const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
-  const provider = createCloudProvider({
-    provider: config.name,
-    baseUrl,
-    token,
-    parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),
-    timeout,
-    // A read that got no answer loses nothing: one try gets half the time, all its tries together the whole of it.
-    readTimeout: timeout / 2,
-    readDeadline: timeout,
-    onWait: context.onWait && ((milliseconds) => context.onWait?.(config.name, milliseconds)),
-  })
+  const provider = createCloudProvider(
+    {
+      provider: config.name,
+      baseUrl,
+      token,
+      parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),
+      timeout,
+      // A read that got no answer loses nothing: one try gets half the time, all its tries together the whole of it.
+      readTimeout: timeout / 2,
+      readDeadline: timeout,
+      onWait: context.onWait && ((milliseconds) => context.onWait?.(config.name, milliseconds)),
+    },
+    preset,
+  )
   return { provider, diagnostics }
 }
 
@@ -56,7 +75,7 @@ function readBaseUrl(config: ProviderConfig, address: unknown, diagnostics: Diag
     return null
   }
   if (address === undefined)
-    return refuse('schema-missing-key', 'there is none', `give base_url, or preset: ${Object.keys(PRESETS).join(' or ')}`)
+    return refuse('schema-missing-key', 'there is none', `give base_url, or preset: ${[...PRESETS.keys()].join(' or ')}`)
   let url: URL
   try {
     url = new URL(String(address))

@@ -1,4 +1,5 @@
 import { type DomainName, parseDomainName, relativeName } from '../../model/domain-name.ts'
+import { parseIpv6 } from '../../model/ip-address.ts'
 import { type ExistingRecord, type ResourceRecord, sameRecord } from '../../model/record.ts'
 import type { ZoneSettings } from '../../model/zone.ts'
 import type { DomainChange, RecordChange } from '../../plan/change.ts'
@@ -13,19 +14,33 @@ import {
 import { type ApiDomain, domainShape, emptyShape, recordShape, ShapeError, zoneFileShape } from './api-shapes.ts'
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
 import { type CloudApi, type CloudApiOptions, createCloudApi } from './cloud-api.ts'
+import { cloneCloudZone, importCloudZone } from './copy-zones.ts'
+import { examineCloud } from './examine.ts'
+import { INTERFACE_PATHS, type InventoryPaths, readCloudInventory } from './inventory.ts'
 import { recordFromApi, recordToApi } from './record-codec.ts'
+import { findRegionResolvers } from './region-resolvers.ts'
 
 /** Octets of the largest X-Filter that is sent; for more names the whole list is read. */
 const MAX_FILTER = 4000
 
+/** What is known of one instance of the interface. */
+export interface CloudInstance {
+  /** Paths that it names otherwise. */
+  readonly paths?: InventoryPaths | undefined
+  /** Addresses that it transfers zones from. */
+  readonly transferAddresses?: readonly string[] | undefined
+}
+
 /** The provider for the interface of the cloud service: Domains under `{base_url}/domains`. */
-export function createCloudProvider(options: CloudApiOptions): Provider {
+export function createCloudProvider(options: CloudApiOptions, instance: CloudInstance = {}): Provider {
+  const { paths = INTERFACE_PATHS, transferAddresses = [] } = instance
   const api = createCloudApi(options)
   const reach: Reach = { api, name: options.provider }
+  const address = options.baseUrl.href.replace(/\/+$/, '')
   return {
     name: options.provider,
     type: 'cloud',
-    address: options.baseUrl.href.replace(/\/+$/, ''),
+    address,
     capabilities: CLOUD_CAPABILITIES,
     parallelism: options.parallelism,
     findZones: (names, call) => findZones(reach, names, call),
@@ -37,6 +52,24 @@ export function createCloudProvider(options: CloudApiOptions): Provider {
       return { lines: value }
     },
     findRecords: (zone, like, call) => findRecords(reach, zone, like, call),
+    examine: (wants, now, call) =>
+      examineCloud(
+        {
+          api,
+          address,
+          token: options.token,
+          listsLoadBalancers: paths.loadbalancers !== null,
+          findZones: (names, more) => findZones(reach, names, more),
+        },
+        wants,
+        now,
+        call,
+      ),
+    findResolvers: (region, call) => findRegionResolvers(api, region, call),
+    readInventory: (query, call) => readCloudInventory(api, paths, query, call),
+    importZone: (name, nameserver, call) =>
+      importCloudZone(api, name, nameserver, { addresses: transferAddresses, toZone: zoneReference }, call),
+    cloneZone: (source, name, call) => cloneCloudZone(api, source, name, zoneReference, call),
     applyChange: (zone, change, call) =>
       change.subject === 'domain' ? applyDomainChange(reach, zone, change, call) : applyRecordChange(reach, zone, change, call),
     close: () => api.close(),
@@ -97,7 +130,14 @@ function zoneReference(domain: ApiDomain): ZoneReference | null {
 function settingsOf(domain: ApiDomain): ZoneSettings {
   const { type, description, group, tags, soa_email, master_ips, axfr_ips, expire_sec, refresh_sec, retry_sec, ttl_sec } = domain
   const status = domain.status === 'disabled' ? 'disabled' : 'active'
-  return { type, status, description, group, tags, soa_email, master_ips, axfr_ips, expire_sec, refresh_sec, retry_sec, ttl_sec }
+  const addresses = { master_ips: master_ips.map(canonicalAddress), axfr_ips: axfr_ips.map(canonicalAddress) }
+  return { type, status, description, group, tags, soa_email, ...addresses, expire_sec, refresh_sec, retry_sec, ttl_sec }
+}
+
+/** Definitions have addresses in one form; what is none stays as it is. */
+function canonicalAddress(text: string): string {
+  const address = parseIpv6(text)
+  return address.ok ? address.value : text
 }
 
 /** Times are UTC without a zone suffix (interface, introduction). */

@@ -13,7 +13,7 @@ const LIST_TRIES = 4
 const SHIFT_PAUSE = 50
 
 /** Every item of a list: all pages after the first in parallel, read anew where the list shifted meanwhile. */
-export async function readList<T extends { readonly id: number }>(
+export async function readList<T extends { readonly id: number | string }>(
   request: SendAndCheck,
   provider: string,
   call: ApiRequest,
@@ -34,7 +34,7 @@ export async function readList<T extends { readonly id: number }>(
     const distinct = new Set(items.map((item) => item.id)).size
     const steady =
       pages.every((one) => one.results === first.value.results) && distinct === first.value.results && items.length === distinct
-    if (steady) return { value: items, serverTime: first.serverTime }
+    if (steady) return { ...first, value: items }
   }
   throw new ProviderError('provider-garbled', `${provider}: ${call.what}: the list changed each of the ${LIST_TRIES} times it was read`, {
     hint: 'somebody else is changing it; try again when they are done',

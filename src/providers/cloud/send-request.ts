@@ -186,8 +186,12 @@ function httpRequest(call: ApiRequest): HttpRequest {
   return {
     method: call.method,
     path: call.path + query,
-    ...(call.filter === undefined ? {} : { headers: { 'x-filter': JSON.stringify(call.filter) } }),
+    ...(call.filter === undefined ? {} : { headers: { 'x-filter': asciiJson(call.filter) } }),
     ...(call.body === undefined ? {} : { body: call.body }),
     signal: call.signal,
   }
 }
+
+/** JSON that a header can hold (RFC 9110 section 5.5): of ASCII alone, the rest escaped (RFC 8259 section 7). */
+const asciiJson = (value: unknown): string =>
+  JSON.stringify(value).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -101,7 +101,8 @@ export function parseSavedRecord(record: ResourceRecord, zone: DomainName): Resu
   const data = tokens.ok ? canonicalRdata(type.value, tokens.value, parseDomainName) : tokens
   if (!data.ok) return fault(`.data ${data.message}`)
   if (data.value !== record.data) return fault('.data is not in canonical form')
-  return ok({ name: name.value, type: type.value, ttl: ttl.value, data: data.value })
+  const { source } = record
+  return ok({ name: name.value, type: type.value, ttl: ttl.value, data: data.value, ...(source !== undefined && { source }) })
 }
 
 function domainChange(document: ChangeDocument, { zone, existing: state }: ChangeContext): Result<DomainChange> {

@@ -47,6 +47,8 @@ describe('service parameters (RFC 9460)', () => {
     [['port=1,2'], 'not a number'],
     [['key3=\\001'], 'octets'],
     [['alpn'], 'no value'],
+    [['alpn="h2"port=1'], 'a quote within a value'],
+    [['key65000=a\\\\"b'], 'a quote within a value'],
     [['alpn=h2,,h3'], '1 to 255'],
     [['alpn=h2,'], '1 to 255'],
     [['alpn=a\\\\b'], 'backslash'],

@@ -5,6 +5,7 @@ import { CLOUD_CAPABILITIES } from '../../../src/providers/cloud/capabilities.ts
 import type { Provider } from '../../../src/providers/provider.ts'
 import { checkTargets } from '../../../src/sync/plan-file/check-targets.ts'
 import { type ParsedSavedPlan, parseSavedPlan } from '../../../src/sync/plan-file/parse-saved-plan.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
 import { fc } from '../../support/fast-check.ts'
 import { oddRecords } from '../../support/odd-records.ts'
 import { ORIGIN, planOf } from '../../support/plan.ts'
@@ -89,9 +90,9 @@ describe('a plan that was saved', () => {
       desired: desiredZone(ORIGIN, lines.map((line, index) => (index % 4 === 0 ? line.replace(/\d+$/, '251') : line)).join('\n')),
     })
     const text = savedText([{ plan, existing }])
-    const begin = performance.now()
-    expect(parse(text).saved?.plan.zones[0]?.changes).toHaveLength(3000)
-    expect(performance.now() - begin).toBeLessThan(2000)
+    const { value, milliseconds } = withCpuTime(() => parse(text))
+    expect(value.saved?.plan.zones[0]?.changes).toHaveLength(3000)
+    expect(milliseconds).toBeLessThan(2000)
     expect(text.length).toBeLessThan(4_000_000)
   })
 
@@ -299,11 +300,12 @@ describe('a file made by hand, its checksum made anew', () => {
     ],
     ['a setting that is none', put('zones.0.changes.0.desired.token', 'x'), /token/],
   ])('%s is refused', (_, spoil, expected) => {
-    const begin = performance.now()
-    const message = refusal(parse(resealed(TEXT, spoil)))
+    const text = resealed(TEXT, spoil)
+    const { value, milliseconds } = withCpuTime(() => parse(text))
+    const message = refusal(value)
     expect(message).toMatch(expected)
     expect(message.length).toBeLessThan(3000)
-    expect(performance.now() - begin).toBeLessThan(2000)
+    expect(milliseconds).toBeLessThan(2000)
   })
 
   test('a zone that is made late, or not at all, is refused', () => {

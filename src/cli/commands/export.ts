@@ -1,0 +1,108 @@
+import { resolve } from 'node:path'
+import { displayPath } from '../../definitions/file-path.ts'
+import { loadDefinitions } from '../../definitions/load-definitions.ts'
+import { writeNewFiles } from '../../definitions/write-new-files.ts'
+import { didYouMean } from '../../formats/definition/suggest.ts'
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
+import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
+import type { Exported, ExportOptions } from '../../model/exchange.ts'
+import { counted } from '../../report/counts.ts'
+import { EXPORT_FORMATS, exporterOf } from '../../sync/exchange/exporters.ts'
+import { lostDiagnostics } from '../../sync/exchange/lost-diagnostics.ts'
+import type { CommonOptions } from '../common-options.ts'
+import { type Console, createConsole } from '../console.ts'
+import { EXIT, type ExitStatus } from '../exit-status.ts'
+import type { CliIo } from '../io.ts'
+import { reportWritten } from '../report-written.ts'
+import { configOrDefault } from './validate.ts'
+
+export interface ExportCommandOptions extends CommonOptions {
+  /** The format, instead of the first argument. */
+  readonly to?: string
+  readonly out?: string
+  readonly force?: boolean
+  readonly dryRun?: boolean
+  readonly lossy?: boolean
+  readonly ns: readonly string[]
+  readonly serial: number
+  readonly canonical?: boolean
+}
+
+/**
+ * `zonewright export FORMAT [ZONE…]`: definitions in another format. What that cannot hold is named, and keeps everything back unless
+ * `--lossy` says that it may be left out.
+ */
+export async function exportZones(io: CliIo, [args]: readonly [string[]], options: ExportCommandOptions): Promise<ExitStatus> {
+  const console = createConsole(io, options)
+  const [format, ...zones] = options.to === undefined ? args : [options.to, ...args]
+  const exporter = format === undefined ? null : await exporterOf(format)
+  if (format === undefined || exporter === null) {
+    const message = format === undefined ? 'export needs a format' : `there is no export format ${JSON.stringify(format)}`
+    const hint = (format !== undefined && didYouMean(format, EXPORT_FORMATS)) || `formats are ${EXPORT_FORMATS.join(', ')}`
+    console.error('usage', message, hint)
+    return EXIT.failure
+  }
+  const nameservers = readServers(console, options.ns)
+  const { config, diagnostics: inConfig } = await configOrDefault(io, options.config)
+  if (config === null || nameservers === null || hasErrors(inConfig)) {
+    console.diagnostics(inConfig)
+    return EXIT.failure
+  }
+  const loaded = await loadDefinitions(config, { zones })
+  // No provider takes part.
+  const diagnostics: Diagnostic[] = [...inConfig, ...loaded.diagnostics.filter(({ code }) => code !== 'target-missing')]
+  if (hasErrors(diagnostics)) {
+    console.diagnostics(diagnostics)
+    console.say('Nothing was exported.')
+    return EXIT.failure
+  }
+  const settings: ExportOptions = { nameservers, serial: options.serial, style: options.canonical === true ? 'canonical' : 'pretty' }
+  const exported = exporter(
+    loaded.zones.map(({ zone }) => zone),
+    settings,
+  )
+  diagnostics.push(...exported.diagnostics, ...lostDiagnostics(exported.lost, 'export-lossy', format, options.lossy === true))
+  console.diagnostics(diagnostics)
+  if (hasErrors(diagnostics)) {
+    console.say('Nothing was exported.')
+    return EXIT.failure
+  }
+  return deliver(io, console, exported, loaded.zones.length, options)
+}
+
+function readServers(console: Console, texts: readonly string[]): DomainName[] | null {
+  const names = texts.map((text) => parseDomainName(text.endsWith('.') ? text : `${text}.`))
+  for (const name of names) if (!name.ok) console.error('usage', `--ns: ${name.message}`)
+  return names.every((name) => name.ok) ? names.flatMap((name) => (name.ok ? [name.value] : [])) : null
+}
+
+/** On standard output, or in files. */
+async function deliver(
+  io: CliIo,
+  console: Console,
+  { files, isSingleFile }: Exported,
+  zones: number,
+  { out, force, dryRun }: ExportCommandOptions,
+): Promise<ExitStatus> {
+  if (out === undefined) {
+    if (files.length > 1) {
+      console.error('usage', `${counted(files.length, 'file')} cannot be shown as one`, 'name a folder for them with -o, or one zone')
+      return EXIT.failure
+    }
+    if (dryRun !== true) console.print(files.map(({ text }) => text).join(''))
+    return EXIT.done
+  }
+  const target = resolve(io.cwd, out)
+  const folder = isSingleFile ? resolve(target, '..') : target
+  const named = isSingleFile ? files.map(({ text }) => ({ path: target.slice(folder.length).replace(/^[/\\]/, ''), text })) : files
+  const shown = (path: string): string => displayPath(resolve(folder, path), io.cwd)
+  if (dryRun === true) {
+    console.print(named.map(({ path }) => `${shown(path)}\n`).join(''))
+    console.note(`${counted(zones, 'zone')} in ${counted(named.length, 'file')}; nothing was written.`)
+    return EXIT.done
+  }
+  const outcome = await writeNewFiles(folder, named, { overwrite: force === true })
+  if (!reportWritten(console, outcome, named, shown)) return EXIT.failure
+  console.note(`${counted(zones, 'zone')} in ${counted(named.length, 'file')}.`)
+  return EXIT.done
+}

@@ -1,0 +1,144 @@
+import { resolve } from 'node:path'
+import { displayPath } from '../../definitions/file-path.ts'
+import { writeNewFiles } from '../../definitions/write-new-files.ts'
+import { didYouMean } from '../../formats/definition/suggest.ts'
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
+import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
+import type { ExchangedFile, Imported } from '../../model/exchange.ts'
+import { counted } from '../../report/counts.ts'
+import { checkImport } from '../../sync/exchange/check-import.ts'
+import { importFiles } from '../../sync/exchange/import-files.ts'
+import type { ImportOptions, ImportRequest } from '../../sync/exchange/importer.ts'
+import { IMPORT_FORMATS, importerOf } from '../../sync/exchange/importers.ts'
+import { lostDiagnostics } from '../../sync/exchange/lost-diagnostics.ts'
+import { mayCopy } from '../before-copy.ts'
+import type { CommonOptions } from '../common-options.ts'
+import { type Console, createConsole } from '../console.ts'
+import { EXIT, type ExitStatus } from '../exit-status.ts'
+import type { CliIo } from '../io.ts'
+import { reportWritten } from '../report-written.ts'
+import { tellWait } from '../tell-wait.ts'
+import { configOrDefault } from './validate.ts'
+
+export interface ImportCommandOptions extends CommonOptions, ImportOptions {
+  /** A provider, instead of format and source. */
+  readonly from?: string
+  readonly out?: string
+  readonly force?: boolean
+  readonly dryRun?: boolean
+  readonly lossy?: boolean
+  readonly parallelism?: number
+  readonly yes?: boolean
+}
+
+/**
+ * `zonewright import FORMAT SOURCE [ZONE…]`: definitions of zones that are elsewhere. All of them are written or none: faults, what
+ * definitions cannot hold, and files in the way keep everything back, and what would be written is loaded and compared first.
+ */
+export async function importZones(io: CliIo, [args]: readonly [string[]], options: ImportCommandOptions): Promise<ExitStatus> {
+  const console = createConsole(io, options)
+  const request = await readRequest(io, console, args, options)
+  if (request === null) return EXIT.failure
+  const importer = await importerOf(request.format)
+  if (importer === null) {
+    const message = `there is no import format ${JSON.stringify(request.format)}`
+    console.error('usage', message, didYouMean(request.format, IMPORT_FORMATS) ?? `formats are ${IMPORT_FORMATS.join(', ')}`)
+    return EXIT.failure
+  }
+  if (options.viaService !== undefined || options.clone !== undefined) {
+    if (request.format !== 'provider') {
+      console.error('usage', '--via-service and --clone are of imports from a provider', 'name it with --from')
+      return EXIT.failure
+    }
+    const may = await mayCopy(io, console, { ...options, provider: request.source, zones: request.zones })
+    if (may !== 'yes') return may === 'left' ? EXIT.done : EXIT.failure
+  }
+  const imported = await importer(request)
+  const diagnostics: Diagnostic[] = [...imported.diagnostics]
+  diagnostics.push(...lostDiagnostics(imported.lost, 'import-lossy', request.format, options.lossy === true))
+  if (imported.zones.length === 0 && !hasErrors(diagnostics))
+    diagnostics.push({ severity: 'error', code: 'no-definitions', message: `${request.source} has no zones` })
+  const { files, diagnostics: inFiles } = importFiles(imported)
+  diagnostics.push(...inFiles)
+  if (!hasErrors(diagnostics)) diagnostics.push(...(await checkImport(imported.zones, files, { ...request.config, ...imported.reading })))
+  console.diagnostics(diagnostics)
+  if (hasErrors(diagnostics)) {
+    console.say('Nothing was written.')
+    return EXIT.failure
+  }
+  return deliver(io, console, imported, files, options)
+}
+
+interface FormatRequest extends ImportRequest {
+  readonly format: string
+}
+
+async function readRequest(
+  io: CliIo,
+  console: Console,
+  args: readonly string[],
+  options: ImportCommandOptions,
+): Promise<FormatRequest | null> {
+  const [format, source, ...zones] = options.from === undefined ? args : ['provider', options.from, ...args]
+  if (format === undefined || source === undefined) {
+    console.error(
+      'usage',
+      'import needs a format and a source, or --from with the name of a provider',
+      'such as: import zonefile db.example.com -o zones',
+    )
+    return null
+  }
+  const names: DomainName[] = []
+  for (const text of zones) {
+    const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+    if (name.ok) names.push(name.value)
+    else console.error('zone-name', name.message)
+  }
+  if (names.length < zones.length) return null
+  const { config, diagnostics } = await configOrDefault(io, options.config)
+  console.diagnostics(diagnostics)
+  if (config === null || hasErrors(diagnostics)) return null
+  return {
+    format,
+    source,
+    zones: names,
+    cwd: io.cwd,
+    env: io.env,
+    config,
+    parallelism: options.parallelism,
+    onWait: tellWait(console),
+    options,
+  }
+}
+
+/** Shows one file, or writes all of them. */
+async function deliver(
+  io: CliIo,
+  console: Console,
+  { zones }: Imported,
+  files: readonly ExchangedFile[],
+  { out, force, dryRun }: ImportCommandOptions,
+): Promise<ExitStatus> {
+  const records = zones.reduce((sum, zone) => sum + zone.records.length, 0)
+  const size = `${counted(zones.length, 'zone')} with ${counted(records, 'record')}`
+  if (out === undefined) {
+    const [file] = files
+    if (file === undefined || files.length > 1) {
+      console.error('usage', `${counted(files.length, 'file')} cannot be shown as one`, 'name a folder for them with -o, or one zone')
+      return EXIT.failure
+    }
+    if (dryRun !== true) console.print(file.text)
+    console.note(`${size}, read back and compared.`)
+    return EXIT.done
+  }
+  const folder = resolve(io.cwd, out)
+  if (dryRun === true) {
+    console.print(files.map(({ path }) => `${displayPath(resolve(folder, path), io.cwd)}\n`).join(''))
+    console.note(`${size} in ${counted(files.length, 'file')}; nothing was written.`)
+    return EXIT.done
+  }
+  const outcome = await writeNewFiles(folder, files, { overwrite: force === true })
+  if (!reportWritten(console, outcome, files, (path) => displayPath(resolve(folder, path), io.cwd))) return EXIT.failure
+  console.note(`${size}, read back and compared.`)
+  return EXIT.done
+}

@@ -1,0 +1,48 @@
+import { CONFIG_FILE } from '../definitions/config.ts'
+import { readConfig } from '../definitions/read-config.ts'
+import { printText } from '../formats/yaml/print-plain.ts'
+import { hasErrors } from '../model/diagnostic.ts'
+import { checkImport } from '../sync/exchange/check-import.ts'
+import { importFiles } from '../sync/exchange/import-files.ts'
+import { importFromProvider } from '../sync/exchange/import-provider.ts'
+import { lostDiagnostics } from '../sync/exchange/lost-diagnostics.ts'
+import type { Console } from './console.ts'
+import { type InitFile, TOKEN_VARIABLE, workflow } from './init-files.ts'
+import type { CliIo } from './io.ts'
+import { tellWait } from './tell-wait.ts'
+
+/**
+ * The files of a repository for what a provider holds: `from` is its base URL, or the name of a preset. A configuration, a workflow, and a
+ * definition of every zone, so that a plan is empty. Null where that cannot be had, which is told.
+ */
+export async function filesFromProvider(io: CliIo, console: Console, from: string, version: string): Promise<readonly InitFile[] | null> {
+  const text = config(from)
+  const { config: read, diagnostics } = readConfig(text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd })
+  if (read === null || hasErrors(diagnostics)) {
+    console.diagnostics(diagnostics)
+    return null
+  }
+  const request = { source: 'cloud', zones: [], cwd: io.cwd, env: io.env, config: read, onWait: tellWait(console), options: {} }
+  const imported = await importFromProvider(request)
+  const found = [...diagnostics, ...imported.diagnostics, ...lostDiagnostics(imported.lost, 'import-lossy', 'provider', false)]
+  const { files, diagnostics: inFiles } = importFiles(imported)
+  found.push(...inFiles)
+  if (!hasErrors(found)) found.push(...(await checkImport(imported.zones, files, read)))
+  console.diagnostics(found)
+  if (hasErrors(found)) return null
+  return [
+    { path: CONFIG_FILE, text },
+    ...files.map((file) => ({ path: `zones/${file.path}`, text: file.text })),
+    { path: '.github/workflows/dns.yml', text: workflow(version) },
+  ]
+}
+
+const config = (from: string): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
+# Where zones live, which definitions go where, and how careful to be.
+providers:
+  cloud: {type: cloud, ${/^[a-z]+$/.test(from) ? `preset: ${from}` : `base_url: ${printText(from, 'flow')}`}, token: 'env:${TOKEN_VARIABLE}'}
+zones:
+  - {files: 'zones/**/*', targets: [cloud]}
+# A plan beyond these limits is refused until --allow lifts the refusal.
+safety: {max_delete_percent: 30, max_update_percent: 30}
+`

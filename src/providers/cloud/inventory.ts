@@ -1,0 +1,112 @@
+/**
+ * Addresses of what the account has: instances from their list, load balancers from the objects that carry a tag, which is where
+ * the interface shows them.
+ */
+import { isIPv4 } from 'node:net'
+import type { InventoryObject, InventoryQuery } from '../../model/inventory.ts'
+import { parseIpv6 } from '../../model/ip-address.ts'
+import { type ProviderCallOptions, ProviderError } from '../provider.ts'
+import { type ApiInstance, type ApiLoadBalancer, instanceShape, loadBalancerShape, tagShape } from './api-shapes.ts'
+import type { CloudApi } from './cloud-api.ts'
+
+/** Where an instance of the interface has its lists. */
+export interface InventoryPaths {
+  readonly instances: string
+  /** A list of load balancers; null where they are found by their tags alone. */
+  readonly loadbalancers: string | null
+}
+
+export const INTERFACE_PATHS: InventoryPaths = { instances: '/compute/instances', loadbalancers: null }
+
+/** Addresses that nobody elsewhere can reach: private (RFC 1918), which an instance has beside its public ones, shared (RFC 6598), of the host and the link. */
+const NOT_PUBLIC =
+  /^(?:0\.|10\.|100\.(?:6[4-9]|[7-9][0-9]|1[01][0-9]|12[0-7])\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2[0-9]|3[01])\.)/
+
+/** The same of IPv6, in canonical form: unspecified, loopback, unique local (RFC 4193), link-local. */
+const NOT_PUBLIC_IPV6 = /^(?:::1?$|f[cd]|fe[89ab])/
+
+/** The objects a query means. Every condition is checked here too: a server may not know a filter. */
+export async function readCloudInventory(
+  api: CloudApi,
+  paths: InventoryPaths,
+  query: InventoryQuery,
+  call?: ProviderCallOptions,
+): Promise<readonly InventoryObject[]> {
+  if (query.kind === 'instances') return (await readInstances(api, paths, query, call)).map(instanceObject)
+  return (await readLoadBalancers(api, paths, query, call)).map(loadBalancerObject)
+}
+
+async function readInstances(api: CloudApi, paths: InventoryPaths, query: InventoryQuery, call?: ProviderCallOptions) {
+  const { label, tag, region, group } = query
+  const filter = { ...(label && { label }), ...(tag && { tags: tag }), ...(region && { region }), ...(group && { group }) }
+  const request = { method: 'GET', path: paths.instances, what: 'listing instances', filter, ...call } as const
+  const { value } = await api.list(request, instanceShape)
+  // What is being deleted gives its addresses up.
+  return value.filter(
+    (instance) => fits(instance, query) && (group === undefined || instance.group === group) && instance.status !== 'deleting',
+  )
+}
+
+async function readLoadBalancers(
+  api: CloudApi,
+  paths: InventoryPaths,
+  query: InventoryQuery,
+  call?: ProviderCallOptions,
+): Promise<readonly ApiLoadBalancer[]> {
+  const chosen = (found: readonly (ApiLoadBalancer | null)[]): ApiLoadBalancer[] =>
+    found.filter((one) => one !== null).filter((one) => fits(one, query))
+  if (paths.loadbalancers !== null) {
+    const request = { method: 'GET', path: paths.loadbalancers, what: 'listing load balancers', ...call } as const
+    return chosen(
+      (await api.list(request, (item) => loadBalancerShape({ type: 'nodebalancer', data: item }))).value.map(({ object }) => object),
+    )
+  }
+  const found = new Map<number, ApiLoadBalancer>()
+  for (const tag of query.tag === undefined ? await listTags(api, call) : [query.tag]) {
+    for (const one of chosen(await readTagged(api, tag, call))) found.set(one.id, one)
+  }
+  return [...found.values()]
+}
+
+async function listTags(api: CloudApi, call?: ProviderCallOptions): Promise<readonly string[]> {
+  const { value } = await api.list({ method: 'GET', path: '/tags', what: 'listing tags', ...call }, tagShape)
+  return value.map(({ id }) => id)
+}
+
+async function readTagged(api: CloudApi, tag: string, call?: ProviderCallOptions): Promise<readonly (ApiLoadBalancer | null)[]> {
+  const what = `reading the objects with the tag ${JSON.stringify(tag)}`
+  try {
+    const { value } = await api.list({ method: 'GET', path: `/tags/${encodeURIComponent(tag)}`, what, ...call }, loadBalancerShape)
+    return value.map(({ object }) => object)
+  } catch (error) {
+    // A tag that nothing carries is not there.
+    if (error instanceof ProviderError && error.code === 'provider-not-found') return []
+    throw error
+  }
+}
+
+function fits(object: { label: string; region: string; tags: readonly string[] }, { label, tag, region }: InventoryQuery): boolean {
+  if (label !== undefined && object.label !== label) return false
+  if (region !== undefined && object.region !== region) return false
+  return tag === undefined || object.tags.some((one) => one.toLowerCase() === tag.toLowerCase())
+}
+
+const instanceObject = ({ id, label, ipv4, ipv6 }: ApiInstance): InventoryObject => ({
+  source: `instance ${label} (${id})`,
+  ipv4: ipv4.filter((address) => isPublicIpv4(address)),
+  ipv6: publicIpv6(ipv6),
+})
+
+const loadBalancerObject = ({ id, label, ipv4, ipv6 }: ApiLoadBalancer): InventoryObject => ({
+  source: `load balancer ${label} (${id})`,
+  ipv4: ipv4 !== null && isPublicIpv4(ipv4) ? [ipv4] : [],
+  ipv6: publicIpv6(ipv6),
+})
+
+const isPublicIpv4 = (address: string): boolean => isIPv4(address) && !NOT_PUBLIC.test(address)
+
+/** The address of an instance comes with the length of its prefix: `2001:db8::1/128`. */
+function publicIpv6(text: string | null): string[] {
+  const address = text === null ? null : parseIpv6(text.replace(/\/[0-9]{1,3}$/, ''))
+  return address?.ok && !NOT_PUBLIC_IPV6.test(address.value) ? [address.value] : []
+}

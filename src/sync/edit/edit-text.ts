@@ -1,0 +1,65 @@
+import { editRrset } from '../../formats/definition/edit-rrset.ts'
+import { printValue } from '../../formats/definition/print-value.ts'
+import type { Layout } from '../../formats/definition/reading.ts'
+import { OCTODNS_TYPES, octodnsValue } from '../../formats/octodns/octodns-value.ts'
+import type { PlainYaml } from '../../formats/yaml/print-plain.ts'
+import { editZoneFile } from '../../formats/zone-file/edit-zone-file.ts'
+import type { DefinedRecord } from '../../model/record.ts'
+import { ok, type Result } from '../../model/result.ts'
+import type { Ttl } from '../../model/ttl.ts'
+import type { RecordEdit } from './read-record-edit.ts'
+
+/** A file of a zone before an edit, with what the loader found in it. */
+export interface EditedFile {
+  readonly text: string
+  readonly kind: 'zone-file' | Layout
+  /** The records of the RRset that stand in the file, and all of its owner. */
+  readonly own: readonly DefinedRecord[]
+  readonly ofOwner: readonly DefinedRecord[]
+}
+
+/** The data of the RRset as the edit wants it. */
+export function wantedData({ action, data }: RecordEdit, own: readonly DefinedRecord[]): string[] {
+  const present = own.map((record) => record.data)
+  if (action === 'set') return [...data]
+  if (action === 'add') return [...new Set([...present, ...data])]
+  return data.length === 0 ? [] : present.filter((one) => !data.includes(one))
+}
+
+/** The text of the file with the RRset as it is wanted. */
+export function editText(file: EditedFile, edit: RecordEdit): Result<string> {
+  const wanted = new Set(wantedData(edit, file.own))
+  const present = new Set(file.own.map(({ data }) => data))
+  const added = [...wanted].filter((data) => !present.has(data))
+  if (file.kind === 'zone-file') return editZone(file, edit, wanted, added)
+  const values: PlainYaml[] = []
+  for (const data of added) {
+    const value = valueFor(file.kind, edit, data)
+    if (!value.ok) return value
+    values.push(value.value)
+  }
+  const starts = lineStarts(file.text)
+  const kept = new Set(file.own.filter(({ data }) => wanted.has(data)).map(({ at }) => (starts[at.line - 1] ?? 0) + at.column - 1))
+  return editRrset(file.text, edit.zone, file.kind, { name: edit.name, type: edit.type, kept, added: values, ttl: edit.ttl ?? undefined })
+}
+
+function valueFor(layout: Layout, { type, zone }: RecordEdit, data: string): Result<PlainYaml> {
+  return layout === 'octodns' && OCTODNS_TYPES.has(type)
+    ? (octodnsValue(type, data) as Result<PlainYaml>)
+    : ok(printValue(type, data, zone))
+}
+
+function editZone(file: EditedFile, edit: RecordEdit, wanted: ReadonlySet<string>, added: readonly string[]): Result<string> {
+  const ttl: Ttl | null = edit.ttl ?? file.own[0]?.ttl ?? null
+  // Another TTL is written with every record of the set.
+  const isRetimed = edit.ttl !== null && file.own.some((record) => record.ttl !== edit.ttl)
+  const removed = new Set(file.own.filter(({ data }) => isRetimed || !wanted.has(data)).map(({ at }) => at.line))
+  const after = file.own.at(-1)?.at.line ?? file.ofOwner.at(-1)?.at.line ?? null
+  return editZoneFile(file.text, { name: edit.name, type: edit.type, removed, after, added: isRetimed ? [...wanted] : added, ttl })
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0]
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+  return starts
+}

@@ -1,0 +1,78 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { CONFIG_FILE, type Config, DEFAULT_RULE } from '../../definitions/config.ts'
+import type { LoadedZone } from '../../definitions/configured-zone.ts'
+import { loadDefinitions } from '../../definitions/load-definitions.ts'
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import type { ExchangedFile, ImportedZone } from '../../model/exchange.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import { ZONE_SETTINGS } from '../../model/zone.ts'
+
+/** Differences that are told of one zone. */
+const TOLD = 20
+
+/**
+ * Proof that files mean what was imported, before they are written where they belong: they are loaded from a folder of their own like
+ * any definitions, and each zone is compared with its source, setting by setting and record by record.
+ */
+export async function checkImport(zones: readonly ImportedZone[], files: readonly ExchangedFile[], config: Config): Promise<Diagnostic[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'zonewright-import-'))
+  try {
+    for (const { path, text } of files) {
+      if (basename(path) === CONFIG_FILE) continue
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), text)
+    }
+    const loaded = await loadDefinitions(configOf(config, folder))
+    const byName = new Map(loaded.zones.map((one) => [one.zone.name, one]))
+    return [...loaded.diagnostics, ...zones.flatMap((zone) => compareZone(zone, byName.get(zone.name)))]
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Only how files are read is taken from the config: what it adds to definitions would hide what they lack. */
+const configOf = (config: Config, folder: string): Config => ({
+  ...config,
+  file: null,
+  folder,
+  cwd: folder,
+  providers: new Map(),
+  rules: [{ ...DEFAULT_RULE, files: ['**/*'] }],
+  defaults: { settings: {}, ttl: null },
+})
+
+function compareZone(imported: ImportedZone, loaded: LoadedZone | undefined): Diagnostic[] {
+  const tell = (message: string): Diagnostic => ({
+    severity: 'error',
+    code: 'import-mismatch',
+    message: `${imported.name}: ${message}`,
+    hint: 'this is a fault of the program: please report it with the input',
+  })
+  if (loaded === undefined) return [tell('the files that would be written do not define the zone')]
+  const differences = [...compareSettings(imported, loaded), ...compareRecords(imported.records, loaded.zone.records)]
+  const told = differences.slice(0, TOLD).map(tell)
+  return differences.length > TOLD ? [...told, tell(`and ${differences.length - TOLD} more differences`)] : told
+}
+
+function compareSettings({ settings, unmanaged = [] }: ImportedZone, { zone }: LoadedZone): string[] {
+  const differences = ZONE_SETTINGS.filter((key) => JSON.stringify(settings[key]) !== JSON.stringify(zone.settings[key])).map(
+    (key) =>
+      `the setting ${key} would be ${JSON.stringify(zone.settings[key]) ?? 'absent'}, not ${JSON.stringify(settings[key]) ?? 'absent'}`,
+  )
+  return unmanaged.length === zone.unmanaged.length ? differences : [...differences, 'the unmanaged selectors would be others']
+}
+
+function compareRecords(imported: readonly ResourceRecord[], loaded: readonly ResourceRecord[]): string[] {
+  const counts = new Map<string, number>()
+  const count = (record: ResourceRecord, by: number): void => {
+    const key = `${record.name} ${record.ttl ?? 'no TTL'} ${record.type} ${record.data}`
+    counts.set(key, (counts.get(key) ?? 0) + by)
+  }
+  for (const record of imported) count(record, 1)
+  for (const record of loaded) count(record, -1)
+  return [...counts]
+    .filter(([, surplus]) => surplus !== 0)
+    .map(([key, surplus]) => (surplus > 0 ? `the record would be missing: ${key}` : `there would be a record too many: ${key}`))
+}

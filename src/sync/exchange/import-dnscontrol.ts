@@ -1,0 +1,125 @@
+import { resolve } from 'node:path'
+import { displayPath } from '../../definitions/file-path.ts'
+import { readText } from '../../definitions/read-text.ts'
+import { settingsOfSoa, zoneFileDefinition } from '../../definitions/zone-file-definition.ts'
+import { type DnscontrolDomain, readIntermediate } from '../../formats/dnscontrol/read-intermediate.ts'
+import { isTsv, readTsv } from '../../formats/dnscontrol/read-tsv.ts'
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
+import type { ExchangedRecord, Imported, ImportedZone, LostItem } from '../../model/exchange.ts'
+import type { UnmanagedSelector, ZoneSettings } from '../../model/zone.ts'
+import { checkMailbox } from './check-mailbox.ts'
+import type { Importer } from './importer.ts'
+import { missingZones } from './missing-zones.ts'
+
+interface Read {
+  readonly zones: readonly ReadZone[]
+  readonly lost: readonly LostItem[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+interface ReadZone {
+  readonly name: DomainName
+  readonly records: readonly ExchangedRecord[]
+  readonly unmanaged?: readonly UnmanagedSelector[]
+  /** Where they are known apart from an SOA record. */
+  readonly settings?: ZoneSettings
+}
+
+/** Zones of DNSControl: the JSON of `dnscontrol print-ir`, or what `get-zones` writes with `--format=zone` or `tsv`. */
+export const importDnscontrol: Importer = async ({ source, zones: wanted, cwd }) => {
+  const path = resolve(cwd, source)
+  const file = displayPath(path, cwd)
+  const text = await readText(path, file)
+  if (!text.ok) return { zones: [], lost: [], diagnostics: [{ severity: 'error', ...text.fault }] }
+  const read = readAny(text.text, file, wanted)
+  const zones = read.zones.filter(({ name }) => wanted.length === 0 || wanted.some((one) => plainName(one) === name))
+  const lost = read.lost.filter(({ zone }) => zone === null || zones.some(({ name }) => name === zone))
+  const imported = zones.map(withSettings)
+  const missing = missingZones(wanted.map(plainName), read.zones, file)
+  return {
+    zones: imported.map(({ zone }) => zone),
+    lost: [...lost, ...imported.flatMap((one) => one.lost)],
+    diagnostics: [...read.diagnostics, ...missing],
+  } satisfies Imported
+}
+
+function readAny(text: string, file: string, wanted: readonly DomainName[]): Read {
+  const start = text.trimStart()
+  if (start.startsWith('{') || start.startsWith('[')) {
+    const { domains, lost, diagnostics } = readIntermediate(text, file)
+    const chosen = chooseVariants(domains, wanted)
+    return { zones: chosen.domains, lost: [...lost, ...chosen.domains.flatMap((domain) => domain.lost), ...chosen.lost], diagnostics }
+  }
+  return isTsv(text) ? readTsv(text, file) : readZoneFiles(text, file)
+}
+
+/** Zone files one after another, each from its `$ORIGIN` on. Their lines are counted on. */
+function readZoneFiles(text: string, file: string): Read {
+  const parts = text.split(/^(?=\$ORIGIN[ \t])/m)
+  const zones: ReadZone[] = []
+  const diagnostics: Diagnostic[] = []
+  let lines = 0
+  for (const part of parts) {
+    const before = '\n'.repeat(lines)
+    lines += part.split('\n').length - 1
+    if (part.trim() === '') continue
+    const { zone, diagnostics: found } = zoneFileDefinition(before + part, null, { file })
+    diagnostics.push(...found)
+    if (zone !== null) zones.push({ name: zone.name, records: zone.records, settings: zone.settings })
+  }
+  return { zones, lost: [], diagnostics }
+}
+
+/**
+ * One variant of each zone: the one asked for as `example.com!inside`, else that without a tag, else the first. Two cannot stand side
+ * by side until each has targets of its own.
+ */
+function chooseVariants(
+  domains: readonly DnscontrolDomain[],
+  wanted: readonly DomainName[],
+): { readonly domains: readonly DnscontrolDomain[]; readonly lost: readonly LostItem[] } {
+  const chosen = new Map<DomainName, DnscontrolDomain>()
+  const asked = new Set<DomainName | null>(wanted)
+  for (const domain of domains) {
+    const known = chosen.get(domain.name)
+    if (known === undefined || asked.has(variantName(domain)) || (domain.tag === '' && !asked.has(variantName(known))))
+      chosen.set(domain.name, domain)
+  }
+  const lost = domains
+    .filter((domain) => chosen.get(domain.name) !== domain)
+    .map(({ name, tag }) => ({
+      zone: name,
+      name: null,
+      type: null,
+      what: `a second variant of a zone (${JSON.stringify(tag)}): import it by itself, as ${variant(name, tag)}`,
+    }))
+  return { domains: [...chosen.values()], lost }
+}
+
+const variant = (name: DomainName, tag: string): string => `${name.slice(0, -1)}${tag === '' ? '' : `!${tag}`}`
+
+function variantName({ name, tag }: DnscontrolDomain): DomainName | null {
+  const parsed = tag === '' ? null : parseDomainName(`${variant(name, tag)}.`)
+  return parsed?.ok ? parsed.value : null
+}
+
+/** The name without a tag. */
+function plainName(name: DomainName): DomainName {
+  const parsed = parseDomainName(name.replace(/\\?!.*$/, '.'))
+  return name.includes('!') && parsed.ok ? parsed.value : name
+}
+
+/** The SOA is settings of the zone. */
+function withSettings({ name, records, unmanaged = [], settings }: ReadZone): {
+  readonly zone: ImportedZone
+  readonly lost: readonly LostItem[]
+} {
+  const soa = records.find((record) => record.type === 'SOA' && record.name === name)
+  return checkMailbox({
+    name,
+    settings: settings ?? (soa ? settingsOfSoa(soa) : {}),
+    records: records.filter((record) => record !== soa),
+    unmanaged,
+  })
+}

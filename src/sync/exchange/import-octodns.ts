@@ -1,0 +1,86 @@
+import { stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { fileNameOf, splitFolderZone } from '../../definitions/definition-name.ts'
+import { displayPath } from '../../definitions/file-path.ts'
+import { readText, systemFault } from '../../definitions/read-text.ts'
+import { isOctodnsConfig } from '../../formats/octodns/read-octodns-config.ts'
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import type { Imported } from '../../model/exchange.ts'
+import { importOctodnsConfig } from './import-octodns-config.ts'
+import type { Importer, ImportRequest } from './importer.ts'
+import { missingZones } from './missing-zones.ts'
+import { findOctodnsZones, type OctodnsZoneFiles, yamlIn, ZONE_FILE, zonesInTwo } from './octodns-files.ts'
+import { joined, readAll, readingOf } from './octodns-zones.ts'
+
+/** Zones of octoDNS: from a directory of YAML files, from one such file, or from octoDNS's configuration. The files are taken as they are. */
+export const importOctodns: Importer = async (request) => {
+  const path = resolve(request.cwd, request.source)
+  const shown = displayPath(path, request.cwd)
+  try {
+    if ((await stat(path)).isDirectory()) return await importDirectory(path, request)
+  } catch (error) {
+    return failed({ severity: 'error', code: 'file-unreadable', message: `${shown} ${systemFault(error)}` })
+  }
+  const text = await readText(path, shown)
+  if (!text.ok) return failed({ severity: 'error', ...text.fault })
+  if (isOctodnsConfig(text.text)) return importOctodnsConfig(path, text.text, request)
+  const name = fileNameOf(basename(path))
+  if (name?.kind === 'yaml' && name.zone !== null)
+    return importZones([{ zone: name.zone, folder: null, paths: [path] }], dirname(path), request)
+  const message = `${shown} is neither a configuration of octoDNS nor named after its zone`
+  return failed({
+    severity: 'error',
+    code: 'file-format',
+    message,
+    hint: 'name the directory of the zones, or the file with providers: and zones:',
+  })
+}
+
+async function importDirectory(folder: string, request: ImportRequest): Promise<Imported> {
+  const found = await findOctodnsZones(folder, { splitExtension: request.config.octodnsSplitExtension, hasZoneFiles: true })
+  if (found.length > 0) {
+    const imported = await importZones(found, folder, request)
+    return { ...imported, diagnostics: [...imported.diagnostics, ...(await leftOut(folder, imported, request))] }
+  }
+  const message = `${displayPath(folder, request.cwd)} has no zones of octoDNS: files such as example.com.yaml, or folders such as example.com.`
+  return failed({ severity: 'error', code: 'no-definitions', message })
+}
+
+/** A word for each file and folder that could be meant for a zone and is none by its name. */
+async function leftOut(folder: string, { zones, files = [] }: Imported, { config, cwd }: ImportRequest): Promise<Diagnostic[]> {
+  const extension = config.octodnsSplitExtension
+  const taken = new Set([...zones.flatMap((zone) => zone.files ?? []), ...files].map(({ path }) => path))
+  const rest = (await yamlIn(folder)).filter(({ name, isFolder }) =>
+    isFolder ? splitFolderZone(name, extension) === null : !taken.has(name) && !(ZONE_FILE.test(name) && fileNameOf(name)?.zone),
+  )
+  return rest.map(({ name, isFolder }) => {
+    const shown = displayPath(join(folder, name), cwd)
+    const message = isFolder
+      ? `the folder ${shown} has YAML files but does not end in ${JSON.stringify(extension)}, as a split zone would`
+      : `${shown} is not taken for a zone, since its name ${ZONE_FILE.test(name) ? 'is no domain name' : 'has one dot only'}`
+    const hint = isFolder
+      ? 'set octodns_split_extension in zonewright.yaml, or name the configuration of octoDNS instead of the folder'
+      : 'name the file itself if it is one'
+    return { severity: 'warning', code: 'file-format', message, hint }
+  })
+}
+
+async function importZones(found: readonly OctodnsZoneFiles[], base: string, request: ImportRequest): Promise<Imported> {
+  const wanted = found.filter(({ zone }) => request.zones.length === 0 || request.zones.includes(zone))
+  const reading = readingOf(base, request, { defaultTtl: request.config.octodnsDefaultTtl, escapesSemicolons: true })
+  const imported = joined(await readAll(wanted.map((files) => ({ files, reading }))))
+  return {
+    ...imported,
+    diagnostics: [
+      ...zonesInTwo(wanted, request.cwd),
+      ...imported.diagnostics,
+      ...missingZones(
+        request.zones,
+        found.map(({ zone }) => ({ name: zone })),
+        request.source,
+      ),
+    ],
+  }
+}
+
+const failed = (diagnostic: Diagnostic): Imported => ({ zones: [], lost: [], diagnostics: [diagnostic] })

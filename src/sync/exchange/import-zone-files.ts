@@ -1,0 +1,112 @@
+import { stat } from 'node:fs/promises'
+import { basename, dirname, resolve } from 'node:path'
+import { fileNameOf } from '../../definitions/definition-name.ts'
+import { displayPath, realOr } from '../../definitions/file-path.ts'
+import { folderTree } from '../../definitions/folder-tree.ts'
+import { includeReader } from '../../definitions/include-reader.ts'
+import { readText, systemFault } from '../../definitions/read-text.ts'
+import { zoneFileDefinition } from '../../definitions/zone-file-definition.ts'
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
+import type { Imported, ImportedZone, LostItem } from '../../model/exchange.ts'
+import { checkMailbox } from './check-mailbox.ts'
+import type { ImportRequest } from './importer.ts'
+import { missingZones } from './missing-zones.ts'
+
+/**
+ * Zone files (RFC 1035), one or all of a folder and the folders in it: `*.zone`, `*.db` and `db.*`. What they include must lie in the
+ * folder that was given, or in that of the one file.
+ */
+export async function importZoneFiles({ source, zones, cwd, config }: ImportRequest): Promise<Imported> {
+  const path = resolve(cwd, source)
+  const facts = await stat(path).catch((error: unknown) => systemFault(error))
+  if (typeof facts === 'string') return failed({ code: 'file-unreadable', message: `${displayPath(path, cwd)} ${facts}` })
+  const folder = facts.isDirectory() ? path : dirname(path)
+  const include = includeReader({ ...config, folder, cwd })
+  const { files, diagnostics } = facts.isDirectory() ? await zoneFilesBelow(path, cwd) : { files: [path], diagnostics: [] }
+  const found: ImportedZone[] = []
+  const lost: LostItem[] = []
+  const included = new Set<string>()
+  const read: { readonly file: string; readonly zone: ImportedZone | null; readonly diagnostics: readonly Diagnostic[] }[] = []
+  for (const one of files) {
+    const file = displayPath(one, cwd)
+    const text = await readText(one, file)
+    if (!text.ok) {
+      read.push({ file, zone: null, diagnostics: [{ severity: 'error', ...text.fault, at: { file, line: 1, column: 1 } }] })
+      continue
+    }
+    const definition = zoneFileDefinition(text.text, zoneNameOf(one, zones), { file, include })
+    for (const other of definition.includedFiles) included.add(other)
+    const { zone } = definition
+    if (zone !== null && zones.length > 0 && !zones.includes(zone.name)) continue
+    const { name = null, settings = {}, records = [] } = zone ?? {}
+    read.push({ file, zone: name === null ? null : { name, settings, records }, diagnostics: definition.diagnostics })
+  }
+  // A file that another includes is no zone of its own.
+  const realCwd = realOr(cwd)
+  for (const one of read) {
+    if (included.has(displayPath(realOr(resolve(cwd, one.file)), realCwd))) continue
+    diagnostics.push(...one.diagnostics)
+    if (one.zone === null) continue
+    const twice = found.some(({ name }) => name === one.zone?.name)
+    if (twice) diagnostics.push(duplicate(one.zone.name, one.file))
+    else {
+      const mailbox = checkMailbox(one.zone)
+      found.push(mailbox.zone)
+      lost.push(...mailbox.lost)
+    }
+  }
+  if (files.length === 0)
+    diagnostics.push(...failed({ code: 'no-definitions', message: `${displayPath(path, cwd)} has no zone files` }).diagnostics)
+  else diagnostics.push(...missingZones(zones, found, source))
+  return { zones: found, lost, diagnostics }
+}
+
+const failed = (fault: Pick<Diagnostic, 'code' | 'message'>): Imported => ({
+  zones: [],
+  lost: [],
+  diagnostics: [{ severity: 'error', ...fault }],
+})
+
+const duplicate = (zone: DomainName, file: string): Diagnostic => ({
+  severity: 'error',
+  code: 'zone-duplicate',
+  message: `${zone} is in more than one file`,
+  at: { file, line: 1, column: 1 },
+})
+
+const leadingOut = (path: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'path-outside',
+  message: `${path} leads out of the folder and was left out`,
+  hint: 'name the file itself as the source to import it',
+})
+
+/** The zone by the name of the file; where that has no ending that says so, the one zone that is asked for, else the whole name. */
+function zoneNameOf(path: string, asked: readonly DomainName[]): DomainName | null {
+  const base = basename(path)
+  const known = fileNameOf(base)
+  if (known) return known.zone
+  if (asked.length === 1) return asked[0] ?? null
+  const name = parseDomainName(`${base.replace(/\.$/, '')}.`)
+  return name.ok && base.includes('.') ? name.value : null
+}
+
+async function zoneFilesBelow(folder: string, cwd: string): Promise<{ files: string[]; diagnostics: Diagnostic[] }> {
+  const tree = folderTree(realOr(folder))
+  const files: string[] = []
+  const diagnostics: Diagnostic[] = []
+  await tree.walk(
+    folder,
+    Number.POSITIVE_INFINITY,
+    () => true,
+    ({ path, name, isFolder, leadsOut }) => {
+      if (name.startsWith('.') || !(isFolder || fileNameOf(name)?.kind === 'zone-file')) return
+      if (leadsOut) diagnostics.push(leadingOut(displayPath(path, cwd)))
+      else if (!isFolder) files.push(path)
+    },
+  )
+  for (const { path, message } of tree.faults)
+    diagnostics.push({ severity: 'error', code: 'file-unreadable', message: `${displayPath(path, cwd)} ${message}` })
+  return { files, diagnostics }
+}

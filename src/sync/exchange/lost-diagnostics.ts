@@ -1,0 +1,15 @@
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import type { LostItem } from '../../model/exchange.ts'
+
+/** One diagnostic for each thing that is lost on the way: errors, or warnings where the loss is accepted. */
+export const lostDiagnostics = (
+  lost: readonly LostItem[],
+  code: 'import-lossy' | 'export-lossy',
+  format: string,
+  lossy: boolean,
+): Diagnostic[] =>
+  lost.map(({ zone, name, type, what, at }) => {
+    const subject = [name ?? zone, type].filter((part) => part !== null).join(' ')
+    const message = `${subject === '' ? '' : `${subject}: `}${code === 'import-lossy' ? 'a definition' : format} cannot hold ${what}`
+    return { severity: lossy ? 'warning' : 'error', code, message, at, hint: lossy ? undefined : '--lossy leaves it out' }
+  })

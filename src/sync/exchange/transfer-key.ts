@@ -1,0 +1,42 @@
+import { isSecretReference, resolveSecret } from '../../definitions/secret.ts'
+import { TSIG_ALGORITHMS, type TsigAlgorithm, type TsigKey } from '../../formats/wire/tsig.ts'
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import { parseDomainName } from '../../model/domain-name.ts'
+import type { ImportRequest } from './importer.ts'
+
+export type TransferKey =
+  | { readonly value: TsigKey; readonly diagnostic: null }
+  | { readonly value: undefined; readonly diagnostic: Diagnostic }
+
+const refuse = (message: string, code: Diagnostic['code'] = 'usage'): TransferKey => ({
+  value: undefined,
+  diagnostic: {
+    severity: 'error',
+    code,
+    message: `--tsig: ${message}`,
+    hint: 'such as --tsig hmac-sha256:transfer.example.:env:TSIG_SECRET',
+  },
+})
+
+const NO_PLACE = { file: '--tsig', line: 1, column: 1 }
+
+/** The key that `[ALGORITHM:]NAME:SECRET` stands for. A secret on the command line itself, where every process sees it, is refused. */
+export async function readTransferKey(text: string, { cwd, env }: Pick<ImportRequest, 'cwd' | 'env'>): Promise<TransferKey> {
+  const [, algorithm = 'hmac-sha256', nameText = '', reference = ''] = /^(?:(hmac-[a-z0-9-]+):)?([^:]+):(.+)$/is.exec(text) ?? []
+  if (!isSecretReference(reference)) return refuse('the secret is given as env:NAME or file:PATH, after the name of the key')
+  const known = TSIG_ALGORITHMS.find((one) => one === algorithm.toLowerCase())
+  if (known === undefined) return refuse(`the algorithm is one of ${TSIG_ALGORITHMS.join(', ')}`)
+  const name = parseDomainName(nameText.endsWith('.') ? nameText : `${nameText}.`)
+  if (!name.ok) return refuse('the name of the key is not a domain name')
+  const secret = await resolveSecret(reference, '--tsig', NO_PLACE, { folder: cwd, env })
+  if (secret.diagnostic) return { value: undefined, diagnostic: { ...secret.diagnostic, at: undefined } }
+  const octets = base64Octets(secret.value)
+  if (octets === null) return refuse('the secret is not base64', 'secret-missing')
+  return { value: { name: name.value, algorithm: known satisfies TsigAlgorithm, secret: octets }, diagnostic: null }
+}
+
+function base64Octets(text: string): Buffer | null {
+  const packed = text.replace(/\s+/g, '')
+  if (packed === '' || packed.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(packed)) return null
+  return Buffer.from(packed, 'base64')
+}

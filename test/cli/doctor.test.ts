@@ -1,0 +1,175 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { validate } from '../../generated/doctor-schema.js'
+import { freePort } from '../support/free-port.ts'
+import { openScene, type Scene, ZONE } from './scene.ts'
+
+/** Findings as `SUBJECT CHECK STATUS MESSAGE`, from the document, which must follow its schema. */
+async function findingsOf(scene: Scene, env: Readonly<Record<string, string>> = {}): Promise<{ status: number; findings: string[] }> {
+  const { status, stdout } = await scene.runWith(env, 'doctor', '--format', 'json')
+  const document = JSON.parse(stdout)
+  validate(document)
+  expect(validate.errors ?? []).toEqual([])
+  const findings: { subject: string; check: string; status: string; message: string }[] = document.findings
+  return { status, findings: findings.map((one) => `${one.subject} ${one.check} ${one.status} ${one.message}`) }
+}
+
+const SEED = `accounts:
+  - domains: [{domain: example.com, type: master, soa_email: hostmaster@example.com}]
+    users:
+      - username: owner
+        email: owner@example.com
+        tokens:
+          - {token: owner-all-0123456789, label: ci}
+          - {token: owner-reads-0123456789, label: reads, scopes: 'domains:read_only account:read_only'}
+          - {token: owner-blind-0123456789, label: blind, scopes: 'domains:read_write'}
+          - {token: owner-soon-0123456789, label: soon, expiry: '${isoIn(3)}'}
+          - {token: owner-hours-0123456789, label: hours, expiry: '${isoIn(0.2)}'}
+          - {token: owner-twin-000000-0123456789, label: twin}
+          - {token: owner-twin-000000-1, label: other twin}
+          - {token: owner-later-0123456789, label: later, expiry: '${isoIn(100)}'}
+          - {token: owner-bare-0123456789, label: bare, scopes: 'domains:read_write account:read_only'}
+      - username: writer
+        email: writer@example.com
+        restricted: true
+        tokens: [{token: writer-0123456789, label: w}]
+        grants: {global: {account_access: read_only}, domain: [{domain: example.com, permissions: read_write}]}
+      - username: reader
+        email: reader@example.com
+        restricted: true
+        tokens: [{token: reader-0123456789, label: r}]
+        grants: {global: {account_access: read_only}, domain: [{domain: example.com, permissions: read_only}]}
+      - username: founder
+        email: founder@example.com
+        restricted: true
+        tokens: [{token: founder-0123456789, label: f}]
+        grants: {global: {account_access: read_only, add_domains: true}}
+`
+
+function isoIn(days: number): string {
+  return new Date(Date.now() + days * 86_400_000 + 3_600_000).toISOString().slice(0, 19)
+}
+
+const as = (token: string) => ({ ZONEWRIGHT_TOKEN: `${token}-0123456789` })
+
+describe('doctor', () => {
+  test('of a zone that can be changed says so, for people and for programs', async () => {
+    const scene = await openScene({ seed: SEED })
+    const { status, stdout, stderr } = await scene.runWith(as('owner-all'), 'doctor')
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).toMatch(/^zonewright\.yaml\n {2}ok {6}config {5}1 zone defined\ncloud\n/)
+    expect(stdout).toContain('  ok      scopes     the token has all scopes\n')
+    expect(stdout).toMatch(/\nEverything is in order\.\n$/)
+    expect((await findingsOf(scene, as('owner-all'))).findings).toEqual([
+      'zonewright.yaml config ok 1 zone defined',
+      expect.stringMatching(/^cloud connection ok http:\/\/127\.0\.0\.1:\d+\/v4 answers$/),
+      'cloud user ok owner, unrestricted',
+      'cloud token ok the token "ci" does not expire',
+      'cloud scopes ok the token has all scopes',
+      'cloud zones ok 1 of 1 zone is there',
+      expect.stringMatching(/^127\.0\.0\.1:\d+ nameserver ok answers for example\.com\.$/),
+    ])
+    expect(scene.front.mutations()).toEqual([])
+  })
+
+  test.each([
+    [
+      'a token that may only read',
+      'owner-reads',
+      1,
+      /^cloud scopes error the token has domains:read_only account:read_only; changing zones needs domains:read_write$/,
+    ],
+    [
+      'a token that may not list tokens',
+      'owner-blind',
+      0,
+      /^cloud token warning when the token expires cannot be told: it may not list tokens$/,
+    ],
+    ['the scopes of that one, from the headers', 'owner-blind', 0, /^cloud scopes ok the token has domains:read_write$/],
+    [
+      'a token that expires soon',
+      'owner-soon',
+      0,
+      /^cloud token warning the token "soon" expires on \d{4}-\d\d-\d\dT[\d:]{8} UTC, in 3 days$/,
+    ],
+    ['a token that expires today', 'owner-hours', 0, /^cloud token warning the token "hours" expires on .* UTC, in 5 hours$/],
+    [
+      'a token that another one begins as',
+      'owner-twin-000000',
+      0,
+      /^cloud token warning when the token expires cannot be told: 2 tokens of the user begin as it does$/,
+    ],
+    ['a token that expires later', 'owner-later', 0, /^cloud token ok the token "later" expires on .* in 100 days$/],
+    ['a user who may change the domain', 'writer', 0, /^cloud grants ok every zone is granted$/],
+    ['a user who may only read the domain', 'reader', 1, /^cloud grants error the user may not change example\.com\.$/],
+    ['a user who may create domains', 'founder', 0, /^cloud zones ok 0 of 1 zone is there; an apply would create example\.com\.$/],
+    ['a token that is none', 'nobody', 1, /^cloud token error cloud: reading the profile: 401 Invalid Token$/],
+  ])('tells of %s', async (_, token, status, expected) => {
+    const scene = await openScene({ seed: SEED })
+    const found = await findingsOf(scene, as(token))
+    expect(found.findings).toContainEqual(expect.stringMatching(expected))
+    expect(found.status).toBe(status)
+  })
+
+  test('tells of a user who neither sees the domain nor may create it', async () => {
+    const scene = await openScene({ seed: SEED, files: { 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') } })
+    const { status, findings } = await findingsOf(scene, as('writer'))
+    expect(findings).toContainEqual('cloud grants error the user sees no example.net., and may not create domains')
+    expect(status).toBe(1)
+  })
+
+  test('knows what definitions that take addresses from an inventory need', async () => {
+    const from = (kind: string): string => `${ZONE}  pool: {type: A, from: {${kind}: {tag: web}}}\n`
+    const scene = await openScene({ seed: SEED, files: { 'zones/example.com.yaml': from('instances') } })
+    const bare = async () => (await findingsOf(scene, as('owner-bare'))).findings.filter((line) => line.includes(' scopes '))
+    const has = 'the token has domains:read_write account:read_only'
+    expect(await bare()).toEqual([`cloud scopes error ${has}; reading the addresses of instances needs instances:read_only`])
+    scene.write({ 'zones/example.com.yaml': from('loadbalancers') })
+    expect(await bare()).toEqual([`cloud scopes ok ${has}`])
+    expect((await findingsOf(scene, as('writer'))).findings).toContainEqual(
+      expect.stringMatching(/^cloud inventory warning addresses come from inventory, of which the user sees only what is granted: /),
+    )
+  })
+
+  test('a server that is not there, a token that is not set, definitions at fault: each is told, the others go on', async () => {
+    const port = await freePort()
+    const scene = await openScene({
+      files: {
+        'zones/example.com.yaml': 'domain: example.com\nrecords: {www: {type: A, valu: 192.0.2.1}}\n',
+        'zonewright.yaml': `providers:
+  gone: {type: cloud, base_url: 'http://127.0.0.1:${port}/v4', token: 'env:ZONEWRIGHT_TOKEN'}
+  bare: {type: cloud, base_url: 'http://127.0.0.1:${port}/v4', token: 'env:NOT_SET'}
+`,
+      },
+    })
+    const { status, findings } = await findingsOf(scene)
+    expect(status).toBe(1)
+    expect(findings).toEqual([
+      expect.stringMatching(/^zonewright\.yaml config error \d errors? in config and definitions$/),
+      expect.stringMatching(/^gone connection error .*127\.0\.0\.1/),
+      expect.stringMatching(/^bare token error .*NOT_SET/),
+    ])
+  })
+
+  test('a server whose clock is an hour off is a warning; one that answers nonsense is an error', async () => {
+    const hourAgo = new Date(Date.now() - 3_600_000).toUTCString()
+    const body = (path: string | undefined): object =>
+      path === '/v4/profile' ? { username: 'a', restricted: false } : { data: [], page: 1, pages: 1, results: 0 }
+    let nonsense = false
+    const server = createServer((request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', date: hourAgo })
+      response.end(nonsense ? '[]' : JSON.stringify(body(request.url?.split('?')[0])))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const config = `providers:\n  odd: {type: cloud, base_url: 'http://127.0.0.1:${port}/v4', token: 'env:ZONEWRIGHT_TOKEN'}\n`
+    const scene = await openScene({ files: { 'zones/example.com.yaml': ZONE, 'zonewright.yaml': config } })
+    expect((await findingsOf(scene)).findings).toContainEqual(expect.stringMatching(/^odd clock warning .* differ by 3[56]\d\d s$/))
+    nonsense = true
+    const { status, findings } = await findingsOf(scene)
+    expect(findings).toContainEqual(expect.stringMatching(/^odd connection error /))
+    expect(status).toBe(1)
+  })
+})

@@ -1,0 +1,230 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { checkZone, findTool } from '../support/tools.ts'
+import { filesBelow } from './scene.ts'
+
+function folderOf(files: Readonly<Record<string, string>>): string {
+  const folder = temporaryDirectory()
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  return folder
+}
+
+const ZONE = `domain: example.com
+soa_email: first.last@example.com
+ttl_sec: 300
+records:
+  '':
+    - {type: NS, values: [ns1, ns2.example.net.]}
+    - {type: MX, value: {preference: 10, exchange: mail}}
+    - {type: TXT, value: 'a, "b"; c \\ é'}
+  ns1: {type: A, ttl: 3600, value: 192.0.2.1}
+  mail: {type: A, value: 192.0.2.2}
+  -odd: {type: TXT, value: =1+1}
+  =cmd: {type: CNAME, value: +x.example.net.}
+  key: {type: OPENPGPKEY, value: '${Buffer.from([0xfb, 0xef, 0xbe]).toString('base64')}'}
+`
+
+const run = (cwd: string, ...args: string[]) => cli(args, { cwd })
+
+it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('export %s names addresses that are looked up', async (format) => {
+  const web = 'domain: example.com\nrecords: {a: {type: A, value: 192.0.2.1}, web: {type: AAAA, from: {instances: {tag: web}}}}\n'
+  const cwd = folderOf({ 'zones/example.com.yaml': web })
+  const what = expect.stringMatching(/error\[export-lossy\] web\.example\.com\. AAAA: .* addresses that are looked up/)
+  expect(await run(cwd, 'export', format, '-o', 'out')).toMatchObject({ status: 1, stderr: what })
+  expect(Object.keys(filesBelow(cwd))).toEqual(['zones/example.com.yaml'])
+  expect((await run(cwd, 'export', format, '-o', 'out', '--lossy')).status).toBe(0)
+})
+
+describe('export zonefile', () => {
+  it('and import again is the same zone', async () => {
+    const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
+    const exported = await run(cwd, 'export', 'zonefile', 'example.com', '-o', 'out')
+    expect(exported).toMatchObject({ status: 0, stdout: 'out/example.com.zone\n' })
+    const text = filesBelow(cwd)['out/example.com.zone'] as string
+    expect(text).toMatch(/^\$ORIGIN example\.com\.\n\$TTL 300\n@ {5}300 IN SOA|^\$ORIGIN example\.com\.\n\$TTL 300\n@ +IN SOA/)
+    expect(text).toContain('ns1 first\\.last (')
+    const back = await run(cwd, 'import', 'zonefile', 'out/example.com.zone', '-o', 'back')
+    expect(back).toMatchObject({ status: 0, stdout: 'back/example.com.yaml\n' })
+    const again = folderOf({ 'zones/example.com.yaml': filesBelow(cwd)['back/example.com.yaml'] as string })
+    const second = await run(again, 'export', 'zonefile')
+    expect(second.stdout).toBe(text)
+  })
+
+  it('asks for no provider', async () => {
+    const cwd = folderOf({ 'zones/example.com.yaml': ZONE, 'zonewright.yaml': 'providers: {}\n' })
+    expect(await run(cwd, 'export', 'zonefile', 'example.com')).toMatchObject({ status: 0, stdout: expect.stringContaining('IN SOA') })
+  })
+
+  it('takes name servers and a serial where there are none', async () => {
+    const cwd = folderOf({ 'zones/example.com.yaml': 'domain: example.com\nrecords: {www: {type: A, value: 192.0.2.1}}\n' })
+    const without = await run(cwd, 'export', 'zonefile')
+    expect(without).toMatchObject({ status: 0, stderr: expect.stringContaining('warning[zone-without-ns]') })
+    const result = await run(
+      cwd,
+      'export',
+      '--to',
+      'zonefile',
+      '--ns',
+      'ns1.example.net',
+      '--ns',
+      'ns2.example.net.',
+      '--serial',
+      '2026010101',
+      '--canonical',
+    )
+    expect(result).toMatchObject({ status: 0, stderr: '' })
+    expect(result.stdout).toBe(`example.com.	86400	IN	SOA	ns1.example.net. hostmaster.example.com. 2026010101 14400 14400 1209600 86400
+example.com.	86400	IN	NS	ns1.example.net.
+example.com.	86400	IN	NS	ns2.example.net.
+www.example.com.	86400	IN	A	192.0.2.1
+`)
+  })
+
+  describeWithTools(['named-checkzone'], 'a judge', () => {
+    it('takes what is exported', async () => {
+      expect(findTool('named-checkzone')).not.toBeNull()
+      const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
+      for (const style of [[], ['--canonical']]) {
+        const { stdout } = await run(cwd, 'export', 'zonefile', ...style)
+        expect(await checkZone('example.com', stdout)).toMatchObject({ status: 0 })
+      }
+    })
+  })
+})
+
+const LOSSY = `domain: example.com
+type: master
+tags: [production]
+soa_email: hostmaster@example.com
+policy: upsert-only
+targets: [cloud]
+unmanaged: [{name: x*}]
+records:
+  '': [{type: NS, value: ns.example.net.}, {type: ALIAS, value: www.example.net.}]
+`
+
+describe('what a format cannot hold', () => {
+  const cwd = folderOf({ 'zones/example.com.yaml': LOSSY })
+
+  it.each([
+    [
+      'zonefile',
+      ['setting tags', 'selectors of unmanaged records', 'its targets', 'policy upsert-only', 'ALIAS records, which no name server knows'],
+    ],
+    ['csv', ['setting tags', 'setting soa_email', 'selectors of unmanaged records', 'its targets', 'policy upsert-only']],
+    ['json', []],
+  ] as const)('%s names it, and gives nothing until it may be left out', async (format, lost) => {
+    const strict = await run(cwd, 'export', format)
+    expect(strict.stderr.match(/error\[export-lossy\] \S+(?: \S+)?: \w+ cannot hold /g) ?? []).toHaveLength(lost.length)
+    for (const what of lost) expect(strict.stderr).toContain(what)
+    expect(strict.status).toBe(lost.length > 0 ? 1 : 0)
+    expect(strict.stdout === '').toBe(lost.length > 0)
+    const lossy = await run(cwd, 'export', format, '--lossy')
+    expect(lossy.status).toBe(0)
+    expect(lossy.stdout).toContain('ns.example.net.')
+    expect(lossy.stderr.match(/warning\[export-lossy\]/g) ?? []).toHaveLength(lost.length)
+  })
+
+  it('a slave zone has no zone file', async () => {
+    const slave = folderOf({ 'zones/example.com.yaml': 'domain: example.com\ntype: slave\nmaster_ips: [192.0.2.1]\n' })
+    expect(await run(slave, 'export', 'zonefile')).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining('a slave zone: its records are those of its masters'),
+    })
+  })
+})
+
+describe('export json', () => {
+  it('is as its schema says, all of it', async () => {
+    const cwd = folderOf({
+      'zones/example.com.yaml': LOSSY,
+      'zones/example.net.yaml': 'a: {octodns: {excluded: [x]}, type: A, value: 192.0.2.1}\n',
+      'zones/example.org.yaml': ZONE.replace('example.com', 'example.org'),
+    })
+    const result = await run(cwd, 'export', 'json', '-o', 'out/all.json')
+    expect(result).toMatchObject({ status: 0, stdout: 'out/all.json\n' })
+    const document = JSON.parse(readFileSync(join(cwd, 'out/all.json'), 'utf8'))
+    const schema = JSON.parse(readFileSync(new URL('../../schemas/export.schema.json', import.meta.url), 'utf8'))
+    const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(schema)
+    validate(document)
+    expect(validate.errors).toBeNull()
+    expect(document.zones.map(({ zone }: { zone: string }) => zone)).toEqual(['example.com.', 'example.net.', 'example.org.'])
+    expect(document.zones[0]).toMatchObject({ targets: ['cloud'], policy: 'upsert-only', unmanaged: [{ name: 'x*' }] })
+    expect(document.zones[1]).toMatchObject({ scopes: [{ name: 'a.example.net.', type: 'A', excluded: ['x'] }] })
+  })
+})
+
+/** Cells of RFC 4180 text. */
+function cells(text: string): string[][] {
+  const rows: string[][] = []
+  const cell = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n|$)/gy
+  let row: string[] = []
+  for (let match = cell.exec(text); match !== null && cell.lastIndex <= text.length; match = cell.exec(text)) {
+    const [all, content = '', end] = match
+    row.push(content.startsWith('"') ? content.slice(1, -1).replaceAll('""', '"') : content)
+    if (end !== ',') {
+      rows.push(row)
+      row = []
+    }
+    if (all === '' || cell.lastIndex === text.length) break
+  }
+  return rows
+}
+
+describe('export csv', () => {
+  it('is a table of all records in which nothing is a formula', async () => {
+    const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
+    const { status, stdout } = await run(cwd, 'export', 'csv', '--lossy')
+    expect(status).toBe(0)
+    const rows = cells(stdout)
+    expect(rows[0]).toEqual(['zone', 'name', 'type', 'ttl', 'data'])
+    expect(rows).toHaveLength(10)
+    expect(new Set(rows.map((row) => row.length))).toEqual(new Set([5]))
+    for (const row of rows) for (const text of row) expect(text).not.toMatch(/^[=+\-@\t\r]/)
+    expect(rows).toContainEqual(['example.com.', '\\061cmd.example.com.', 'CNAME', '', '\\043x.example.net.'])
+    expect(rows).toContainEqual(['example.com.', '\\045odd.example.com.', 'TXT', '', '"=1+1"'])
+    expect(rows).toContainEqual(['example.com.', 'key.example.com.', 'OPENPGPKEY', '', '\\# 3 fbefbe'])
+    expect(rows).toContainEqual(['example.com.', 'example.com.', 'TXT', '', '"a, \\"b\\"; c \\\\ \\195\\169"'])
+  })
+})
+
+describe('where to', () => {
+  const files = { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replace('example.com', 'example.net') }
+
+  it.each([
+    ['several files on standard output', ['export', 'zonefile'], 'error[usage] 2 files cannot be shown as one'],
+    ['a format that is none', ['export', 'zonefil'], 'error[usage] there is no export format "zonefil" (did you mean "zonefile"?)'],
+    ['no format', ['export'], 'error[usage] export needs a format'],
+    ['a zone that is none', ['export', 'json', 'example.org'], 'error[zone-unknown]'],
+    ['a serial that is none', ['export', 'zonefile', '--serial', '-1'], 'error[usage]'],
+    ['a file in the way', ['export', 'json', '-o', 'zones/example.com.yaml'], 'error[file-exists] zones/example.com.yaml is there already'],
+    ['a folder that is a file', ['export', 'zonefile', '-o', 'zones/example.com.yaml/x'], 'error[file-unwritable]'],
+  ])('refuses %s', async (_, args, said) => {
+    const cwd = folderOf(files)
+    const result = await run(cwd, ...args)
+    expect(result).toMatchObject({ status: 1, stdout: '' })
+    expect(result.stderr.toLowerCase()).toContain(said.toLowerCase())
+    expect(filesBelow(cwd)).toEqual(files)
+  })
+
+  it('names the files with --dry-run and replaces them with --force', async () => {
+    const cwd = folderOf({ ...files, 'out/example.com.zone': 'old' })
+    expect(await run(cwd, 'export', 'zonefile', '-o', 'out', '--dry-run')).toMatchObject({
+      status: 0,
+      stdout: 'out/example.com.zone\nout/example.net.zone\n',
+    })
+    expect(await run(cwd, 'export', 'zonefile', '-o', 'out')).toMatchObject({ status: 1, stdout: '' })
+    expect(Object.keys(filesBelow(cwd)).filter((path) => path.startsWith('out/'))).toEqual(['out/example.com.zone'])
+    expect(await run(cwd, 'export', 'zonefile', '-o', 'out', '--force')).toMatchObject({ status: 0 })
+    expect(filesBelow(cwd)['out/example.com.zone']).toMatch(/^\$ORIGIN/)
+  })
+})

@@ -1,0 +1,169 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { recordKey } from '../../src/model/record.ts'
+import { fitToTarget } from '../../src/plan/fit-to-target.ts'
+import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
+import { recordToApi } from '../../src/providers/cloud/record-codec.ts'
+import { fc } from '../support/fast-check.ts'
+import { oddRecords } from '../support/odd-records.ts'
+import { ORIGIN } from '../support/plan.ts'
+import { desiredZone } from '../support/records.ts'
+import { openScene, type Scene, TOKEN } from './scene.ts'
+
+const TOKEN_OF = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+
+async function send(scene: Scene, method: string, path: string, body: object): Promise<{ id: number }> {
+  const response = await fetch(`${scene.service.baseUrl}${path}`, { method, headers: TOKEN_OF, body: JSON.stringify(body) })
+  if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)
+  return (await response.json()) as { id: number }
+}
+
+const EMPTY = { files: { 'zones/.keep': '' } }
+
+/** A zone at the service, filled by another definition of it. */
+async function withZone(scene: Scene, settings: object, records: readonly object[], domain = 'example.com'): Promise<void> {
+  const { id } = await send(scene, 'POST', '/domains', { domain, type: 'master', soa_email: 'hostmaster@example.com', ...settings })
+  for (const record of records) await send(scene, 'POST', `/domains/${id}/records`, record)
+}
+
+async function expectEmptyPlan(scene: Scene): Promise<void> {
+  const plan = await scene.run('plan', '--detailed-exitcode')
+  expect(plan).toMatchObject({ status: 0 })
+}
+
+describe('import --from', () => {
+  it('brings settings and records in, and a plan is empty at once', async () => {
+    const scene = await openScene(EMPTY)
+    await withZone(
+      scene,
+      { tags: ['web', 'dns'], group: 'dns', description: 'the: "zone"', ttl_sec: 300, axfr_ips: ['192.0.2.53', '2001:DB8:0::53'] },
+      [
+        { type: 'A', name: '', target: '192.0.2.1' },
+        { type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 300 },
+        { type: 'MX', name: '', target: 'mail.example.com', priority: 10 },
+        { type: 'MX', name: 'none', target: '', priority: 0 },
+        { type: 'SRV', service: 'sip', protocol: 'tcp.sub', target: 'sip.example.net', priority: 0, weight: 1, port: 5060 },
+        { type: 'CAA', name: '', tag: 'issue', target: ';' },
+        { type: 'TXT', name: 'null', target: 'a;b \\; "c" \\ é' },
+        { type: 'NS', name: '', target: 'ns1.example.net' },
+        { type: 'TXT', name: '_acme-challenge.www', target: 'token' },
+      ],
+    )
+    await withZone(scene, { status: 'disabled' }, [], 'empty.example')
+    await send(scene, 'POST', '/domains', { domain: 'slave.example', type: 'slave', master_ips: ['192.0.2.53'] })
+    const result = await scene.run('import', '--from', 'cloud', '-o', 'zones')
+    expect(result).toMatchObject({
+      status: 0,
+      stdout: 'zones/empty.example.yaml\nzones/example.com.yaml\nzones/slave.example.yaml\n',
+      stderr: expect.stringContaining('3 zones with 9 records, read back and compared.'),
+    })
+    const text = scene.files()['zones/example.com.yaml'] as string
+    expect(text).toContain("# unmanaged: [{name: '_acme-challenge*', type: TXT}]\ndomain: example.com\n")
+    await expectEmptyPlan(scene)
+    expect(await scene.run('fmt', '--check')).toMatchObject({ status: 0 })
+    // The comment holds what it promises.
+    scene.write({
+      'zones/example.com.yaml': text.replace('# unmanaged:', 'unmanaged:').replace(/^ {2}_acme-challenge.*\n/m, ''),
+    })
+    await expectEmptyPlan(scene)
+  })
+
+  it('says otherwise what the config would add', async () => {
+    const scene = await openScene({
+      ...EMPTY,
+      config: 'defaults: {soa_email: other@example.com, ttl_sec: 1h, default_ttl: 5m, tags: [managed], group: dns}\n',
+    })
+    await withZone(scene, {}, [
+      { type: 'A', name: '', target: '192.0.2.1' },
+      { type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 300 },
+    ])
+    expect(await scene.run('import', 'provider', 'cloud', 'example.com', '-o', 'zones')).toMatchObject({ status: 0 })
+    await expectEmptyPlan(scene)
+  })
+
+  it('names what it does not find, and writes nothing', async () => {
+    const scene = await openScene(EMPTY)
+    await withZone(scene, {}, [])
+    expect(await scene.run('import', '--from', 'cluod', '-o', 'zones')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('[provider-unknown]'),
+    })
+    const result = await scene.run('import', '--from', 'cloud', 'example.com', 'example.net', '-o', 'zones')
+    expect(result).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining('[zone-unknown] cloud has no zone example.net.'),
+    })
+    expect(Object.keys(scene.files()).sort()).toEqual(['zones/.keep', 'zonewright.yaml'])
+  })
+
+  it('leaves what is there alone unless it is told to', async () => {
+    const scene = await openScene(EMPTY)
+    await withZone(scene, {}, [])
+    scene.write({ 'zones/example.com.yaml': 'mine' })
+    const result = await scene.run('import', '--from', 'cloud', '-o', 'zones')
+    expect(result).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining('error[file-exists] zones/example.com.yaml is there already'),
+    })
+    expect(scene.files()['zones/example.com.yaml']).toBe('mine')
+    expect(await scene.run('import', '--from', 'cloud', '-o', 'zones', '--force', '--dry-run')).toMatchObject({
+      status: 0,
+      stdout: 'zones/example.com.yaml\n',
+    })
+    expect(scene.files()['zones/example.com.yaml']).toBe('mine')
+    expect(await scene.run('import', '--from', 'cloud', '-o', 'zones', '--force')).toMatchObject({ status: 0 })
+    expect(scene.files()['zones/example.com.yaml']).toMatch(/^domain: example\.com\n/)
+  })
+})
+
+it('whatever records a zone has, a plan of what was imported is empty', async () => {
+  const scene = await openScene(EMPTY)
+  const { id } = await send(scene, 'POST', '/domains', { domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
+  const known = new Set<string>()
+  for (const records of fc.sample(oddRecords, 25)) {
+    const fitted = fitToTarget({ ...desiredZone(ORIGIN, ''), records, unsupported: 'skip' }, 'cloud', CLOUD_CAPABILITIES)
+    for (const record of fitted.records) {
+      if (known.has(recordKey(record))) continue
+      known.add(recordKey(record))
+      const body = { type: record.type, ...recordToApi(record, ORIGIN) }
+      // The service refuses what cannot stand together.
+      await send(scene, 'POST', `/domains/${id}/records`, body).catch(() => undefined)
+    }
+  }
+  const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
+  expect(imported.stderr).toMatch(/1 zone with [1-9][0-9]+ records, read back and compared\./)
+  expect(imported.status).toBe(0)
+  await expectEmptyPlan(scene)
+  expect(await scene.run('fmt', '--check')).toMatchObject({ status: 0 })
+})
+
+describe('init --from', () => {
+  it('writes a repository of all that a provider holds', async () => {
+    const scene = await openScene(EMPTY)
+    await withZone(scene, { tags: ['web'] }, [{ type: 'A', name: 'www', target: '192.0.2.1' }])
+    rmSync(join(scene.folder, 'zonewright.yaml'))
+    const result = await scene.run('init', '--from', `${scene.front.origin}/v4`)
+    expect(result).toMatchObject({ status: 0, stderr: '' })
+    expect(result.stdout).toContain('Written:\n  zonewright.yaml\n  zones/example.com.yaml\n  .github/workflows/dns.yml\n')
+    await expectEmptyPlan(scene)
+    expect(await scene.run('init', '--from', `${scene.front.origin}/v4`)).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining('[file-exists]'),
+    })
+  })
+
+  it.each([
+    ['an address where nobody is', 'http://127.0.0.1:1/v4', '[provider-unreachable]'],
+    ['a preset that is none', 'linod', 'error['],
+    ['no address', 'a b', 'error['],
+  ])('writes nothing from %s', async (_, from, said) => {
+    const scene = await openScene(EMPTY)
+    rmSync(join(scene.folder, 'zonewright.yaml'))
+    expect(await scene.run('init', '--from', from)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(said) })
+    expect(Object.keys(scene.files())).toEqual(['zones/.keep'])
+  })
+})

@@ -1,0 +1,199 @@
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { startProgram } from '../support/built-program.ts'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { filesBelow } from './scene.ts'
+
+function folderOf(files: Readonly<Record<string, string>>): string {
+  const folder = temporaryDirectory()
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  return folder
+}
+
+const SOA = '@ 3600 SOA ns1.example.net. hostmaster.example.com. 1 7200 3600 1209600 300\n@ 3600 NS ns1.example.net.\n'
+
+const run = (cwd: string, ...args: string[]) => cli(args, { cwd })
+
+describe('import zonefile', () => {
+  it('shows one zone on standard output', async () => {
+    const cwd = folderOf({ 'db.example.com': `${SOA}www 60 A 192.0.2.1\n` })
+    const result = await run(cwd, 'import', 'zonefile', 'db.example.com')
+    expect(result).toEqual({
+      status: 0,
+      stderr: '1 zone with 2 records, read back and compared.\n',
+      stdout: `domain: example.com
+soa_email: hostmaster@example.com
+ttl_sec: 300
+refresh_sec: 7200
+retry_sec: 3600
+expire_sec: 1209600
+records:
+  '': {type: NS, ttl: 3600, value: ns1.example.net.}
+  www: {type: A, ttl: 60, value: 192.0.2.1}
+`,
+    })
+    expect(Object.keys(filesBelow(cwd))).toEqual(['db.example.com'])
+  })
+
+  it('takes a folder, those included by others aside', async () => {
+    const cwd = folderOf({
+      'dns/example.com.zone': `${SOA}$INCLUDE shared/web.db\n`,
+      'dns/shared/web.db': 'www 60 A 192.0.2.1\n',
+      'dns/deep/db.example.net': SOA,
+      'dns/0_25.db': `$ORIGIN 0/25.2.0.192.in-addr.arpa.\n${SOA}1 60 PTR www.example.com.\n`,
+      'dns/README': 'no zone',
+    })
+    const result = await run(cwd, 'import', 'zonefile', 'dns', '-o', 'zones')
+    expect(result).toMatchObject({
+      status: 0,
+      stdout: 'zones/0_25.2.0.192.in-addr.arpa.yaml\nzones/example.net.yaml\nzones/example.com.yaml\n',
+    })
+    expect(filesBelow(cwd)['zones/example.com.yaml']).toContain('  www: {type: A, ttl: 60, value: 192.0.2.1}\n')
+    expect(await run(cwd, 'validate', 'zones')).toMatchObject({ status: 0 })
+    const one = await run(cwd, 'import', 'zonefile', 'dns', 'example.net')
+    expect(one).toMatchObject({ status: 0, stdout: expect.stringMatching(/^domain: example\.net\n/) })
+    const several = await run(cwd, 'import', 'zonefile', 'dns')
+    expect(several).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('error[usage] 3 files cannot be shown as one') })
+  })
+
+  it('keeps what is in no ordinary definition', async () => {
+    const cwd = folderOf({
+      'example.com.zone': `${SOA}a 60 TXT "x" "y"\nb 60 TXT "\\255"\nc 60 TYPE65280 \\# 2 abcd\nd 60 A 192.0.2.1\nd 120 A 192.0.2.2\ne\\.f 60 A 192.0.2.3\n`,
+    })
+    const result = await run(cwd, 'import', 'zonefile', 'example.com.zone')
+    expect(result.status).toBe(0)
+    expect(result.stdout).toContain(`  a: {type: TXT, value: {rdata: '"x" "y"'}}
+  b: {type: TXT, value: {rdata: '"\\255"'}}
+  c: {type: TYPE65280, value: \\# 2 abcd}
+  d:
+    - {type: A, value: 192.0.2.1}
+    - {type: A, ttl: 120, value: 192.0.2.2}
+  e\\.f: {type: A, value: 192.0.2.3}
+`)
+  })
+
+  it('takes the zone from the command line where the file does not say it', async () => {
+    const cwd = folderOf({ dump: SOA, 'dump.txt': SOA })
+    for (const file of ['dump', 'dump.txt'])
+      expect(await run(cwd, 'import', 'zonefile', file, 'example.org')).toMatchObject({
+        status: 0,
+        stdout: expect.stringMatching(/^domain: example\.org\n/),
+      })
+  })
+
+  it('names what a definition cannot hold', async () => {
+    const cwd = folderOf({ 'example.com.zone': SOA.replace('hostmaster.example.com.', 'root.localhost.') })
+    const strict = await run(cwd, 'import', 'zonefile', 'example.com.zone')
+    expect(strict).toMatchObject({ status: 1, stdout: '' })
+    expect(strict.stderr).toContain(
+      'error[import-lossy] example.com. SOA: a definition cannot hold root@localhost, the mailbox of its SOA record (--lossy leaves it out)',
+    )
+    const lossy = await run(cwd, 'import', 'zonefile', 'example.com.zone', '--lossy')
+    expect(lossy).toMatchObject({ status: 0, stderr: expect.stringContaining('warning[import-lossy]') })
+    expect(lossy.stdout).not.toContain('soa_email')
+  })
+
+  it.each([
+    ['no file', { 'x.zone': SOA }, ['y.zone'], 'error[file-unreadable] y.zone does not exist'],
+    [
+      'a fault in one of two',
+      { 'z/a.example.zone': SOA, 'z/b.example.zone': `${SOA}www A 1.2.3\n` },
+      ['z', '-o', 'out'],
+      'z/b.example.zone:3:',
+    ],
+    [
+      'an inclusion from elsewhere',
+      { 'z/a.example.zone': `${SOA}$INCLUDE ../b.db\n`, 'b.db': 'www 60 A 192.0.2.1\n' },
+      ['z'],
+      'error[zonefile-include]',
+    ],
+    [
+      'records that cannot stand together',
+      { 'a.example.zone': `${SOA}www 60 A 192.0.2.1\nwww 60 CNAME x\nx 60 A 192.0.2.1\n` },
+      ['a.example.zone'],
+      'error[cname-not-alone]',
+    ],
+    [
+      'a zone in two files',
+      { 'z/a.example.zone': SOA, 'z/a.example.db': SOA },
+      ['z', '-o', 'out'],
+      'error[zone-duplicate] a.example. is in more than one file',
+    ],
+    ['a zone that is not there', { 'z/a.example.zone': SOA }, ['z', 'b.example'], 'error[zone-unknown] z has no zone b.example.'],
+    ['a folder without zone files', { 'z/README': '' }, ['z'], 'error[no-definitions] z has no zone files'],
+    ['no name', { zone: 'www 60 A 192.0.2.1\n' }, ['zone'], 'error[z'],
+    ['a zone that is no name', { 'a.example.zone': SOA }, ['a.example.zone', 'a..b'], 'error[zone-name]'],
+    ['no source', {}, [], 'error[usage] import needs a format and a source'],
+  ] as [string, Record<string, string>, string[], string][])('refuses %s and writes nothing', async (_, files, args, said) => {
+    const cwd = folderOf(files)
+    const result = await run(cwd, 'import', 'zonefile', ...args)
+    expect(result).toMatchObject({ status: 1, stdout: '' })
+    expect(result.stderr).toContain(said)
+    expect(filesBelow(cwd)).toEqual(files)
+  })
+
+  it('says which links lead out of the folder', async () => {
+    const cwd = folderOf({ 'z/a.example.zone': SOA, 'elsewhere/b.example.zone': SOA })
+    symlinkSync('../elsewhere/b.example.zone', join(cwd, 'z/b.example.zone'))
+    symlinkSync('../elsewhere', join(cwd, 'z/more'))
+    const { status, stdout, stderr } = await run(cwd, 'import', 'zonefile', 'z', '-o', 'out')
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'out/a.example.yaml\n' })
+    expect(stderr).toContain('warning[path-outside] z/b.example.zone leads out of the folder and was left out')
+    expect(stderr).toContain('warning[path-outside] z/more leads out of the folder')
+  })
+
+  it('takes another name for a format as a mistake', async () => {
+    expect(await run(folderOf({}), 'import', 'zonefle', 'x')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/there is no import format "zonefle" \(did you mean "zonefile"\?\)/i),
+    })
+  })
+
+  it('says that the folder is a file', async () => {
+    const cwd = folderOf({ 'a.example.zone': SOA, out: 'mine' })
+    const { status, stdout, stderr } = await run(cwd, 'import', 'zonefile', 'a.example.zone', '-o', 'out')
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toContain('error[file-unwritable] out/a.example.yaml cannot be written: what should be a folder is a file')
+  })
+
+  it('writes all or nothing where a file is in the way, a link that leads nowhere too', async () => {
+    const cwd = folderOf({ 'z/a.example.zone': SOA, 'z/b.example.zone': SOA })
+    mkdirSync(join(cwd, 'out'))
+    symlinkSync('nowhere', join(cwd, 'out/b.example.yaml'))
+    const result = await run(cwd, 'import', 'zonefile', 'z', '-o', 'out')
+    expect(result).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining('error[file-exists] out/b.example.yaml is there already'),
+    })
+    expect(filesBelow(join(cwd, 'out'))).toEqual({})
+  })
+
+  it.skipIf(process.getuid?.() === 0)('says what was written and what was not', async () => {
+    const cwd = folderOf({ 'z/a.example.zone': SOA })
+    mkdirSync(join(cwd, 'out'))
+    chmodSync(join(cwd, 'out'), 0o500)
+    expect(await run(cwd, 'import', 'zonefile', 'z', '-o', 'out')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('error[file-unwritable]'),
+    })
+  })
+})
+
+it('the built program imports and exports', async () => {
+  const cwd = folderOf({ 'example.com.zone': SOA })
+  for (const args of [
+    ['import', 'zonefile', 'example.com.zone', '-o', 'zones'],
+    ['export', 'json', '-o', 'zones.json'],
+    ['record', 'add', 'example.com', 'www', 'A', '192.0.2.1'],
+  ]) {
+    const program = await startProgram(args, { cwd })
+    expect(await program.ended).toMatchObject({ status: 0 })
+  }
+  expect(filesBelow(cwd)['zones/example.com.yaml']).toContain('\n  www: {type: A, value: 192.0.2.1}\n')
+})

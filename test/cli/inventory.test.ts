@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'vitest'
+import { validate } from '../../generated/plan-schema.js'
+import type { Script } from './front.ts'
+import { expectNothingDone, openScene, type Scene, TOKEN, ZONE } from './scene.ts'
+
+interface Machine {
+  readonly id: number
+  readonly ipv4: readonly string[]
+  readonly ipv6: string
+}
+
+async function call<T>({ service }: Scene, method: string, path: string, body?: object, token = TOKEN): Promise<T> {
+  const answer = await fetch(service.baseUrl + path, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+  return JSON.parse(text) as T
+}
+
+const makeInstance = (scene: Scene, label: string, more: object = {}): Promise<Machine> =>
+  call(scene, 'POST', '/compute/instances', { region: 'us-east', type: 'g6-nanode-1', label, tags: ['Web'], private_ip: true, ...more })
+
+/** A zone whose pool takes its addresses from what is given. */
+const zoneWith = (...records: string[]): string => `${ZONE}  pool: [${records.join(', ')}]\n`
+
+const POOL = zoneWith('{type: A, ttl: 300, from: {instances: {tag: web}}}', '{type: AAAA, ttl: 300, from: {instances: {tag: web}}}')
+
+/** What the service holds at the name `pool`, as `TYPE TARGET`, sorted. */
+async function held(scene: Scene, token = TOKEN): Promise<string[]> {
+  const read = <T>(path: string): Promise<T> => call<T>(scene, 'GET', path, undefined, token)
+  const { data } = await read<{ data: { id: number }[] }>('/domains')
+  const records = await read<{ data: { name: string; type: string; target: string }[] }>(`/domains/${data[0]?.id}/records`)
+  return records.data.flatMap(({ name, type, target }) => (name === 'pool' ? [`${type} ${target}`] : [])).sort()
+}
+
+const SEED = `accounts:
+  - users: [{username: keeper, email: keeper@example.com, tokens: [{token: ${TOKEN}-k}]}]
+    load_balancers:
+      - {label: edge, region: us-east, ipv4: 203.0.113.10, ipv6: '2001:db8::10', tags: [front]}
+      - {label: side, region: us-west, ipv4: 203.0.113.11, ipv6: null, tags: [front]}
+`
+
+describe('addresses from instances', () => {
+  test('are those of the instances with the tag, and follow them', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': POOL } })
+    const one = await makeInstance(scene, 'web-1')
+    const two = await makeInstance(scene, 'web-2', { region: 'us-west' })
+    await makeInstance(scene, 'db-1', { tags: ['database'] })
+    const { stdout, status, stderr } = await scene.run('plan')
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(one.ipv4).toHaveLength(2)
+    for (const [machine, label] of [
+      [one, 'web-1'],
+      [two, 'web-2'],
+    ] as const)
+      expect(stdout).toMatch(
+        new RegExp(`\\+ pool +300 +A +${machine.ipv4[0]?.replaceAll('.', '\\.')}\\n.*from instance ${label} \\(${machine.id}\\)\\n`),
+      )
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    const addresses = (machines: readonly Machine[]) =>
+      machines.flatMap(({ ipv4, ipv6 }) => [`A ${ipv4[0]}`, `AAAA ${ipv6.replace('/128', '')}`]).sort()
+    expect(await held(scene)).toEqual(addresses([one, two]))
+    expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
+    expect((await scene.run('verify')).status).toBe(0)
+
+    const three = await makeInstance(scene, 'web-3')
+    expect((await scene.run('plan')).stdout).toContain('from instance web-3')
+    await call(scene, 'DELETE', `/compute/instances/${two.id}`)
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    expect(await held(scene)).toEqual(addresses([one, three]))
+  })
+
+  test('are asked for once a run, whatever the number of records', async () => {
+    const scene = await openScene({
+      files: { 'zones/example.com.yaml': POOL, 'zones/example.net.yaml': POOL.replaceAll('example.com', 'example.net') },
+    })
+    await makeInstance(scene, 'web-1')
+    await scene.run('plan')
+    expect(scene.front.heard.filter(({ path }) => path.includes('/compute/instances'))).toHaveLength(1)
+  })
+
+  test('by a tag that no header could hold as it is', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': zoneWith('{type: A, from: {instances: {tag: 日本語}}}') } })
+    const { id } = await makeInstance(scene, 'web-1', { tags: ['日本語'] })
+    await makeInstance(scene, 'web-2', { tags: ['中文字'] })
+    const { stdout, status } = await scene.run('plan')
+    expect(stdout).toContain(`from instance web-1 (${id})`)
+    expect(stdout).not.toContain('web-2')
+    expect(status).toBe(0)
+    expect(scene.front.heard.map(({ headers }) => headers['x-filter'])).toContain('{"tags":"\\u65e5\\u672c\\u8a9e"}')
+  })
+
+  test('are not asked for where the record is left alone', async () => {
+    const scene = await openScene({
+      files: { 'zones/example.com.yaml': zoneWith('{type: A, octodns: {excluded: [cloud]}, from: {instances: {tag: none}}}') },
+    })
+    expect(await scene.run('plan')).toMatchObject({ status: 0, stderr: '' })
+    expect(scene.front.heard.some(({ path }) => path.includes('/compute/instances'))).toBe(false)
+  })
+
+  test('by region and label', async () => {
+    const scene = await openScene({
+      files: {
+        'zones/example.com.yaml': zoneWith(
+          '{type: A, from: {instances: {region: us-west}}}',
+          '{type: A, from: {instances: {label: web-1}}}',
+        ),
+      },
+    })
+    const one = await makeInstance(scene, 'web-1')
+    await makeInstance(scene, 'web-10')
+    const three = await makeInstance(scene, 'other', { region: 'us-west', tags: [] })
+    await scene.run('apply', '--yes')
+    expect(await held(scene)).toEqual([`A ${one.ipv4[0]}`, `A ${three.ipv4[0]}`].sort())
+  })
+
+  test('stand in the JSON plan with their source, and a saved plan is applied with them', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': POOL } })
+    const { id, ipv4 } = await makeInstance(scene, 'web-1')
+    const document = JSON.parse((await scene.run('plan', '--format', 'json', '--out', 'it.plan')).stdout)
+    validate(document)
+    expect(validate.errors ?? []).toEqual([])
+    const sources = document.zones[0].changes.map(({ desired }: { desired: { source?: string } }) => desired.source)
+    expect(sources.filter((source: string | undefined) => source !== undefined)).toEqual(Array(2).fill(`instance web-1 (${id})`))
+    await makeInstance(scene, 'web-2')
+    expect((await scene.run('apply', 'it.plan', '--yes')).status).toBe(0)
+    expect((await held(scene))[0]).toBe(`A ${ipv4[0]}`)
+    expect(await held(scene)).toHaveLength(2)
+  })
+})
+
+describe('an inventory without addresses', () => {
+  test('leaves the record set as it is, and says so', async () => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': POOL } })
+    const { id } = await makeInstance(scene, 'web-1')
+    await scene.run('apply', '--yes')
+    const before = await held(scene)
+    await call(scene, 'DELETE', `/compute/instances/${id}`)
+    for (const command of [['plan'], ['apply', '--yes', '--allow', 'deletes', '--allow', 'empty-zone']]) {
+      const { status, stderr } = await scene.run(...command)
+      expect(status).toBe(1)
+      expect(stderr).toMatch(
+        /^zones\/example\.com\.yaml:7:\d+: error\[inventory-empty\] pool\.example\.com\. A: there are no instances with tag "web" /,
+      )
+    }
+    expect(await held(scene)).toEqual(before)
+  })
+
+  test.each([
+    ['fails', { status: 500, body: '{"errors":[{"reason":"Internal server error"}]}' }],
+    ['refuses the token', { status: 401, body: '{"errors":[{"reason":"Your OAuth token is not authorized to use this endpoint."}]}' }],
+    ['answers nonsense', { body: '{"data":[{"id":1,"ipv4":"none"}],"page":1,"pages":1,"results":1}' }],
+    [
+      'forgets to filter, and nothing fits',
+      { body: '{"data":[{"id":1,"label":"db","tags":["db"],"ipv4":["192.0.2.9"]}],"page":1,"pages":1,"results":1}' },
+    ],
+  ])('or one that %s', async (what, reply) => {
+    const script: Script = ({ path }) =>
+      path.startsWith('/v4/compute/instances') ? { headers: { 'content-type': 'application/json' }, ...reply } : null
+    const scene = await openScene({ files: { 'zones/example.com.yaml': POOL }, script, provider: 'timeout: 4' })
+    await expectNothingDone(scene, what.startsWith('forgets') ? 'inventory-empty' : 'inventory-unreadable', 'apply', '--yes')
+  })
+
+  test('a provider that is not there is an error of the definition', async () => {
+    const scene = await openScene({
+      files: { 'zones/example.com.yaml': zoneWith('{type: A, from: {provider: clod, instances: {tag: web}}}') },
+    })
+    const { stderr } = await expectNothingDone(scene, 'provider-unknown', 'apply', '--yes')
+    expect(stderr).toContain('zones/example.com.yaml:7:26: error[provider-unknown] there is no provider "clod"')
+  })
+
+  test('addresses that are not public are none', async () => {
+    const shut = { label: 'web-1', tags: ['web'], region: 'us-east', status: 'running' }
+    const ipv4 = ['10.0.0.1', '100.64.0.1', '127.0.0.1', '169.254.0.1', '172.31.0.1', '192.168.0.1', '0.0.0.0', '192.0.2.300']
+    const data = ['fe80::1/64', '::1/128', 'FD00::1/128', '::/128'].map((ipv6, at) => ({ ...shut, id: at + 1, ipv4, ipv6 }))
+    const body = JSON.stringify({ data, page: 1, pages: 1, results: data.length })
+    const script: Script = ({ path }) =>
+      path.startsWith('/v4/compute/instances') ? { headers: { 'content-type': 'application/json' }, body } : null
+    const { stderr } = await (await openScene({ files: { 'zones/example.com.yaml': POOL }, script })).run('plan')
+    expect(stderr).toContain('pool.example.com. A: none of the 4 instances with tag "web" has a public IPv4 address')
+    expect(stderr).toContain('pool.example.com. AAAA: none of the 4 instances with tag "web" has a public IPv6 address')
+  })
+
+  test('an instance that has none of the family is told of', async () => {
+    const script: Script = ({ path }) => {
+      if (!path.startsWith('/v4/compute/instances')) return null
+      const machine = { label: 'web-1', tags: ['web'], region: 'us-east', status: 'running', ipv4: ['192.0.2.7', '192.168.1.7'] }
+      const data = [
+        { ...machine, id: 1, ipv6: '2001:DB8::7/128' },
+        { ...machine, id: 2, label: 'web-2', ipv6: null },
+      ]
+      return { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data, page: 1, pages: 1, results: 2 }) }
+    }
+    const scene = await openScene({ files: { 'zones/example.com.yaml': POOL }, script })
+    const { status, stderr } = await scene.run('apply', '--yes')
+    expect(stderr).toContain(
+      'warning[inventory-partial] pool.example.com. AAAA: without instance web-2 (2), which has no public IPv6 address',
+    )
+    expect(status).toBe(0)
+    expect(await held(scene)).toEqual(['A 192.0.2.7', 'AAAA 2001:db8::7'])
+  })
+})
+
+describe('addresses from load balancers', () => {
+  test.each([
+    [
+      'label',
+      ['A 203.0.113.10', 'AAAA 2001:db8::10'],
+      '{type: A, from: {loadbalancers: {label: edge}}}, {type: AAAA, from: {loadbalancers: {label: edge}}}',
+    ],
+    ['tag', ['A 203.0.113.10', 'A 203.0.113.11'], '{type: A, from: {loadbalancers: {tag: FRONT}}}'],
+    ['tag and region', ['A 203.0.113.11'], '{type: A, from: {loadbalancers: {tag: front, region: us-west}}}'],
+  ])('by %s', async (_, expected, records) => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': zoneWith(records) }, seed: SEED })
+    const as = { ZONEWRIGHT_TOKEN: `${TOKEN}-k` }
+    const { stdout } = await scene.runWith(as, 'plan')
+    expect(stdout).toMatch(/from load balancer (?:edge|side) \(\d+\)/)
+    expect((await scene.runWith(as, 'apply', '--yes')).status).toBe(0)
+    expect((await scene.runWith(as, 'plan', '--detailed-exitcode')).status).toBe(0)
+    expect(await held(scene, `${TOKEN}-k`)).toEqual(expected)
+  })
+})

@@ -1,0 +1,403 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+function folderOf(files: Readonly<Record<string, string>>): string {
+  const folder = temporaryDirectory()
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  return folder
+}
+
+const ZONE = `# yaml-language-server: $schema=../schemas/zone.schema.json
+# Head.
+domain:   example.com   # odd layout, kept
+soa_email: hostmaster@example.com
+records:
+    # The apex.
+    '':
+        - {type: A, value: 192.0.2.1}
+        - type: MX
+          values:
+              # first
+              - {preference: 10, exchange: mail}   # behind
+              - {preference: 20, exchange: mail2.example.net.}
+    mail: {type: A, value: 192.0.2.2} # mail itself
+
+    # Web servers.
+    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4]}  # two
+    zz:
+        type: TXT
+        value: "last"
+`
+
+/** Words of a command line, the lines that go and the lines that come. */
+const EDITS: readonly [string, string[], string, string][] = [
+  [
+    'add a value to a list in flow style',
+    ['add', 'example.com', 'www', 'A', '192.0.2.5'],
+    '    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4]}  # two\n',
+    '    www: {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4, 192.0.2.5]} # two\n',
+  ],
+  [
+    'add a second value',
+    ['add', 'example.com', 'mail', 'A', '192.0.2.6'],
+    '    mail: {type: A, value: 192.0.2.2} # mail itself\n',
+    '    mail: {type: A, values: [192.0.2.2, 192.0.2.6]} # mail itself\n',
+  ],
+  [
+    'add another type',
+    ['add', 'example.com', 'mail', 'AAAA', '2001:db8::1'],
+    '    mail: {type: A, value: 192.0.2.2} # mail itself\n',
+    '    mail:\n      - {type: A, value: 192.0.2.2} # mail itself\n      - {type: AAAA, value: 2001:db8::1}\n',
+  ],
+  ['add a name', ['add', 'example.com.', 'new', 'CNAME', 'www', '--ttl', '1h'], '', '    new: {type: CNAME, ttl: 3600, value: www}\n'],
+  ['add a name at the end', ['add', 'example.com', 'zzz.example.com.', 'TXT', 'a; "b" c'], '', '    zzz: {type: TXT, value: a; "b" c}\n'],
+  [
+    'set a value',
+    ['set', 'example.com', 'mail', 'A', '192.0.2.9'],
+    '    mail: {type: A, value: 192.0.2.2} # mail itself\n',
+    '    mail: {type: A, value: 192.0.2.9} # mail itself\n',
+  ],
+  [
+    'set one of two',
+    ['set', 'example.com', 'www', 'A', '192.0.2.4', '--ttl', '5m'],
+    '    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4]}  # two\n',
+    '    www: {type: A, ttl: 300, values: [192.0.2.4]} # two\n',
+  ],
+  [
+    'set a TTL',
+    ['set', 'example.com', 'zz', 'TXT', 'last', '--ttl', '60'],
+    '        type: TXT\n        value: "last"\n',
+    '      type: TXT\n      ttl: 60\n      value: "last"\n',
+  ],
+  ['remove a name', ['remove', 'example.com', 'mail', 'A'], '    mail: {type: A, value: 192.0.2.2} # mail itself\n', ''],
+  [
+    'remove a name with what is said of it',
+    ['remove', 'example.com', 'www', 'A'],
+    '    # Web servers.\n    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4]}  # two\n',
+    '',
+  ],
+  [
+    'remove a value',
+    ['remove', 'example.com', 'www', 'A', '192.0.2.3'],
+    '    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4]}  # two\n',
+    '    www: {type: A, ttl: 300, values: [192.0.2.4]} # two\n',
+  ],
+]
+
+/** What is taken out and put in, lines that are in both left aside. */
+function changes(before: string, after: string): { gone: string; come: string } {
+  const [old, fresh] = [before.split('\n'), after.split('\n')]
+  let start = 0
+  while (start < old.length && old[start] === fresh[start]) start += 1
+  let end = 0
+  while (end < Math.min(old.length, fresh.length) - start && old.at(-1 - end) === fresh.at(-1 - end)) end += 1
+  const lines = (all: string[]): string =>
+    all
+      .slice(start, all.length - end)
+      .map((line) => `${line}\n`)
+      .join('')
+  return { gone: lines(old), come: lines(fresh) }
+}
+
+describe('record, in the layout with settings', () => {
+  it.each(EDITS)('%s', async (_, words, gone, come) => {
+    const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
+    const result = await cli(['record', ...words], { cwd })
+    expect(result).toMatchObject({ status: 0 })
+    expect(changes(ZONE, readFileSync(join(cwd, 'zones/example.com.yaml'), 'utf8'))).toEqual({ gone, come })
+    for (const line of come.split('\n').slice(0, -1)) expect(result.stdout).toContain(`+${line}\n`)
+  })
+})
+
+/** Runs edits one after another; gives the files at the end and what the last one said. */
+async function edit(files: Readonly<Record<string, string>>, ...edits: readonly string[][]) {
+  const cwd = folderOf(files)
+  let result = { status: 0, stdout: '', stderr: '' }
+  for (const words of edits) result = await cli(['record', ...words], { cwd })
+  const text = (path: string): string => readFileSync(join(cwd, path), 'utf8')
+  return { ...result, text, cwd }
+}
+
+describe('record', () => {
+  it('keeps comments between values', async () => {
+    const { text, status } = await edit({ 'zones/example.com.yaml': ZONE }, ['add', 'example.com', '@', 'MX', '30 @'])
+    expect(status).toBe(0)
+    expect(text('zones/example.com.yaml')).toContain(`    # The apex.
+    '':
+      - {type: A, value: 192.0.2.1}
+      - type: MX
+        values:
+          # first
+          - {preference: 10, exchange: mail} # behind
+          - {preference: 20, exchange: mail2.example.net.}
+          - {preference: 30, exchange: '@'}
+    mail:`)
+  })
+
+  it.each([
+    [
+      'no records',
+      'domain: example.com\nsoa_email: h@example.com\n',
+      'domain: example.com\nsoa_email: h@example.com\nrecords:\n  www: {type: A, value: 192.0.2.1}\n',
+    ],
+    ['an empty map', 'domain: example.com\nrecords: {}\n', 'domain: example.com\nrecords:\n  www: {type: A, value: 192.0.2.1}\n'],
+    [
+      'nothing below records',
+      'domain: example.com # c\nrecords:\n',
+      'domain: example.com # c\nrecords:\n  www: {type: A, value: 192.0.2.1}\n',
+    ],
+    [
+      'lines that end in CRLF',
+      'domain: example.com\r\nrecords:\r\n  a: {type: A, value: 192.0.2.1}\r\n',
+      'domain: example.com\r\nrecords:\r\n  a: {type: A, value: 192.0.2.1}\r\n  www: {type: A, value: 192.0.2.1}\r\n',
+    ],
+    [
+      'no line end at the end',
+      'domain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}',
+      'domain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}\n  www: {type: A, value: 192.0.2.1}',
+    ],
+    [
+      'records that are a comment, the rest in a layout of its own',
+      'domain:   example.com   # odd\r\nrecords: # none yet\r\n  # below\r\ntags:   [a,   b]\r\n',
+      'domain:   example.com   # odd\r\nrecords: # none yet\r\n  # below\r\n  www: {type: A, value: 192.0.2.1}\r\ntags:   [a,   b]\r\n',
+    ],
+    [
+      'no records between other settings in a layout of their own',
+      'domain:   example.com\ntags:\n- a   # first\n    # tail\n# foot\n...\n',
+      'domain:   example.com\ntags:\n- a   # first\n    # tail\nrecords:\n  www: {type: A, value: 192.0.2.1}\n# foot\n...\n',
+    ],
+    [
+      'a byte order mark',
+      '\ufeffdomain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}\n',
+      '\ufeffdomain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}\n  www: {type: A, value: 192.0.2.1}\n',
+    ],
+    [
+      'a comment in the last entry',
+      'domain: example.com\nrecords:\n  a:\n    - {type: A, value: 192.0.2.1}\n    # tail\n',
+      'domain: example.com\nrecords:\n  a:\n    - {type: A, value: 192.0.2.1}\n    # tail\n  www: {type: A, value: 192.0.2.1}\n',
+    ],
+    ['no line end at all', 'records:\r\ndomain: example.com', 'records:\r\n  www: {type: A, value: 192.0.2.1}\r\ndomain: example.com'],
+    [
+      'no line end at the end, after CRLF',
+      'domain: example.com\r\nrecords:\r\n  a: {type: A, value: 192.0.2.1}',
+      'domain: example.com\r\nrecords:\r\n  a: {type: A, value: 192.0.2.1}\r\n  www: {type: A, value: 192.0.2.1}',
+    ],
+  ])('adds to a definition with %s', async (_, before, after) => {
+    const { text, status } = await edit({ 'zones/example.com.yaml': before }, ['add', 'example.com', 'www', 'A', '192.0.2.1'])
+    expect(status).toBe(0)
+    expect(text('zones/example.com.yaml')).toBe(after)
+  })
+
+  it('takes out the last record and leaves all else', async () => {
+    const before = 'domain:   example.com\r\nrecords: # c\r\n  www: {type: A, value: 192.0.2.1}\r\n# foot\r\ntags:   [a]\r\n'
+    const { text } = await edit({ 'zones/example.com.yaml': before }, ['remove', 'example.com', 'www', 'A'])
+    expect(text('zones/example.com.yaml')).toBe('domain:   example.com\r\nrecords: # c\r\n# foot\r\ntags:   [a]\r\n')
+  })
+
+  it('loses no edit of several at once: those that came too late say so', async () => {
+    const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
+    const results = await Promise.all([1, 2, 3, 4].map((n) => cli(['record', 'add', 'example.com', `n${n}`, 'A', `192.0.2.${n}`], { cwd })))
+    const text = readFileSync(join(cwd, 'zones/example.com.yaml'), 'utf8')
+    for (const [index, { status, stderr }] of results.entries()) {
+      expect(text.includes(`    n${index + 1}: `)).toBe(status === 0)
+      if (status !== 0) expect(stderr).toContain('somebody else has changed it meanwhile; give the command again')
+    }
+  })
+
+  it('adds and removes again, and the text is as it was', async () => {
+    const { text } = await edit(
+      { 'zones/example.com.yaml': ZONE },
+      ['add', 'example.com', 'new', 'TXT', 'text'],
+      ['remove', 'example.com', 'new', 'TXT'],
+    )
+    expect(text('zones/example.com.yaml')).toBe(ZONE)
+  })
+
+  it('edits the layout of octoDNS, a split folder too', async () => {
+    const files = {
+      'zones/example.net.yaml': "---\n'':\n  - type: A\n    value: 192.0.2.1 # one\nwww:\n  ttl: 60\n  type: A\n  value: 192.0.2.2\n",
+      'zones/example.org./$example.org.yaml': "---\n'':\n  type: A\n  value: 192.0.2.1\n",
+      'zones/example.org./www.yaml': '---\nwww:\n  type: A\n  value: 192.0.2.2\n',
+    }
+    const { text, status } = await edit(
+      files,
+      ['add', 'example.net', 'www', 'A', '192.0.2.3'],
+      ['add', 'example.net', 'mail', 'MX', '10 www'],
+      ['add', 'example.org', 'www', 'AAAA', '2001:db8::1', '--ttl', '60'],
+      ['add', 'example.org', '@', 'TXT', 'a; b'],
+      ['add', 'example.org', 'a.new', 'A', '192.0.2.9'],
+    )
+    expect(status).toBe(0)
+    expect(text('zones/example.net.yaml')).toBe(`---
+'':
+  - type: A
+    value: 192.0.2.1 # one
+mail:
+  type: MX
+  value: {exchange: www.example.net., preference: 10}
+www:
+  ttl: 60
+  type: A
+  values: [192.0.2.2, 192.0.2.3]
+`)
+    expect(text('zones/example.org./www.yaml')).toBe(`---
+www:
+  - type: A
+    value: 192.0.2.2
+  - ttl: 60
+    type: AAAA
+    value: 2001:db8::1
+`)
+    expect(text('zones/example.org./$example.org.yaml')).toContain('  - type: TXT\n    value: a\\; b\n')
+    expect(text('zones/example.org./a.new.yaml')).toBe('---\na.new:\n  type: A\n  value: 192.0.2.9\n')
+  })
+
+  it('edits a zone file, line by line', async () => {
+    const before = `$TTL 3600 ; an hour
+@ SOA ns1.example.net. hostmaster 1 7200 3600 1209600 300
+  NS ns1.example.net.
+www   A 192.0.2.1 ; first
+      A 192.0.2.2 ; second
+      TXT ( "several"
+            "lines" )
+mail  300 A 192.0.2.3
+`
+    const { text, status, stdout } = await edit(
+      { 'zones/example.com.zone': before },
+      ['add', 'example.com', 'www', 'A', '192.0.2.4'],
+      ['remove', 'example.com', 'www', 'A', '192.0.2.1'],
+      ['remove', 'example.com', 'www', 'TXT'],
+      ['set', 'example.com', 'mail', 'A', '192.0.2.3', '--ttl', '60'],
+      ['add', 'example.com', 'new', 'CNAME', 'www', '--ttl', '60'],
+    )
+    expect({ status, stdout }).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('+new.example.com.\t60\tIN\tCNAME\twww.example.com.\n'),
+    })
+    expect(text('zones/example.com.zone')).toBe(`$TTL 3600 ; an hour
+@ SOA ns1.example.net. hostmaster 1 7200 3600 1209600 300
+  NS ns1.example.net.
+www      A 192.0.2.2 ; second
+www.example.com.\t3600\tIN\tA\t192.0.2.4
+mail.example.com.\t60\tIN\tA\t192.0.2.3
+new.example.com.\t60\tIN\tCNAME\twww.example.com.
+`)
+  })
+
+  it.each([
+    ['blank lines at the end', 'a A 192.0.2.1\n\n  \n', 'a A 192.0.2.1\n\n  \nnew.example.com.\tIN\tA\t192.0.2.2\n', 'new'],
+    ['no line end at the end', 'a A 192.0.2.1', 'a A 192.0.2.1\r\nnew.example.com.\tIN\tA\t192.0.2.2', 'new'],
+    ['no line end behind the name', 'a 60 A 192.0.2.1', 'a 60 A 192.0.2.1\r\na.example.com.\t60\tIN\tA\t192.0.2.2', 'a'],
+  ])('keeps line ends of a zone file: %s', async (_, before, after, owner) => {
+    const head = `$TTL 60\r\n@ SOA a. b. 1 2 3 4 5\r\n`
+    const crlf = (text: string): string => head + text.replace(/\r?\n/g, '\r\n')
+    const { text } = await edit({ 'zones/example.com.zone': crlf(before) }, ['add', 'example.com', owner, 'A', '192.0.2.2'])
+    expect(text('zones/example.com.zone')).toBe(crlf(after))
+  })
+
+  it('shows the change and writes nothing with --dry-run', async () => {
+    const { text, status, stdout } = await edit({ 'zones/example.com.yaml': ZONE }, [
+      'set',
+      'example.com',
+      'mail',
+      'A',
+      '192.0.2.9',
+      '--dry-run',
+    ])
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/^--- zones\/example\.com\.yaml\n\+\+\+ zones\/example\.com\.yaml\n@@ -11,7 \+11,7 @@\n/)
+    expect(stdout).toContain('-    mail: {type: A, value: 192.0.2.2} # mail itself\n+    mail: {type: A, value: 192.0.2.9} # mail itself\n')
+    expect(text('zones/example.com.yaml')).toBe(ZONE)
+  })
+
+  it('says that there is nothing to do', async () => {
+    const { status, stderr, stdout } = await edit({ 'zones/example.com.yaml': ZONE }, ['add', 'example.com', 'www', 'A', '192.0.2.3'])
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: 'There is nothing to change.\n' })
+  })
+
+  const FRAGMENT = `mail: {type: A, value: "\${ip}"}\n`
+  const INCLUDING =
+    'domain: example.com\ninclude: [{file: ../shared/f.yaml, with: {ip: 192.0.2.7}}]\nrecords:\n  www: {type: A, value: 192.0.2.1}\n'
+  const ANCHORS = 'domain: example.com\nrecords:\n  a: &a {type: A, value: 192.0.2.1}\n  b: *a\n'
+
+  it.each([
+    ['a record that breaks a rule', ZONE, ['add', 'example.com', 'www', 'CNAME', 'mail'], 'error[cname-not-alone]'],
+    ['a value that is none', ZONE, ['add', 'example.com', 'www', 'A', '192.0.2'], 'error[usage] www.example.com. A: '],
+    ['a type that is none', ZONE, ['add', 'example.com', 'www', 'AA', '192.0.2.1'], 'error[usage] "AA" is not a record type'],
+    [
+      'a name elsewhere',
+      ZONE,
+      ['add', 'example.com', 'www.example.net.', 'A', '192.0.2.1'],
+      'error[usage] www.example.net. is not in the zone',
+    ],
+    [
+      'a target that could be meant in two ways',
+      ZONE,
+      ['add', 'example.com', 'c', 'CNAME', 'a.b'],
+      'Write "a.b." for the name as it stands',
+    ],
+    [
+      'a record that is not there',
+      ZONE,
+      ['remove', 'example.com', 'nobody', 'A'],
+      'error[record-unknown] nobody.example.com. A: the definition has no such records',
+    ],
+    ['a value that is not there', ZONE, ['remove', 'example.com', 'www', 'A', '192.0.2.99'], 'error[record-unknown]'],
+    ['the SOA', ZONE, ['set', 'example.com', '@', 'SOA', 'a b 1 2 3 4 5'], 'the fields of the SOA are settings'],
+    ['a zone without a definition', ZONE, ['add', 'example.org', 'www', 'A', '192.0.2.1'], 'error[zone-unknown]'],
+    [
+      'a record of an included file',
+      INCLUDING,
+      ['set', 'example.com', 'mail', 'A', '192.0.2.1'],
+      'shared/f.yaml:1:24: error[record-elsewhere] mail.example.com. A: stands in shared/f.yaml, not in zones/example.com.yaml (change it for all zones that include the file with --file shared/f.yaml)',
+    ],
+    [
+      'addresses that are looked up',
+      'domain: example.com\nsoa_email: a@example.com\nrecords:\n  a: {type: A, from: {instances: {tag: web}}}\n',
+      ['remove', 'example.com', 'a', 'A'],
+      'error[edit-refused] a.example.com. A: its addresses are looked up when the zone is planned',
+    ],
+    ['an anchor', ANCHORS, ['set', 'example.com', 'a', 'A', '192.0.2.2'], 'error[edit-refused]'],
+    ['an alias', ANCHORS, ['set', 'example.com', 'b', 'A', '192.0.2.2'], 'error[edit-refused]'],
+    [
+      'a definition that is at fault',
+      'domain: example.com\nrecords:\n  www: {type: A, value: 1}\n',
+      ['add', 'example.com', 'b', 'A', '192.0.2.2'],
+      'error[value-invalid]',
+    ],
+  ])('refuses %s and leaves the file', async (_, before, words, said) => {
+    const files = { 'zones/example.com.yaml': before, 'shared/f.yaml': FRAGMENT }
+    const { status, stdout, stderr, text } = await edit(files, words)
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toContain(said)
+    expect(text('zones/example.com.yaml')).toBe(before)
+    expect(text('shared/f.yaml')).toBe(FRAGMENT)
+  })
+
+  it('edits a fragment that is named, for all zones that include it', async () => {
+    const files = { 'zones/example.com.yaml': INCLUDING, 'shared/f.yaml': FRAGMENT }
+    const { status, text } = await edit(files, ['add', 'example.com', 'ftp', 'CNAME', 'www', '--file', 'shared/f.yaml'])
+    expect(status).toBe(0)
+    expect(text('shared/f.yaml')).toBe(`ftp: {type: CNAME, value: www}\n${FRAGMENT}`)
+    expect(text('zones/example.com.yaml')).toBe(INCLUDING)
+  })
+
+  it.each([
+    ['$GENERATE', '$TTL 60\n@ SOA a. b. 1 2 3 4 5\n$GENERATE 1-3 h$ A 192.0.2.$\n', ['set', 'example.com', 'h2', 'A', '192.0.2.9']],
+    [
+      'a TTL that others take over',
+      '@ 60 SOA a. b. 1 2 3 4 5\nwww 300 A 192.0.2.1\nmail A 192.0.2.2\n',
+      ['remove', 'example.com', 'www', 'A'],
+    ],
+  ])('refuses in a zone file: %s', async (_, before, words) => {
+    const { status, stderr, text } = await edit({ 'zones/example.com.zone': before }, words)
+    expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining('error[edit-refused]') })
+    expect(text('zones/example.com.zone')).toBe(before)
+  })
+})

@@ -1,0 +1,270 @@
+/** Zones imported from real name servers by transfer: what the definitions say is what the server was given, however it was signed and cut. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { defaultConfig } from '../../src/definitions/read-config.ts'
+import { decodeMessage } from '../../src/formats/wire/decode-message.ts'
+import { encodeMessage } from '../../src/formats/wire/encode-message.ts'
+import { frame } from '../../src/formats/wire/frames.ts'
+import { CLASS } from '../../src/formats/wire/message.ts'
+import { parseZoneFile } from '../../src/formats/zone-file/parse-zone-file.ts'
+import type { DomainName } from '../../src/model/domain-name.ts'
+import { importByTransfer } from '../../src/sync/exchange/import-transfer.ts'
+import { transferZone } from '../../src/transport/dns-client-transfer.ts'
+import { cli } from '../support/cli.ts'
+import { type DnsServer, type DnsServerOptions, startBind, startKnot, startNsd, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
+import { name, records } from '../support/records.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+const ORIGIN = name('example.com.')
+
+const HEAD = `$ORIGIN example.com.
+$TTL 3600
+@ SOA ns1.example.net. first\\.last.example.com. 7 7200 3600 1209600 300
+@ NS ns1.example.net.
+@ NS ns2
+ns2 A 192.0.2.2
+`
+
+/** Every server of the four takes these. */
+const ODD = `${HEAD}
+xn--bcher-kva A 192.0.2.3
+\\000\\001\\255bin TXT "octets"
+dot\\.ted.sub TXT "a" "b" "" "\\000\\255\\"\\\\"
+* 60 A 192.0.2.4
+_sip._tcp SRV 0 5 5060 sip.example.net.
+@ MX 10 mail.example.net.
+@ CAA 128 issue "ca.example.net; a=b"
+@ TXT "${'x'.repeat(255)}" "${'y'.repeat(200)}"
+deleg NS ns.deleg
+deleg DS 12345 13 2 ${'ab'.repeat(32)}
+ns.deleg AAAA 2001:db8::53
+loc LOC 52 22 23.000 N 4 53 32.000 E -2.00m 0.00m 10000.00m 10.00m
+naptr NAPTR 100 10 "U" "E2U+sip" "!^.*$!sip:x@example.com!" .
+hinfo HINFO "a b" "c"
+rp RP hostmaster.example.com. txt.example.com.
+ssh SSHFP 4 2 ${'cd'.repeat(32)}
+tlsa TLSA 3 1 1 ${'ef'.repeat(32)}
+https HTTPS 1 . alpn=h2,h3 ipv4hint=192.0.2.1
+uri URI 10 1 "https://example.com/"
+unknown TYPE65280 \\# 3 abcdef
+eui EUI48 00-00-5e-00-53-2a
+openpgp OPENPGPKEY ${Buffer.from('a key of somebody').toString('base64')}
+cert CERT 1 2 3 ${Buffer.from('certificate').toString('base64')}
+dname DNAME example.net.
+`
+
+/** More than fits in one message, or a hundred. */
+const LARGE = `${HEAD}${Array.from({ length: 12_500 }, (_, i) => `h${i} ${300 + (i % 3)} A 192.0.2.${i % 250}`).join('\n')}
+`
+
+const linesOf = (records: readonly { name: string; ttl: number | null; type: string; data: string }[]): string[] =>
+  records
+    .filter(({ type }) => type !== 'SOA')
+    .map(({ name: owner, ttl, type, data }) => `${owner} ${ttl} ${type} ${data}`)
+    .sort()
+
+const wanted = (text: string): string[] => {
+  const parsed = parseZoneFile(text, { origin: ORIGIN, file: 'wanted' })
+  expect(parsed.diagnostics).toEqual([])
+  return linesOf(parsed.records)
+}
+
+const SERVERS: readonly { make: string; tools: readonly string[]; start: (options: DnsServerOptions) => Promise<DnsServer> }[] = [
+  { make: 'BIND', tools: ['named'], start: startBind },
+  { make: 'Knot DNS', tools: ['knotd'], start: startKnot },
+  { make: 'NSD', tools: ['nsd'], start: startNsd },
+  { make: 'PowerDNS', tools: ['pdns_server', 'pdnsutil'], start: startPowerDns },
+]
+
+for (const { make, tools, start } of SERVERS) {
+  describeWithTools(tools, make, () => {
+    const setting = { cwd: temporaryDirectory(), env: { SECRET: TEST_KEY.secret, OTHER: Buffer.alloc(32, 1).toString('base64') } }
+    const run = (...args: string[]) => cli(['import', 'axfr', ...args, '--timeout', '5'], setting)
+    let server: DnsServer
+    let at = ''
+    beforeAll(async () => {
+      server = await start({
+        key: TEST_KEY,
+        unsignedTransfer: false,
+        zones: [
+          { name: 'example.com', text: ODD },
+          { name: 'large.example', text: LARGE.replaceAll('example.com.', 'large.example.') },
+        ],
+      })
+      at = `127.0.0.1:${server.port}`
+    })
+    afterAll(() => server?.stop())
+
+    const transfer = (zone: string, tsig: string | undefined) =>
+      importByTransfer({
+        source: at,
+        zones: [name(zone)],
+        cwd: setting.cwd,
+        env: setting.env,
+        config: defaultConfig({ folder: setting.cwd, cwd: setting.cwd }),
+        options: { tsig, timeout: 5 },
+      })
+
+    it('hands over every type and name, signed', async () => {
+      const result = await run(at, 'example.com', '--tsig', 'upd:env:SECRET')
+      expect(result).toMatchObject({ status: 0, stderr: expect.stringContaining('read back and compared') })
+      expect(result.stdout).toContain('soa_email: first.last@example.com\n')
+      const { zones, diagnostics } = await transfer('example.com.', 'upd:env:SECRET')
+      expect(diagnostics).toEqual([])
+      expect(linesOf(zones[0]?.records ?? [])).toEqual(wanted(ODD))
+    })
+
+    it('hands over 12,500 records in many messages, all of them proved', async () => {
+      const { zones, diagnostics } = await transfer('large.example.', 'hmac-sha256:upd.:env:SECRET')
+      expect(diagnostics).toEqual([])
+      expect(zones[0]?.records).toHaveLength(12_503)
+    })
+
+    it.each([
+      ['another secret', ['example.com', '--tsig', 'upd:env:OTHER'], /BADSIG|NOTAUTH|REFUSED/],
+      ['a key the server does not have', ['example.com', '--tsig', 'nobody:env:SECRET'], /BADKEY|NOTAUTH|REFUSED/],
+      ['no key', ['example.com'], /REFUSED|NOTAUTH/],
+      ['a zone the server does not have', ['example.org', '--tsig', 'upd:env:SECRET'], /REFUSED|NOTAUTH/],
+    ])('says why: %s', async (_, args, reason) => {
+      const result = await run(at, ...args)
+      expect(result).toMatchObject({ status: 1, stdout: '' })
+      expect(result.stderr).toMatch(
+        /^error\[nameserver-failed\] the transfer of example\.(?:com|org)\. from 127\.0\.0\.1 port [0-9]+ failed: /,
+      )
+      expect(result.stderr).toMatch(reason)
+      expect(result.stderr).toContain('Nothing was written.')
+    })
+  })
+}
+
+/** A server whose every connection is handled by `handle`; gives its port. */
+async function serverOf(handle: (socket: Socket) => void): Promise<number> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    handle(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+const importFrom = (port: number, ...more: string[]) =>
+  cli(['import', 'axfr', `127.0.0.1:${port}`, 'example.com', '--timeout', '1', ...more], {
+    cwd: temporaryDirectory(),
+    env: { SECRET: TEST_KEY.secret },
+  })
+
+/** A server that answers a query for a transfer by writing messages of these records. */
+const transferOf = (answer: (send: (...lines: string[]) => void, socket: Socket) => void): Promise<number> =>
+  serverOf((socket) => {
+    socket.once('data', (piece: Buffer) => {
+      const query = decodeMessage(piece.subarray(2))
+      if (!query.ok) throw new Error(query.message)
+      answer((...lines) => {
+        const answers = lines.flatMap((line) => records('.' as DomainName, line)).map((one) => ({ ...one, ttl: 300, class: CLASS.IN }))
+        if (!socket.destroyed) socket.write(frame(encodeMessage({ ...query.value, response: true, authoritative: true, answers })))
+      }, socket)
+    })
+  })
+
+const SOA = 'example.com. 300 SOA ns1.example.net. hostmaster.example.com. 1 3600 600 604800 300'
+
+describe('servers at fault', () => {
+  it('sends records of other zones', async () => {
+    const port = await transferOf((send) => send(SOA, 'www.example.com. 300 A 192.0.2.1', 'notexample.com. 300 A 192.0.2.2', SOA))
+    const refused = await importFrom(port)
+    expect(refused).toMatchObject({ status: 1, stdout: '' })
+    expect(refused.stderr).toContain('error[import-lossy] notexample.com. A: a definition cannot hold a record that is not in example.com.')
+    const taken = await importFrom(port, '--lossy')
+    expect(taken).toMatchObject({ status: 0, stdout: expect.stringContaining('www: {') })
+    expect(taken.stdout).not.toContain('notexample')
+  })
+
+  it.each([
+    ['octets', { maxOctets: 20_000 }, 'sent more than 20000 octets over TCP'],
+    ['time', { total: 200 }, 'did not come to an end over TCP within 0.2 s'],
+  ])('sends without end: bounded in %s', async (_, limits, message) => {
+    const port = await transferOf((send, socket) => {
+      send(SOA)
+      const timer = setInterval(() => send(`h.example.com. 300 TXT "${'x'.repeat(200)}"`), 5)
+      socket.on('close', () => clearInterval(timer))
+    })
+    await expect(transferZone({ host: '127.0.0.1', port }, ORIGIN, { timeout: 5000, ...limits })).rejects.toThrow(message)
+  })
+
+  it.each([
+    ['silent', (_: Socket) => undefined, 'did not answer over TCP within 1000 ms'],
+    ['closes at once', (socket: Socket) => void socket.end(), 'closed the connection before its answer was complete'],
+    ['not DNS', (socket: Socket) => void socket.write('\0\u0005hello'), 'failed: '],
+    ['resets', (socket: Socket) => void socket.resetAndDestroy(), '127.0.0.1 port'],
+  ] as readonly [string, (socket: Socket) => void, string][])('%s', async (_, handle, text) => {
+    const result = await importFrom(await serverOf(handle))
+    expect(result).toMatchObject({ status: 1, stdout: '' })
+    expect(result.stderr).toMatch(/^error\[nameserver-failed\] /)
+    expect(result.stderr).toContain(text)
+  })
+
+  it.each([
+    ['example.com', 'a name server does not list its zones', ['127.0.0.1:1']],
+    ['no server', 'is not a name server', ['a b', 'example.com']],
+    ['a plain secret', 'the secret is given as env:NAME or file:PATH', ['127.0.0.1:1', 'example.com', '--tsig', `upd:${TEST_KEY.secret}`]],
+    ['no secret', 'the environment has no NOT_THERE', ['127.0.0.1:1', 'example.com', '--tsig', 'upd:env:NOT_THERE']],
+    ['MD5', 'the algorithm is one of', ['127.0.0.1:1', 'example.com', '--tsig', 'hmac-md5:upd:env:SECRET']],
+  ])('refuses without asking: %s', async (_, text, args) => {
+    const result = await cli(['import', 'axfr', ...args], { cwd: temporaryDirectory(), env: { SECRET: TEST_KEY.secret } })
+    expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(text) })
+    expect(result.stderr).not.toContain(TEST_KEY.secret)
+  })
+})
+
+describeWithTools(['named'], 'somebody between', () => {
+  let server: DnsServer
+  beforeAll(async () => {
+    server = await startBind({ key: TEST_KEY, zones: [{ name: 'example.com', text: LARGE }] })
+  })
+  afterAll(() => server?.stop())
+
+  /** A proxy that hands each piece of the answer to `alter`. */
+  const between = (alter: (piece: Buffer, seen: number) => Buffer | null): Promise<number> =>
+    serverOf((socket) => {
+      const onward = connect(server.port, '127.0.0.1')
+      onward.on('error', () => socket.destroy())
+      socket.pipe(onward)
+      let seen = 0
+      onward.on('data', (piece: Buffer) => {
+        const altered = alter(piece, seen)
+        seen += piece.length
+        if (altered === null) socket.end()
+        else socket.write(altered)
+      })
+    })
+
+  it('changes an address', async () => {
+    const port = await between((piece, seen) => {
+      const at = piece.indexOf(Buffer.from([192, 0, 2, 77]))
+      if (seen > 20_000 && at !== -1) piece[at + 3] = 78
+      return piece
+    })
+    const result = await importFrom(port, '--tsig', 'upd:env:SECRET')
+    expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('the signature of the answer is wrong') })
+    expect(await importFrom(port)).toMatchObject({ status: 0 })
+  })
+
+  it('cuts the answer short', async () => {
+    const port = await between((piece, seen) => (seen > 40_000 ? null : piece))
+    const result = await importFrom(port, '--tsig', 'upd:env:SECRET')
+    expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('before its answer was complete') })
+  })
+
+  it('leaves the question as it is', async () => {
+    expect(await importFrom(await between((piece) => piece), '--tsig', 'upd:env:SECRET')).toMatchObject({ status: 0 })
+  })
+})

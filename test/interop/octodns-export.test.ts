@@ -1,0 +1,112 @@
+/** What `export octodns` writes, loaded by octoDNS itself with `enforce_order: true`: the same records, and nothing to change. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { parseDefinition } from '../../src/formats/definition/parse-definition.ts'
+import { printOctodnsZone } from '../../src/formats/octodns/print-octodns-zone.ts'
+import { parseSplitZone } from '../../src/formats/octodns/split-zone.ts'
+import { printZoneFile } from '../../src/formats/zone-file/print-zone-file.ts'
+import { textToRdata } from '../../src/model/character-string.ts'
+import { parseDomainName } from '../../src/model/domain-name.ts'
+import { canonicalRdata } from '../../src/model/rdata/canonical.ts'
+import type { DefinedRecord, ResourceRecord } from '../../src/model/record.ts'
+import { ok, type Result } from '../../src/model/result.ts'
+import type { Ttl } from '../../src/model/ttl.ts'
+import { CORPUS } from '../formats/octodns/corpus.ts'
+import { HELD, recordsOf, ZONE } from '../formats/octodns/every-type.ts'
+import { fc } from '../support/fast-check.ts'
+import { oddRecords } from '../support/odd-records.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { describeWithOctodns, type LoadedRrset, loadWithOctodns, planWithOctodns } from './octodns-judge.ts'
+
+const line = ({ name, ttl, type, data }: ResourceRecord): string => `${name} ${ttl} ${type} ${data}`
+
+/** octoDNS's RRset as records of ours. */
+const recordsOfLoaded = ({ name, type, ttl, values }: LoadedRrset): string[] =>
+  values.map((value) => {
+    const owner = parseDomainName(name)
+    const data = type === 'TXT' || type === 'SPF' ? ok(textToRdata(Buffer.from(value, 'utf8'))) : dataOf(type, value)
+    if (!owner.ok || !data.ok) throw new Error(`${name} ${type} ${value}`)
+    return line({ name: owner.value, ttl: ttl as Ttl, type, data: data.value })
+  })
+
+function dataOf(type: string, rdata: string): Result<string> {
+  const tokens = (rdata.match(/"(?:[^"\\]|\\.)*"|[^ "]+/gs) ?? []).map((text) =>
+    text.startsWith('"') ? { text: text.slice(1, -1), quoted: true } : { text, quoted: false },
+  )
+  return canonicalRdata(type, tokens, (text) => parseDomainName(text))
+}
+
+/** The differences between records and what octoDNS loads from the file that is printed of them; without the records named as lost. */
+async function differences(
+  zones: readonly { readonly zone: typeof ZONE; readonly records: readonly DefinedRecord[] }[],
+): Promise<string[]> {
+  const folder = temporaryDirectory()
+  const wanted = new Set<string>()
+  const named = new Set<string>()
+  for (const { zone, records } of zones) {
+    const { text, lost } = printOctodnsZone({ name: zone, records, scopes: [], defaultTtl: null })
+    writeFileSync(join(folder, `${zone}yaml`), text)
+    for (const { name, type } of lost) named.add(`${name} ${type}`)
+    for (const record of records) if (!named.has(`${record.name} ${record.type}`)) wanted.add(line(record))
+  }
+  const loaded = await loadWithOctodns(
+    folder,
+    zones.map(({ zone }) => zone),
+  )
+  const found = new Set(loaded.filter(({ name, type }) => !named.has(`${name} ${type}`)).flatMap(recordsOfLoaded))
+  return [
+    ...[...wanted].filter((one) => !found.has(one)).map((one) => `- ${one}`),
+    ...[...found].filter((one) => !wanted.has(one)).map((one) => `+ ${one}`),
+  ]
+}
+
+describeWithOctodns('octoDNS loads what is exported for it', () => {
+  it('every type it knows', { timeout: 60_000 }, async () => {
+    expect(await differences([{ zone: ZONE, records: recordsOf(HELD) }])).toEqual([])
+  })
+
+  it('every zone of the corpus, printed anew', { timeout: 60_000 }, async () => {
+    const zones = new Map<typeof ZONE, readonly DefinedRecord[]>()
+    for (const entry of CORPUS) {
+      const name = parseDomainName(entry.zone)
+      const [first] = entry.files
+      if (!name.ok || !first || zones.has(name.value)) continue
+      const options = { zoneName: name.value, octodnsDefaultTtl: entry.defaultTtl }
+      const { zone } = entry.isSplit ? parseSplitZone(entry.files, options) : parseDefinition(first.text, { ...options, ...first })
+      if (zone) zones.set(name.value, zone.records)
+    }
+    expect(zones.size).toBeGreaterThan(60)
+    expect(await differences([...zones].map(([zone, records]) => ({ zone, records })))).toEqual([])
+  })
+
+  it('a hundred zones of odd records', { timeout: 60_000 }, async () => {
+    const samples = fc.sample(oddRecords, 100).map((generated, i) => {
+      const zone = parseDomainName(`z${i}.example.com.`)
+      if (!zone.ok) throw new Error(zone.message)
+      const records = generated.map((record) => ({
+        ...record,
+        ttl: 300 as Ttl,
+        name: record.name.replace(/example\.com\.$/, zone.value) as typeof ZONE,
+      }))
+      // octoDNS refuses a CNAME beside other records, whatever the file says.
+      const others = new Set(records.filter(({ type }) => type !== 'CNAME').map(({ name }) => name))
+      return { zone: zone.value, records: records.filter(({ name, type }) => type !== 'CNAME' || !others.has(name)) }
+    })
+    expect(await differences(samples)).toEqual([])
+  })
+
+  it('and plans no change for a zone file that holds the same', { timeout: 60_000 }, async () => {
+    const cwd = temporaryDirectory()
+    for (const name of ['yaml', 'zones']) mkdirSync(join(cwd, name))
+    // What its zone-file provider holds, and reads without an escape too many.
+    const records = recordsOf(HELD).filter(
+      ({ name, type, data }) =>
+        !/^(?:ALIAS|DNAME|LOC|OPENPGPKEY|SVCB|URI|URLFWD)$/.test(type) && !name.includes('\\') && !/\\|dohpath/.test(data),
+    )
+    const soa = recordsOf('@ SOA ns1 hostmaster 1 3600 600 86400 300')
+    writeFileSync(join(cwd, 'yaml', 'example.com.yaml'), printOctodnsZone({ name: ZONE, records, scopes: [], defaultTtl: null }).text)
+    writeFileSync(join(cwd, 'zones', 'example.com.'), printZoneFile([...soa, ...records], { origin: ZONE, style: 'canonical' }))
+    expect(await planWithOctodns(join(cwd, 'yaml'), join(cwd, 'zones'), ZONE)).toEqual([])
+  })
+})

@@ -1,0 +1,411 @@
+/** `import octodns`: zones of real organisations and octoDNS's own fixtures come in with no byte changed; its configuration becomes ours. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { type CliResult, cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+const CORPUS = fileURLToPath(new URL('../corpora/octodns', import.meta.url))
+
+interface Case {
+  readonly dir: string
+  readonly files: readonly string[]
+  readonly default_ttl: number
+  readonly split_extension: string | null
+}
+
+const CASES: readonly Case[] = readFileSync(join(CORPUS, 'cases.jsonl'), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '')
+  .map((line) => JSON.parse(line))
+
+/** One import each: a directory, one way of splitting, one TTL. */
+const RUNS = [...new Set(CASES.map((one) => JSON.stringify([one.dir, one.split_extension, one.default_ttl])))]
+
+function write(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+}
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort()
+
+let identical = 0
+
+describe('every file of the corpus stays as it is, byte by byte', () => {
+  it.each(RUNS)('%s', async (run) => {
+    const [dir, split, ttl] = JSON.parse(run) as [string, string | null, number]
+    const cases = CASES.filter((one) => JSON.stringify([one.dir, one.split_extension, one.default_ttl]) === run)
+    const cwd = temporaryDirectory()
+    write(cwd, {
+      'zonewright.yaml': `providers: {}\noctodns_default_ttl: ${ttl}\n${split === null ? '' : `octodns_split_extension: ${split}\n`}`,
+      ...Object.fromEntries(
+        cases.flatMap(({ files }) => files.map((file) => [`in/${file}`, readFileSync(join(CORPUS, dir, file), 'utf8')])),
+      ),
+    })
+    // Fixtures of splits stand a folder deeper.
+    const source = split !== null && cases.every(({ files }) => files.every((file) => file.startsWith('split/'))) ? 'in/split' : 'in'
+    const result = await cli(['import', 'octodns', source, '-o', 'out', '--lossy'], { cwd })
+    expect([result.status, result.stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
+    // As octoDNS lists zones, a file whose name has one dot is none; it comes in where it is named.
+    const left = filesBelow(join(cwd, source)).filter((file) => /^[^./]*\.yaml$/.test(file))
+    for (const file of left) {
+      expect(result.stderr).toContain(`${file} is not taken for a zone`)
+      expect((await cli(['import', 'octodns', `${source}/${file}`, '-o', 'out', '--lossy'], { cwd })).status).toBe(0)
+    }
+    expect(filesBelow(join(cwd, 'out'))).toEqual(filesBelow(join(cwd, source)))
+    for (const file of filesBelow(join(cwd, 'out'))) {
+      expect(readFileSync(join(cwd, 'out', file)).equals(readFileSync(join(cwd, source, file))), file).toBe(true)
+      identical += 1
+    }
+  })
+
+  it('which are all of them', () =>
+    expect(identical).toBe(new Set(CASES.flatMap(({ dir, files }) => files.map((file) => `${dir}/${file}`))).size))
+})
+
+const ZONE = `---
+# The apex.
+'':
+  - type: A      # an address
+    value: 192.0.2.1
+www: {type: CNAME, value: example.com.}
+`
+
+const CONFIG = `---
+manager: {max_workers: 4}
+providers:
+  config:
+    class: octodns.provider.yaml.YamlProvider
+    directory: ./zones
+    default_ttl: 600
+    enforce_order: true
+    split_extension: .
+  linode: {class: octodns_linode.LinodeProvider, token: env/LINODE_TOKEN}
+  second: {class: octodns_linode.LinodeProvider, token: hunter2-hunter2}
+  elsewhere: {class: octodns_elsewhere.ElsewhereProvider, key: env/KEY}
+  generated: {class: octodns_gen.GenSource}
+zones:
+  example.com.:
+    sources: [config, generated]
+    targets: [linode, elsewhere]
+    lenient: true
+  alias.example.: {alias: example.com.}
+  '*': {sources: [config], targets: [second]}
+`
+
+const scene = (files: Readonly<Record<string, string>>): ((...args: string[]) => Promise<CliResult>) => {
+  const cwd = temporaryDirectory()
+  write(cwd, files)
+  return Object.assign((...args: string[]) => cli(['import', 'octodns', ...args], { cwd }), { cwd })
+}
+
+const cwdOf = (run: unknown): string => (run as { cwd: string }).cwd
+
+describe('its configuration', () => {
+  const files = {
+    'config/production.yaml': CONFIG,
+    'zones/example.com.yaml': ZONE,
+    'zones/split.example./$split.example.yaml': "'': {type: MX, value: {preference: 10, exchange: mail.split.example.}}\n",
+    'zones/split.example./www.yaml': 'www: !include ../parts/www.yaml\n',
+    'zones/parts/www.yaml': 'type: A\nvalue: 192.0.2.2\nttl: 60\n',
+    'zones/README.yaml': 'not a zone\n',
+  }
+
+  it('becomes ours, with the files where they were', async () => {
+    const run = scene(files)
+    const result = await run('config/production.yaml', '-o', 'out', '--lossy')
+    expect([result.status, result.stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
+    const out = join(cwdOf(run), 'out')
+    expect(filesBelow(out)).toEqual(
+      [...Object.keys(files).filter((file) => !/production|README/.test(file)), 'zones/alias.example.yaml', 'zonewright.yaml'].sort(),
+    )
+    for (const file of filesBelow(out)) {
+      const from = file === 'zones/alias.example.yaml' ? 'zones/example.com.yaml' : file
+      if (file !== 'zonewright.yaml') expect(readFileSync(join(out, file), 'utf8')).toBe((files as Record<string, string>)[from])
+    }
+    expect(readFileSync(join(out, 'zonewright.yaml'), 'utf8')).toBe(`# Made from config/production.yaml, a configuration of octoDNS.
+providers:
+  linode: {type: cloud, preset: linode, token: env:LINODE_TOKEN}
+  second: {type: cloud, preset: linode, token: env:SECOND_TOKEN}
+zones:
+  - files:
+      - zones/example.com.yaml
+      - zones/alias.example.yaml
+    targets: [linode]
+  - files:
+      - zones/split.example.
+    targets: [second]
+octodns_default_ttl: 600
+octodns_split_extension: .
+`)
+    const validated = await cli(['validate'], { cwd: out })
+    expect([validated.status, validated.stdout]).toEqual([0, expect.stringContaining('split.example.')])
+  })
+
+  it('names what it cannot bring, and no secret', async () => {
+    const result = await scene(files)('config/production.yaml', '-o', 'out')
+    expect(result.status).toBe(1)
+    expect(`${result.stdout}${result.stderr}`).not.toContain('hunter2')
+    const lossy = result.stderr.match(/(?<=import-lossy\] )[^(\n]*(?= |$)/gm)?.map((line) => line.trim())
+    expect(lossy?.sort()).toEqual(
+      [
+        'a definition cannot hold manager.max_workers',
+        'example.com.: a definition cannot hold lenient',
+        'a definition cannot hold the token of the provider second as plain text: set SECOND_TOKEN in the environment',
+        'a definition cannot hold the provider elsewhere, a octodns_elsewhere.ElsewhereProvider',
+        'a definition cannot hold the provider generated, a octodns_gen.GenSource',
+        'example.com.: a definition cannot hold the records of the source generated',
+        'alias.example.: a definition cannot hold the records of the source generated',
+      ].sort(),
+    )
+  })
+
+  it('copies aliases of zones that a pattern finds, whatever their files are called', async () => {
+    const config = `providers: {config: {class: octodns.provider.yaml.YamlProvider, directory: ./zones, split_extension: .zone}}
+zones: {'*': {sources: [config]}, one.example.: {alias: bücher.example.}, two.example.: {alias: split.example.}}
+`
+    const zone = 'www: {type: A, value: 192.0.2.1}\n'
+    const run = scene({ 'p.yaml': config, 'zones/bücher.example.yaml': zone, 'zones/split.example.zone/www.yaml': zone })
+    expect((await run('p.yaml', '-o', 'out')).status).toBe(0)
+    expect(filesBelow(join(cwdOf(run), 'out'))).toEqual(
+      [
+        'zones/bücher.example.yaml',
+        'zones/one.example.yaml',
+        'zones/split.example.zone/www.yaml',
+        'zones/two.example.zone/www.yaml',
+        'zonewright.yaml',
+      ].sort(),
+    )
+  })
+
+  it('renames providers whose names are none here, and tells of targets that are not there', async () => {
+    const config = `providers:
+  config: {class: octodns.provider.yaml.YamlProvider, directory: ./zones}
+  linode prod: {class: octodns_linode.LinodeProvider, token: env/A}
+  linode-prod: {class: octodns_linode.LinodeProvider, token: env/B}
+zones:
+  '*': {sources: [config], targets: [linode prod, linode-prod, config, gone], processors: [a]}
+`
+    const run = scene({ 'p.yaml': config, 'zones/example.com.yaml': ZONE })
+    const { status, stderr } = await run('p.yaml', '-o', 'out', '--lossy')
+    expect([status, stderr.match(/(?<=cannot hold ).*$/gm)?.sort()]).toEqual([
+      0,
+      [
+        'its target "gone", which is no provider there',
+        'its target config, a directory of files',
+        'processors of the zones *',
+        'the name of the provider "linode prod": it becomes linode-prod-2',
+      ],
+    ])
+    const out = join(cwdOf(run), 'out')
+    expect(readFileSync(join(out, 'zonewright.yaml'), 'utf8')).toContain('targets: [linode-prod-2, linode-prod]')
+    expect((await cli(['validate'], { cwd: out })).status).toBe(0)
+  })
+
+  it('brings the zones that are asked for only', async () => {
+    const run = scene(files)
+    const result = await run('config/production.yaml', 'split.example', '-o', 'out', '--lossy')
+    expect(result.status).toBe(0)
+    expect(filesBelow(join(cwdOf(run), 'out'))).toEqual([
+      'zones/parts/www.yaml',
+      'zones/split.example./$split.example.yaml',
+      'zones/split.example./www.yaml',
+      'zonewright.yaml',
+    ])
+    const unknown = await run('config/production.yaml', 'nowhere.example', '-o', 'out2', '--lossy')
+    expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining('zone-unknown')])
+  })
+
+  it('may be in several files', async () => {
+    const split = CONFIG.replace(/manager:[^\n]*\n/, '').replace(/zones:\n[\s\S]*$/, 'zones: !include zones.part\n')
+    const run = scene({
+      ...files,
+      'config/production.yaml': split,
+      'config/zones.part': 'example.com.: {sources: [config], targets: [linode]}\n',
+    })
+    expect(await run('config/production.yaml', '-o', 'out', '--lossy')).toMatchObject({ status: 0 })
+    expect(filesBelow(join(cwdOf(run), 'out'))).toEqual(['zones/example.com.yaml', 'zonewright.yaml'])
+  })
+
+  it('prints a zone anew where its source has another TTL', async () => {
+    const second = CONFIG.replace(
+      '  linode:',
+      '  slow: {class: octodns.provider.yaml.YamlProvider, directory: ./slow, default_ttl: 86400}\n  linode:',
+    ).replace("  '*'", "  slow.example.: {sources: [slow], targets: [second]}\n  '*'")
+    const run = scene({ ...files, 'config/production.yaml': second, 'slow/slow.example.yaml': 'www: {type: A, value: 192.0.2.9}\n' })
+    const result = await run('config/production.yaml', '-o', 'out', '--lossy')
+    expect([result.status, result.stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
+    expect(readFileSync(join(cwdOf(run), 'out/slow/slow.example.yaml'), 'utf8')).toMatch(/86400|1d/)
+    expect((await cli(['validate'], { cwd: join(cwdOf(run), 'out') })).status).toBe(0)
+  })
+
+  it.each([
+    ['no YAML', 'providers: {a: {class: x}}\n\t- [', /yaml-syntax|file-format/],
+    ['no directory', CONFIG.replace('./zones', './none'), /none of the provider config does not exist/],
+    [
+      'a zone without files',
+      CONFIG.replace('example.com.:', 'missing.example.:').replace('alias: example.com.', 'alias: missing.example.'),
+      /no source of missing\.example\. has a file of it/,
+    ],
+    ['an alias of nothing', CONFIG.replace('alias: example.com.', 'alias: other.example.'), /is an alias of other\.example\./],
+    ['a provider without a class', CONFIG.replace('{class: octodns_gen.GenSource}', '{}'), /"generated" has no class/],
+    ['a zone that is none', CONFIG.replace('example.com.:', 'a..b.:'), /zone-name/],
+  ])('%s', async (_, config, message) => {
+    const result = await scene({ ...files, 'config/production.yaml': config })('config/production.yaml', '-o', 'out', '--lossy')
+    expect([result.status, result.stderr]).toEqual([1, expect.stringMatching(message)])
+  })
+})
+
+describe('what cannot be expressed is named by record', () => {
+  it.each([
+    ['www: {type: A, value: 192.0.2.1, geo: {NA: [192.0.2.2]}}', /www\.example\.com\. A: a definition cannot hold geo/],
+    ['www: {type: A, value: 192.0.2.1, dynamic: {pools: {a: {values: [{value: 192.0.2.2}]}}, rules: [{pool: a}]}}', /cannot hold dynamic/],
+    ['www: {type: A, value: 192.0.2.1, octodns: {cloudflare: {proxied: true}}}', /cannot hold octodns\.cloudflare/],
+    [
+      '10.20: {type: A, value: 192.0.2.1}',
+      /:1:1: error\[import-lossy\] example\.com\.: a definition cannot hold the name 10\.2, which octoDNS makes/,
+    ],
+    ['www: {type: Route53Provider/ALIAS, value: a.}', /cannot hold the type Route53Provider\/ALIAS/],
+  ])('%s', async (text, message) => {
+    const run = scene({ 'zones/example.com.yaml': `${text}\n` })
+    const result = await run('zones', '-o', 'out')
+    expect([result.status, result.stderr]).toEqual([1, expect.stringMatching(message)])
+    expect(() => readdirSync(join(cwdOf(run), 'out'))).toThrow()
+    expect((await run('zones', '-o', 'out', '--lossy')).status).toBe(0)
+  })
+
+  it('but names in quotes, and a byte order mark, stay', async () => {
+    const text = "\u{feff}'10.20': {type: A, value: 192.0.2.1}\r\n"
+    const run = scene({ 'zones/example.com.yaml': text })
+    expect((await run('zones', '-o', 'out')).status).toBe(0)
+    expect(readFileSync(join(cwdOf(run), 'out/example.com.yaml'), 'utf8')).toBe(text)
+  })
+
+  it('but lenient and targeting stay', async () => {
+    const run = scene({ 'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1, octodns: {lenient: true, excluded: [a]}}\n' })
+    expect((await run('zones/example.com.yaml', '-o', 'out')).status).toBe(0)
+  })
+})
+
+describe('a directory', () => {
+  it('without zones is an error, with folders of another ending a warning', async () => {
+    const run = scene({
+      'none/readme.txt': '',
+      'zones/example.com.yaml': ZONE,
+      'zones/example.org.zone/www.yaml': 'www: {type: A, value: 192.0.2.1}\n',
+    })
+    expect(await run('none', '-o', 'out')).toMatchObject({ status: 1, stderr: expect.stringContaining('has no zones of octoDNS') })
+    expect(await run('zones', '-o', 'out')).toMatchObject({ status: 0, stderr: expect.stringContaining('example.org.zone has YAML files') })
+    expect(await run('nowhere', '-o', 'out')).toMatchObject({ status: 1, stderr: expect.stringContaining('does not exist') })
+  })
+
+  it('is left by no include', async () => {
+    const run = scene({ 'zones/example.com.yaml': 'www: !include ../../etc/www.yaml\n' })
+    const outside = temporaryDirectory()
+    write(outside, { 'www.yaml': 'type: A\nvalue: 192.0.2.1\n' })
+    expect((await run('zones', '-o', 'out')).status).toBe(1)
+    symlinkSync(join(outside, 'www.yaml'), join(cwdOf(run), 'zones', 'www.part'))
+    write(cwdOf(run), { 'zones/example.com.yaml': 'www: !include www.part\n' })
+    expect(await run('zones', '-o', 'out')).toMatchObject({ status: 1, stderr: expect.stringContaining('leads out of the folder') })
+  })
+})
+
+describe('where files are', () => {
+  const config = (directory: string): string =>
+    `providers: {config: {class: octodns.provider.yaml.YamlProvider, directory: ${directory}, split_extension: .}}\nzones: {'*': {sources: [config]}}\n`
+
+  it.each([
+    ['../../elsewhere', () => '../../elsewhere'],
+    ['absolute', (cwd: string) => join(cwd, 'elsewhere')],
+  ])('a directory outside comes in under its own name, and nothing is written elsewhere: %s', async (_, directory) => {
+    const run = scene({ 'elsewhere/example.com.yaml': ZONE, 'work/config/production.yaml': '' })
+    const cwd = cwdOf(run)
+    write(cwd, { 'work/config/production.yaml': config(directory(cwd)) })
+    const before = filesBelow(cwd)
+    const result = await cli(['import', 'octodns', 'config/production.yaml', '-o', 'out'], { cwd: join(cwd, 'work') })
+    expect([result.status, result.stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
+    const after = [...before, 'work/out/elsewhere/example.com.yaml', 'work/out/zonewright.yaml'].sort()
+    expect(filesBelow(cwd)).toEqual(after)
+    expect(existsSync(join(tmpdir(), 'elsewhere'))).toBe(false)
+  })
+
+  it('a zone in a file and in a folder is not taken by half', async () => {
+    const run = scene({
+      'zones/example.com.yaml': ZONE,
+      'zones/example.com./api.yaml': 'api: {type: A, value: 192.0.2.2}\n',
+      'p.yaml': config('zones'),
+    })
+    const message = 'error[zone-duplicate] example.com. is in zones/example.com. and in zones/example.com.yaml'
+    for (const source of ['zones', 'p.yaml'])
+      expect(await run(source, '-o', 'out', '--lossy')).toMatchObject({ status: 1, stderr: expect.stringContaining(message) })
+  })
+
+  it('symbolic links are files of their own names; one that leads out is told', async () => {
+    const run = scene({ 'zones/..data/shared.yaml': ZONE, 'other.yaml': ZONE })
+    const zones = join(cwdOf(run), 'zones')
+    symlinkSync('..data/shared.yaml', join(zones, 'example.com.yaml'))
+    symlinkSync('example.com.yaml', join(zones, 'example.net.yaml'))
+    expect((await run('zones', '-o', 'out')).status).toBe(0)
+    expect(filesBelow(join(cwdOf(run), 'out'))).toEqual(['example.com.yaml', 'example.net.yaml'])
+    symlinkSync('../other.yaml', join(zones, 'example.org.yaml'))
+    const message = 'error[path-outside] zones/example.org.yaml leads out of zones'
+    expect(await run('zones', '-o', 'out2')).toMatchObject({ status: 1, stderr: expect.stringContaining(message) })
+  })
+})
+
+describe('export octodns', () => {
+  it('has no file for zones without records of their own', async () => {
+    const cwd = temporaryDirectory()
+    write(cwd, {
+      'zones/slave.example.yaml': 'domain: slave.example\ntype: slave\nmaster_ips: [192.0.2.1]\n',
+      'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1}\n',
+    })
+    const result = await cli(['export', 'octodns', '-o', 'out', '--lossy'], { cwd })
+    expect([result.status, result.stderr]).toEqual([0, expect.stringContaining('slave.example.: octodns cannot hold a slave zone')])
+    expect(filesBelow(join(cwd, 'out'))).toEqual(['example.com.yaml'])
+  })
+
+  const definition = `domain: example.com
+soa_email: hostmaster@example.com
+ttl_sec: 1h
+tags: [a]
+records:
+  '': {type: MX, value: {preference: 10, exchange: mail}}   # no TTL: the zone's
+  mail: {type: A, ttl: 60, value: 192.0.2.1, octodns: {excluded: [cloud]}}
+  rp: {type: RP, ttl: 60, value: {mbox: a.example.com., txt: .}}
+`
+
+  it('names what octoDNS cannot hold, and writes the rest where that is accepted', async () => {
+    const cwd = temporaryDirectory()
+    write(cwd, { 'zones/example.com.yaml': definition })
+    const refused = await cli(['export', 'octodns', '-o', 'out'], { cwd })
+    expect(refused.status).toBe(1)
+    for (const what of ['the setting soa_email', 'the setting ttl_sec', 'the setting tags', 'rp.example.com. RP: octodns cannot hold'])
+      expect(refused.stderr).toContain(what)
+    expect(refused.stderr).not.toContain('mail.example.com.')
+    expect((await cli(['export', 'octodns', '-o', 'out', '--lossy'], { cwd })).status).toBe(0)
+    expect(readFileSync(join(cwd, 'out/example.com.yaml'), 'utf8')).toBe(`---
+'':
+  ttl: 3600
+  type: MX
+  value:
+    exchange: mail.example.com.
+    preference: 10
+mail:
+  octodns:
+    excluded:
+    - cloud
+  ttl: 60
+  type: A
+  value: 192.0.2.1
+`)
+  })
+})

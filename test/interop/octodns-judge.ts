@@ -1,0 +1,82 @@
+/** The real octoDNS, where it is installed: a judge of what is written for it. It is no part of what a check needs. */
+import { appendFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe } from 'vitest'
+import { findTool, runTool } from '../support/tools.ts'
+
+/** The Python that octoDNS runs on: beside `octodns-sync`, which is on the PATH or in the folder that ZONEWRIGHT_OCTODNS names. */
+const folder = process.env['ZONEWRIGHT_OCTODNS']
+const program = findTool(folder === undefined ? 'octodns-sync' : join(folder, 'octodns-sync'))
+const python = program === null ? null : findTool(join(dirname(program), 'python3'))
+
+/** A suite that asks octoDNS; where it is not installed, the suite is skipped and says so. */
+export function describeWithOctodns(name: string, suite: () => void): void {
+  if (python !== null) {
+    describe(name, suite)
+    return
+  }
+  const line = `${name} (needs octoDNS: ZONEWRIGHT_OCTODNS names the bin folder of a virtual environment with octodns and octodns-bind)`
+  process.stderr.write(`!!! SKIPPED: ${line}\n`)
+  const log = process.env['ZONEWRIGHT_SKIP_LOG']
+  if (log !== undefined) appendFileSync(log, `${line}\n`)
+  describe.skip(name, suite)
+}
+
+/** An RRset as octoDNS has loaded it. */
+export interface LoadedRrset {
+  readonly name: string
+  readonly type: string
+  readonly ttl: number
+  /** In presentation form; TXT and SPF as bare text. */
+  readonly values: readonly string[]
+}
+
+const LOAD = `
+import json, sys, warnings
+warnings.simplefilter('ignore')
+from octodns.provider.yaml import YamlProvider
+from octodns.zone import Zone
+directory, *names = sys.argv[1:]
+provider = YamlProvider('config', directory, enforce_order=True, escaped_semicolons=True)
+for name in names:
+    zone = Zone(name, [])
+    provider.populate(zone)
+    for record in sorted(zone.records):
+        # Text as it is held: printing it in presentation form never ends for some texts beyond ASCII.
+        text = record._type in ('TXT', 'SPF')
+        values = [value.to_raw_text() for value in record.values] if text else list(record.to_rrset().rdatas)
+        print(json.dumps({'name': record.fqdn, 'type': record._type, 'ttl': record.ttl, 'values': values}))
+`
+
+/** What octoDNS loads of zones from a folder, keys in order enforced. Throws what it says where it refuses. */
+export async function loadWithOctodns(directory: string, zones: readonly string[]): Promise<LoadedRrset[]> {
+  const result = await runTool(python as string, ['-c', LOAD, directory, ...zones], { timeout: 60_000 })
+  if (result.status !== 0) throw new Error(result.stderr)
+  return result.stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as LoadedRrset)
+}
+
+const PLAN = `
+import json, sys, warnings
+warnings.simplefilter('ignore')
+from octodns.provider.yaml import YamlProvider
+from octodns_bind import ZoneFileProvider
+from octodns.zone import Zone
+directory, zonefiles, name = sys.argv[1:]
+source = YamlProvider('config', directory, enforce_order=True, escaped_semicolons=True)
+target = ZoneFileProvider('target', zonefiles, check_origin=False)
+desired, existing = Zone(name, []), Zone(name, [])
+source.populate(desired)
+# As a target its zone-file provider takes nothing for there, so it is read as a source.
+target.populate(existing, lenient=True)
+print(json.dumps([repr(change) for change in existing.changes(desired, target)]))
+`
+
+/** The changes that octoDNS plans from its files for a folder of zone files. */
+export async function planWithOctodns(directory: string, zoneFiles: string, zone: string): Promise<string[]> {
+  const result = await runTool(python as string, ['-c', PLAN, directory, zoneFiles, zone], { timeout: 60_000 })
+  if (result.status !== 0) throw new Error(result.stderr)
+  return JSON.parse(result.stdout)
+}

@@ -1,0 +1,41 @@
+/** A plan of a small zone against all that can be found by brute force: its calls, what it interrupts, and what it says of both. */
+import type { ZonePlan } from '../../src/plan/plan.ts'
+import { continuityFaultsOfAny } from './interleavings.ts'
+import { leastCallsByForce, leastMissedByForce, lowerBound } from './least-calls-by-force.ts'
+import { ORIGIN } from './plan.ts'
+import { callsOf, planCase, stagesOfCase, waitsOf, type ZoneCase } from './zone-cases.ts'
+import { continuityRules } from './zone-simulator.ts'
+
+/** What another plan would do better, in words; null if none would. */
+export function faultOfPlan(zone: ZoneCase): string | null {
+  const least = leastCallsByForce(stagesOfCase(zone), ORIGIN, zone.limit)
+  const plan = planCase(zone)
+  const continuous = plan.calls.total
+  if (least.continuous !== null && continuous !== least.continuous)
+    return `${least.continuous} calls are enough, the plan has ${continuous}`
+  if (least.continuous === null) {
+    const { inUse, others, calls } = leastMissedByForce(stagesOfCase(zone), ORIGIN, zone.limit)
+    const missed = missedOf(zone, plan)
+    if (missed.inUse !== inUse || missed.others !== others)
+      return `${inUse} and ${others} interruptions are enough, the plan has ${missed.inUse} and ${missed.others}: ${missed.faults.join('; ')}`
+    if (continuous !== calls) return `${calls} calls that interrupt no more are enough, the plan has ${continuous}`
+  }
+  const halves = plan.changes.filter((change) => change.subject === 'record' && change.split !== undefined).length
+  const splits = continuous - lowerBound(stagesOfCase(zone))
+  if (halves !== 2 * splits) return `${splits} updates are split, and ${halves} changes say that they are halves of one`
+  const few = planCase(zone, { prefer: 'calls' })
+  if (few.calls.total !== least.accepted)
+    return `${least.accepted} accepted calls are enough, the plan that prefers calls has ${few.calls.total}`
+  const interrupts = few.diagnostics.some(({ code }) => code === 'interruption')
+  if (interrupts && least.continuous === least.accepted) return 'preferring calls interrupts, and it need not with as few calls'
+  return null
+}
+
+/** What orders of a plan's calls interrupt: RRsets that are there before and after, with their pointers, and other pointers. */
+export function missedOf(zone: ZoneCase, plan: ZonePlan): { inUse: number; others: number; faults: string[] } {
+  const stages = stagesOfCase(zone)
+  const rules = continuityRules(stages, ORIGIN)
+  const faults = continuityFaultsOfAny(stages, callsOf(plan, stages), waitsOf(plan), rules)
+  const inUse = faults.filter((fault) => rules.continuing.has(/: (\S+ \S+) (is empty|points at)/.exec(fault)?.[1] ?? '')).length
+  return { inUse, others: faults.length - inUse, faults }
+}
