@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { findPostgres } from './test/support/postgres.ts'
 import { runWithoutTools } from './test/support/skip-project.ts'
@@ -21,6 +22,8 @@ export default defineConfig({
   test: {
     exclude: EXCLUDED,
     pool: 'forks',
+    // Most tests wait for servers and processes of their own: a machine with two cores has room for two at a time.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     globals: false,
     // Real servers start in well under a second; a busy machine with two cores gets room.
     testTimeout: 20_000,
