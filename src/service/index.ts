@@ -86,7 +86,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
         limits: options.nameServerLimits ?? {},
         peerPort: port,
         onAnswer: metrics.query,
-        onNotify: (zone, address) => transfers?.notify(zone, address) ?? null,
+        onNotify: (zone, address, serial) => transfers?.notify(zone, address, serial) ?? null,
         onNotified: (outcome) => logNotified(log, outcome),
         onError,
       }))

@@ -8,6 +8,7 @@ import { createInstances } from './migrations/006-instances.ts'
 import { createImagesAndScripts } from './migrations/007-images-scripts.ts'
 import { createProfile } from './migrations/008-profile.ts'
 import { createTaggedObjects } from './migrations/009-tagged-objects.ts'
+import { noteOffers } from './migrations/010-offers.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
 /** In order; a migration that has been released is never changed. */
@@ -21,6 +22,7 @@ const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaD
   '007-images-scripts': createImagesAndScripts,
   '008-profile': createProfile,
   '009-tagged-objects': createTaggedObjects,
+  '010-offers': noteOffers,
 }
 
 /** The names of all migrations: the last is the present schema. */

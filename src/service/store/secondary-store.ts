@@ -8,7 +8,7 @@ import { saveTransferredZone, type ZoneFile } from './zone-file-store.ts'
 
 /** Has a slave's zone transferred as soon as may be; what is under way for it counts no longer. */
 export async function requestTransfer(connection: Connection, domainId: number): Promise<void> {
-  const asked = { refresh_at: 0, lease: '', lease_until: 0, failures: 0 }
+  const asked = { refresh_at: 0, lease: '', lease_until: 0, failures: 0, behind: 0 }
   await connection
     .insertInto('secondaries')
     .values({ domain_id: domainId, ...asked })
@@ -21,7 +21,7 @@ export async function forgetTransferred(connection: Connection, domainId: number
   await saveTransferredZone(connection, domainId, null)
   await connection
     .updateTable('secondaries')
-    .set({ expire_at: null, refresh: 0, retry: 0, expire: 0, notified_by: null })
+    .set({ expire_at: null, refresh: 0, retry: 0, expire: 0, notified_by: null, notified_serial: null })
     .where('domain_id', '=', domainId)
     .execute()
 }
@@ -43,11 +43,17 @@ export async function findActiveSlave(connection: Connection, domain: string): P
   return row === undefined ? null : { id: row.id, masters: JSON.parse(row.master_ips) }
 }
 
+/** What a NOTIFY says: which master has a changed zone, and of which serial if it tells. */
+export interface MasterNews {
+  readonly master: string
+  readonly serial: number | null
+}
+
 /** Makes a refresh due, for a master says that the zone has changed; one that is under way is followed by another. */
-export async function noteNotify(connection: Connection, domainId: number, master: string, now: number): Promise<void> {
+export async function noteNotify(connection: Connection, domainId: number, { master, serial }: MasterNews, now: number): Promise<void> {
   await connection
     .updateTable('secondaries')
-    .set((eb) => ({ requests: eb('requests', '+', 1), notified_by: master, refresh_at: now }))
+    .set((eb) => ({ requests: eb('requests', '+', 1), notified_by: master, notified_serial: serial, behind: 0, refresh_at: now }))
     .where('domain_id', '=', domainId)
     .execute()
 }
@@ -110,6 +116,8 @@ export interface ClaimedRefresh {
   readonly masters: readonly string[]
   /** The master that last said that the zone has changed; null where none has since the last refresh. */
   readonly notifiedBy: string | null
+  /** The serial it told of; null where it told none. */
+  readonly notifiedSerial: number | null
   /** What of NOTIFY had come when the refresh was claimed. */
   readonly requests: number
   /** The serial of the zone as it is stored; null without a zone. */
@@ -118,6 +126,8 @@ export interface ClaimedRefresh {
   readonly times: SoaTimes
   /** Refreshes that failed, one after the other. */
   readonly failures: number
+  /** Refreshes, one after the other, that left the zone older than its masters had told. */
+  readonly behind: number
 }
 
 export interface SoaTimes {
@@ -146,9 +156,9 @@ export async function claimRefresh(connection: Connection, domainId: number, lea
     .select(['domains.domain', 'domains.master_ips', 'zone_files.serial'])
     .where('domains.id', '=', domainId)
     .executeTakeFirstOrThrow()
-  const { notified_by: notifiedBy, requests, failures, refresh, retry, expire } = row
+  const { notified_by: notifiedBy, notified_serial: notifiedSerial, requests, failures, behind, refresh, retry, expire } = row
   const masters: string[] = JSON.parse(domain.master_ips)
-  const state = { notifiedBy, requests, failures, serial: domain.serial, times: { refresh, retry, expire } }
+  const state = { notifiedBy, notifiedSerial, requests, failures, behind, serial: domain.serial, times: { refresh, retry, expire } }
   return { domainId, lease, domain: domain.domain, masters, ...state }
 }
 
@@ -173,6 +183,9 @@ export interface RefreshOutcome {
   /** When the zone expires; undefined leaves that as it was. */
   readonly expireAt?: number
   readonly failures: number
+  readonly behind: number
+  /** Whether what the last NOTIFY told of is still to be had. */
+  readonly notifyOpen: boolean
   /** What went wrong, in words; empty where nothing did. */
   readonly errors: string
 }
@@ -181,7 +194,7 @@ export interface RefreshOutcome {
 export async function finishRefresh(
   connection: Connection,
   { domainId, lease, requests }: ClaimedRefresh,
-  { file, times, refreshAt, expireAt, failures, errors }: RefreshOutcome,
+  { file, times, refreshAt, expireAt, failures, behind, notifyOpen, errors }: RefreshOutcome,
   now: number,
 ): Promise<boolean> {
   // The domain is held first, as by all who change it.
@@ -195,19 +208,11 @@ export async function finishRefresh(
     .executeTakeFirstOrThrow()
   if (held.numUpdatedRows === 0n) return false
   // NOTIFY that came meanwhile may be about a change that this refresh has not seen.
-  await connection
-    .updateTable('secondaries')
-    .set((eb) => ({
-      lease: '',
-      lease_until: 0,
-      failures,
-      ...times,
-      ...(expireAt === undefined ? {} : { expire_at: expireAt }),
-      refresh_at: eb.case().when('requests', '=', requests).then(refreshAt).else(now).end(),
-      notified_by: eb.case().when('requests', '=', requests).then(null).else(eb.ref('notified_by')).end(),
-    }))
-    .where('domain_id', '=', domainId)
-    .execute()
+  const expiry = expireAt === undefined ? {} : { expire_at: expireAt }
+  const ended = { lease: '', lease_until: 0, failures, ...times, ...expiry, refresh_at: now }
+  await connection.updateTable('secondaries').set(ended).where('domain_id', '=', domainId).execute()
+  const followed = { refresh_at: refreshAt, behind, ...(notifyOpen ? {} : { notified_by: null, notified_serial: null }) }
+  await connection.updateTable('secondaries').set(followed).where('domain_id', '=', domainId).where('requests', '=', requests).execute()
   if (file !== null) await saveTransferredZone(connection, domainId, file)
   return true
 }

@@ -152,8 +152,12 @@ export interface SecondariesTable {
   requests: Generated<number>
   /** The master whose NOTIFY has not been followed yet. */
   notified_by: string | null
+  /** The serial it told of; null where it told none. */
+  notified_serial: number | null
   /** Refreshes that failed since the last that did not. */
   failures: Generated<number>
+  /** Refreshes, one after the other, that left the zone older than its masters had told. */
+  behind: Generated<number>
   /** Seconds of the SOA transferred last; 0 without one. */
   refresh: Generated<number>
   retry: Generated<number>

@@ -1,5 +1,5 @@
 import type { DomainName } from '../../model/domain-name.ts'
-import { isNewerSerial, serialNumber } from '../../model/serial-number.ts'
+import { isNewerSerial, type SerialNumber, serialNumber } from '../../model/serial-number.ts'
 import type { ClaimedRefresh } from '../store/secondary-store.ts'
 import { type PeerRules, peerAt } from './peer.ts'
 import { isTransferFailure, transferFailure } from './transfer-failure.ts'
@@ -17,18 +17,24 @@ export interface MastersAnswer {
   readonly newer: { readonly master: string; readonly zone: TransferredZone } | null
   /** Whether any of them answered for the zone. */
   readonly answered: boolean
+  /** Whether one has told, by its SOA or by NOTIFY, of a zone newer than what is held now. */
+  readonly behind: boolean
   /** What went wrong, in words. */
   readonly problems: readonly string[]
 }
 
 /**
  * Asks the masters in their order, one that has sent a NOTIFY first, until one has a newer zone or the same (RFC 1034 section 4.3.5).
- * One with an older zone is passed over: what is held never goes back, unless by the arithmetic of RFC 1982. All of them together get
- * the time of one transfer, so that a long list of silent ones does not keep other zones waiting. Rejects only when the service stops, or
- * with a bug.
+ * One with an older zone is passed over: what is held never goes back, unless by the arithmetic of RFC 1982. So is one that sends an
+ * older zone than it has told of, as a server does that is being reloaded or is several behind one address. All of them together get
+ * the time of one transfer, so that a long list of silent ones does not keep other zones waiting. Rejects only when the service stops,
+ * or with a bug.
  */
 export async function askMasters(claim: ClaimedRefresh, { rules, limits, signal }: AskOptions): Promise<MastersAnswer> {
   const { masters, notifiedBy } = claim
+  const held = serialOrNull(claim.serial)
+  let told = serialOrNull(claim.notifiedSerial)
+  const isBehind = (serial: SerialNumber | null): boolean => told !== null && serial !== null && isNewerSerial(told, serial)
   const first = masters.filter((master) => master === notifiedBy)
   const problems: string[] = []
   let answered = false
@@ -39,40 +45,54 @@ export async function askMasters(claim: ClaimedRefresh, { rules, limits, signal 
       problems.push(`no time was left to ask ${master} and those after it`)
       break
     }
+    const report = (problem: string | null): void => {
+      if (problem !== null) problems.push(`transfer from ${master}: ${problem}`)
+    }
     try {
-      const answer = await askMaster(master, claim, { rules, limits: { ...limits, total: left }, signal })
+      const options = { rules, limits: { ...limits, total: left }, signal }
+      const offered = await askSerial(master, claim, options)
+      if (told === null || isNewerSerial(offered, told)) told = offered
+      if (held === null || isNewerSerial(offered, held)) {
+        const zone = await askZone(master, claim, options)
+        answered = true
+        report(transferProblem(zone, offered, held))
+        if (held !== null && !isNewerSerial(zone.soa.serial, held)) continue
+        if (zone.foreign > 0) report(`${zone.foreign} records outside the zone left out`)
+        return { newer: { master, zone }, answered, behind: isBehind(zone.soa.serial), problems }
+      }
       answered = true
-      if (answer === 'same') break
-      if (answer !== 'older') return { newer: { master, zone: answer }, answered, problems: [...problems, ...foreignNote(master, answer)] }
-      problems.push(`transfer from ${master}: its zone is older than the one that was transferred last`)
+      if (offered !== held) report(OLDER)
+      else if (!isBehind(held)) break
+      else if (master === notifiedBy) report(`it told of serial ${told} by NOTIFY, but still answers ${held}. ${AGAIN}`)
     } catch (error) {
       if (!isTransferFailure(error) || error.reason === 'stopped') throw error
-      problems.push(`transfer from ${master}: ${error.message}`)
+      report(error.message)
     }
   }
-  return { newer: null, answered, problems }
+  return { newer: null, answered, behind: isBehind(held), problems }
 }
 
-async function askMaster(
-  master: string,
-  { domain, serial }: ClaimedRefresh,
-  { rules, limits, signal }: AskOptions,
-): Promise<TransferredZone | 'same' | 'older'> {
-  const peer = peerAt(master, rules)
-  const zone = `${domain}.` as DomainName
-  const held = serial === null ? null : serialNumber(serial)
-  if (held !== null) {
-    const offered = await querySerial(peer, zone, limits, signal)
-    if (offered === held) return 'same'
-    if (!isNewerSerial(offered, held)) return 'older'
-  }
-  const transferred = await transferZone(peer, zone, limits, signal)
+const OLDER = 'its zone is older than the one that was transferred last'
+const AGAIN = 'It is asked again.'
+
+const serialOrNull = (serial: number | null): SerialNumber | null => (serial === null ? null : serialNumber(serial))
+
+const zoneOf = ({ domain }: ClaimedRefresh) => `${domain}.` as DomainName
+
+const askSerial = (master: string, claim: ClaimedRefresh, { rules, limits, signal }: AskOptions): Promise<SerialNumber> =>
+  querySerial(peerAt(master, rules), zoneOf(claim), limits, signal)
+
+async function askZone(master: string, claim: ClaimedRefresh, { rules, limits, signal }: AskOptions): Promise<TransferredZone> {
+  const name = zoneOf(claim)
+  const zone = await transferZone(peerAt(master, rules), name, limits, signal)
   // RFC 1034 section 4.2.1: a zone that nobody can be referred to is more likely half a zone.
-  if (!transferred.records.some(({ name, type }) => type === 'NS' && name === zone)) {
+  if (!zone.records.some((record) => record.type === 'NS' && record.name === name)) {
     throw transferFailure('malformed', 'sent a zone with no NS record at its apex')
   }
-  return held === null || isNewerSerial(transferred.soa.serial, held) ? transferred : 'older'
+  return zone
 }
 
-const foreignNote = (master: string, { foreign }: TransferredZone): string[] =>
-  foreign === 0 ? [] : [`transfer from ${master}: ${foreign} records outside the zone left out`]
+function transferProblem({ soa }: TransferredZone, offered: SerialNumber, held: SerialNumber | null): string | null {
+  if (isNewerSerial(offered, soa.serial)) return `it offered serial ${offered}, but sent the older zone with ${soa.serial}. ${AGAIN}`
+  return held === null || isNewerSerial(soa.serial, held) ? null : OLDER
+}

@@ -16,6 +16,7 @@ import {
   findExpired,
   findNextMoment,
   finishRefresh,
+  type MasterNews,
   noteNotify,
   refreshAllBy,
   renewClaim,
@@ -45,8 +46,8 @@ export interface Secondaries {
   start(): Promise<void>
   /** To be called when a domain has changed: what is due is looked for at once. */
   wake(): void
-  /** Takes a NOTIFY for a zone (RFC 1996). */
-  notify(zone: DomainName, address: string): Promise<NotifyVerdict>
+  /** Takes a NOTIFY for a zone (RFC 1996), with the serial of the SOA in it if there is one. */
+  notify(zone: DomainName, address: string, serial: number | null): Promise<NotifyVerdict>
   /** Leaves what is under way to others. */
   close(): Promise<void>
 }
@@ -74,8 +75,8 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
   const { database, timers, zoneChanged, onError } = options
   const stopping = new AbortController()
   const active = new Map<number, Promise<void>>()
-  /** Zones of which a NOTIFY has been stored a moment ago, and the master of a later one that has not. */
-  const notified = new Map<number, string | null>()
+  /** Zones of which a NOTIFY has been stored a moment ago, and a later one that has not. */
+  const notified = new Map<number, MasterNews | null>()
   const gaps = new Set<NodeJS.Timeout>()
   let running: Promise<void> | null = null
   let again = false
@@ -174,16 +175,16 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
     })
   }
 
-  const noteMaster = async (id: number, master: string): Promise<void> => {
+  const noteNews = async (id: number, news: MasterNews): Promise<void> => {
     notified.set(id, null)
     const gap = setTimeout(() => {
       gaps.delete(gap)
       const later = notified.get(id)
       notified.delete(id)
-      if (later) void noteMaster(id, later).catch(onError)
+      if (later) void noteNews(id, later).catch(onError)
     }, NOTIFY_GAP)
     gaps.add(gap)
-    await database.write((connection) => noteNotify(connection, id, master, timers.now()))
+    await database.write((connection) => noteNotify(connection, id, news, timers.now()))
     wake()
   }
 
@@ -193,14 +194,14 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
       wake()
     },
     wake,
-    notify: async (zone, address) => {
+    notify: async (zone, address, serial) => {
       const slave = await database.read((connection) => findActiveSlave(connection, zone.slice(0, -1)))
       if (slave === null) return 'unknown'
       const from = canonicalAddress(address)
       const master = slave.masters.find((candidate) => canonicalAddress(candidate) === from)
       if (master === undefined) return 'refused'
-      if (notified.has(slave.id)) notified.set(slave.id, master)
-      else await noteMaster(slave.id, master)
+      if (notified.has(slave.id)) notified.set(slave.id, { master, serial })
+      else await noteNews(slave.id, { master, serial })
       return 'accepted'
     },
     close: async () => {

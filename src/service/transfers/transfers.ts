@@ -58,10 +58,11 @@ export function createTransfers(options: TransfersOptions): Transfers {
   }
 }
 
-function logRefresh(log: Log, zone: string, { newer, answered, problems }: MastersAnswer): void {
+function logRefresh(log: Log, zone: string, { newer, answered, behind, problems }: MastersAnswer): void {
   if (newer) {
     const { soa, records } = newer.zone
     log.info({ zone, master: newer.master, serial: soa.serial, records: records.length, problems }, 'zone transferred')
-  } else if (answered) log.debug({ zone, problems }, 'zone is up to date')
-  else log.warn({ zone, problems }, 'zone not refreshed')
+  } else if (!answered) log.warn({ zone, problems }, 'zone not refreshed')
+  else if (!behind) log.debug({ zone, problems }, 'zone is up to date')
+  if (answered && behind) log.warn({ zone, problems }, 'zone is older than its masters have told')
 }

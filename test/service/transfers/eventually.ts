@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Runs the expectations until they hold, or fails with the last failure after so many milliseconds. */
-export async function eventually<T>(expectations: () => Promise<T>, within = 5000): Promise<T> {
+export async function eventually<T>(expectations: () => Promise<T>, within = 15_000): Promise<T> {
   const deadline = performance.now() + within
   for (;;) {
     try {

@@ -4,16 +4,25 @@ import { decodeMessage } from '../../../src/formats/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
 import { createQuery, OPCODE, rcodeName } from '../../../src/formats/wire/message.ts'
 import type { DomainName } from '../../../src/model/domain-name.ts'
+import { soa } from './scripted-master.ts'
+
+export interface NotifyOptions {
+  readonly from?: string
+  readonly id?: number
+  /** Of the SOA in it; without one it tells none. */
+  readonly serial?: number
+}
 
 /** Sends one NOTIFY (RFC 1996) to a port of 127.0.0.1 from an address of the loopback network; the RCODE of the answer. */
-export async function sendNotify(port: number, zone: string, { from = '127.0.0.1', id = 1 } = {}): Promise<string> {
+export async function sendNotify(port: number, zone: string, { from = '127.0.0.1', id = 1, serial }: NotifyOptions = {}): Promise<string> {
   const socket = createSocket('udp4')
   try {
     socket.bind(0, from)
     await once(socket, 'listening')
     const query = createQuery(id, { name: `${zone}.` as DomainName, type: 'SOA' })
-    socket.send(encodeMessage({ ...query, opcode: OPCODE.NOTIFY, authoritative: true, edns: null }), port, '127.0.0.1')
-    const [octets] = (await once(socket, 'message', { signal: AbortSignal.timeout(3000) })) as [Buffer]
+    const answers = serial === undefined ? [] : [soa(serial, '3600 600 604800 300', `${zone}.`)]
+    socket.send(encodeMessage({ ...query, opcode: OPCODE.NOTIFY, authoritative: true, answers, edns: null }), port, '127.0.0.1')
+    const [octets] = (await once(socket, 'message', { signal: AbortSignal.timeout(10_000) })) as [Buffer]
     const answer = decodeMessage(octets)
     if (!answer.ok || answer.value.opcode !== OPCODE.NOTIFY || answer.value.id !== id) throw new Error('no answer to a NOTIFY')
     return rcodeName(answer.value.rcode)

@@ -1,0 +1,208 @@
+/** Masters that tell of a newer zone than they send, as servers do while they are reloaded or where several share one address. */
+import type { Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import type { Message } from '../../../src/formats/wire/message.ts'
+import type { DomainName } from '../../../src/model/domain-name.ts'
+import type { SerialNumber } from '../../../src/model/serial-number.ts'
+import type { ClaimedRefresh } from '../../../src/service/store/secondary-store.ts'
+import type { MastersAnswer } from '../../../src/service/transfers/ask-masters.ts'
+import { refreshOutcome } from '../../../src/service/transfers/refresh-outcome.ts'
+import { queryDns } from '../../../src/transport/dns-client.ts'
+import { startNsd, waitForZone } from '../../support/dns-servers.ts'
+import { describeWithTools } from '../../support/skip.ts'
+import { LOOPBACK, startForTest } from '../harness.ts'
+import { eventually } from './eventually.ts'
+import { sendNotify } from './notify.ts'
+import { answerOf, record, type Script, scriptedMaster, serving, soa } from './scripted-master.ts'
+
+/** So long that a test ends before it. */
+const REFRESH = 86_400
+
+/** Serials the master gives by SOA and by AXFR; a list by transfer, of which the last goes on. */
+interface Offer {
+  readonly soa: number
+  readonly axfr: readonly number[]
+}
+
+const offers = new Map<string, Offer>()
+const sent: string[] = []
+
+const script: Script = (query: Message, socket: Socket) => {
+  const [question] = query.questions
+  const zone = question?.name as string
+  const offer = offers.get(zone)
+  if (offer === undefined || question === undefined) return void socket.write(answerOf(query, [], { rcode: 5 }))
+  const before = sent.filter((line) => line.startsWith(`${zone} AXFR`)).length
+  const serial = question.type === 'SOA' ? offer.soa : (offer.axfr[Math.min(before, offer.axfr.length - 1)] as number)
+  sent.push(`${zone} ${question.type} ${serial}`)
+  serving([soa(serial, `${REFRESH} 600 604800 300`, zone), record(zone, 'NS', 'ns1.example.net.')])(query, socket)
+}
+const master = await scriptedMaster(script, { keep: true })
+
+// Time passes ten times as fast: the first wait is a tenth of a second, the refresh still hours.
+const { service, client } = await startForTest({ dns: LOOPBACK, peerPort: master, clockSpeed: 10 })
+const port = service.dnsAddress?.port ?? 0
+
+const WITHIN = 15_000
+
+/** What the master gives from now on. */
+function offer(zone: string, soa: number, ...axfr: readonly number[]): void {
+  for (let i = sent.length - 1; i >= 0; i -= 1) if (sent[i]?.startsWith(`${zone}. `)) sent.splice(i, 1)
+  offers.set(`${zone}.`, { soa, axfr })
+}
+
+const sentOf = (zone: string): string[] => sent.filter((line) => line.startsWith(`${zone}. `)).map((line) => line.slice(zone.length + 2))
+
+const create = async (domain: string, masters = ['127.0.0.1']): Promise<number> =>
+  (await client.ok('POST', '/domains', { domain, type: 'slave', master_ips: masters })).id
+
+const serialAt = async (zone: string, at = port): Promise<number> => {
+  const { answers } = await queryDns({ host: '127.0.0.1', port: at }, { name: `${zone}.` as DomainName, type: 'SOA' })
+  return Number(answers[0]?.data?.split(' ')[2])
+}
+
+const served = (zone: string, serial: number): Promise<void> => eventually(async () => expect(await serialAt(zone)).toBe(serial), WITHIN)
+
+const errorsOf = async (id: number): Promise<string> => (await client.ok('GET', `/domains/${id}`)).errors
+
+/** A slave that holds a serial of a master that has no other. */
+async function createServed(zone: string, serial: number): Promise<number> {
+  offer(zone, serial, serial)
+  const id = await create(zone)
+  await served(zone, serial)
+  return id
+}
+
+test('a transfer that is behind what the master offers is made again, until it is not', async () => {
+  const id = await createServed('behind.test', 5)
+  offer('behind.test', 7, 5, 4, 5, 7)
+  await sendNotify(port, 'behind.test')
+  await served('behind.test', 7)
+  expect(sentOf('behind.test')).toEqual(['SOA 7', 'AXFR 5', 'SOA 7', 'AXFR 4', 'SOA 7', 'AXFR 5', 'SOA 7', 'AXFR 7'])
+  await eventually(async () => expect(await errorsOf(id)).toBe(''), WITHIN)
+})
+
+test('meanwhile the zone does not go back, and the domain says what is the matter', async () => {
+  const id = await createServed('told.test', 5)
+  offer('told.test', 7, 4)
+  await sendNotify(port, 'told.test')
+  await eventually(async () => expect(sentOf('told.test').length).toBeGreaterThanOrEqual(6), WITHIN)
+  expect(await errorsOf(id)).toBe('transfer from 127.0.0.1: it offered serial 7, but sent the older zone with 4. It is asked again.')
+  expect(await serialAt('told.test')).toBe(5)
+  offer('told.test', 7, 6, 7)
+  await served('told.test', 7)
+  await eventually(async () => expect(await errorsOf(id)).toBe(''), WITHIN)
+})
+
+test('what is newer than the zone that is held is taken, though more is offered', async () => {
+  const id = await createServed('between.test', 5)
+  offer('between.test', 7, 6, 6, 6, 6, 6, 6, 6)
+  await sendNotify(port, 'between.test')
+  await served('between.test', 6)
+  expect(await errorsOf(id)).toContain('it offered serial 7, but sent the older zone with 6.')
+  offer('between.test', 7, 7)
+  await served('between.test', 7)
+})
+
+test('so is the first transfer, and what it lacks follows soon', async () => {
+  offer('first.test', 7, 6, 7)
+  await create('first.test')
+  await served('first.test', 7)
+  expect(sentOf('first.test')).toEqual(['SOA 7', 'AXFR 6', 'SOA 7', 'AXFR 7'])
+})
+
+test('another master is asked at once', async () => {
+  offer('others.test', 5, 5)
+  await create('others.test', ['127.0.0.1', '::ffff:127.0.0.1'])
+  await served('others.test', 5)
+  offer('others.test', 7, 5, 7)
+  await sendNotify(port, 'others.test')
+  await served('others.test', 7)
+  expect(sentOf('others.test')).toEqual(['SOA 7', 'AXFR 5', 'SOA 7', 'AXFR 7'])
+})
+
+test('a zone that NOTIFY tells of is asked for until the master has it', async () => {
+  const id = await createServed('news.test', 5)
+  await sendNotify(port, 'news.test', { serial: 7 })
+  const problem = 'transfer from 127.0.0.1: it told of serial 7 by NOTIFY, but still answers 5. It is asked again.'
+  await eventually(async () => expect(await errorsOf(id)).toBe(problem), WITHIN)
+  offer('news.test', 7, 7)
+  await served('news.test', 7)
+  await eventually(async () => expect(await errorsOf(id)).toBe(''), WITHIN)
+})
+
+test('NOTIFY of what is held, or was once, changes nothing', async () => {
+  const id = await createServed('known.test', 5)
+  for (const serial of [5, 4]) {
+    const before = sentOf('known.test').length
+    await sendNotify(port, 'known.test', { serial })
+    await eventually(async () => expect(sentOf('known.test').length).toBeGreaterThan(before), WITHIN)
+    expect(await errorsOf(id)).toBe('')
+  }
+  expect(new Set(sentOf('known.test').slice(1))).toEqual(new Set(['AXFR 5', 'SOA 5']))
+})
+
+describeOutcome()
+
+describeWithTools(['nsd'], 'NSD as master', () => {
+  test('is followed through all its reloads', { timeout: 60_000 }, async () => {
+    const text = (serial: number): string =>
+      `@ 300 SOA ns hostmaster ${serial} ${REFRESH} 3600 604800 60\n@ 300 NS ns\nns 300 A 192.0.2.53\n`
+    const nsd = await startNsd({ zones: [{ name: 'nsd.test', text: text(1) }] })
+    const slave = await startForTest({ dns: LOOPBACK, peerPort: nsd.port })
+    const at = slave.service.dnsAddress?.port ?? 0
+    await slave.client.ok('POST', '/domains', { domain: 'nsd.test', type: 'slave', master_ips: ['127.0.0.1'] })
+    for (let serial = 1; serial <= 15; serial += 1) {
+      if (serial > 1) nsd.replaceZone('nsd.test', text(serial))
+      await waitForZone(nsd.port, 'nsd.test', { serial })
+      await sendNotify(at, 'nsd.test', { serial })
+      await eventually(async () => expect(await serialAt('nsd.test', at)).toBe(serial), WITHIN)
+    }
+  })
+})
+
+function describeOutcome(): void {
+  const claim = (behind: number): ClaimedRefresh => ({
+    domainId: 1,
+    lease: '',
+    domain: 'wait.test',
+    masters: ['192.0.2.1'],
+    notifiedBy: '192.0.2.1',
+    notifiedSerial: 7,
+    requests: 1,
+    serial: 5,
+    times: { refresh: 3600, retry: 600, expire: 604_800 },
+    failures: 0,
+    behind,
+  })
+  const answer: MastersAnswer = { newer: null, answered: true, behind: true, problems: ['late'] }
+  const waits = (times: number, soa: readonly number[]): number[] => {
+    const [refresh = 0, retry = 0] = soa
+    return Array.from({ length: times }, (_, behind) => {
+      const zone = { soa: { serial: 6 as SerialNumber, refresh, retry, expire: 604_800 }, records: [], foreign: 0 }
+      const given = soa.length === 0 ? answer : { ...answer, newer: { master: '192.0.2.1', zone: zone as never } }
+      return refreshOutcome(claim(behind), given, 0, () => 0).refreshAt / 1000
+    })
+  }
+
+  test('the waits double from a second to the retry time', () => {
+    expect(waits(12, [])).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600])
+    expect(waits(3, [1, 1])).toEqual([1, 2, 4])
+    expect(waits(9, [120, 7200])).toEqual([1, 2, 4, 8, 16, 32, 64, 120, 120])
+    expect(refreshOutcome(claim(5000), answer, 0, () => 0).refreshAt).toBe(600_000)
+  })
+
+  test('what NOTIFY told of is looked for until the waits have grown to the retry time', () => {
+    expect([0, 9, 10, 5000].map((behind) => refreshOutcome(claim(behind), answer, 0, () => 0).notifyOpen)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ])
+  })
+
+  test('the count of them ends with the first that is not behind', () => {
+    expect(refreshOutcome(claim(4), answer, 0, () => 0)).toMatchObject({ behind: 5, failures: 0, errors: 'late' })
+    expect(refreshOutcome(claim(4), { ...answer, behind: false }, 0, () => 0)).toMatchObject({ behind: 0, refreshAt: 3_600_000 })
+  })
+}
