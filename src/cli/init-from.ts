@@ -15,7 +15,12 @@ import { tellWait } from './tell-wait.ts'
  * The files of a repository for what a provider holds: `from` is its base URL, or the name of a preset. A configuration, a workflow, and a
  * definition of every zone, so that a plan is empty. Null where that cannot be had, which is told.
  */
-export async function filesFromProvider(io: CliIo, console: Console, from: string, version: string): Promise<readonly InitFile[] | null> {
+export async function filesFromProvider(
+  io: CliIo,
+  console: Console,
+  from: string,
+  { version, lossy }: { readonly version: string; readonly lossy: boolean },
+): Promise<readonly InitFile[] | null> {
   const text = config(from)
   const { config: read, diagnostics } = readConfig(text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd })
   if (read === null || hasErrors(diagnostics)) {
@@ -24,7 +29,7 @@ export async function filesFromProvider(io: CliIo, console: Console, from: strin
   }
   const request = { source: 'cloud', zones: [], cwd: io.cwd, env: io.env, config: read, onWait: tellWait(console), options: {} }
   const imported = await importFromProvider(request)
-  const found = [...diagnostics, ...imported.diagnostics, ...lostDiagnostics(imported.lost, 'import-lossy', 'provider', false)]
+  const found = [...diagnostics, ...imported.diagnostics, ...lostDiagnostics(imported.lost, 'import-lossy', 'provider', lossy)]
   const { files, diagnostics: inFiles } = importFiles(imported)
   found.push(...inFiles)
   if (!hasErrors(found)) found.push(...(await checkImport(imported.zones, files, read)))

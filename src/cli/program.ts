@@ -84,7 +84,8 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
     command('init', 'write a configuration, a first zone and a CI workflow into this folder')
       .option('--zone <name>', 'the zone', 'example.com')
       .option('--soa-email <address>', 'who answers for the zone (default: hostmaster at the zone)')
-      .option('--from <address>', 'all zones of a provider instead: the base URL of its interface, or a preset such as linode'),
+      .option('--from <address>', 'all zones of a provider instead: the base URL of its interface, or a preset such as linode')
+      .option('--lossy', 'with --from: leave out what definitions cannot hold; each thing is a warning'),
     async () => (await import('./commands/init.ts')).init,
   )
 

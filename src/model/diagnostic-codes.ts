@@ -139,6 +139,7 @@ export const DIAGNOSTIC_CODES = {
   'rollback-conflict': 'What a run changed was changed again since; a rollback leaves it alone.',
   // Import and export
   'import-lossy': 'A definition cannot hold something of what is imported.',
+  'import-pending': 'A plan made right after an import has calls.',
   'import-mismatch': 'What an import would write is not what it read.',
   'zone-undefined': 'A provider made a zone that no definition was written for.',
   'export-lossy': 'A format cannot hold something of a definition.',

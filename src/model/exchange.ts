@@ -49,6 +49,8 @@ export interface LostItem {
   /** What is lost in a few words: `geo`, `the setting tags`. */
   readonly what: string
   readonly at?: SourcePosition | undefined
+  /** What comes of it where the loss is accepted; it is left out where this is absent. */
+  readonly outcome?: string | undefined
 }
 
 /** What an import has read. With an error among the diagnostics nothing of it is written. */

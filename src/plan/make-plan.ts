@@ -38,7 +38,9 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   const { desired, existing, target, capabilities } = input
   const fitted = fitToTarget(desired, target, capabilities)
   const diagnostics: Diagnostic[] = [...fitted.diagnostics, ...apexNsNotice(fitted, input)]
-  const existingRecords = existing?.records ?? []
+  const transferred = (fitted.settings.type ?? existing?.settings.type) === 'slave'
+  // What is listed of a slave is a copy of what its masters have: nobody here adds to it or takes from it.
+  const existingRecords = transferred ? [] : (existing?.records ?? [])
   const difference = applyPolicy(compare(input, fitted, existingRecords), input.policy)
   diagnostics.push(...surplusNotices(difference, target))
   if (capabilities.cnameExclusive && !desired.absent)
@@ -46,7 +48,6 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   const domain = domainChange(desired.name, existing, fitted.settings, desired.absent, input.policy)
   if (domain?.action === 'create') diagnostics.push(...unfitName(input), ...missingSettings(domain, input))
   if (domain?.action === 'update') diagnostics.push(...fixedSettings(domain, input))
-  const transferred = (fitted.settings.type ?? existing?.settings.type) === 'slave'
   if (transferred && !desired.absent) diagnostics.push(...recordsOfSlave(input))
   return planDifference({
     ...input,

@@ -19,6 +19,22 @@ export interface ZoneReference {
   readonly updated: number | null
 }
 
+/** What a provider lists among its zones and nothing here can name, or that another one of its zones is already. */
+export interface UnnamedZone {
+  /** In the provider's own spelling. */
+  readonly name: string
+  readonly id: number | string
+  /** Why it is not among the zones, in words that follow its name. */
+  readonly because: string
+}
+
+/** All that a provider lists. */
+export interface ZoneList {
+  /** Each name once. */
+  readonly zones: readonly ZoneReference[]
+  readonly unnamed: readonly UnnamedZone[]
+}
+
 /** A zone with its records as they were read at one moment. */
 export interface ReadZone extends ExistingZone {
   readonly id: number | string
@@ -67,7 +83,8 @@ export interface Provider {
   readonly parallelism: number
   /** Those of the names that are zones here. */
   findZones(names: readonly DomainName[], options?: ProviderCallOptions): Promise<ReadonlyMap<DomainName, ZoneReference>>
-  listZones(options?: ProviderCallOptions): Promise<readonly ZoneReference[]>
+  listZones(options?: ProviderCallOptions): Promise<ZoneList>
+  /** A zone with its records; with none where others say them, as the masters of a slave do. */
   readZone(zone: ZoneReference, options?: ProviderCallOptions): Promise<ReadZone>
   /** The rendered zone file; null where the provider has none to show. */
   readRendered(zone: ZoneReference, options?: ProviderCallOptions): Promise<RenderedFile | null>

@@ -16,6 +16,8 @@ export interface InitOptions extends CommonOptions {
   readonly soaEmail?: string
   /** The base URL of a provider, or a preset: all its zones instead of an example. */
   readonly from?: string
+  /** Leaves out of that what definitions cannot hold. */
+  readonly lossy?: boolean
 }
 
 /** Addresses as the `rname` of an SOA can hold them, and as YAML takes them for text. */
@@ -25,7 +27,7 @@ const EMAIL = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,62}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0
 export async function init(io: CliIo, _args: readonly [], options: InitOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   if (options.from !== undefined) {
-    const files = await filesFromProvider(io, console, options.from, VERSION)
+    const files = await filesFromProvider(io, console, options.from, { version: VERSION, lossy: options.lossy === true })
     return files === null ? nothingWritten(console) : write(io, console, files, STEPS_FROM_PROVIDER)
   }
   const zone = readZone(console, options.zone)

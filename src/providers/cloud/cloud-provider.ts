@@ -1,27 +1,16 @@
-import { type DomainName, parseDomainName, relativeName } from '../../model/domain-name.ts'
-import { parseIpv6 } from '../../model/ip-address.ts'
+import { relativeName } from '../../model/domain-name.ts'
 import { type ExistingRecord, type ResourceRecord, sameRecord } from '../../model/record.ts'
-import type { ZoneSettings } from '../../model/zone.ts'
 import type { DomainChange, RecordChange } from '../../plan/change.ts'
-import {
-  type AppliedChange,
-  type Provider,
-  type ProviderCallOptions,
-  ProviderError,
-  type ReadZone,
-  type ZoneReference,
-} from '../provider.ts'
-import { type ApiDomain, domainShape, emptyShape, recordShape, ShapeError, zoneFileShape } from './api-shapes.ts'
+import type { AppliedChange, Provider, ProviderCallOptions, ReadZone, ZoneReference } from '../provider.ts'
+import { domainShape, emptyShape, recordShape, ShapeError, zoneFileShape } from './api-shapes.ts'
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
-import { type CloudApi, type CloudApiOptions, createCloudApi } from './cloud-api.ts'
+import { type CloudApiOptions, createCloudApi } from './cloud-api.ts'
 import { cloneCloudZone, importCloudZone } from './copy-zones.ts'
 import { examineCloud } from './examine.ts'
 import { INTERFACE_PATHS, type InventoryPaths, readCloudInventory } from './inventory.ts'
 import { recordFromApi, recordToApi } from './record-codec.ts'
 import { findRegionResolvers } from './region-resolvers.ts'
-
-/** Octets of the largest X-Filter that is sent; for more names the whole list is read. */
-const MAX_FILTER = 4000
+import { findZones, listZones, MAX_FILTER, type Reach, timeOf, zoneReference } from './zone-list.ts'
 
 /** What is known of one instance of the interface. */
 export interface CloudInstance {
@@ -44,7 +33,7 @@ export function createCloudProvider(options: CloudApiOptions, instance: CloudIns
     capabilities: CLOUD_CAPABILITIES,
     parallelism: options.parallelism,
     findZones: (names, call) => findZones(reach, names, call),
-    listZones: (call) => listZones(reach, undefined, call),
+    listZones: (call) => listZones(reach, call),
     readZone: (zone, call) => readZone(reach, zone, call),
     async readRendered(zone, call) {
       const what = `reading the rendered zone file of ${zone.name}`
@@ -59,7 +48,7 @@ export function createCloudProvider(options: CloudApiOptions, instance: CloudIns
           address,
           token: options.token,
           listsLoadBalancers: paths.loadbalancers !== null,
-          findZones: (names, more) => findZones(reach, names, more),
+          listZones: (more) => listZones(reach, more),
         },
         wants,
         now,
@@ -76,77 +65,9 @@ export function createCloudProvider(options: CloudApiOptions, instance: CloudIns
   }
 }
 
-interface Reach {
-  readonly api: CloudApi
-  readonly name: string
-}
-
-/**
- * Few names are asked for by one filtered look-up. What that does not find is looked for in the whole list, since the filter may
- * tell letter case apart and a zone must not be created twice.
- */
-async function findZones(
-  reach: Reach,
-  names: readonly DomainName[],
-  call?: ProviderCallOptions,
-): Promise<ReadonlyMap<DomainName, ZoneReference>> {
-  const found = new Map<DomainName, ZoneReference>()
-  const wanted = new Set(names)
-  if (wanted.size === 0) return found
-  const take = (zones: readonly ZoneReference[]): void => {
-    for (const zone of zones) if (wanted.has(zone.name)) found.set(zone.name, zone)
-  }
-  const alternatives = [...wanted].map((name) => ({ domain: name.slice(0, -1) }))
-  const filter = alternatives.length === 1 ? alternatives[0] : { '+or': alternatives }
-  if (JSON.stringify(filter).length <= MAX_FILTER) take(await listZones(reach, filter, call))
-  if (found.size < wanted.size) take(await listZones(reach, undefined, call))
-  return found
-}
-
-async function listZones({ api, name }: Reach, filter: unknown, call?: ProviderCallOptions): Promise<ZoneReference[]> {
-  const what = filter === undefined ? 'listing domains' : 'looking up domains'
-  const { value } = await api.list({ method: 'GET', path: '/domains', what, filter, ...call }, domainShape).catch((error: unknown) => {
-    throw withAddressHint(error, name)
-  })
-  return value.flatMap((domain) => {
-    const reference = zoneReference(domain)
-    return reference === null ? [] : [reference]
-  })
-}
-
-/** The interface always has a list of domains: a server without one is another, or has the interface elsewhere. */
-function withAddressHint(error: unknown, provider: string): unknown {
-  if (!(error instanceof ProviderError) || error.status !== '404') return error
-  const hint = `check that base_url of ${provider} is the address of the interface, with its version segment`
-  return new ProviderError(error.code, error.message, { status: error.status, hint, cause: error })
-}
-
-/** A domain as a zone; null where its name is no domain name, so that it cannot be one of ours. */
-function zoneReference(domain: ApiDomain): ZoneReference | null {
-  const name = parseDomainName(`${domain.domain.replace(/\.$/, '')}.`)
-  return name.ok ? { name: name.value, id: domain.id, settings: settingsOf(domain), updated: timeOf(domain.updated) } : null
-}
-
-function settingsOf(domain: ApiDomain): ZoneSettings {
-  const { type, description, group, tags, soa_email, master_ips, axfr_ips, expire_sec, refresh_sec, retry_sec, ttl_sec } = domain
-  const status = domain.status === 'disabled' ? 'disabled' : 'active'
-  const addresses = { master_ips: master_ips.map(canonicalAddress), axfr_ips: axfr_ips.map(canonicalAddress) }
-  return { type, status, description, group, tags, soa_email, ...addresses, expire_sec, refresh_sec, retry_sec, ttl_sec }
-}
-
-/** Definitions have addresses in one form; what is none stays as it is. */
-function canonicalAddress(text: string): string {
-  const address = parseIpv6(text)
-  return address.ok ? address.value : text
-}
-
-/** Times are UTC without a zone suffix (interface, introduction). */
-function timeOf(text: string | null): number | null {
-  const time = text === null ? Number.NaN : Date.parse(/[Zz]|[+-][0-9]{2}:?[0-9]{2}$/.test(text) ? text : `${text}Z`)
-  return Number.isNaN(time) ? null : time
-}
-
 async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCallOptions): Promise<ReadZone> {
+  // What is listed of a slave is a copy of what its masters have.
+  if (zone.settings.type === 'slave') return { name: zone.name, id: zone.id, settings: zone.settings, records: [], quietFor: null }
   const request = {
     method: 'GET',
     path: `/domains/${zone.id}/records`,

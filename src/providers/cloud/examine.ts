@@ -1,7 +1,7 @@
 /** Whether a token can do what a config asks of it, and for how long: told from the user's own profile, grants and tokens. */
 import type { DomainName } from '../../model/domain-name.ts'
 import type { Finding, Wants } from '../../model/finding.ts'
-import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { type ProviderCallOptions, ProviderError, type UnnamedZone, type ZoneList, type ZoneReference } from '../provider.ts'
 import type { Answer, ApiRequest } from './api-request.ts'
 import { type ApiGrants, type ApiProfile, type ApiToken, grantsShape, profileShape, tokenShape } from './api-shapes.ts'
 import type { CloudApi } from './cloud-api.ts'
@@ -19,7 +19,7 @@ export interface Examined {
   readonly token: string
   /** Whether load balancers have a list of their own; else they are found by tags. */
   readonly listsLoadBalancers: boolean
-  readonly findZones: (names: readonly DomainName[], call?: ProviderCallOptions) => Promise<ReadonlyMap<DomainName, ZoneReference>>
+  readonly listZones: (call?: ProviderCallOptions) => Promise<ZoneList>
 }
 
 /** Looks at connection, token, user and zones. `now` is the local time. Failures are findings; throws only on bugs. */
@@ -31,8 +31,9 @@ export async function examineCloud(examined: Examined, wants: Wants, now: Date, 
   const [tokens, grants, zones] = await Promise.all([
     attempt(() => api.list({ method: 'GET', path: '/profile/tokens', what: 'listing tokens', ...call }, tokenShape)),
     attempt(() => readGrants(api, user, call)),
-    attempt(() => examined.findZones(wants.zones, call)),
+    attempt(() => examined.listZones(call)),
   ])
+  const found = zones.value ? new Map(zones.value.zones.map((zone) => [zone.name, zone])) : null
   const alike = entriesLike(tokens.value?.value ?? [], token)
   const scopes = alike.length === 1 ? (alike[0] as ApiToken).scopes : grantedScopes
   return [
@@ -41,9 +42,10 @@ export async function examineCloud(examined: Examined, wants: Wants, now: Date, 
     { status: 'ok', check: 'user', message: `${user.username}, ${user.restricted ? 'restricted to what is granted' : 'unrestricted'}` },
     judgeToken(alike, tokens.failure ?? null, new Date(serverTime ?? now)),
     ...judgeScopes(scopes, wants, examined.listsLoadBalancers),
-    ...(grants.failure ? [failed(grants.failure)] : judgeGrants(grants.value ?? null, wants, zones.value ?? null)),
+    ...(grants.failure ? [failed(grants.failure)] : judgeGrants(grants.value ?? null, wants, found)),
     ...judgeInventory(user, wants),
-    ...(zones.failure ? [failed(zones.failure)] : judgeZones(wants, zones.value as ReadonlyMap<DomainName, ZoneReference>)),
+    ...(zones.failure ? [failed(zones.failure)] : judgeZones(wants, found ?? new Map())),
+    ...judgeUnnamed(zones.value?.unnamed ?? []),
   ]
 }
 
@@ -91,4 +93,12 @@ function judgeZones({ zones }: Wants, found: ReadonlyMap<DomainName, ZoneReferen
   return [
     { status: 'ok', check: 'zones', message: missing.length === 0 ? message : `${message}; an apply would create ${listed(missing)}` },
   ]
+}
+
+/** Domains that no definition can be of. */
+function judgeUnnamed(unnamed: readonly UnnamedZone[]): Finding[] {
+  if (unnamed.length === 0) return []
+  const names = unnamed.map(({ name, id, because }) => `${JSON.stringify(name)} (number ${id}): ${because}`)
+  const hint = 'nothing here reads or changes them'
+  return [{ status: 'warning', check: 'zones', message: `no definition can be of ${listed(names)}`, hint }]
 }

@@ -1,5 +1,14 @@
 import { rdataToText, textDataOf } from '../../model/character-string.ts'
-import { type DomainName, labelsOf, nameFromLabels, parseDomainName, relativeName } from '../../model/domain-name.ts'
+import {
+  type DomainName,
+  labelsOf,
+  MAX_LABEL_OCTETS,
+  MAX_NAME_OCTETS,
+  nameFromLabels,
+  nameOctets,
+  parseDomainName,
+  relativeName,
+} from '../../model/domain-name.ts'
 import { canonicalRdata, rdataFields } from '../../model/rdata/canonical.ts'
 import type { Token } from '../../model/rdata/field-kind.ts'
 import type { ExistingRecord, ResourceRecord } from '../../model/record.ts'
@@ -9,21 +18,34 @@ import { joinSrvOwner, splitSrvOwner } from './srv-owner.ts'
 
 /** A record as the service gives it, as a record of the model. What the model has no form for is kept as text that no definition can have. */
 export function recordFromApi(api: ApiRecord, zone: DomainName): ExistingRecord & { readonly id: number } {
-  const name = ownerOf(api, zone)
+  const owner = ownerOf(api, zone)
   const ttl = api.ttl_sec === 0 ? null : (api.ttl_sec as Ttl)
-  return { id: api.id, name, type: api.type, ttl, data: dataOf(api) }
+  const data = owner === null ? `${dataOf(api)} (named ${JSON.stringify(api.name)})` : dataOf(api)
+  return { id: api.id, name: owner ?? nearestName(api.name, zone), type: api.type, ttl, data }
 }
 
-function ownerOf(api: ApiRecord, zone: DomainName): DomainName {
+/** Null where the name is no domain name. */
+function ownerOf(api: ApiRecord, zone: DomainName): DomainName | null {
   if (api.type === 'SRV' && api.service !== null && api.protocol !== null) {
     const owner = joinSrvOwner(api.service, api.protocol, zone)
     if (owner !== null) return owner
   }
   if (api.name === '') return zone
   const name = parseDomainName(`${api.name}.${zone}`)
-  if (name.ok) return name.value
-  const labels = api.name.split('.').filter((label) => label !== '')
-  return nameFromLabels([...labels.map((label) => Buffer.from(label).subarray(0, 63)), ...labelsOf(zone)])
+  return name.ok ? name.value : null
+}
+
+/** A name to show for one that is none. */
+function nearestName(text: string, zone: DomainName): DomainName {
+  const labels = text.split('.').filter((label) => label !== '')
+  const fitting: Uint8Array[] = []
+  let octets = nameOctets(zone)
+  for (const label of labels.map((one) => Buffer.from(one).subarray(0, MAX_LABEL_OCTETS))) {
+    octets += label.length + 1
+    if (octets > MAX_NAME_OCTETS) break
+    fitting.push(label)
+  }
+  return nameFromLabels([...fitting, ...labelsOf(zone)])
 }
 
 const word = (text: string | number): Token => ({ text: String(text), quoted: false })

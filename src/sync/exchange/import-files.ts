@@ -3,6 +3,7 @@ import { CONFIG_FILE } from '../../definitions/config.ts'
 import { printDefinition } from '../../formats/definition/print-definition.ts'
 import { zoneFileName } from '../../formats/zone-file/zone-file-name.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
+import { ROOT } from '../../model/domain-name.ts'
 import type { ExchangedFile, Imported } from '../../model/exchange.ts'
 
 export interface ImportFiles {
@@ -31,6 +32,8 @@ export function importFiles({ zones, files = [] }: Imported): ImportFiles {
   // A zone may be called as the config is.
   const taken = new Set([CONFIG_FILE, ...byPath.keys()])
   for (const zone of zones) {
+    if (zone.name === ROOT)
+      diagnostics.push({ severity: 'error', code: 'zone-name', message: 'the root cannot be managed as a zone', hint: 'leave it out' })
     if (zone.files !== undefined) continue
     add({ path: zoneFileName(zone.name, taken, 'yaml'), text: printDefinition(zone) })
   }

@@ -1,12 +1,15 @@
 import { unknownProvider } from '../../definitions/read-config.ts'
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
-import type { Imported } from '../../model/exchange.ts'
-import type { Provider, ZoneReference } from '../../providers/provider.ts'
+import type { Imported, LostItem } from '../../model/exchange.ts'
+import type { Provider, UnnamedZone, ZoneList } from '../../providers/provider.ts'
 import { createProvider } from '../../providers/registry.ts'
 import { diagnosticOf } from '../diagnostic-of.ts'
 import { copyAtProvider } from './copy-at-provider.ts'
+import type { Holder } from './definable-records.ts'
+import { excerpt } from './excerpt.ts'
 import type { ImportRequest } from './importer.ts'
 import { missingZones } from './missing-zones.ts'
+import { foreseePlan } from './next-plan.ts'
 import { zoneOfProvider } from './provider-zone.ts'
 
 /** Zones as a provider of the config holds them, so that a plan made of them is empty. */
@@ -30,25 +33,34 @@ export async function importFromProvider(request: ImportRequest): Promise<Import
 const NOTHING: Imported = { zones: [], lost: [], diagnostics: [] }
 
 async function readZones(provider: Provider, { zones, config, source, signal }: ImportRequest): Promise<Imported> {
-  const references = await referencesOf(provider, zones, signal)
+  const { zones: references, unnamed } = await listedZones(provider, zones, signal)
   const diagnostics: Diagnostic[] = missingZones(zones, references, source)
   if (hasErrors(diagnostics)) return { zones: [], lost: [], diagnostics }
+  const holder: Holder = { target: provider.name, capabilities: provider.capabilities }
   // The provider itself bounds its requests.
   const read = await Promise.all(references.map((reference) => provider.readZone(reference, { signal })))
-  const converted = read.map((zone) => zoneOfProvider(zone, config))
+  const converted = read.map((existing) => {
+    const { zone, lost } = zoneOfProvider(existing, config, holder)
+    const foreseen = foreseePlan(zone, existing, config, holder)
+    return { zone, lost: [...lost, ...foreseen.lost], diagnostics: foreseen.diagnostics }
+  })
   return {
     zones: converted.map(({ zone }) => zone),
-    lost: converted.flatMap(({ lost }) => lost),
+    lost: [...unnamed.map((one) => lostZone(one, source)), ...converted.flatMap(({ lost }) => lost)],
     diagnostics: [...diagnostics, ...converted.flatMap((one) => one.diagnostics)],
   }
 }
 
-async function referencesOf(
-  provider: Provider,
-  names: ImportRequest['zones'],
-  signal: AbortSignal | undefined,
-): Promise<readonly ZoneReference[]> {
-  if (names.length > 0) return [...(await provider.findZones(names, { signal })).values()]
-  const listed = await provider.listZones({ signal })
-  return listed.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+async function listedZones(provider: Provider, names: ImportRequest['zones'], signal: AbortSignal | undefined): Promise<ZoneList> {
+  if (names.length > 0) return { zones: [...(await provider.findZones(names, { signal })).values()], unnamed: [] }
+  const { zones, unnamed } = await provider.listZones({ signal })
+  return { zones: zones.toSorted((a, b) => (a.name < b.name ? -1 : 1)), unnamed }
 }
+
+const lostZone = ({ name, id, because }: UnnamedZone, source: string): LostItem => ({
+  zone: null,
+  name: null,
+  type: null,
+  what: `${JSON.stringify(excerpt(name))}, number ${id} at ${source}: ${because}`,
+  outcome: `it stays as it is at ${source}, and has no definition`,
+})

@@ -8,8 +8,10 @@ export const lostDiagnostics = (
   format: string,
   lossy: boolean,
 ): Diagnostic[] =>
-  lost.map(({ zone, name, type, what, at }) => {
+  lost.map(({ zone, name, type, what, at, outcome }) => {
     const subject = [name ?? zone, type].filter((part) => part !== null).join(' ')
     const message = `${subject === '' ? '' : `${subject}: `}${code === 'import-lossy' ? 'a definition' : format} cannot hold ${what}`
-    return { severity: lossy ? 'warning' : 'error', code, message, at, hint: lossy ? undefined : '--lossy leaves it out' }
+    return { severity: lossy ? 'warning' : 'error', code, message, at, hint: lossy ? outcome : hintOf(outcome) }
   })
+
+const hintOf = (outcome: string | undefined): string => (outcome === undefined ? '--lossy leaves it out' : `with --lossy, ${outcome}`)

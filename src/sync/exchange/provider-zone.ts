@@ -1,99 +1,87 @@
 import type { Config } from '../../definitions/config.ts'
-import { presentationTokens } from '../../formats/definition/presentation-tokens.ts'
-import { isMailAddress } from '../../formats/definition/read-settings.ts'
-import type { Diagnostic } from '../../model/diagnostic.ts'
-import { type DomainName, labelsOf, parseDomainName } from '../../model/domain-name.ts'
+import { type DomainName, labelsOf, relativeName } from '../../model/domain-name.ts'
 import type { ExchangedRecord, ImportedZone, LostItem, ZoneComment } from '../../model/exchange.ts'
-import { parseIpv4, parseIpv6 } from '../../model/ip-address.ts'
-import { canonicalRdata } from '../../model/rdata/canonical.ts'
 import { type ExistingRecord, recordKey } from '../../model/record.ts'
 import type { Ttl } from '../../model/ttl.ts'
-import { type ExistingZone, ZONE_SETTINGS, type ZoneSettings } from '../../model/zone.ts'
+import type { ExistingZone } from '../../model/zone.ts'
+import { type DefinableRecords, definableRecords, type Holder, type UndefinableRecord } from './definable-records.ts'
+import { excerpt } from './excerpt.ts'
+import { isExposed, type LeftAlone, leaveAlone } from './leave-alone.ts'
+import { definableSettings } from './provider-settings.ts'
 
 export interface ProviderZone {
   readonly zone: ImportedZone
   readonly lost: readonly LostItem[]
-  readonly diagnostics: readonly Diagnostic[]
 }
 
 /**
  * A zone as a provider holds it, to be defined so that a plan of the definition is empty: what the config's defaults would add is said
- * otherwise, what is said by saying nothing is left out.
+ * otherwise, what is said by saying nothing is left out, and what no definition can have is left alone.
  */
-export function zoneOfProvider(existing: ExistingZone, config: Pick<Config, 'defaults'>): ProviderZone {
+export function zoneOfProvider(existing: ExistingZone, config: Pick<Config, 'defaults'>, holder: Holder): ProviderZone {
   const { name } = existing
-  const { settings, lost } = definable(name, settingsOf(existing.settings, config.defaults.settings))
+  const { settings, lost } = definableSettings(existing, config.defaults.settings, holder)
   // The records of a slave are its master's.
-  if (settings.type === 'slave') return { zone: { name, settings, records: [] }, lost, diagnostics: [] }
-  const records: ExchangedRecord[] = []
-  const diagnostics: Diagnostic[] = []
-  const known = new Set<string>()
-  for (const record of existing.records) {
-    const key = recordKey(record)
-    if (!isDefinable(record))
-      lost.push({ zone: name, name: record.name, type: record.type, what: `data that are not valid: ${record.data}` })
-    else if (known.has(key)) diagnostics.push(duplicate(name, record))
-    else records.push({ name: record.name, type: record.type, ttl: ttlOf(record, config.defaults.ttl), data: record.data })
-    known.add(key)
+  if (existing.settings.type === 'slave') return { zone: { name, settings, records: [] }, lost }
+  const definable = definableRecords(existing, eachOnce(existing.records), holder)
+  const left = leaveAlone(name, definable)
+  const records = definable.records.map(
+    (record): ExchangedRecord => ({ name: record.name, type: record.type, ttl: ttlOf(record, config.defaults.ttl), data: record.data }),
+  )
+  const { selectors } = left
+  const zone: ImportedZone = {
+    name,
+    settings,
+    records,
+    ...(selectors.length > 0 && { unmanaged: selectors }),
+    comments: [...commentOnLeft(name, definable, left, holder), ...guesses(records, selectors.length > 0)],
   }
-  return { zone: { name, settings, records, comments: guesses(records) }, lost, diagnostics }
+  return { zone, lost: [...lost, ...definable.others.map((other) => lostRecord(name, other, left, holder))] }
+}
+
+/** Of exact duplicates the one that the provider lists first: a definition says a record once. */
+function eachOnce(records: readonly ExistingRecord[]): ExistingRecord[] {
+  const known = new Set<string>()
+  return records.filter((record) => known.size < known.add(recordKey(record)).size)
 }
 
 /** Without a TTL a record would get the config's; 0 is no TTL of its own either, where there are defaults. */
 const ttlOf = ({ ttl }: ExistingRecord, defaultTtl: Ttl | null): Ttl | null => (ttl === null && defaultTtl !== null ? (0 as Ttl) : ttl)
 
-function settingsOf(existing: ZoneSettings, defaults: ZoneSettings): ZoneSettings {
-  const settings = Object.fromEntries(
-    ZONE_SETTINGS.flatMap((key) => {
-      const value = existing[key]
-      return value === undefined || (isUnsaid(key, value) && defaults[key] === undefined) ? [] : [[key, value]]
-    }),
-  ) as ZoneSettings
-  // An empty address cannot be said.
-  const { soa_email: email, ...others } = settings
-  return email === '' || email === undefined ? others : settings
+function lostRecord(zone: DomainName, { record, why }: UndefinableRecord, left: LeftAlone, { target }: Holder): LostItem {
+  const what = `${excerpt(record.data)}: ${why}`
+  const outcome = isExposed(record, left)
+    ? `no selector of "unmanaged" tells it from others, so that the next plan deletes it at ${target}`
+    : `"unmanaged" in the definition leaves it as it is at ${target}`
+  return { zone, name: record.name, type: record.type, what, outcome }
 }
 
-/** Settings without what is neither a mail address nor an address: providers may have taken it from somebody who did not look. */
-function definable(zone: DomainName, settings: ZoneSettings): { readonly settings: ZoneSettings; readonly lost: LostItem[] } {
-  const { soa_email: email, axfr_ips: addresses, ...others } = settings
-  const lose = (key: string, value: string): LostItem => ({ zone, name: null, type: null, what: `the setting ${key}: ${value}` })
-  const isMail = email === undefined || isMailAddress(email)
-  const strange = addresses?.filter((text) => !parseIpv4(text).ok && !parseIpv6(text).ok) ?? []
-  const lost = [...(isMail ? [] : [lose('soa_email', email)]), ...strange.map((text) => lose('axfr_ips', text))]
-  if (lost.length === 0) return { settings, lost }
-  const sound = addresses?.filter((text) => !strange.includes(text))
-  return { settings: { ...others, ...(isMail && email !== undefined && { soa_email: email }), ...(sound && { axfr_ips: sound }) }, lost }
-}
+/** Records that a comment lists one by one. */
+const MOST_LISTED = 20
 
-function isUnsaid(key: keyof ZoneSettings, value: unknown): boolean {
-  if (key === 'type') return value === 'master'
-  if (key === 'status') return value === 'active'
-  return value === '' || value === 0 || (Array.isArray(value) && value.length === 0)
+function commentOnLeft(zone: DomainName, { others }: DefinableRecords, left: LeftAlone, { target }: Holder): ZoneComment[] {
+  const kept = others.filter(({ record }) => !isExposed(record, left))
+  if (kept.length === 0) return []
+  const lines = kept
+    .slice(0, MOST_LISTED)
+    .map(({ record: { name, type, data }, why }) => `  ${relativeName(name, zone) || '@'} ${type} ${excerpt(data)}: ${why}`)
+  if (kept.length > MOST_LISTED) lines.push(`  and ${kept.length - MOST_LISTED} more`)
+  return [
+    { name: null, text: [`What ${target} holds and no definition can have, so that "unmanaged" leaves it alone:`, ...lines].join('\n') },
+  ]
 }
-
-/** Whether the record is one that a definition can have: providers may hold what is no record of the DNS. */
-function isDefinable({ type, data }: ExistingRecord): boolean {
-  const tokens = presentationTokens(data)
-  const canonical = tokens.ok ? canonicalRdata(type, tokens.value, (text) => parseDomainName(text)) : tokens
-  return canonical.ok && canonical.value === data
-}
-
-const duplicate = (zone: DomainName, { name, type }: ExistingRecord): Diagnostic => ({
-  severity: 'warning',
-  code: 'surplus-duplicate',
-  message: `${zone} holds ${name} ${type} more than once; the definition has it once, and a plan will remove the others`,
-})
 
 const ACME = '_acme-challenge'
 
 /** Words about records that are perhaps somebody else's, with the setting that leaves them alone. */
-function guesses(records: readonly ExchangedRecord[]): ZoneComment[] {
+function guesses(records: readonly ExchangedRecord[], hasSelectors: boolean): ZoneComment[] {
   const isChallenge = ({ type, name }: ExchangedRecord): boolean =>
     type === 'TXT' && Buffer.from(labelsOf(name)[0] ?? []).toString('latin1') === ACME
   if (!records.some(isChallenge)) return []
-  const text = `Records at ${ACME} are mostly those of a certificate client. If they are, take them out of "records"
-and the number sign off this line, and they are never touched and never counted:
-unmanaged: [{name: '${ACME}*', type: TXT}]`
+  const about = `Records at ${ACME} are mostly those of a certificate client. If they are, take them out of "records"`
+  const selector = `{name: '${ACME}*', type: TXT}`
+  const text = hasSelectors
+    ? `${about}\nand add this to "unmanaged", and they are never touched and never counted:\n${selector}`
+    : `${about}\nand the number sign off this line, and they are never touched and never counted:\nunmanaged: [${selector}]`
   return [{ name: null, text }]
 }

@@ -75,7 +75,7 @@ describe('reading what the service may hold', () => {
       '_sip._tcp.example.com. SRV 0 0 0 x.example.net.',
     ],
     ['an address that is not canonical', { target: '010.020.030.040' }, 'a.example.com. A 010.020.030.040'],
-    ['a name that is none', { name: 'a..b c' }, 'a.b\\032c.example.com. A 192.0.2.1'],
+    ['a name that is none', { name: 'a..b c' }, 'a.b\\032c.example.com. A 192.0.2.1 (named "a..b c")'],
     ['a type of tomorrow', { type: 'HTTPS', target: '1 . alpn=h2' }, null],
   ])('%s', (_, more, expected) => {
     const record = recordFromApi(api(more), ZONE)

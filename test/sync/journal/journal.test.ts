@@ -333,7 +333,7 @@ describe('the journal of a run', () => {
       capabilities: {} as Provider['capabilities'],
       parallelism: 1,
       findZones: async () => new Map(),
-      listZones: async () => [],
+      listZones: async () => ({ zones: [], unnamed: [] }),
       readZone: async () => zone.existing as never,
       readRendered: async () => null,
       applyChange: async (_, change, options) => {

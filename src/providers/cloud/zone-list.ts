@@ -1,0 +1,118 @@
+import { type DomainName, parseDomainName, ROOT } from '../../model/domain-name.ts'
+import { parseIpv6 } from '../../model/ip-address.ts'
+import { fault, type Result } from '../../model/result.ts'
+import type { ZoneSettings } from '../../model/zone.ts'
+import { type ProviderCallOptions, ProviderError, type UnnamedZone, type ZoneList, type ZoneReference } from '../provider.ts'
+import { type ApiDomain, domainShape } from './api-shapes.ts'
+import type { CloudApi } from './cloud-api.ts'
+
+/** Octets of the largest X-Filter that is sent; for more names the whole list is read. */
+export const MAX_FILTER = 4000
+
+export interface Reach {
+  readonly api: CloudApi
+  readonly name: string
+}
+
+/**
+ * Few names are asked for by one filtered look-up. What that does not find is looked for in the whole list, since the filter may
+ * tell letter case apart and a zone must not be created twice.
+ */
+export async function findZones(
+  reach: Reach,
+  names: readonly DomainName[],
+  call?: ProviderCallOptions,
+): Promise<ReadonlyMap<DomainName, ZoneReference>> {
+  const found = new Map<DomainName, ZoneReference>()
+  const wanted = new Set(names)
+  if (wanted.size === 0) return found
+  const take = (domains: readonly ApiDomain[]): void => {
+    for (const zone of zoneList(domains).zones) if (wanted.has(zone.name)) found.set(zone.name, zone)
+  }
+  const alternatives = [...wanted].map((name) => ({ domain: name.slice(0, -1) }))
+  const filter = alternatives.length === 1 ? alternatives[0] : { '+or': alternatives }
+  if (JSON.stringify(filter).length <= MAX_FILTER) take(await listDomains(reach, filter, call))
+  if (found.size < wanted.size) take(await listDomains(reach, undefined, call))
+  return found
+}
+
+export const listZones = async (reach: Reach, call?: ProviderCallOptions): Promise<ZoneList> =>
+  zoneList(await listDomains(reach, undefined, call))
+
+async function listDomains({ api, name }: Reach, filter: unknown, call?: ProviderCallOptions): Promise<readonly ApiDomain[]> {
+  const what = filter === undefined ? 'listing domains' : 'looking up domains'
+  const { value } = await api.list({ method: 'GET', path: '/domains', what, filter, ...call }, domainShape).catch((error: unknown) => {
+    throw withAddressHint(error, name)
+  })
+  return value
+}
+
+/** The interface always has a list of domains: a server without one is another, or has the interface elsewhere. */
+function withAddressHint(error: unknown, provider: string): unknown {
+  if (!(error instanceof ProviderError) || error.status !== '404') return error
+  const hint = `check that base_url of ${provider} is the address of the interface, with its version segment`
+  return new ProviderError(error.code, error.message, { status: error.status, hint, cause: error })
+}
+
+/**
+ * The zones among domains. Of several spellings of one name the one that is spelt as names are here is the zone, else the oldest: what a
+ * filtered look-up finds is then what the whole list has.
+ */
+function zoneList(domains: readonly ApiDomain[]): ZoneList {
+  const zones = new Map<DomainName, { readonly reference: ZoneReference; readonly domain: ApiDomain }>()
+  const unnamed: UnnamedZone[] = []
+  const rank = ({ domain }: ApiDomain, name: DomainName): number => (`${domain}.` === name ? 0 : 1)
+  for (const domain of [...domains].sort((a, b) => a.id - b.id)) {
+    const name = nameOf(domain)
+    if (!name.ok) {
+      unnamed.push({ name: domain.domain, id: domain.id, because: name.message })
+      continue
+    }
+    const entry = { reference: referenceOf(domain, name.value), domain }
+    const known = zones.get(name.value)
+    const isFirst = known === undefined || rank(domain, name.value) < rank(known.domain, name.value)
+    if (isFirst) zones.set(name.value, entry)
+    const other = isFirst ? known : entry
+    if (!other) continue
+    const chosen = (isFirst ? domain : (known as typeof entry).domain).id
+    unnamed.push({ name: other.domain.domain, id: other.domain.id, because: `${name.value} is the domain number ${chosen} already` })
+  }
+  return { zones: [...zones.values()].map(({ reference }) => reference), unnamed }
+}
+
+function nameOf({ domain }: ApiDomain): Result<DomainName> {
+  const name = parseDomainName(`${domain.replace(/\.$/, '')}.`)
+  return name.ok && name.value === ROOT ? fault('the root cannot be managed as a zone') : name
+}
+
+/** A domain as a zone; null where its name is no domain name, so that it cannot be one of ours. */
+export function zoneReference(domain: ApiDomain): ZoneReference | null {
+  const name = nameOf(domain)
+  return name.ok ? referenceOf(domain, name.value) : null
+}
+
+const referenceOf = (domain: ApiDomain, name: DomainName): ZoneReference => ({
+  name,
+  id: domain.id,
+  settings: settingsOf(domain),
+  updated: timeOf(domain.updated),
+})
+
+function settingsOf(domain: ApiDomain): ZoneSettings {
+  const { type, description, group, tags, soa_email, master_ips, axfr_ips, expire_sec, refresh_sec, retry_sec, ttl_sec } = domain
+  const status = domain.status === 'disabled' ? 'disabled' : 'active'
+  const addresses = { master_ips: master_ips.map(canonicalAddress), axfr_ips: axfr_ips.map(canonicalAddress) }
+  return { type, status, description, group, tags, soa_email, ...addresses, expire_sec, refresh_sec, retry_sec, ttl_sec }
+}
+
+/** Definitions have addresses in one form; what is none stays as it is. */
+function canonicalAddress(text: string): string {
+  const address = parseIpv6(text)
+  return address.ok ? address.value : text
+}
+
+/** Times are UTC without a zone suffix (interface, introduction). */
+export function timeOf(text: string | null): number | null {
+  const time = text === null ? Number.NaN : Date.parse(/[Zz]|[+-][0-9]{2}:?[0-9]{2}$/.test(text) ? text : `${text}Z`)
+  return Number.isNaN(time) ? null : time
+}

@@ -1,0 +1,392 @@
+/** Imports of what a provider holds and no definition can have: every such thing is named, and with --lossy the next plan leaves it alone. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { validate as validateDoctor } from '../../generated/doctor-schema.js'
+import { type HeldDomain, holding } from './held-zones.ts'
+import { openScene, type Scene } from './scene.ts'
+
+const A = { type: 'A', name: '', target: '192.0.2.1' }
+
+const openHeld = (domains: readonly HeldDomain[], config = ''): Promise<Scene> =>
+  openScene({ files: { 'zones/.keep': '' }, script: holding(domains), config })
+
+const held = (records: readonly object[], settings: object = {}): HeldDomain[] => [{ id: 9, domain: 'example.com', ...settings, records }]
+
+/** Imports twice: what is said without `--lossy`, when nothing may be written, and with it. */
+async function importBoth(scene: Scene): Promise<{ strict: string; lossy: string }> {
+  const before = scene.files()
+  const strict = await scene.run('import', '--from', 'cloud', '-o', 'zones')
+  expect(strict).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/\nNothing was written\.\n$/) })
+  expect(scene.files()).toEqual(before)
+  const lossy = await scene.run('import', '--from', 'cloud', '-o', 'zones', '--lossy')
+  expect(lossy).toMatchObject({ status: 0, stderr: expect.not.stringContaining('error[') })
+  return { strict: strict.stderr, lossy: lossy.stderr }
+}
+
+const planOf = (scene: Scene) => scene.run('plan', '--detailed-exitcode')
+
+describe('domains that no definition can be of', () => {
+  const LONG = `${'x'.repeat(64)}.example`
+  const DOMAINS: HeldDomain[] = [
+    { id: 7, domain: 'a..b' },
+    { id: 8, domain: LONG },
+    { id: 9, domain: 'example.com', records: [A] },
+    { id: 10, domain: 'Example.COM' },
+    { id: 11, domain: '.' },
+    { id: 12, domain: 'exa mple.com' },
+  ]
+  const NAMED = [
+    /"a\.\.b", number 7 at cloud: "a\.\.b\." has an empty label/,
+    new RegExp(`"${LONG}", number 8 at cloud: the label "x{64}" takes 64 octets; 63 are allowed`),
+    /"Example\.COM", number 10 at cloud: example\.com\. is the domain number 9 already/,
+    /"\.", number 11 at cloud: the root cannot be managed as a zone/,
+    /"exa mple\.com", number 12 at cloud: "exa mple\.com\." has a space or control character/,
+  ]
+
+  it('are named with their numbers, and left where they are with --lossy', async () => {
+    const scene = await openHeld(DOMAINS)
+    const { strict, lossy } = await importBoth(scene)
+    for (const named of NAMED) {
+      expect(strict).toMatch(new RegExp(`error\\[import-lossy\\] a definition cannot hold ${named.source}`))
+      expect(lossy).toMatch(new RegExp(`warning\\[import-lossy\\] a definition cannot hold ${named.source}`))
+    }
+    expect(Object.keys(scene.files())).toContain('zones/example.com.yaml')
+    expect(await planOf(scene)).toMatchObject({ status: 0 })
+  })
+
+  it('are nothing to an import of other zones by name', async () => {
+    const scene = await openHeld(DOMAINS)
+    expect(await scene.run('import', '--from', 'cloud', 'example.com', '-o', 'zones')).toMatchObject({
+      status: 0,
+      stderr: '1 zone with 1 record, read back and compared.\n',
+    })
+  })
+
+  it('are told by doctor, in its document too', async () => {
+    const scene = await openHeld(DOMAINS)
+    scene.write({ 'zones/example.com.yaml': 'domain: example.com\nrecords: {}\n' })
+    const { stdout } = await scene.run('doctor', '--format', 'json')
+    const document = JSON.parse(stdout)
+    expect(validateDoctor(document)).toBe(true)
+    expect(document.findings).toContainEqual(
+      expect.objectContaining({
+        subject: 'cloud',
+        check: 'zones',
+        status: 'warning',
+        message: expect.stringMatching(/^no definition can be of "a\.\.b" \(number 7\): .*, "Example\.COM" \(number 10\): /),
+      }),
+    )
+  })
+
+  it('stop "init --from" unless --lossy is said', async () => {
+    const scene = await openHeld(DOMAINS)
+    rmSync(join(scene.folder, 'zonewright.yaml'))
+    const from = ['init', '--from', `${scene.front.origin}/v4`]
+    expect(await scene.run(...from)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('"a..b", number 7') })
+    expect(await scene.run(...from, '--lossy')).toMatchObject({ status: 0, stderr: expect.stringContaining('"a..b", number 7') })
+    expect(await planOf(scene)).toMatchObject({ status: 0 })
+  })
+
+  it('have the zone where they are spellings of it, whatever is found first', async () => {
+    const scene = await openHeld([
+      { id: 8, domain: 'EXAMPLE.com', records: [{ ...A, target: '192.0.2.8' }] },
+      { id: 9, domain: 'example.com', records: [A] },
+      { id: 10, domain: 'Example.com' },
+    ])
+    expect((await importBoth(scene)).lossy).toContain('"EXAMPLE.com", number 8 at cloud: example.com. is the domain number 9 already')
+    expect(scene.files()['zones/example.com.yaml']).toContain('192.0.2.1')
+    expect(await planOf(scene)).toMatchObject({ status: 0 })
+  })
+})
+
+const TARGETS = { x: 'a.example.net', y: 'b.example.net' }
+
+describe('records that no definition can have', () => {
+  it.each<[string, object[], string[], string]>([
+    [
+      'an empty TXT',
+      [{ type: 'TXT', name: 'x', target: '' }],
+      ['x.example.com. TXT: a definition cannot hold "": the service holds no empty TXT'],
+      '{name: x, type: TXT}',
+    ],
+    [
+      'an empty TXT beside others',
+      [
+        { type: 'TXT', name: 'x', target: '' },
+        { type: 'TXT', name: 'x', target: 'text' },
+      ],
+      ['x.example.com. TXT: a definition cannot hold "": the service holds no empty TXT'],
+      `{name: x, type: TXT, target: '""'}`,
+    ],
+    [
+      'NUL in a text',
+      [{ type: 'TXT', name: 'x', target: 'a\0b' }],
+      ['TXT: a definition cannot hold "a\\000b": the service holds no text with the character NUL'],
+      '{name: x, type: TXT}',
+    ],
+    [
+      'the apex as @',
+      [{ ...A, name: '@' }],
+      ['\\@.example.com. A: a definition cannot hold 192.0.2.1: the service holds names of letters'],
+      '{name: \\@, type: A}',
+    ],
+    [
+      'a name with a space',
+      [{ ...A, name: 'a b' }],
+      ['a\\032b.example.com. A: a definition cannot hold 192.0.2.1 (named "a b"): data that are not valid'],
+      '{name: a\\032b, type: A}',
+    ],
+    [
+      'a label of 70 octets',
+      [{ ...A, name: 'n'.repeat(70) }],
+      [`192.0.2.1 (named "${'n'.repeat(70)}"): data that are not valid`],
+      'type: A}',
+    ],
+    [
+      'an empty label',
+      [
+        { ...A, name: 'x..y' },
+        { ...A, name: 'x.y' },
+      ],
+      ['x.y.example.com. A: a definition cannot hold 192.0.2.1 (named "x..y")'],
+      'target: 192.0.2.1 (named "x..y")}',
+    ],
+    ['a name of 300 octets', [{ ...A, name: 'abcdefghi.'.repeat(30) }], ['data that are not valid'], 'type: A\n'],
+    [
+      'an address that is none',
+      [{ ...A, name: 'x', target: 'none' }],
+      ['x.example.com. A: a definition cannot hold none: data that are not valid'],
+      '{name: x, type: A}',
+    ],
+    [
+      'a target that is no name',
+      [{ type: 'CNAME', name: 'x', target: 'b c.example.net' }],
+      ['CNAME: a definition cannot hold b c.example.net: data'],
+      '{name: x, type: CNAME}',
+    ],
+    [
+      'no target',
+      [{ type: 'PTR', name: 'x', target: '' }],
+      ['PTR: a definition cannot hold .: the service cannot hold the root as a target'],
+      '{name: x, type: PTR}',
+    ],
+    [
+      'a TTL beyond all',
+      [{ ...A, ttl_sec: 2 ** 33 }],
+      ['A: a definition cannot hold 192.0.2.1: its TTL of 8589934592 s is more'],
+      "{name: '@', type: A}",
+    ],
+    [
+      'a type the provider lacks',
+      [{ type: 'ALIAS', name: 'x', target: TARGETS.x }],
+      ['ALIAS: a definition cannot hold a.example.net.: cloud cannot hold ALIAS'],
+      '{name: x, type: ALIAS}',
+    ],
+    [
+      'a type that is none',
+      [{ type: 'WEIRD', name: 'x', target: 'foo' }],
+      ['x.example.com. WEIRD: a definition cannot hold foo: data that are not valid'],
+      '{name: x, target: foo}',
+    ],
+    ['an SOA', [{ type: 'SOA', name: '', target: 'x' }], ['example.com. SOA: a definition cannot hold x: data'], "{name: '@', type: SOA}"],
+    [
+      'a tag of CAA',
+      [{ type: 'CAA', name: '', tag: 'tbs', target: 'a' }],
+      ['CAA: a definition cannot hold 0 tbs "a": the service has the tags'],
+      "{name: '@', type: CAA}",
+    ],
+    [
+      'NS at a wildcard, beside the same NS elsewhere',
+      [
+        { type: 'NS', name: '*', target: TARGETS.x },
+        { type: 'NS', name: 'sub', target: TARGETS.y },
+      ],
+      ['*.example.com. NS: a definition cannot hold a.example.net.: the service has no NS records at a wildcard'],
+      "{name: '*', type: NS, target: a.example.net.}",
+    ],
+    [
+      'a CNAME beside others',
+      [
+        { type: 'CNAME', name: 'x', target: TARGETS.x },
+        { ...A, name: 'x' },
+      ],
+      ['x.example.com. CNAME: a definition cannot hold a.example.net.: x.example.com. has a CNAME and also A'],
+      '{name: x, type: CNAME}',
+    ],
+    [
+      'a CNAME at the apex',
+      [{ type: 'CNAME', name: '', target: TARGETS.x }],
+      ['the service has no CNAME at the apex'],
+      "{name: '@', type: CNAME}",
+    ],
+    [
+      'two CNAMEs',
+      [
+        { type: 'CNAME', name: 'x', target: TARGETS.x },
+        { type: 'CNAME', name: 'x', target: TARGETS.y },
+      ],
+      [
+        'CNAME: a definition cannot hold a.example.net.: ',
+        'CNAME: a definition cannot hold b.example.net.: x.example.com. has 2 CNAME records',
+      ],
+      '{name: x, type: CNAME}',
+    ],
+    [
+      'a CNAME to itself',
+      [{ type: 'CNAME', name: 'x', target: 'x.example.com' }],
+      ['the CNAME of x.example.com. leads to itself'],
+      '{name: x, type: CNAME}',
+    ],
+    [
+      'a null MX beside others',
+      [
+        { type: 'MX', name: 'x', target: '' },
+        { type: 'MX', name: 'x', target: TARGETS.y, priority: 10 },
+      ],
+      ['MX: a definition cannot hold 0 .: x.example.com. has a null MX', 'MX: a definition cannot hold 10 b.example.net.: '],
+      '{name: x, type: MX}',
+    ],
+  ])('are named and left alone: %s', async (_, records, named, selector) => {
+    const scene = await openHeld(held([...records, { ...A, name: 'kept' }]))
+    const { strict, lossy } = await importBoth(scene)
+    for (const text of named) {
+      expect(strict).toContain(text)
+      expect(lossy).toContain(text)
+    }
+    const definition = scene.files()['zones/example.com.yaml'] as string
+    expect(definition).toMatch(/^# What cloud holds and no definition can have, so that "unmanaged" leaves it alone:\n# {3}\S/)
+    expect(definition).toContain(selector)
+    const plan = await planOf(scene)
+    expect(plan).toMatchObject({ status: 0, stderr: expect.not.stringContaining('error') })
+    expect(plan.stdout).toMatch(/No changes\. 1 zone matches\.\n$/)
+    expect(await scene.run('fmt', '--check')).toMatchObject({ status: 0 })
+  })
+
+  it('are told to be deleted next where no selector tells them from others', async () => {
+    const scene = await openHeld(
+      held([
+        { ...A, name: 'x.*' },
+        { ...A, name: 'x.y' },
+      ]),
+    )
+    const { strict, lossy } = await importBoth(scene)
+    expect(strict).toContain('no selector of "unmanaged" tells it from others, so that the next plan deletes it at cloud')
+    expect(lossy).toContain(
+      'warning[import-pending] example.com.: the next plan has 1 call to make it what the definition says: delete x.*.example.com. A',
+    )
+    expect(await planOf(scene)).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 call)') })
+  })
+
+  it('are counted in the comment where they are many', async () => {
+    const scene = await openHeld(held(Array.from({ length: 50 }, (_, index) => ({ type: 'TXT', name: `t${index}`, target: '' }))))
+    await importBoth(scene)
+    expect(scene.files()['zones/example.com.yaml']).toContain('\n#   and 30 more\n')
+    expect(await planOf(scene)).toMatchObject({ status: 0 })
+  })
+
+  it('leave a challenge its guess, with other words', async () => {
+    const scene = await openHeld(
+      held([
+        { type: 'TXT', name: 'x', target: '' },
+        { type: 'TXT', name: '_acme-challenge', target: 't' },
+      ]),
+    )
+    await importBoth(scene)
+    expect(scene.files()['zones/example.com.yaml']).toContain(`# and add this to "unmanaged", and they are never touched and never counted:
+# {name: '_acme-challenge*', type: TXT}
+`)
+    expect(await planOf(scene)).toMatchObject({ status: 0 })
+  })
+})
+
+describe('settings that no definition can have', () => {
+  it.each<[string, object, string[]]>([
+    [
+      'too long',
+      { description: 'd'.repeat(300), group: 'g'.repeat(60) },
+      ['the setting description: description has 300 characters', 'the setting group: group has 60'],
+    ],
+    ['tags too short', { tags: ['a', 'abc'] }, ['the setting tags: the tag "a" has 1 characters']],
+    ['no mail address', { soa_email: 'not an email' }, ['the setting soa_email: not an email is no mail address']],
+    ['no addresses', { axfr_ips: ['192.0.2.1', 'ns1.example.net'] }, ['the setting axfr_ips: ns1.example.net among its addresses']],
+    [
+      'masters that are none',
+      { type: 'slave', master_ips: ['192.0.2.1', 'ns1.example.net'] },
+      ['the setting master_ips: ns1.example.net among'],
+    ],
+    ['no masters', { type: 'slave', master_ips: [] }, ['the setting type: slave, without any masters']],
+  ])('are named and stay as they are: %s', async (_, settings, named) => {
+    const scene = await openHeld(held([], settings))
+    const { strict, lossy } = await importBoth(scene)
+    for (const text of named) expect(strict).toContain(`error[import-lossy] example.com.: a definition cannot hold ${text}`)
+    expect(lossy).toContain('(it is left out, and stays as it is at cloud)')
+    expect(await planOf(scene)).toMatchObject({ status: 0 })
+  })
+})
+
+describe('exact duplicates', () => {
+  it('are named with the calls that the next plan has for them, and with no others', async () => {
+    const records = [
+      A,
+      A,
+      { ...A, ttl_sec: 300 },
+      { type: 'TXT', name: 'x', target: 'a' },
+      { type: 'TXT', name: 'x', target: 'a' },
+      { ...A, name: 'www' },
+    ]
+    const scene = await openHeld(held(records))
+    const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
+    expect(imported).toMatchObject({ status: 0 })
+    for (const text of [
+      'example.com. holds example.com. A 192.0.2.1 3 times; a definition says a record once, and the next plan deletes number 2, 3',
+      'example.com. holds x.example.com. TXT "a" 2 times; a definition says a record once, and the next plan deletes number 5',
+      'example.com.: the next plan has 3 calls to delete what is there more than once, and no others',
+    ])
+      expect(imported.stderr).toContain(`warning[surplus-duplicate] ${text}\n`)
+    const { stdout, status } = await scene.run('plan', '--format', 'json', '--detailed-exitcode')
+    const [zone] = JSON.parse(stdout).zones
+    expect(status).toBe(2)
+    expect(zone.calls).toEqual({ create: 0, update: 0, delete: 3, total: 3 })
+    expect(zone.changes.map(({ id }: { id: number }) => id).sort()).toEqual([2, 3, 5])
+    expect(zone.refusals).toEqual([])
+  })
+
+  it('of NS at the apex stay, since the provider serves its own', async () => {
+    const ns = { type: 'NS', name: '', target: 'ns1.example.net' }
+    const scene = await openHeld(held([ns, ns]))
+    const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
+    expect(imported).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('2 times; a definition says a record once, and plans leave the others as they are'),
+    })
+    expect(await planOf(scene)).toMatchObject({ status: 0 })
+  })
+})
+
+it('a slave is imported without what is listed of it, and a plan agrees', async () => {
+  const slave = { id: 9, domain: 'example.com', type: 'slave', master_ips: ['192.0.2.53'], records: [A, { ...A, name: 'www' }] }
+  const scene = await openHeld([slave])
+  expect(await scene.run('import', '--from', 'cloud', '-o', 'zones')).toMatchObject({ status: 0 })
+  expect(scene.files()['zones/example.com.yaml']).toBe(
+    'domain: example.com\ntype: slave\nsoa_email: hostmaster@example.com\nmaster_ips: [192.0.2.53]\n',
+  )
+  expect(await planOf(scene)).toMatchObject({ status: 0, stdout: expect.not.stringContaining('REFUSED') })
+})
+
+it('a TTL that the provider does not store is told with the call that the next plan has', async () => {
+  const scene = await openHeld(held([{ ...A, ttl_sec: 301 }]))
+  expect(await scene.run('import', '--from', 'cloud', '-o', 'zones')).toMatchObject({
+    status: 0,
+    stderr: expect.stringContaining(
+      'warning[import-pending] example.com.: the next plan has 1 call to make it what the definition says: update example.com. A (ttl)',
+    ),
+  })
+  expect(await planOf(scene)).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 call)') })
+})
+
+it('defaults of the config that a lost setting falls back to are told', async () => {
+  const scene = await openHeld(held([A], { group: 'g'.repeat(60) }), 'defaults: {group: dns}\n')
+  expect((await importBoth(scene)).lossy).toContain('the next plan has 1 call to make it what the definition says: update the zone (group)')
+  expect(await planOf(scene)).toMatchObject({ status: 2 })
+})
