@@ -5,6 +5,17 @@
 export function withCpuTime<T>(work: () => T): { readonly value: T; readonly milliseconds: number } {
   const before = process.cpuUsage()
   const value = work()
+  return { value, milliseconds: since(before) }
+}
+
+/** The same of work that others are waited for in: what else this process does meanwhile counts too. */
+export async function withCpuTimeOf<T>(work: () => Promise<T>): Promise<{ readonly value: T; readonly milliseconds: number }> {
+  const before = process.cpuUsage()
+  const value = await work()
+  return { value, milliseconds: since(before) }
+}
+
+function since(before: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(before)
-  return { value, milliseconds: (user + system) / 1000 }
+  return (user + system) / 1000
 }

@@ -3,6 +3,7 @@ import { formatDefinition } from '../../../src/formats/definition/format-definit
 import { printDefinition } from '../../../src/formats/definition/print-definition.ts'
 import type { DomainName } from '../../../src/model/domain-name.ts'
 import type { ResourceRecord } from '../../../src/model/record.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
 import { fc } from '../../support/fast-check.ts'
 import { oddRecords } from '../../support/odd-records.ts'
 import { ORIGIN } from '../../support/plan.ts'
@@ -107,8 +108,8 @@ records:
 
   it('12,000 records take little time', () => {
     const records = Array.from({ length: 12_000 }, (_, i) => record(`h${i}.example.com. 300 MX 10 m${i}.example.com.`))
-    const begin = performance.now()
-    expect(printDefinition({ name: 'example.com.' as DomainName, settings: {}, records }).length).toBeGreaterThan(600_000)
-    expect(performance.now() - begin).toBeLessThan(3000)
+    const { value, milliseconds } = withCpuTime(() => printDefinition({ name: 'example.com.' as DomainName, settings: {}, records }))
+    expect(value.length).toBeGreaterThan(600_000)
+    expect(milliseconds).toBeLessThan(3000)
   })
 })

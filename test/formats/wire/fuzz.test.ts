@@ -8,6 +8,7 @@ import { createWriter, writeName, writtenOctets } from '../../../src/formats/wir
 import { quoteString } from '../../../src/model/character-string.ts'
 import { type DomainName, nameFromLabels, nameOctets, parseDomainName } from '../../../src/model/domain-name.ts'
 import { RDATA_TYPES } from '../../../src/model/rdata/rdata-types.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const label = fc.oneof(
@@ -124,7 +125,8 @@ test('a long chain of pointers ends', () => {
   const chain = Buffer.alloc(12 + 32000)
   chain[12] = 0
   for (let at = 14; at < 16000; at += 2) chain.writeUInt16BE(0xc000 | Math.max(12, at - 2), at)
-  const start = performance.now()
-  for (let i = 0; i < 200; i += 1) expect(readName(createReader(chain, 15998))).toBe('.' as DomainName)
-  expect(performance.now() - start).toBeLessThan(1000)
+  const { milliseconds } = withCpuTime(() => {
+    for (let i = 0; i < 200; i += 1) expect(readName(createReader(chain, 15998))).toBe('.' as DomainName)
+  })
+  expect(milliseconds).toBeLessThan(1000)
 })
