@@ -68,7 +68,7 @@ const linesOf = (records: readonly { name: string; ttl: number | null; type: str
 const wanted = (text: string): string[] => {
   const parsed = parseZoneFile(text, { origin: ORIGIN, file: 'wanted' })
   expect(parsed.diagnostics).toEqual([])
-  return linesOf(parsed.records)
+  return linesOf([...parsed.records])
 }
 
 const SERVERS: readonly { make: string; tools: readonly string[]; start: (options: DnsServerOptions) => Promise<DnsServer> }[] = [

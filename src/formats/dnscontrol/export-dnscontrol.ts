@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { ExchangedFile, Exporter, LostItem } from '../../model/exchange.ts'
 import { exportZoneFiles } from '../zone-file/export-zone-files.ts'
 import { parseZoneFile } from '../zone-file/parse-zone-file.ts'
-import { printDomain } from './print-domain.ts'
+import { AT_LABEL, printDomain } from './print-domain.ts'
 
 const HEAD = `// Zones for DNSControl, whose BIND provider holds them in the folder zones: dnscontrol preview.
 var REG_NONE = NewRegistrar('none', 'NONE');
@@ -37,8 +37,10 @@ export const exportDnscontrol: Exporter = (zones, options) => {
       continue
     }
     files.push({ path, text: file.text })
-    const { records } = parseZoneFile(file.text, { origin: zone.name, file: path })
-    script += `\n${printDomain({ name: zone.name, records, unmanaged: zone.unmanaged, keepsUnknown }, lost)}`
+    const records = [...parseZoneFile(file.text, { origin: zone.name, file: path }).records]
+    const domain = printDomain({ name: zone.name, records, unmanaged: zone.unmanaged, keepsUnknown }, lost)
+    if (/^ {2}AT\(/m.test(domain) && !script.includes(AT_LABEL)) script += `\n${AT_LABEL}`
+    script += `\n${domain}`
   }
   return {
     files: [{ path: 'dnsconfig.js', text: script }, { path: 'creds.json', text: CREDENTIALS }, ...files],

@@ -8,6 +8,7 @@ import { createLexer, MAX_ENTRY_LENGTH, readEntry, TOKEN, type ZoneLexer } from 
 import { readPlainLines } from './plain-lines.ts'
 import { createPlainText } from './plain-text.ts'
 import { readRecord } from './read-record.ts'
+import { createRecordTable, type RecordSequence, type RecordTable } from './record-table.ts'
 import { NO_TTL, octetsOf, placeAt, type ReadZoneInclude, reportFault, type ZoneFileRun, type ZoneFileScope } from './scope.ts'
 
 export interface ZoneFileOptions {
@@ -38,7 +39,7 @@ export interface ZoneFileSummary {
 
 export interface ParsedZoneFile extends ZoneFileSummary {
   /** In the order of the file, SOA included; a record's place is where it begins. */
-  readonly records: readonly DefinedRecord[]
+  readonly records: RecordSequence
 }
 
 /**
@@ -47,10 +48,10 @@ export interface ParsedZoneFile extends ZoneFileSummary {
  * included file starts with the origin, owner and TTL of its parent and gives none back. Never throws on bad input.
  */
 export function parseZoneFile(text: string, options: ZoneFileOptions): ParsedZoneFile {
-  const records: DefinedRecord[] = []
-  const run = createRun(options, (record) => records.push(record))
+  const table = createRecordTable()
+  const run = createRun(options, table.add, table)
   readEntries(fileScope(run, options, text))
-  return { ...summary(run, options), records }
+  return { ...summary(run, options), records: table.records }
 }
 
 /** A zone file that comes in pieces, such as one too large to hold: `push` each, then `end`. */
@@ -63,7 +64,7 @@ export interface ZoneFileReader {
 
 /** As `parseZoneFile`, in memory that does not grow with the file: each record goes to `onRecord` and is forgotten. */
 export function createZoneFileReader(options: ZoneFileOptions, onRecord: (record: DefinedRecord) => void): ZoneFileReader {
-  const run = createRun(options, onRecord)
+  const run = createRun(options, onRecord, null)
   const scope = fileScope(run, options, '')
   const { lexer } = scope
   lexer.final = false
@@ -102,9 +103,10 @@ export function createZoneFileReader(options: ZoneFileOptions, onRecord: (record
   }
 }
 
-function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => void): ZoneFileRun {
+function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => void, table: RecordTable | null): ZoneFileRun {
   return {
     emit,
+    table,
     include: options.include,
     fallbackTtl: options.defaultTtl ?? null,
     zone: options.zone ?? null,

@@ -1,10 +1,10 @@
 import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS } from '../../model/character-string.ts'
-import type { DomainName } from '../../model/domain-name.ts'
-import { MAX_TTL } from '../../model/ttl.ts'
+import { MAX_TTL, type Ttl } from '../../model/ttl.ts'
 import { takeIpv4, takeIpv6 } from './plain-address.ts'
 import {
   isBlank,
   LINE_FEED,
+  ownerOf,
   type PlainText,
   QUOTE,
   SEMICOLON,
@@ -12,11 +12,12 @@ import {
   skipBlanks,
   skipSpace,
   skipString,
+  take,
   takeCanonicalNumber,
   takeLines,
   takeName,
   takeNumber,
-  textFrom,
+  takenText,
 } from './plain-text.ts'
 import { keepRecord } from './read-record.ts'
 import { NO_TTL, type ZoneFileScope } from './scope.ts'
@@ -37,31 +38,42 @@ export function readPlainLines(scope: ZoneFileScope): void {
   }
   plain.at = lexer.offset - plain.start
   if (plain.origin !== scope.origin) setOrigin(plain, scope.origin)
+  plain.ownerFrom = -1
+  plain.ownerText = scope.hasFaultyOwner ? null : scope.owner
   while (!run.stopped) {
     if (plain.at === plain.end) {
-      if (plain.end === 0) return
+      if (plain.end === 0) break
       takeLines(plain, lexer.text, lexer.offset)
-      if (plain.end === 0) return
+      if (plain.end === 0) break
     }
-    if (!readPlainLine(scope, plain)) return
+    if (!readPlainLine(scope, plain)) break
     lexer.offset = plain.start + plain.at
     lexer.line += 1
+  }
+  if (plain.ownerFrom !== -1) {
+    scope.owner = ownerOf(plain)
+    scope.hasFaultyOwner = false
   }
 }
 
 /** Whether the line was plain; the place is then behind it. */
 function readPlainLine(scope: ZoneFileScope, plain: PlainText): boolean {
   const { octets, at: begin } = plain
-  let owner: DomainName | null = scope.owner
   const hasOwner = !isBlank(octets[begin] as number)
+  let ownerFrom = -1
+  let ownerTo = 0
+  let ownerForm = 0
   if (hasOwner) {
     if (octets[begin] === SEMICOLON || octets[begin] === LINE_FEED) return skipLineEnd(plain)
-    owner = takeName(plain)
-    if (owner === null || !skipBlanks(plain)) return false
+    if (!takeName(plain)) return false
+    ownerFrom = plain.takenFrom
+    ownerTo = plain.takenTo
+    ownerForm = plain.takenForm
+    if (!skipBlanks(plain)) return false
   } else {
     skipBlanks(plain)
     if (octets[plain.at] === SEMICOLON || octets[plain.at] === LINE_FEED) return skipLineEnd(plain)
-    if (owner === null || scope.hasFaultyOwner) return false
+    if (plain.ownerFrom === -1 && plain.ownerText === null) return false
   }
   const first = hasOwner ? begin : plain.at
   let ttl: number = NO_TTL
@@ -86,15 +98,30 @@ function readPlainLine(scope: ZoneFileScope, plain: PlainText): boolean {
     }
     if (!skipBlanks(plain)) return false
   }
-  const data = takeRdata(plain, type)
-  if (data === null || !skipLineEnd(plain)) return false
+  if (!takeRdata(plain, type) || !skipLineEnd(plain)) return false
   if (hasOwner) {
-    scope.owner = owner
-    scope.hasFaultyOwner = false
+    plain.ownerFrom = ownerFrom
+    plain.ownerTo = ownerTo
+    plain.ownerForm = ownerForm
+    plain.ownerText = null
   }
   scope.statedTtl = ttl
-  keepRecord(scope, type, data, { file: scope.file, line: scope.lexer.line, column: first - begin + 1 })
+  keepPlain(scope, type, first - begin + 1)
   return true
+}
+
+/** Keeps the record whose data were taken last: in the table where there is one and all is said, else as any other. */
+function keepPlain(scope: ZoneFileScope, type: string, column: number): void {
+  const { run, plain, file, statedTtl, lexer } = scope
+  const ttl = statedTtl === NO_TTL ? scope.defaultTtl : (statedTtl as Ttl)
+  if (run.table !== null && run.zone === null && ttl !== null && run.records < run.maxRecords) {
+    if (statedTtl !== NO_TTL) scope.lastTtl = ttl
+    run.records += 1
+    run.table.addPlain(plain, file, type, ttl, lexer.line, column)
+    return
+  }
+  scope.owner = ownerOf(plain)
+  keepRecord(scope, type, takenText(plain), { file, line: lexer.line, column })
 }
 
 /** Passes over blanks, a comment and the line feed; false where something else comes first. */
@@ -131,7 +158,7 @@ const PLAIN_TYPES: ReadonlyMap<number, string> = new Map(
   ['A', 'AAAA', 'NS', 'CNAME', 'PTR', 'DNAME', 'MX', 'SRV', 'TXT', 'CAA'].map((type) => [lettersOf(type), type]),
 )
 
-function takeRdata(plain: PlainText, type: string): string | null {
+function takeRdata(plain: PlainText, type: string): boolean {
   switch (type) {
     case 'A':
       return takeIpv4(plain)
@@ -151,21 +178,21 @@ function takeRdata(plain: PlainText, type: string): string | null {
 }
 
 /** As many 16-bit numbers as `numbers` says, and a name, with one space between. */
-function takeNumbersAndName(plain: PlainText, numbers: number): string | null {
+function takeNumbersAndName(plain: PlainText, numbers: number): boolean {
   const start = plain.at
   for (let i = 0; i < numbers; i += 1) {
-    if (takeCanonicalNumber(plain, 0xffff) === -1 || !skipSpace(plain)) return null
+    if (takeCanonicalNumber(plain, 0xffff) === -1 || !skipSpace(plain)) return false
   }
   return takeName(plain, start)
 }
 
 /** Quoted strings with one space between. */
-function takeStrings(plain: PlainText): string | null {
+function takeStrings(plain: PlainText): boolean {
   const { octets, at: start } = plain
   let total = 0
   for (;;) {
     const length = skipString(plain)
-    if (length === -1 || length > MAX_STRING_OCTETS) return null
+    if (length === -1 || length > MAX_STRING_OCTETS) return false
     total += length + 1
     const next = plain.at
     if (!skipSpace(plain)) break
@@ -174,13 +201,13 @@ function takeStrings(plain: PlainText): string | null {
       break
     }
   }
-  return total > MAX_RDATA_OCTETS ? null : textFrom(plain, start)
+  return total <= MAX_RDATA_OCTETS && take(plain, start)
 }
 
 /** The flags, tag and value of a CAA record as canonical data has them. */
-function takeProperty(plain: PlainText): string | null {
+function takeProperty(plain: PlainText): boolean {
   const { octets, at: start } = plain
-  if (takeCanonicalNumber(plain, 255) === -1 || !skipSpace(plain)) return null
+  if (takeCanonicalNumber(plain, 255) === -1 || !skipSpace(plain)) return false
   const tagStart = plain.at
   let at = tagStart
   for (; ; at += 1) {
@@ -188,6 +215,6 @@ function takeProperty(plain: PlainText): string | null {
     if (!((octet >= 0x61 && octet <= 0x7a) || (octet >= 0x30 && octet <= 0x39))) break
   }
   plain.at = at
-  if (at === tagStart || at - tagStart > MAX_STRING_OCTETS || !skipSpace(plain) || skipString(plain) === -1) return null
-  return textFrom(plain, start)
+  if (at === tagStart || at - tagStart > MAX_STRING_OCTETS || !skipSpace(plain) || skipString(plain) === -1) return false
+  return take(plain, start)
 }

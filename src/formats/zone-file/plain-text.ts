@@ -13,6 +13,17 @@ export interface PlainText {
   end: number
   /** Index of the octet that comes next. */
   at: number
+  /** What was taken last: a stretch of `text` in a form of `FORM`, or another text that was made of it. */
+  takenFrom: number
+  takenTo: number
+  takenForm: number
+  made: string | null
+  /** The owner that goes on for lines without one, in the same way, with a start of -1 where it has a text alone. */
+  ownerFrom: number
+  ownerTo: number
+  ownerForm: number
+  /** Its text; null where there is no owner, or where none was asked for. */
+  ownerText: DomainName | null
   /** The origin that completes names: what is put behind them, and its octets on the wire. */
   origin: DomainName | null
   suffix: string
@@ -28,6 +39,14 @@ export const createPlainText = (): PlainText => ({
   start: 0,
   end: 0,
   at: 0,
+  takenFrom: 0,
+  takenTo: 0,
+  takenForm: 0,
+  made: null,
+  ownerFrom: -1,
+  ownerTo: 0,
+  ownerForm: 0,
+  ownerText: null,
   origin: null,
   suffix: '',
   suffixOctets: 0,
@@ -69,7 +88,32 @@ for (const c of 'abcdefghijklmnopqrstuvwxyz0123456789_-*/') NAME_OCTET[c.charCod
 for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') NAME_OCTET[c.charCodeAt(0)] = 2
 NAME_OCTET['.'.charCodeAt(0)] = 3
 
-export const textFrom = ({ text, start, at }: PlainText, from: number): string => text.slice(start + from, start + at)
+/** What a stretch of text stands for: itself where no bit is set; in lower case; with the origin behind it, after a dot or at once. */
+export const FORM = { lowerCase: 1, relative: 2, origin: 4 } as const
+
+/** Takes what stands between `from` and the place. Always true. */
+export function take(plain: PlainText, from: number, form = 0): true {
+  plain.takenFrom = plain.start + from
+  plain.takenTo = plain.start + plain.at
+  plain.takenForm = form
+  plain.made = null
+  return true
+}
+
+/** The origin that completes names, and what of it is put behind those that are relative. */
+export interface Completion {
+  readonly origin: DomainName | null
+  readonly suffix: string
+}
+
+/** The text that a stretch stands for. */
+export function textOf(text: string, from: number, to: number, form: number, { origin, suffix }: Completion): string {
+  const written = text.slice(from, to)
+  if (form === 0) return written
+  if (form === FORM.relative) return written + suffix
+  if (form === FORM.origin) return written + origin
+  return form === FORM.lowerCase ? written.toLowerCase() : written.toLowerCase() + suffix
+}
 
 /** Passes over blanks; whether there was one. */
 export function skipBlanks(plain: PlainText): boolean {
@@ -90,10 +134,10 @@ export function skipSpace(plain: PlainText): boolean {
 }
 
 /**
- * A name in plain characters, completed with the origin. The text given is that from `from` on, where it is not the name's start:
- * what else is in it must have no capitals.
+ * Takes a name in plain characters, to be completed with the origin, and what stands before it from `from` on, which must have no
+ * capitals.
  */
-export function takeName(plain: PlainText, from = plain.at): DomainName | null {
+export function takeName(plain: PlainText, from = plain.at): boolean {
   const { octets, at: start } = plain
   let at = start
   let labelStart = start
@@ -102,28 +146,34 @@ export function takeName(plain: PlainText, from = plain.at): DomainName | null {
     const kind = NAME_OCTET[octets[at] as number]
     if (kind === 1) continue
     if (kind === 3) {
-      if (at === labelStart || at - labelStart > MAX_LABEL_OCTETS) return null
+      if (at === labelStart || at - labelStart > MAX_LABEL_OCTETS) return false
       labelStart = at + 1
     } else if (kind === 2) hasUpperCase = true
     else break
   }
-  if (at === start) {
-    if (octets[at] !== AT || plain.origin === null) return null
-    const head = from === start ? '' : textFrom(plain, from)
-    plain.at = at + 1
-    return (head + plain.origin) as DomainName
-  }
   plain.at = at
-  const length = at - start
-  if (labelStart === at) {
-    if (length >= MAX_NAME_OCTETS) return null
-    const name = textFrom(plain, from)
-    return (hasUpperCase ? name.toLowerCase() : name) as DomainName
+  if (at === start) {
+    if (octets[at] !== AT || plain.origin === null) return false
+    take(plain, from, FORM.origin)
+    plain.at = at + 1
+    return true
   }
-  if (plain.origin === null || at - labelStart > MAX_LABEL_OCTETS || length + 1 + plain.suffixOctets > MAX_NAME_OCTETS) return null
-  const name = textFrom(plain, from)
-  return ((hasUpperCase ? name.toLowerCase() : name) + plain.suffix) as DomainName
+  const length = at - start
+  const lowerCase = hasUpperCase ? FORM.lowerCase : 0
+  if (labelStart === at) return length < MAX_NAME_OCTETS && take(plain, from, lowerCase)
+  if (plain.origin === null || at - labelStart > MAX_LABEL_OCTETS || length + 1 + plain.suffixOctets > MAX_NAME_OCTETS) return false
+  return take(plain, from, lowerCase | FORM.relative)
 }
+
+/** The text of the owner, of which there must be one. */
+export function ownerOf(plain: PlainText): DomainName {
+  plain.ownerText ??= textOf(plain.text, plain.ownerFrom, plain.ownerTo, plain.ownerForm, plain) as DomainName
+  return plain.ownerText
+}
+
+/** The text of what was taken last. */
+export const takenText = (plain: PlainText): string =>
+  plain.made ?? textOf(plain.text, plain.takenFrom, plain.takenTo, plain.takenForm, plain)
 
 /** A decimal number up to `most`, at most ten digits; -1 where there is none. */
 export function takeNumber(plain: PlainText, most: number): number {

@@ -6,6 +6,7 @@ import type { Result } from '../../model/result.ts'
 import type { Ttl } from '../../model/ttl.ts'
 import { placeOf, type ZoneLexer } from './lexer.ts'
 import type { PlainText } from './plain-text.ts'
+import type { RecordTable } from './record-table.ts'
 
 /** A file that `$INCLUDE` draws in. `file` identifies it (the same file always by the same text) and stands in positions. */
 export interface IncludedZoneFile {
@@ -19,6 +20,8 @@ export type ReadZoneInclude = (path: string, from: string) => Result<IncludedZon
 /** What all files of one reading share. */
 export interface ZoneFileRun {
   readonly emit: (record: DefinedRecord) => void
+  /** Where plain records are kept without being given out; null where all are. */
+  readonly table: RecordTable | null
   readonly include: ReadZoneInclude | undefined
   /** Seconds where the file shows no TTL at all. */
   readonly fallbackTtl: Ttl | null

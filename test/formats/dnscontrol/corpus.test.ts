@@ -28,7 +28,7 @@ function expectedRecords(name: string, { name: zone, tag }: DnscontrolDomain): s
   if (!existsSync(path)) return null
   const { records, diagnostics } = parseZoneFile(readFileSync(path, 'utf8'), { origin: zone, file: path })
   expect(diagnostics).toEqual([])
-  return records.map(line).sort()
+  return [...records].map(line).sort()
 }
 
 describe('what DNSControl makes of its own tests', () => {

@@ -91,7 +91,7 @@ describe('a dnsconfig.js', () => {
     const bare = recordsOf('@ NS ns1\nwww A 192.0.2.1').map((record) => ({ ...record, ttl: null }))
     const { files, lost } = exported([zoneOf(bare, { settings })])
     expect(lost).toEqual([])
-    const zoneFile = parseZoneFile(files.get('zones/example.com.zone') ?? '', { origin: ZONE, file: '' }).records
+    const zoneFile = [...parseZoneFile(files.get('zones/example.com.zone') ?? '', { origin: ZONE, file: '' }).records]
     const serialless = (record: ResourceRecord): ResourceRecord => ({
       ...record,
       data: record.type === 'SOA' ? record.data.replace(/ 1 /, ' 0 ') : record.data,

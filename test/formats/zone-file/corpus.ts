@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { decodeRdata } from '../../../src/formats/wire/rdata-codec.ts'
-import { type ParsedZoneFile, parseZoneFile } from '../../../src/formats/zone-file/parse-zone-file.ts'
+import { parseZoneFile } from '../../../src/formats/zone-file/parse-zone-file.ts'
 import type { ReadZoneInclude } from '../../../src/formats/zone-file/scope.ts'
 import type { DomainName } from '../../../src/model/domain-name.ts'
 import { typeCode } from '../../../src/model/record-type.ts'
 import { name } from '../../support/records.ts'
+import type { ReadZoneFile } from './zone-text.ts'
 
 const folder = new URL('../../corpora/zonefile/', import.meta.url)
 
@@ -44,11 +45,12 @@ export const CORPUS = jsonLines(readCorpus('cases.jsonl')) as CorpusZone[]
 export const originOf = ({ origin }: CorpusZone): DomainName => name(origin.endsWith('.') ? origin : `${origin}.`)
 
 /** Reads a zone of the corpus; files that it includes stand beside it. */
-export function parseCorpusZone(zone: CorpusZone): ParsedZoneFile {
+export function parseCorpusZone(zone: CorpusZone): ReadZoneFile {
   const beside = zone.file.replace(/[^/]*$/, '')
   const include: ReadZoneInclude = (path) => ({ ok: true, value: { file: path, text: readCorpus(beside + path) } })
   const origin = originOf(zone)
-  return parseZoneFile(readCorpus(zone.file), { origin, zone: origin, file: zone.file, include })
+  const parsed = parseZoneFile(readCorpus(zone.file), { origin, zone: origin, file: zone.file, include })
+  return { ...parsed, records: [...parsed.records] }
 }
 
 /** The records that others find in the zone, one line each, decoded from their octets; null where they are not known. */

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { createZoneFileReader } from '../../../src/formats/zone-file/parse-zone-file.ts'
+import { createZoneFileReader, parseZoneFile } from '../../../src/formats/zone-file/parse-zone-file.ts'
+import type { ReadZoneInclude } from '../../../src/formats/zone-file/scope.ts'
+import type { Diagnostic } from '../../../src/model/diagnostic.ts'
 import type { DefinedRecord } from '../../../src/model/record.ts'
 import { fc } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
 import { CORPUS, readCorpus } from './corpus.ts'
-import { ORIGIN, parse } from './zone-text.ts'
+import { line as lineOf, ORIGIN, parse } from './zone-text.ts'
 
 /** A character beyond ASCII near a line leaves it to the lexer, whatever it says. */
 const throughLexer = (text: string): ReturnType<typeof parse> => parse(text.replace(/^(.*)$/gm, `$1 ;${'\u00e9'}`))
@@ -14,6 +16,15 @@ const expectSame = (text: string): void => {
   const { records, diagnostics } = parse(text)
   const slow = throughLexer(text)
   expect({ records, faults: diagnostics }).toEqual({ records: slow.records, faults: slow.diagnostics })
+  expect(throughStream(text, 40)).toEqual({ records, faults: diagnostics })
+}
+
+/** The short way where records are given out one by one, not kept in a table. */
+function throughStream(text: string, size: number): { records: readonly DefinedRecord[]; faults: readonly Diagnostic[] } {
+  const records: DefinedRecord[] = []
+  const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, (record) => records.push(record))
+  for (let i = 0; i < text.length; i += size) reader.push(text.slice(i, i + size))
+  return { records, faults: reader.end().diagnostics }
 }
 
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -165,6 +176,36 @@ describe('lines that need no lexer are read as it would', { timeout: rounds(20_0
     for (let i = 0; i < 3; i += 1) reader.push(Buffer.from(piece).toString())
     expect(reader.end().diagnostics).toEqual([])
     expect(records).toEqual(parse(piece.repeat(3)).records)
+  })
+
+  test('and stand in a table from which they come as often as they are asked for', () => {
+    const include: ReadZoneInclude = (path) => ({ ok: true, value: { file: path, text: 'in 5 A 192.0.2.5\n 6 TXT "x"\n' } })
+    const part = (i: number): string =>
+      [
+        `$ORIGIN z${i}`,
+        ...['Host 1 A 192.0.2.1', ' 2 AAAA 2001:DB8:0::1', ' 2 AAAA 2001:DB8:0::1', '\\097 3 TXT (', '"a" )', '\t4 MX 10 @'],
+        ...['$INCLUDE f', ' 7 NS ns', '$ORIGIN example.com.'],
+      ].join('\n')
+    const parsed = parseZoneFile(`${Array.from({ length: 300 }, (_, i) => part(i)).join('\n')}\n`, {
+      origin: ORIGIN,
+      file: 'zone',
+      include,
+    })
+    expect(parsed.diagnostics).toEqual([])
+    const records = [...parsed.records]
+    expect(parsed.records.length).toBe(2400)
+    expect(records).toHaveLength(2400)
+    expect([...parsed.records]).toEqual(records)
+    expect(records.slice(-8).map((record) => `${lineOf(record)} ${record.at.file}:${record.at.line}:${record.at.column}`)).toEqual([
+      'host.z299.example.com. 1 A 192.0.2.1 zone:2992:1',
+      'host.z299.example.com. 2 AAAA 2001:db8::1 zone:2993:2',
+      'host.z299.example.com. 2 AAAA 2001:db8::1 zone:2994:2',
+      'a.z299.example.com. 3 TXT "a" zone:2995:1',
+      'a.z299.example.com. 4 MX 10 z299.example.com. zone:2997:2',
+      'in.z299.example.com. 5 A 192.0.2.5 f:1:1',
+      'in.z299.example.com. 6 TXT "x" f:2:2',
+      'a.z299.example.com. 7 NS ns.z299.example.com. zone:2999:2',
+    ])
   })
 
   test('and are counted over long texts, whose lines are longer than a stretch, too', () => {

@@ -1,13 +1,19 @@
-import { type ParsedZoneFile, parseZoneFile, type ZoneFileOptions } from '../../../src/formats/zone-file/parse-zone-file.ts'
+import { parseZoneFile, type ZoneFileOptions, type ZoneFileSummary } from '../../../src/formats/zone-file/parse-zone-file.ts'
 import { formatDiagnostic } from '../../../src/model/diagnostic.ts'
 import type { DomainName } from '../../../src/model/domain-name.ts'
-import type { ResourceRecord } from '../../../src/model/record.ts'
+import type { DefinedRecord, ResourceRecord } from '../../../src/model/record.ts'
 import { name } from '../../support/records.ts'
 
 export const ORIGIN: DomainName = name('example.com.')
 
-export const parse = (text: string, options: Partial<ZoneFileOptions> = {}): ParsedZoneFile =>
-  parseZoneFile(text, { origin: ORIGIN, file: 'zone', ...options })
+export interface ReadZoneFile extends ZoneFileSummary {
+  readonly records: readonly DefinedRecord[]
+}
+
+export function parse(text: string, options: Partial<ZoneFileOptions> = {}): ReadZoneFile {
+  const parsed = parseZoneFile(text, { origin: ORIGIN, file: 'zone', ...options })
+  return { ...parsed, records: [...parsed.records] }
+}
 
 /** A record in one line; `-` for no TTL. */
 export const line = ({ name: owner, ttl, type, data }: ResourceRecord): string => `${owner} ${ttl ?? '-'} ${type} ${data}`
@@ -15,7 +21,7 @@ export const line = ({ name: owner, ttl, type, data }: ResourceRecord): string =
 export const lines = (records: Iterable<ResourceRecord>): string[] => Array.from(records, line)
 
 /** Diagnostics without the message: `LINE:COLUMN severity[code]`. */
-export const faults = ({ diagnostics }: ParsedZoneFile): string[] =>
+export const faults = ({ diagnostics }: ZoneFileSummary): string[] =>
   diagnostics.map((diagnostic) =>
     formatDiagnostic({ ...diagnostic, message: '' })
       .replace(/^zone:/, '')
