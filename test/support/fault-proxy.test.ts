@@ -4,7 +4,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createHttpClient } from '../../src/transport/http-client.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 
-async function scene(fault: Fault): Promise<{ proxy: FaultProxy; seen: () => number; ask: () => Promise<string> }> {
+/** Milliseconds for an answer: of a request that has one, and of one that has none. */
+const PATIENT = 30_000
+const SHORT = 1_000
+
+async function scene(fault: Fault, timeout = PATIENT): Promise<{ proxy: FaultProxy; seen: () => number; ask: () => Promise<string> }> {
   let count = 0
   const server = createServer((_, response) => {
     count += 1
@@ -15,7 +19,7 @@ async function scene(fault: Fault): Promise<{ proxy: FaultProxy; seen: () => num
   const proxy = await startFaultProxy(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, ({ number }) =>
     number === 1 ? fault : { kind: 'none' },
   )
-  const client = createHttpClient({ baseUrl: new URL(proxy.origin), headers: {}, connections: 1, timeout: 150, maxResponse: 1e6 })
+  const client = createHttpClient({ baseUrl: new URL(proxy.origin), headers: {}, connections: 1, timeout, maxResponse: 1e6 })
   onTestFinished(async () => {
     server.closeAllConnections()
     server.close()
@@ -51,13 +55,13 @@ test.each<[Fault, string, string, number]>([
   [{ kind: 'answer', when: 'before', status: 429, retryAfter: 'date', html: true }, '429', '200 1', 1],
   [{ kind: 'answer', when: 'after', status: 502, html: true }, '502', '200 2', 2],
 ])('%j', async (fault, first, second, seen) => {
-  const { ask, seen: count } = await scene(fault)
+  const { ask, seen: count } = await scene(fault, first === 'timeout' ? SHORT : PATIENT)
   expect([await ask(), await ask()]).toEqual([first, second])
   expect(count()).toBe(seen)
 })
 
 test('a request that comes late is not over before the server saw it', async () => {
-  const { proxy, ask, seen } = await scene({ kind: 'late', by: 1000 })
+  const { proxy, ask, seen } = await scene({ kind: 'late', by: 4000 }, SHORT)
   expect(await ask()).toBe('timeout')
   expect([proxy.underWay(), seen()]).toEqual([1, 0])
   await proxy.quiet()

@@ -7,18 +7,20 @@ import { desiredZone, name } from '../support/records.ts'
 
 test('a target that falls silent keeps fifty zones waiting no longer than one', async () => {
   const names = Array.from({ length: 50 }, (_, index) => `zone-${index}.example`)
+  let asked = 0
   const server = await scriptedServer(({ path }, response) => {
     const domains = names.map((domain, id) => ({ id, domain, type: 'master', soa_email: 'hostmaster@example.com' }))
     if (path.endsWith('/domains')) json(response, 200, page(domains))
+    else asked += 1
   })
   onTestFinished(() => server.close())
-  const readDeadline = 500
+  const readDeadline = 2000
   const provider = createCloudProvider({
     provider: 'cloud',
     baseUrl: server.baseUrl,
     token: 'token',
     parallelism: 8,
-    timeout: 250,
+    timeout: 1000,
     readDeadline,
   })
   const jobs = names.map((zone) => ({
@@ -28,9 +30,8 @@ test('a target that falls silent keeps fifty zones waiting no longer than one', 
     thresholds: DEFAULT_THRESHOLDS,
     allow: new Set<never>(),
   }))
-  const begun = performance.now()
   const { plan, zones } = await planZones(jobs, { providers: new Map([['cloud', provider]]), now: new Date(0), tool: 'test' })
-  expect(performance.now() - begun).toBeLessThan(4 * readDeadline)
+  expect(asked).toBeLessThan(names.length / 2)
   expect(zones).toEqual([])
   const { diagnostics } = plan
   expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(names.map(() => 'error provider-timeout'))

@@ -147,7 +147,7 @@ describe('an answer counts only if it belongs to the question', () => {
 describe('failures', () => {
   test('nobody listens', async () => {
     const server = { host: HOST, port: await freePort() }
-    await expect(queryDns(server, QUESTION, { timeout: 500 })).rejects.toMatchObject({ code: 'DNS_FAILURE', reason: 'unreachable' })
+    await expect(queryDns(server, QUESTION, { timeout: 5000 })).rejects.toMatchObject({ code: 'DNS_FAILURE', reason: 'unreachable' })
     await expect(transferZone(server, name('example.test.'))).rejects.toMatchObject({ reason: 'unreachable', retryable: true })
   })
 
@@ -158,7 +158,7 @@ describe('failures', () => {
       return []
     })
     await expect(queryDns(server, QUESTION, { timeout: 30, tries: 4 })).rejects.toMatchObject({ reason: 'timeout', retryable: true })
-    expect(asked).toBe(4)
+    await expect.poll(() => asked).toBe(4)
   })
 
   test('one lost datagram is no failure', async () => {
@@ -167,12 +167,12 @@ describe('failures', () => {
       asked += 1
       return asked === 1 ? [] : [reply(query)]
     })
-    expect((await queryDns(server, QUESTION, { timeout: 50 })).rcode).toBe('NOERROR')
+    expect((await queryDns(server, QUESTION, { timeout: 1000 })).rcode).toBe('NOERROR')
   })
 
   test('nothing but nonsense', async () => {
     const server = await scripted((_, octets) => [Buffer.concat([octets.subarray(0, 2), Buffer.from([0x84])])])
-    await expect(queryDns(server, QUESTION, { timeout: 30, tries: 2 })).rejects.toMatchObject({ reason: 'garbled', retryable: false })
+    await expect(queryDns(server, QUESTION, { timeout: 1000, tries: 2 })).rejects.toMatchObject({ reason: 'garbled', retryable: false })
   })
 
   test('a client that was closed', async () => {
