@@ -6,36 +6,15 @@ import { parseDefinition } from '../../src/formats/definition/parse-definition.t
 import { printOctodnsZone } from '../../src/formats/octodns/print-octodns-zone.ts'
 import { parseSplitZone } from '../../src/formats/octodns/split-zone.ts'
 import { printZoneFile } from '../../src/formats/zone-file/print-zone-file.ts'
-import { textToRdata } from '../../src/model/character-string.ts'
 import { parseDomainName } from '../../src/model/domain-name.ts'
-import { canonicalRdata } from '../../src/model/rdata/canonical.ts'
-import type { DefinedRecord, ResourceRecord } from '../../src/model/record.ts'
-import { ok, type Result } from '../../src/model/result.ts'
+import type { DefinedRecord } from '../../src/model/record.ts'
 import type { Ttl } from '../../src/model/ttl.ts'
 import { CORPUS } from '../formats/octodns/corpus.ts'
 import { HELD, recordsOf, ZONE } from '../formats/octodns/every-type.ts'
 import { fc } from '../support/fast-check.ts'
 import { oddRecords } from '../support/odd-records.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { describeWithOctodns, type LoadedRrset, loadWithOctodns, planWithOctodns } from './octodns-judge.ts'
-
-const line = ({ name, ttl, type, data }: ResourceRecord): string => `${name} ${ttl} ${type} ${data}`
-
-/** octoDNS's RRset as records of ours. */
-const recordsOfLoaded = ({ name, type, ttl, values }: LoadedRrset): string[] =>
-  values.map((value) => {
-    const owner = parseDomainName(name)
-    const data = type === 'TXT' || type === 'SPF' ? ok(textToRdata(Buffer.from(value, 'utf8'))) : dataOf(type, value)
-    if (!owner.ok || !data.ok) throw new Error(`${name} ${type} ${value}`)
-    return line({ name: owner.value, ttl: ttl as Ttl, type, data: data.value })
-  })
-
-function dataOf(type: string, rdata: string): Result<string> {
-  const tokens = (rdata.match(/"(?:[^"\\]|\\.)*"|[^ "]+/gs) ?? []).map((text) =>
-    text.startsWith('"') ? { text: text.slice(1, -1), quoted: true } : { text, quoted: false },
-  )
-  return canonicalRdata(type, tokens, (text) => parseDomainName(text))
-}
+import { describeWithOctodns, linesOfLoaded, loadWithOctodns, planWithOctodns, recordLine } from './octodns-judge.ts'
 
 /** The differences between records and what octoDNS loads from the file that is printed of them; without the records named as lost. */
 async function differences(
@@ -48,13 +27,13 @@ async function differences(
     const { text, lost } = printOctodnsZone({ name: zone, records, scopes: [], defaultTtl: null })
     writeFileSync(join(folder, `${zone}yaml`), text)
     for (const { name, type } of lost) named.add(`${name} ${type}`)
-    for (const record of records) if (!named.has(`${record.name} ${record.type}`)) wanted.add(line(record))
+    for (const record of records) if (!named.has(`${record.name} ${record.type}`)) wanted.add(recordLine(record))
   }
   const loaded = await loadWithOctodns(
     folder,
     zones.map(({ zone }) => zone),
   )
-  const found = new Set(loaded.filter(({ name, type }) => !named.has(`${name} ${type}`)).flatMap(recordsOfLoaded))
+  const found = new Set(loaded.filter(({ name, type }) => !named.has(`${name} ${type}`)).flatMap(linesOfLoaded))
   return [
     ...[...wanted].filter((one) => !found.has(one)).map((one) => `- ${one}`),
     ...[...found].filter((one) => !wanted.has(one)).map((one) => `+ ${one}`),

@@ -2,6 +2,12 @@
 import { appendFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe } from 'vitest'
+import { textToRdata } from '../../src/model/character-string.ts'
+import { parseDomainName } from '../../src/model/domain-name.ts'
+import { canonicalRdata } from '../../src/model/rdata/canonical.ts'
+import type { ResourceRecord } from '../../src/model/record.ts'
+import { ok, type Result } from '../../src/model/result.ts'
+import type { Ttl } from '../../src/model/ttl.ts'
 import { findTool, runTool } from '../support/tools.ts'
 
 /** The Python that octoDNS runs on: beside `octodns-sync`, which is on the PATH or in the folder that ZONEWRIGHT_OCTODNS names. */
@@ -49,14 +55,60 @@ for name in names:
 `
 
 /** What octoDNS loads of zones from a folder, keys in order enforced. Throws what it says where it refuses. */
-export async function loadWithOctodns(directory: string, zones: readonly string[]): Promise<LoadedRrset[]> {
-  const result = await runTool(python as string, ['-c', LOAD, directory, ...zones], { timeout: 60_000 })
+export const loadWithOctodns = (directory: string, zones: readonly string[]): Promise<LoadedRrset[]> => load(LOAD, [directory, ...zones])
+
+async function load(script: string, args: readonly string[]): Promise<LoadedRrset[]> {
+  const result = await runTool(python as string, ['-c', script, ...args], { timeout: 120_000 })
   if (result.status !== 0) throw new Error(result.stderr)
   return result.stdout
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as LoadedRrset)
 }
+
+/** octoDNS's RRset as records of ours, a line each. */
+export const linesOfLoaded = ({ name, type, ttl, values }: LoadedRrset): string[] =>
+  values.map((value) => {
+    const owner = parseDomainName(name)
+    const data = type === 'TXT' || type === 'SPF' ? ok(textToRdata(Buffer.from(value, 'utf8'))) : dataOf(type, value)
+    if (!owner.ok || !data.ok) throw new Error(`${name} ${type} ${value}`)
+    return recordLine({ name: owner.value, ttl: ttl as Ttl, type, data: data.value })
+  })
+
+export const recordLine = ({ name, ttl, type, data }: ResourceRecord): string => `${name} ${ttl} ${type} ${data}`
+
+function dataOf(type: string, rdata: string): Result<string> {
+  const tokens = (rdata.match(/"(?:[^"\\]|\\.)*"|[^ "]+/gs) ?? []).map((text) =>
+    text.startsWith('"') ? { text: text.slice(1, -1), quoted: true } : { text, quoted: false },
+  )
+  return canonicalRdata(type, tokens, (text) => parseDomainName(text))
+}
+
+const SOURCES = `
+import json, os, sys, warnings
+warnings.simplefilter('ignore')
+from octodns.manager import Manager
+from octodns.zone import Zone
+os.chdir(sys.argv[1])
+manager = Manager(sys.argv[2])
+for name, config in sorted(manager._preprocess_zones(manager.config['zones']).items()):
+    origin = config.get('alias', name)
+    zone = Zone(origin, [])
+    for source in manager.config['zones'][origin]['sources']:
+        manager.providers[source].populate(zone, lenient=True)
+    if origin != name:
+        alias = Zone(name, [])
+        for record in zone.records:
+            alias.add_record(record.copy(zone=alias), lenient=True)
+        zone = alias
+    for record in sorted(zone.records):
+        text = record._type in ('TXT', 'SPF')
+        values = [value.to_raw_text() for value in record.values] if text else list(record.to_rrset().rdatas)
+        print(json.dumps({'name': record.fqdn, 'type': record._type, 'ttl': record.ttl, 'values': values}))
+`
+
+/** What octoDNS loads of all zones of a configuration, from all their sources; an alias from those of its zone. */
+export const loadSourcesWithOctodns = (config: string, cwd: string): Promise<LoadedRrset[]> => load(SOURCES, [cwd, config])
 
 const PLAN = `
 import json, sys, warnings

@@ -1,5 +1,6 @@
 import { compareDiagnostics, isError, type SourcePosition } from '../../model/diagnostic.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../model/domain-name.ts'
+import { type DefinedRecord, groupRrsets } from '../../model/record.ts'
 import { type Ttl, ttlFromSeconds } from '../../model/ttl.ts'
 import { type DesiredZone, UNSAID } from '../../model/zone.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
@@ -11,7 +12,7 @@ import { readRecordMap } from './read-record-map.ts'
 import { type DefinitionSettings, readSettings } from './read-settings.ts'
 import { newReading, type Reading } from './reading.ts'
 import { checkSettings } from './schema-check.ts'
-import { newSource, settleSources } from './settle-sources.ts'
+import { newSource, reportSplit, settleSources } from './settle-sources.ts'
 import { fillVariables } from './variables.ts'
 
 export type { IncludedFile, IncludeEntry, ParsedDefinition, ParseOptions, ReadInclude } from './parse-options.ts'
@@ -52,9 +53,15 @@ function parseRecordMaps(roots: readonly YamlNode[], files: OpenFiles, faults: F
     faults.report('zone-name', start, '', 'nothing says which zone the file is of', { hint })
   }
   const ttl = ttlFromSeconds(options.octodnsDefaultTtl ?? OCTODNS_DEFAULT_TTL)
-  const reading = newReading('octodns', zone ?? NAMELESS, ttl.ok ? ttl.value : (OCTODNS_DEFAULT_TTL as Ttl), faults)
+  const reading: Reading = {
+    ...newReading('octodns', zone ?? NAMELESS, ttl.ok ? ttl.value : (OCTODNS_DEFAULT_TTL as Ttl), faults),
+    escapesSemicolons: options.escapesSemicolons ?? true,
+  }
+  const first = new Map<string, DefinedRecord>()
   for (const root of roots) {
+    const read = reading.records.length
     if (!reportStraySettings(root, faults)) readRecordMap(root, reading)
+    if (roots.length > 1) reportShared(reading.records.slice(read), first, faults)
   }
   return {
     zone: zone === null || roots.length === 0 ? null : { ...UNSAID, settings: {}, name: zone, at: start, ...resultsOf(reading) },
@@ -63,7 +70,18 @@ function parseRecordMaps(roots: readonly YamlNode[], files: OpenFiles, faults: F
     includes: [],
     includedFiles: files.included(),
     lenient: reading.lenient,
+    extras: reading.extras,
     diagnostics: faults.diagnostics.sort(compareDiagnostics),
+  }
+}
+
+/** Each file of a split zone has RRsets of its own (octoDNS refuses the second); `first` has those of the files before. */
+function reportShared(records: readonly DefinedRecord[], first: Map<string, DefinedRecord>, faults: Faults): void {
+  for (const [key, [record]] of groupRrsets(records)) {
+    if (record === undefined) continue
+    const earlier = first.get(key)
+    if (earlier === undefined) first.set(key, record)
+    else reportSplit(earlier, record, faults, 'Put them in one of the files.')
   }
 }
 
@@ -93,6 +111,7 @@ function parseWithSettings(root: YamlMapping, files: OpenFiles, faults: Faults, 
     includes,
     includedFiles: files.included(),
     lenient: reading.lenient,
+    extras: reading.extras,
     diagnostics: faults.diagnostics.sort(compareDiagnostics),
   }
 }

@@ -2,7 +2,7 @@ import type { Diagnostic, SourcePosition } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { Result } from '../../model/result.ts'
 import type { DesiredZone } from '../../model/zone.ts'
-import type { Layout } from './reading.ts'
+import type { Layout, RecordExtra } from './reading.ts'
 
 /** A file that a definition draws in. `file` identifies it (the same file always by the same text) and stands in positions. */
 export interface IncludedFile {
@@ -20,6 +20,8 @@ export interface ParseOptions {
   readonly zoneName?: DomainName | null | undefined
   /** Seconds for records without `ttl` in the layout that is the record map alone; 3600 where absent. */
   readonly octodnsDefaultTtl?: number | undefined
+  /** In the same layout: false where `\;` in a text stands for both characters; true where absent. */
+  readonly escapesSemicolons?: boolean | undefined
   /** Without it, a file that includes others is an error. */
   readonly include?: ReadInclude | undefined
   /** The most characters one file may have; 10 Mi where absent. */
@@ -45,5 +47,7 @@ export interface ParsedDefinition {
   readonly includedFiles: readonly string[]
   /** RRsets whose definition says `octodns: {lenient: true}`, by `rrsetKey`. */
   readonly lenient: ReadonlySet<string>
+  /** Keys of records that no target can express, each with the warning `record-extra` at its record. */
+  readonly extras: readonly RecordExtra[]
   readonly diagnostics: readonly Diagnostic[]
 }

@@ -1,10 +1,13 @@
 import type { Token } from '../../model/rdata/token.ts'
 import type { Layout } from './reading.ts'
 
-/** The octets of a TXT value: `\;` stands for `;`, every other backslash for itself; characters beyond ASCII are UTF-8. */
-export function txtOctets(text: string, layout: Layout): Uint8Array {
+/**
+ * The octets of a TXT value: `\;` stands for `;` where semicolons are escaped, every other backslash for itself; characters beyond ASCII
+ * are UTF-8.
+ */
+export function txtOctets(text: string, layout: Layout, escapesSemicolons = true): Uint8Array {
   const plain = layout === 'octodns' ? withoutQuotes(text) : text
-  return Buffer.from(plain.includes('\\') ? plain.replaceAll('\\;', ';') : plain, 'utf8')
+  return Buffer.from(escapesSemicolons && plain.includes('\\') ? plain.replaceAll('\\;', ';') : plain, 'utf8')
 }
 
 /**

@@ -57,7 +57,7 @@ function readChecked(node: YamlMapping, owner: Owner, reading: Reading): void {
   const extras = readRecordExtras(node, subject, reading)
   keepExtras(extras, owner, type, reading)
   if (type.includes('/')) return
-  reportOtherKeys(node, extras, subject, reading)
+  reportOtherKeys(node, extras, owner, type, reading)
   readMarks(node, owner, type, reading)
   const ttl = readTtl(node, subject, reading)
   if (ttl === undefined) return
@@ -127,22 +127,20 @@ function readMarks(node: YamlMapping, owner: Owner, type: string, { faults, faul
 const MARKS = ['override', 'merge'] as const
 
 /** One warning for what no target can express; and a word for each key that no record has. */
-function reportOtherKeys(node: YamlMapping, extras: RecordExtras, subject: string, { faults, faulty, layout }: Reading): void {
-  const lost: string[] = []
-  let at: SourcePosition | null = null
+function reportOtherKeys(node: YamlMapping, extras: RecordExtras, owner: Owner, type: string, reading: Reading): void {
+  const { faults, faulty, layout } = reading
+  const subject = `${owner.label} ${type}`
+  const lost: { readonly key: string; readonly at: SourcePosition }[] = []
   for (const { key } of node.entries) {
-    if (EXTRA_KEYS.has(key.text)) {
-      lost.push(key.text)
-      at ??= key.at
-    } else if (!KNOWN_KEYS.has(key.text) && !faulty.has(key)) reportUnknown(key, subject, faults, layout)
+    if (EXTRA_KEYS.has(key.text)) lost.push({ key: key.text, at: key.at })
+    else if (!KNOWN_KEYS.has(key.text) && !faulty.has(key)) reportUnknown(key, subject, faults, layout)
   }
-  for (const key of extras.others) {
-    lost.push(`octodns.${key.text}`)
-    at ??= key.at
-  }
-  if (at === null) return
-  const names = lost.map((name) => JSON.stringify(name)).join(', ')
-  faults.report('record-extra', at, subject, `${names} cannot be expressed at any target; only the plain values are managed`, {
+  for (const key of extras.others) lost.push({ key: `octodns.${key.text}`, at: key.at })
+  const [first] = lost
+  if (first === undefined) return
+  for (const { key, at } of lost) reading.extras.push({ name: owner.name, type, key, at })
+  const names = lost.map(({ key }) => JSON.stringify(key)).join(', ')
+  faults.report('record-extra', first.at, subject, `${names} cannot be expressed at any target; only the plain values are managed`, {
     severity: 'warning',
   })
 }

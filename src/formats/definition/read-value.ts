@@ -57,7 +57,7 @@ function readScalar(node: YamlNode, form: ValueForm, context: ValueContext): str
 
 function textData(text: string, { reading }: ValueContext): Result<string> {
   if (text.length <= MAX_STRING_OCTETS && !text.includes('"') && !text.includes('\\')) return ok(textDataOf(text))
-  const octets = txtOctets(text, reading.layout)
+  const octets = txtOctets(text, reading.layout, reading.escapesSemicolons)
   const length = octets.length + Math.max(1, Math.ceil(octets.length / MAX_STRING_OCTETS))
   return length > MAX_RDATA_OCTETS ? fault(`the text takes ${length} octets; a record holds ${MAX_RDATA_OCTETS}`) : ok(textToRdata(octets))
 }

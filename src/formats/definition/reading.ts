@@ -29,6 +29,17 @@ export interface Reading {
   readonly scopes: RrsetScope[]
   /** Keys of RRsets marked lenient, by `rrsetKey`. */
   readonly lenient: Set<string>
+  readonly extras: RecordExtra[]
+  /** Whether `\;` in a text stands for `;`, as it does unless octoDNS's config says `escaped_semicolons: false`. */
+  readonly escapesSemicolons: boolean
+}
+
+/** A key of a record that no target can express, such as `geo` or `octodns.healthcheck`. */
+export interface RecordExtra {
+  readonly name: DomainName
+  readonly type: string
+  readonly key: string
+  readonly at: SourcePosition
 }
 
 /** A reading at its beginning. */
@@ -43,6 +54,8 @@ export const newReading = (layout: Layout, zone: DomainName, defaultTtl: Ttl | n
   foreign: [],
   scopes: [],
   lenient: new Set(),
+  extras: [],
+  escapesSemicolons: true,
 })
 
 /** A name of the zone with its records under way. */

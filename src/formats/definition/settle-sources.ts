@@ -82,6 +82,16 @@ function reportUnmerged(key: string, from: readonly Contribution[], faults: Faul
     first.source.kind === 'definition'
       ? 'Write override: true in the definition to replace those of the fragment, or merge: true in the fragment to have both.'
       : 'Write merge: true in one of the fragments to have both.'
+  reportSplit(first, second, faults, hint)
+}
+
+/** The error that an RRset has records in two places of which neither says how they go together. */
+export function reportSplit(
+  first: Pick<Contribution, 'at'>,
+  second: Pick<Contribution, 'name' | 'type' | 'at'>,
+  faults: Faults,
+  hint: string,
+): void {
   const message = `the records come from ${first.at.file} and from ${second.at.file}, and neither says how they go together`
   faults.report('rrset-split', second.at, `${second.name} ${second.type}`, message, {
     hint,

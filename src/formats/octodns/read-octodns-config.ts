@@ -11,6 +11,8 @@ import type { ReadInclude } from '../definition/parse-options.ts'
 import { plainValue } from '../yaml/plain-value.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
 import { isNull, lookUp, type YamlEntry, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
+import { type MadeSafety, safetyOf } from './made-target.ts'
+import { globPattern, regexPattern, type ZonePattern } from './zone-pattern.ts'
 
 /** One entry of `providers:`. */
 export interface OctodnsProvider {
@@ -29,15 +31,19 @@ export interface OctodnsZoneEntry {
   /** The zone whose records this one has. */
   readonly alias: DomainName | null
   /** Of a dynamic entry: which zones it takes; null for all. */
-  readonly glob: string | null
+  readonly pattern: ZonePattern | null
   readonly sources: readonly string[]
   readonly targets: readonly string[]
+  /** Limits of its own, which come before those of its targets. */
+  readonly safety: MadeSafety
   readonly at: SourcePosition
 }
 
 export interface OctodnsConfig {
   readonly providers: ReadonlyMap<string, OctodnsProvider>
   readonly zones: readonly OctodnsZoneEntry[]
+  /** Names of what gives secrets beside the environment. */
+  readonly secretHandlers: ReadonlySet<string>
   readonly lost: readonly LostItem[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -55,7 +61,7 @@ export function isOctodnsConfig(text: string): boolean {
 export function readOctodnsConfig(text: string, file: string, include?: ReadInclude): OctodnsConfig {
   const faults = collectFaults()
   const root = openFiles(include, undefined, faults).parse({ file, text })
-  const run: Run = { lost: [], diagnostics: faults.diagnostics, providers: new Map(), zones: [] }
+  const run: Run = { lost: [], diagnostics: faults.diagnostics, providers: new Map(), zones: [], secretHandlers: new Set() }
   if (root?.kind === 'mapping') {
     for (const entry of root.entries) readSection(entry, run)
   } else if (root !== null) fail(run, root.at, 'the configuration is a mapping with providers and zones')
@@ -67,6 +73,7 @@ interface Run {
   readonly diagnostics: Diagnostic[]
   readonly providers: Map<string, OctodnsProvider>
   readonly zones: OctodnsZoneEntry[]
+  readonly secretHandlers: Set<string>
 }
 
 const fail = (run: Run, at: SourcePosition, message: string): void =>
@@ -84,7 +91,10 @@ function readSection({ key, value }: YamlEntry, run: Run): void {
   for (const entry of value.entries) {
     if (key.text === 'providers') readProvider(entry, run)
     else if (key.text === 'zones') readZone(entry, run)
-    else lose(run, `${key.text}.${entry.key.text}`, entry.key.at)
+    else {
+      if (key.text === 'secret_handlers') run.secretHandlers.add(entry.key.text)
+      lose(run, `${key.text}.${entry.key.text}`, entry.key.at)
+    }
   }
 }
 
@@ -100,7 +110,15 @@ function readProvider({ key, value }: YamlEntry, run: Run): void {
   run.providers.set(key.text, { name: key.text, className: className.text, settings: Object.fromEntries(settings), at: key.at })
 }
 
-const ZONE_KEYS: ReadonlySet<string> = new Set(['sources', 'targets', 'alias', 'glob'])
+const ZONE_KEYS: ReadonlySet<string> = new Set([
+  'sources',
+  'targets',
+  'alias',
+  'glob',
+  'regex',
+  'delete_pcent_threshold',
+  'update_pcent_threshold',
+])
 
 function readZone({ key, value }: YamlEntry, run: Run): void {
   const isDynamic = key.text.startsWith('*')
@@ -118,23 +136,42 @@ function readZone({ key, value }: YamlEntry, run: Run): void {
     fail(run, key.at, `the zone ${key.text.slice(0, 80)} is a mapping with sources and targets`)
     return
   }
-  if (isDynamic && lookUp(value, 'regex') !== undefined) {
+  const pattern = isDynamic ? readPattern(value) : null
+  if (pattern === 'foreign') {
     lose(run, `the zones of ${key.text}, which a regular expression chooses`, key.at)
     return
   }
+  const loseKey = (what: string, at: SourcePosition): void => lose(run, isDynamic ? `${what} of the zones ${key.text}` : what, at, name)
   for (const entry of value.entries) {
-    const what = isDynamic ? `${entry.key.text} of the zones ${key.text}` : entry.key.text
-    if (!ZONE_KEYS.has(entry.key.text)) lose(run, what, entry.key.at, name)
+    const isKnown = ZONE_KEYS.has(entry.key.text) && (isDynamic || (entry.key.text !== 'glob' && entry.key.text !== 'regex'))
+    if (!isKnown && !isNull(entry.value)) loseKey(describe(entry), entry.key.at)
   }
-  const glob = lookUp(value, 'glob')
   run.zones.push({
     name,
     alias: readAlias(value, run),
-    glob: glob?.kind === 'scalar' ? glob.text : null,
+    pattern,
     sources: namesOf(lookUp(value, 'sources'), run),
     targets: namesOf(lookUp(value, 'targets'), run),
+    safety: safetyOf(plainValue(value) as Record<string, unknown>, (what) => loseKey(what, key.at)),
     at: key.at,
   })
+}
+
+/** A key with the names it lists: `processors (meta, acme)`. */
+function describe({ key, value }: YamlEntry): string {
+  const names = value.kind === 'sequence' ? value.items.flatMap((item) => (item.kind === 'scalar' ? [item.text.slice(0, 60)] : [])) : []
+  return names.length === 0 ? key.text : `${key.text} (${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''})`
+}
+
+/** Which zones a dynamic entry takes: a glob comes before a regular expression, and without both it is all. */
+function readPattern(zone: YamlMapping): ZonePattern | 'foreign' | null {
+  const [glob = '', regex = ''] = ['glob', 'regex'].map((key) => {
+    const node = lookUp(zone, key)
+    return node === undefined || isNull(node) ? '' : node.kind === 'scalar' ? node.text : null
+  })
+  if (glob !== '') return glob === null ? 'foreign' : globPattern(glob)
+  if (regex === '') return null
+  return (regex === null ? null : regexPattern(regex)) ?? 'foreign'
 }
 
 function readAlias(zone: YamlMapping, run: Run): DomainName | null {

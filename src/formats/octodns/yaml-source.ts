@@ -1,16 +1,23 @@
 import type { LostItem } from '../../model/exchange.ts'
+import { TARGET_KEYS } from './made-target.ts'
 import type { OctodnsProvider } from './read-octodns-config.ts'
 
 /** What a YamlProvider of octoDNS says of its files. */
 export interface YamlSource {
   readonly name: string
-  /** As it is written. */
-  readonly directory: string
+  /** As it is written, or as the environment has it; null where nothing says it. */
+  readonly directory: string | null
   readonly defaultTtl: number
   /** What folders of split zones end in; null without them. */
   readonly splitExtension: string | null
   /** Whether zones stand in single files, too. */
   readonly hasZoneFiles: boolean
+  /** A file in the directory whose records every zone has; null without one. */
+  readonly sharedFile: string | null
+  /** Whether an RRset takes the place of the same one of a file or source before, instead of being refused. */
+  readonly replaces: boolean
+  /** Whether a zone may have no file. */
+  readonly ignoresMissing: boolean
   /** False where `;` in a text stands for itself and `\;` for both characters. */
   readonly escapesSemicolons: boolean
 }
@@ -20,15 +27,10 @@ const DEFAULT_TTL = 3600
 
 const CLASSES: ReadonlySet<string> = new Set(['octodns.provider.yaml.YamlProvider', 'octodns.provider.yaml.SplitYamlProvider'])
 
-/** Keys that change neither what the files mean nor what is done with them here. */
-const IDLE_KEYS: ReadonlySet<string> = new Set([
-  'enforce_order',
-  'order_mode',
-  'populate_should_replace',
-  'supports_root_ns',
-  'split_catchall',
-  'ignore_missing_zones',
-])
+export const isYamlProvider = ({ className }: OctodnsProvider): boolean => CLASSES.has(className)
+
+/** Keys that do not change what the files of a source mean. */
+const IDLE_KEYS: readonly string[] = ['enforce_order', 'order_mode', 'supports_root_ns', 'split_catchall']
 
 const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'directory',
@@ -36,30 +38,53 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'split_extension',
   'extension',
   'disable_zonefile',
+  'shared_filename',
+  'populate_should_replace',
+  'ignore_missing_zones',
   'escaped_semicolons',
   ...IDLE_KEYS,
+  ...TARGET_KEYS,
 ])
 
-/** A provider as a source of YAML files; null for one of another class. What of it has no counterpart goes to `lost`. */
-export function yamlSourceOf(provider: OctodnsProvider, lost: LostItem[]): YamlSource | null {
-  if (!CLASSES.has(provider.className)) return null
-  const { settings } = provider
-  for (const key of Object.keys(settings)) {
-    if (!KNOWN_KEYS.has(key))
-      lost.push({ zone: null, name: null, type: null, what: `${key} of the provider ${provider.name}`, at: provider.at })
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * A provider as a source of YAML files; null for one of another class. What of it has no counterpart goes to `lost`. `env` is where
+ * `env/NAME` and `env/NAME/DEFAULT` are looked up.
+ */
+export function yamlSourceOf(provider: OctodnsProvider, lost: LostItem[], env: Environment = {}): YamlSource | null {
+  if (!isYamlProvider(provider)) return null
+  const lose = (what: string): void => void lost.push({ zone: null, name: null, type: null, what, at: provider.at })
+  const settings = new Map(Object.entries(provider.settings).map(([key, value]) => [key, resolved(value, env)]))
+  for (const key of settings.keys()) if (!KNOWN_KEYS.has(key)) lose(`${key} of the provider ${provider.name}`)
+  const textOf = (key: string): string | null => {
+    const value = settings.get(key)
+    return typeof value === 'string' && value !== '' ? value : null
   }
+  const isTrue = (key: string): boolean => isTrueValue(settings.get(key))
   const isSplit = provider.className.endsWith('.SplitYamlProvider')
-  const extension = settings['split_extension'] ?? settings['extension'] ?? (isSplit ? '.' : null)
-  const ttl = Number(settings['default_ttl'] ?? DEFAULT_TTL)
+  const ttl = Number(settings.get('default_ttl') ?? DEFAULT_TTL)
+  const isTtl = Number.isSafeInteger(ttl) && ttl >= 0 && ttl < 2 ** 31
+  if (!isTtl) lose(`default_ttl of the provider ${provider.name}, which is no TTL`)
   return {
     name: provider.name,
-    directory: typeof settings['directory'] === 'string' ? settings['directory'] : '.',
-    defaultTtl: Number.isSafeInteger(ttl) && ttl >= 0 && ttl < 2 ** 31 ? ttl : DEFAULT_TTL,
-    splitExtension: typeof extension === 'string' && extension !== '' ? extension : null,
-    hasZoneFiles: !isSplit && !isTrue(settings['disable_zonefile']),
-    escapesSemicolons: settings['escaped_semicolons'] === undefined || isTrue(settings['escaped_semicolons']),
+    directory: textOf('directory'),
+    defaultTtl: isTtl ? ttl : DEFAULT_TTL,
+    splitExtension: isSplit ? (textOf('extension') ?? '.') : textOf('split_extension'),
+    hasZoneFiles: !isSplit && !isTrue('disable_zonefile'),
+    sharedFile: textOf('shared_filename'),
+    replaces: isTrue('populate_should_replace'),
+    ignoresMissing: isTrue('ignore_missing_zones'),
+    escapesSemicolons: (settings.get('escaped_semicolons') ?? null) === null || isTrue('escaped_semicolons'),
   }
 }
 
+/** A value with `env/NAME` in its place; undefined where the environment has none. */
+function resolved(value: unknown, env: Environment): unknown {
+  const [, name = '', fallback] = (typeof value === 'string' ? /^env\/([^/]+)(?:\/(.*))?$/s.exec(value) : null) ?? []
+  return name === '' ? value : (env[name] ?? fallback)
+}
+
 /** octoDNS reads YAML 1.1, where `yes` and `on` are booleans too. */
-const isTrue = (value: unknown): boolean => value === true || (typeof value === 'string' && /^(?:true|yes|on)$/i.test(value))
+const isTrueValue = (value: unknown): boolean =>
+  value === true || (typeof value === 'string' && /^(?:true|yes|on)$/i.test(value)) || (typeof value === 'number' && value !== 0)

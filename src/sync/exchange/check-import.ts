@@ -7,7 +7,7 @@ import { loadDefinitions } from '../../definitions/load-definitions.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { ExchangedFile, ImportedZone } from '../../model/exchange.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import { ZONE_SETTINGS } from '../../model/zone.ts'
+import { type RrsetScope, ZONE_SETTINGS } from '../../model/zone.ts'
 
 /** Differences that are told of one zone. */
 const TOLD = 20
@@ -56,13 +56,22 @@ function compareZone(imported: ImportedZone, loaded: LoadedZone | undefined): Di
   return differences.length > TOLD ? [...told, tell(`and ${differences.length - TOLD} more differences`)] : told
 }
 
-function compareSettings({ settings, unmanaged = [] }: ImportedZone, { zone }: LoadedZone): string[] {
+function compareSettings({ settings, unmanaged = [], scopes = [] }: ImportedZone, { zone }: LoadedZone): string[] {
   const differences = ZONE_SETTINGS.filter((key) => JSON.stringify(settings[key]) !== JSON.stringify(zone.settings[key])).map(
     (key) =>
       `the setting ${key} would be ${JSON.stringify(zone.settings[key]) ?? 'absent'}, not ${JSON.stringify(settings[key]) ?? 'absent'}`,
   )
-  return unmanaged.length === zone.unmanaged.length ? differences : [...differences, 'the unmanaged selectors would be others']
+  if (unmanaged.length !== zone.unmanaged.length) differences.push('the unmanaged selectors would be others')
+  if (JSON.stringify(plainScopes(scopes)) !== JSON.stringify(plainScopes(zone.scopes)))
+    differences.push('record sets would be for other targets')
+  return differences
 }
+
+/** For which targets RRsets are, in an order of their own; those that stand in several files of a zone count once. */
+const plainScopes = (scopes: readonly RrsetScope[]): string[] =>
+  [
+    ...new Set(scopes.map(({ name, type, ignored, included, excluded }) => JSON.stringify([name, type, ignored, included, excluded]))),
+  ].sort()
 
 function compareRecords(imported: readonly ResourceRecord[], loaded: readonly ResourceRecord[]): string[] {
   const counts = new Map<string, number>()

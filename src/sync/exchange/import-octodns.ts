@@ -9,7 +9,7 @@ import type { Imported } from '../../model/exchange.ts'
 import { importOctodnsConfig } from './import-octodns-config.ts'
 import type { Importer, ImportRequest } from './importer.ts'
 import { missingZones } from './missing-zones.ts'
-import { findOctodnsZones, type OctodnsZoneFiles, yamlIn, ZONE_FILE, zonesInTwo } from './octodns-files.ts'
+import { byZone, findOctodnsZones, type OctodnsZoneFiles, yamlIn, ZONE_FILE, zonesInTwo } from './octodns-files.ts'
 import { joined, readAll, readingOf } from './octodns-zones.ts'
 
 /** Zones of octoDNS: from a directory of YAML files, from one such file, or from octoDNS's configuration. The files are taken as they are. */
@@ -26,7 +26,7 @@ export const importOctodns: Importer = async (request) => {
   if (isOctodnsConfig(text.text)) return importOctodnsConfig(path, text.text, request)
   const name = fileNameOf(basename(path))
   if (name?.kind === 'yaml' && name.zone !== null)
-    return importZones([{ zone: name.zone, folder: null, paths: [path] }], dirname(path), request)
+    return importZones([{ zone: name.zone, folder: null, paths: [path], listed: name.zone }], dirname(path), request)
   const message = `${shown} is neither a configuration of octoDNS nor named after its zone`
   return failed({
     severity: 'error',
@@ -66,9 +66,14 @@ async function leftOut(folder: string, { zones, files = [] }: Imported, { config
 }
 
 async function importZones(found: readonly OctodnsZoneFiles[], base: string, request: ImportRequest): Promise<Imported> {
+  const { octodnsDefaultTtl } = request.config
   const wanted = found.filter(({ zone }) => request.zones.length === 0 || request.zones.includes(zone))
-  const reading = readingOf(base, request, { defaultTtl: request.config.octodnsDefaultTtl, escapesSemicolons: true })
-  const imported = joined(await readAll(wanted.map((files) => ({ files, reading }))))
+  const reading = readingOf(base, request, { defaultTtl: octodnsDefaultTtl, escapesSemicolons: true })
+  const zones = [...byZone(wanted)].flatMap(([name, entries]) => {
+    const [first, ...rest] = entries.map((files) => ({ files, reading, replaces: false, isShared: false }))
+    return first === undefined ? [] : [{ name, parts: [first, ...rest] as const }]
+  })
+  const imported = joined(await readAll(zones, octodnsDefaultTtl))
   return {
     ...imported,
     diagnostics: [

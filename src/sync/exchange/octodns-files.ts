@@ -11,6 +11,8 @@ export interface OctodnsZoneFiles {
   /** The folder of a split zone; null for a single file. */
   readonly folder: string | null
   readonly paths: readonly string[]
+  /** Its name as octoDNS lists it, with the final dot. */
+  readonly listed: string
 }
 
 export interface OctodnsLayout {
@@ -36,27 +38,41 @@ export async function findOctodnsZones(directory: string, layout: OctodnsLayout)
     const facts = await stat(path).catch(() => null)
     if (facts?.isDirectory() && layout.splitExtension !== null) {
       const zone = splitFolderZone(entry, layout.splitExtension)
-      if (zone !== null) found.push({ zone, folder: path, paths: await partsOf(path) })
+      if (zone !== null) found.push({ zone, folder: path, paths: await partsOf(path), listed: listedName(entry, layout.splitExtension) })
     } else if (facts?.isFile() && layout.hasZoneFiles && ZONE_FILE.test(entry)) {
       const name = fileNameOf(entry)
-      if (name?.zone) found.push({ zone: name.zone, folder: null, paths: [path] })
+      if (name?.zone) found.push({ zone: name.zone, folder: null, paths: [path], listed: entry.slice(0, -'yaml'.length) })
     }
   }
   return found
 }
 
-/** An error for each zone that more than one entry of a directory is of: octoDNS reads all of them into one zone. */
+/** The name of a folder without what stands behind its final dot. */
+const listedName = (folder: string, extension: string): string => folder.slice(0, folder.length - extension.length + 1)
+
+/** The entries of each zone: a file, a folder of split files, or both. */
+export function byZone(found: readonly OctodnsZoneFiles[]): Map<DomainName, OctodnsZoneFiles[]> {
+  const entries = new Map<DomainName, OctodnsZoneFiles[]>()
+  for (const files of found) {
+    const known = entries.get(files.zone)
+    if (known === undefined) entries.set(files.zone, [files])
+    else known.push(files)
+  }
+  return entries
+}
+
+/** An error for each zone that has two files or two folders, in Unicode and as A-labels. */
 export function zonesInTwo(found: readonly OctodnsZoneFiles[], cwd: string): Diagnostic[] {
-  const byZone = new Map<DomainName, string[]>()
-  for (const { zone, folder, paths } of found) byZone.set(zone, [...(byZone.get(zone) ?? []), displayPath(folder ?? paths[0] ?? '', cwd)])
-  return [...byZone]
-    .filter(([, shown]) => shown.length > 1)
-    .map(([zone, shown]) => ({
-      severity: 'error',
-      code: 'zone-duplicate',
-      message: `${zone} is in ${shown.join(' and in ')}`,
-      hint: 'move its records into one of them',
-    }))
+  return [...byZone(found)].flatMap(([zone, entries]) =>
+    [entries.filter(({ folder }) => folder === null), entries.filter(({ folder }) => folder !== null)]
+      .filter((alike) => alike.length > 1)
+      .map((alike) => ({
+        severity: 'error' as const,
+        code: 'zone-duplicate' as const,
+        message: `${zone} is in ${alike.map(({ folder, paths }) => displayPath(folder ?? paths[0] ?? '', cwd)).join(' and in ')}`,
+        hint: 'move its records into one of them',
+      })),
+  )
 }
 
 const partsOf = async (folder: string): Promise<string[]> =>

@@ -5,6 +5,7 @@ import { includeReader } from '../../definitions/include-reader.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { ExchangedFile, Imported } from '../../model/exchange.ts'
 import type { ImportRequest } from './importer.ts'
+import { joinParts, printedAnew } from './join-octodns-parts.ts'
 import type { OctodnsZoneFiles } from './octodns-files.ts'
 import { type OctodnsReading, type ReadOctodnsZone, readOctodnsZone } from './read-octodns-zone.ts'
 
@@ -21,22 +22,49 @@ export function readingOf(
   return { ...layout, base: root, cwd: realOr(cwd), include: includeReader({ ...config, folder: root, cwd: realOr(cwd) }) }
 }
 
-export interface ZoneToRead {
+/** A file or a folder of split files of a zone. */
+export interface ZonePart {
   readonly files: OctodnsZoneFiles
   readonly reading: OctodnsReading
-  /** The zone it becomes where that is another: an alias. */
-  readonly as?: DomainName | undefined
+  /** Whether its RRsets take the place of those of the parts before. */
+  readonly replaces: boolean
+  /** Whether other zones have the same file. */
+  readonly isShared: boolean
 }
 
-export function readAll(zones: readonly ZoneToRead[]): Promise<ReadOctodnsZone[]> {
+export interface ZoneToRead {
+  /** What it becomes: another than its files' zone where that has an alias. */
+  readonly name: DomainName
+  readonly parts: readonly [ZonePart, ...ZonePart[]]
+}
+
+/** Reads zones, in order. `commonTtl` is what records without a TTL will have where the files stay as they are. */
+export function readAll(zones: readonly ZoneToRead[], commonTtl: number): Promise<ReadOctodnsZone[]> {
   const limit = pLimit(OPEN_ZONES)
-  return Promise.all(zones.map(({ files, reading, as }) => limit(() => readOctodnsZone(withRealPaths(files), reading, as ?? files.zone))))
+  return Promise.all(zones.map((zone) => limit(() => readZone(zone, commonTtl))))
+}
+
+/** The files as they are where they alone mean the zone; else the zone is written anew. */
+async function readZone({ name, parts }: ZoneToRead, commonTtl: number): Promise<ReadOctodnsZone> {
+  const read: { readonly read: ReadOctodnsZone; readonly replaces: boolean }[] = []
+  for (const part of parts) for (const one of await readPart(part, name, commonTtl)) read.push({ read: one, replaces: part.replaces })
+  const [only] = read
+  if (read.length === 1 && only && !parts[0].isShared) return only.read.isPlain ? only.read : printedAnew(only.read)
+  return printedAnew(joinParts(name, read))
+}
+
+async function readPart({ files, reading, replaces }: ZonePart, name: DomainName, commonTtl: number): Promise<ReadOctodnsZone[]> {
+  const found = withRealPaths(files)
+  const whole = await readOctodnsZone(found, reading, name, commonTtl)
+  // An RRset in two files of a folder is the later one's where that replaces the other.
+  if (!replaces || !whole.diagnostics.some(({ code }) => code === 'rrset-split')) return [whole]
+  return Promise.all(found.paths.map((path) => readOctodnsZone({ ...found, paths: [path] }, reading, name, commonTtl)))
 }
 
 /** In their directory without symbolic links, so that all paths are seen from one base. Files and folders of zones keep their names. */
-function withRealPaths({ zone, folder, paths }: OctodnsZoneFiles): OctodnsZoneFiles {
+function withRealPaths({ folder, paths, ...rest }: OctodnsZoneFiles): OctodnsZoneFiles {
   const there = folder === null ? null : inRealFolder(folder)
-  return { zone, folder: there, paths: paths.map((path) => (there === null ? inRealFolder(path) : join(there, basename(path)))) }
+  return { ...rest, folder: there, paths: paths.map((path) => (there === null ? inRealFolder(path) : join(there, basename(path)))) }
 }
 
 const inRealFolder = (path: string): string => join(realOr(dirname(path)), basename(path))

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { splitFolderZone } from '../../definitions/definition-name.ts'
 import { displayPath, fromDisplayPath, isInside, realOr } from '../../definitions/file-path.ts'
 import type { IncludeReader } from '../../definitions/include-reader.ts'
@@ -5,13 +6,15 @@ import { readWholeText } from '../../definitions/read-text.ts'
 import { collectFaults } from '../../formats/definition/faults.ts'
 import { openFiles } from '../../formats/definition/open-files.ts'
 import { parseDefinition } from '../../formats/definition/parse-definition.ts'
-import type { IncludedFile } from '../../formats/definition/parse-options.ts'
-import { lostExtras } from '../../formats/octodns/lost-extras.ts'
+import type { IncludedFile, ParsedDefinition } from '../../formats/definition/parse-options.ts'
+import { lostExtras, otherDiagnostics } from '../../formats/octodns/lost-extras.ts'
 import { otherNames } from '../../formats/octodns/plain-names.ts'
 import { parseSplitZone } from '../../formats/octodns/split-zone.ts'
+import { zoneComments } from '../../formats/octodns/zone-comments.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { ExchangedFile, ImportedZone, LostItem } from '../../model/exchange.ts'
+import type { DefinedRecord } from '../../model/record.ts'
 import type { OctodnsZoneFiles } from './octodns-files.ts'
 
 export interface OctodnsReading {
@@ -25,6 +28,12 @@ export interface OctodnsReading {
 
 export interface ReadOctodnsZone {
   readonly zone: ImportedZone | null
+  /** The path of its file or folder from the base, for a rule of a config. */
+  readonly place: string
+  /** The folder that it stands in, from the base. */
+  readonly folder: string
+  /** Whether the files as they are mean what is read here; else the zone has to be written anew. */
+  readonly isPlain: boolean
   /** Files that the zone's draw in. */
   readonly files: readonly ExchangedFile[]
   readonly lost: readonly LostItem[]
@@ -38,16 +47,59 @@ interface Source extends IncludedFile {
 
 const withoutMark = (text: string): string => (text.startsWith('\u{feff}') ? text.slice(1) : text)
 
-/** A zone of octoDNS with its files as they are. `as` is the zone it becomes where that is another: an alias. */
+/**
+ * A zone of octoDNS with its files as they are. `as` is the zone it becomes where that is another: an alias. `commonTtl` is what a config will
+ * say of records without a TTL.
+ */
 export async function readOctodnsZone(
   found: OctodnsZoneFiles,
   reading: OctodnsReading,
-  as: DomainName = found.zone,
+  as: DomainName,
+  commonTtl: number,
 ): Promise<ReadOctodnsZone> {
-  const { base, cwd, defaultTtl, include } = reading
+  const { base, cwd, include } = reading
+  const folder = displayPath(dirname(found.folder ?? found.paths[0] ?? base), base)
+  const none = { zone: null, place: '', folder, isPlain: true, files: [], lost: [] }
+  const { sources, diagnostics } = await readSources(found, reading)
+  const [first] = sources
+  if (diagnostics.length > 0 || first === undefined) return { ...none, diagnostics }
+  const parsed = parseAs(sources, found, reading, as, reading)
+  const { zone, includedFiles } = parsed
+  if (zone === null) return { ...none, diagnostics: parsed.diagnostics }
+  const files = sources.map(({ file, whole }) => ({ path: pathOf(file, found, zone.name, reading), text: whole }))
+  const trees = openFiles(include, undefined, collectFaults())
+  const roots = sources.map((source) => ({ source, root: trees.parse(source) }))
+  const { records, scopes } = zone
+  return {
+    zone: {
+      name: zone.name,
+      settings: zone.settings,
+      records,
+      scopes,
+      lenient: parsed.lenient,
+      unmanaged: zone.unmanaged,
+      comments: roots.flatMap(({ source, root }) => zoneComments(source.text, root, zone.name)),
+      files,
+    },
+    place: found.folder === null ? (files[0]?.path ?? '') : dirname(files[0]?.path ?? ''),
+    folder,
+    isPlain: isPlain(sources, records, found, reading, as, commonTtl),
+    files: includedFiles.flatMap((file) => {
+      const text = include(fromDisplayPath(file, cwd), file)
+      return text.ok ? [{ path: displayPath(fromDisplayPath(file, cwd), base), text: text.value.text }] : []
+    }),
+    lost: [...lostExtras(zone, parsed), ...roots.flatMap(({ root }) => otherNames(root, zone.name))],
+    diagnostics: otherDiagnostics(parsed.diagnostics),
+  }
+}
+
+async function readSources(
+  { zone, folder, paths }: OctodnsZoneFiles,
+  { base, cwd }: OctodnsReading,
+): Promise<{ readonly sources: Source[]; readonly diagnostics: Diagnostic[] }> {
   const sources: Source[] = []
   const diagnostics: Diagnostic[] = []
-  for (const path of found.paths) {
+  for (const path of paths) {
     const file = displayPath(path, cwd)
     if (!isInside(realOr(path), base)) {
       const message = `${file} leads out of ${displayPath(base, cwd)}, which zones may not come from`
@@ -58,28 +110,40 @@ export async function readOctodnsZone(
     if (text.ok) sources.push({ file, text: withoutMark(text.text), whole: text.text })
     else diagnostics.push({ severity: 'error', ...text.fault, at: { file, line: 1, column: 1 } })
   }
-  const [first] = sources
-  if (diagnostics.length > 0 || first === undefined) return { zone: null, files: [], lost: [], diagnostics }
-  const common = { zoneName: as, include, octodnsDefaultTtl: defaultTtl }
-  const parsed =
-    found.folder === null
-      ? parseDefinition(first.text, { ...common, file: first.file })
-      : parseSplitZone(sources, { ...common, directory: displayPath(found.folder, cwd) })
-  const { zone, includedFiles } = parsed
-  if (zone === null) return { zone: null, files: [], lost: [], diagnostics: parsed.diagnostics }
-  const files = sources.map(({ file, whole }) => ({ path: pathOf(file, found, zone.name, reading), text: whole }))
-  const { lost, others } = lostExtras(zone, parsed.diagnostics)
-  const trees = openFiles(include, undefined, collectFaults())
-  const renamed = sources.flatMap((source) => otherNames(trees.parse(source), zone.name))
-  return {
-    zone: { name: zone.name, settings: zone.settings, records: zone.records, unmanaged: zone.unmanaged, files },
-    files: includedFiles.flatMap((file) => {
-      const text = include(fromDisplayPath(file, cwd), file)
-      return text.ok ? [{ path: displayPath(fromDisplayPath(file, cwd), base), text: text.value.text }] : []
-    }),
-    lost: [...lost, ...renamed, ...unescaped(sources, zone.name, reading)],
-    diagnostics: others,
+  if (paths.length === 0) {
+    const message = `the folder ${displayPath(folder ?? '', cwd)} of ${zone} has no YAML files`
+    diagnostics.push({ severity: 'error', code: 'no-definitions', message })
   }
+  return { sources, diagnostics }
+}
+
+function parseAs(
+  sources: readonly Source[],
+  { folder }: OctodnsZoneFiles,
+  { include, cwd }: OctodnsReading,
+  as: DomainName,
+  { defaultTtl, escapesSemicolons }: Pick<OctodnsReading, 'defaultTtl' | 'escapesSemicolons'>,
+): ParsedDefinition {
+  const [first] = sources as [Source]
+  const options = { zoneName: as, include, octodnsDefaultTtl: defaultTtl, escapesSemicolons }
+  return folder === null
+    ? parseDefinition(first.text, { ...options, file: first.file })
+    : parseSplitZone(sources, { ...options, directory: displayPath(folder, cwd) })
+}
+
+/** Whether the files mean the same where they are read like any definition, with the TTL of the config and `\;` for `;`. */
+function isPlain(
+  sources: readonly Source[],
+  records: readonly DefinedRecord[],
+  found: OctodnsZoneFiles,
+  reading: OctodnsReading,
+  as: DomainName,
+  commonTtl: number,
+): boolean {
+  if (reading.defaultTtl === commonTtl && (reading.escapesSemicolons || !sources.some(({ text }) => text.includes('\\;')))) return true
+  const { zone } = parseAs(sources, found, reading, as, { defaultTtl: commonTtl, escapesSemicolons: true })
+  const lines = (all: readonly DefinedRecord[]): string => all.map(({ ttl, data }) => `${ttl} ${data}`).join('\n')
+  return zone !== null && lines(zone.records) === lines(records)
 }
 
 /** Where a file goes: where it was, an alias beside it. */
@@ -97,15 +161,3 @@ function endingOf(folder: string, zone: DomainName): string {
   for (let end = 1; end < folder.length; end += 1) if (splitFolderZone(folder, folder.slice(end)) === zone) return folder.slice(end)
   return '.'
 }
-
-/** With `escaped_semicolons: false` the two characters `\;` are both meant; a definition takes them for one. */
-const unescaped = (sources: readonly IncludedFile[], zone: DomainName, { escapesSemicolons }: OctodnsReading): LostItem[] =>
-  sources
-    .filter(({ text }) => !escapesSemicolons && text.includes('\\;'))
-    .map(({ file }) => ({
-      zone,
-      name: null,
-      type: null,
-      what: 'the backslash before a semicolon, which stands for itself with escaped_semicolons: false',
-      at: { file, line: 1, column: 1 },
-    }))

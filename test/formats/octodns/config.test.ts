@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { printMadeConfig, targetOf } from '../../../src/formats/octodns/made-config.ts'
+import { printMadeConfig } from '../../../src/formats/octodns/made-config.ts'
+import { targetOf } from '../../../src/formats/octodns/made-target.ts'
 import { isOctodnsConfig, readOctodnsConfig } from '../../../src/formats/octodns/read-octodns-config.ts'
 import { yamlSourceOf } from '../../../src/formats/octodns/yaml-source.ts'
 import { readYaml } from '../../../src/formats/yaml/read-yaml.ts'
@@ -32,7 +33,8 @@ zones:
   alias.example.: {alias: example.com.}
   '*': {sources: [config], targets: [linode], glob: '*.example.org.'}
   '*-rest': {sources: [config, old], targets: route53}
-  '*regex': {sources: [config], regex: '^a'}
+  '*regex': {sources: [config], regex: '^a.*\\.(com|net)\\.$', processors: null}
+  '*ahead': {sources: [config], regex: '^(?=a)'}
 `
 
 describe("octoDNS's configuration", () => {
@@ -50,9 +52,13 @@ describe("octoDNS's configuration", () => {
     expect(config.zones).toMatchObject([
       { name: 'example.com.', alias: null, sources: ['config'], targets: ['linode', 'route53'] },
       { name: 'alias.example.', alias: 'example.com.', sources: [], targets: [] },
-      { name: null, glob: '*.example.org.', targets: ['linode'] },
-      { name: null, glob: null, sources: ['config', 'old'], targets: ['route53'] },
+      { name: null, pattern: expect.any(Function), targets: ['linode'] },
+      { name: null, pattern: null, sources: ['config', 'old'], targets: ['route53'] },
+      { name: null, pattern: expect.any(Function) },
     ])
+    const takes = (i: number, names: readonly string[]): boolean[] => names.map((name) => config.zones[i]?.pattern?.(name) === true)
+    expect(takes(2, ['a.example.org.', 'example.org.', 'b.a.example.org.'])).toEqual([true, false, true])
+    expect(takes(4, ['a.com.', 'ab.net.', 'b.com.', 'a.org.'])).toEqual([true, true, false, false])
     expect([...config.providers.keys()]).toEqual(['config', 'old', 'linode', 'route53'])
   })
 
@@ -61,8 +67,8 @@ describe("octoDNS's configuration", () => {
       'manager.max_workers',
       'manager.processors',
       'processors.meta',
-      'example.com. processors',
-      'the zones of *regex, which a regular expression chooses',
+      'example.com. processors (meta)',
+      'the zones of *ahead, which a regular expression chooses',
     ])
   })
 
@@ -70,12 +76,32 @@ describe("octoDNS's configuration", () => {
     const lost: LostItem[] = []
     const sources = [...config.providers.values()].map((provider) => yamlSourceOf(provider, lost))
     expect(sources).toEqual([
-      { name: 'config', directory: './config', defaultTtl: 600, splitExtension: '.', hasZoneFiles: true, escapesSemicolons: false },
-      { name: 'old', directory: './old', defaultTtl: 3600, splitExtension: '.zone', hasZoneFiles: false, escapesSemicolons: true },
+      {
+        name: 'config',
+        directory: './config',
+        defaultTtl: 600,
+        splitExtension: '.',
+        hasZoneFiles: true,
+        sharedFile: 'all.yaml',
+        replaces: false,
+        ignoresMissing: false,
+        escapesSemicolons: false,
+      },
+      {
+        name: 'old',
+        directory: './old',
+        defaultTtl: 3600,
+        splitExtension: '.zone',
+        hasZoneFiles: false,
+        sharedFile: null,
+        replaces: false,
+        ignoresMissing: false,
+        escapesSemicolons: true,
+      },
       null,
       null,
     ])
-    expect(lost.map(({ what }) => what)).toEqual(['shared_filename of the provider config'])
+    expect(lost).toEqual([])
   })
 
   test('its targets become ours where we have the provider, secrets by reference', () => {
@@ -83,7 +109,12 @@ describe("octoDNS's configuration", () => {
     const linode = config.providers.get('linode')
     const route53 = config.providers.get('route53')
     if (!linode || !route53) throw new Error('no providers')
-    expect(targetOf(linode, lost)).toEqual({ name: 'linode', settings: { type: 'cloud', preset: 'linode', token: 'env:LINODE_TOKEN' } })
+    expect(targetOf(linode, lost)).toEqual({
+      name: 'linode',
+      settings: { type: 'cloud', preset: 'linode', token: 'env:LINODE_TOKEN' },
+      safety: {},
+      skipsUnsupported: false,
+    })
     expect(targetOf(route53, lost)).toBeNull()
     expect(targetOf({ ...linode, name: '1-a', settings: { token: 'plain-secret' } }, lost)?.settings['token']).toBe('env:_1_A_TOKEN')
     expect(lost.map(({ what }) => what)).toEqual([
@@ -91,6 +122,39 @@ describe("octoDNS's configuration", () => {
       'the token of the provider 1-a as plain text: set _1_A_TOKEN in the environment',
     ])
     expect(JSON.stringify(lost)).not.toContain('plain-secret')
+  })
+
+  test.each([
+    [
+      'the environment has what env/NAME says',
+      { directory: 'env/DIR', default_ttl: 'env/TTL/60' },
+      { directory: './there', defaultTtl: 60 },
+      [],
+    ],
+    ['nothing where it has not', { directory: 'env/GONE' }, { directory: null }, []],
+    ['no path is taken for a variable', { directory: './env/DIR' }, { directory: './env/DIR' }, []],
+    ['booleans of YAML 1.1', { populate_should_replace: 'yes', ignore_missing_zones: 'on' }, { replaces: true, ignoresMissing: true }, []],
+    ['a TTL that is none', { default_ttl: '1h' }, { defaultTtl: 3600 }, ['default_ttl of the provider a, which is no TTL']],
+    ['a key nobody knows', { surprise: 1 }, {}, ['surprise of the provider a']],
+    ['keys of targets do nothing at a source', { strict_supports: false, apply_disabled: true, supports_root_ns: false }, {}, []],
+  ])('%s', (_, settings, expected, named) => {
+    const lost: LostItem[] = []
+    const at = { file: 'a', line: 1, column: 1 }
+    const provider = { name: 'a', className: 'octodns.provider.yaml.YamlProvider', settings, at }
+    expect(yamlSourceOf(provider, lost, { DIR: './there' })).toMatchObject(expected)
+    expect(lost.map(({ what }) => what)).toEqual(named)
+  })
+
+  test.each([
+    ['env/A/secret-default', 'env:A', ['what the token of the provider a is where A is not set']],
+    ['vault/secret', 'env:A_TOKEN', ['the token of the provider a from the secret handler vault: set A_TOKEN in the environment']],
+    ['plain/secret', 'env:A_TOKEN', ['the token of the provider a as plain text: set A_TOKEN in the environment']],
+  ])('the token %s is carried as a reference', (token, reference, named) => {
+    const lost: LostItem[] = []
+    const provider = { name: 'a', className: 'octodns_linode.LinodeProvider', settings: { token }, at: { file: 'a', line: 1, column: 1 } }
+    expect(targetOf(provider, lost, { secretHandlers: new Set(['vault']) })?.settings['token']).toBe(reference)
+    expect(lost.map(({ what }) => what)).toEqual(named)
+    expect(JSON.stringify(lost)).not.toContain('secret-default')
   })
 
   test('becomes YAML whatever the names are', () => {

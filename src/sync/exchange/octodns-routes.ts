@@ -1,0 +1,92 @@
+import { basename } from 'node:path'
+import type { OctodnsConfig, OctodnsZoneEntry } from '../../formats/octodns/read-octodns-config.ts'
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import type { DomainName } from '../../model/domain-name.ts'
+import type { LostItem } from '../../model/exchange.ts'
+import type { ImportRequest } from './importer.ts'
+import type { OctodnsZoneFiles } from './octodns-files.ts'
+import type { OpenSource } from './octodns-sources.ts'
+import { readingOf, type ZonePart, type ZoneToRead } from './octodns-zones.ts'
+
+/** A zone with the entry that says where it goes. */
+export interface RoutedZone extends ZoneToRead {
+  readonly entry: OctodnsZoneEntry
+}
+
+export interface Routes {
+  readonly zones: readonly RoutedZone[]
+  readonly lost: readonly LostItem[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+interface Run {
+  readonly sources: ReadonlyMap<string, OpenSource>
+  readonly request: ImportRequest
+  readonly lost: LostItem[]
+  readonly diagnostics: Diagnostic[]
+}
+
+/** Every zone of the configuration once: those with a name, what dynamic entries find, and aliases of both. */
+export function routeZones(config: OctodnsConfig, sources: ReadonlyMap<string, OpenSource>, request: ImportRequest): Routes {
+  const run: Run = { sources, request, lost: [], diagnostics: [] }
+  const routed: RoutedZone[] = []
+  const named = new Map(config.zones.flatMap((entry) => (entry.name === null ? [] : [[entry.name, entry] as const])))
+  /** The entry of each zone that has sources of its own. */
+  const origins = new Map<DomainName, OctodnsZoneEntry>()
+  const route = (origin: DomainName, name: DomainName, entry: OctodnsZoneEntry): void => {
+    const [first, ...rest] = partsOf(origin, name, entry, run)
+    if (first !== undefined) routed.push({ name, parts: [first, ...rest], entry })
+  }
+  for (const [name, entry] of named) if (entry.alias === null) origins.set(name, entry)
+  for (const [name, entry] of origins) route(name, name, entry)
+  for (const entry of config.zones) {
+    if (entry.name !== null) continue
+    for (const { zone, listed } of listedZones(entry, sources)) {
+      if (origins.has(zone) || named.has(zone) || entry.pattern?.(listed) === false) continue
+      origins.set(zone, entry)
+      route(zone, zone, entry)
+    }
+  }
+  for (const [name, entry] of named) {
+    if (entry.alias === null) continue
+    const origin = origins.get(entry.alias)
+    if (origin === undefined) tell(run, entry, `${name} is an alias of ${entry.alias}, which the configuration does not name`)
+    else route(entry.alias, name, origin)
+  }
+  return { zones: routed, lost: run.lost, diagnostics: run.diagnostics }
+}
+
+const listedZones = (entry: OctodnsZoneEntry, sources: ReadonlyMap<string, OpenSource>): OctodnsZoneFiles[] =>
+  entry.sources.flatMap((name) => [...(sources.get(name)?.zones.values() ?? [])].flat())
+
+const tell = (run: Run, { at }: OctodnsZoneEntry, message: string): void =>
+  void run.diagnostics.push({ severity: 'error', code: 'zone-unknown', message, at })
+
+/** What a zone is made of, in the order octoDNS reads it: source by source, and in each by path. */
+function partsOf(origin: DomainName, name: DomainName, entry: OctodnsZoneEntry, run: Run): ZonePart[] {
+  const parts: ZonePart[] = []
+  let mayBeMissing = false
+  for (const one of entry.sources) {
+    const open = run.sources.get(one)
+    if (open === undefined) {
+      run.lost.push({ zone: name, name: null, type: null, what: `the records of the source ${one}`, at: entry.at })
+      continue
+    }
+    parts.push(...partsOfSource(open, origin, run.request))
+    mayBeMissing ||= open.source.ignoresMissing
+  }
+  if (parts.length > 0) return parts
+  if (mayBeMissing)
+    run.lost.push({ zone: name, name: null, type: null, what: 'a zone without a file (ignore_missing_zones)', at: entry.at })
+  else tell(run, entry, `no source of ${name} has a file of it`)
+  return []
+}
+
+function partsOfSource({ source, base, zones, sharedPath }: OpenSource, zone: DomainName, request: ImportRequest): ZonePart[] {
+  const { defaultTtl, escapesSemicolons, replaces } = source
+  const reading = readingOf(base, request, { defaultTtl, escapesSemicolons })
+  const shared = sharedPath === null ? [] : [{ zone, folder: null, paths: [sharedPath], listed: basename(sharedPath) }]
+  return [...(zones.get(zone) ?? []), ...shared]
+    .sort((a, b) => ((a.paths[0] ?? '') < (b.paths[0] ?? '') ? -1 : 1))
+    .map((files) => ({ files, reading, replaces, isShared: files.paths[0] === sharedPath }))
+}

@@ -1,0 +1,263 @@
+/**
+ * Zones of octoDNS that several files or sources make, or that its configuration reads otherwise than a definition is read: what comes in
+ * is what octoDNS itself loads, and the zones that no file alone can stand for are written anew with their comments.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { loadConfig } from '../../src/definitions/load-config.ts'
+import { loadDefinitions } from '../../src/definitions/load-definitions.ts'
+import { type CliResult, cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { describeWithOctodns, linesOfLoaded, loadSourcesWithOctodns, recordLine } from './octodns-judge.ts'
+
+type Files = Readonly<Record<string, string>>
+
+const YAML = 'octodns.provider.yaml.YamlProvider'
+
+const configOf = (providers: Readonly<Record<string, string>>, zones: string): string =>
+  `providers:\n${Object.entries(providers)
+    .map(([name, settings]) => `  ${name}: {class: ${YAML}, enforce_order: false, ${settings}}\n`)
+    .join('')}zones:\n${zones}`
+
+const A = (address: string): string => `{type: A, ttl: 60, value: ${address}}`
+
+interface Scene {
+  readonly name: string
+  readonly files: Files
+  /** The zones as records, sorted. */
+  readonly records: readonly string[]
+  /** Files that come in as they are. */
+  readonly plain: readonly string[]
+}
+
+const BOTH = '  example.com.: {sources: [one, two], targets: []}\n'
+const ONE = '  example.com.: {sources: [one], targets: []}\n'
+
+const SCENES: readonly Scene[] = [
+  {
+    name: 'two sources with RRsets of their own',
+    files: {
+      'p.yaml': configOf({ one: 'directory: one', two: 'directory: two, default_ttl: 900' }, BOTH),
+      'one/example.com.yaml': `a: ${A('192.0.2.1')}\n`,
+      'two/example.com.yaml': 'a: {type: TXT, value: x}\nb: {type: A, value: 192.0.2.2}\n',
+    },
+    records: ['a.example.com. 60 A 192.0.2.1', 'a.example.com. 900 TXT "x"', 'b.example.com. 900 A 192.0.2.2'],
+    plain: [],
+  },
+  {
+    name: 'a second source that replaces',
+    files: {
+      'p.yaml': configOf({ one: 'directory: one', two: 'directory: two, populate_should_replace: true' }, BOTH),
+      'one/example.com.yaml': `a: {type: A, octodns: {excluded: [x]}, values: [192.0.2.1, 192.0.2.3]}\nc: ${A('192.0.2.4')}\n`,
+      'two/example.com.yaml': `a: ${A('192.0.2.2')}\n`,
+    },
+    records: ['a.example.com. 60 A 192.0.2.2', 'c.example.com. 60 A 192.0.2.4'],
+    plain: [],
+  },
+  {
+    name: 'a second source without the zone',
+    files: {
+      'p.yaml': configOf({ one: 'directory: one', two: 'directory: two, ignore_missing_zones: true' }, BOTH),
+      'one/example.com.yaml': `a: ${A('192.0.2.1')}\n`,
+      'two/example.org.yaml': `a: ${A('192.0.2.1')}\n`,
+    },
+    records: ['a.example.com. 60 A 192.0.2.1'],
+    plain: ['one/example.com.yaml'],
+  },
+  {
+    name: 'a file that all zones share',
+    files: {
+      'p.yaml': configOf(
+        { one: 'directory: one, shared_filename: all.yaml' },
+        `${ONE}  example.org.: {sources: [one], targets: []}\n  alias.example.: {alias: example.com.}\n`,
+      ),
+      'one/example.com.yaml': `a: ${A('192.0.2.1')}\n`,
+      'one/all.yaml': `'': {type: TXT, ttl: 60, value: 'v=spf1 -all'}\n`,
+    },
+    records: [
+      'a.alias.example. 60 A 192.0.2.1',
+      'a.example.com. 60 A 192.0.2.1',
+      'alias.example. 60 TXT "v=spf1 -all"',
+      'example.com. 60 TXT "v=spf1 -all"',
+      'example.org. 60 TXT "v=spf1 -all"',
+    ],
+    plain: [],
+  },
+  {
+    name: 'a file beside a folder of split files',
+    files: {
+      'p.yaml': configOf({ one: 'directory: one, split_extension: .' }, ONE),
+      'one/example.com.yaml': `a: ${A('192.0.2.1')}\n`,
+      'one/example.com./b.yaml': `b: ${A('192.0.2.2')}\n`,
+    },
+    records: ['a.example.com. 60 A 192.0.2.1', 'b.example.com. 60 A 192.0.2.2'],
+    plain: [],
+  },
+  {
+    name: 'an RRset in two files of a folder, of which the later replaces the other',
+    files: {
+      'p.yaml': configOf({ one: 'directory: one, split_extension: ., populate_should_replace: true' }, ONE),
+      'one/example.com./a.yaml': `a: ${A('192.0.2.1')}\n`,
+      'one/example.com./b.yaml': `a: ${A('192.0.2.2')}\n`,
+    },
+    records: ['a.example.com. 60 A 192.0.2.2'],
+    plain: [],
+  },
+  {
+    name: 'semicolons that are not escaped',
+    files: {
+      'p.yaml': configOf({ one: 'directory: one, escaped_semicolons: false' }, `${ONE}  example.org.: {sources: [one], targets: []}\n`),
+      'one/example.com.yaml': "a: {type: TXT, ttl: 60, values: ['x; y', 'x\\; y']}\n",
+      'one/example.org.yaml': "a: {type: TXT, ttl: 60, value: 'x; y'} # \\; in a comment\n",
+    },
+    records: ['a.example.com. 60 TXT "x; y"', 'a.example.com. 60 TXT "x\\\\; y"', 'a.example.org. 60 TXT "x; y"'],
+    plain: ['one/example.org.yaml'],
+  },
+  {
+    name: 'a source with another TTL, of which only records without one are others',
+    files: {
+      'p.yaml': configOf(
+        { one: 'directory: one, default_ttl: 60', two: 'directory: two, default_ttl: 120' },
+        `${ONE}  example.org.: {sources: [two], targets: []}\n  example.net.: {sources: [two], targets: []}\n`,
+      ),
+      'one/example.com.yaml': `a: ${A('192.0.2.1')}\n`,
+      'two/example.org.yaml': `a: ${A('192.0.2.1')}\n`,
+      'two/example.net.yaml': 'a: {type: A, value: 192.0.2.1}\n',
+    },
+    records: ['a.example.com. 60 A 192.0.2.1', 'a.example.net. 120 A 192.0.2.1', 'a.example.org. 60 A 192.0.2.1'],
+    plain: ['one/example.com.yaml', 'two/example.org.yaml'],
+  },
+  {
+    name: 'dynamic entries by glob and by regular expression, the first that takes a zone',
+    files: {
+      'p.yaml': configOf(
+        { one: 'directory: one', two: 'directory: two' },
+        "  '*.a': {sources: [one], targets: [], glob: '*.[!n]*.'}\n  '*.b': {sources: [two], targets: [], regex: '^[b-z].*\\.(net|org)\\.$'}\n",
+      ),
+      'one/a.example.yaml': `a: ${A('192.0.2.1')}\n`,
+      'one/a.nothere.yaml': `a: ${A('192.0.2.1')}\n`,
+      'two/a.example.yaml': `a: ${A('192.0.2.2')}\n`,
+      'two/b.net.yaml': `a: ${A('192.0.2.2')}\n`,
+      'two/a.net.yaml': `a: ${A('192.0.2.2')}\n`,
+    },
+    records: ['a.a.example. 60 A 192.0.2.1', 'a.b.net. 60 A 192.0.2.2'],
+    plain: ['one/a.example.yaml', 'two/b.net.yaml'],
+  },
+]
+
+function write(folder: string, files: Files): string {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  return folder
+}
+
+const importing = (cwd: string, ...args: string[]): Promise<CliResult> =>
+  cli(['import', 'octodns', 'p.yaml', '-o', 'out', ...args], { cwd })
+
+async function recordsIn(folder: string): Promise<string[]> {
+  const { config } = await loadConfig({ cwd: folder })
+  if (config === null) throw new Error('no config')
+  const loaded = await loadDefinitions(config)
+  return loaded.zones.flatMap(({ zone }) => zone.records.map(recordLine)).sort()
+}
+
+describe('what several files or sources make', () => {
+  it.each(SCENES)('$name', async ({ files, records, plain }) => {
+    const cwd = write(temporaryDirectory(), files)
+    const result = await importing(cwd)
+    expect([result.status, result.stderr.match(/^.*(?:error|warning)\[.*$/gm)]).toEqual([0, null])
+    expect(await recordsIn(join(cwd, 'out'))).toEqual(records)
+    const same = Object.keys(files).filter((path) => {
+      const out = join(cwd, 'out', path)
+      return path !== 'p.yaml' && existsSync(out) && readFileSync(out, 'utf8') === files[path]
+    })
+    expect(same).toEqual(plain)
+  })
+})
+
+describeWithOctodns('octoDNS loads of several files or sources what comes in', () => {
+  it.each(SCENES)('$name', { timeout: 60_000 }, async ({ files, records }) => {
+    const cwd = write(temporaryDirectory(), files)
+    expect((await loadSourcesWithOctodns('p.yaml', cwd)).flatMap(linesOfLoaded).sort()).toEqual(records)
+  })
+})
+
+describe('what is written anew', () => {
+  it('has its comments, and for which targets its records are', async () => {
+    const files = {
+      'p.yaml': configOf({ one: 'directory: one', two: 'directory: two' }, BOTH),
+      'one/example.com.yaml': `# The first file.
+---
+# above a
+a: # at a
+  type: A
+  # within a
+  value: 192.0.2.1
+  octodns: {excluded: [x], lenient: true}
+# at the end
+`,
+      'two/example.com.yaml': `b: {type: TXT, value: 'no # comment'} # at b\n`,
+    }
+    const cwd = write(temporaryDirectory(), files)
+    expect((await importing(cwd)).status).toBe(0)
+    const text = readFileSync(join(cwd, 'out/one/example.com.yaml'), 'utf8')
+    for (const comment of ['The first file.', 'above a', 'at a', 'within a', 'at the end', 'at b']) expect(text).toContain(`# ${comment}\n`)
+    expect(text).toContain('octodns: {excluded: [x], lenient: true}')
+    expect(text.match(/#/g)).toHaveLength(7)
+  })
+
+  it('is not what octoDNS refuses: an RRset of two sources, with both places', async () => {
+    const files = {
+      'p.yaml': configOf({ one: 'directory: one', two: 'directory: two' }, BOTH),
+      'one/example.com.yaml': `a: ${A('192.0.2.1')}\n`,
+      'two/example.com.yaml': `b: ${A('192.0.2.1')}\na: ${A('192.0.2.2')}\n`,
+    }
+    const { status, stderr } = await importing(write(temporaryDirectory(), files), '--lossy')
+    expect(status).toBe(1)
+    expect(stderr).toContain(
+      'two/example.com.yaml:2:30: error[rrset-split] a.example.com. A: the records come from one/example.com.yaml and from two/example.com.yaml',
+    )
+  })
+
+  it.each([
+    [
+      'in two files of a folder',
+      { 'one/example.com./a.yaml': `a: ${A('192.0.2.1')}\n`, 'one/example.com./b.yaml': `a: ${A('192.0.2.2')}\n` },
+    ],
+    ['in a file and a folder', { 'one/example.com./a.yaml': `a: ${A('192.0.2.1')}\n`, 'one/example.com.yaml': `a: ${A('192.0.2.2')}\n` }],
+  ])('nor an RRset %s', async (_, files) => {
+    const config = configOf({ one: 'directory: one, split_extension: .' }, ONE)
+    const cwd = write(temporaryDirectory(), { 'p.yaml': config, ...files })
+    for (const source of ['p.yaml', 'one']) {
+      const result = await cli(['import', 'octodns', source, '-o', 'out', '--lossy'], { cwd })
+      expect([result.status, result.stderr]).toEqual([
+        1,
+        expect.stringContaining('error[rrset-split] a.example.com. A: the records come from'),
+      ])
+    }
+  })
+
+  it.each([
+    [
+      'a folder without files',
+      { 'one/example.com./README.md': '' },
+      'error[no-definitions] the folder one/example.com. of example.com. has no YAML files',
+    ],
+    ['a shared file that is not there', { 'one/example.com.yaml': '' }, 'the file one/all.yaml of the provider one cannot be read'],
+  ])('%s is told', async (_, files, message) => {
+    const shared = message.includes('all.yaml') ? ', shared_filename: all.yaml' : ''
+    const config = configOf({ one: `directory: one, split_extension: .${shared}` }, ONE)
+    const { status, stderr } = await importing(write(temporaryDirectory(), { 'p.yaml': config, ...files }), '--lossy')
+    expect([status, stderr]).toEqual([1, expect.stringContaining(message)])
+  })
+
+  it('a zone without a file is named where that may be', async () => {
+    const config = configOf({ one: 'directory: one, ignore_missing_zones: true' }, `${ONE}  example.org.: {sources: [one], targets: []}\n`)
+    const cwd = write(temporaryDirectory(), { 'p.yaml': config, 'one/example.org.yaml': `a: ${A('192.0.2.1')}\n` })
+    expect(await importing(cwd)).toMatchObject({ status: 1, stderr: expect.stringContaining('cannot hold a zone without a file') })
+    expect((await importing(cwd, '--lossy')).status).toBe(0)
+  })
+})
