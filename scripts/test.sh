@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # All tests. Arguments go to vitest: `npm test -- test/plan`.
 # The suites against real DNS servers run where the servers are, or where they can be installed (Debian, root); elsewhere they are
-# skipped and counted. ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 makes a missing server a failure.
+# skipped and counted. ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 makes a missing server a failure. octoDNS, a judge of what is exported for
+# it, is put into node_modules where there is a Python 3.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,6 +23,14 @@ if [ -n "$missing" ]; then
 !!! Suites that need these programs will be SKIPPED: $missing
 !!! To run them: sudo bash scripts/install-dns-servers.sh (Debian and its relatives)
 EOF
+fi
+
+if [ -z "${ZONEWRIGHT_OCTODNS:-}" ] && ! command -v octodns-sync >/dev/null; then
+  ZONEWRIGHT_OCTODNS=$(bash scripts/install-octodns.sh) || echo "octoDNS could not be installed." >&2
+  if [ -n "$ZONEWRIGHT_OCTODNS" ]; then export ZONEWRIGHT_OCTODNS; else
+    unset ZONEWRIGHT_OCTODNS
+    echo "!!! Suites that need octoDNS will be SKIPPED: Python 3 with venv and a package index are needed." >&2
+  fi
 fi
 
 work=$(mktemp -d)
