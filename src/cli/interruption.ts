@@ -79,6 +79,16 @@ export function listenForInterruption(
   }
 }
 
+/** For work that cleans up at the end of the program (`cleanAtExit`): Ctrl-C and SIGTERM end it at once. */
+export async function endedBySignals<T>(work: () => Promise<T>): Promise<T> {
+  const release = exitOnSignal(() => undefined)
+  try {
+    return await work()
+  } finally {
+    release()
+  }
+}
+
 /** For work that leaves nothing half-done: Ctrl-C and SIGTERM end the program at once, after `clean`. The function given back ends that. */
 export const exitOnSignal = (clean: () => void): (() => void) =>
   listen(ENDINGS, (ended) => {

@@ -1,36 +1,32 @@
-import type { WrittenFiles } from '../definitions/write-new-files.ts'
-import type { ExchangedFile } from '../model/exchange.ts'
+import type { Diagnostic } from '../model/diagnostic.ts'
+import { counted } from '../report/counts.ts'
+import type { WrittenFiles } from '../sync/write-files/write-files.ts'
 import type { Console } from './console.ts'
 import { writeFault } from './write-fault.ts'
 
-/** Names what was written on standard output, and what was not and why. Says whether all of it was. */
-export function reportWritten(
-  console: Console,
-  { written, inTheWay, failed }: WrittenFiles,
-  files: readonly ExchangedFile[],
-  shown: (path: string) => string,
-): boolean {
-  console.print(written.map((path) => `${shown(path)}\n`).join(''))
-  console.diagnostics(
-    inTheWay.map((path) => ({
-      severity: 'error',
-      code: 'file-exists',
-      message: `${shown(path)} is there already`,
-      hint: '--force replaces files that are there',
-    })),
-  )
-  if (inTheWay.length > 0) {
-    console.say('Nothing was written.')
-    return false
+/** Names what was written on standard output, and what was not and why. Says whether everything is as it was to be. */
+export function reportWritten(console: Console, outcome: WrittenFiles, shown: (path: string) => string): boolean {
+  if (outcome.state === 'written') {
+    console.print(outcome.written.map((path) => `${shown(path)}\n`).join(''))
+    if (outcome.unchanged.length > 0) console.note(`${counted(outcome.unchanged.length, 'file')} had that text already.`)
+    return true
   }
-  if (failed === null) return true
-  const isThere = (failed.error as NodeJS.ErrnoException).code === 'EEXIST'
-  const path = shown(failed.path)
-  console.diagnostics([
-    isThere ? { severity: 'error', code: 'file-exists', message: `${path} has come into being meanwhile` } : writeFault(failed.error, path),
-  ])
-  const done = new Set(written)
-  const left = files.filter((file) => !done.has(file.path)).map((file) => shown(file.path))
-  console.say(written.length === 0 ? 'Nothing was written.' : `Not written: ${left.join(', ')}.`)
+  console.diagnostics(faultsOf(outcome, shown))
+  const left = outcome.state === 'failed' ? outcome.left : []
+  if (left.length === 0) console.say('Nothing was written.')
+  else console.say(`Written, and not to be taken back: ${left.map(shown).join(', ')}.`)
   return false
+}
+
+type Failed = Exclude<WrittenFiles, { readonly state: 'written' }>
+
+function faultsOf(outcome: Failed, shown: (path: string) => string): Diagnostic[] {
+  if (outcome.state === 'refused') return [outcome.diagnostic]
+  if (outcome.state === 'in-the-way') {
+    const hint = '--force replaces files that are there'
+    return outcome.paths.map((path) => ({ severity: 'error', code: 'file-exists', message: `${shown(path)} is there already`, hint }))
+  }
+  const path = shown(outcome.path)
+  if ((outcome.error as NodeJS.ErrnoException).code !== 'EEXIST') return [writeFault(outcome.error, path)]
+  return [{ severity: 'error', code: 'file-exists', message: `${path} has come into being meanwhile` }]
 }

@@ -13,6 +13,7 @@ import { displayPath, fromDisplayPath, realOr } from './file-path.ts'
 import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
 import { includeReader } from './include-reader.ts'
 import { type ReadDefinition, readDefinition } from './read-definition.ts'
+import { unfinishedWrites } from './unfinished-write.ts'
 
 /** Files that are open at once. */
 const OPEN_FILES = 32
@@ -59,13 +60,15 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   for (const one of parsed) {
     if (one.enabled) joinWithConfig(one, config, wanted.names, zones, diagnostics)
   }
+  const files = [...new Set(parsed.flatMap((one) => one.files))].sort()
+  diagnostics.push(...unfinishedWrites(files, config))
   const distinct = refuseDuplicates(zones)
   diagnostics.push(...missingZones(wanted.names, distinct, parsed, found.definitions))
   for (const zone of distinct) diagnostics.push(...zone.diagnostics)
   return {
     zones: distinct,
     diagnostics: withoutRepeats(diagnostics.sort(compareDiagnostics)),
-    files: [...new Set(parsed.flatMap((one) => one.files))].sort(),
+    files,
   }
 }
 

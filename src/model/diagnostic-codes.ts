@@ -151,6 +151,7 @@ export const DIAGNOSTIC_CODES = {
   // The program itself
   usage: 'The command line is wrong.',
   'file-unwritable': 'A file cannot be written.',
+  'write-unfinished': 'Several files are being written, or a command that wrote them was cut off.',
   'file-exists': 'A file that would be written is there already.',
   'service-start': 'The service cannot start.',
   'service-store': 'The data of the service cannot be backed up or restored.',

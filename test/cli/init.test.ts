@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -80,13 +80,13 @@ describe('init', () => {
     expect(filesBelow(folder)).toEqual({ [path]: 'mine' })
   })
 
-  test('a second time nothing is overwritten, and every file in the way is named', async () => {
+  test('a second time nothing is overwritten, and every other file in the way is named', async () => {
     const folder = temporaryDirectory()
     await inFolder(folder, 'init')
     const before = filesBelow(folder)
     const { status, stderr } = await inFolder(folder, 'init', '--zone', 'example.com', '--soa-email', 'other@example.com')
     expect(status).toBe(1)
-    expect(stderr.match(/error\[file-exists\]/g)).toHaveLength(3)
+    expect(stderr.match(/error\[file-exists\]/g)).toHaveLength(2)
     expect(filesBelow(folder)).toEqual(before)
   })
 
@@ -104,14 +104,6 @@ describe('init', () => {
     expect(status).toBe(1)
     expect(stderr).toMatch(/error\[file-(?:unwritable|exists)\] zones\/example\.com\.yaml/)
     expect(Object.keys(filesBelow(folder))).toEqual(['zones'])
-  })
-
-  test.skipIf(process.getuid?.() === 0)('a folder that is not ours', async () => {
-    const folder = temporaryDirectory()
-    chmodSync(folder, 0o555)
-    expect((await inFolder(folder, 'init')).stderr).toContain(
-      'error[file-unwritable] zonewright.yaml cannot be written: you may not write there',
-    )
   })
 
   test('the workflow plans on a pull request and applies on main', async () => {

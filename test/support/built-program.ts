@@ -40,12 +40,15 @@ export interface ProgramRun {
 export interface ProgramSetting {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string | undefined>>
+  /** Words before the command line, such as a program that gives up rights before it runs the rest. */
+  readonly before?: readonly string[]
 }
 
 /** Starts the built program as a process of its own. */
-export async function startProgram(args: readonly string[], { cwd, env = {} }: ProgramSetting): Promise<ProgramRun> {
+export async function startProgram(args: readonly string[], { cwd, env = {}, before = [] }: ProgramSetting): Promise<ProgramRun> {
   const { FORCE_COLOR: _, NO_COLOR: __, ...inherited } = process.env
-  const child = spawn(process.execPath, [await builtProgram(), ...args], {
+  const [command, ...words] = [...before, process.execPath, await builtProgram(), ...args] as [string, ...string[]]
+  const child = spawn(command, words, {
     cwd,
     env: { ...inherited, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

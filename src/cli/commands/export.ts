@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { displayPath } from '../../definitions/file-path.ts'
 import { loadDefinitions } from '../../definitions/load-definitions.ts'
-import { writeNewFiles } from '../../definitions/write-new-files.ts'
 import { didYouMean } from '../../formats/definition/suggest.ts'
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
@@ -9,9 +8,11 @@ import type { Exported, ExportOptions } from '../../model/exchange.ts'
 import { counted } from '../../report/counts.ts'
 import { EXPORT_FORMATS, exporterOf } from '../../sync/exchange/exporters.ts'
 import { lostDiagnostics } from '../../sync/exchange/lost-diagnostics.ts'
+import { writeFiles } from '../../sync/write-files/write-files.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
+import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { reportWritten } from '../report-written.ts'
 import { configOrDefault } from './validate.ts'
@@ -101,8 +102,8 @@ async function deliver(
     console.note(`${counted(zones, 'zone')} in ${counted(named.length, 'file')}; nothing was written.`)
     return EXIT.done
   }
-  const outcome = await writeNewFiles(folder, named, { overwrite: force === true })
-  if (!reportWritten(console, outcome, named, shown)) return EXIT.failure
+  const outcome = await endedBySignals(() => writeFiles(folder, named, { overwrite: force === true, command: 'export', now: io.now }))
+  if (!reportWritten(console, outcome, shown)) return EXIT.failure
   console.note(`${counted(zones, 'zone')} in ${counted(named.length, 'file')}.`)
   return EXIT.done
 }

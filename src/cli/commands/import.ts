@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import { displayPath } from '../../definitions/file-path.ts'
-import { writeNewFiles } from '../../definitions/write-new-files.ts'
 import { didYouMean } from '../../formats/definition/suggest.ts'
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
@@ -11,10 +10,12 @@ import { importFiles } from '../../sync/exchange/import-files.ts'
 import type { ImportOptions, ImportRequest } from '../../sync/exchange/importer.ts'
 import { IMPORT_FORMATS, importerOf } from '../../sync/exchange/importers.ts'
 import { lostDiagnostics } from '../../sync/exchange/lost-diagnostics.ts'
+import { writeFiles } from '../../sync/write-files/write-files.ts'
 import { mayCopy } from '../before-copy.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
+import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { reportWritten } from '../report-written.ts'
 import { tellWait } from '../tell-wait.ts'
@@ -60,7 +61,8 @@ export async function importZones(io: CliIo, [args]: readonly [string[]], option
     diagnostics.push({ severity: 'error', code: 'no-definitions', message: `${request.source} has no zones` })
   const { files, diagnostics: inFiles } = importFiles(imported)
   diagnostics.push(...inFiles)
-  if (!hasErrors(diagnostics)) diagnostics.push(...(await checkImport(imported.zones, files, { ...request.config, ...imported.reading })))
+  if (!hasErrors(diagnostics))
+    diagnostics.push(...(await endedBySignals(() => checkImport(imported.zones, files, { ...request.config, ...imported.reading }))))
   console.diagnostics(diagnostics)
   if (hasErrors(diagnostics)) {
     console.say('Nothing was written.')
@@ -137,8 +139,8 @@ async function deliver(
     console.note(`${size} in ${counted(files.length, 'file')}; nothing was written.`)
     return EXIT.done
   }
-  const outcome = await writeNewFiles(folder, files, { overwrite: force === true })
-  if (!reportWritten(console, outcome, files, (path) => displayPath(resolve(folder, path), io.cwd))) return EXIT.failure
+  const outcome = await endedBySignals(() => writeFiles(folder, files, { overwrite: force === true, command: 'import', now: io.now }))
+  if (!reportWritten(console, outcome, (path) => displayPath(resolve(folder, path), io.cwd))) return EXIT.failure
   console.note(`${size}, read back and compared.`)
   return EXIT.done
 }

@@ -1,13 +1,13 @@
-import { lstat, mkdir, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../model/domain-name.ts'
+import { writeFiles } from '../../sync/write-files/write-files.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { VERSION } from '../identity.ts'
 import { type InitFile, initFiles, TOKEN_VARIABLE } from '../init-files.ts'
 import { filesFromProvider } from '../init-from.ts'
+import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { writeFault } from '../write-fault.ts'
 
@@ -43,7 +43,7 @@ export async function init(io: CliIo, _args: readonly [], options: InitOptions):
 }
 
 async function write(io: CliIo, console: Console, files: readonly InitFile[], steps: string): Promise<ExitStatus> {
-  const faults = await writeAll(io.cwd, files)
+  const faults = await writeAll(io, files)
   console.diagnostics(faults)
   if (faults.length > 0) return nothingWritten(console)
   console.print(`Written:\n${files.map(({ path }) => `  ${path}\n`).join('')}`)
@@ -67,32 +67,14 @@ function readZone(console: Console, text: string): DomainName | null {
   return null
 }
 
-async function writeAll(folder: string, files: readonly InitFile[]): Promise<Diagnostic[]> {
-  const there = await Promise.all(files.map(({ path }) => exists(join(folder, path))))
-  const inTheWay = files.filter((_, index) => there[index])
-  if (inTheWay.length > 0) return inTheWay.map(({ path }) => alreadyThere(path))
-  const written: string[] = []
-  for (const { path, text } of files) {
-    const absolute = join(folder, path)
-    try {
-      await mkdir(dirname(absolute), { recursive: true })
-      // What came into being since is not overwritten either.
-      await writeFile(absolute, text, { flag: 'wx' })
-      written.push(absolute)
-    } catch (error) {
-      for (const one of written) await rm(one, { force: true })
-      return [(error as NodeJS.ErrnoException).code === 'EEXIST' ? alreadyThere(path) : writeFault(error, path)]
-    }
-  }
-  return []
+async function writeAll(io: CliIo, files: readonly InitFile[]): Promise<Diagnostic[]> {
+  const outcome = await endedBySignals(() => writeFiles(io.cwd, files, { overwrite: false, command: 'init', now: io.now }))
+  if (outcome.state === 'written') return outcome.written.length > 0 ? [] : outcome.unchanged.map(alreadyThere)
+  if (outcome.state === 'refused') return [outcome.diagnostic]
+  if (outcome.state === 'in-the-way') return outcome.paths.map(alreadyThere)
+  const { path, error } = outcome
+  return [(error as NodeJS.ErrnoException).code === 'EEXIST' ? alreadyThere(path) : writeFault(error, path)]
 }
-
-/** A link that leads nowhere is in the way too. */
-const exists = (path: string): Promise<boolean> =>
-  lstat(path).then(
-    () => true,
-    () => false,
-  )
 
 const alreadyThere = (path: string): Diagnostic => ({
   severity: 'error',

@@ -9,6 +9,7 @@ import { type RecordEdit, readRecordEdit } from '../../sync/edit/read-record-edi
 import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
+import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { writeFault } from '../write-fault.ts'
 import { configOrDefault } from './validate.ts'
@@ -55,7 +56,7 @@ export const editRecord =
     const shown = displayPath(path, io.cwd)
     if (options.dryRun !== true) {
       try {
-        await writeFileAtomically(path, after, before)
+        await endedBySignals(() => writeFileAtomically(path, after, before))
       } catch (error) {
         console.diagnostics([writeFault(error, shown)])
         return EXIT.failure

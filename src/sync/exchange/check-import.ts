@@ -1,6 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { cleanAtExit } from '../../definitions/clean-at-exit.ts'
 import { CONFIG_FILE, type Config, DEFAULT_RULE } from '../../definitions/config.ts'
 import type { LoadedZone } from '../../definitions/configured-zone.ts'
 import { loadDefinitions } from '../../definitions/load-definitions.ts'
@@ -17,18 +19,42 @@ const TOLD = 20
  * any definitions, and each zone is compared with its source, setting by setting and record by record.
  */
 export async function checkImport(zones: readonly ImportedZone[], files: readonly ExchangedFile[], config: Config): Promise<Diagnostic[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'zonewright-import-'))
+  let folder: string
+  try {
+    folder = await mkdtemp(join(tmpdir(), 'zonewright-import-'))
+  } catch (error) {
+    return [unwritable(tmpdir(), error)]
+  }
+  const clean = (): void => rmSync(folder, { recursive: true, force: true })
+  const callOff = cleanAtExit(clean)
   try {
     for (const { path, text } of files) {
       if (basename(path) === CONFIG_FILE) continue
-      await mkdir(dirname(join(folder, path)), { recursive: true })
-      await writeFile(join(folder, path), text)
+      try {
+        await mkdir(dirname(join(folder, path)), { recursive: true })
+        await writeFile(join(folder, path), text)
+      } catch (error) {
+        return [unwritable(join(folder, path), error)]
+      }
     }
     const loaded = await loadDefinitions(configOf(config, folder))
     const byName = new Map(loaded.zones.map((one) => [one.zone.name, one]))
     return [...loaded.diagnostics, ...zones.flatMap((zone) => compareZone(zone, byName.get(zone.name)))]
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    callOff()
+    clean()
+  }
+}
+
+/** An error that is not the system's is thrown on. */
+function unwritable(path: string, error: unknown): Diagnostic {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === undefined) throw error
+  return {
+    severity: 'error',
+    code: 'file-unwritable',
+    message: `${path} cannot be written, where the files are compared with their source: ${message}`,
+    hint: 'TMPDIR names another folder for temporary files',
   }
 }
 

@@ -1,0 +1,215 @@
+/**
+ * Commands that write definitions, killed (SIGKILL) right before any step of their work on files: every file is as it was or as it is to be, nobody takes
+ * some of them for all, and the same command again makes everything right. ZONEWRIGHT_TEST_ROUNDS=100 kills at every step.
+ */
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { builtProgram, startProgram } from '../support/built-program.ts'
+import { cli } from '../support/cli.ts'
+import { startBind } from '../support/dns-servers.ts'
+import { rounds, seededRandom } from '../support/random.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { filesBelow, openScene, TOKEN } from './scene.ts'
+
+const PRELOAD = fileURLToPath(new URL('../support/kill-at.mjs', import.meta.url))
+
+const SOA = '@ 3600 SOA ns1.example.net. hostmaster.example.com. 1 7200 3600 1209600 300\n'
+const zoneFiles = (address: string): Files =>
+  Object.fromEntries(['a', 'b', 'c'].map((name) => [`dns/${name}.example.zone`, `${SOA}www 60 A ${address}\n`]))
+const octodns = (address: string): Files => ({
+  'dns/shared/web.yaml': `www: {ttl: 60, type: A, value: ${address}}\n`,
+  'dns/a.example.yaml': '<<: !include shared/web.yaml\nmail: {ttl: 60, type: A, value: 192.0.2.9}\n',
+  'dns/b.example./www.yaml': `www: {ttl: 60, type: A, value: ${address}}\n`,
+  'dns/b.example./mail.yaml': `mail: {ttl: 60, type: A, value: ${address}}\n`,
+  'dns/b.example./$b.example.yaml': `'': {ttl: 60, type: A, value: ${address}}\n`,
+})
+const definitions = (address: string): Files =>
+  Object.fromEntries(
+    ['a', 'b'].map((name) => [`zones/${name}.example.yaml`, `domain: ${name}.example\nrecords: {www: {type: A, value: ${address}}}\n`]),
+  )
+
+type Files = Readonly<Record<string, string>>
+
+interface Case {
+  readonly name: string
+  readonly files: (address: string) => Files
+  readonly args: readonly string[]
+  /** Where it writes. */
+  readonly out: string
+  /** The step at which it is killed is chosen so many times. */
+  readonly kills: number
+}
+
+const CASES: readonly Case[] = [
+  { name: 'import octodns', files: octodns, args: ['import', 'octodns', 'dns', '-o', 'zones'], out: 'zones', kills: 6 },
+  { name: 'import zonefile', files: zoneFiles, args: ['import', 'zonefile', 'dns', '-o', 'zones'], out: 'zones', kills: 2 },
+  {
+    name: 'export zonefile',
+    files: definitions,
+    args: ['export', 'zonefile', '-o', 'out', '--ns', 'ns1.example.net'],
+    out: 'out',
+    kills: 4,
+  },
+  { name: 'export octodns', files: definitions, args: ['export', 'octodns', '-o', 'out', '--lossy'], out: 'out', kills: 2 },
+  { name: 'export json', files: definitions, args: ['export', 'json', '-o', 'out/zones.json'], out: 'out', kills: 2 },
+]
+
+const random = seededRandom(12)
+
+beforeAll(async () => void (await builtProgram()))
+
+function write(folder: string, files: Files): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+}
+
+/** The program with its steps below a folder counted; killed before one of them. */
+async function run(cwd: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<string | null> {
+  const program = await startProgram(args, { cwd, env: { NODE_OPTIONS: `--import=${PRELOAD}`, ZONEWRIGHT_TOKEN: TOKEN, ...env } })
+  const { status, signal } = await program.ended
+  if (status !== 0 && signal === null) throw new Error(program.stderr())
+  return signal
+}
+
+/** What is in a folder, without what programs leave that were killed. */
+const filesOf = (folder: string): Files =>
+  existsSync(folder)
+    ? Object.fromEntries(
+        Object.entries(filesBelow(folder)).filter(([path]) => !path.startsWith('.zonewright-write/') && !path.endsWith('.tmp')),
+      )
+    : {}
+
+async function count(cwd: string, args: readonly string[], below: string): Promise<number> {
+  const report = join(temporaryDirectory(), 'steps')
+  await run(cwd, args, { KILL_BELOW: below, KILL_COUNT: report })
+  return Number(readFileSync(report, 'utf8'))
+}
+
+function steps(last: number, kills: number): number[] {
+  const all = random.shuffle(Array.from({ length: last }, (_, index) => index + 1))
+  return all.slice(0, rounds(kills))
+}
+
+/** The folder after its program was killed, held against what was there and what was to be. */
+async function checkKilled(cwd: string, { args, out }: Pick<Case, 'args' | 'out'>, before: Files, after: Files): Promise<boolean> {
+  const now = filesOf(join(cwd, out))
+  for (const [path, text] of Object.entries(now)) expect([before[path], after[path]]).toContain(text)
+  for (const path of Object.keys(before)) expect(now).toHaveProperty([path])
+  const isWhole = [before, after].some((whole) => JSON.stringify(whole) === JSON.stringify(now))
+  const config = join(cwd, 'look.yaml')
+  writeFileSync(config, `providers: {cloud: {type: cloud}}\nzones: [{files: '${out}/**/*', targets: [cloud]}]\n`)
+  if (Object.keys(now).some((path) => /\.ya?ml$/.test(path)) && !isWhole)
+    expect(await cli(['validate', '-c', config], { cwd })).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining('[write-unfinished]'),
+    })
+  rmSync(config)
+  const again = await cli(args, { cwd, env: { ZONEWRIGHT_TOKEN: TOKEN } })
+  expect(again).toMatchObject({ status: 0 })
+  expect(filesOf(join(cwd, out))).toEqual(after)
+  expect(existsSync(join(cwd, out, '.zonewright-write'))).toBe(false)
+  return isWhole
+}
+
+const sorted = (files: Files): Files => Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)))
+
+interface Round {
+  /** What is copied for each process. */
+  readonly start: string
+  readonly args: readonly string[]
+  readonly out: string
+  readonly kills: number
+}
+
+/** Kills a command at steps of its work, each time in a copy of the folder it starts from. */
+async function killAndCheck({ start, args, out, kills }: Round): Promise<void> {
+  const copy = (): string => {
+    const cwd = join(temporaryDirectory(), 'x')
+    cpSync(start, cwd, { recursive: true })
+    return cwd
+  }
+  const before = sorted(filesOf(join(start, out)))
+  const counted = copy()
+  const last = await count(counted, args, join(counted, out))
+  const after = sorted(filesOf(join(counted, out)))
+  expect(last).toBeGreaterThan(5)
+  for (const step of steps(last, kills)) {
+    const cwd = copy()
+    expect(await run(cwd, args, { KILL_BELOW: join(cwd, out), KILL_AT: String(step) })).toBe('SIGKILL')
+    await checkKilled(cwd, { args, out }, before, after)
+  }
+}
+
+const TIME = 60_000 * rounds(1)
+
+test.each(CASES)(
+  '$name, into a new folder and over an older one',
+  async ({ files, args, out, kills }) => {
+    const older = temporaryDirectory()
+    write(older, files('192.0.2.1'))
+    const fresh = join(temporaryDirectory(), 'x')
+    cpSync(older, fresh, { recursive: true })
+    expect((await cli(args, { cwd: older })).status).toBe(0)
+    write(older, files('192.0.2.2'))
+    await killAndCheck({ start: fresh, args, out, kills })
+    await killAndCheck({ start: older, args: [...args, '--force'], out, kills })
+  },
+  TIME,
+)
+
+test(
+  'import from a provider',
+  async () => {
+    const { run: apply, folder } = await openScene({
+      files: definitions('192.0.2.1'),
+      config: 'defaults: {soa_email: hostmaster@example.com}\n',
+    })
+    expect(await apply('apply', '--yes')).toMatchObject({ status: 0 })
+    await killAndCheck({ start: folder, args: ['import', '--from', 'cloud', '-o', 'out'], out: 'out', kills: 3 })
+  },
+  TIME,
+)
+
+test(
+  'record, in a file and with a file of its own',
+  async () => {
+    const start = temporaryDirectory()
+    write(start, { 'zones/a.example.yaml': 'domain: a.example\nrecords: {www: {type: A, value: 192.0.2.1}}\n' })
+    await killAndCheck({ start, args: ['record', 'set', 'a.example', 'www', 'A', '192.0.2.2'], out: 'zones', kills: 2 })
+    write(start, { 'zones/b.example./$b.example.yaml': "'': {type: A, value: 192.0.2.1}\n" })
+    await killAndCheck({ start, args: ['record', 'set', 'b.example', 'new', 'A', '192.0.2.2'], out: 'zones', kills: 2 })
+  },
+  TIME,
+)
+
+describeWithTools(['named'], 'import from a name server', () => {
+  test(
+    'is whole or refused',
+    async () => {
+      const zones = ['a.example', 'b.example'].map((name) => ({
+        name,
+        text: `$TTL 60\n@ SOA ns1 hostmaster 1 7200 3600 1209600 300\n@ NS ns1\nns1 A 192.0.2.1\n`,
+      }))
+      const server = await startBind({ zones })
+      onTestFinished(() => server.stop())
+      const args = ['import', 'axfr', `127.0.0.1:${server.port}`, 'a.example', 'b.example', '-o', 'out']
+      await killAndCheck({ start: temporaryDirectory(), args, out: 'out', kills: 3 })
+    },
+    TIME,
+  )
+})
+
+test(
+  'import dnscontrol',
+  async () => {
+    const start = temporaryDirectory()
+    write(start, { 'ir.tsv': ['a', 'b'].map((name) => `www.${name}.example\twww\t60\tIN\tA\t192.0.2.1\n`).join('') })
+    await killAndCheck({ start, args: ['import', 'dnscontrol', 'ir.tsv', '-o', 'out'], out: 'out', kills: 2 })
+  },
+  TIME,
+)

@@ -1,0 +1,155 @@
+/** Places that are no ordinary place for a file: nothing hangs, and no device, pipe, folder or link is replaced. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { filesBelow } from './scene.ts'
+
+const SOA = '@ 3600 SOA ns1.example.net. hostmaster.example.com. 1 7200 3600 1209600 300\n'
+const ZONE = 'domain: a.example\nrecords:\n  www: {type: A, value: 192.0.2.1}\n'
+
+function folderOf(files: Readonly<Record<string, string>>): string {
+  const folder = temporaryDirectory()
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  return folder
+}
+
+/** A folder with a zone file, a definition, and a thing of each kind. */
+function strangeFolder(): string {
+  const cwd = folderOf({ 'a.example.zone': SOA, 'zones/a.example.yaml': ZONE, 'folder/x': '', file: 'mine' })
+  spawnSync('mkfifo', [join(cwd, 'pipe')])
+  symlinkSync('nowhere', join(cwd, 'dangling'))
+  symlinkSync('circle', join(cwd, 'circle'))
+  symlinkSync('/proc', join(cwd, 'proc'))
+  return cwd
+}
+
+const UNWRITABLE = /error\[file-unwritable\] \S+ cannot be written: [a-z]/
+
+describe.runIf(process.platform === 'linux')('folders that are none', () => {
+  it.each([
+    '/proc/x',
+    '/proc',
+    'proc/x/y',
+    '/dev/null',
+    '/dev/full',
+    'pipe',
+    'dangling',
+    'dangling/x',
+    'circle',
+    'file',
+    'file/x',
+    'x'.repeat(300),
+  ])('import -o %s', async (out) => {
+    const cwd = strangeFolder()
+    const before = filesBelow(cwd)
+    const { status, stdout, stderr } = await cli(['import', 'zonefile', 'a.example.zone', '-o', out, '--force'], { cwd })
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toMatch(UNWRITABLE)
+    expect(filesBelow(cwd)).toEqual(before)
+  })
+})
+
+describe.runIf(process.platform === 'linux')('files that are none', () => {
+  it.each(['/proc/x', '/dev/null', '/dev/full', 'pipe', 'dangling', 'circle', 'folder', 'folder/x/y'])('export -o %s', async (out) => {
+    const cwd = strangeFolder()
+    const before = filesBelow(cwd)
+    for (const force of [[], ['--force']]) {
+      const { status, stdout, stderr } = await cli(['export', 'json', '-o', out, ...force], { cwd })
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+      expect(stderr).toMatch(/error\[file-(?:unwritable|exists)\] \S+ (?:cannot be written: [a-z]|is there already)/)
+    }
+    expect(filesBelow(cwd)).toEqual(before)
+    expect(lstatSync('/dev/null').isCharacterDevice()).toBe(true)
+    expect(lstatSync(join(cwd, 'pipe')).isFIFO()).toBe(true)
+    expect(readlinkSync(join(cwd, 'dangling'))).toBe('nowhere')
+  })
+})
+
+describe('symbolic links', () => {
+  const args = ['import', 'zonefile', 'dns', '-o', 'zones'] as const
+  const files = { 'dns/a.example.zone': SOA, 'dns/b.example.zone': SOA }
+
+  it('within the folder stay links', async () => {
+    const cwd = folderOf({ ...files, 'zones/real/a.yaml': 'mine' })
+    symlinkSync('real/a.yaml', join(cwd, 'zones/a.example.yaml'))
+    expect(await cli(args, { cwd })).toMatchObject({ status: 1, stderr: expect.stringContaining('zones/a.example.yaml is there already') })
+    expect(await cli([...args, '--force'], { cwd })).toMatchObject({ status: 0 })
+    expect(readlinkSync(join(cwd, 'zones/a.example.yaml'))).toBe('real/a.yaml')
+    expect(readFileSync(join(cwd, 'zones/real/a.yaml'), 'utf8')).toContain('domain: a.example\n')
+  })
+
+  it.each([
+    ['out of the folder', '../elsewhere/a.yaml', 'a symbolic link leads out of the folder; name the place itself'],
+    ['nowhere', 'nothing', 'a symbolic link leads nowhere'],
+    ['to a folder', '../elsewhere', 'it is a folder'],
+    ['to another of the files', 'b.example.yaml', 'a symbolic link makes it the same file as another that is written'],
+  ])('that lead %s are refused with --force too', async (_, to, said) => {
+    const cwd = folderOf({ ...files, 'elsewhere/a.yaml': 'mine', 'zones/b.example.yaml': 'mine' })
+    symlinkSync(to, join(cwd, 'zones/a.example.yaml'))
+    const before = filesBelow(cwd)
+    expect(await cli([...args, '--force'], { cwd })).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(said) })
+    expect(filesBelow(cwd)).toEqual(before)
+  })
+
+  it('a folder in the folder that leads out of it', async () => {
+    const cwd = folderOf({
+      'dns/sub/a.example.yaml': 'www: {ttl: 60, type: A, value: 192.0.2.1}\n',
+      'dns/b.example./www.yaml': 'www: {ttl: 60, type: A, value: 192.0.2.1}\n',
+      'elsewhere/x': '',
+    })
+    mkdirSync(join(cwd, 'zones'))
+    symlinkSync('../elsewhere', join(cwd, 'zones/b.example.'))
+    const result = await cli(['import', 'octodns', 'dns', '-o', 'zones', '--force'], { cwd })
+    expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('a symbolic link leads out of the folder') })
+    expect(Object.keys(filesBelow(join(cwd, 'elsewhere')))).toEqual(['x'])
+  })
+
+  it('the folder itself may be one', async () => {
+    const cwd = folderOf({ ...files, 'real/x': '' })
+    symlinkSync('real', join(cwd, 'zones'))
+    expect(await cli(args, { cwd })).toMatchObject({ status: 0, stdout: 'zones/a.example.yaml\nzones/b.example.yaml\n' })
+    expect(Object.keys(filesBelow(join(cwd, 'real'))).sort()).toEqual(['a.example.yaml', 'b.example.yaml', 'x'])
+  })
+})
+
+describe('a second time', () => {
+  const args = ['import', 'zonefile', 'dns', '-o', 'zones'] as const
+
+  it('files that have their text are in nobody’s way', async () => {
+    const cwd = folderOf({ 'dns/a.example.zone': SOA, 'dns/b.example.zone': SOA })
+    expect(await cli(args, { cwd })).toMatchObject({ status: 0 })
+    expect(await cli(args, { cwd })).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: expect.stringContaining('2 files had that text already.'),
+    })
+    writeFileSync(join(cwd, 'dns/c.example.zone'), SOA)
+    expect(await cli(args, { cwd })).toMatchObject({ status: 0, stdout: 'zones/c.example.yaml\n' })
+  })
+
+  it('what a killed run left of another set is not written over', async () => {
+    const cwd = folderOf({
+      'dns/a.example.zone': SOA,
+      'zones/.zonewright-write/unfinished.json': '{"command": "import", "files": {"z.example.yaml": "0"}}',
+      'zones/z.example.yaml': 'domain: z.example\n',
+    })
+    const said = expect.stringContaining('an import was cut off: 1 of its 1 files are not in place (z.example.yaml)')
+    expect(await cli(args, { cwd })).toMatchObject({ status: 1, stdout: '', stderr: said })
+    expect(await cli(['record', 'add', 'z.example', 'a', 'A', '192.0.2.1'], { cwd })).toMatchObject({ status: 1, stderr: said })
+    expect(existsSync(join(cwd, 'zones/a.example.yaml'))).toBe(false)
+  })
+
+  it('temporary files that killed programs left are removed after a while', async () => {
+    const old = '.a.example.yaml.0123456789ab.tmp'
+    const cwd = folderOf({ 'zones/a.example.yaml': ZONE, [`zones/${old}`]: 'half', 'zones/.a.example.yaml.ba9876543210.tmp': 'of now' })
+    utimesSync(join(cwd, 'zones', old), 1, 1)
+    expect(await cli(['record', 'add', 'a.example', 'a', 'A', '192.0.2.1'], { cwd })).toMatchObject({ status: 0 })
+    expect(Object.keys(filesBelow(join(cwd, 'zones'))).sort()).toEqual(['.a.example.yaml.ba9876543210.tmp', 'a.example.yaml'])
+  })
+})

@@ -1,0 +1,52 @@
+/**
+ * Loaded before the program (`node --import`): counts what it does to files below a folder, and kills it (SIGKILL) right before one of these steps.
+ * KILL_BELOW is the folder, KILL_AT the number of the step from 1 on; with KILL_COUNT, a file, their number is written there at the end instead.
+ */
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { sep } from 'node:path'
+
+const { KILL_BELOW: below = '', KILL_AT: at = '0', KILL_COUNT: report } = process.env
+let steps = 0
+
+const isBelow = (path) => typeof path === 'string' && (path === below || path.startsWith(below + sep))
+
+function step(...paths) {
+  if (!paths.some(isBelow)) return
+  steps += 1
+  if (steps === Number(at)) process.kill(process.pid, 'SIGKILL')
+}
+
+for (const name of ['renameSync', 'linkSync', 'copyFileSync', 'mkdirSync', 'rmSync', 'rmdirSync', 'unlinkSync', 'writeFileSync']) {
+  const original = fs[name]
+  fs[name] = (...args) => {
+    step(...args.slice(0, 2))
+    return original.apply(fs, args)
+  }
+}
+
+for (const name of ['mkdir', 'rename', 'link', 'rm', 'writeFile', 'open']) {
+  const original = fs.promises[name]
+  fs.promises[name] = async (...args) => {
+    step(...args.slice(0, 2))
+    const result = await original.apply(fs.promises, args)
+    if (name === 'open' && isBelow(args[0])) watch(result, args[0])
+    return result
+  }
+}
+
+/** Half of a text may be on the disk when the program dies. */
+function watch(handle, path) {
+  const { writeFile, sync, close } = handle
+  handle.writeFile = async (data) => {
+    const octets = Buffer.from(data)
+    await handle.write(octets, 0, octets.length >> 1)
+    step(path)
+    await writeFile.call(handle, octets.subarray(octets.length >> 1))
+  }
+  handle.sync = () => (step(path), sync.call(handle))
+  handle.close = () => (step(path), close.call(handle))
+}
+
+syncBuiltinESMExports()
+if (report !== undefined) process.on('exit', () => fs.writeFileSync(report, String(steps)))
