@@ -5,7 +5,7 @@ import { CLASS, type Edns, type EdnsOption, FLAG, FLAG_DO, type Message, type Qu
 import { readRdata } from './rdata-codec.ts'
 import { createReader, readName, readOctets, readU8, readU16, readU32, remaining, type WireReader } from './reader.ts'
 import { META_TYPE, wireTypeName } from './type-code.ts'
-import { decoding, wireFault } from './wire-fault.ts'
+import { decoding, decodingOf, wireFault } from './wire-fault.ts'
 
 /** A whole message from its octets, or what breaks its format. Never throws, whatever the octets are. */
 export const decodeMessage = (octets: Uint8Array): Result<Message> => decoding(() => readMessage(createReader(octets)))
@@ -71,7 +71,12 @@ function finishRecord(reader: WireReader, head: RecordHead): WireRecord {
   // The most significant bit set means zero (RFC 2181 section 8).
   const ttl = head.ttl > MAX_TTL ? 0 : head.ttl
   const hasNoData = head.end === reader.offset && (head.class === CLASS.ANY || head.class === CLASS.NONE)
-  const data = hasNoData ? null : within(reader, head.end, () => readRdata(reader, head.code))
+  const data = hasNoData
+    ? null
+    : decodingOf(
+        () => `${head.name} ${type}`,
+        () => within(reader, head.end, () => readRdata(reader, head.code)),
+      )
   return { name: head.name, type, class: head.class, ttl, data }
 }
 

@@ -94,14 +94,17 @@ export function createTsigVerifier(key: TsigKey, requestMac: Uint8Array): TsigVe
         ? fault(`more than ${MAX_UNSIGNED} messages follow one another without a signature`)
         : ok(undefined)
     }
-    if (signature.error !== 0) return fault(errorText(signature.error))
-    if (signature.keyName !== key.name || signature.algorithm !== algorithmName(key.algorithm))
-      return fault('the answer is signed with another key')
+    if (signature.error !== 0) return fault(errorText(signature, now))
+    if (signature.keyName !== key.name) return fault(`the answer is signed with another key, ${signature.keyName}`)
+    if (signature.algorithm !== algorithmName(key.algorithm))
+      return fault(`the answer is signed by ${signature.algorithm}, not by ${key.algorithm}`)
     const parts = [lengthAndMac(previous), ...pending, isFirst ? variables(key, signature) : timers(signature)]
     const mac = digestOf(key, parts)
-    // Truncated MACs are not agreed on.
+    if (signature.mac.length < mac.length)
+      return fault(`the signature of the answer is cut to ${signature.mac.length} of ${mac.length} octets, and that is not agreed on`)
     if (mac.length !== signature.mac.length || !timingSafeEqual(mac, signature.mac)) return fault('the signature of the answer is wrong')
-    if (Math.abs(signature.time - now) > signature.fudge) return fault('the answer was signed at another time: the clocks differ')
+    if (Math.abs(signature.time - now) > signature.fudge)
+      return fault(`the answer was signed at another time than now: ${clockDifference(signature.time, now)}`)
     previous = mac
     pending = []
     isFirst = false
@@ -213,12 +216,21 @@ function writeTime(writer: WireWriter, seconds: number): void {
   writeU32(writer, seconds % 2 ** 32)
 }
 
+const BADTIME = 18
+
 /** Errors of RFC 8945 section 3. */
 const ERRORS: Readonly<Record<number, string>> = {
   16: 'BADSIG: the server finds the signature wrong, so its secret is another one',
   17: 'BADKEY: the server does not know the key',
-  18: 'BADTIME: the clock of the server differs',
+  [BADTIME]: 'BADTIME: the clock of the server differs',
   22: 'BADTRUNC: the server does not take the length of the signature',
 }
 
-const errorText = (error: number): string => ERRORS[error] ?? `the server refuses the signature with error ${error}`
+function errorText({ error, other }: Signature, now: number): string {
+  const text = ERRORS[error] ?? `the server refuses the signature with error ${error}`
+  // With BADTIME comes the time of the server (RFC 8945 section 5.2.3).
+  return error === BADTIME && other.length === 6 ? `${text}: ${clockDifference(Buffer.from(other).readUIntBE(0, 6), now)}` : text
+}
+
+const clockDifference = (server: number, here: number): string =>
+  `it is ${Math.abs(server - here)} s ${server < here ? 'behind' : 'ahead of'} the clock here`

@@ -12,6 +12,16 @@ export function wireFault(message: string): never {
 
 const isWireFault = (error: unknown): error is WireFault => (error as Partial<WireFault> | null)?.code === 'WIRE_FORMAT'
 
+/** Has faults of the bytes say what they are about. */
+export function decodingOf<T>(subject: () => string, decode: () => T): T {
+  try {
+    return decode()
+  } catch (error) {
+    if (isWireFault(error)) error.message = `${subject()}: ${error.message}`
+    throw error
+  }
+}
+
 /** The edge of the decoder: faults of the bytes become a result, bugs stay exceptions. */
 export function decoding<T>(decode: () => T): Result<T> {
   try {

@@ -1,7 +1,7 @@
 import { settingsOfSoa } from '../../definitions/zone-file-definition.ts'
 import { checkZoneDigest } from '../../formats/zone-file/zone-digest.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
-import { type DomainName, isAtOrBelow } from '../../model/domain-name.ts'
+import type { DomainName } from '../../model/domain-name.ts'
 import type { Imported, ImportedZone, LostItem } from '../../model/exchange.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { isServerAddress, parseServerAddress } from '../../model/server-address.ts'
@@ -10,6 +10,7 @@ import { transferZone } from '../../transport/dns-client-transfer.ts'
 import { checkMailbox } from './check-mailbox.ts'
 import type { ImportRequest } from './importer.ts'
 import { readTransferKey } from './transfer-key.ts'
+import { transferredRecords } from './transferred-records.ts'
 
 /** Seconds to wait for each message of a transfer. */
 const TIMEOUT = 10
@@ -34,16 +35,16 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
   for (const zone of new Set(zones)) {
     try {
       const records = await transferZone(server, zone, { timeout: (options.timeout ?? TIMEOUT) * 1000, key: key?.value })
-      const inside = records.filter(({ name }) => isAtOrBelow(name, zone))
-      const mailbox = checkMailbox(zoneOfTransfer(zone, inside))
+      const transferred = transferredRecords(zone, records)
+      const mailbox = checkMailbox(zoneOfTransfer(zone, transferred.records))
       imported.push(mailbox.zone)
-      lost.push(...mailbox.lost, ...outsideOf(zone, records))
+      lost.push(...mailbox.lost, ...transferred.lost)
       const at = { file: source, line: 1, column: 1 }
-      for (const found of checkZoneDigest(
-        inside.map((record) => ({ ...record, at })),
+      const digests = checkZoneDigest(
+        transferred.records.map((record) => ({ ...record, at })),
         zone,
-      ))
-        diagnostics.push({ ...found, at: undefined })
+      )
+      diagnostics.push(...transferred.diagnostics, ...digests.map((found) => ({ ...found, at: undefined })))
     } catch (error) {
       if (!isDnsFailure(error)) throw error
       diagnostics.push({ severity: 'error', code: 'nameserver-failed', message: error.message, hint: hintFor(error.message, key !== null) })
@@ -52,16 +53,11 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
   return { zones: imported, lost, diagnostics }
 }
 
-/** A server may send what is not of the zone; nobody is to take it for that (RFC 5936 section 3.5). */
-const outsideOf = (zone: DomainName, records: readonly ResourceRecord[]): LostItem[] =>
-  records
-    .filter(({ name }) => !isAtOrBelow(name, zone))
-    .map(({ name, type }) => ({ zone, name, type, what: `a record that is not in ${zone}`, at: undefined }))
-
 function hintFor(message: string, isSigned: boolean): string | undefined {
+  if (/\bthe clock\b/.test(message)) return 'a signature is good for a few minutes only: have both clocks set'
   if (!/\bREFUSED\b|\bNOTAUTH\b/.test(message)) return undefined
   return isSigned
-    ? 'the server must have the zone, and allow its transfer with this key'
+    ? 'the server must have the zone and allow its transfer with this key; secret and clock must be those of the server'
     : 'the server must have the zone, and allow its transfer to this host; --tsig gives a key'
 }
 

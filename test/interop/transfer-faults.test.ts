@@ -1,0 +1,286 @@
+/** Transfers that are not what they should be: each is told in clear words, and nothing is written. */
+import { readdirSync } from 'node:fs'
+import { describe, expect, it, vi } from 'vitest'
+import { type CliResult, cli } from '../support/cli.ts'
+import { startBind, startKnot, startNsd, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
+import { type CraftedMessage, type SignatureParts, signingServer, wireName, wireRecord, wireSoa } from '../support/signing-server.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+const SECRET = Buffer.from(TEST_KEY.secret, 'base64')
+const SOA = wireSoa('example.com')
+const address = (name: string, last = 1): Buffer => wireRecord(name, 1, Buffer.of(192, 0, 2, last))
+
+/** Runs the import into a folder, and looks that nothing is there unless it has gone well. */
+async function importFrom(port: number, ...more: string[]): Promise<CliResult> {
+  const cwd = temporaryDirectory()
+  const env = { SECRET: TEST_KEY.secret }
+  const result = await cli(['import', 'axfr', `127.0.0.1:${port}`, 'example.com', '--timeout', '5', '-o', 'zones', ...more], { cwd, env })
+  expect(readdirSync(cwd)).toEqual(result.status === 0 ? ['zones'] : [])
+  return result
+}
+
+const SIGNED = ['--tsig', 'upd:env:SECRET']
+
+async function expectRefused(messages: readonly CraftedMessage[], reason: string | RegExp, ...more: string[]): Promise<void> {
+  const { status, stdout, stderr } = await importFrom(await signingServer(SECRET, messages), ...SIGNED, ...more)
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+  expect(stderr).toMatch(/^error\[nameserver-failed\] the transfer of example\.com\. from 127\.0\.0\.1 port [0-9]+ failed: /)
+  if (typeof reason === 'string') expect(stderr).toContain(reason)
+  else expect(stderr).toMatch(reason)
+  expect(stderr).toMatch(/\nNothing was written\.\n$/)
+}
+
+/** A zone in as many messages as there are signatures: the SOA, a record in each, the SOA again. */
+const inMessages = (signatures: readonly (SignatureParts | null)[]): CraftedMessage[] =>
+  signatures.map((signature, index) => ({
+    records: [...(index === 0 ? [SOA] : []), address(`h${index}.example.com`), ...(index === signatures.length - 1 ? [SOA] : [])],
+    signature,
+  }))
+
+const unsigned = (count: number): null[] => Array.from({ length: count }, () => null)
+
+describe('messages without a signature (RFC 8945 section 5.3.1)', () => {
+  it.each([
+    ['none', [{}, {}, {}]],
+    ['one between', [{}, null, {}]],
+    ['99 between', [{}, ...unsigned(99), {}]],
+    ['99 between, twice', [{}, ...unsigned(99), {}, ...unsigned(99), {}]],
+  ])('are taken where they may be: %s', async (_, signatures) => {
+    const result = await importFrom(await signingServer(SECRET, inMessages(signatures)), ...SIGNED)
+    expect(result).toMatchObject({
+      status: 0,
+      stderr: `1 zone with ${signatures.length} records, read back and compared.\n`,
+    })
+  })
+
+  it.each<[string, (SignatureParts | null)[], string]>([
+    ['all', [null, null], 'the answer is not signed'],
+    ['the first', [null, {}], 'the answer is not signed'],
+    ['the last', [{}, null], 'the last message of the answer is not signed'],
+    ['the last of many', [{}, {}, null, null], 'the last message of the answer is not signed'],
+    ['100 between', [{}, ...unsigned(100), {}], 'more than 99 messages follow one another without a signature'],
+  ])('are refused: %s', (_, signatures, reason) => expectRefused(inMessages(signatures), reason))
+
+  it('are proved by the next signature', async () => {
+    const messages = inMessages([{}, null, {}])
+    const altered = messages.map((one, index) =>
+      index === 1 ? { ...one, alter: (message: Buffer) => Buffer.concat([message.subarray(0, -1), Buffer.of(66)]) } : one,
+    )
+    await expectRefused(altered, 'the signature of the answer is wrong')
+  })
+})
+
+describe('signatures that are not to be trusted', () => {
+  it.each<[string, SignatureParts, string | RegExp]>([
+    [
+      'cut to half',
+      { mac: (mac) => mac.subarray(0, 16) },
+      'the signature of the answer is cut to 16 of 32 octets, and that is not agreed on',
+    ],
+    ['cut to nothing', { bare: true }, 'the signature of the answer is cut to 0 of 32 octets'],
+    ['longer than its digest', { mac: (mac) => Buffer.concat([mac, Buffer.of(0)]) }, 'the signature of the answer is wrong'],
+    [
+      'another by one bit',
+      { mac: (mac) => Buffer.from(mac.map((octet, i) => (i === 31 ? octet ^ 1 : octet))) },
+      'the signature of the answer is wrong',
+    ],
+    ['of another key', { keyName: 'other' }, 'the answer is signed with another key, other.'],
+    ['by another algorithm', { algorithm: 'hmac-sha1.' }, 'the answer is signed by hmac-sha1., not by hmac-sha256'],
+    ['by MD5', { algorithm: 'hmac-md5.sig-alg.reg.int.' }, 'the answer is signed by hmac-md5.sig-alg.reg.int., not by hmac-sha256'],
+    [
+      'of an hour ago',
+      { ahead: -3600 },
+      /the answer was signed at another time than now: it is 36[0-9]{2} s behind the clock here \(a signature is good for a few minutes/,
+    ],
+    ['of the next hour', { ahead: 3600 }, /it is 3[56][0-9]{2} s ahead of the clock here/],
+    ['beyond its own fudge', { ahead: -100, fudge: 10 }, /the answer was signed at another time than now: it is 1[0-9]{2} s behind/],
+    ['not the last record', { behind: address('x.example.com') }, 'a TSIG record is not the last one'],
+  ])('%s', async (_, signature, reason) => {
+    await expectRefused(inMessages([signature]), reason)
+    await expectRefused(inMessages([{}, signature]), reason)
+  })
+
+  it('within a fudge of its own they are', async () => {
+    const port = await signingServer(SECRET, inMessages([{ ahead: -3600, fudge: 4000 }]))
+    expect(await importFrom(port, ...SIGNED)).toMatchObject({ status: 0 })
+  })
+
+  it('nor are those of another secret', async () => {
+    const port = await signingServer(Buffer.alloc(32, 7), inMessages([{}]))
+    expect(await importFrom(port, ...SIGNED)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('the signature of the answer is wrong'),
+    })
+  })
+})
+
+describe('refusals of a signature', () => {
+  const later = Buffer.alloc(6)
+  later.writeUIntBE(Math.floor(Date.now() / 1000) + 7200, 0, 6)
+  it.each<[string, SignatureParts, string | RegExp]>([
+    ['BADSIG', { error: 16, bare: true }, 'BADSIG: the server finds the signature wrong, so its secret is another one'],
+    ['BADKEY', { error: 17, bare: true }, 'BADKEY: the server does not know the key'],
+    [
+      'BADTIME, with its time',
+      { error: 18, other: later },
+      /BADTIME: the clock of the server differs: it is 7[12][0-9]{2} s ahead of the clock here/,
+    ],
+    ['BADTIME, without it', { error: 18 }, 'BADTIME: the clock of the server differs'],
+    ['BADTRUNC', { error: 22 }, 'BADTRUNC: the server does not take the length of the signature'],
+    ['one that is not known', { error: 4000 }, 'the server refuses the signature with error 4000'],
+  ])('%s', async (_, signature, reason) => {
+    await expectRefused([{ records: [], signature, rcode: 9 }], reason)
+    // Also where the header says that all is well.
+    await expectRefused(inMessages([signature]), reason)
+  })
+
+  it('may come without one', () => expectRefused([{ records: [], signature: null, rcode: 5 }], 'the answer is REFUSED'))
+
+  it('may come in the middle', () =>
+    expectRefused([...inMessages([{}, {}]).slice(0, 1), { records: [], signature: {}, rcode: 2 }], 'the answer is SERVFAIL'))
+})
+
+const BADTIME = /failed: BADTIME: the clock of the server differs: it is 7[0-9]{3} s ahead of the clock here/
+
+const SERVERS = [
+  { make: 'BIND', tools: ['named'], start: startBind, late: BADTIME },
+  { make: 'Knot DNS', tools: ['knotd'], start: startKnot, late: BADTIME },
+  { make: 'NSD', tools: ['nsd'], start: startNsd, late: BADTIME },
+  // It says no more than that it refuses.
+  {
+    make: 'PowerDNS',
+    tools: ['pdns_server', 'pdnsutil'],
+    start: startPowerDns,
+    late: /failed: the answer is NOTAUTH \(.*; secret and clock must be those of the server\)/,
+  },
+] as const
+
+const ZONE = `$ORIGIN example.com.
+$TTL 3600
+@ SOA ns1.example.net. hostmaster 1 7200 3600 1209600 300
+@ NS ns1.example.net.
+www A 192.0.2.1
+`
+
+for (const { make, tools, start, late } of SERVERS) {
+  describeWithTools(tools, `${make} refuses a signature`, () => {
+    const wrongAlgorithm = ['--tsig', 'hmac-sha512:upd:env:SECRET']
+    it('of another time, algorithm or name, and says so', async () => {
+      const server = await start({ key: TEST_KEY, unsignedTransfer: false, zones: [{ name: 'example.com', text: ZONE }] })
+      expect(await importFrom(server.port, ...SIGNED)).toMatchObject({ status: 0 })
+
+      const unknown = await importFrom(server.port, '--tsig', 'nobody:env:SECRET')
+      expect(unknown).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/failed: (?:BADKEY: the server does not know the key|the answer is NOTAUTH)/),
+      })
+      const other = await importFrom(server.port, ...wrongAlgorithm)
+      expect(other).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/failed: (?:BADKEY: |BADSIG: |the answer is NOTAUTH|the answer is REFUSED)/),
+      })
+
+      const now = Date.now
+      const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() - 7_200_000)
+      const delayed = await importFrom(server.port, ...SIGNED).finally(() => clock.mockRestore())
+      expect(delayed).toMatchObject({ status: 1, stderr: expect.stringMatching(late) })
+    })
+  })
+}
+
+describe('records of a transfer', () => {
+  const transfer = async (records: readonly Buffer[], ...more: string[]): Promise<CliResult> =>
+    importFrom(await signingServer(SECRET, [{ records: [SOA, ...records, SOA], signature: null }]), ...more)
+
+  it.each([
+    ['OPT', 41],
+    ['TYPE0', 0],
+    ['TYPE128', 128],
+    ['TKEY', 249],
+    ['TSIG', 250],
+    ['IXFR', 251],
+    ['AXFR', 252],
+    ['MAILA', 254],
+    ['ANY', 255],
+  ])('of types that no zone has are named and may be left out: %s', async (mnemonic, code) => {
+    const records = [wireRecord('x.example.com', code, Buffer.of(1, 2, 3)), address('www.example.com')]
+    const text = `[import-lossy] x.example.com. ${mnemonic}: a definition cannot hold \\# 3 010203: no zone has records of this type (RFC 6895 section 3.1)`
+    const strict = await transfer(records)
+    expect(strict).toMatchObject({ status: 1, stdout: '', stderr: `error${text} (--lossy leaves it out)\nNothing was written.\n` })
+    expect(await transfer(records, '--lossy')).toMatchObject({
+      status: 0,
+      stderr: `warning${text}\n1 zone with 1 record, read back and compared.\n`,
+    })
+  })
+
+  it('of another class, as these have in messages, make it none', async () => {
+    const port = await signingServer(SECRET, [
+      { records: [SOA, wireRecord('', 41, Buffer.alloc(0), { class: 1232 }), SOA], signature: null },
+    ])
+    expect(await importFrom(port)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('failed: . OPT is not a record of class IN'),
+    })
+  })
+
+  it('that are equal are taken once, and named (RFC 2181 section 5)', async () => {
+    const again = wireRecord('WWW.example.com', 1, Buffer.of(192, 0, 2, 1), { ttl: 600 })
+    const result = await transfer([address('www.example.com'), again, address('www.example.com', 2)])
+    expect(result).toMatchObject({ status: 0 })
+    expect(result.stderr).toBe(
+      'warning[record-duplicate] the transfer of example.com. has www.example.com. A 192.0.2.1 again; it is taken once (RFC 2181 section 5), with TTL 300, not 600\n' +
+        '1 zone with 2 records, read back and compared.\n',
+    )
+  })
+
+  it('that are equal are counted where they are many', async () => {
+    const result = await transfer(Array.from({ length: 300 }, () => address('www.example.com')))
+    expect(result).toMatchObject({ status: 0 })
+    expect(result.stderr).toContain('warning[record-duplicate] 199 more records came again in the transfer of example.com.\n')
+  })
+
+  it('of any type that has no form of its own come in by their octets (RFC 3597)', async () => {
+    const codes = [10, 54, 69, 98, 103, 110, 127, 270, 3000, 32_767, 65_280, 65_534, 65_535]
+    const records = codes.map((code) => wireRecord(`t${code}.example.com`, code, Buffer.of(1, 2, 255)))
+    const result = await transfer([...records, wireRecord('empty.example.com', 65_281, Buffer.alloc(0))])
+    expect(result).toMatchObject({ status: 0, stderr: `1 zone with ${codes.length + 1} records, read back and compared.\n` })
+  })
+
+  it('of obsolete types come in', async () => {
+    const name = wireName('a.example.com')
+    const records: [number, Buffer][] = [
+      [3, name],
+      [4, name],
+      [7, name],
+      [8, name],
+      [9, name],
+      [11, Buffer.of(192, 0, 2, 1, 6, 0, 0, 1)],
+      [14, Buffer.concat([name, name])],
+      [30, Buffer.concat([name, Buffer.of(0x60)])],
+      [34, Buffer.of(0, 1, 2)],
+      [40, Buffer.of(1, 2, 3, 4)],
+    ]
+    const result = await transfer(records.map(([code, data]) => wireRecord(`t${code}.example.com`, code, data)))
+    expect(result).toMatchObject({ status: 0, stderr: '1 zone with 10 records, read back and compared.\n' })
+  })
+
+  it('that are not what their type needs are named', async () => {
+    const result = await transfer([wireRecord('x.example.com', 1, Buffer.of(192, 0, 2))])
+    expect(result).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('failed: x.example.com. A: 4 octets wanted where 3 are left'),
+    })
+  })
+})
+
+it('the root, which no definition is of, is refused in words', async () => {
+  const cwd = temporaryDirectory()
+  const port = await signingServer(SECRET, [{ records: [wireSoa(''), wireSoa('')], signature: null }])
+  const result = await cli(['import', 'axfr', `127.0.0.1:${port}`, '.'], { cwd, env: {} })
+  expect(result).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringContaining('error[zone-name] the root cannot be managed as a zone'),
+  })
+})
