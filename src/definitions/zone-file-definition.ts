@@ -5,17 +5,20 @@ import { type DomainName, isAtOrBelow, labelsOf, nameFromLabels, parseDomainName
 import { rdataFields } from '../model/rdata/canonical.ts'
 import type { DefinedRecord, ResourceRecord } from '../model/record.ts'
 import { type DesiredZone, UNSAID, type ZoneSettings } from '../model/zone.ts'
+import { withoutRepeats } from './repeated-records.ts'
 
 export interface ZoneFileDefinition {
   /** Null where nothing says which zone the file is of. */
   readonly zone: DesiredZone | null
+  /** All records of the files in the order of reading, the SOA and those that are repeated with them. */
+  readonly read: readonly DefinedRecord[]
   readonly includedFiles: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
 /**
  * A zone file as a definition. The zone is the owner of the SOA, else the first `$ORIGIN`, else `zoneName`. The SOA becomes settings
- * of the zone (its serial is the target's affair); records outside the zone are faults.
+ * of the zone (its serial is the target's affair); records outside the zone are faults. Records that are equal are one.
  */
 export function zoneFileDefinition(
   text: string,
@@ -24,27 +27,32 @@ export function zoneFileDefinition(
 ): ZoneFileDefinition {
   const parsed = parseZoneFile(text, { ...options, origin: zoneName })
   const { includedFiles } = parsed
-  const name = parsed.records.find((record) => record.type === 'SOA')?.name ?? firstOrigin(text, zoneName) ?? parsed.origin
+  const read = [...parsed.records]
+  const name = read.find((record) => record.type === 'SOA')?.name ?? firstOrigin(text, zoneName) ?? parsed.origin
   const start = { file: options.file, line: 1, column: 1 }
   if (name === null || name === ROOT) {
     const message = 'nothing says which zone the file is of'
     const hint = 'write $ORIGIN, or name the file after its zone, such as example.com.zone'
     return {
       zone: null,
+      read,
       includedFiles,
       diagnostics: [...parsed.diagnostics, { severity: 'error', code: 'zone-name', message, at: start, hint }],
     }
   }
-  const soa = parsed.records.find((record) => record.type === 'SOA' && record.name === name)
-  const records: DefinedRecord[] = []
+  const soa = read.find((record) => record.type === 'SOA' && record.name === name)
+  const inZone: DefinedRecord[] = []
   const diagnostics: Diagnostic[] = [...parsed.diagnostics]
-  for (const record of parsed.records) {
+  for (const record of read) {
     if (!isAtOrBelow(record.name, name)) diagnostics.push(outside(record, name))
+    else if (record.type !== 'SOA') inZone.push(record)
     // A zone transfer written down ends with the SOA it began with.
-    else if (!soa || record.type !== 'SOA' || record.name !== name || record.data !== soa.data) records.push(record)
+    else if (soa === undefined || record.name !== name || record.data !== soa.data) diagnostics.push(otherSoa(record, name, soa))
   }
+  const { records, diagnostics: repeats } = withoutRepeats(inZone)
+  diagnostics.push(...repeats)
   // Without the records that have faults no digest could fit.
-  if (!hasErrors(diagnostics)) diagnostics.push(...checkZoneDigest(parsed.records, name))
+  if (!hasErrors(diagnostics)) diagnostics.push(...checkZoneDigest(read, name))
   const zone: DesiredZone = {
     ...UNSAID,
     name,
@@ -52,7 +60,7 @@ export function zoneFileDefinition(
     settings: soa ? settingsOfSoa(soa) : {},
     records,
   }
-  return { zone, includedFiles, diagnostics }
+  return { zone, read, includedFiles, diagnostics }
 }
 
 /** The first `$ORIGIN`, unless it only leads below the zone that the file is named after. */
@@ -68,6 +76,20 @@ const outside = (record: DefinedRecord, zone: DomainName): Diagnostic => ({
   message: `${record.name} ${record.type} is not in the zone ${zone}`,
   at: record.at,
 })
+
+/** A zone has one SOA record, at its apex (RFC 2181 section 6.1). */
+function otherSoa(record: DefinedRecord, zone: DomainName, soa: DefinedRecord | undefined): Diagnostic {
+  const isAtApex = record.name === zone
+  const message = isAtApex ? `${zone} has two SOA records that differ` : `${record.name} has an SOA record, and the zone is ${zone}`
+  return {
+    severity: 'error',
+    code: isAtApex ? 'singleton-multiple' : 'soa-in-definition',
+    message,
+    at: record.at,
+    hint: isAtApex ? 'remove one of the two' : 'a zone of its own has a file of its own',
+    ...(soa && { related: [{ message: 'the SOA record of the zone', at: soa.at }] }),
+  }
+}
 
 /** The fields of an SOA as settings: `minimum`, the time a missing name is remembered (RFC 2308), is the zone's default TTL. */
 export function settingsOfSoa(soa: ResourceRecord): ZoneSettings {

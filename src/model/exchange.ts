@@ -10,12 +10,17 @@ export interface ExchangedRecord extends ResourceRecord {
   readonly at?: SourcePosition | undefined
 }
 
-/** Words of a person, kept with what they stand above. */
+/** Words of a person, kept with what they are about. */
 export interface ZoneComment {
-  /** The owner it stands above; null for the head of the definition. */
+  /** The owner it is about; null for a setting, and for the definition as a whole. */
   readonly name: DomainName | null
-  /** One or more lines, without number signs or semicolons. */
+  /** One or more lines, without the sign that begins a comment. A number sign at the start of a line doubles that. */
   readonly text: string
+  /** The RRset of the owner; with `data` that record of it. */
+  readonly rrset?: { readonly type: string; readonly ttl: Ttl | null; readonly data?: string | undefined } | undefined
+  readonly setting?: keyof ZoneSettings | undefined
+  /** On lines of its own above where it is not said; `apart` with a blank line below; `behind` on the same line; `below`; at the `end` of all. */
+  readonly place?: 'above' | 'apart' | 'behind' | 'below' | 'end' | undefined
 }
 
 /** A file of definitions. `path` is relative to the folder it is written to, with `/`. */

@@ -1,11 +1,13 @@
 import { compareNames, type DomainName, relativeName } from '../../model/domain-name.ts'
-import type { ImportedZone, ZoneComment } from '../../model/exchange.ts'
+import type { ImportedZone } from '../../model/exchange.ts'
 import { compareRecords, type ResourceRecord } from '../../model/record.ts'
 import type { Ttl } from '../../model/ttl.ts'
-import { ZONE_SETTINGS } from '../../model/zone.ts'
+import { ZONE_SETTINGS, type ZoneSettings } from '../../model/zone.ts'
 import { compareNatural } from '../octodns/natural-order.ts'
-import { type PlainYaml, printEntry, printItem, printText } from '../yaml/print-plain.ts'
+import { type PlainYaml, printEntry, printText } from '../yaml/print-plain.ts'
+import { apartLines, commentIndex, commentLines, withComments } from './definition-comments.ts'
 import { SETTING_KEYS } from './keys.ts'
+import { type PrintedRrset, printRrset } from './print-rrset.ts'
 import { printValue } from './print-value.ts'
 
 /** Records that share a TTL before it is worth a line of its own. */
@@ -13,10 +15,11 @@ const MANY = 3
 
 /**
  * A new definition in the layout with settings, as `fmt` would have it. Reading it gives the settings and records again, all of them;
- * a record without a TTL has none again. Comments stand above their owner.
+ * a record without a TTL has none again. Comments stand where what they are about does.
  */
 export function printDefinition(zone: ImportedZone): string {
-  const comments = commentsByName(zone.comments ?? [])
+  const commentsOf = commentIndex(zone.comments ?? [], zone.records)
+  const ofAll = commentsOf({ name: null })
   const defaultTtl = commonestTtl(zone.records)
   const settings: Record<string, PlainYaml> = { domain: zone.name.slice(0, -1) }
   for (const key of ZONE_SETTINGS) {
@@ -32,45 +35,28 @@ export function printDefinition(zone: ImportedZone): string {
       ...(target !== undefined && { target }),
     }))
   }
-  let text = commentLines(comments.get(null) ?? [], 0)
-  for (const key of SETTING_KEYS) if (settings[key] !== undefined) text += printEntry(key, settings[key], 0)
-  if (zone.settings.type === 'slave' && zone.records.length === 0) return text
-  if (zone.records.length === 0) return `${text}records: {}\n`
+  let text = apartLines(ofAll.apart, 0) + commentLines(ofAll.above, 0)
+  for (const key of SETTING_KEYS) {
+    const value = settings[key]
+    const comments = commentsOf({ name: null, setting: key as keyof ZoneSettings })
+    // Those of a setting that is not there stand where it would.
+    text += value === undefined ? withComments('', comments, 0) : withComments(printEntry(key, value, 0), comments, 0)
+  }
+  const end = ofAll.end.map((one) => `\n${commentLines([one], 0)}`).join('')
+  if (zone.settings.type === 'slave' && zone.records.length === 0) return text + end
+  if (zone.records.length === 0) return `${text}records: {}\n${end}`
   text += 'records:\n'
   for (const { name, records } of byOwner(zone.records, zone.name)) {
-    text += commentLines(comments.get(name) ?? [], 2)
-    comments.delete(name)
-    const entries = entriesOf(records, zone.name, defaultTtl)
-    const [first] = entries
+    text += commentLines(commentsOf({ name }).above, 2)
+    const sets = rrsetsOf(records, zone.name, defaultTtl).map((set) => ({ ...set, commentsOf }))
+    const [first] = sets
     const key = relativeName(name, zone.name)
-    if (entries.length === 1 && first) text += printEntry(key, first, 2)
-    else text += `  ${printText(key, 'key')}:\n${entries.map((entry) => printItem(entry, 4)).join('')}`
+    if (sets.length === 1 && first) text += printRrset(key, first, 2)
+    else text += `  ${printText(key, 'key')}:\n${sets.map((set) => printRrset(null, set, 4)).join('')}`
   }
-  // What stands above owners that have no records.
-  for (const [name, texts] of comments) if (name !== null) text += commentLines(texts, 2)
-  return text
+  // No blank line stays between what is below the last records and the end: indentation tells them apart.
+  return text.endsWith('\n\n') ? text.slice(0, -1) + end.replace('\n', '') : text + end
 }
-
-function commentsByName(comments: readonly ZoneComment[]): Map<DomainName | null, string[]> {
-  const byName = new Map<DomainName | null, string[]>()
-  for (const { name, text } of comments) {
-    const texts = byName.get(name)
-    if (texts) texts.push(text)
-    else byName.set(name, [text])
-  }
-  return byName
-}
-
-/** What would end a comment, or is no character of YAML. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
-const NOT_IN_COMMENTS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g
-
-const commentLines = (texts: readonly string[], indent: number): string =>
-  texts
-    .flatMap((text) => text.split(/\r\n|[\n\r\u0085\u2028\u2029]/))
-    .map((line) => `${' '.repeat(indent)}# ${line.replace(NOT_IN_COMMENTS, '\ufffd')}`.trimEnd())
-    .map((line) => `${line}\n`)
-    .join('')
 
 /** The TTL that most records have, where all have one and that saves lines; null otherwise. */
 function commonestTtl(records: readonly ResourceRecord[]): Ttl | null {
@@ -102,7 +88,7 @@ function byOwner(records: readonly ResourceRecord[], zone: DomainName): OwnerRec
 }
 
 /** The entries of one owner, an RRset each, or more of them where its TTLs differ. */
-function entriesOf(records: readonly ResourceRecord[], zone: DomainName, defaultTtl: Ttl | null): PlainYaml[] {
+function rrsetsOf(records: readonly ResourceRecord[], zone: DomainName, defaultTtl: Ttl | null): Pick<PrintedRrset, 'records' | 'entry'>[] {
   const sets = new Map<string, ResourceRecord[]>()
   for (const record of records) {
     const key = `${record.type} ${record.ttl}`
@@ -114,10 +100,11 @@ function entriesOf(records: readonly ResourceRecord[], zone: DomainName, default
     const { type, ttl } = set[0] as ResourceRecord
     const values = set.map((record) => printValue(type, record.data, zone))
     const [value] = values
-    return {
+    const entry = {
       type,
       ...(ttl !== null && ttl !== defaultTtl && { ttl }),
       ...(values.length === 1 && value !== undefined ? { value } : { values }),
     }
+    return { records: set, entry }
   })
 }

@@ -50,13 +50,13 @@ export function printFlow(value: PlainYaml, place: ScalarPlace = 'block'): strin
 }
 
 /** Columns that flow style may reach; what is longer goes to lines of its own. */
-const WIDTH = 120
+export const DEFINITION_WIDTH = 120
 
 /** `key: value` with its lines indented by `indent` spaces: on one line where it fits, else one line for each part. */
 export function printEntry(key: string, value: PlainYaml, indent: number): string {
   const head = `${' '.repeat(indent)}${printText(key, 'key')}:`
   const flow = `${head} ${printFlow(value)}`
-  if (flow.length <= WIDTH || typeof value !== 'object' || isEmpty(value)) return `${flow}\n`
+  if (flow.length <= DEFINITION_WIDTH || typeof value !== 'object' || isEmpty(value)) return `${flow}\n`
   return `${head}\n${printBlock(value, indent + 2)}`
 }
 
@@ -74,6 +74,6 @@ function printBlock(value: readonly PlainYaml[] | { readonly [key: string]: Plai
 export function printItem(item: PlainYaml, indent: number): string {
   const head = `${' '.repeat(indent)}- `
   const flow = `${head}${printFlow(item)}`
-  if (flow.length <= WIDTH || typeof item !== 'object' || isEmpty(item)) return `${flow}\n`
+  if (flow.length <= DEFINITION_WIDTH || typeof item !== 'object' || isEmpty(item)) return `${flow}\n`
   return head + printBlock(item, indent + 2).slice(indent + 2)
 }

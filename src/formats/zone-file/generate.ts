@@ -34,7 +34,7 @@ export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
     reportFault(run, 'zonefile-directive', `$GENERATE: ${steps}`, tokenPlace(scope, 1))
     return null
   }
-  const generated = run.generated + Math.floor((steps.stop - steps.start) / steps.step) + 1
+  const generated = run.generated + countOf(steps)
   if (generated > MAX_GENERATED) {
     reportFault(run, 'zonefile-too-large', `$GENERATE makes more than ${MAX_GENERATED} records`, tokenPlace(scope, 1))
     return null
@@ -50,6 +50,14 @@ export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
     parts.push(template)
   }
   return { lines: expand(steps, parts), at: tokenPlace(scope, 0) }
+}
+
+const countOf = ({ start, stop, step }: Steps): number => Math.floor((stop - start) / step) + 1
+
+/** How many records a range makes; none where it is none. */
+export function generatedRecords(range: string): number {
+  const steps = parseSteps(range)
+  return typeof steps === 'string' ? 0 : countOf(steps)
 }
 
 function* expand({ start, stop, step }: Steps, templates: readonly TemplatePart[][]): Generator<string> {

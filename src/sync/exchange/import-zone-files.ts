@@ -5,11 +5,11 @@ import { displayPath, realOr } from '../../definitions/file-path.ts'
 import { folderTree } from '../../definitions/folder-tree.ts'
 import { includeReader } from '../../definitions/include-reader.ts'
 import { readText, systemFault } from '../../definitions/read-text.ts'
-import { zoneFileDefinition } from '../../definitions/zone-file-definition.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
 import type { Imported, ImportedZone, LostItem } from '../../model/exchange.ts'
 import { checkMailbox } from './check-mailbox.ts'
+import { readCommentedZone } from './commented-zone.ts'
 import type { ImportRequest } from './importer.ts'
 import { missingZones } from './missing-zones.ts'
 
@@ -27,20 +27,19 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
   const found: ImportedZone[] = []
   const lost: LostItem[] = []
   const included = new Set<string>()
-  const read: { readonly file: string; readonly zone: ImportedZone | null; readonly diagnostics: readonly Diagnostic[] }[] = []
+  const read: ReadZone[] = []
   for (const one of files) {
     const file = displayPath(one, cwd)
     const text = await readText(one, file)
     if (!text.ok) {
-      read.push({ file, zone: null, diagnostics: [{ severity: 'error', ...text.fault, at: { file, line: 1, column: 1 } }] })
+      read.push({ file, zone: null, lost: [], diagnostics: [{ severity: 'error', ...text.fault, at: { file, line: 1, column: 1 } }] })
       continue
     }
-    const definition = zoneFileDefinition(text.text, zoneNameOf(one, zones), { file, include })
+    const definition = readCommentedZone({ file, text: text.text }, zoneNameOf(one, zones), include)
     for (const other of definition.includedFiles) included.add(other)
     const { zone } = definition
     if (zone !== null && zones.length > 0 && !zones.includes(zone.name)) continue
-    const { name = null, settings = {}, records = [] } = zone ?? {}
-    read.push({ file, zone: name === null ? null : { name, settings, records }, diagnostics: definition.diagnostics })
+    read.push({ ...definition, file })
   }
   // A file that another includes is no zone of its own.
   const realCwd = realOr(cwd)
@@ -53,13 +52,21 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
     else {
       const mailbox = checkMailbox(one.zone)
       found.push(mailbox.zone)
-      lost.push(...mailbox.lost)
+      lost.push(...one.lost, ...mailbox.lost)
     }
   }
   if (files.length === 0)
     diagnostics.push(...failed({ code: 'no-definitions', message: `${displayPath(path, cwd)} has no zone files` }).diagnostics)
   else diagnostics.push(...missingZones(zones, found, source))
   return { zones: found, lost, diagnostics }
+}
+
+interface ReadZone {
+  readonly file: string
+  /** Null where nothing could be had. */
+  readonly zone: ImportedZone | null
+  readonly lost: readonly LostItem[]
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 const failed = (fault: Pick<Diagnostic, 'code' | 'message'>): Imported => ({

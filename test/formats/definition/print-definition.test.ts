@@ -72,6 +72,7 @@ describe('the text', () => {
       comments: [
         { name: null, text: 'Head.\n\nMore\u2028more' },
         { name: 'www.example.com.' as DomainName, text: 'The site.' },
+        { name: 'gone.example.com.' as DomainName, text: 'Nothing of it is left.' },
       ],
     })
     expect(text).toBe(`# Head.
@@ -92,6 +93,8 @@ records:
   'no': {type: TXT, ttl: 60, value: 'true'}
   # The site.
   www: {type: A, values: [192.0.2.1, 192.0.2.2]}
+
+# Nothing of it is left.
 `)
     expect(formatDefinition(text)).toEqual({ ok: true, value: text.replace('[{name', '[{name') })
   })

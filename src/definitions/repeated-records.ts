@@ -1,0 +1,52 @@
+import type { Diagnostic } from '../model/diagnostic.ts'
+import { type DefinedRecord, recordKey } from '../model/record.ts'
+
+/** Repetitions that are told one by one; those of a file that is included many times are many. */
+const TOLD = 100
+
+export interface SingleRecords {
+  readonly records: readonly DefinedRecord[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * The records each once, as name servers load them (RFC 2181 section 5): of those that are equal in owner, type and data the first stays,
+ * with its TTL. A warning names both places.
+ */
+export function withoutRepeats(all: readonly DefinedRecord[]): SingleRecords {
+  const firsts = new Map<string, DefinedRecord>()
+  const records: DefinedRecord[] = []
+  const diagnostics: Diagnostic[] = []
+  let untold = 0
+  let lastUntold: DefinedRecord | null = null
+  for (const record of all) {
+    const key = recordKey(record)
+    const first = firsts.get(key)
+    if (first === undefined) {
+      firsts.set(key, record)
+      records.push(record)
+    } else if (diagnostics.length < TOLD) diagnostics.push(repeated(record, first))
+    else {
+      untold += 1
+      lastUntold = record
+    }
+  }
+  if (lastUntold !== null) {
+    const message = `${untold} more records are given twice, the last of them here; the first of each is taken`
+    diagnostics.push({ severity: 'warning', code: 'record-duplicate', message, at: lastUntold.at })
+  }
+  return { records, diagnostics }
+}
+
+function repeated({ name, type, data, ttl, at }: DefinedRecord, first: DefinedRecord): Diagnostic {
+  const shown = data.length > 80 ? `${data.slice(0, 80)}…` : data
+  const ttls = ttl === first.ttl ? '' : `, with TTL ${first.ttl ?? 'of the zone'}, not ${ttl ?? 'that of the zone'}`
+  return {
+    severity: 'warning',
+    code: 'record-duplicate',
+    message: `${name} has the ${type} record ${shown} twice; the first is taken${ttls}`,
+    at,
+    hint: 'remove one of the two',
+    related: [{ message: 'the same record', at: first.at }],
+  }
+}
