@@ -261,3 +261,22 @@ a: # at a
     expect((await importing(cwd, '--lossy')).status).toBe(0)
   })
 })
+
+describe('zones of other sources', () => {
+  it('are named and left out, and do not keep the others from coming in', async () => {
+    const config = `providers:
+  one: {class: ${YAML}, directory: one}
+  other: {class: octodns_other.Source}
+zones:
+  example.com.: {sources: [one], targets: []}
+  2.0.192.in-addr.arpa.: {sources: [other], targets: []}
+  '*.arpa.': {sources: [one, other], targets: []}
+`
+    const cwd = write(temporaryDirectory(), { 'p.yaml': config, 'one/example.com.yaml': `a: ${A('192.0.2.1')}\n` })
+    const { status, stderr } = await importing(cwd, '--lossy')
+    expect(status).toBe(0)
+    expect(stderr).toContain('2.0.192.in-addr.arpa.: a definition cannot hold the zone, whose records all come from other')
+    expect(stderr).toContain('a definition cannot hold the zones that the source other lists')
+    expect(await recordsIn(join(cwd, 'out'))).toEqual(['a.example.com. 60 A 192.0.2.1'])
+  })
+})

@@ -41,6 +41,7 @@ export function routeZones(config: OctodnsConfig, sources: ReadonlyMap<string, O
   for (const [name, entry] of origins) route(name, name, entry)
   for (const entry of config.zones) {
     if (entry.name !== null) continue
+    for (const source of entry.sources) if (!sources.has(source)) lose(run, null, `the zones that the source ${source} lists`, entry)
     for (const { zone, listed } of listedZones(entry, sources)) {
       if (origins.has(zone) || named.has(zone) || entry.pattern?.(listed) === false) continue
       origins.set(zone, entry)
@@ -59,27 +60,28 @@ export function routeZones(config: OctodnsConfig, sources: ReadonlyMap<string, O
 const listedZones = (entry: OctodnsZoneEntry, sources: ReadonlyMap<string, OpenSource>): OctodnsZoneFiles[] =>
   entry.sources.flatMap((name) => [...(sources.get(name)?.zones.values() ?? [])].flat())
 
+const lose = ({ lost }: Run, zone: DomainName | null, what: string, { at }: OctodnsZoneEntry): void =>
+  void lost.push({ zone, name: null, type: null, what, at })
+
 const tell = (run: Run, { at }: OctodnsZoneEntry, message: string): void =>
   void run.diagnostics.push({ severity: 'error', code: 'zone-unknown', message, at })
 
 /** What a zone is made of, in the order octoDNS reads it: source by source, and in each by path. */
 function partsOf(origin: DomainName, name: DomainName, entry: OctodnsZoneEntry, run: Run): ZonePart[] {
   const parts: ZonePart[] = []
+  const others: string[] = []
   let mayBeMissing = false
   for (const one of entry.sources) {
     const open = run.sources.get(one)
-    if (open === undefined) {
-      run.lost.push({ zone: name, name: null, type: null, what: `the records of the source ${one}`, at: entry.at })
-      continue
-    }
-    parts.push(...partsOfSource(open, origin, run.request))
-    mayBeMissing ||= open.source.ignoresMissing
+    if (open === undefined) others.push(one)
+    else parts.push(...partsOfSource(open, origin, run.request))
+    mayBeMissing ||= open?.source.ignoresMissing === true
   }
-  if (parts.length > 0) return parts
-  if (mayBeMissing)
-    run.lost.push({ zone: name, name: null, type: null, what: 'a zone without a file (ignore_missing_zones)', at: entry.at })
+  if (parts.length > 0) for (const other of others) lose(run, name, `the records of the source ${other}`, entry)
+  else if (others.length > 0) lose(run, name, `the zone, whose records all come from ${others.join(', ')}`, entry)
+  else if (mayBeMissing) lose(run, name, 'a zone without a file (ignore_missing_zones)', entry)
   else tell(run, entry, `no source of ${name} has a file of it`)
-  return []
+  return parts
 }
 
 function partsOfSource({ source, base, zones, sharedPath }: OpenSource, zone: DomainName, request: ImportRequest): ZonePart[] {

@@ -1,0 +1,161 @@
+/** Every key that octoDNS 1.22 lets its configuration have (its schema/config.py, its manager.py and the bases of its providers) becomes ours or is named. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+interface Parts {
+  readonly top?: string
+  readonly source?: string
+  readonly target?: string
+  readonly second?: string
+  readonly zone?: string
+  readonly record?: string
+}
+
+/** A configuration of two providers for one zone, with something more at one place. */
+const config = ({ top = '', source = '', target = '', second = '', zone = '' }: Parts): string => `${top}providers:
+  config: {class: octodns.provider.yaml.YamlProvider, directory: zones${source}}
+  linode: {class: octodns_linode.LinodeProvider, token: env/TOKEN${target}}
+  second: {class: octodns_linode.LinodeProvider, token: env/SECOND${second}}
+zones:
+  example.com.: {sources: [config], targets: [linode, second]${zone}}
+`
+
+async function imported(parts: Parts): Promise<{ status: number; made: string; named: string[] }> {
+  const cwd = temporaryDirectory()
+  const files = {
+    'p.yaml': config(parts),
+    'zones/example.com.yaml': `www: {type: A, ttl: 60, value: 192.0.2.1${parts.record ?? ''}}\n`,
+    'zones/shared.yaml': 'shared: {type: A, ttl: 60, value: 192.0.2.2}\n',
+  }
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, path)), { recursive: true })
+    writeFileSync(join(cwd, path), text)
+  }
+  const { status, stderr } = await cli(['import', 'octodns', 'p.yaml', '-o', 'out', '--lossy'], { cwd })
+  const named = [...stderr.matchAll(/import-lossy\] (?:\S+: |\S+ \S+: )?a definition cannot hold (.*)$/gm)].map(([, what]) => what ?? '')
+  return { status, made: readFileSync(join(cwd, 'out/zonewright.yaml'), 'utf8'), named }
+}
+
+const CARRIED: readonly (readonly [string, Parts, RegExp])[] = [
+  ['targets', {}, /^ {4}targets: \[linode, second\]$/m],
+  ['token: env/NAME', {}, /linode: \{type: cloud, preset: linode, token: env:TOKEN\}/],
+  ['default_ttl', { source: ', default_ttl: 600' }, /^octodns_default_ttl: 600$/m],
+  ['split_extension', { source: ', split_extension: .x' }, /^octodns_split_extension: \.x$/m],
+  ['delete_pcent_threshold of a zone', { zone: ', delete_pcent_threshold: 0.125' }, /^ {4}safety: \{max_delete_percent: 12\.5\}$/m],
+  ['update_pcent_threshold of a zone', { zone: ', update_pcent_threshold: 2' }, /^ {4}safety: \{max_update_percent: 100\}$/m],
+  [
+    'thresholds of all targets',
+    {
+      target: ', delete_pcent_threshold: 0.1, update_pcent_threshold: 0.5',
+      second: ', delete_pcent_threshold: 0.1, update_pcent_threshold: 0.5',
+    },
+    /^ {4}safety: \{max_delete_percent: 10, max_update_percent: 50\}$/m,
+  ],
+  [
+    'thresholds of a zone come before those of targets',
+    { target: ', delete_pcent_threshold: 0.1', zone: ', delete_pcent_threshold: 0.3' },
+    /^ {4}safety: \{max_delete_percent: 30\}$/m,
+  ],
+  [
+    'strict_supports: false of all targets',
+    { target: ', strict_supports: False', second: ', strict_supports: no' },
+    /^ {4}unsupported: skip$/m,
+  ],
+]
+
+/** Keys that say nothing of what is imported: how octoDNS checks, sorts or writes files, and what of a target does nothing at a source. */
+const IDLE: readonly string[] = [
+  'enforce_order: false',
+  'order_mode: simple',
+  'populate_should_replace: true',
+  'supports_root_ns: false',
+  'split_catchall: false',
+  'disable_zonefile: false',
+  'escaped_semicolons: false',
+  'ignore_missing_zones: true',
+  'strict_supports: false',
+  'apply_disabled: true',
+  'update_pcent_threshold: 0.1',
+  'root_ns_warnings: false',
+]
+
+const NAMED: readonly (readonly [string, Parts, readonly string[]])[] = [
+  ...[
+    'max_workers: 2',
+    'include_meta: true',
+    'enable_checksum: true',
+    'auto_arpa: {ttl: 60}',
+    'processors: [a]',
+    'post_processors: [a]',
+    'validators: {enabled: [legacy]}',
+    'plan_outputs: {html: {class: octodns.provider.plan.PlanHtml}}',
+  ].map((key) => [`manager: ${key}`, { top: `manager: {${key}}\n` }, [`manager.${key.split(':')[0]}`]] as const),
+  ['processors', { top: 'processors: {acme: {class: octodns.processor.acme.AcmeManagingProcessor}}\n' }, ['processors.acme']],
+  ['validators', { top: 'validators: {mine: {class: mine.Validator}}\n' }, ['validators.mine']],
+  ['secret_handlers', { top: 'secret_handlers: {vault: {class: mine.Vault}}\n' }, ['secret_handlers.vault']],
+  ['a section nobody knows', { top: 'surprise: {a: {b: 1}}\n' }, ['surprise.a']],
+  ['a section without a mapping', { top: 'surprise: 1\n' }, ['surprise']],
+  ['processors of a zone', { zone: ', processors: [acme, meta]' }, ['processors (acme, meta)']],
+  ['lenient of a zone', { zone: ', lenient: true' }, ['lenient']],
+  ['validators of a zone', { zone: ', validators: {zone: {disable_validators: [mail]}}' }, ['validators']],
+  ['always-dry-run of a zone', { zone: ', always-dry-run: true' }, ['always-dry-run']],
+  ['ignore_subzone_adds of a zone', { zone: ', ignore_subzone_adds: true' }, ['ignore_subzone_adds']],
+  ['a threshold that is no number', { zone: ', delete_pcent_threshold: many' }, ['delete_pcent_threshold']],
+  ['apply_disabled of a target', { target: ', apply_disabled: true' }, ['apply_disabled of the provider linode']],
+  ['a setting of a target', { target: ', page_size: 100' }, ['page_size of the provider linode']],
+  ['a threshold from the environment', { target: ', update_pcent_threshold: env/MANY' }, ['update_pcent_threshold of the provider linode']],
+  [
+    'strict_supports of one of the targets',
+    { target: ', strict_supports: false' },
+    ['strict_supports: false of some of its targets only (linode)'],
+  ],
+  [
+    'thresholds of targets that differ',
+    { target: ', delete_pcent_threshold: 0.1' },
+    ['limits of its targets that differ (10, 30 %); all have the lowest'],
+  ],
+  ['a setting of a source', { source: ', lenient: true' }, ['lenient of the provider config']],
+  ['another secret', { target: ', token2: x' }, ['token2 of the provider linode']],
+]
+
+describe("every key of octoDNS's configuration", () => {
+  it.each(CARRIED)('becomes ours: %s', async (_, parts, pattern) => {
+    const { status, made, named } = await imported(parts)
+    expect([status, made]).toEqual([0, expect.stringMatching(pattern)])
+    expect(named.filter((what) => !what.startsWith('limits of its targets'))).toEqual([])
+  })
+
+  it.each(IDLE)('or says nothing of what comes in: %s', async (key) => {
+    const plain = await imported({})
+    expect(await imported({ source: `, ${key}` })).toEqual(plain)
+  })
+
+  it.each(NAMED)('or is named: %s', async (_, parts, expected) => {
+    const { status, named } = await imported(parts)
+    expect([status, named]).toEqual([0, expected])
+  })
+
+  it('shared_filename is not lost: its records are in the zone', async () => {
+    const { status, named } = await imported({ source: ', shared_filename: shared.yaml' })
+    expect([status, named]).toEqual([0, []])
+  })
+
+  it('a provider that has another name here is named with the records that are for it alone', async () => {
+    const cwd = temporaryDirectory()
+    mkdirSync(join(cwd, 'zones'))
+    writeFileSync(join(cwd, 'p.yaml'), config({}).replaceAll('second', 'second one'))
+    writeFileSync(
+      join(cwd, 'zones/example.com.yaml'),
+      'www: {type: A, value: 192.0.2.1, octodns: {included: [second one], excluded: [linode]}}\n',
+    )
+    const { status, stderr } = await cli(['import', 'octodns', 'p.yaml', '-o', 'out'], { cwd })
+    expect(status).toBe(1)
+    expect(stderr).toContain(
+      'www.example.com. A: a definition cannot hold that it is for the provider "second one" or not, which is called second-one here',
+    )
+    expect(stderr).not.toContain('"linode"')
+  })
+})
