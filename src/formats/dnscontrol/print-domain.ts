@@ -1,11 +1,24 @@
 import { rdataToText, textToRdata } from '../../model/character-string.ts'
 import { type DomainName, relativeName } from '../../model/domain-name.ts'
 import type { LostItem } from '../../model/exchange.ts'
+import { rdataFields } from '../../model/rdata/canonical.ts'
 import type { DefinedRecord } from '../../model/record.ts'
 import type { UnmanagedSelector } from '../../model/zone.ts'
 import { DEFAULT_TTL } from './json-input.ts'
-import { callArguments, DNSCONTROL_TYPES, isTarget, literal } from './record-call.ts'
+import { callArguments, DNSCONTROL_TYPES, isSoundIdn, isTarget, literal } from './record-call.ts'
 import { ignoreArguments } from './unmanaged-patterns.ts'
+
+/** What of a script stands before the first domain that needs it. */
+export const AT_LABEL = `// DNSControl 4 adds ._smimecert to the label of an SMIMEA record, DNSControl 5 does not.
+function AT(label, make) {
+  return function (domain) {
+    var record = make(domain);
+    if (record.args) record.args[0] = label;
+    else record.name = label;
+    return record;
+  };
+}
+`
 
 export interface DomainToPrint {
   readonly name: DomainName
@@ -26,7 +39,7 @@ export function printDomain({ name, records, unmanaged, keepsUnknown }: DomainTo
   const servers = records.filter(isServer)
   const modifiers = [
     ...(keepsUnknown ? ['NO_PURGE'] : []),
-    ...unmanaged.map((selector) => `IGNORE(${ignoreArguments(selector).map(literal).join(', ')})`),
+    ...unmanaged.flatMap((selector) => printIgnore(selector, name, lost) ?? []),
     ...printServers(servers, name, lost),
     ...records.filter((record) => !isServer(record)).flatMap((record) => printRecord(record, name, defaultTtl, lost) ?? []),
   ]
@@ -38,6 +51,19 @@ export function printDomain({ name, records, unmanaged, keepsUnknown }: DomainTo
   return `${head}, ${arrays.join(', ')});\n`
 }
 
+function printIgnore(selector: UnmanagedSelector, zone: DomainName, lost: LostItem[]): string | null {
+  const patterns = ignoreArguments(selector)
+  if (patterns !== null) return `IGNORE(${patterns.map(literal).join(', ')})`
+  lost.push({
+    zone,
+    name: null,
+    type: null,
+    what: 'unmanaged records by a pattern that means something else to DNSControl',
+    at: selector.at,
+  })
+  return null
+}
+
 /** NS records at the apex are `NAMESERVER`, all with one TTL. */
 function printServers(servers: readonly DefinedRecord[], zone: DomainName, lost: LostItem[]): string[] {
   const ttls = [...new Set(servers.map(({ ttl }) => ttl ?? DEFAULT_TTL))].sort((a, b) => a - b)
@@ -47,8 +73,9 @@ function printServers(servers: readonly DefinedRecord[], zone: DomainName, lost:
   if (ttls.length > 1) lose(`TTLs that differ (${ttls.join(', ')}); all have the lowest`, servers[0]?.at)
   if (lowest === 0) lose('a TTL of 0', servers[0]?.at)
   const named = servers.filter(({ data, at }) => {
-    if (!isTarget(data)) lose('a target with characters that DNSControl refuses', at)
-    return isTarget(data)
+    const isSound = isTarget(data) && isSoundIdn(data)
+    if (!isSound) lose(isTarget(data) ? NOT_PUNYCODE : 'a target with characters that DNSControl refuses', at)
+    return isSound
   })
   return [`NAMESERVER_TTL(${lowest || DEFAULT_TTL})`, ...named.map(({ data }) => `NAMESERVER(${literal(data)})`)]
 }
@@ -60,29 +87,32 @@ function printRecord(record: DefinedRecord, zone: DomainName, defaultTtl: number
     return null
   }
   if (!DNSCONTROL_TYPES.has(type)) return lose(`a record of type ${type}, which DNSControl has no function for`)
-  const label = labelOf(relativeName(name, zone) || '@', type)
-  if (label === null) return lose(`a name that does not end in ${SMIME}`)
+  const label = relativeName(name, zone) || '@'
   if (label.includes('\\')) return lose('a name with escaped characters')
+  if (![label, ...rdataFields(data)].every((text) => text.startsWith('"') || isSoundIdn(text))) return lose(NOT_PUNYCODE)
+  if (isReverse(zone) && (`.${label}.`.endsWith(`.${zone}`) || (type === 'PTR' && isAddress(label))))
+    return lose('a name that DNSControl takes for another in a reverse zone')
   if (type === 'CNAME' && name === data) return lose('a CNAME that leads to itself')
   if (type === 'CNAME' && label === '@') return lose('a CNAME at the apex')
+  if (type === 'SOA' && label !== '@') return lose('an SOA record below the apex')
   const printed = callArguments(type, data)
   if (!printed.ok) return lose(printed.message)
   if (type === 'TXT' && textToRdata(rdataToText(data)) !== data) lose('where its strings are cut')
+  if (type === 'TXT' && data.includes('\\\\')) lose('a backslash in text, which DNSControl 5 takes for an escape')
   if (ttl === 0) lose('a TTL of 0')
   const own = ttl !== 0 && ttl !== null && ttl !== defaultTtl ? [`TTL(${ttl})`] : []
   // DNSControl takes a label that ends like the zone for a slip.
-  const doubled = `${label}.`.endsWith(`.${zone}`) || `${label}.` === zone ? ["{skip_fqdn_check: 'true'}"] : []
-  return `${type}(${[literal(label), ...printed.value, ...own, ...doubled].join(', ')})`
+  const doubled = `${label}.`.endsWith(zone) ? ["{skip_fqdn_check: 'true'}"] : []
+  const call = `${type}(${[literal(label), ...printed.value, ...own, ...doubled].join(', ')})`
+  return type === 'SMIMEA' ? `AT(${literal(label)}, ${call})` : call
 }
 
-/** What DNSControl's SMIMEA puts behind each label (RFC 8162 section 3). */
-const SMIME = '._smimecert'
+const NOT_PUNYCODE = 'a name with a label xn-- that is not one of IDNA'
 
-/** A label as the function of the type takes it; null where that has no way to make it. */
-function labelOf(label: string, type: string): string | null {
-  if (type !== 'SMIMEA') return label
-  return label.endsWith(SMIME) ? label.slice(0, -SMIME.length) : null
-}
+const isReverse = (zone: DomainName): boolean => /\.(?:in-addr|ip6)\.arpa\.$/.test(zone)
+
+/** Whether DNSControl turns the label of a PTR record around as an address. */
+const isAddress = (label: string): boolean => /^\d{1,3}(?:\.\d{1,3}){3}$/.test(label) || label.includes(':')
 
 function commonestTtl(records: readonly DefinedRecord[]): number {
   const counts = new Map<number, number>()

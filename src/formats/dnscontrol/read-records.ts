@@ -7,7 +7,7 @@ import { DATA_FIELDS, rdataOfRecord } from './rdata-of-record.ts'
 
 /** Keys of a record that say where it comes from, or the same once more. */
 const IDLE_KEYS: ReadonlySet<string> = new Set([
-  ...'type name ttl meta subdomain filepos name_raw name_unicode comparable zonefilepartial zonfefilepartial fields'.split(' '),
+  ...'type typenum name ttl meta subdomain filepos name_raw name_unicode comparable fields'.split(' '),
   ...DATA_FIELDS,
 ])
 
@@ -42,6 +42,10 @@ function readRecord(record: JsonObject, zone: DomainName, lost: LostItem[], run:
     void lost.push({ zone, name: name.value, type: type === '' ? null : shownKey(type), what, at: run.at })
   if (!RDATA_TYPES.has(type)) {
     lose(`a record of DNSControl's type ${shownKey(type)}, which leads to ${JSON.stringify(String(record['target'] ?? '').slice(0, 60))}`)
+    return null
+  }
+  if (record['ensure_absent'] === true) {
+    lose('a record that ENSURE_ABSENT_REC wants away')
     return null
   }
   for (const key of Object.keys(record)) if (!IDLE_KEYS.has(key)) lose(`the field ${shownKey(key)}`)

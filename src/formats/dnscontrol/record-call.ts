@@ -1,5 +1,6 @@
-/** A record as a call in dnsconfig.js, after DNSControl's documentation (its functions of a domain: A, AAAA, CAA, …). */
-import { rdataToText, unescapeString } from '../../model/character-string.ts'
+/** A record as a call in dnsconfig.js that DNSControl 4 and 5 take for the same (their pkg/js/helpers.js, pkg/normalize and models). */
+import { domainToASCII, domainToUnicode } from 'node:url'
+import { rdataToText } from '../../model/character-string.ts'
 import { rdataFields } from '../../model/rdata/canonical.ts'
 import { RDATA_TYPES } from '../../model/rdata/rdata-types.ts'
 import { fault, ok, type Result } from '../../model/result.ts'
@@ -18,17 +19,19 @@ export function callArguments(type: string, data: string): Result<string[]> {
     case 'CAA':
       return certificationArguments(data)
     case 'LOC':
-      return ok(data.split(' ').map((text) => (/^[NSEW]$/.test(text) ? literal(text) : String(Number(text.replace(/m$/, ''))))))
+      return locationArguments(data)
     case 'SOA': {
       const [mname = '', rname = '', , ...times] = data.split(' ')
       if (times.includes('0')) return fault('a time of 0 in the SOA record')
-      return named([mname, rname], [literal(mname), literal(rname), ...times])
+      // Of the mailbox only the sign is looked at.
+      return named(rname.includes('@') ? [mname, rname] : [mname], [literal(mname), literal(rname), ...times])
     }
     case 'SVCB':
-    case 'HTTPS': {
-      const [priority = '', target = '', ...params] = rdataFields(data)
-      return target.includes('\\') ? fault('a name with escaped characters') : ok([priority, literal(target), literal(params.join(' '))])
-    }
+    case 'HTTPS':
+      return serviceArguments(data)
+    case 'OPENPGPKEY':
+      // What could be either, DNSControl takes for hexadecimal.
+      return ok([literal(/^[0-9A-Fa-f]+$/.test(data) ? Buffer.from(data, 'base64').toString('hex') : data)])
     case 'TLSA':
     case 'SMIMEA':
       return /^[0-3] [01] [0-2] /.test(data)
@@ -39,6 +42,7 @@ export function callArguments(type: string, data: string): Result<string[]> {
   }
 }
 
+/** Strings are put between quotes as they are, in both versions: they have to come with their escapes. */
 function plainArguments(type: string, data: string): Result<string[]> {
   const texts = rdataFields(data)
   const printed: string[] = []
@@ -46,11 +50,48 @@ function plainArguments(type: string, data: string): Result<string[]> {
   for (const [i, { kind }] of (RDATA_TYPES.get(type)?.fields ?? []).entries()) {
     const text = texts[i] ?? ''
     if (kind === 'name' && type !== 'RP') names.push(text)
-    const plain = text.startsWith('"') ? textOf(unescapeString(text.slice(1, -1))) : ok(text)
-    if (!plain.ok) return plain
-    printed.push(/^u\d|^algorithm$/.test(kind) ? String(Number(text)) : literal(plain.value))
+    printed.push(/^u\d|^algorithm$/.test(kind) ? String(Number(text)) : literal(text.startsWith('"') ? text.slice(1, -1) : text))
   }
   return named(names, printed)
+}
+
+/**
+ * Degrees, minutes and seconds; altitude and precisions in metres. DNSControl 5 rounds seconds to hundredths. DNSControl 4 cuts what it
+ * computes of the altitude off at the centimetre; where that falls short, a millimetre more mends it, which version 5 rounds away.
+ */
+function locationArguments(data: string): Result<string[]> {
+  if (/\.[0-9]{2}[1-9] /.test(data)) return fault('thousandths of a second, which DNSControl 5 rounds away')
+  const [altitude = '', ...precisions] = data.split(' ').slice(8)
+  const metres = Number(altitude.slice(0, -1))
+  const isCut = Math.trunc((metres + 100_000) * 100) !== Math.round((metres + 100_000) * 100)
+  const angles = data
+    .split(' ')
+    .slice(0, 8)
+    .map((text) => (/^[NSEW]$/.test(text) ? literal(text) : String(Number(text))))
+  return ok([
+    ...angles,
+    isCut ? (metres + 0.001).toFixed(3) : String(metres),
+    ...precisions.map((text) => String(Number(text.slice(0, -1)))),
+  ])
+}
+
+/** The service parameters that both versions know by name. */
+const SERVICE_KEYS: ReadonlySet<string> = new Set('mandatory alpn no-default-alpn port ipv4hint ech ipv6hint dohpath'.split(' '))
+
+/** DNSControl 5 cuts parameters apart at every space, wants a `=` in each, and replaces the word IGNORE. */
+function serviceArguments(data: string): Result<string[]> {
+  const [priority = '', target = '', ...params] = rdataFields(data)
+  const printed: string[] = []
+  for (const param of params) {
+    const [name = '', ...value] = param.split('=')
+    // Of what has no value the number says as much as the name.
+    const key = name === 'ohttp' ? 'key8' : name
+    if (!SERVICE_KEYS.has(key) && !/^key\d+$/.test(key)) return fault(`the service parameter ${key}, which DNSControl does not know`)
+    if (/[\s\\]|IGNORE/.test(param)) return fault('a service parameter with spaces, escapes or the word IGNORE')
+    printed.push(`${key}=${value.join('=')}`)
+  }
+  if (target.includes('\\')) return fault('a name with escaped characters')
+  return ok([priority, literal(target), literal(printed.join(' '))])
 }
 
 /** Characters that DNSControl refuses in a name that a record leads to (its pkg/normalize), and escapes, which it does not know. */
@@ -62,8 +103,15 @@ export const isTarget = (name: string): boolean => !REFUSED.test(name) && (!name
 const named = (names: readonly string[], printed: string[]): Result<string[]> =>
   names.every(isTarget) ? ok(printed) : fault('a target with characters that DNSControl refuses')
 
+/** Whether each label `xn--…` of a name is one that DNSControl gets back when it takes the name to Unicode and to ASCII again. */
+export const isSoundIdn = (name: string): boolean =>
+  !name.includes('xn--') ||
+  name
+    .split('.')
+    .every((label) => !label.startsWith('xn--') || (domainToUnicode(label) !== label && domainToASCII(domainToUnicode(label)) === label))
+
 const textArgument = (data: string): Result<string[]> => {
-  const text = textOf(ok(rdataToText(data)))
+  const text = textOf(rdataToText(data))
   return text.ok ? ok([literal(text.value)]) : text
 }
 
@@ -72,18 +120,16 @@ const CAA_TAGS: ReadonlySet<string> = new Set('issue issuewild iodef contactemai
 
 function certificationArguments(data: string): Result<string[]> {
   const [flags = '', tag = '', value = ''] = rdataFields(data)
-  const text = textOf(unescapeString(value.slice(1, -1)))
-  if (!text.ok) return text
   if (flags !== '0' && flags !== '128') return fault(`the flags ${flags} of a CAA record`)
   if (!CAA_TAGS.has(tag)) return fault(`the tag ${tag} of a CAA record`)
-  return ok([literal(tag), literal(text.value), ...(flags === '128' ? ['CAA_CRITICAL'] : [])])
+  return ok([literal(tag), literal(value.slice(1, -1)), ...(flags === '128' ? ['CAA_CRITICAL'] : [])])
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function textOf(octets: Result<Uint8Array>): Result<string> {
+function textOf(octets: Uint8Array): Result<string> {
   try {
-    return octets.ok ? ok(UTF8.decode(octets.value)) : octets
+    return ok(UTF8.decode(octets))
   } catch {
     return fault('octets that are no text in UTF-8')
   }

@@ -42,9 +42,12 @@ function globOf(pattern: string): Result<string | null> {
   return wide.includes('*') ? fault(`the pattern ${JSON.stringify(pattern.slice(0, 60))}`) : ok(pattern.replaceAll('**', '*'))
 }
 
-/** A selector as the arguments of `IGNORE`. */
-export const ignoreArguments = ({ name, type, target }: UnmanagedSelector): string[] => [
-  name === undefined ? '*' : name === '' ? '@' : name.replaceAll('*', '**'),
-  type ?? '*',
-  target === undefined ? '*' : target.replaceAll('*', '**'),
-]
+/** A selector as the arguments of `IGNORE`; null where characters of it are others to DNSControl's globs, or it is one of everything. */
+export function ignoreArguments({ name, type, target }: UnmanagedSelector): string[] | null {
+  if (/[?[\]{}\\!]/.test(`${name ?? ''}${target ?? ''}`)) return null
+  return [
+    name === undefined ? '*' : name === '' ? '@' : name.replace(/\*+/g, '**'),
+    type ?? '*',
+    target === undefined ? '*' : target.replace(/\*+/g, '**'),
+  ]
+}

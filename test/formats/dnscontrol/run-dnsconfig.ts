@@ -1,49 +1,65 @@
 /**
- * DNSControl itself cannot be had everywhere, so a dnsconfig.js is run here with the functions that its documentation describes
- * (docs.dnscontrol.org, language reference), which take the types of arguments it takes and collect what they are given as the
- * intermediate JSON of `dnscontrol print-ir`.
+ * DNSControl itself cannot be had everywhere, so a dnsconfig.js is run here with functions of the same names, which take and refuse what
+ * those of DNSControl 4 and 5 do (their pkg/js/helpers.js, pkg/normalize, models) and give what `dnscontrol print-ir` prints. The two differ:
+ * 4 has a field for each part of data, 5 the text of a zone file; 4 adds to the label of SMIMEA; 4 cuts the altitude of LOC off at the
+ * centimetre, 5 rounds its seconds to hundredths; to 5 a backslash in text escapes.
  */
 import { runInNewContext } from 'node:vm'
+import { checkRecords, checkTarget, type GivenRecord, refuseUnless } from './dnscontrol-checks.ts'
+import { fieldsOf4, presentationOf5 } from './dnscontrol-data.ts'
 
-type Modifier = ((record: Record<string, unknown>) => void) | Record<string, unknown> | readonly Modifier[]
+export type DnscontrolVersion = 4 | 5
 
 interface Domain {
   readonly name: string
   readonly registrar: string
   readonly meta: Record<string, unknown>
-  readonly records: Record<string, unknown>[]
+  readonly made: MadeRecord[]
   readonly dnsProviders: Record<string, number>
   readonly nameservers: { readonly name: string }[]
   readonly unmanaged: Record<string, string>[]
   readonly defaultTTL: number
-  readonly keepunknown?: boolean
+  readonly KeepUnknown?: boolean
 }
 
-/** The parameters of each function after the label: `#` a number, else a text; and the fields they go to. */
+/** A record as its function gives it back, where a script may still change it: its label is `name`, or the first of `args`. */
+interface MadeRecord {
+  readonly type: string
+  readonly name?: string
+  readonly values: unknown[]
+  readonly args?: unknown[]
+  readonly meta: Record<string, unknown>
+  readonly ttl: number
+  readonly caaflag?: number
+}
+
+type Modifier = ((made: object) => void) | Record<string, unknown> | readonly Modifier[]
+
+/** The arguments after the label: `#` a number, else a text. */
 const PARAMETERS: Readonly<Record<string, string>> = {
-  A: 'target',
-  AAAA: 'target',
-  CAA: 'caatag target',
+  A: 'address',
+  AAAA: 'address',
+  CAA: 'tag value',
   CNAME: 'target',
-  DHCID: 'target',
+  DHCID: 'digest',
   DNAME: 'target',
-  DNSKEY: '#dnskeyflags #dnskeyprotocol #dnskeyalgorithm dnskeypublickey',
-  DS: '#dskeytag #dsalgorithm #dsdigesttype dsdigest',
-  HTTPS: '#svcpriority target svcparams',
+  DNSKEY: '#flags #protocol #algorithm key',
+  DS: '#keytag #algorithm #digesttype digest',
+  HTTPS: '#priority target params',
   LOC: '#d1 #m1 #s1 ns #d2 #m2 #s2 ew #alt #siz #hp #vp',
-  MX: '#mxpreference target',
-  NAPTR: '#naptrorder #naptrpreference naptrflags naptrservice naptrregexp target',
+  MX: '#preference target',
+  NAPTR: '#order #preference flags service regexp target',
   NS: 'target',
-  OPENPGPKEY: 'target',
+  OPENPGPKEY: 'key',
   PTR: 'target',
   RP: 'mbox txt',
-  SMIMEA: '#smimeausage #smimeaselector #smimeamatchingtype target',
-  SOA: 'target soambox #soarefresh #soaretry #soaexpire #soaminttl',
-  SRV: '#srvpriority #srvweight #srvport target',
-  SSHFP: '#sshfpalgorithm #sshfpfingerprint target',
-  SVCB: '#svcpriority target svcparams',
-  TLSA: '#tlsausage #tlsaselector #tlsamatchingtype target',
-  TXT: 'target',
+  SMIMEA: '#usage #selector #matchingtype certificate',
+  SOA: 'ns mbox #refresh #retry #expire #minttl',
+  SRV: '#priority #weight #port target',
+  SSHFP: '#algorithm #type fingerprint',
+  SVCB: '#priority target params',
+  TLSA: '#usage #selector #matchingtype certificate',
+  TXT: 'text',
 }
 
 /** A modifier whose own result is of no interest. */
@@ -53,64 +69,39 @@ const set =
     change(target)
   }
 
-/** Runs a script as DNSControl would, in at most five seconds, and gives its intermediate JSON. Throws what DNSControl would throw. */
-export function runDnsconfig(script: string): { readonly domains: readonly Domain[] } {
+/** Runs a script as DNSControl would, in at most five seconds, and gives its intermediate JSON. Throws what DNSControl would refuse. */
+export function runDnsconfig(script: string, version: DnscontrolVersion = 4): { readonly domains: readonly { readonly name: string }[] } {
   const domains: Domain[] = []
-  const check = (holds: boolean, message: string): void => {
-    if (!holds) throw new Error(message)
-  }
-  const apply = (modifier: Modifier, target: Record<string, unknown>, meta: Record<string, unknown>): void => {
+  const apply = (modifier: Modifier, target: { readonly meta: Record<string, unknown> }): void => {
     if (typeof modifier === 'function') modifier(target)
-    else if (Array.isArray(modifier)) for (const one of modifier) apply(one, target, meta)
+    else if (Array.isArray(modifier)) for (const one of modifier) apply(one, target)
     else {
-      check(typeof modifier === 'object' && modifier !== null, 'WARNING: domain modifier type unsupported')
-      Object.assign(meta, modifier)
+      refuseUnless(typeof modifier === 'object' && modifier !== null, 'a modifier of an unknown kind')
+      Object.assign(target.meta, modifier)
     }
   }
   const record =
     (type: string, parameters: readonly string[]) =>
     (...args: unknown[]) => {
-      check(args.length > parameters.length, `${type} record requires ${parameters.length + 1} arguments`)
-      check(typeof args[0] === 'string', `${type} record name argument validation failed`)
-      return (domain: Domain): void => {
+      refuseUnless(args.length > parameters.length, `${type} takes ${parameters.length + 1} arguments`)
+      refuseUnless(typeof args[0] === 'string', `${type} takes a label`)
+      for (const [i, parameter] of parameters.entries()) {
+        const isSound = typeof args[i + 1] === (parameter.startsWith('#') ? 'number' : 'string')
+        refuseUnless(isSound, `${type} does not take ${String(args[i + 1])} as ${parameter}`)
+      }
+      return (domain: Domain): MadeRecord => {
+        const values = args.slice(1, parameters.length + 1)
         const name = type === 'SMIMEA' ? `${args[0]}._smimecert` : args[0]
-        const made: Record<string, unknown> = { type, name, ttl: domain.defaultTTL, meta: {} }
-        for (const [i, parameter] of parameters.entries()) {
-          const value = args[i + 1]
-          check(
-            typeof value === (parameter.startsWith('#') ? 'number' : 'string'),
-            `${type} record ${parameter} argument validation failed`,
-          )
-          made[parameter.replace('#', '')] = value
-        }
-        for (const modifier of args.slice(parameters.length + 1)) apply(modifier as Modifier, made, made['meta'] as Record<string, unknown>)
-        if (type === 'LOC') made['target'] = parameters.map((parameter) => made[parameter.replace('#', '')]).join(' ')
-        if (type === 'RP') made['zonefilepartial'] = `${made['mbox']} ${made['txt']}`
-        const label = String(made['name'])
-        check(label !== '' && !label.endsWith('.'), `label ${label} ends with a (.)`)
-        const { skip_fqdn_check: skipped } = made['meta'] as Record<string, unknown>
-        check(skipped === 'true' || !`.${label}`.endsWith(`.${domain.name}`), `label ${label} ends with domain name ${domain.name}`)
-        const leads = /^(?:CNAME|DNAME|MX|NAPTR|NS|PTR|SOA|SRV)$/.test(type)
-        check(!leads || !/['" +,|!£$%&()=?^*ç°§;:<>[\]@]/.test(String(made['target'])), `target (${made['target']}) includes invalid char`)
-        check(!leads || !/\/.*(?<!\.in-addr\.arpa\.)$/.test(String(made['target'])), `target (${made['target']}) includes invalid char`)
-        check(
-          type !== 'CAA' || /^(?:issue(?:wild|mail|vmc)?|iodef|contact(?:email|phone))$/.test(String(made['caatag'])),
-          'CAA tag is invalid',
-        )
-        const numbers = [made['tlsausage'] ?? made['smimeausage'], made['tlsaselector'] ?? made['smimeaselector']]
-        const matching = made['tlsamatchingtype'] ?? made['smimeamatchingtype']
-        check(!/^(?:TLSA|SMIMEA)$/.test(type) || /^[0-3] [01] [0-2]$/.test([...numbers, matching].join(' ')), `${type} is invalid`)
-        const times = [made['soarefresh'], made['soaretry'], made['soaexpire'], made['soaminttl']]
-        check(type !== 'SOA' || !times.includes(0), 'SOA times must be > 0')
-        check(type !== 'CNAME' || label !== '@', 'cannot create CNAME record for bare domain')
-        check(type !== 'NS' || label !== '@', 'cannot create NS record for bare domain. Use NAMESERVER instead')
-        for (const key of ['loc', 'd1', 'm1', 's1', 'ns', 'd2', 'm2', 's2', 'ew', 'alt', 'siz', 'hp', 'vp', 'mbox', 'txt']) delete made[key]
-        domain.records.push(made)
+        const label = version === 4 ? { name: String(name) } : { args: [args[0], ...values] }
+        const made: MadeRecord = { type, values, meta: {}, ttl: domain.defaultTTL, ...label }
+        for (const modifier of args.slice(parameters.length + 1)) apply(modifier as Modifier, made)
+        domain.made.push(made)
+        return made
       }
     }
   const functions = Object.fromEntries(Object.entries(PARAMETERS).map(([type, parameters]) => [type, record(type, parameters.split(' '))]))
   runInNewContext(
-    `'use strict';\n${script}`,
+    script,
     {
       ...functions,
       NewRegistrar: (name: string) => name,
@@ -121,17 +112,46 @@ export function runDnsconfig(script: string): { readonly domains: readonly Domai
       NAMESERVER: (name: string) => set<Domain>((domain) => domain.nameservers.push({ name })),
       NAMESERVER_TTL: (ttl: number) => ({ ns_ttl: String(ttl) }),
       CAA_CRITICAL: set<object>((made) => Object.assign(made, { caaflag: 128 })),
-      NO_PURGE: set<Domain>((domain) => Object.assign(domain, { keepunknown: true })),
-      IGNORE: (label_pattern: string, rType_pattern: string, target_pattern: string) =>
+      NO_PURGE: set<Domain>((domain) => Object.assign(domain, { KeepUnknown: true })),
+      IGNORE: (label_pattern = '*', rType_pattern = '*', target_pattern = '*') =>
         set<Domain>((domain) => domain.unmanaged.push({ label_pattern, rType_pattern, target_pattern })),
       D: (name: string, registrar: string, ...modifiers: Modifier[]) => {
-        check(!domains.some((domain) => domain.name === name), `${name} is declared more than once`)
-        const domain: Domain = { name, registrar, meta: {}, records: [], dnsProviders: {}, nameservers: [], unmanaged: [], defaultTTL: 0 }
-        for (const modifier of modifiers) apply(modifier, domain as unknown as Record<string, unknown>, domain.meta)
+        refuseUnless(!domains.some((domain) => domain.name === name), `${name} is declared more than once`)
+        const domain: Domain = { name, registrar, meta: {}, made: [], dnsProviders: {}, nameservers: [], unmanaged: [], defaultTTL: 0 }
+        for (const modifier of modifiers) apply(modifier, domain)
         domains.push(domain)
       },
     },
     { timeout: 5000 },
   )
-  return JSON.parse(JSON.stringify({ registrars: [], dns_providers: [], domains: domains.map(({ defaultTTL: _, ...domain }) => domain) }))
+  const printed = domains.map((domain) => printDomain(domain, version))
+  return JSON.parse(JSON.stringify({ registrars: [], dns_providers: [], domains: printed }))
+}
+
+/** A domain as `print-ir` prints it, its names of servers without their dots. */
+function printDomain(
+  { name, registrar, meta, made, dnsProviders, nameservers, unmanaged, KeepUnknown }: Domain,
+  version: DnscontrolVersion,
+) {
+  for (const server of nameservers) checkTarget(server.name)
+  const given = made.map((one): GivenRecord => {
+    const [label, ...values] = one.args ?? [one.name, ...one.values]
+    return { type: one.type, label: String(label), values, ttl: one.ttl || 300, meta: one.meta, caaFlag: one.caaflag ?? 0 }
+  })
+  return {
+    name,
+    uniquename: name,
+    registrar,
+    meta: version === 4 ? { ...meta, dnscontrol_uniquename: name } : meta,
+    dnsProviders,
+    nameservers: nameservers.map((server) => ({ name: server.name.replace(/\.$/, '') })),
+    unmanaged,
+    keepunknown: KeepUnknown,
+    records: checkRecords(given, name).map((record) => {
+      const head = { type: record.type, name: record.label, ttl: record.ttl, meta: record.meta, filepos: '[line:1:1]' }
+      if (version === 4) return { ...head, ...fieldsOf4(record) }
+      const rdata = presentationOf5(record)
+      return { ...head, name_unicode: record.label, typenum: 1, comparablev3: rdata, rdata }
+    }),
+  }
 }
