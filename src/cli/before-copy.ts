@@ -4,6 +4,7 @@ import { displayPath } from '../definitions/file-path.ts'
 import { zoneFileName } from '../formats/zone-file/zone-file-name.ts'
 import type { Diagnostic } from '../model/diagnostic.ts'
 import type { DomainName } from '../model/domain-name.ts'
+import { readNameServer } from '../sync/exchange/name-server-word.ts'
 import { canAsk, confirm } from './confirm.ts'
 import type { Console } from './console.ts'
 import type { CliIo } from './io.ts'
@@ -21,15 +22,17 @@ export interface CopyAsked {
 
 /**
  * Whether a provider may be told to make zones by itself: what would keep their definitions from being written is found before, and
- * somebody agrees. Why not is said; `left` is what --dry-run does.
+ * somebody agrees. Why not is said; `left` is what --dry-run does, `interrupted` what Ctrl-C at the question does.
  */
-export async function mayCopy(io: CliIo, console: Console, asked: CopyAsked): Promise<'yes' | 'no' | 'left'> {
+export async function mayCopy(io: CliIo, console: Console, asked: CopyAsked): Promise<'yes' | 'no' | 'left' | 'interrupted'> {
   const { provider, zones, viaService, clone } = asked
   const refuse = (message: string, hint?: string): 'no' => {
     console.error('usage', message, hint)
     return 'no'
   }
   if (viaService !== undefined && clone !== undefined) return refuse('--via-service and --clone cannot both be meant')
+  const server = viaService === undefined ? null : readNameServer(viaService)
+  if (server?.ok === false) return refuse(`--via-service: ${server.message}`, 'such as 192.0.2.53 or ns1.example.net')
   if (zones.length === 0) return refuse('the zones to make are not named')
   if (clone !== undefined && zones.length > 1) return refuse('a clone is one zone', 'clone them one by one')
   if (zones.length > 1 && asked.out === undefined)
@@ -52,7 +55,7 @@ export async function mayCopy(io: CliIo, console: Console, asked: CopyAsked): Pr
     )
     return 'no'
   }
-  return (await confirm(io, `${what}. Do it?`, new AbortController().signal)) === 'yes' ? 'yes' : 'no'
+  return confirm(io, `${what}. Do it?`, new AbortController().signal)
 }
 
 async function filesInTheWay(io: CliIo, { zones, out }: CopyAsked): Promise<Diagnostic[]> {

@@ -141,6 +141,7 @@ export const DIAGNOSTIC_CODES = {
   'import-lossy': 'A definition cannot hold something of what is imported.',
   'import-pending': 'A plan made right after an import has calls.',
   'import-mismatch': 'What an import would write is not what it read.',
+  'zone-exists': 'A provider has a zone already that it was to make.',
   'zone-undefined': 'A provider made a zone that no definition was written for.',
   'export-lossy': 'A format cannot hold something of a definition.',
   'zone-without-ns': 'A zone file has no NS records at the apex.',

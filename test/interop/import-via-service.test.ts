@@ -1,6 +1,9 @@
 /** Zones that the service makes by itself: of what it transfers from a real name server, or as copies of its own. */
+import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openScene } from '../cli/scene.ts'
+import type { Script } from '../cli/front.ts'
+import { openScene, TOKEN } from '../cli/scene.ts'
+import { startProgram } from '../support/built-program.ts'
 import { type DnsServer, startBind, TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 
@@ -11,6 +14,8 @@ const TEXT = `$TTL 3600
 mail A 192.0.2.1
 cpu HINFO "a" "b"
 `
+
+const VIA = ['import', '--from', 'cloud', '--via-service'] as const
 
 const EMPTY = { files: { 'zones/.keep': '' } }
 
@@ -89,4 +94,187 @@ describeWithTools(['named'], 'import --via-service', () => {
     expect(result).toMatchObject({ status: 1, stderr: expect.stringContaining('[file-exists]') })
     expect(scene.front.heard).toEqual([])
   })
+
+  it('a zone that the service has already keeps all of them from being made, named twice or not', async () => {
+    const scene = await openScene({ ...EMPTY, peerPort: open.port })
+    const names = ['example.com', 'example.com.', 'EXAMPLE.com']
+    expect(await scene.run(...VIA, '127.0.0.1', ...names, '-o', 'zones', '--yes')).toMatchObject({
+      status: 0,
+      stdout: 'zones/example.com.yaml\n',
+    })
+    const before = scene.front.mutations().length
+    for (const how of [
+      ['--via-service', '127.0.0.1'],
+      ['--clone', 'example.com'],
+    ]) {
+      const result = await scene.run('import', '--from', 'cloud', ...how, 'example.com', '-o', 'other', '--yes')
+      expect(result).toMatchObject({
+        status: 1,
+        stdout: '',
+        stderr: expect.stringContaining('error[zone-exists] cloud has example.com. already'),
+      })
+    }
+    const both = await scene.run(...VIA, '127.0.0.1', 'example.net', 'example.com', '-o', 'other', '--yes')
+    expect(both).toMatchObject({ status: 1, stderr: expect.stringContaining('[zone-exists]') })
+    expect(scene.front.mutations()).toHaveLength(before)
+  })
+
+  it('a zone that the name server does not have', async () => {
+    const scene = await openScene({ ...EMPTY, peerPort: open.port })
+    const result = await scene.run(...VIA, '127.0.0.1', 'other.example', '-o', 'zones', '--yes')
+    expect(result).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining('[provider-rejected] cloud: importing other.example. from 127.0.0.1: 400'),
+    })
+    expect(result.stderr).not.toContain('[zone-undefined]')
+    expect(await scene.run('import', '--from', 'cloud')).toMatchObject({ status: 1, stderr: expect.stringContaining('cloud has no zones') })
+  })
+
+  it('what was made is told where its definition cannot be written', async () => {
+    const scene = await openScene({ files: { 'zones/.keep': '', file: 'mine' }, peerPort: open.port })
+    const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '-o', 'file', '--yes')
+    expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('[file-unwritable] file/example.com.yaml') })
+    expect(result.stderr).toContain(
+      'warning[zone-undefined] cloud has example.com. now, and nothing defines it (what it has is imported with: zonewright import --from cloud example.com)',
+    )
+  })
+
+  it('looks whether a zone was made where the answer is lost', async () => {
+    let upstream = ''
+    const script: Script = async ({ method, path, headers, body }) => {
+      if (method !== 'POST') return null
+      await fetch(new URL(path, upstream), {
+        method,
+        headers: { 'content-type': 'application/json', authorization: String(headers.authorization) },
+        body,
+      })
+      return 'cut'
+    }
+    const scene = await openScene({ ...EMPTY, script, peerPort: open.port })
+    upstream = scene.service.baseUrl
+    const result = await scene.run(...VIA, '127.0.0.1', 'example.com', 'example.net', '-o', 'zones', '--yes')
+    expect(result).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining('warning[zone-undefined] cloud has example.com. now'),
+    })
+    expect(scene.front.mutations()).toHaveLength(1)
+  })
 })
+
+const json = { 'content-type': 'application/json' }
+const onImport =
+  (reply: Awaited<ReturnType<Script>>): Script =>
+  ({ path }) =>
+    path === '/v4/domains/import' ? reply : null
+
+it.each([
+  ['127.0.0.1:5353', 'has a port, and the provider asks name servers at port 53 only'],
+  ['ns1.example.net:53', 'has a port'],
+  ['[::1]:53', 'has a port'],
+  ['', 'is neither the address nor the name'],
+  ['.', 'is neither'],
+  ['-', 'is neither'],
+  ['999.1.1.1', 'is neither'],
+  ['fe80::1%eth0', 'is neither'],
+  ['ns 1.example', 'is neither'],
+  ['ns\u001b[31m.example', 'is neither'],
+  ['ns1\n.example', 'is neither'],
+  ['\u202ens.example', 'is neither'],
+  [`${'a'.repeat(64)}.example`, 'is neither'],
+  ['http://127.0.0.1', 'is neither'],
+])('--via-service %j is refused before anybody is asked', async (nameserver, said) => {
+  const scene = await openScene(EMPTY)
+  const result = await scene.run(...VIA, nameserver, 'example.com', '--yes')
+  expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(said) })
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may come out
+  expect(result.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
+  expect(scene.front.heard).toEqual([])
+})
+
+it.each([
+  ['2001:db8::53', '2001:db8::53'],
+  ['[2001:db8::53]', '2001:db8::53'],
+  ['NS1.Example.NET.', 'ns1.example.net'],
+  ['ns.bücher.example', 'ns.xn--bcher-kva.example'],
+])('--via-service %s goes out as %s', async (nameserver, sent) => {
+  const script = onImport({ status: 400, headers: json, body: '{"errors":[{"reason":"no"}]}' })
+  const scene = await openScene({ ...EMPTY, script })
+  await scene.run(...VIA, nameserver, 'example.com', '--yes')
+  expect(scene.front.mutations().map(({ body }) => JSON.parse(body))).toEqual([{ domain: 'example.com', remote_nameserver: sent }])
+})
+
+it('a zone that another account has: nothing is said of transfers, whatever the zone is called', async () => {
+  const script = onImport({ status: 400, headers: json, body: '{"errors":[{"field":"domain","reason":"DNS zone already exists."}]}' })
+  const scene = await openScene({ ...EMPTY, script, provider: 'preset: linode' })
+  const result = await scene.run(...VIA, 'axfr.example.net', 'transfer.example', '--yes')
+  expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('400 domain: DNS zone already exists.') })
+  expect(result.stderr).not.toMatch(/must allow|zone-undefined/)
+})
+
+it.each([
+  ['without a scope', 401, 'Your OAuth token is not authorized to use this endpoint.', '[provider-forbidden]'],
+  ['that is revoked', 401, 'Invalid Token', '[provider-unauthorized]'],
+])('a token %s', async (_, status, reason, code) => {
+  const script = onImport({ status, headers: json, body: JSON.stringify({ errors: [{ reason }] }) })
+  const scene = await openScene({ ...EMPTY, script })
+  const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '--yes')
+  expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(code) })
+  expect(result.stderr).not.toContain('[zone-undefined]')
+})
+
+it('a service that has too much to do is asked again, and one that is killed has perhaps made the zone', async () => {
+  let asked = 0
+  const script: Script = ({ path }) => {
+    if (path === '/v4/domains/import') asked += 1
+    if (asked === 0) return null
+    return asked === 1
+      ? { status: 429, headers: { ...json, 'retry-after': '0' }, body: '{"errors":[{"reason":"Too many requests"}]}' }
+      : 'cut'
+  }
+  const scene = await openScene({ ...EMPTY, script })
+  const result = await scene.run(...VIA, '127.0.0.1', 'example.com', 'example.net', '-o', 'zones', '--yes')
+  expect(asked).toBe(2)
+  expect(result).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringContaining('warning[zone-undefined] cloud may have made example.com., or be at it still'),
+  })
+}, 60_000)
+
+it.each([
+  [1, 'warning[zone-undefined] cloud has example.com. now, and nothing defines it'],
+  [2, 'Stopping: what cloud is making is waited for; Ctrl-C again ends at once, and it may be made all the same.'],
+])(
+  'Ctrl-C while a zone is made, %i times',
+  async (times, said) => {
+    let answer: () => void = () => undefined
+    const waiting = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const made = JSON.stringify({ id: 1, domain: 'example.com', type: 'master', status: 'active' })
+    const script: Script = async ({ path }) => {
+      if (path !== '/v4/domains/import') return null
+      await waiting
+      return { headers: json, body: made }
+    }
+    const scene = await openScene({ ...EMPTY, script })
+    const program = await startProgram([...VIA, '127.0.0.1', 'example.com', 'example.net', '-o', 'zones', '--yes'], {
+      cwd: scene.folder,
+      env: { ZONEWRIGHT_TOKEN: TOKEN },
+    })
+    while (scene.front.mutations().length === 0) await wait(10)
+    program.kill('SIGINT')
+    await program.until('Stopping: ')
+    if (times === 2) program.kill('SIGINT')
+    else answer()
+    expect(await program.ended).toEqual({ status: 130, signal: null })
+    answer()
+    expect(program.stderr()).toContain(said)
+    expect(program.stdout()).toBe('')
+    expect(scene.front.mutations()).toHaveLength(1)
+    expect(Object.keys(scene.files()).sort()).toEqual(['zones/.keep', 'zonewright.yaml'])
+  },
+  60_000,
+)

@@ -6,16 +6,18 @@ import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
 import type { ExchangedFile, Imported } from '../../model/exchange.ts'
 import { counted } from '../../report/counts.ts'
 import { checkImport } from '../../sync/exchange/check-import.ts'
+import { madeAlready } from '../../sync/exchange/copy-at-provider.ts'
 import { importFiles } from '../../sync/exchange/import-files.ts'
-import type { ImportOptions, ImportRequest } from '../../sync/exchange/importer.ts'
+import type { Importer, ImportOptions, ImportRequest } from '../../sync/exchange/importer.ts'
 import { IMPORT_FORMATS, importerOf } from '../../sync/exchange/importers.ts'
 import { lostDiagnostics } from '../../sync/exchange/lost-diagnostics.ts'
+import { readNameServer } from '../../sync/exchange/name-server-word.ts'
 import { writeFiles } from '../../sync/write-files/write-files.ts'
 import { mayCopy } from '../before-copy.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
-import { EXIT, type ExitStatus } from '../exit-status.ts'
-import { endedBySignals } from '../interruption.ts'
+import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
+import { endedBySignals, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { reportWritten } from '../report-written.ts'
 import { tellWait } from '../tell-wait.ts'
@@ -52,9 +54,42 @@ export async function importZones(io: CliIo, [args]: readonly [string[]], option
       return EXIT.failure
     }
     const may = await mayCopy(io, console, { ...options, provider: request.source, zones: request.zones })
-    if (may !== 'yes') return may === 'left' ? EXIT.done : EXIT.failure
+    if (may === 'yes') return importCopies(io, console, importer, request, options)
+    return may === 'left' ? EXIT.done : may === 'interrupted' ? EXIT.interrupted : EXIT.failure
   }
-  const imported = await importer(request)
+  return finish(io, console, await importer(request), request, options)
+}
+
+/** The same where a provider makes zones: what it has made, and no definition was written of, is told. */
+async function importCopies(
+  io: CliIo,
+  console: Console,
+  importer: Importer,
+  request: FormatRequest,
+  options: ImportCommandOptions,
+): Promise<ExitStatus> {
+  const made: DomainName[] = []
+  const message = `Stopping: what ${request.source} is making is waited for; Ctrl-C again ends at once, and it may be made all the same.`
+  const interruption = listenForInterruption(console.say, message)
+  let imported: Imported
+  try {
+    imported = await importer({ ...request, stop: interruption.signal, onMade: (zone) => void made.push(zone) })
+  } finally {
+    interruption.release()
+  }
+  const status = await finish(io, console, imported, request, options)
+  if (status !== EXIT.done) console.diagnostics(made.map((zone) => madeAlready(request.source, zone)))
+  return worstOf([status, interruption.status() ?? EXIT.done])
+}
+
+/** What was read as files, checked and written. */
+async function finish(
+  io: CliIo,
+  console: Console,
+  imported: Imported,
+  request: FormatRequest,
+  options: ImportCommandOptions,
+): Promise<ExitStatus> {
   const diagnostics: Diagnostic[] = [...imported.diagnostics]
   diagnostics.push(...lostDiagnostics(imported.lost, 'import-lossy', request.format, options.lossy === true))
   if (imported.zones.length === 0 && !hasErrors(diagnostics))
@@ -90,26 +125,31 @@ async function readRequest(
     )
     return null
   }
-  const names: DomainName[] = []
+  const names = new Set<DomainName>()
+  let faults = 0
   for (const text of zones) {
     const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
-    if (name.ok) names.push(name.value)
-    else console.error('zone-name', name.message)
+    if (name.ok) names.add(name.value)
+    else {
+      console.error('zone-name', name.message)
+      faults += 1
+    }
   }
-  if (names.length < zones.length) return null
+  if (faults > 0) return null
+  const viaService = options.viaService === undefined ? null : readNameServer(options.viaService)
   const { config, diagnostics } = await configOrDefault(io, options.config)
   console.diagnostics(diagnostics)
   if (config === null || hasErrors(diagnostics)) return null
   return {
     format,
     source,
-    zones: names,
+    zones: [...names],
     cwd: io.cwd,
     env: io.env,
     config,
     parallelism: options.parallelism,
     onWait: tellWait(console),
-    options,
+    options: viaService?.ok ? { ...options, viaService: viaService.value } : options,
   }
 }
 

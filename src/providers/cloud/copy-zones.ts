@@ -19,7 +19,7 @@ export async function importCloudZone(
     )
     return value
   } catch (error) {
-    throw withAddresses(error, addresses)
+    throw withAddresses(error, what, addresses)
   }
 }
 
@@ -62,11 +62,12 @@ function remarksOf(answer: unknown): string[] {
 }
 
 /** A name server that refuses the transfer has to be told who asks: every service has addresses of its own for that. */
-function withAddresses(error: unknown, addresses: readonly string[]): unknown {
+function withAddresses(error: unknown, what: string, addresses: readonly string[]): unknown {
   if (
     !(error instanceof ProviderError) ||
     error.code !== 'provider-rejected' ||
-    !/remote_nameserver|transfer|axfr|was refused/i.test(error.message)
+    // Names of zones and servers may have these words too.
+    !/remote_nameserver|transfer|axfr|was refused/i.test(error.message.replace(what, ''))
   )
     return error
   const known =

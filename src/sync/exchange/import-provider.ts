@@ -1,7 +1,7 @@
 import { unknownProvider } from '../../definitions/read-config.ts'
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
 import type { Imported, LostItem } from '../../model/exchange.ts'
-import type { Provider, UnnamedZone, ZoneList } from '../../providers/provider.ts'
+import type { Provider, ProviderCallOptions, UnnamedZone, ZoneList } from '../../providers/provider.ts'
 import { createProvider } from '../../providers/registry.ts'
 import { diagnosticOf } from '../diagnostic-of.ts'
 import { copyAtProvider } from './copy-at-provider.ts'
@@ -32,13 +32,14 @@ export async function importFromProvider(request: ImportRequest): Promise<Import
 
 const NOTHING: Imported = { zones: [], lost: [], diagnostics: [] }
 
-async function readZones(provider: Provider, { zones, config, source, signal }: ImportRequest): Promise<Imported> {
-  const { zones: references, unnamed } = await listedZones(provider, zones, signal)
+async function readZones(provider: Provider, { zones, config, source, signal, stop }: ImportRequest): Promise<Imported> {
+  const call = { signal, stop }
+  const { zones: references, unnamed } = await listedZones(provider, zones, call)
   const diagnostics: Diagnostic[] = missingZones(zones, references, source)
   if (hasErrors(diagnostics)) return { zones: [], lost: [], diagnostics }
   const holder: Holder = { target: provider.name, capabilities: provider.capabilities }
   // The provider itself bounds its requests.
-  const read = await Promise.all(references.map((reference) => provider.readZone(reference, { signal })))
+  const read = await Promise.all(references.map((reference) => provider.readZone(reference, call)))
   const converted = read.map((existing) => {
     const { zone, lost } = zoneOfProvider(existing, config, holder)
     const foreseen = foreseePlan(zone, existing, config, holder)
@@ -51,9 +52,9 @@ async function readZones(provider: Provider, { zones, config, source, signal }: 
   }
 }
 
-async function listedZones(provider: Provider, names: ImportRequest['zones'], signal: AbortSignal | undefined): Promise<ZoneList> {
-  if (names.length > 0) return { zones: [...(await provider.findZones(names, { signal })).values()], unnamed: [] }
-  const { zones, unnamed } = await provider.listZones({ signal })
+async function listedZones(provider: Provider, names: ImportRequest['zones'], call: ProviderCallOptions): Promise<ZoneList> {
+  if (names.length > 0) return { zones: [...(await provider.findZones(names, call)).values()], unnamed: [] }
+  const { zones, unnamed } = await provider.listZones(call)
   return { zones: zones.toSorted((a, b) => (a.name < b.name ? -1 : 1)), unnamed }
 }
 

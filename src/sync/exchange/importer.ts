@@ -17,6 +17,10 @@ export interface ImportRequest {
   readonly parallelism?: number | undefined
   readonly onWait?: OnWait | undefined
   readonly signal?: AbortSignal | undefined
+  /** Lets what is on the wire end, and begins nothing after it. */
+  readonly stop?: AbortSignal | undefined
+  /** Told of each zone that a provider has made for the import (`viaService`, `clone`). */
+  readonly onMade?: ((zone: DomainName) => void) | undefined
   readonly options: ImportOptions
 }
 
