@@ -17,6 +17,8 @@ export interface OpenFiles {
   readonly parse: (source: IncludedFile) => YamlNode | null
   /** The tree of another file; null where it cannot be had, which is reported at the place that names it. */
   readonly open: (path: string, at: SourcePosition) => YamlNode | null
+  /** Whether no more inclusions are taken, which has been reported. */
+  readonly isFull: () => boolean
   /** All files but those given to `parse`, sorted. */
   readonly included: () => readonly string[]
 }
@@ -43,6 +45,8 @@ export function openFiles(include: ReadInclude | undefined, maxLength: number = 
     if (path === '') return refuse('the name of the file to include is empty')
     if (chain.length > MAX_INCLUDE_DEPTH) return refuse(`files include one another more than ${MAX_INCLUDE_DEPTH} deep`)
     inclusions += 1
+    // One fault, however many are beyond.
+    if (inclusions > MAX_INCLUDES + 1) return null
     if (inclusions > MAX_INCLUDES) return refuse(`the definition includes files more than ${MAX_INCLUDES} times`)
     const found = include(path, at.file)
     if (!found.ok) return refuse(`${quoted(path)} cannot be included: ${found.message}`)
@@ -57,6 +61,7 @@ export function openFiles(include: ReadInclude | undefined, maxLength: number = 
   return {
     parse: (source) => parseWithin(source, []),
     open: (path, at) => openWithin(path, at, [at.file]),
+    isFull: () => inclusions > MAX_INCLUDES,
     included: () => [...files].sort(),
   }
 }

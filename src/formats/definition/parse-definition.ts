@@ -3,7 +3,8 @@ import { type DomainName, parseDomainName, ROOT } from '../../model/domain-name.
 import { type DefinedRecord, groupRrsets } from '../../model/record.ts'
 import { type Ttl, ttlFromSeconds } from '../../model/ttl.ts'
 import { type DesiredZone, UNSAID } from '../../model/zone.ts'
-import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
+import { MAX_YAML_LENGTH } from '../yaml/read-yaml.ts'
+import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import { collectFaults, type Faults, quoted } from './faults.ts'
 import { SETTING_KEYS } from './keys.ts'
 import { type OpenFiles, openFiles } from './open-files.ts'
@@ -13,7 +14,7 @@ import { type DefinitionSettings, readSettings } from './read-settings.ts'
 import { newReading, type Reading } from './reading.ts'
 import { checkSettings } from './schema-check.ts'
 import { newSource, reportSplit, settleSources } from './settle-sources.ts'
-import { fillVariables } from './variables.ts'
+import { fillVariables, type VariableFilling } from './variables.ts'
 
 export type { IncludedFile, IncludeEntry, ParsedDefinition, ParseOptions, ReadInclude } from './parse-options.ts'
 
@@ -96,10 +97,12 @@ function parseWithSettings(root: YamlMapping, files: OpenFiles, faults: Faults, 
   const sources = [own]
   const records = lookUp(root, 'records')
   if (records !== undefined) readRecordMap(records, { ...common, ...own, source: own })
+  const filling: VariableFilling = { left: options.maxLength ?? MAX_YAML_LENGTH, faults }
   for (const entry of includes) {
-    const source = newSource('fragment')
+    const source = newSource('fragment', entry.at)
     sources.push(source)
-    readFragment(entry, files, { ...common, ...source, source })
+    readFragment(entry, files, { ...common, ...source, source }, filling)
+    if (filling.left < 0 || files.isFull()) break
   }
   const reading = { ...common, ...settleSources(sources, faults) }
   if (settings.type === 'slave') checkSlave(root, reading)
@@ -153,33 +156,40 @@ function readZoneName(node: YamlNode, faults: Faults): DomainName | null {
 
 /** A record map with settings in it lacks its `domain:`. Says so instead of a fault for every setting. */
 function reportStraySettings(root: YamlNode, faults: Faults): boolean {
-  if (root.kind !== 'mapping') return false
-  const stray = root.entries.find(({ key, value }) => {
-    if (key.text === 'records') return value.kind === 'mapping' && lookUp(value, 'type')?.kind !== 'scalar'
-    return (SETTING_KEYS as readonly string[]).includes(key.text) && value.kind === 'scalar' && !isNull(value)
-  })
+  const stray = straySetting(root)
   if (stray === undefined) return false
-  const message = `${quoted(stray.key.text)} is a setting of a zone, but the file has no domain: above its settings`
-  faults.report('schema-missing-key', stray.key.at, '', message, { hint: 'Write domain: example.com as the first line.' })
+  const message = `${quoted(stray.text)} is a setting of a zone, but the file has no domain: above its settings`
+  faults.report('schema-missing-key', stray.at, '', message, { hint: 'Write domain: example.com as the first line.' })
   return true
 }
 
+/** The first key of a record map that is no name of records but a setting. */
+function straySetting(root: YamlNode): YamlScalar | undefined {
+  if (root.kind !== 'mapping') return undefined
+  return root.entries.find(({ key, value }) => {
+    if (key.text === 'records') return value.kind === 'mapping' && lookUp(value, 'type')?.kind !== 'scalar'
+    if (key.text === 'include') return value.kind === 'sequence' && value.items.some(({ kind }) => kind === 'scalar')
+    return (SETTING_KEYS as readonly string[]).includes(key.text) && value.kind === 'scalar' && !isNull(value)
+  })?.key
+}
+
 /** Takes the records of a fragment into the zone. */
-function readFragment(entry: IncludeEntry, files: OpenFiles, reading: Reading): void {
+function readFragment(entry: IncludeEntry, files: OpenFiles, reading: Reading, filling: VariableFilling): void {
   const { faults } = reading
   const tree = files.open(entry.path, entry.at)
   if (tree === null) return
+  const refuse = (message: string): void => faults.report('include-invalid', entry.at, reading.zone, `${quoted(entry.path)} ${message}`)
   if (hasSettings(tree)) {
-    faults.report(
-      'include-invalid',
-      entry.at,
-      reading.zone,
-      `${quoted(entry.path)} is a definition of its own (it has domain:), not a fragment of records`,
-    )
+    refuse('is a definition of its own (it has domain:), not a fragment of records')
+    return
+  }
+  const stray = straySetting(tree)
+  if (stray !== undefined) {
+    refuse(`has the setting ${quoted(stray.text)}; a fragment has records only, at its top`)
     return
   }
   const used = new Set<string>()
-  const root = fillVariables(tree, entry.with, used, faults)
+  const root = fillVariables(tree, entry.with, used, filling)
   for (const name of entry.with.keys()) {
     if (used.has(name)) continue
     faults.report('variable-unused', entry.at, reading.zone, `${quoted(entry.path)} does not use the variable ${quoted(name)}`, {
