@@ -25,10 +25,11 @@ export default defineConfig({
     // Most tests wait for servers and processes of their own: a machine with two cores has room for two at a time.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     globals: false,
-    // Real servers start in well under a second; a busy machine with two cores gets room.
-    testTimeout: 20_000,
-    hookTimeout: 40_000,
-    teardownTimeout: 10_000,
+    // Real servers start in well under a second; a busy machine with two cores gets room. What waits has a bound of its own.
+    testTimeout: 60_000,
+    hookTimeout: 90_000,
+    teardownTimeout: 20_000,
+    expect: { poll: { timeout: 15_000, interval: 20 } },
     passWithNoTests: false,
     projects: [
       { extends: true, test: { name: 'all', include: ['test/**/*.test.ts'], exclude: [...EXCLUDED, POSTGRES_ONLY] } },

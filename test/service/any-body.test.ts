@@ -67,7 +67,7 @@ const recordBody = fc
   .tuple(fine, fc.array(change, { maxLength: 3 }))
   .map(([body, changes]) => Object.assign({}, body, ...changes) as object)
 
-test('whatever is sent is taken or refused, and what is taken makes a zone', { timeout: 30_000 }, async () => {
+test('whatever is sent is taken or refused, and what is taken makes a zone', { timeout: 180_000 }, async () => {
   const { id } = await client.ok('POST', '/domains', { domain: 'any.example', type: 'master', soa_email: 'a@any.example' })
   const path = `/domains/${id}/records`
   let taken = 0
@@ -99,7 +99,7 @@ test('whatever is sent is taken or refused, and what is taken makes a zone', { t
   expect(records).toHaveLength(lines.length - 2)
 })
 
-test('whatever a domain, a filter or a page is asked with, the answer is of the interface', { timeout: 30_000 }, async () => {
+test('whatever a domain, a filter or a page is asked with, the answer is of the interface', { timeout: 180_000 }, async () => {
   const settings = fc.record(
     {
       domain: mostly(name),

@@ -114,7 +114,7 @@ test('is of one moment while the service runs under load', { timeout: 60_000 }, 
     const writers = startWriters(client, id, 'w', acknowledged)
     for (const file of files) {
       const before = new Map(acknowledged.created)
-      await expect.poll(() => acknowledged.created.size, { timeout: 10_000 }).toBeGreaterThan(before.size + 50)
+      await expect.poll(() => acknowledged.created.size, { timeout: 30_000 }).toBeGreaterThan(before.size + 50)
       await backUpService(place, file)
     }
     await writers.stop()

@@ -18,7 +18,7 @@ test('nothing that was acknowledged is lost when the process is killed', { timeo
     }
     const writers = startWriters(client, domainId, `r${round}`, acknowledged)
     const before = acknowledged.created.size
-    await expect.poll(() => acknowledged.created.size, { timeout: 10_000 }).toBeGreaterThan(before + 100)
+    await expect.poll(() => acknowledged.created.size, { timeout: 30_000 }).toBeGreaterThan(before + 100)
     writers.expectFailures()
     await kill()
     await writers.stop()

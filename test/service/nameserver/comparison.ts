@@ -23,7 +23,7 @@ export async function askAll(port: number, questions: readonly Asked[]): Promise
     const query = createQuery(id, asked)
     const edns = asked.size === 0 ? null : { udpSize: asked.size, version: 0, dnssecOk: false, options: [] }
     const octets = await new Promise<Buffer>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no answer to ${asked.name} ${asked.type} ${asked.size}`)), 2000)
+      const timer = setTimeout(() => reject(new Error(`no answer to ${asked.name} ${asked.type} ${asked.size}`)), 15_000)
       socket.once('message', (answer) => {
         clearTimeout(timer)
         resolve(answer)

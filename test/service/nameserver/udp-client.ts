@@ -5,20 +5,43 @@ import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
 import { createQuery, type Message } from '../../../src/formats/wire/message.ts'
 import type { DomainName } from '../../../src/model/domain-name.ts'
 
-/** One question over UDP to 127.0.0.1; throws where no answer comes within two seconds. */
-export async function askUdp(port: number, query: Message): Promise<Message> {
+/** One question over UDP to 127.0.0.1; throws where no answer comes within so many milliseconds. */
+export async function askUdp(port: number, query: Message, within = 10_000): Promise<Message> {
   const socket = createSocket('udp4')
   socket.connect(port, '127.0.0.1')
   await once(socket, 'connect')
   try {
     socket.send(encodeMessage(query))
-    const [octets] = (await once(socket, 'message', { signal: AbortSignal.timeout(2_000) })) as [Buffer]
+    const [octets] = (await once(socket, 'message', { signal: AbortSignal.timeout(within) })) as [Buffer]
     const message = decodeMessage(octets)
     if (!message.ok) throw new Error(message.message)
     return message.value
   } finally {
     socket.close()
   }
+}
+
+let networks = 0
+
+/**
+ * Comes back when the server has handled all that was sent to its port before, and what it sent over the loopback interface has come. Each
+ * question is another network's, so that none is held back for the others.
+ */
+export async function handledAll(port: number): Promise<void> {
+  const socket = createSocket('udp4')
+  networks += 1
+  socket.bind(0, `127.99.${networks & 0xff}.1`)
+  await once(socket, 'listening')
+  const send = (): void =>
+    socket.send(encodeMessage(createQuery(FENCE, { name: `${FENCE_LABEL}.test.` as DomainName, type: 'A' })), port, '127.0.0.1')
+  // It may be lost where there is no room for it.
+  const again = setInterval(send, 500)
+  send()
+  await once(socket, 'message')
+  clearInterval(again)
+  socket.close()
+  // A socket is read a few dozen messages at a time.
+  for (let i = 0; i < 50; i += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
 const FENCE = 0xfefe

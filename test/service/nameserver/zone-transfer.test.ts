@@ -252,15 +252,20 @@ describe('load', () => {
     expect((await transferOnce(BIG, one.address.port)).rcode).toBe('SERVFAIL')
     held[0]?.socket.destroy()
     await held[0]?.closed
-    await sleep(50)
-    const after = await openTcp(one.address.port)
-    after.send(createAxfrQuery(1, BIG))
-    expect((await after.message()).rcode).toBe(0)
-    for (const client of [...held, after]) client.socket.destroy()
+    await expect
+      .poll(async () => {
+        const after = await openTcp(one.address.port)
+        after.send(createAxfrQuery(1, BIG))
+        const { rcode } = await after.message()
+        after.socket.destroy()
+        return rcode
+      })
+      .toBe(0)
+    for (const client of held) client.socket.destroy()
   })
 
   test('a reader that stops costs little and is let go; one that is slow gets all', async () => {
-    const one = await start({ idle: 400 })
+    const one = await start({ idle: 2_000 })
     // More than the kernel holds for a connection, and each record a message of its own.
     const text = Array.from({ length: 240 }, () => `"${'x'.repeat(250)}"`).join(' ')
     const lines = Array.from({ length: 400 }, (_, i) => `t${i}.big.test. 1 TXT ${text}`)
@@ -275,9 +280,9 @@ describe('load', () => {
     let count = 0
     while (count < 402) {
       count += (await slow.message()).answers.length
-      if (count % 20 === 0) await sleep(30)
+      if (count % 20 === 0) await sleep(120)
     }
-    expect(performance.now() - began).toBeGreaterThan(400)
+    expect(performance.now() - began).toBeGreaterThan(2_000)
     expect(process.memoryUsage().rss - before).toBeLessThan(80_000_000)
     slow.socket.destroy()
     // What the kernel held comes, then the end.
@@ -289,6 +294,7 @@ describe('load', () => {
   test('ten at a time are all whole, and other queries are answered meanwhile', async () => {
     const transfers = Promise.all(Array.from({ length: 10 }, () => transferOnce(BIG)))
     const waits: number[] = []
+    const begun = performance.now()
     const ended = transfers.then(() => true)
     while (!(await Promise.race([ended, sleep(5, false)]))) {
       const began = performance.now()
@@ -296,7 +302,7 @@ describe('load', () => {
       waits.push(performance.now() - began)
     }
     expect((await transfers).every((result) => result.records.length === 12_002)).toBe(true)
-    expect(Math.max(...waits)).toBeLessThan(2_000)
+    expect(Math.max(...waits)).toBeLessThan(Math.max(2_000, (performance.now() - begun) / 2))
   })
 })
 

@@ -111,7 +111,7 @@ const pointingTo =
     socket.write(message)
   }
 
-const LIMITS = { ...TRANSFER_LIMITS, connect: 300, idle: 300, total: 900, records: 1000, octets: 200_000, characters: 300_000 }
+const LIMITS = { ...TRANSFER_LIMITS, connect: 1_500, idle: 1_500, total: 4_000, records: 1000, octets: 200_000, characters: 300_000 }
 
 const hasIpv6 = Object.values(networkInterfaces()).some((entries) => entries?.some(({ address }) => address === '::1'))
 
@@ -207,7 +207,7 @@ describe('a hostile master', () => {
     const port = await scriptedMaster(script)
     const started = performance.now()
     await expect(transferZone(at(port), ZONE, LIMITS, NEVER)).rejects.toMatchObject({ code: 'TRANSFER_FAILURE', reason })
-    expect(performance.now() - started).toBeLessThan(3000)
+    expect(performance.now() - started).toBeLessThan(20_000)
   })
 
   test('whose records lie outside the zone brings in none of them', async () => {

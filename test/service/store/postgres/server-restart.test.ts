@@ -20,16 +20,16 @@ test('nothing that was acknowledged is lost when the database server is killed, 
   for (let round = 0; round < 3; round += 1) {
     const created = acknowledged.created.size
     const writers = startWriters(client, id, `r${round}`, acknowledged)
-    await expect.poll(() => acknowledged.created.size, { timeout: 10_000 }).toBeGreaterThan(created + 50)
+    await expect.poll(() => acknowledged.created.size, { timeout: 30_000 }).toBeGreaterThan(created + 50)
     writers.expectFailures()
     await server.kill()
     await server.start()
     const afterwards = acknowledged.created.size
     // The same process goes on without being started again.
-    await expect.poll(() => acknowledged.created.size, { timeout: 10_000 }).toBeGreaterThan(afterwards + 20)
+    await expect.poll(() => acknowledged.created.size, { timeout: 30_000 }).toBeGreaterThan(afterwards + 20)
     await writers.stop()
   }
-  await expect.poll(() => server.query('postgres', 'select id from domains where settled < revision'), { timeout: 15_000 }).toEqual([])
+  await expect.poll(() => server.query('postgres', 'select id from domains where settled < revision'), { timeout: 30_000 }).toEqual([])
   await expectKept(client, id, acknowledged)
   await close()
 

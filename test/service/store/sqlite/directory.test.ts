@@ -7,7 +7,7 @@ import { serviceProcesses } from '../../service-process.ts'
 
 const serve = serviceProcesses()
 
-test('the directory is one process’s, and free when that is killed', { timeout: 30_000 }, async () => {
+test('the directory is one process’s, and free when that is killed', async () => {
   const directory = temporaryDirectory()
   const { pid, kill } = await serve({ dataDirectory: directory })
   const start = () => startService({ dataDirectory: directory, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap' })
