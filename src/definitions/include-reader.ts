@@ -5,6 +5,9 @@ import type { Config } from './config.ts'
 import { displayPath, fromDisplayPath, isInside, realOr } from './file-path.ts'
 import { readTextSync, systemFault } from './read-text.ts'
 
+/** No system takes longer paths (PATH_MAX of Linux). */
+const MAX_PATH_LENGTH = 4096
+
 /** Reads files that definitions draw in; each is read once in a run. */
 export type IncludeReader = (path: string, from: string) => Result<{ readonly file: string; readonly text: string }>
 
@@ -17,6 +20,8 @@ export function includeReader(config: Config, given: ReadonlyMap<string, string>
   const root = realOr(config.folder)
   const texts = new Map<string, Result<string>>()
   return (path, from) => {
+    if (path === '' || path.includes('\0')) return fault(`${path === '' ? 'an empty name' : 'a name with the octet 0'} is that of no file`)
+    if (path.length > MAX_PATH_LENGTH) return fault(`the name of the file has ${path.length} characters; ${MAX_PATH_LENGTH} are allowed`)
     const wanted = resolve(dirname(fromDisplayPath(from, config.cwd)), path)
     let real: string
     try {

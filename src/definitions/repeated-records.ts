@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../model/diagnostic.ts'
+import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
 import { type DefinedRecord, recordKey } from '../model/record.ts'
 
 /** Repetitions that are told one by one; those of a file that is included many times are many. */
@@ -15,6 +15,8 @@ export interface SingleRecords {
  */
 export function withoutRepeats(all: readonly DefinedRecord[]): SingleRecords {
   const firsts = new Map<string, DefinedRecord>()
+  /** Pairs of places that were told: a file that is included twice repeats all records of a line. */
+  const places = new Set<string>()
   const records: DefinedRecord[] = []
   const diagnostics: Diagnostic[] = []
   let untold = 0
@@ -25,18 +27,25 @@ export function withoutRepeats(all: readonly DefinedRecord[]): SingleRecords {
     if (first === undefined) {
       firsts.set(key, record)
       records.push(record)
-    } else if (diagnostics.length < TOLD) diagnostics.push(repeated(record, first))
-    else {
+      continue
+    }
+    const pair = `${placeText(first.at)} ${placeText(record.at)}`
+    if (diagnostics.length < TOLD && !places.has(pair)) {
+      places.add(pair)
+      diagnostics.push(repeated(record, first))
+    } else {
       untold += 1
       lastUntold = record
     }
   }
   if (lastUntold !== null) {
-    const message = `${untold} more records are given twice, the last of them here; the first of each is taken`
+    const message = `${untold} more ${untold === 1 ? 'record is' : 'records are'} given twice, the last of them here; the first is taken`
     diagnostics.push({ severity: 'warning', code: 'record-duplicate', message, at: lastUntold.at })
   }
   return { records, diagnostics }
 }
+
+const placeText = ({ file, line, column }: SourcePosition): string => `${file}:${line}:${column}`
 
 function repeated({ name, type, data, ttl, at }: DefinedRecord, first: DefinedRecord): Diagnostic {
   const shown = data.length > 80 ? `${data.slice(0, 80)}…` : data

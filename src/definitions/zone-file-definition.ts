@@ -27,6 +27,7 @@ export function zoneFileDefinition(
 ): ZoneFileDefinition {
   const parsed = parseZoneFile(text, { ...options, origin: zoneName })
   const { includedFiles } = parsed
+  const found = toldOnce(parsed.diagnostics)
   const read = [...parsed.records]
   const name = read.find((record) => record.type === 'SOA')?.name ?? firstOrigin(text, zoneName) ?? parsed.origin
   const start = { file: options.file, line: 1, column: 1 }
@@ -37,12 +38,12 @@ export function zoneFileDefinition(
       zone: null,
       read,
       includedFiles,
-      diagnostics: [...parsed.diagnostics, { severity: 'error', code: 'zone-name', message, at: start, hint }],
+      diagnostics: [...found, { severity: 'error', code: 'zone-name', message, at: start, hint }],
     }
   }
   const soa = read.find((record) => record.type === 'SOA' && record.name === name)
   const inZone: DefinedRecord[] = []
-  const diagnostics: Diagnostic[] = [...parsed.diagnostics]
+  const diagnostics: Diagnostic[] = [...found]
   for (const record of read) {
     if (!isAtOrBelow(record.name, name)) diagnostics.push(outside(record, name))
     else if (record.type !== 'SOA') inZone.push(record)
@@ -61,6 +62,16 @@ export function zoneFileDefinition(
     records,
   }
   return { zone, read, includedFiles, diagnostics }
+}
+
+/** The same words at the same place once: a file that is included many times has its faults as often. */
+function toldOnce(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const told = new Map<string, Diagnostic>()
+  for (const one of diagnostics) {
+    const key = `${one.at?.file}:${one.at?.line}:${one.at?.column} ${one.code} ${one.message}`
+    if (!told.has(key)) told.set(key, one)
+  }
+  return [...told.values()]
 }
 
 /** The first `$ORIGIN`, unless it only leads below the zone that the file is named after. */

@@ -1,23 +1,9 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { startProgram } from '../support/built-program.ts'
-import { cli } from '../support/cli.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
 import { filesBelow } from './scene.ts'
-
-function folderOf(files: Readonly<Record<string, string>>): string {
-  const folder = temporaryDirectory()
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
-  }
-  return folder
-}
-
-const SOA = '@ 3600 SOA ns1.example.net. hostmaster.example.com. 1 7200 3600 1209600 300\n@ 3600 NS ns1.example.net.\n'
-
-const run = (cwd: string, ...args: string[]) => cli(args, { cwd })
+import { folderOf, run, SOA } from './zone-file-folder.ts'
 
 describe('import zonefile', () => {
   it('shows one zone on standard output', async () => {
@@ -135,6 +121,95 @@ records:
     expect(result).toMatchObject({ status: 1, stdout: '' })
     expect(result.stderr).toContain(said)
     expect(filesBelow(cwd)).toEqual(files)
+  })
+
+  it.each([
+    ['octet by octet', 'www 60 A 192.0.2.1', 'www 60 A 192.0.2.1', ''],
+    ['but for case', 'www 60 CNAME mail.example.net.', 'WWW 60 CNAME Mail.Example.NET.', ''],
+    ['in other words', 'www 60 TXT "a"', 'www 60 TXT \\097', ''],
+    ['but for the TTL', 'www 60 A 192.0.2.1', 'www 90 A 192.0.2.1', ', with TTL 60, not 90'],
+  ])('takes records that are equal %s once, with both places', async (_, first, second, ttls) => {
+    const cwd = folderOf({ 'example.com.zone': `${SOA}${first}\n${second}\n` })
+    for (const args of [
+      ['import', 'zonefile', '.', '-o', 'out'],
+      ['validate', 'example.com.zone'],
+    ]) {
+      const { status, stdout, stderr } = await run(cwd, ...args)
+      expect(status).toBe(0)
+      expect(stdout + stderr).toMatch(
+        /^example\.com\.zone:4:1: warning\[record-duplicate\] www\.example\.com\. has the [A-Z]+ record .* twice; the first is taken/m,
+      )
+      expect(stdout + stderr).toContain(`the first is taken${ttls} (the same record: example.com.zone:3:1; remove one of the two)`)
+    }
+    expect(filesBelow(cwd)['out/example.com.yaml']?.match(/^ {2}www: \{type: [A-Z]+, ttl: 60, value: .*\}$/gm)).toHaveLength(1)
+  })
+
+  it('tells repetitions of the same places once', async () => {
+    const cwd = folderOf({ 'example.com.zone': `${SOA}${'$INCLUDE a\n'.repeat(9)}`, a: 'www 60 A 192.0.2.1\n' })
+    const { status, stderr } = await run(cwd, 'import', 'zonefile', 'example.com.zone')
+    expect(status).toBe(0)
+    expect(stderr.match(/record-duplicate/g)).toHaveLength(2)
+    expect(stderr).toContain('a:1:1: warning[record-duplicate] 7 more records are given twice, the last of them here; the first is taken\n')
+  })
+
+  it('takes one SOA record, at the apex', async () => {
+    const soa = SOA.slice(0, SOA.indexOf('\n') + 1)
+    const twice = folderOf({ 'example.com.zone': SOA + soa.replace('3600', '60').replace('ns1', 'NS1') })
+    expect(await run(twice, 'import', 'zonefile', 'example.com.zone')).toMatchObject({
+      status: 0,
+      stderr: '1 zone with 1 record, read back and compared.\n',
+    })
+    const differing = folderOf({ 'example.com.zone': SOA + soa.replace(' 1 ', ' 2 ') })
+    const below = folderOf({ 'example.com.zone': SOA + soa.replace('@', 'sub') })
+    for (const [cwd, said] of [
+      [
+        differing,
+        'example.com.zone:3:1: error[singleton-multiple] example.com. has two SOA records that differ (the SOA record of the zone: example.com.zone:1:1; remove one of the two)',
+      ],
+      [below, 'example.com.zone:3:1: error[soa-in-definition] sub.example.com. has an SOA record, and the zone is example.com.'],
+    ] as const) {
+      for (const command of [['import', 'zonefile'], ['validate']]) {
+        const { status, stdout, stderr } = await run(cwd, ...command, 'example.com.zone')
+        expect(status).toBe(1)
+        expect((stdout + stderr).match(/error\[/g)).toHaveLength(1)
+        expect(stdout + stderr).toContain(said)
+      }
+    }
+  })
+
+  it('carries comments', async () => {
+    const cwd = folderOf({
+      'z/example.com.zone': `; The zone of ops.\n${SOA}\n; the site\nwww 60 A 192.0.2.1 ; rack 4\n;old 60 A 192.0.2.2\n\n$INCLUDE more\n`,
+      'z/more': '; from elsewhere\nx 60 A 192.0.2.3\n; the end',
+    })
+    const { status, stdout } = await run(cwd, 'import', 'zonefile', 'z')
+    expect(status).toBe(0)
+    expect(stdout).toBe(`# The zone of ops.
+domain: example.com
+soa_email: hostmaster@example.com
+ttl_sec: 300
+refresh_sec: 7200
+retry_sec: 3600
+expire_sec: 1209600
+records:
+  '': {type: NS, ttl: 3600, value: ns1.example.net.}
+  # the site
+  www: {type: A, ttl: 60, value: 192.0.2.1} # rack 4
+  # old 60 A 192.0.2.2
+
+  # from elsewhere
+  x: {type: A, ttl: 60, value: 192.0.2.3}
+
+# the end
+`)
+  })
+
+  it('names what it does not carry of comments', async () => {
+    const cwd = folderOf({ 'example.com.zone': `${SOA};${'x'.repeat(5_000_000)}\n` })
+    const strict = await run(cwd, 'import', 'zonefile', 'example.com.zone')
+    expect(strict).toMatchObject({ status: 1, stdout: '' })
+    expect(strict.stderr).toContain('error[import-lossy] example.com.: a definition cannot hold 1 more line of comments than are kept')
+    expect(await run(cwd, 'import', 'zonefile', 'example.com.zone', '--lossy')).toMatchObject({ status: 0 })
   })
 
   it('says which links lead out of the folder', async () => {

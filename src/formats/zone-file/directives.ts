@@ -1,6 +1,7 @@
 import { unescapeString } from '../../model/character-string.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import { type GeneratedText, readGenerate } from './generate.ts'
+import { createLexer, readEntry } from './lexer.ts'
 import { readNameToken } from './plain-name.ts'
 import { readTtl } from './read-record.ts'
 import { type IncludedZoneFile, octetsOf, reportFault, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
@@ -104,4 +105,16 @@ function readInclude(scope: ZoneFileScope): Insertion | null {
     return refuse(`the included files have more than ${MAX_INCLUDED_LENGTH} characters together`)
   run.included.add(source.value.file)
   return { kind: 'file', source: source.value, origin }
+}
+
+/** Warns where a `$TTL` of an included file ends with it, and records follow: BIND and NSD go on with it. */
+export function tellInnerTtl(scope: ZoneFileScope, inner: ZoneFileScope): void {
+  const { run, lexer, defaultTtl } = scope
+  if (inner.defaultTtl === defaultTtl || run.hasTtlWarning) return
+  const ahead = { ...createLexer(lexer.text), offset: lexer.offset }
+  if (readEntry(ahead) === 'end' || /^\$TTL$/i.test(tokenText(ahead, 0))) return
+  run.hasTtlWarning = true
+  const own = defaultTtl === null ? 'has none' : `is ${defaultTtl} again`
+  const message = `$TTL ${inner.defaultTtl} of ${inner.file} ends with that file; below, the default TTL ${own}, while BIND and NSD go on with ${inner.defaultTtl}`
+  reportFault(run, 'zonefile-ttl', message, tokenPlace(scope, 0), { severity: 'warning', hint: 'Put $TTL below the $INCLUDE.' })
 }

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { DefinedRecord } from '../../model/record.ts'
 import type { Ttl } from '../../model/ttl.ts'
-import { type Insertion, readDirective } from './directives.ts'
+import { type Insertion, readDirective, tellInnerTtl } from './directives.ts'
 import type { GeneratedText } from './generate.ts'
 import { createLexer, MAX_ENTRY_LENGTH, readEntry, TOKEN, type ZoneLexer } from './lexer.ts'
 import { readPlainLines } from './plain-lines.ts'
@@ -183,7 +183,7 @@ function insert(scope: ZoneFileScope, insertion: Insertion): void {
   const { run } = scope
   const { source, origin } = insertion
   run.open.push(source.file)
-  readEntries({
+  const inner: ZoneFileScope = {
     ...scope,
     file: source.file,
     lexer: createLexer(source.text),
@@ -191,8 +191,10 @@ function insert(scope: ZoneFileScope, insertion: Insertion): void {
     origin,
     originOctets: octetsOf(origin),
     fixedPlace: null,
-  })
+  }
+  readEntries(inner)
   run.open.pop()
+  tellInnerTtl(scope, inner)
 }
 
 /** A faulty line of a `$GENERATE` ends it: its other lines have the same fault. */

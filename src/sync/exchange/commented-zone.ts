@@ -24,7 +24,7 @@ export function readCommentedZone(file: IncludedZoneFile, zoneName: DomainName |
   const { name, settings, records } = zone
   if (hasErrors(diagnostics)) return { zone: { name, settings, records }, lost: [], includedFiles, diagnostics }
   const { comments, left } = placeComments({ zone: name, file, included: opened, records: read })
-  const what = `${left} lines of comments, beyond what is kept of them`
+  const what = `${left} more ${left === 1 ? 'line' : 'lines'} of comments than are kept`
   const lost = left === 0 ? [] : [{ zone: name, name: null, type: null, what, at: zone.at }]
   return { zone: { name, settings, records, comments }, lost, includedFiles, diagnostics }
 }

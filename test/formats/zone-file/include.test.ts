@@ -15,7 +15,7 @@ describe('$INCLUDE', () => {
   test('the file has its own origin, owner and TTL, which begin with those of the parent', () => {
     const include = filesOf({ b: ' 6 A 192.0.2.2\nb A 192.0.2.3\n$TTL 7\n$ORIGIN other.\nb A 192.0.2.4', c: 'c 8 A 192.0.2.5' })
     const parsed = parse('$TTL 5\na A 192.0.2.1\n$INCLUDE b\n A 192.0.2.6\n$INCLUDE "c" sub ; with an origin\nd A 192.0.2.7', { include })
-    expect(parsed.diagnostics).toEqual([])
+    expect(faults(parsed)).toEqual(['3:1 warning[zonefile-ttl]'])
     expect(lines(parsed.records)).toEqual([
       'a.example.com. 5 A 192.0.2.1',
       'a.example.com. 6 A 192.0.2.2',
@@ -27,6 +27,17 @@ describe('$INCLUDE', () => {
     ])
     expect(parsed.records.map(({ at }) => `${at.file}:${at.line}`)).toEqual(['zone:2', 'b:1', 'b:2', 'b:5', 'zone:4', 'c:1', 'zone:6'])
     expect(parsed.includedFiles).toEqual(['b', 'c'])
+  })
+
+  test.each([
+    ['a record that gets a TTL from elsewhere', '$TTL 5\n$INCLUDE b\n\n; x\na A 192.0.2.1\n', ['2:1 warning[zonefile-ttl]']],
+    ['a parent without a TTL', '$INCLUDE b\na A 192.0.2.1\n', ['1:1 warning[zonefile-ttl]']],
+    ['two of them, once', '$TTL 5\n$INCLUDE b\n$INCLUDE b\na A 192.0.2.1\n', ['2:1 warning[zonefile-ttl]']],
+    ['the same TTL', '$TTL 7\n$INCLUDE b\na A 192.0.2.1\n', []],
+    ['nothing below', '$TTL 5\n$INCLUDE b\n\n; x', []],
+    ['another TTL below', '$TTL 5\n$INCLUDE b\n\n; x\n$ttl 6\na A 192.0.2.1\n', []],
+  ])('a TTL of the file that other servers go on with is told: %s', (_, text, expected) => {
+    expect(faults(parse(text, { include: filesOf({ b: '$TTL 7\nb A 192.0.2.9\n' }) }))).toEqual(expected)
   })
 
   test('the caller is told who includes', () => {

@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { withCpuTimeOf } from '../support/cpu-time.ts'
+import { folderOf, run, SOA } from './zone-file-folder.ts'
+
+describe('inclusions that lead nowhere good', () => {
+  const long = 'x'.repeat(5000)
+  const fan = Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`f${i}`, i < 14 ? `$INCLUDE f${i + 1} a\n`.repeat(10) : '']))
+  const chain = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`f${i}`, `$INCLUDE f${i + 1}\n`]))
+
+  it.each([
+    ['the file itself', '$INCLUDE example.com.zone', {}, '3:10: error[zonefile-include] example.com.zone includes itself'],
+    ['a circle through a link', '$INCLUDE a', { a: '\n$INCLUDE link\n' }, 'a:2:10: error[zonefile-include] a includes itself'],
+    ['a long chain', '$INCLUDE f0', chain, 'f15:1:10: error[zonefile-include] files are included more than 16 deep'],
+    ['ten files in each of ten', '$INCLUDE f0', fan, ':10: error[zonefile-include] more than 1000 files are included'],
+    ['a device', '$INCLUDE /dev/zero', {}, '3:10: error[zonefile-include] the path leads out of the folder'],
+    ['a link to a device', '$INCLUDE zero', {}, '3:10: error[zonefile-include] the path leads out of the folder'],
+    ['a pipe', '$INCLUDE pipe', {}, '3:10: error[zonefile-include] pipe is not a file'],
+    ['a folder', '$INCLUDE folder', {}, '3:10: error[zonefile-include] folder is not a file'],
+    [
+      'what the system shows of processes',
+      '$INCLUDE /proc/self/environ',
+      {},
+      '3:10: error[zonefile-include] the path leads out of the folder',
+    ],
+    ['the folder above', '$INCLUDE folder/../../x', { x: '' }, '3:10: error[zonefile-include] '],
+    ['links in a circle', '$INCLUDE round', {}, '3:10: error[zonefile-include] round is a symbolic link that leads in a circle'],
+    ['100 MB without a line end', '$INCLUDE huge', {}, '3:10: error[zonefile-include] huge has 100000000 octets; a definition has at most'],
+    [
+      '10 MB without a line end',
+      '$INCLUDE a',
+      { a: 'x'.repeat(10_000_000) },
+      'a:1:1: error[name-invalid] the domain name is 10000000 characters long',
+    ],
+    ['an empty name', '$INCLUDE ""', {}, '3:10: error[zonefile-include] an empty name is that of no file'],
+    ['an octet 0', '$INCLUDE a\\000b', {}, '3:10: error[zonefile-include] a name with the octet 0 is that of no file'],
+    [
+      'a name that is too long',
+      `$INCLUDE ${long}`,
+      {},
+      '3:10: error[zonefile-include] the name of the file has 5000 characters; 4096 are allowed',
+    ],
+    ['an origin with an empty label', '$INCLUDE a ..', { a: '' }, '3:12: error[name-invalid] $INCLUDE: '],
+    ['an origin outside the zone', '$INCLUDE a .', { a: 'x 60 A 192.0.2.1' }, 'a:1:1: error[name-outside-zone] x. A is not in the zone'],
+    [
+      'a parenthesis that another file is to close',
+      '$INCLUDE a\n)',
+      { a: 'x 60 A ( 192.0.2.1\n' },
+      'a:1:8: error[zonefile-syntax] the parenthesis is not closed',
+    ],
+    ['a directive in parentheses', 'x 60 A (\n$INCLUDE a )', { a: '192.0.2.1' }, '4:1: error[value-invalid] x.example.com. A: '],
+  ] as [string, string, Record<string, string>, string][])('%s', async (_, directive, files, said) => {
+    const cwd = folderOf({ 'example.com.zone': `${SOA}${directive}\n`, ...files })
+    mkdirSync(join(cwd, 'folder'))
+    symlinkSync('a', join(cwd, 'link'))
+    symlinkSync('/dev/zero', join(cwd, 'zero'))
+    symlinkSync('round', join(cwd, 'round'))
+    execFileSync('mkfifo', [join(cwd, 'pipe')])
+    writeFileSync(join(cwd, 'huge'), '')
+    truncateSync(join(cwd, 'huge'), 100_000_000)
+    for (const command of [['import', 'zonefile'], ['validate']]) {
+      const { value, milliseconds } = await withCpuTimeOf(() => run(cwd, ...command, 'example.com.zone'))
+      expect(value.status).toBe(1)
+      expect(value.stdout + value.stderr).toContain(said)
+      expect((value.stdout + value.stderr).length).toBeLessThan(30_000)
+      expect(milliseconds).toBeLessThan(5000)
+    }
+  })
+
+  it('a file of nobody but its owner', async () => {
+    const cwd = folderOf({ 'example.com.zone': `${SOA}$INCLUDE a\n`, a: '' })
+    chmodSync(join(cwd, 'a'), 0)
+    const { status, stderr } = await run(cwd, 'import', 'zonefile', 'example.com.zone')
+    // The superuser reads every file.
+    if (process.getuid?.() === 0) expect(status).toBe(0)
+    else expect(stderr).toContain('3:10: error[zonefile-include] a may not be read')
+  })
+
+  it('the same file by several ways is the same file', async () => {
+    const cwd = folderOf({ 'example.com.zone': '', a: 'www 60 A 192.0.2.1\n', 'sub/b': '' })
+    symlinkSync('a', join(cwd, 'link'))
+    writeFileSync(
+      join(cwd, 'example.com.zone'),
+      `${SOA}${['a', './a', 'sub/../a', join(cwd, 'a'), 'link', '"a"', '\\097'].map((path) => `$INCLUDE ${path}\n`).join('')}`,
+    )
+    const { status, stderr } = await run(cwd, 'import', 'zonefile', 'example.com.zone')
+    expect(status).toBe(0)
+    expect(stderr).toContain('a:1:1: warning[record-duplicate] 5 more records are given twice')
+  })
+})
