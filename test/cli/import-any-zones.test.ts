@@ -1,0 +1,278 @@
+/** Whatever zones an account of the service holds: they are imported without a word of loss, and the next plan has no calls. */
+import { Agent, request } from 'node:http'
+import { expect, it } from 'vitest'
+import { startBind } from '../support/dns-servers.ts'
+import { type Random, rounds, seededRandom } from '../support/random.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { openScene, type Scene, TOKEN } from './scene.ts'
+
+const EMPTY = { files: { 'zones/.keep': '' } }
+
+/** Requests under way at once. */
+const AT_ONCE = 16
+
+/** POST straight to the service; null where it refuses the body. */
+function poster(scene: Scene): (path: string, body: object) => Promise<{ id: number } | null> {
+  const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+  return (path, body) =>
+    new Promise((resolve, reject) => {
+      const sent = request(`${scene.service.baseUrl}${path}`, { method: 'POST', agent, headers }, (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (piece: string) => {
+          text += piece
+        })
+        response.on('end', () => {
+          if (response.statusCode === 200) resolve(JSON.parse(text))
+          else if (response.statusCode === 400) resolve(null)
+          else reject(new Error(`${path}: ${response.statusCode} ${text}`))
+        })
+      })
+      sent.on('error', reject)
+      sent.end(JSON.stringify(body))
+    })
+}
+
+async function inParallel(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
+  let next = 0
+  const lane = async (): Promise<void> => {
+    while (next < count) await work(next++)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, lane))
+}
+
+const LONG = 'n'.repeat(63)
+
+const OWNERS = [
+  '',
+  '',
+  'www',
+  'WWW',
+  '*',
+  '*.Sub',
+  '_dmarc',
+  '_acme-challenge',
+  '_acme-challenge.www',
+  'b\u00fccher',
+  'xn--bcher-kva',
+  'a-b.c_d',
+  '1.10',
+  '010',
+  'true',
+  `${LONG}.${'m'.repeat(36)}`,
+]
+
+const PIECES = [
+  'a',
+  'Z',
+  '0',
+  ' ',
+  '  ',
+  '"',
+  '\\',
+  ';',
+  '\\;',
+  '\\"',
+  '$',
+  '#',
+  ': ',
+  '- ',
+  "'",
+  '.',
+  '=',
+  '%',
+  '{',
+  '\t',
+  '\n',
+  '\u00e9',
+  '\u20ac',
+  '\u{1f600}',
+  '\u0085',
+  '\u2028',
+  '\ufeff',
+  '~',
+  'v=spf1 -all',
+]
+
+function anyText(random: Random): string {
+  const length = random.pick([1, 1, 5, 40, 254, 255, 256, 510, 511, 1000, 4000])
+  let text = ''
+  while (text.length < length) text += random.pick(PIECES)
+  const cut = text.slice(0, length)
+  return cut.isWellFormed() ? cut : `${cut.slice(0, -1)}x`
+}
+
+const TTLS = [0, 0, 0, 1, 300, 301, 3600, 86_400, 604_800, 2_419_200, 2_147_483_647]
+
+function anyRecord(random: Random, zone: string): object {
+  const common = { name: random.pick(OWNERS), ttl_sec: random.pick(TTLS) }
+  const target = random.pick([
+    'host',
+    'Host.Example.NET',
+    'a.example.net.',
+    zone,
+    `www.${zone}`,
+    '_x.example.net',
+    'xn--bcher-kva.example',
+    `${LONG}.${LONG}.${LONG}.example`,
+  ])
+  const edge = (most: number): number => random.pick([0, 1, Math.floor(most / 2), most])
+  switch (random.pick(['A', 'AAAA', 'CNAME', 'MX', 'NS', 'TXT', 'TXT', 'TXT', 'SRV', 'CAA', 'PTR'])) {
+    case 'A':
+      return { type: 'A', ...common, target: `192.0.2.${random.below(256)}` }
+    case 'AAAA':
+      return { type: 'AAAA', ...common, target: random.pick(['2001:DB8:0::1', '::', '::ffff:192.0.2.1', 'fe80::1:0:0:1']) }
+    case 'MX':
+      return { type: 'MX', ...common, target: random.pick([target, target, '']), priority: edge(255) }
+    case 'TXT':
+      return { type: 'TXT', ...common, target: anyText(random) }
+    case 'SRV': {
+      const [service, protocol] = [random.pick(['sip', '_sip', 'my-svc']), random.pick(['tcp', '_udp', 'tcp.sub', 'tcp.deep.sub'])]
+      return {
+        type: 'SRV',
+        service,
+        protocol,
+        target,
+        priority: edge(255),
+        weight: edge(65_535),
+        port: edge(65_535),
+        ttl_sec: common.ttl_sec,
+      }
+    }
+    case 'CAA':
+      return {
+        type: 'CAA',
+        ...common,
+        ...random.pick([
+          { tag: 'issue', target: ';' },
+          { tag: 'issuewild', target: 'CA.example.net' },
+          { tag: 'iodef', target: 'mailto:ca@example.net' },
+        ]),
+      }
+    default:
+      return { type: random.pick(['CNAME', 'NS', 'PTR']), ...common, target }
+  }
+}
+
+function anyDomain(random: Random, index: number): { domain: string } {
+  const label = random.pick(['plain', 'b\u00fccher', 'xn--bcher-kva', 'a--b', '1.10', '_u', `${LONG}.${LONG}.${LONG}`, 'null'])
+  const text = (most: number): string => anyText(random).slice(0, most).trim()
+  const shared = { domain: `${label}.z${index}.example`, status: random.pick(['active', 'active', 'disabled']) }
+  if (random.chance(0.05)) return { ...shared, type: 'slave', master_ips: ['192.0.2.53', '2001:DB8::53'] } as { domain: string }
+  return {
+    ...shared,
+    type: 'master',
+    soa_email: random.pick(['hostmaster@example.com', 'First.Last+x@sub.example.com', "o'brien@example.net"]),
+    ...(random.chance(0.3) && { description: text(253) || 'd' }),
+    ...(random.chance(0.3) && { group: text(50) || 'g' }),
+    ...(random.chance(0.3) && { tags: ['web', 'a: b', 'yes', '#tag'].slice(random.below(4)) }),
+    ...(random.chance(0.3) && { axfr_ips: ['192.0.2.1', '2001:DB8:0:0::1'] }),
+    ...(random.chance(0.5) && { ttl_sec: random.pick([0, 300, 1234, 86_400]), expire_sec: 604_800, refresh_sec: 3600, retry_sec: 300 }),
+  } as { domain: string }
+}
+
+/** Calls that an import says the next plan of each zone has. */
+function foretold(stderr: string): Record<string, number> {
+  const lines = stderr.matchAll(
+    /^warning\[surplus-duplicate\] (\S+): the next plan has ([0-9]+) calls? to delete what is there more than once, and no others$/gm,
+  )
+  return Object.fromEntries([...lines].map(([, zone, calls]) => [zone, Number(calls)]))
+}
+
+/** Imports all there is; the next plan has the calls that the import foretold, which are for exact duplicates, and refuses nothing. */
+async function expectForetoldPlan(scene: Scene, zones: number): Promise<void> {
+  const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones', '--lossy')
+  expect(imported.stderr).not.toMatch(/error\[|\[import-pending\]/)
+  // The service takes a CNAME that leads to itself, and nothing else that no definition can have.
+  for (const [line] of imported.stderr.matchAll(/^.*\[import-lossy\].*$/gm)) expect(line).toContain(' leads to itself ("unmanaged" in')
+  expect(imported).toMatchObject({ status: 0 })
+  const { stdout } = await scene.run('plan', '--format', 'json')
+  const plan: {
+    zones: { zone: string; calls: { total: number; delete: number }; refusals: object[]; diagnostics: { severity: string }[] }[]
+  } = JSON.parse(stdout)
+  expect(plan.zones).toHaveLength(zones)
+  const pending = plan.zones.filter(({ calls }) => calls.total > 0)
+  expect(Object.fromEntries(pending.map(({ zone, calls }) => [zone, calls.total]))).toEqual(foretold(imported.stderr))
+  expect(pending.filter(({ calls }) => calls.delete < calls.total)).toEqual([])
+  expect(
+    plan.zones.filter(({ refusals, diagnostics }) => refusals.length > 0 || diagnostics.some(({ severity }) => severity === 'error')),
+  ).toEqual([])
+}
+
+it.each([
+  ['no defaults', '', 450],
+  [
+    'defaults for everything',
+    'defaults: {soa_email: other@example.com, ttl_sec: 1h, default_ttl: 5m, tags: [managed], group: dns, axfr_ips: [192.0.2.99]}\n',
+    350,
+  ],
+])(
+  'random zones by the hundred, with %s',
+  async (_, config, zones) => {
+    const scene = await openScene({ ...EMPTY, config })
+    const post = poster(scene)
+    let held = 0
+    await inParallel(rounds(zones), async (index) => {
+      const random = seededRandom(zones * 1000 + index)
+      const domain = anyDomain(random, index)
+      const made = await post('/domains', domain)
+      if (made === null) return
+      held += 1
+      for (let left = random.below(6); left > 0; left -= 1) await post(`/domains/${made.id}/records`, anyRecord(random, domain.domain))
+    })
+    expect(held).toBeGreaterThan(zones * 0.9)
+    await expectForetoldPlan(scene, held)
+  },
+  120_000,
+)
+
+/** Data of a zone file for the types that the service takes from a transfer. */
+function anyLine(random: Random, index: number): string {
+  const owner = random.pick([
+    `h${index}`,
+    `H${index}.deep.Sub`,
+    `_x${index}`,
+    `*.w${index}`,
+    `xn--bcher-kva.${index}`,
+    `${'n'.repeat(60)}.${index}`,
+  ])
+  const ttl = random.pick(TTLS.slice(3))
+  const text = (length: number): string =>
+    Array.from({ length }, () => random.pick(['a', 'Z', ' ', ';', '\\"', '\\\\', '\\195\\169', "'", '#'])).join('')
+  switch (random.pick(['A', 'A', 'AAAA', 'MX', 'TXT', 'TXT', 'SRV', 'CAA', 'CNAME'])) {
+    case 'A':
+      return `${owner} ${ttl} A 192.0.2.${random.below(256)}`
+    case 'AAAA':
+      return `${owner} ${ttl} AAAA 2001:db8::${index.toString(16)}`
+    case 'MX':
+      return `${owner} ${ttl} MX ${random.below(256)} mail${random.below(9)}.example.net.`
+    case 'TXT':
+      // One text in a hundred is of 4,000 octets.
+      return `${owner} ${ttl} TXT ${Array.from({ length: random.chance(0.01) ? 40 : 1 }, () => `"${text(50)}"`).join(' ')}`
+    case 'SRV':
+      return `_sip._tcp.s${index} ${ttl} SRV 0 ${random.below(65_536)} 5060 sip.example.net.`
+    case 'CAA':
+      return `${owner} ${ttl} CAA 0 issue "ca${index}.example.net"`
+    default:
+      return `${owner} ${ttl} CNAME target${index}.example.net.`
+  }
+}
+
+describeWithTools(['named'], 'a full zone', () => {
+  it('of 12,000 records that the service transferred is imported, and the next plan has no calls', async () => {
+    const random = seededRandom(12_000)
+    const lines = Array.from({ length: 11_990 }, (_, index) => anyLine(random, index))
+    const head = '$TTL 3600\n@ SOA ns1.example.net. hostmaster 1 7200 3600 1209600 300\n@ NS ns1.example.net.\n'
+    const server = await startBind({ zones: [{ name: 'full.example', text: `${head}${lines.join('\n')}\n` }] })
+    const scene = await openScene({ ...EMPTY, peerPort: server.port })
+    const made = await poster(scene)('/domains/import', { domain: 'full.example', remote_nameserver: '127.0.0.1' })
+    expect(made).not.toBeNull()
+    const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
+    expect(imported).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/1 zone with 1[12],[0-9]{3} records, read back and compared\.\n$/),
+    })
+    expect(imported.stderr).not.toMatch(/import-|surplus/)
+    expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0 })
+  }, 60_000)
+})
