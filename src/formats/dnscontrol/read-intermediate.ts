@@ -123,7 +123,7 @@ function readDomain(domain: unknown, run: Run, domains: DnscontrolDomain[]): voi
   const providers = isObject(domain['dnsProviders']) ? Object.keys(domain['dnsProviders']) : []
   if (providers.length > 0) lose(`its DNS providers (${providers.map(shownKey).join(', ')})`)
   const unmanaged = readUnmanaged(domain['unmanaged'], lose)
-  domains.push({ name: zone, tag: String(domain['tag'] ?? ownTag ?? ''), records, unmanaged, lost })
+  domains.push({ name: zone, tag: String(domain['tag'] ?? meta['dnscontrol_tag'] ?? ownTag ?? ''), records, unmanaged, lost })
 }
 
 /** What settings mean, where their keys do not say it to a reader. */

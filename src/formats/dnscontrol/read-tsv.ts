@@ -24,8 +24,8 @@ export interface TsvZones {
 /** Faults that are told of one file. */
 const MAX_FAULTS = 1000
 
-/** `FQDN, label, TTL, IN, type, data`, and a provider's column. */
-const LINE = /^([^\t]*)\t([^\t]*)\t([^\t]*)\tIN\t([^\t]*)\t(.*?)(?:\t(cloudflare_proxy=[^\t]*))?$/
+/** `FQDN, label, TTL, IN, type, data`, and a column of what providers know besides: `cloudflare_proxy=true,cloudflare_tags=a:b`. */
+const LINE = /^([^\t]*)\t([^\t]*)\t([^\t]*)\tIN\t([^\t]*)\t(.*?)(?:\t((?:cloudflare|hedns)_[a-z_]+=.*))?$/s
 
 /** Whether a text looks like that list. */
 export const isTsv = (text: string): boolean => LINE.test(text.slice(0, 100_000).trimStart().split('\n', 1)[0]?.replace(/\r$/, '') ?? '')
@@ -35,10 +35,12 @@ export function readTsv(text: string, file: string): TsvZones {
   const zones = new Map<DomainName, ExchangedRecord[]>()
   const lost: LostItem[] = []
   const diagnostics: Diagnostic[] = []
-  for (const [i, line] of text.split('\n').entries()) {
+  const lines = text.split('\n').map((line) => line.replace(/\r$/, ''))
+  const isQuoted = hasQuotedTexts(lines)
+  for (const [i, line] of lines.entries()) {
     if (line.trim() === '' || diagnostics.length >= MAX_FAULTS) continue
     const at = { file, line: i + 1, column: 1 }
-    const read = readLine(line.replace(/\r$/, ''))
+    const read = readLine(line, isQuoted)
     if (!read.ok) {
       diagnostics.push({ severity: 'error', code: 'value-invalid', message: read.message, at })
       continue
@@ -64,7 +66,7 @@ interface TsvLine {
   readonly extra: string | null
 }
 
-function readLine(line: string): Result<TsvLine> {
+function readLine(line: string, isQuoted: boolean): Result<TsvLine> {
   const [, fqdn = '', label = '', seconds = '', type = '', data = '', extra = null] = LINE.exec(line) ?? []
   if (fqdn === '') return { ok: false, message: 'the line is not NAME, LABEL, TTL, IN, TYPE and DATA with tabs between' }
   const apex = label === '@' ? fqdn : fqdn.startsWith(`${label}.`) ? fqdn.slice(label.length + 1) : ''
@@ -76,7 +78,7 @@ function readLine(line: string): Result<TsvLine> {
   const ttl = parseTtl(seconds)
   if (!ttl.ok) return ttl
   const known = RDATA_TYPES.has(type)
-  const rdata = known ? dataOf(type, data, zone.value) : ok(null)
+  const rdata = known ? dataOf(type, data, zone.value, isQuoted) : ok(null)
   if (!rdata.ok) return { ok: false, message: `${name.value} ${type}: ${rdata.message}` }
   return ok({
     zone: zone.value,
@@ -88,11 +90,18 @@ function readLine(line: string): Result<TsvLine> {
   })
 }
 
-/** Data in presentation form; TXT is its bare text, or strings between quotes where all of it is that. */
-function dataOf(type: string, text: string, zone: DomainName): Result<string> {
+/** Whether texts stand as in a zone file, as DNSControl 3 has them, and not bare: one that is not all quoted strings says they are bare. */
+function hasQuotedTexts(lines: readonly string[]): boolean {
+  const texts = lines.map((line) => LINE.exec(line)).flatMap((parts) => (parts?.[4] === 'TXT' ? [parts[5] ?? ''] : []))
+  return texts.every((text) => {
+    const tokens = presentationTokens(text)
+    return tokens.ok && tokens.value.length > 0 && tokens.value.every(({ quoted }) => quoted)
+  })
+}
+
+/** Data in presentation form; a bare text is not. */
+function dataOf(type: string, text: string, zone: DomainName, isQuoted: boolean): Result<string> {
+  if (type === 'TXT' && !isQuoted) return ok(textToRdata(Buffer.from(text, 'utf8')))
   const tokens = presentationTokens(text)
-  if (type === 'TXT' && (!tokens.ok || tokens.value.some(({ quoted }) => !quoted) || tokens.value.length === 0)) {
-    return ok(textToRdata(Buffer.from(text, 'utf8')))
-  }
   return tokens.ok ? canonicalRdata(type, tokens.value, (name) => parseDomainName(name, zone)) : tokens
 }

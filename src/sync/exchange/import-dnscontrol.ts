@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { displayPath } from '../../definitions/file-path.ts'
 import { readText } from '../../definitions/read-text.ts'
 import { settingsOfSoa, zoneFileDefinition } from '../../definitions/zone-file-definition.ts'
+import { commentedItems, zoneParts } from '../../formats/dnscontrol/get-zones-file.ts'
 import { type DnscontrolDomain, readIntermediate } from '../../formats/dnscontrol/read-intermediate.ts'
 import { isTsv, readTsv } from '../../formats/dnscontrol/read-tsv.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
@@ -54,21 +55,20 @@ function readAny(text: string, file: string, wanted: readonly DomainName[]): Rea
   return isTsv(text) ? readTsv(text, file) : readZoneFiles(text, file)
 }
 
-/** Zone files one after another, each from its `$ORIGIN` on. Their lines are counted on. */
+/** Zone files one after another. Their lines are counted on. */
 function readZoneFiles(text: string, file: string): Read {
-  const parts = text.split(/^(?=\$ORIGIN[ \t])/m)
   const zones: ReadZone[] = []
+  const lost: LostItem[] = []
   const diagnostics: Diagnostic[] = []
-  let lines = 0
-  for (const part of parts) {
-    const before = '\n'.repeat(lines)
-    lines += part.split('\n').length - 1
-    if (part.trim() === '') continue
-    const { zone, diagnostics: found } = zoneFileDefinition(before + part, null, { file })
+  for (const part of zoneParts(text)) {
+    if (part.text.trim() === '') continue
+    const { zone, diagnostics: found } = zoneFileDefinition('\n'.repeat(part.linesBefore) + part.text, null, { file })
     diagnostics.push(...found)
+    for (const { line, type, what } of commentedItems(part.text))
+      lost.push({ zone: zone?.name ?? null, name: null, type, what, at: { file, line: part.linesBefore + line, column: 1 } })
     if (zone !== null) zones.push({ name: zone.name, records: zone.records, settings: zone.settings })
   }
-  return { zones, lost: [], diagnostics }
+  return { zones, lost, diagnostics }
 }
 
 /**

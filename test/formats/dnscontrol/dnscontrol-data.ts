@@ -93,7 +93,7 @@ const serviceParams = (text: string): string =>
 
 /** The octets of a text in which a backslash escapes. */
 function unescaped(text: string): Buffer {
-  const parts = text.match(/\\\d{3}|\\[^]|[^\\]+/g) ?? []
+  const parts = text.match(/\\\d{3}|\\.|[^\\]+/gs) ?? []
   return Buffer.concat(
     parts.map((part) => {
       if (/^\\\d{3}$/.test(part)) return Buffer.from([Number(part.slice(1))])
