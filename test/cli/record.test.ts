@@ -258,6 +258,19 @@ www:
     expect(text('zones/example.org./a.new.yaml')).toBe('---\na.new:\n  type: A\n  value: 192.0.2.9\n')
   })
 
+  it.each([
+    [['remove', 'example.com', 'www', 'A', '192.0.2.1'], 'www A 192.0.2.2\n'],
+    [['remove', 'example.com', 'www', 'A'], ''],
+    [
+      ['add', 'example.com', 'www', 'A', '192.0.2.9'],
+      'www A 192.0.2.1 ; one\nWWW 60 A 192.0.2.1\nwww A 192.0.2.2\nwww.example.com.\t300\tIN\tA\t192.0.2.9\n',
+    ],
+  ])('takes a record that a zone file repeats for one: %j', async (words, after) => {
+    const head = '$TTL 300\n@ SOA ns1.example.net. hostmaster.example.com. 1 7200 3600 1209600 300\n@ NS ns1.example.net.\n'
+    const { text } = await edit({ 'zones/example.com.zone': `${head}www A 192.0.2.1 ; one\nWWW 60 A 192.0.2.1\nwww A 192.0.2.2\n` }, words)
+    expect(text('zones/example.com.zone')).toBe(head + after)
+  })
+
   it('edits a zone file, line by line', async () => {
     const before = `$TTL 3600 ; an hour
 @ SOA ns1.example.net. hostmaster 1 7200 3600 1209600 300
@@ -266,7 +279,8 @@ www   A 192.0.2.1 ; first
       A 192.0.2.2 ; second
       TXT ( "several"
             "lines" )
-mail  300 A 192.0.2.3
+mail  300 A ( 192.0.2.3 ; rack 4
+      ) ;; and more
 `
     const { text, status, stdout } = await edit(
       { 'zones/example.com.zone': before },
@@ -285,7 +299,7 @@ mail  300 A 192.0.2.3
   NS ns1.example.net.
 www      A 192.0.2.2 ; second
 www.example.com.\t3600\tIN\tA\t192.0.2.4
-mail.example.com.\t60\tIN\tA\t192.0.2.3
+mail.example.com.\t60\tIN\tA\t192.0.2.3 ; rack 4 ;; and more
 new.example.com.\t60\tIN\tCNAME\twww.example.com.
 `)
   })

@@ -2,6 +2,7 @@ import type { DomainName } from '../../model/domain-name.ts'
 import { fault, ok, type Result } from '../../model/result.ts'
 import type { Ttl } from '../../model/ttl.ts'
 import { createLexer, readEntry } from './lexer.ts'
+import { scanComments } from './scan-comments.ts'
 
 export interface ZoneFileEdit {
   readonly name: DomainName
@@ -12,6 +13,8 @@ export interface ZoneFileEdit {
   readonly after: number | null
   /** Canonical data of new records. */
   readonly added: readonly string[]
+  /** Comments of records that go and come again, by their data: they come again behind them. */
+  readonly comments: ReadonlyMap<string, string>
   /** Null leaves the TTL to the file. */
   readonly ttl: Ttl | null
 }
@@ -45,7 +48,9 @@ const newlineOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\
 function editLines(text: string, edit: ZoneFileEdit): Result<string> {
   const entries = entriesOf(text)
   if (!entries.ok) return entries
-  const made = edit.added.map((data) => `${edit.name}\t${edit.ttl === null ? '' : `${edit.ttl}\t`}IN\t${edit.type}\t${data}`)
+  const made = edit.added.map(
+    (data) => `${edit.name}\t${edit.ttl === null ? '' : `${edit.ttl}\t`}IN\t${edit.type}\t${data}${edit.comments.get(data) ?? ''}`,
+  )
   const lines = text.split('\n')
   const place = edit.after === null ? null : entries.value.find(({ from }) => from === edit.after)
   if (place === undefined) return fault('the record does not stand on lines of its own')
@@ -83,6 +88,15 @@ function editLines(text: string, edit: ZoneFileEdit): Result<string> {
   const left = lines.slice(next - 1)
   if (place !== null || made.length === 0) return ok([...output, ...left].join('\n'))
   return ok([...output, ...left.slice(0, -1), ...made.map((line) => line + carriage), ''].join('\n'))
+}
+
+/** The comments within records, by the line on which each record begins, as they can stand behind one: ` ; first ; second`. */
+export function commentsByLine(text: string): Map<number, string> {
+  const byLine = new Map<number, string>()
+  for (const item of scanComments(text)) {
+    if (item.kind === 'entry') byLine.set(item.line, item.comments.map((comment) => ` ;${comment.text.trimEnd()}`).join(''))
+  }
+  return byLine
 }
 
 function entriesOf(text: string): Result<Entry[]> {

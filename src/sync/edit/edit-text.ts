@@ -3,7 +3,8 @@ import { printValue } from '../../formats/definition/print-value.ts'
 import type { Layout } from '../../formats/definition/reading.ts'
 import { OCTODNS_TYPES, octodnsValue } from '../../formats/octodns/octodns-value.ts'
 import type { PlainYaml } from '../../formats/yaml/print-plain.ts'
-import { editZoneFile } from '../../formats/zone-file/edit-zone-file.ts'
+import { commentsByLine, editZoneFile } from '../../formats/zone-file/edit-zone-file.ts'
+import { parseZoneFile } from '../../formats/zone-file/parse-zone-file.ts'
 import type { DefinedRecord } from '../../model/record.ts'
 import { ok, type Result } from '../../model/result.ts'
 import type { Ttl } from '../../model/ttl.ts'
@@ -53,9 +54,32 @@ function editZone(file: EditedFile, edit: RecordEdit, wanted: ReadonlySet<string
   const ttl: Ttl | null = edit.ttl ?? file.own[0]?.ttl ?? null
   // Another TTL is written with every record of the set.
   const isRetimed = edit.ttl !== null && file.own.some((record) => record.ttl !== edit.ttl)
-  const removed = new Set(file.own.filter(({ data }) => isRetimed || !wanted.has(data)).map(({ at }) => at.line))
+  const goes = ({ data }: DefinedRecord): boolean => isRetimed || !wanted.has(data)
+  const removed = new Set([...file.own, ...repeatsOf(file, edit)].filter(goes).map(({ at }) => at.line))
   const after = file.own.at(-1)?.at.line ?? file.ofOwner.at(-1)?.at.line ?? null
-  return editZoneFile(file.text, { name: edit.name, type: edit.type, removed, after, added: isRetimed ? [...wanted] : added, ttl })
+  const comments = isRetimed ? commentsOf(file) : new Map<string, string>()
+  return editZoneFile(file.text, {
+    name: edit.name,
+    type: edit.type,
+    removed,
+    after,
+    added: isRetimed ? [...wanted] : added,
+    comments,
+    ttl,
+  })
+}
+
+/** The comments in the lines of the records, by their data. */
+function commentsOf({ text, own }: EditedFile): Map<string, string> {
+  const byLine = commentsByLine(text)
+  return new Map(own.map(({ data, at }) => [data, byLine.get(at.line) ?? '']))
+}
+
+/** The records of the RRset as they stand in the file, also those that the loader takes for one. */
+function repeatsOf({ text, own }: EditedFile, { zone, name, type }: RecordEdit): DefinedRecord[] {
+  const at = own[0]?.at
+  if (at === undefined) return []
+  return [...parseZoneFile(text, { origin: zone, file: at.file }).records].filter((one) => one.name === name && one.type === type)
 }
 
 function lineStarts(text: string): number[] {
