@@ -9,7 +9,7 @@ import { loadDefinitions } from '../../definitions/load-definitions.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { ExchangedFile, ImportedZone } from '../../model/exchange.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import { type RrsetScope, ZONE_SETTINGS } from '../../model/zone.ts'
+import { type RrsetScope, type UnmanagedSelector, ZONE_SETTINGS } from '../../model/zone.ts'
 
 /** Differences that are told of one zone. */
 const TOLD = 20
@@ -87,11 +87,14 @@ function compareSettings({ settings, unmanaged = [], scopes = [] }: ImportedZone
     (key) =>
       `the setting ${key} would be ${JSON.stringify(zone.settings[key]) ?? 'absent'}, not ${JSON.stringify(settings[key]) ?? 'absent'}`,
   )
-  if (unmanaged.length !== zone.unmanaged.length) differences.push('the unmanaged selectors would be others')
+  if (JSON.stringify(unmanaged.map(plainSelector)) !== JSON.stringify(zone.unmanaged.map(plainSelector)))
+    differences.push('the unmanaged selectors would be others')
   if (JSON.stringify(plainScopes(scopes)) !== JSON.stringify(plainScopes(zone.scopes)))
     differences.push('record sets would be for other targets')
   return differences
 }
+
+const plainSelector = ({ name, type, target }: UnmanagedSelector) => ({ name, type, target })
 
 /** For which targets RRsets are, in an order of their own; those that stand in several files of a zone count once. */
 const plainScopes = (scopes: readonly RrsetScope[]): string[] =>
