@@ -9,9 +9,15 @@ export interface IgnorePattern {
   readonly target: string
 }
 
+/** Types before whose name stands more: DNSControl's pattern is of the name, ours of all. */
+const NAME_LAST: ReadonlySet<string> = new Set(['MX', 'NAPTR', 'SRV'])
+
+/** Types whose data is what DNSControl's pattern is of. */
+const ALL_TARGET: ReadonlySet<string> = new Set('A AAAA ALIAS CNAME DHCID DNAME NS OPENPGPKEY PTR TXT'.split(' '))
+
 /**
- * An `IGNORE` as selectors, one a type. DNSControl's `*` stops at a dot and `**` does not; here `*` is both, so that a pattern
- * with a `*` beside something else would leave more to others than is meant and is refused.
+ * An `IGNORE` as selectors, one a type. By its documentation DNSControl's `*` stops at a dot and `**` does not; here `*` is both, so
+ * that a pattern with a `*` beside something else would leave more to others than is meant and is refused.
  */
 export function selectorsOf({ label, types, target }: IgnorePattern): Result<UnmanagedSelector[]> {
   const name = globOf(label)
@@ -25,13 +31,15 @@ export function selectorsOf({ label, types, target }: IgnorePattern): Result<Unm
   if (list.some((type) => type !== '*' && !/^[A-Z0-9_-]{1,30}$/.test(type))) return fault(`the types ${JSON.stringify(types.slice(0, 60))}`)
   const everything = list.length === 0 || list.includes('*')
   if (everything && name.value === null && data.value === null) return fault('it leaves everything to others')
-  return ok(
-    (everything ? [null] : list).map((type) => ({
-      ...(name.value === null ? {} : { name: name.value }),
-      ...(type === null ? {} : { type }),
-      ...(data.value === null ? {} : { target: data.value }),
-    })),
-  )
+  const named = name.value === null ? {} : { name: name.value }
+  if (data.value === null) return ok((everything ? [null] : list).map((type) => ({ ...named, ...(type !== null && { type }) })))
+  const glob = data.value
+  const behind = glob.startsWith('*') ? glob : `* ${glob}`
+  const other = list.find((type) => type !== '*' && !NAME_LAST.has(type) && !ALL_TARGET.has(type))
+  if (other !== undefined) return fault(`a target of type ${other}`)
+  if (!everything) return ok(list.map((type) => ({ ...named, type, target: NAME_LAST.has(type) ? behind : glob })))
+  const ofNames = behind === glob ? [] : [...NAME_LAST].map((type) => ({ ...named, type, target: behind }))
+  return ok([{ ...named, target: glob }, ...ofNames])
 }
 
 /** A glob of DNSControl's as one of ours; null for everything. */
@@ -42,12 +50,22 @@ function globOf(pattern: string): Result<string | null> {
   return wide.includes('*') ? fault(`the pattern ${JSON.stringify(pattern.slice(0, 60))}`) : ok(pattern.replaceAll('**', '*'))
 }
 
-/** A selector as the arguments of `IGNORE`; null where characters of it are others to DNSControl's globs, or it is one of everything. */
+/** A selector as the arguments of `IGNORE`; null where it is of what a pattern there cannot be of. */
 export function ignoreArguments({ name, type, target }: UnmanagedSelector): string[] | null {
   if (/[?[\]{}\\!]/.test(`${name ?? ''}${target ?? ''}`)) return null
+  const glob = target === undefined ? '*' : targetGlob(type?.toUpperCase(), target)
+  if (glob === null) return null
   return [
     name === undefined ? '*' : name === '' ? '@' : name.replace(/\*+/g, '**'),
     type ?? '*',
-    target === undefined ? '*' : target.replace(/\*+/g, '**'),
+    glob.replace(/\*+/g, '**').replace(/^\*\*$/, '*'),
   ]
+}
+
+/** A pattern of all data as one of its name. */
+function targetGlob(type: string | undefined, target: string): string | null {
+  if (type === undefined || ALL_TARGET.has(type)) return target
+  if (!NAME_LAST.has(type)) return null
+  const behind = target.replace(/^\* /, '')
+  return behind !== target || target.startsWith('*') ? behind : null
 }

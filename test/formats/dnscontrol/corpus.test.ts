@@ -113,9 +113,11 @@ describe('what DNSControl makes of its own tests', () => {
       { type: 'A' },
       { type: 'AAAA' },
       { target: 'mytarget' },
+      ...['MX', 'NAPTR', 'SRV'].map((type) => ({ type, target: '* mytarget' })),
       { name: 'labelc', type: 'CNAME', target: 'targetc' },
       { name: 'nametest' },
       { target: 'targettest1' },
+      ...['MX', 'NAPTR', 'SRV'].map((type) => ({ type, target: '* targettest1' })),
       { type: 'A', target: 'targettest2' },
     ])
     expect(read('023-ignored-glob-records').domains[0]).toMatchObject({
@@ -193,6 +195,7 @@ describe('what DNSControl makes of its own tests', () => {
     [{ name: '' }, /the domain "": it has no name/],
     [{ unmanaged: [5] }, /an IGNORE without patterns/],
     [{ unmanaged: [{ label_pattern: '**', rType_pattern: '*', target_pattern: '' }] }, /it leaves everything to others/],
+    [{ unmanaged: [{ label_pattern: '*', rType_pattern: 'A,CAA', target_pattern: 'a' }] }, /for a target of type CAA/],
     [JSON.parse('{"constructor": 1}'), /the setting constructor \("1"\)/],
   ])('%j is not taken for something else', (rest, what) => {
     const { domains, diagnostics } = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', ...rest }] }), 'ir.json')
