@@ -2,6 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { withCpuTimeOf } from '../support/cpu-time.ts'
 import { expectNothingDone, openScene, type Scene, ZONE } from './scene.ts'
 
 const record = (fields: string): string => `${ZONE}  x: ${fields}\n`
@@ -115,11 +116,13 @@ describe('files', () => {
     writeFileSync(path, `${ZONE}#${'x'.repeat(50 * 1024 * 1024)}\n`)
     const before = process.memoryUsage().rss
     for (const command of [['validate'], ['plan'], ['fmt']]) {
-      const begin = performance.now()
-      const { status, stdout, stderr } = await scene.run(...command)
+      const {
+        value: { status, stdout, stderr },
+        milliseconds,
+      } = await withCpuTimeOf(() => scene.run(...command))
       expect(status).toBe(1)
       expect(stdout + stderr).toMatch(/^zones\/example\.com\.yaml:\d+:\d+: error\[file-too-large\] .*52\d{6} octets/m)
-      expect(performance.now() - begin).toBeLessThan(1_000)
+      expect(milliseconds).toBeLessThan(1_000)
     }
     expect(process.memoryUsage().rss - before).toBeLessThan(30 * 1024 * 1024)
     expect(scene.front.heard).toEqual([])
@@ -138,10 +141,9 @@ describe('files', () => {
   test('ten megabytes of one definition are refused or read in bounded time', async () => {
     const lines = Array.from({ length: 190_000 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1, ttl: x}\n`).join('')
     const scene = await openScene({ files: { 'zones/example.com.yaml': `domain: example.com\nrecords:\n${lines}` } })
-    const begin = performance.now()
-    const { status } = await scene.run('validate')
-    expect(status).toBe(1)
-    expect(performance.now() - begin).toBeLessThan(10_000)
+    const { value, milliseconds } = await withCpuTimeOf(() => scene.run('validate'))
+    expect(value.status).toBe(1)
+    expect(milliseconds).toBeLessThan(10_000)
   })
 
   test('a file that is not UTF-8', async () => {

@@ -264,7 +264,7 @@ describe.concurrent('a server that cannot be spoken with', () => {
         socket.on('close', () => clearInterval(timer))
       },
     ],
-  ] as const)('one that %s is given up', { timeout: 30_000 }, async ([, behave], context) => {
+  ] as const)('one that %s is given up', { timeout: 90_000 }, async ([, behave], context) => {
     const { expect } = context
     const scene = await openScene({ provider: 'timeout: 0.2' }, context)
     const origin = await speak(context, (socket) => socket.once('data', () => behave(socket)))

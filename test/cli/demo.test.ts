@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
+import { withCpuTimeOf } from '../support/cpu-time.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { openScene, ZONE } from './scene.ts'
 
@@ -10,9 +11,11 @@ const left = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsW
 describe('demo', () => {
   test('tells the whole story once, in a few seconds, and leaves nothing', async () => {
     const before = left()
-    const begin = performance.now()
-    const { status, stdout, stderr } = await cli(['demo'], { cwd: temporaryDirectory() })
-    expect(performance.now() - begin).toBeLessThan(5_000)
+    const {
+      value: { status, stdout, stderr },
+      milliseconds,
+    } = await withCpuTimeOf(() => cli(['demo'], { cwd: temporaryDirectory() }))
+    expect(milliseconds).toBeLessThan(5_000)
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(left()).toEqual(before)
 

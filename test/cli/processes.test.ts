@@ -76,7 +76,7 @@ describe('a signal during apply', () => {
     const begin = performance.now()
     run.kill('SIGTERM')
     expect(await run.ended).toEqual({ status: 143, signal: null })
-    expect(performance.now() - begin).toBeLessThan(5_000)
+    expect(performance.now() - begin).toBeLessThan(15_000)
   })
 
   test('a second time ends the program at once', async () => {

@@ -131,6 +131,6 @@ export async function expectNothingDone(scene: Scene, code: string, ...args: str
   expect.soft(result.status).toBe(1)
   expect.soft(scene.front.mutations()).toEqual([])
   expect.soft(scene.files()).toEqual(before)
-  expect.soft(performance.now() - begin).toBeLessThan(10_000)
+  expect.soft(performance.now() - begin).toBeLessThan(45_000)
   return result
 }

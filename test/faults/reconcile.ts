@@ -23,7 +23,7 @@ export const FOREIGN = { type: 'TXT', name: '_acme-challenge', target: 'not ours
 export const HASTY = { tries: 4, busyTries: 8, firstDelay: 5, maxDelay: 200, maxRetryAfter: 5000 }
 
 export const providerAt = (origin: string, retry = HASTY): Provider =>
-  createCloudProvider({ provider: 'cloud', baseUrl: new URL(`${origin}/v4`), token: TOKEN, parallelism: 8, timeout: 150, retry })
+  createCloudProvider({ provider: 'cloud', baseUrl: new URL(`${origin}/v4`), token: TOKEN, parallelism: 8, timeout: 400, retry })
 
 export const jobOf = (zone: string): ZoneJob => ({
   desired: desiredZone(ORIGIN, zone, { unmanaged: [{ name: '_acme-challenge*' }] }),

@@ -88,9 +88,10 @@ describe('creations whose answer is lost', () => {
       before: '',
       desired: 'www A 192.0.2.1',
       handler: once(posts('www'), () => true),
+      timeout: 1_000,
     })
     expect(outcomes).toEqual([
-      'create www.example.com. A: unknown: 127.0.0.1 did not answer in time: nothing came within 0.2 s; when the zone was read again it had not been carried out, which may come yet'.replace(
+      'create www.example.com. A: unknown: 127.0.0.1 did not answer in time: nothing came within 1 s; when the zone was read again it had not been carried out, which may come yet'.replace(
         '127.0.0.1',
         /127[^ ]+/.exec(outcomes[0] ?? '')?.[0] ?? '',
       ),
@@ -371,7 +372,7 @@ describe('what no further call can mend', () => {
     expect(outcomes).toEqual(['create b.example.com. A: applied', 'create c.example.com. A: skipped: enough'])
     expect(readBack).toBe('not-read')
     expect(diagnostics).toEqual([expect.stringContaining('error[provider-stopped]')])
-    expect(performance.now() - begin).toBeLessThan(3000)
+    expect(performance.now() - begin).toBeLessThan(20_000)
   })
   test('a wait for another try ends with the run', async () => {
     const stop = new AbortController()
@@ -383,11 +384,11 @@ describe('what no further call can mend', () => {
       handler: ({ method }, response) => {
         if (method !== 'POST') return false
         setTimeout(() => stop.abort(), 20)
-        json(response, 429, errors('Too many requests'), { 'retry-after': '2' })
+        json(response, 429, errors('Too many requests'), { 'retry-after': '60' })
         return true
       },
     })
-    expect(performance.now() - begin).toBeLessThan(1000)
+    expect(performance.now() - begin).toBeLessThan(20_000)
     expect(counted(outcomes)).toEqual({ 'failed: 429 Too many requests': 1, 'skipped: the run was interrupted': 59 })
   })
 })

@@ -11,9 +11,9 @@ import { ORIGIN, planOf } from '../support/plan.ts'
 import { existing } from '../support/records.ts'
 
 export const TOKEN = 'apply-token'
-export const HASTY = { tries: 3, busyTries: 4, firstDelay: 1, maxDelay: 20, maxRetryAfter: 2000 }
+export const HASTY = { tries: 3, busyTries: 4, firstDelay: 1, maxDelay: 20, maxRetryAfter: 60_000 }
 
-export function providerAt(baseUrl: URL, parallelism = 4, timeout = 150): Provider {
+export function providerAt(baseUrl: URL, parallelism = 4, timeout = 15_000): Provider {
   const provider = createCloudProvider({ provider: 'cloud', baseUrl, token: TOKEN, parallelism, timeout, retry: HASTY })
   onTestFinished(() => provider.close())
   return provider
@@ -43,13 +43,15 @@ export interface Script {
   readonly handler: (request: SeenRequest, response: Parameters<Handler>[1], store: Store) => boolean | undefined
   readonly run?: Partial<ApplyRun>
   readonly parallelism?: number
+  /** Milliseconds for an answer: long, but where none comes. */
+  readonly timeout?: number
 }
 
 /** Records of the scripted server, by number. */
 export type Store = Map<number, Record<string, unknown>>
 
 /** A server that holds what `before` says and does what it is asked, past the script. */
-export async function applyScripted({ before, desired, handler, run = {}, parallelism = 1 }: Script): Promise<Told> {
+export async function applyScripted({ before, desired, handler, run = {}, parallelism = 1, timeout }: Script): Promise<Told> {
   const store: Store = new Map()
   for (const { id, name, type, ttl, data } of existing(ORIGIN, before)) {
     const relative = name === ORIGIN ? '' : name.slice(0, -ORIGIN.length - 1)
@@ -61,7 +63,7 @@ export async function applyScripted({ before, desired, handler, run = {}, parall
     obey(request, response, store)
   })
   onTestFinished(() => server.close())
-  const provider = providerAt(server.baseUrl, parallelism)
+  const provider = providerAt(server.baseUrl, parallelism, timeout)
   const plan = planOf(before, desired, { allow: new Set(['deletes', 'updates', 'empty-zone']) })
   const settings = { type: 'master', soa_email: 'hostmaster@example.com' } as const
   const reference = { name: ORIGIN, id: 7, settings, updated: null }

@@ -7,6 +7,7 @@ import { describe, expect, it, test } from 'vitest'
 import { type LockHolder, lockPath, takeLock } from '../../src/sync/lock-file.ts'
 import { type LockOwner, ownProcess, whereabouts } from '../../src/sync/lock-owner.ts'
 import { type LockRequest, lockZones } from '../../src/sync/lock-zones.ts'
+import { withCpuTimeOf } from '../support/cpu-time.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const OWN = ownProcess()
@@ -162,7 +163,7 @@ describe('locks of zones', () => {
     expect(performance.now() - begin).toBeGreaterThanOrEqual(290)
     const interruption = AbortSignal.timeout(100)
     expect((await lockZones(request(journal, ['example.com.'], { wait: 60_000, signal: interruption }))).state).toBe('held')
-    expect(performance.now() - begin).toBeLessThan(5000)
+    expect(performance.now() - begin).toBeLessThan(30_000)
   })
 
   it('have names that fit every file system and belong to one zone and target', () => {
@@ -182,10 +183,11 @@ describe('locks of zones', () => {
 
   it('take little time for many zones', async () => {
     const zones = Array.from({ length: 500 }, (_, index) => `z${index}.example.`)
-    const begin = performance.now()
-    const locks = await lockZones(request(temporaryDirectory(), zones))
-    if (locks.state === 'taken') locks.release()
-    expect(performance.now() - begin).toBeLessThan(5000)
+    const { milliseconds } = await withCpuTimeOf(async () => {
+      const locks = await lockZones(request(temporaryDirectory(), zones))
+      if (locks.state === 'taken') locks.release()
+    })
+    expect(milliseconds).toBeLessThan(5000)
   })
 })
 
@@ -249,4 +251,4 @@ test('of many processes that race for a lock, also for one whose holder was kill
   expect(readFileSync(join(folder, 'log'), 'utf8')).toHaveLength(goal)
   expect(killed).toBeGreaterThan(5)
   expect(existsSync(path)).toBe(false)
-}, 60_000)
+}, 180_000)
