@@ -27,7 +27,15 @@ export async function filesFromProvider(
     console.diagnostics(diagnostics)
     return null
   }
-  const request = { source: 'cloud', zones: [], cwd: io.cwd, env: io.env, config: read, onWait: tellWait(console), options: {} }
+  const request = {
+    source: 'cloud',
+    zones: [],
+    cwd: io.cwd,
+    env: io.env,
+    config: read,
+    onWait: tellWait(console),
+    options: { out: 'zones' },
+  }
   const imported = await importFromProvider(request)
   const found = [...diagnostics, ...imported.diagnostics, ...lostDiagnostics(imported.lost, 'import-lossy', 'provider', lossy)]
   const { files, diagnostics: inFiles } = importFiles(imported)

@@ -27,7 +27,7 @@ export interface LoadedZone {
 }
 
 /** The first rule that a zone falls under; null where all rules that match its file are of other zones. */
-export function ruleFor(zone: DesiredZone, rules: readonly ConfigRule[]): ConfigRule | null {
+export function ruleFor(zone: Pick<DesiredZone, 'name'>, rules: readonly ConfigRule[]): ConfigRule | null {
   if (rules.length === 0) return DEFAULT_RULE
   const name = zone.name.slice(0, -1)
   return rules.find((rule) => rule.zones === null || rule.zones.some((glob) => globTest(glob)(name))) ?? null
@@ -64,7 +64,8 @@ export function configureZone(
   }
 }
 
-function targetsOf(zone: DesiredZone, rule: ConfigRule, config: Config): readonly string[] {
+/** The providers of a zone: as it says itself, else its rule, else the only one there is. */
+export function targetsOf(zone: Pick<DesiredZone, 'targets'>, rule: ConfigRule, config: Config): readonly string[] {
   const targets = zone.targets ?? rule.targets
   if (targets !== null) return [...new Set(targets)]
   return config.providers.size === 1 ? [...config.providers.keys()] : []

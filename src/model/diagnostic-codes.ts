@@ -139,7 +139,7 @@ export const DIAGNOSTIC_CODES = {
   'rollback-conflict': 'What a run changed was changed again since; a rollback leaves it alone.',
   // Import and export
   'import-lossy': 'A definition cannot hold something of what is imported.',
-  'import-pending': 'A plan made right after an import has calls.',
+  'import-pending': 'A plan made right after an import is not empty, or does not read what was written.',
   'import-mismatch': 'What an import would write is not what it read.',
   'zone-exists': 'A provider has a zone already that it was to make.',
   'zone-undefined': 'A provider made a zone that no definition was written for.',

@@ -37,6 +37,8 @@ export interface ImportedZone {
   readonly records: readonly ExchangedRecord[]
   readonly unmanaged?: readonly UnmanagedSelector[] | undefined
   readonly apexNs?: DesiredZone['apexNs'] | undefined
+  /** Names of the providers that are to hold it, where the config alone would not say so. */
+  readonly targets?: readonly string[] | undefined
   readonly comments?: readonly ZoneComment[] | undefined
   /**
    * The definition as it stands where its format is one that definitions have, its first file the one that names the zone. They

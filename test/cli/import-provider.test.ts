@@ -9,6 +9,7 @@ import { fc } from '../support/fast-check.ts'
 import { oddRecords } from '../support/odd-records.ts'
 import { ORIGIN } from '../support/plan.ts'
 import { desiredZone } from '../support/records.ts'
+import { holding } from './held-zones.ts'
 import { openScene, type Scene, TOKEN } from './scene.ts'
 
 const TOKEN_OF = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
@@ -116,6 +117,52 @@ describe('import --from', () => {
     expect(scene.files()['zones/example.com.yaml']).toBe('mine')
     expect(await scene.run('import', '--from', 'cloud', '-o', 'zones', '--force')).toMatchObject({ status: 0 })
     expect(scene.files()['zones/example.com.yaml']).toMatch(/^domain: example\.com\n/)
+  })
+})
+
+describe('import --from one of several providers', () => {
+  const OTHER = "  other: {type: cloud, base_url: 'http://127.0.0.1:1/v4', token: 'env:ZONEWRIGHT_TOKEN'}\nnameservers"
+
+  it.each([
+    ['no rules', '', 'targets: [cloud]\n'],
+    ['a rule for this one', 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n', null],
+    ['a rule for the other one', 'zones: [{files: zones/*.yaml, targets: [other]}]\n', 'targets: [cloud]\n'],
+    [
+      'a rule for other zones only',
+      'zones: [{files: zones/*.yaml, zone: none.example, targets: [other]}, {files: zones/*}]\n',
+      'targets: [cloud]\n',
+    ],
+  ])('names it where the config does not: %s', async (_, config, targets) => {
+    const scene = await openScene({ ...EMPTY, config })
+    scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('nameservers', OTHER) })
+    await withZone(scene, {}, [{ type: 'A', name: 'www', target: '192.0.2.1' }])
+    const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
+    expect(imported).toMatchObject({ status: 0, stderr: '1 zone with 1 record, read back and compared.\n' })
+    if (targets === null) expect(scene.files()['zones/example.com.yaml']).not.toContain('targets')
+    else expect(scene.files()['zones/example.com.yaml']).toContain(targets)
+    await expectEmptyPlan(scene)
+  })
+
+  it('tells of a folder that no rule reads', async () => {
+    const scene = await openScene({ ...EMPTY, config: 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n' })
+    await withZone(scene, {}, [])
+    const imported = await scene.run('import', '--from', 'cloud', '-o', 'elsewhere')
+    expect(imported).toMatchObject({ status: 0, stdout: 'elsewhere/example.com.yaml\n' })
+    expect(imported.stderr).toContain(
+      'warning[import-pending] no rule of the config takes elsewhere/example.com.yaml, so that no plan reads that',
+    )
+  })
+
+  it('foresees the plan under the rule of the file', async () => {
+    const ns = { type: 'NS', name: '', target: 'ns1.example.net' }
+    const script = holding([{ id: 9, domain: 'example.com', records: [ns, ns] }])
+    const scene = await openScene({ ...EMPTY, script, config: 'zones: [{files: zones/*.yaml, targets: [cloud], apex_ns: manage}]\n' })
+    const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
+    expect(imported).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('a definition says a record once, and the next plan deletes number 2'),
+    })
+    expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 call)') })
   })
 })
 

@@ -26,7 +26,6 @@ import { configOrDefault } from './validate.ts'
 export interface ImportCommandOptions extends CommonOptions, ImportOptions {
   /** A provider, instead of format and source. */
   readonly from?: string
-  readonly out?: string
   readonly force?: boolean
   readonly dryRun?: boolean
   readonly lossy?: boolean

@@ -27,6 +27,7 @@ export function printDefinition(zone: ImportedZone): string {
     if (value !== undefined) settings[key] = value
   }
   if (defaultTtl !== null) settings['default_ttl'] = defaultTtl
+  if (zone.targets !== undefined) settings['targets'] = zone.targets
   if (zone.apexNs === 'manage') settings['apex_ns'] = 'manage'
   if (zone.unmanaged && zone.unmanaged.length > 0) {
     settings['unmanaged'] = zone.unmanaged.map(({ name, type, target }) => ({

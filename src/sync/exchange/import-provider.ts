@@ -1,6 +1,12 @@
+import { join, resolve } from 'node:path'
+import { type ConfigRule, DEFAULT_RULE } from '../../definitions/config.ts'
+import { targetsOf } from '../../definitions/configured-zone.ts'
+import { displayPath } from '../../definitions/file-path.ts'
 import { unknownProvider } from '../../definitions/read-config.ts'
+import { rulesByPath } from '../../definitions/rule-of-path.ts'
+import { zoneFileName } from '../../formats/zone-file/zone-file-name.ts'
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
-import type { Imported, LostItem } from '../../model/exchange.ts'
+import type { Imported, ImportedZone, LostItem } from '../../model/exchange.ts'
 import type { Provider, ProviderCallOptions, UnnamedZone, ZoneList } from '../../providers/provider.ts'
 import { createProvider } from '../../providers/registry.ts'
 import { diagnosticOf } from '../diagnostic-of.ts'
@@ -32,7 +38,8 @@ export async function importFromProvider(request: ImportRequest): Promise<Import
 
 const NOTHING: Imported = { zones: [], lost: [], diagnostics: [] }
 
-async function readZones(provider: Provider, { zones, config, source, signal, stop }: ImportRequest): Promise<Imported> {
+async function readZones(provider: Provider, request: ImportRequest): Promise<Imported> {
+  const { zones, config, source, signal, stop } = request
   const call = { signal, stop }
   const { zones: references, unnamed } = await listedZones(provider, zones, call)
   const diagnostics: Diagnostic[] = missingZones(zones, references, source)
@@ -40,11 +47,18 @@ async function readZones(provider: Provider, { zones, config, source, signal, st
   const holder: Holder = { target: provider.name, capabilities: provider.capabilities }
   // The provider itself bounds its requests.
   const read = await Promise.all(references.map((reference) => provider.readZone(reference, call)))
+  const placeOf = places(request)
+  const unread: string[] = []
   const converted = read.map((existing) => {
-    const { zone, lost } = zoneOfProvider(existing, config, holder)
-    const foreseen = foreseePlan(zone, existing, config, holder)
+    const { zone: imported, lost } = zoneOfProvider(existing, config, holder)
+    const { path, rule } = placeOf(imported)
+    if (rule === null) unread.push(path)
+    const targets = targetsOf({ targets: null }, rule ?? DEFAULT_RULE, config)
+    const zone = targets.includes(source) ? imported : { ...imported, targets: [source] }
+    const foreseen = foreseePlan(zone, existing, { config, rule: rule ?? DEFAULT_RULE }, holder)
     return { zone, lost: [...lost, ...foreseen.lost], diagnostics: foreseen.diagnostics }
   })
+  if (unread.length > 0) diagnostics.push(tellUnread(unread))
   return {
     zones: converted.map(({ zone }) => zone),
     lost: [...unnamed.map((one) => lostZone(one, source)), ...converted.flatMap(({ lost }) => lost)],
@@ -56,6 +70,29 @@ async function listedZones(provider: Provider, names: ImportRequest['zones'], ca
   if (names.length > 0) return { zones: [...(await provider.findZones(names, call)).values()], unnamed: [] }
   const { zones, unnamed } = await provider.listZones(call)
   return { zones: zones.toSorted((a, b) => (a.name < b.name ? -1 : 1)), unnamed }
+}
+
+/** Where the definition of a zone will stand, as messages name that, and the rule of the config it falls under there; null for none. */
+function places({
+  config,
+  cwd,
+  options,
+}: ImportRequest): (zone: ImportedZone) => { readonly path: string; readonly rule: ConfigRule | null } {
+  const ruleOf = rulesByPath(config)
+  const folder = options.out === undefined ? join(config.folder, 'zones') : resolve(cwd, options.out)
+  return (zone) => {
+    const path = join(folder, zoneFileName(zone.name, new Set(), 'yaml'))
+    return { path: displayPath(path, cwd), rule: ruleOf(path, zone) }
+  }
+}
+
+/** Files that a message lists. */
+const MOST_LISTED = 5
+
+function tellUnread(paths: readonly string[]): Diagnostic {
+  const more = paths.length > MOST_LISTED ? ` and ${paths.length - MOST_LISTED} more` : ''
+  const message = `no rule of the config takes ${paths.slice(0, MOST_LISTED).join(', ')}${more}, so that no plan reads that`
+  return { severity: 'warning', code: 'import-pending', message, hint: 'name another folder with -o, or add a rule under "zones"' }
 }
 
 const lostZone = ({ name, id, because }: UnnamedZone, source: string): LostItem => ({

@@ -26,6 +26,8 @@ export interface ImportRequest {
 
 /** Options of single formats. */
 export interface ImportOptions {
+  /** The folder that the definitions will be written to, from `cwd`; absent where one is only shown. */
+  readonly out?: string | undefined
   /** For `provider`: the provider itself makes the zones first, of what it transfers from this name server. */
   readonly viaService?: string | undefined
   /** For `provider`: the provider itself makes the one zone first, a copy of this one. */

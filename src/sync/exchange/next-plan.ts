@@ -1,5 +1,4 @@
-import type { Config } from '../../definitions/config.ts'
-import { DEFAULT_RULE } from '../../definitions/config.ts'
+import type { Config, ConfigRule } from '../../definitions/config.ts'
 import { configureZone } from '../../definitions/configured-zone.ts'
 import { type Diagnostic, isError } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
@@ -22,19 +21,24 @@ export interface ForeseenPlan {
  * What the first plan of an imported definition will say, made here and now: it has no calls but those that delete exact duplicates, which no definition
  * can say, and whatever else it has or refuses is told before the definition is written.
  */
-export function foreseePlan(zone: ImportedZone, existing: ExistingZone, config: Config, { target, capabilities }: Holder): ForeseenPlan {
+export function foreseePlan(
+  zone: ImportedZone,
+  existing: ExistingZone,
+  { config, rule }: { readonly config: Config; readonly rule: ConfigRule },
+  { target, capabilities }: Holder,
+): ForeseenPlan {
   const at = { file: target, line: 1, column: 1 }
   const { settings, unmanaged = [] } = zone
   const records = zone.records.map((record) => ({ ...record, at }))
-  const desired = configureZone({ ...UNSAID, name: zone.name, at, settings, records, unmanaged }, DEFAULT_RULE, config, [], []).zone
+  const loaded = configureZone({ ...UNSAID, name: zone.name, at, settings, records, unmanaged }, rule, config, [], [])
   const plan = makeZonePlan({
-    desired,
+    desired: loaded.zone,
     existing,
     target,
     capabilities,
-    policy: 'sync',
-    thresholds: config.safety,
-    allow: new Set(),
+    policy: loaded.policy,
+    thresholds: loaded.thresholds,
+    allow: loaded.allow,
     rendered: 'unavailable',
     servedApexNs: null,
   })
