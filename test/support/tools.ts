@@ -39,12 +39,12 @@ export interface ToolResult {
 export function runTool(
   name: string,
   args: readonly string[],
-  { input = '', timeout = 15_000 }: { input?: string; timeout?: number } = {},
+  { input = '', timeout = 15_000, cwd }: { input?: string; timeout?: number; cwd?: string | undefined } = {},
 ): Promise<ToolResult> {
   const path = findTool(name)
   if (path === null) throw new Error(`${name} is not installed`)
   return new Promise((resolve, reject) => {
-    const child = spawn(path, args, { stdio: ['pipe', 'pipe', 'pipe'], timeout, env: { ...process.env, LC_ALL: 'C' } })
+    const child = spawn(path, args, { stdio: ['pipe', 'pipe', 'pipe'], timeout, cwd, env: { ...process.env, LC_ALL: 'C' } })
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
