@@ -274,6 +274,11 @@ describe('what cannot be expressed is named by record', () => {
       /:1:1: error\[import-lossy\] example\.com\.: a definition cannot hold the name 10\.2, which octoDNS makes/,
     ],
     ['www: {type: Route53Provider/ALIAS, value: a.}', /cannot hold the type Route53Provider\/ALIAS/],
+    ['www: {type: TXT, value: "a\u0085b"}', /:1:26: error\[import-lossy\] example\.com\.: a definition cannot hold the character U\+0085/],
+    [
+      '\'a b\': {type: A, value: 192.0.2.1, octodns: {"x, y": {}}}',
+      /a\\032b\.example\.com\. A: a definition cannot hold octodns\.x, y|name-invalid/,
+    ],
   ])('%s', async (text, message) => {
     const run = scene({ 'zones/example.com.yaml': `${text}\n` })
     const result = await run('zones', '-o', 'out')

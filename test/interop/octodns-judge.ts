@@ -58,12 +58,17 @@ for name in names:
 export const loadWithOctodns = (directory: string, zones: readonly string[]): Promise<LoadedRrset[]> => load(LOAD, [directory, ...zones])
 
 async function load(script: string, args: readonly string[]): Promise<LoadedRrset[]> {
-  const result = await runTool(python as string, ['-c', script, ...args], { timeout: 120_000 })
-  if (result.status !== 0) throw new Error(result.stderr)
-  return result.stdout
+  return (await run(script, args))
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as LoadedRrset)
+}
+
+/** What a script prints that octoDNS's Python runs. Throws what it says where it refuses. */
+async function run(script: string, args: readonly string[]): Promise<string> {
+  const result = await runTool(python as string, ['-c', script, ...args], { timeout: 600_000 })
+  if (result.status !== 0) throw new Error(result.stderr)
+  return result.stdout
 }
 
 /** octoDNS's RRset as records of ours, a line each. */
@@ -128,7 +133,60 @@ print(json.dumps([repr(change) for change in existing.changes(desired, target)])
 
 /** The changes that octoDNS plans from its files for a folder of zone files. */
 export async function planWithOctodns(directory: string, zoneFiles: string, zone: string): Promise<string[]> {
-  const result = await runTool(python as string, ['-c', PLAN, directory, zoneFiles, zone], { timeout: 60_000 })
-  if (result.status !== 0) throw new Error(result.stderr)
-  return JSON.parse(result.stdout)
+  return JSON.parse(await run(PLAN, [directory, zoneFiles, zone]))
+}
+
+const TYPES = `
+import json
+from octodns.manager import Manager
+from octodns.record import Record
+print(json.dumps(sorted(Record.registered_types())))
+`
+
+/** The record types that the installed octoDNS knows. */
+export async function knownTypes(): Promise<string[]> {
+  return JSON.parse(await run(TYPES, []))
+}
+
+const DUMP = `
+import sys, warnings
+warnings.simplefilter('ignore')
+from octodns.provider.yaml import YamlProvider
+from octodns.zone import Zone
+directory, dump, *names = sys.argv[1:]
+source = YamlProvider('config', directory, escaped_semicolons=True)
+target = YamlProvider('dump', dump, default_ttl=3600, escaped_semicolons=True)
+for name in names:
+    zone = Zone(name, [])
+    source.populate(zone)
+    plan = target.plan(zone)
+    if plan is not None:
+        target.apply(plan)
+`
+
+/** Has octoDNS write zones of one folder to another, as octodns-dump does. A zone without records has no file. */
+export const dumpWithOctodns = (directory: string, dump: string, zones: readonly string[]): Promise<string> =>
+  run(DUMP, [directory, dump, ...zones])
+
+const TRANSFER = `
+import json, sys, warnings
+warnings.simplefilter('ignore')
+from octodns.provider.yaml import YamlProvider
+from octodns_bind import Rfc2136Provider
+from octodns.zone import Zone
+directory, port, *names = sys.argv[1:]
+source = YamlProvider('config', directory, escaped_semicolons=True)
+target = Rfc2136Provider('target', host='127.0.0.1', port=int(port))
+plans = {}
+for name in names:
+    zone = Zone(name, [])
+    source.populate(zone)
+    plan = target.plan(zone)
+    plans[name] = [] if plan is None else [repr(change) for change in plan.changes]
+print(json.dumps(plans))
+`
+
+/** The changes that octoDNS plans from its files for a name server that it transfers the zones from. */
+export async function planOverTransfer(directory: string, port: number, zones: readonly string[]): Promise<Record<string, string[]>> {
+  return JSON.parse(await run(TRANSFER, [directory, String(port), ...zones]))
 }

@@ -29,6 +29,8 @@ export function octodnsValue(type: string, data: string): Result<YamlValue> {
       return serviceValue(data)
     case 'URI':
       return uriValue(data)
+    case 'NAPTR':
+      return naptrValue(data)
     default:
       return ok(plainValue(type, data))
   }
@@ -80,6 +82,12 @@ function locationValue(data: string): YamlMap {
 function uriValue(data: string): Result<YamlValue> {
   const value = plainValue('URI', data) as { readonly target: string }
   return value.target === value.target.toLowerCase() ? ok(value) : fault('capital letters in the URI, which octoDNS makes small')
+}
+
+/** octoDNS writes the flags of NAPTR in capital letters; the case of them has no meaning (RFC 3403 section 4.1), but the data is other. */
+function naptrValue(data: string): Result<YamlValue> {
+  const value = plainValue('NAPTR', data) as { readonly flags: string }
+  return value.flags === value.flags.toUpperCase() ? ok(value) : fault('small letters in the flags, which octoDNS makes capital')
 }
 
 /** The highest key of a service parameter that octoDNS knows by name. */

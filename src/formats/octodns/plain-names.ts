@@ -49,3 +49,14 @@ function printedByPython(value: number): string {
   if (!isPlain) return `${digits}e${exponent.replace(/^([-+])(\d)$/, '$10$2')}`
   return digits.includes('.') ? digits : `${digits}.0`
 }
+
+/** Characters that YAML 1.1, which octoDNS reads, takes for the end of a line: within a text they become a space there. */
+export function otherLineEnds(text: string, file: string, zone: DesiredZone['name']): LostItem[] {
+  const lines = text.split('\n')
+  const line = lines.findIndex((one) => /[\u0085\u2028\u2029]/.test(one))
+  const column = (lines[line] ?? '').search(/[\u0085\u2028\u2029]/)
+  const code = lines[line]?.charCodeAt(column) ?? 0
+  if (line === -1) return []
+  const what = `the character U+${code.toString(16).toUpperCase().padStart(4, '0')}, which octoDNS takes for the end of a line`
+  return [{ zone, name: null, type: null, what, at: { file, line: line + 1, column: column + 1 } }]
+}

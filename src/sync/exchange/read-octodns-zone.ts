@@ -8,7 +8,7 @@ import { openFiles } from '../../formats/definition/open-files.ts'
 import { parseDefinition } from '../../formats/definition/parse-definition.ts'
 import type { IncludedFile, ParsedDefinition } from '../../formats/definition/parse-options.ts'
 import { lostExtras, otherDiagnostics } from '../../formats/octodns/lost-extras.ts'
-import { otherNames } from '../../formats/octodns/plain-names.ts'
+import { otherLineEnds, otherNames } from '../../formats/octodns/plain-names.ts'
 import { parseSplitZone } from '../../formats/octodns/split-zone.ts'
 import { zoneComments } from '../../formats/octodns/zone-comments.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
@@ -88,7 +88,10 @@ export async function readOctodnsZone(
       const text = include(fromDisplayPath(file, cwd), file)
       return text.ok ? [{ path: displayPath(fromDisplayPath(file, cwd), base), text: text.value.text }] : []
     }),
-    lost: [...lostExtras(zone, parsed), ...roots.flatMap(({ root }) => otherNames(root, zone.name))],
+    lost: [
+      ...lostExtras(zone, parsed),
+      ...roots.flatMap(({ source, root }) => [...otherNames(root, zone.name), ...otherLineEnds(source.text, source.file, zone.name)]),
+    ],
     diagnostics: otherDiagnostics(parsed.diagnostics),
   }
 }

@@ -98,6 +98,7 @@ export const LOST: readonly (readonly [line: string, what: RegExp])[] = [
   ['x HTTPS 1 . ech=AAAA', /the service parameter ech/],
   ['x HTTPS 1 . key99="a b"', /the service parameter key99/],
   ['_a._b URI 1 1 "https://example.com/A"', /capital letters in the URI/],
+  ['x NAPTR 1 1 "u" "E2U+sip" "!a!b!" .', /small letters in the flags/],
   ['x 100 A 192.0.2.1\nx 200 A 192.0.2.2', /TTLs that differ \(100, 200\)/],
   ['x CNAME a\nx CNAME b', /a second value, of which CNAME has one/],
 ]
