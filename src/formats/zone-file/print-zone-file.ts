@@ -13,7 +13,7 @@ export interface PrintOptions {
   readonly origin: DomainName | null
   /** `canonical`: one record a line, all names absolute, nothing inherited. `pretty`: for people, in columns, grouped by owner. */
   readonly style: 'canonical' | 'pretty'
-  /** Seconds for records without a TTL, and the `$TTL` of the pretty style; without it that is the commonest TTL. */
+  /** Seconds for records without a TTL, and the `$TTL` of the pretty style; without it, and where it is 0, that is the commonest other TTL. */
   readonly defaultTtl?: Ttl | null | undefined
   /** Types whose names or forms the reader does not know: they are written as RFC 3597 has it, which every reader takes. */
   readonly genericTypes?: ReadonlySet<string> | undefined
@@ -30,7 +30,7 @@ export function printZoneFile(records: Iterable<ResourceRecord>, options: PrintO
   let text = ''
   for (const record of sorted) {
     const { name, ttl, type, data } = record
-    const printed = PLAIN_NAMES.test(data) ? data : withNames(record, printedName).join(' ')
+    const printed = PLAIN_NAMES.test(data) ? data : printedData(record, printedName).join(' ')
     text += `${printedName(name)}\t${ttl === null ? '' : `${ttl}\t`}IN\t${type}\t${printed}\n`
   }
   return text
@@ -39,6 +39,8 @@ export function printZoneFile(records: Iterable<ResourceRecord>, options: PrintO
 /** The record in the form the reader takes. Obsolete types are not known to all. */
 function asPrinted(record: ResourceRecord, genericTypes: ReadonlySet<string> | undefined): ResourceRecord {
   const { type, data } = record
+  // NSD reads escapes in the gateway twice.
+  if (type === 'IPSECKEY' && data.includes('\\') && !data.startsWith('\\#')) return { ...record, data: genericData(type, data) }
   const isFormless = FORMLESS_TYPES.has(type)
   if (!isFormless && !OBSOLETE_TYPES.has(type) && !genericTypes?.has(type)) return record
   const code = typeCode(type)
@@ -86,11 +88,15 @@ const SOA_FIELDS = ['serial', 'refresh', 'retry', 'expire', 'minimum']
 /** Owners longer than this do not widen the column. */
 const OWNER_WIDTH = 32
 
+/** Where no TTL is stated ldns takes that of the records that are signed. */
+const SIGNATURES: ReadonlySet<string> = new Set(['RRSIG', 'SIG'])
+
 /** Characters of TXT data in one line before its strings go one to a line. */
 const LINE_WIDTH = 100
 
 function printPretty(records: readonly ResourceRecord[], { origin, defaultTtl }: PrintOptions): string {
-  const fileTtl = records.some(({ ttl }) => ttl === null) ? null : (defaultTtl ?? commonestTtl(records))
+  // ldns takes `$TTL 0` for none: a TTL of 0 is written with each record.
+  const fileTtl = records.some(({ ttl }) => ttl === null) ? null : defaultTtl || commonestTtl(records)
   const short = (name: DomainName): string => {
     if (origin === null || !isAtOrBelow(name, origin)) return printedName(name)
     return printedName(relativeName(name, origin)) || '@'
@@ -98,7 +104,7 @@ function printPretty(records: readonly ResourceRecord[], { origin, defaultTtl }:
   const rows = records.map((record, i) => ({
     record,
     owner: i > 0 && records[i - 1]?.name === record.name ? '' : short(record.name),
-    ttl: record.ttl === null || record.ttl === fileTtl ? '' : String(record.ttl),
+    ttl: record.ttl === null || (record.ttl === fileTtl && !SIGNATURES.has(record.type)) ? '' : String(record.ttl),
   }))
   const width = (lengths: Iterable<number>, most: number): number => {
     let widest = 0
@@ -128,11 +134,12 @@ function printPretty(records: readonly ResourceRecord[], { origin, defaultTtl }:
   return text
 }
 
+/** The TTL that most records have, 0 apart. */
 function commonestTtl(records: readonly ResourceRecord[]): Ttl | null {
   const counts = new Map<Ttl, number>()
   let commonest: Ttl | null = null
   for (const { ttl } of records) {
-    if (ttl === null) continue
+    if (ttl === null || ttl === 0) continue
     const count = (counts.get(ttl) ?? 0) + 1
     counts.set(ttl, count)
     if (commonest === null || count > (counts.get(commonest) ?? 0)) commonest = ttl
@@ -143,7 +150,7 @@ function commonestTtl(records: readonly ResourceRecord[]): Ttl | null {
 function prettyData({ type, data }: ResourceRecord, indent: number, short: (name: DomainName) => string): string {
   const definition = RDATA_TYPES.get(type)
   if (!definition || data.startsWith('\\#')) return data
-  const fields = withNames({ type, data }, short)
+  const fields = printedData({ type, data }, short)
   const next = `\n${' '.repeat(indent)}`
   if (type === 'SOA') {
     const [mname, rname, ...numbers] = fields
@@ -157,10 +164,13 @@ function prettyData({ type, data }: ResourceRecord, indent: number, short: (name
   return fields.join(' ')
 }
 
-/** The fields of the data, its names as `print` writes them. */
-function withNames({ type, data }: Pick<ResourceRecord, 'type' | 'data'>, print: (name: DomainName) => string): string[] {
+/** The fields of the data, its names as `print` writes them; names that not every field of their kind is stay complete. */
+function printedData({ type, data }: Pick<ResourceRecord, 'type' | 'data'>, print: (name: DomainName) => string): string[] {
   const definition = RDATA_TYPES.get(type)
-  if (!definition?.fields.some(({ kind }) => kind === 'name') || data.startsWith('\\#')) return [data]
+  if (definition === undefined || data.startsWith('\\#')) return [data]
+  const first = LATE_NAMES.get(type)
+  if (first !== undefined) return rdataFields(data).map((field, i) => (i >= first && field.includes('\\') ? printedName(field) : field))
+  if (!definition.fields.some(({ kind }) => kind === 'name')) return [data]
   const fields = rdataFields(data)
   for (const [i, { kind }] of definition.fields.entries()) {
     if (takesRest(kind)) break
@@ -168,6 +178,12 @@ function withNames({ type, data }: Pick<ResourceRecord, 'type' | 'data'>, print:
   }
   return fields
 }
+
+/** Types whose fields depend on each other, and the first field that may be a name: only names have escapes there. */
+const LATE_NAMES: ReadonlyMap<string, number> = new Map([
+  ['AMTRELAY', 3],
+  ['HIP', 3],
+])
 
 /** Names that are printed as they stand, with other fields between them or without. */
 const PLAIN_NAMES = /^[\w*/. -]*$/

@@ -104,6 +104,20 @@ const saved = (text: string): string => {
 
 const STYLES = ['canonical', 'pretty'] as const
 
+/** What one reader or another takes for something else unless it is written with care: most TTLs are 0, signatures state another, names end in a backslash. */
+const MISUNDERSTOOD = parse(`
+@ 300 SOA ns1 h 1 2h 15m 2w 5m
+@ 0 NS ns1
+ns1 0 A 192.0.2.53
+a 0 IPSECKEY 10 3 2 www.\\\\.example.com. AQID
+b 0 A 192.0.2.1
+c 7200 RRSIG A 8 2 300 20380101000000 20240101000000 5 @ AQID
+c 7200 A 192.0.2.2
+c 7200 SIG A 8 2 300 20380101000000 20240101000000 5 @ AQID
+d 7200 MX 10 x.\\\\.example.com.
+d 7200 TXT "a"
+`)
+
 test('the zone with every type is read without a fault', () => {
   expect(ALL_TYPES.diagnostics).toEqual([])
 })
@@ -134,6 +148,15 @@ describeWithTools(['nsd-checkzone'], 'nsd-checkzone reads what is printed', () =
     expect(sorted(parse(stdout).records)).toEqual(sorted(known))
   })
 
+  test.each(STYLES)('what could be misunderstood, %s', async (style) => {
+    const { stdout } = await runTool('nsd-checkzone', [
+      '-p',
+      'example.com',
+      saved(printZoneFile(MISUNDERSTOOD.records, { origin: ORIGIN, style })),
+    ])
+    expect(sorted(parse(stdout).records)).toEqual(sorted(MISUNDERSTOOD.records))
+  })
+
   test.each(accepted('nsd'))('$id', async (zone) => {
     const origin = originOf(zone)
     const { records } = parseCorpusZone(zone)
@@ -143,6 +166,12 @@ describeWithTools(['nsd-checkzone'], 'nsd-checkzone reads what is printed', () =
 })
 
 describeWithTools(['ldns-read-zone'], 'ldns-read-zone reads what is printed', () => {
+  test.each(STYLES)('what could be misunderstood, %s', async (style) => {
+    const file = saved(printZoneFile(MISUNDERSTOOD.records, { origin: ORIGIN, style }))
+    const { stdout } = await runTool('ldns-read-zone', [file])
+    expect(sorted(parse(stdout).records)).toEqual(sorted(MISUNDERSTOOD.records))
+  })
+
   test.each(accepted('ldns'))('$id', async (zone) => {
     const origin = originOf(zone)
     const { records } = parseCorpusZone(zone)

@@ -115,6 +115,27 @@ sub.zone      IN NS        ns1.sub.zone
     expect(text).toBe(`$ORIGIN example.com.\n$TTL 1\n${owner} IN A 192.0.2.1\nb IN A 192.0.2.2\n`)
   })
 
+  test('a TTL of 0, and that of a signature, is written with each record', () => {
+    const text = 'a 0 A 192.0.2.1\nb 0 A 192.0.2.1\nc 60 A 192.0.2.1\nc 60 RRSIG A 8 2 300 20380101000000 20240101000000 5 @ AQID'
+    for (const defaultTtl of [undefined, 0 as Ttl]) {
+      expect(printZoneFile(parse(text).records, { origin: ORIGIN, style: 'pretty', defaultTtl })).toBe(
+        '$ORIGIN example.com.\n$TTL 60\na  0 IN A     192.0.2.1\nb  0 IN A     192.0.2.1\nc    IN A     192.0.2.1\n  60 IN RRSIG A 8 2 300 20380101000000 20240101000000 5 @ AQID\n',
+      )
+    }
+    const zeros = printZoneFile(parse('a 0 A 192.0.2.1').records, { origin: ORIGIN, style: 'pretty' })
+    expect(zeros).toBe('$ORIGIN example.com.\na 0 IN A 192.0.2.1\n')
+  })
+
+  test('names within data of types without fields of their own are written as every reader takes them', () => {
+    const given = parse('a 1 IPSECKEY 10 3 2 x\\\\.y. AQID\na 1 AMTRELAY 10 0 3 x\\\\.\na 1 HIP 2 20 AQID r.\n').records
+    for (const style of ['canonical', 'pretty'] as const) {
+      const text = printZoneFile(given, { origin: ORIGIN, style })
+      expect(text).toContain(' x\\092.\n')
+      expect(text).toMatch(/IPSECKEY\s+\\# 12 0a030202785c01790001\w+\n/)
+      expect(lines(parse(text).records).sort()).toEqual(lines(given).sort())
+    }
+  })
+
   test('the records of a set are in the order of their octets', () => {
     const set = parse('a 1 A 192.0.2.10\na 1 A 192.0.2.9\na 1 MX 10 b\na 1 MX 9 long-name\na 1 TXT "bb"\na 1 TXT "ab"\na 1 TXT "c"').records
     const data = printZoneFile(set, { origin: ORIGIN, style: 'canonical' })
