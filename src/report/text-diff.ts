@@ -1,3 +1,5 @@
+import { oneLine } from '../model/diagnostic.ts'
+
 /** Lines of context around what differs. */
 const CONTEXT = 3
 
@@ -21,8 +23,11 @@ export function textDiff(file: string, before: string, after: string): string {
   return `--- ${file}\n+++ ${file}\n@@ -${span(old)} +${span(fresh)} @@\n${lines.map((line) => `${line}\n`).join('')}`
 }
 
+/** What could drive a terminal is shown as an escape; tabs stay. */
+const shown = (line: string): string => line.split('\t').map(oneLine).join('\t')
+
 function linesOf(text: string): string[] {
-  const lines = text.split('\n').map((line) => line.replace(/\r$/, ''))
+  const lines = text.split('\n').map((line) => shown(line.replace(/\r$/, '')))
   if (lines.at(-1) === '') lines.pop()
   return lines
 }

@@ -414,4 +414,85 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining('error[edit-refused]') })
     expect(text('zones/example.com.zone')).toBe(before)
   })
+
+  it.each([
+    ['"www.example.com" could be meant in two ways. Write "www.example.com." for the name as it stands', 'www.example.com'],
+    ['"example.com" could be meant in two ways', 'example.com'],
+    ['"WWW.Example.COM" could be meant in two ways', 'WWW.Example.COM'],
+  ])('refuses a name that is perhaps absolute: %s', async (said, name) => {
+    const { status, stderr, text } = await edit({ 'zones/example.com.yaml': ZONE }, ['add', 'example.com', name, 'A', '192.0.2.1'])
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(said) })
+    expect(text('zones/example.com.yaml')).toBe(ZONE)
+  })
+
+  it.each([
+    ['set', ['set', 'example.com', 'a', 'A', '192.0.2.3'], '  a: {type: A, value: 192.0.2.3}\n'],
+    ['add', ['add', 'example.com', 'aa', 'A', '192.0.2.3'], '  a: {type: A, value: 192.0.2.1}\n  aa: {type: A, value: 192.0.2.3}\n'],
+  ])('ends a line as its neighbours do where line ends differ: %s', async (_, words, come) => {
+    const before = 'domain: example.com\r\nrecords:\n  a: {type: A, value: 192.0.2.1}\n  b: {type: A, value: 192.0.2.2}\r\n'
+    const { text } = await edit({ 'zones/example.com.yaml': before }, words)
+    expect(text('zones/example.com.yaml')).toBe(before.replace('  a: {type: A, value: 192.0.2.1}\n', come))
+  })
+
+  it('says that others need what would go, and not that the file is no YAML', async () => {
+    const before =
+      'domain: example.com\nrecords:\n  c: {type: A, ttl: &t 60, value: 192.0.2.1}\n  d: {type: A, ttl: *t, value: 192.0.2.1}\n'
+    const { status, stderr, text } = await edit({ 'zones/example.com.yaml': before }, ['remove', 'example.com', 'c', 'A'])
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(
+        /error\[edit-refused\] c\.example\.com\. A: others in the file need what stands there \(there is no anchor &t.*edit it by hand/,
+      ),
+    })
+    expect(text('zones/example.com.yaml')).toBe(before)
+  })
+
+  it('shows no control characters of a file', async () => {
+    const before = '$TTL 60\n@ SOA a. b. 1 2 3 4 5\n; \u001b[2J\u202eevil\twith a tab\nwww A 192.0.2.1\n'
+    const { status, stdout, text } = await edit({ 'zones/example.com.zone': before }, ['add', 'example.com', 'www', 'A', '192.0.2.2'])
+    expect(status).toBe(0)
+    expect(stdout).toContain('; \\u001b[2J\\u202eevil\twith a tab\n')
+    expect(text('zones/example.com.zone')).toContain('; \u001b[2J\u202eevil\twith a tab\n')
+  })
+
+  const MERGED = {
+    'zones/example.com.yaml': 'domain: example.com\ninclude: [../shared/f.yaml]\nrecords:\n  a: {type: A, value: 192.0.2.1}\n',
+    'shared/f.yaml': 'a: {type: A, merge: true, value: 192.0.2.2}\n',
+  }
+
+  it('refuses to set a record whose values come from two files, with the place of the other', async () => {
+    for (const file of [[], ['--file', 'shared/f.yaml']]) {
+      const { status, stderr, text } = await edit(MERGED, ['set', 'example.com', 'a', 'A', '192.0.2.3', ...file])
+      expect({ status, stderr }).toEqual({
+        status: 1,
+        stderr: expect.stringMatching(
+          /error\[record-elsewhere\] a\.example\.com\. A: stands in \S+, not in \S+ \(its values come from several files: edit them by hand\)/,
+        ),
+      })
+      expect([text('zones/example.com.yaml'), text('shared/f.yaml')]).toEqual(Object.values(MERGED))
+    }
+  })
+
+  it('takes nothing that editors leave beside a file for a definition', async () => {
+    const others = Object.fromEntries(
+      ['.example.com.yaml.swp', 'example.com.yaml~', '#example.com.yaml#', '.#example.com.yaml', 'example.com.yaml.bak', '4913'].map(
+        (name) => [`zones/${name}`, ZONE],
+      ),
+    )
+    const { status, text } = await edit({ ...others, 'zones/example.com.yaml': ZONE }, ['add', 'example.com', 'b', 'A', '192.0.2.1'])
+    expect(status).toBe(0)
+    for (const path of Object.keys(others)) expect(text(path)).toBe(ZONE)
+  })
+
+  it('changes one of thousands of names, and no other line', async () => {
+    const lines = Array.from({ length: 3000 }, (_, index) => `  h${index}:   {type: A,   value: 192.0.2.1} # ${index}\n`)
+    const before = `domain: example.com\nrecords:\n${lines.join('')}tags:   [a]\n`
+    const { text } = await edit(
+      { 'zones/example.com.yaml': before },
+      ['set', 'example.com', 'h1500', 'A', '192.0.2.2'],
+      ['add', 'example.com', 'h1500a', 'A', '192.0.2.3'],
+    )
+    lines[1500] = '  h1500: {type: A, value: 192.0.2.2} # 1500\n  h1500a: {type: A, value: 192.0.2.3}\n'
+    expect(text('zones/example.com.yaml')).toBe(`domain: example.com\nrecords:\n${lines.join('')}tags:   [a]\n`)
+  })
 })

@@ -10,6 +10,8 @@ import { compareNatural } from '../octodns/natural-order.ts'
 import { agreeOn } from '../yaml/edit-document.ts'
 import { printDocument } from '../yaml/print-document.ts'
 import type { PlainYaml } from '../yaml/print-plain.ts'
+import type { YamlNode } from '../yaml/yaml-node.ts'
+import { entryWindow } from './entry-window.ts'
 import { firstEntryPlace } from './first-entry.ts'
 import { plainNode, styled } from './plain-node.ts'
 import type { Layout } from './reading.ts'
@@ -28,8 +30,24 @@ export interface RrsetEdit {
 
 const BY_HAND = 'edit it by hand'
 
-/** The text with the RRset changed. Forms that cannot be edited without touching others are refused. */
-export function editRrset(text: string, zone: DomainName, layout: Layout, edit: RrsetEdit): Result<string> {
+/**
+ * The text with the RRset changed. Forms that cannot be edited without touching others are refused. With the tree of the text a file of many names
+ * is read only in part, where that does.
+ */
+export function editRrset(text: string, zone: DomainName, layout: Layout, edit: RrsetEdit, tree: YamlNode | null = null): Result<string> {
+  const window = tree && entryWindow(text, tree, { name: edit.name, zone, layout })
+  if (window) {
+    const kept = [...edit.kept].map(window.place)
+    if (kept.every((offset) => offset !== null)) {
+      const edited = editEntry(window.text, zone, layout, { ...edit, kept: new Set(kept) }, 'entry')
+      if (edited.ok) return ok(window.restore(edited.value))
+    }
+  }
+  return editEntry(text, zone, layout, edit, 'file')
+}
+
+/** With `entry` as the limit nothing but the entry may be printed. */
+function editEntry(text: string, zone: DomainName, layout: Layout, edit: RrsetEdit, limit: 'entry' | 'file'): Result<string> {
   const read = agreeOn(text)
   if (!read.ok) return read
   const { document, heads } = read.value
@@ -42,6 +60,7 @@ export function editRrset(text: string, zone: DomainName, layout: Layout, edit: 
   const change = owner === undefined ? addOwner(map.value, zone, layout, edit) : changeOwner(map.value, owner as Entry, layout, edit)
   if (!change.ok) return change
   if (source === null) {
+    if (limit === 'entry') return fault(BY_HAND)
     const printed = printDocument(document, heads, text)
     return ok(text.includes('\r\n') ? printed.replaceAll(/\r?\n/g, '\r\n') : printed)
   }

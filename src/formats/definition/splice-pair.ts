@@ -35,7 +35,9 @@ export function withEntry(
   const made = isMap(contents) && contents.items[0] ? linesOf(contents.items[0], lines, lineStarts(lines)) : null
   if (made === null) return fault('the record could not be printed')
   const { from, to, indent } = placeIn(source, name, previous)
-  const hasCarriageReturns = source.lines.some((line) => line.endsWith('\r'))
+  // As the line that it takes the place of, else as the one it goes below.
+  const like = source.lines[from < to || from === 0 ? from : from - 1] ?? ''
+  const hasCarriageReturns = from + 1 >= source.lines.length ? source.lines.some((line) => line.endsWith('\r')) : like.endsWith('\r')
   const entry = shift(lines.slice(made.from, made.to), indent - made.indent, hasCarriageReturns)
   const above = source.lines.slice(0, from)
   // A last line without a line end: what comes behind it gives it one and has none itself.

@@ -7,7 +7,7 @@ import { displayPath, fromDisplayPath, realOr } from '../../definitions/file-pat
 import { loadDefinitions } from '../../definitions/load-definitions.ts'
 import { readText, readWholeText } from '../../definitions/read-text.ts'
 import { soundTree } from '../../formats/yaml/edit-document.ts'
-import { lookUp } from '../../formats/yaml/yaml-node.ts'
+import { lookUp, type YamlNode } from '../../formats/yaml/yaml-node.ts'
 import { zoneFileName } from '../../formats/zone-file/zone-file-name.ts'
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
 import { parentOf, relativeName } from '../../model/domain-name.ts'
@@ -98,7 +98,10 @@ async function placeOf(
   const target = asked !== null ? realOr(asked) : isSplit ? (holder ?? splitPart(edit, zone.records, main, pathOf)) : main
   const elsewhere = own.find(({ at }) => pathOf(at.file) !== target)
   if (elsewhere === undefined) return target
-  const hint = `change it for all zones that include the file with --file ${elsewhere.at.file}`
+  const hint =
+    holders.size > 1
+      ? 'its values come from several files: edit them by hand'
+      : `change it for all zones that include the file with --file ${elsewhere.at.file}`
   return fault(edit, 'record-elsewhere', `stands in ${elsewhere.at.file}, not in ${displayPath(target, config.cwd)}`, {
     at: elsewhere.at,
     hint,
@@ -136,7 +139,7 @@ async function changeFile(
   const before = read.text.slice(mark.length)
   const ofOwner = loaded.zone.records.filter(({ name, at }) => name === edit.name && realOr(fromDisplayPath(at.file, config.cwd)) === path)
   const main = realOr(fromDisplayPath(loaded.zone.at.file, config.cwd))
-  const edited = editText({ text: before, kind: await kindOf(path, before, main), own, ofOwner }, edit)
+  const edited = editText({ text: before, ...(await kindOf(path, before, main)), own, ofOwner }, edit)
   if (!edited.ok) return refused(fault(edit, 'edit-refused', edited.message, { at: own[0]?.at ?? loaded.zone.at }))
   const after = edited.value
   const isFragment = path !== main
@@ -145,7 +148,7 @@ async function changeFile(
     [fromDisplayPath(shown, config.cwd), after],
   ])
   const reloaded = await loadDefinitions(config, { zones: isFragment ? undefined : [edit.zone], texts })
-  if (hasErrors(reloaded.diagnostics)) return { change: null, diagnostics: reloaded.diagnostics }
+  if (hasErrors(reloaded.diagnostics)) return { change: null, diagnostics: reloaded.diagnostics.map((one) => asRefusal(edit, one)) }
   const now = reloaded.zones.find(({ zone }) => zone.name === edit.zone)
   const unexpected = unexpectedChanges(edit, loaded.zone.records, now?.zone.records ?? [], wantedData(edit, own))
   if (besideRecords(loaded.zone) !== besideRecords(now?.zone)) unexpected.push('the zone would be another beside its records')
@@ -158,14 +161,27 @@ async function changeFile(
   return { change: { path, before: isNew ? '' : read.text, after: mark + after }, diagnostics: fresh }
 }
 
+/** What the new text could not even be read for has no place in the file as it is: an anchor that others need went with the record. */
+function asRefusal(edit: RecordEdit, found: Diagnostic): Diagnostic {
+  if (found.severity !== 'error' || !/^yaml-|^zonefile-/.test(found.code)) return found
+  const message = `others in the file need what stands there (${found.message}); edit it by hand`
+  return fault(edit, 'edit-refused', message, { at: found.at })
+}
+
 /** What is said of a zone beside its records, wherever it stands. */
 const besideRecords = (zone: LoadedZone['zone'] | undefined): string =>
   JSON.stringify({ ...zone, records: null, scopes: null, settingsAt: null }, (key, value: unknown) => (key === 'at' ? undefined : value))
 
 /** How the file is written: a fragment as the definition that includes it, split files in the layout of octoDNS. */
-async function kindOf(path: string, text: string, main: string): Promise<EditedFile['kind']> {
-  if (fileNameOf(basename(path))?.kind === 'zone-file') return 'zone-file'
-  const ofZone = path === main ? { ok: true as const, text } : await readText(main, main)
-  const root = ofZone.ok ? soundTree(ofZone.text) : null
-  return root?.ok && root.value.kind === 'mapping' && lookUp(root.value, 'domain')?.kind === 'scalar' ? 'settings' : 'octodns'
+async function kindOf(path: string, text: string, main: string): Promise<Pick<EditedFile, 'kind' | 'tree'>> {
+  if (fileNameOf(basename(path))?.kind === 'zone-file') return { kind: 'zone-file', tree: null }
+  const treeOf = (yaml: string): YamlNode | null => {
+    const root = soundTree(yaml)
+    return root.ok ? root.value : null
+  }
+  const tree = treeOf(text)
+  const ofZone = path === main ? null : await readText(main, main)
+  const root = ofZone === null ? tree : ofZone.ok ? treeOf(ofZone.text) : null
+  const isSettings = root?.kind === 'mapping' && lookUp(root, 'domain')?.kind === 'scalar'
+  return { kind: isSettings ? 'settings' : 'octodns', tree }
 }

@@ -3,6 +3,7 @@ import { printValue } from '../../formats/definition/print-value.ts'
 import type { Layout } from '../../formats/definition/reading.ts'
 import { OCTODNS_TYPES, octodnsValue } from '../../formats/octodns/octodns-value.ts'
 import type { PlainYaml } from '../../formats/yaml/print-plain.ts'
+import type { YamlNode } from '../../formats/yaml/yaml-node.ts'
 import { commentsByLine, editZoneFile } from '../../formats/zone-file/edit-zone-file.ts'
 import { parseZoneFile } from '../../formats/zone-file/parse-zone-file.ts'
 import type { DefinedRecord } from '../../model/record.ts'
@@ -14,6 +15,8 @@ import type { RecordEdit } from './read-record-edit.ts'
 export interface EditedFile {
   readonly text: string
   readonly kind: 'zone-file' | Layout
+  /** What a YAML parser finds in the text; null where it was not asked. */
+  readonly tree: YamlNode | null
   /** The records of the RRset that stand in the file, and all of its owner. */
   readonly own: readonly DefinedRecord[]
   readonly ofOwner: readonly DefinedRecord[]
@@ -41,7 +44,13 @@ export function editText(file: EditedFile, edit: RecordEdit): Result<string> {
   }
   const starts = lineStarts(file.text)
   const kept = new Set(file.own.filter(({ data }) => wanted.has(data)).map(({ at }) => (starts[at.line - 1] ?? 0) + at.column - 1))
-  return editRrset(file.text, edit.zone, file.kind, { name: edit.name, type: edit.type, kept, added: values, ttl: edit.ttl ?? undefined })
+  return editRrset(
+    file.text,
+    edit.zone,
+    file.kind,
+    { name: edit.name, type: edit.type, kept, added: values, ttl: edit.ttl ?? undefined },
+    file.tree,
+  )
 }
 
 function valueFor(layout: Layout, { type, zone }: RecordEdit, data: string): Result<PlainYaml> {

@@ -15,10 +15,9 @@ export function unexpectedChanges(
   wanted: readonly string[],
 ): string[] {
   const isOwn = ({ name, type }: ResourceRecord): boolean => name === edit.name && type === edit.type
-  const others = countDifferences(
-    before.filter((record) => !isOwn(record)),
-    after.filter((record) => !isOwn(record)),
-  )
+  const [beside, besideAfter] = [before.filter((record) => !isOwn(record)), after.filter((record) => !isOwn(record))]
+  // They mostly stand in one order too.
+  const others = areSame(beside, besideAfter) ? [] : countDifferences(beside, besideAfter)
   const ttls = new Map(before.filter(isOwn).map(({ data, ttl }) => [data, ttl]))
   const own = countDifferences(
     wanted.map((data) => ({ ...edit, data, ttl: edit.ttl ?? ttls.get(data) ?? null })),
@@ -26,6 +25,13 @@ export function unexpectedChanges(
   )
   return [...others, ...own].slice(0, TOLD)
 }
+
+const areSame = (records: readonly ResourceRecord[], others: readonly ResourceRecord[]): boolean =>
+  records.length === others.length &&
+  records.every((record, index) => {
+    const other = others[index] as ResourceRecord
+    return record.name === other.name && record.type === other.type && record.ttl === other.ttl && record.data === other.data
+  })
 
 function countDifferences(expected: readonly ResourceRecord[], found: readonly ResourceRecord[]): string[] {
   const counts = new Map<string, number>()

@@ -34,6 +34,12 @@ export function readRecordEdit(action: RecordEdit['action'], words: RecordWords)
   const name = words.name === '' ? zone : parseDomainName(words.name, zone.value)
   if (!name.ok) return name
   if (!isAtOrBelow(name.value, zone.value)) return fault(`${name.value} is not in the zone ${zone.value}`)
+  const absolute = words.name === '' || words.name.endsWith('.') ? null : parseDomainName(`${words.name}.`)
+  if (absolute?.ok && isAtOrBelow(absolute.value, zone.value)) {
+    return fault(
+      `${JSON.stringify(words.name)} could be meant in two ways. Write "${absolute.value}" for the name as it stands, "${name.value}" for one below the zone`,
+    )
+  }
   const type = parseRecordType(words.type)
   if (!type.ok) return type
   if (type.value === 'SOA') return fault('the fields of the SOA are settings of the zone')
