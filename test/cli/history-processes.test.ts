@@ -38,11 +38,6 @@ async function reach(scene: Scene, calls: number): Promise<void> {
   while (recordCalls(scene) < calls) await wait(2)
 }
 
-/** Waits until what a killed process left on the wire has come to an end. */
-async function settle({ front }: Scene): Promise<void> {
-  for (let before = -1; before !== front.heard.length; await wait(150)) before = front.heard.length
-}
-
 interface Run {
   readonly run: string
   readonly state: string
@@ -74,7 +69,7 @@ describe('an apply that is killed', () => {
     await reach(scene, 40)
     killed.kill('SIGKILL')
     expect((await killed.ended).signal).toBe('SIGKILL')
-    await settle(scene)
+    await scene.front.settled()
 
     const [run] = (await runs(scene)) as [Run]
     expect(run).toMatchObject({ state: 'interrupted', status: null })
@@ -107,7 +102,7 @@ describe('an apply that is killed', () => {
     await reach(scene, 30)
     killed.kill('SIGKILL')
     await killed.ended
-    await settle(scene)
+    await scene.front.settled()
     const back = await scene.run('rollback', '--last', '--yes', '--allow', 'deletes', '--format', 'json')
     expect(back.status, back.stderr).toBe(0)
     const { summary } = JSON.parse(back.stdout)

@@ -46,11 +46,6 @@ async function applyAndKill(scene: Scene, calls: number, ...args: string[]): Pro
   expect((await run.ended).signal).toBe('SIGKILL')
 }
 
-/** Calls that the killed program left behind are carried out or not, but no longer under way. */
-async function settle({ front }: Scene): Promise<void> {
-  for (let before = -1; before !== front.heard.length; await wait(100)) before = front.heard.length
-}
-
 beforeAll(async () => void (await builtProgram()))
 
 test.each([1, 2, 3, 4, 5])('creations, seed %i', async (seed) => {
@@ -61,7 +56,7 @@ test.each([1, 2, 3, 4, 5])('creations, seed %i', async (seed) => {
   }
   const scene = await openScene({ files: { 'zones/example.com.yaml': definition('192.0.2.1') }, script: delays })
   await applyAndKill(scene, 1 + Math.floor(random() * (RECORDS - 10)))
-  await settle(scene)
+  await scene.front.settled()
   const again = await scene.run('apply', '--yes')
   expect(again.status).toBe(0)
   expect(await held(scene)).toEqual(expected('192.0.2.1'))
@@ -74,9 +69,9 @@ test.each([1, 2])('updates killed twice, seed %i', async (seed) => {
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': definition('192.0.2.2') })
   await applyAndKill(scene, 1 + Math.floor(random() * 100), '--allow', 'updates')
-  await settle(scene)
+  await scene.front.settled()
   await applyAndKill(scene, 1 + Math.floor(random() * 100), '--allow', 'updates')
-  await settle(scene)
+  await scene.front.settled()
   expect((await scene.run('apply', '--yes', '--allow', 'updates')).status).toBe(0)
   expect(await held(scene)).toEqual(expected('192.0.2.2'))
   expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)

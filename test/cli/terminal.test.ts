@@ -54,10 +54,15 @@ const plain = (text: string): string => text.replaceAll(new RegExp(`${ESCAPE}\\[
 
 const QUESTION = 'Make 4 calls in 1 zone? [y/N] '
 
-const slowly: Script = async ({ method, path }) => {
-  if (method === 'POST' && path.includes('/records')) await new Promise((resolve) => setTimeout(resolve, 60))
-  return null
-}
+const taking =
+  (milliseconds: number): Script =>
+  async ({ method, path }) => {
+    if (method === 'POST' && path.includes('/records')) await new Promise((resolve) => setTimeout(resolve, milliseconds))
+    return null
+  }
+const slowly = taking(60)
+/** So that it is not over before a key is pressed. */
+const verySlowly = taking(1_000)
 
 const MANY = `domain: example.com
 soa_email: hostmaster@example.com
@@ -110,8 +115,8 @@ describeWithTools(['script'], 'on a terminal', () => {
 
   test('asked and not answered in time: nothing is done, and no signal came', async () => {
     const scene = await openScene()
-    const { shown, status } = await onTerminal(scene, ['apply', '--timeout', '1'])
-    expect(plain(shown)).toMatch(/The 1 s of --timeout are over.*\n\nNothing was applied\.\n$/)
+    const { shown, status } = await onTerminal(scene, ['apply', '--timeout', '8'])
+    expect(plain(shown)).toMatch(/The 8 s of --timeout are over.*\n\nNothing was applied\.\n$/)
     expect(status).toBe(1)
     expect(scene.front.mutations()).toEqual([])
   })
@@ -124,7 +129,7 @@ describeWithTools(['script'], 'on a terminal', () => {
   })
 
   test('Ctrl-C during an apply: the bar goes, a report stands, exit 130', async () => {
-    const scene = await openScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
+    const scene = await openScene({ files: { 'zones/example.com.yaml': MANY }, script: verySlowly })
     const { shown, status } = await onTerminal(scene, ['apply', '--yes'], { type: [['Applying [', '\u0003']] })
     expect(status).toBe(130)
     expect(screenOf(shown)).toMatch(/\^?C?Stopping: calls under way are finished\. Once more to stop at once\.\n/)
