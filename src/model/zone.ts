@@ -117,4 +117,6 @@ export interface ExistingZone {
   readonly id?: number | string | undefined
   readonly settings: ZoneSettings
   readonly records: readonly ExistingRecord[]
+  /** What the provider says of the zone and settings have no form for, in words: `status "edit_mode"`. */
+  readonly unread?: readonly string[] | undefined
 }

@@ -15,6 +15,8 @@ export interface ZoneReference {
   readonly name: DomainName
   readonly id: number | string
   readonly settings: ZoneSettings
+  /** As `ExistingZone` has it. */
+  readonly unread?: readonly string[] | undefined
   /** When the provider last changed the zone's settings, in milliseconds since 1970; null where it does not say. */
   readonly updated: number | null
 }

@@ -120,6 +120,12 @@ describe('records that no definition can have', () => {
       `{name: x, type: TXT, target: '""'}`,
     ],
     [
+      'half a character',
+      [{ type: 'TXT', name: 'x', target: 'a\ud800' }],
+      ['x.example.com. TXT: a definition cannot hold "a\\239\\191\\189" (of half a character): data that are not valid'],
+      '{name: x, type: TXT}',
+    ],
+    [
       'NUL in a text',
       [{ type: 'TXT', name: 'x', target: 'a\0b' }],
       ['TXT: a definition cannot hold "a\\000b": the service holds no text with the character NUL'],
@@ -315,6 +321,7 @@ describe('settings that no definition can have', () => {
       { type: 'slave', master_ips: ['192.0.2.1', 'ns1.example.net'] },
       ['the setting master_ips: ns1.example.net among'],
     ],
+    ['a status of another kind', { status: 'edit_mode' }, ['the setting status "edit_mode"']],
     ['no masters', { type: 'slave', master_ips: [] }, ['the setting type: slave, without any masters']],
   ])('are named and stay as they are: %s', async (_, settings, named) => {
     const scene = await openHeld(held([], settings))

@@ -67,7 +67,8 @@ export function createCloudProvider(options: CloudApiOptions, instance: CloudIns
 
 async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCallOptions): Promise<ReadZone> {
   // What is listed of a slave is a copy of what its masters have.
-  if (zone.settings.type === 'slave') return { name: zone.name, id: zone.id, settings: zone.settings, records: [], quietFor: null }
+  const { name, id, settings, unread } = zone
+  if (settings.type === 'slave') return { name, id, settings, unread, records: [], quietFor: null }
   const request = {
     method: 'GET',
     path: `/domains/${zone.id}/records`,
@@ -87,9 +88,10 @@ async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCall
     if (time !== null && (lastChange === null || time > lastChange)) lastChange = time
   }
   return {
-    name: zone.name,
-    id: zone.id,
-    settings: zone.settings,
+    name,
+    id,
+    settings,
+    unread,
     records: value,
     quietFor: lastChange === null || serverTime === null ? null : Math.max(0, serverTime - lastChange),
   }

@@ -51,7 +51,9 @@ function nearestName(text: string, zone: DomainName): DomainName {
 const word = (text: string | number): Token => ({ text: String(text), quoted: false })
 
 function dataOf(api: ApiRecord): string {
-  if (api.type === 'TXT') return textDataOf(api.target)
+  // Half a character of UTF-16 is no text: as octets it would be another.
+  if (api.type === 'TXT')
+    return /\p{Surrogate}/u.test(api.target) ? `${textDataOf(api.target)} (of half a character)` : textDataOf(api.target)
   const tokens = tokensOf(api)
   const data = canonicalRdata(api.type, tokens, (text) => parseDomainName(text.endsWith('.') ? text : `${text}.`))
   return data.ok ? data.value : tokens.map((token) => token.text).join(' ')

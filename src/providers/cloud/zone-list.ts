@@ -95,12 +95,20 @@ const referenceOf = (domain: ApiDomain, name: DomainName): ZoneReference => ({
   name,
   id: domain.id,
   settings: settingsOf(domain),
+  ...(STATUSES.has(domain.status) ? {} : { unread: [`status ${JSON.stringify(domain.status)}`] }),
   updated: timeOf(domain.updated),
 })
 
+/** Domains with errors are active ones. Any other status is none that a definition could ask for. */
+const STATUSES: ReadonlyMap<string, ZoneSettings['status']> = new Map([
+  ['active', 'active'],
+  ['has_errors', 'active'],
+  ['disabled', 'disabled'],
+])
+
 function settingsOf(domain: ApiDomain): ZoneSettings {
   const { type, description, group, tags, soa_email, master_ips, axfr_ips, expire_sec, refresh_sec, retry_sec, ttl_sec } = domain
-  const status = domain.status === 'disabled' ? 'disabled' : 'active'
+  const status = STATUSES.get(domain.status)
   const addresses = { master_ips: master_ips.map(canonicalAddress), axfr_ips: axfr_ips.map(canonicalAddress) }
   return { type, status, description, group, tags, soa_email, ...addresses, expire_sec, refresh_sec, retry_sec, ttl_sec }
 }

@@ -15,7 +15,7 @@ export interface DefinableSettings {
  * something that no definition can have is left out as a whole, and so it is not managed.
  */
 export function definableSettings(
-  { name, settings }: ExistingZone,
+  { name, settings, unread = [] }: ExistingZone,
   defaults: ZoneSettings,
   { target, capabilities }: Holder,
 ): DefinableSettings {
@@ -30,6 +30,7 @@ export function definableSettings(
       return value === undefined || (isUnsaid(key, value) && defaults[key] === undefined) ? [] : [[key, value]]
     }),
   )
+  for (const words of unread) lost.push({ zone: name, name: null, type: null, what: `the setting ${words}`, outcome })
   const { soa_email: email } = settings
   // An empty address cannot be said.
   if (email === '') delete said['soa_email']
