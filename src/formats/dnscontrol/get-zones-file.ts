@@ -44,7 +44,7 @@ export interface CommentedItem {
 const PSEUDO_RECORD = /^;(?:\S+)?\s+(?:\d+\s+)?IN\s+([A-Z][A-Z0-9_]*)\s+(\S.*)$/s
 
 /** What Cloudflare knows of a record besides. */
-const MARK = /\s;((?: (?:CF_PROXY_ON|CF_CNAME_FLATTEN_ON|CF_COMMENT="(?:[^"\\]|\\.)*"|CF_TAGS=\S+))+)$/
+const MARK = /\s;((?: (?:CF_PROXY_ON|CF_CNAME_FLATTEN_ON|CF_COMMENT="(?:[^"\\]|\\.)*"|CF_TAGS=[^\s"]+))+)$/
 
 /** Items that DNSControl puts in comments of a zone file. */
 export function commentedItems(text: string): CommentedItem[] {

@@ -116,7 +116,8 @@ function readDomain(domain: unknown, run: Run, domains: DnscontrolDomain[]): voi
       lose((Object.hasOwn(KEY_WORDS, key) && KEY_WORDS[key]) || `the setting ${shownKey(key)} (${shownValue(value)})`)
   }
   for (const [key, value] of Object.entries(meta)) {
-    if (!key.startsWith('dnscontrol_') && key !== 'ns_ttl') lose(`the metadata ${shownKey(key)} (${shownValue(value)})`)
+    const isRead = key === 'ns_ttl' && isServersTtl(value) && records.some(({ name, type }) => name === zone && type === 'NS')
+    if (!key.startsWith('dnscontrol_') && !isRead) lose(`the metadata ${shownKey(key)} (${shownValue(value)})`)
   }
   const registrar = String(domain['registrar'] ?? '')
   if (registrar !== '' && !/^none$/i.test(registrar)) lose(`the registrar ${shownKey(registrar)}`)
@@ -135,11 +136,12 @@ const KEY_WORDS: Readonly<Record<string, string>> = {
 
 const shownValue = (value: unknown): string => (typeof value === 'object' ? 'an object' : JSON.stringify(String(value).slice(0, 60)))
 
+const isServersTtl = (value: unknown): boolean => /^[1-9][0-9]{0,9}$/.test(String(value)) && Number(value) < 2 ** 31
+
 /** `NAMESERVER`: NS records at the apex. Names come with and without the dot at their end, always absolute. */
 function readNameservers(nameservers: unknown, meta: JsonObject, zone: DomainName, run: Run): ExchangedRecord[] {
   if (!Array.isArray(nameservers)) return []
-  const given = Number(meta['ns_ttl'] ?? DEFAULT_TTL)
-  const ttl = (Number.isSafeInteger(given) && given > 0 && given < 2 ** 31 ? given : DEFAULT_TTL) as Ttl
+  const ttl = (isServersTtl(meta['ns_ttl']) ? Number(meta['ns_ttl']) : DEFAULT_TTL) as Ttl
   return nameservers.flatMap((server) => {
     const text = isObject(server) ? String(server['name'] ?? '') : ''
     const name = text === '' ? fault('a name server without a name') : parseDomainName(text.endsWith('.') ? text : `${text}.`)

@@ -196,6 +196,7 @@ describe('what DNSControl makes of its own tests', () => {
     [{ unmanaged: [5] }, /an IGNORE without patterns/],
     [{ unmanaged: [{ label_pattern: '**', rType_pattern: '*', target_pattern: '' }] }, /it leaves everything to others/],
     [{ unmanaged: [{ label_pattern: '*', rType_pattern: 'A,CAA', target_pattern: 'a' }] }, /for a target of type CAA/],
+    [{ meta: { ns_ttl: '60' } }, /the metadata ns_ttl \("60"\)/],
     [JSON.parse('{"constructor": 1}'), /the setting constructor \("1"\)/],
   ])('%j is not taken for something else', (rest, what) => {
     const { domains, diagnostics } = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', ...rest }] }), 'ir.json')

@@ -130,6 +130,37 @@ describe('get-zones', () => {
     expect(found).toEqual(expected)
   })
 
+  test('parts of anything are all of it', () => {
+    const piece = fc.constantFrom(
+      '$ORIGIN example.com.',
+      '$ORIGIN a.example.com.',
+      '$ORIGIN b',
+      '$ORIGIN .',
+      '$ORIGIN ..',
+      '$TTL 5',
+      '',
+      'a A 192.0.2.1',
+      ';',
+      '\r',
+    )
+    fc.assert(
+      fc.property(fc.array(fc.oneof(piece, fc.string()), { maxLength: 20 }), (given) => {
+        const text = given.join('\n')
+        const parts = zoneParts(text)
+        expect(parts.map((part) => part.text).join('\n')).toBe(text)
+        for (const { text: own, linesBefore } of parts)
+          expect(
+            text
+              .split('\n')
+              .slice(linesBefore, linesBefore + own.split('\n').length)
+              .join('\n'),
+          ).toBe(own)
+        commentedItems(text)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
   test('what stands in comments is named', () => {
     const text = [
       '; generated',
@@ -137,6 +168,7 @@ describe('get-zones', () => {
       ';          600   IN R53_ALIAS foo.example.net. atype=A',
       'www              IN A     192.0.2.1 ; CF_PROXY_ON CF_COMMENT="a \\"b\\"" CF_TAGS=x:y',
       'txt              IN TXT   " ; CF_PROXY_ON"',
+      'txt              IN TXT   " ; CF_TAGS=x"',
       ';www             IN A',
     ].join('\n')
     expect(commentedItems(text)).toEqual([
