@@ -131,11 +131,15 @@ async function asker(port: number): Promise<(octets: Buffer, id: number) => Prom
   await once(socket, 'connect')
   return (octets, id) =>
     new Promise((resolve) => {
+      const next = (id + 0x8000) & 0xffff
       const take = (answer: Buffer): void => {
-        if (answer.length < 2 || answer.readUInt16BE(0) !== id) return
-        finish(answer)
+        if (answer.length < 2) return
+        if (answer.readUInt16BE(0) === id) finish(answer)
+        if (answer.readUInt16BE(0) !== next) return
+        clearTimeout(timer)
+        timer = setTimeout(() => finish(null), SILENCE)
       }
-      const timer = setTimeout(() => finish(null), SILENCE)
+      let timer = setTimeout(() => finish(null), PATIENCE)
       const finish = (answer: Buffer | null): void => {
         clearTimeout(timer)
         socket.off('message', take)
@@ -145,11 +149,13 @@ async function asker(port: number): Promise<(octets: Buffer, id: number) => Prom
       const sent = Buffer.from(octets)
       if (sent.length >= 2) sent.writeUInt16BE(id, 0)
       socket.send(sent)
+      socket.send(encodeMessage({ ...createQuery(next, { name: WEB, type: 'A' }) }))
     })
 }
 
-/** Milliseconds after which there is no answer. */
+/** Milliseconds after which there is no answer: since one to a question asked later came, and without that. */
 const SILENCE = 250
+const PATIENCE = 15_000
 
 const sockets: Socket[] = []
 
