@@ -7,6 +7,7 @@ import { readYaml } from '../../../src/formats/yaml/read-yaml.ts'
 import type { LostItem } from '../../../src/model/exchange.ts'
 import { withCpuTime } from '../../support/cpu-time.ts'
 import { fc } from '../../support/fast-check.ts'
+import { rounds } from '../../support/random.ts'
 
 const CONFIG = `---
 manager:
@@ -174,7 +175,7 @@ describe("octoDNS's configuration", () => {
         const providers = root?.kind === 'mapping' ? root.entries.find(({ key }) => key.text === 'providers')?.value : undefined
         expect(providers?.kind === 'mapping' && providers.entries.map(({ key }) => key.text)).toEqual(distinct)
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(100) },
     )
   })
 })
@@ -222,6 +223,6 @@ test('spoilt configurations end in zones or in faults with places, soon', () => 
       for (const provider of value.providers.values()) if (yamlSourceOf(provider, lost) === null) targetOf(provider, lost)
       expect(value.zones.length + value.diagnostics.length + value.lost.length).toBeGreaterThan(0)
     }),
-    { numRuns: 1500 },
+    { numRuns: rounds(400) },
   )
 })

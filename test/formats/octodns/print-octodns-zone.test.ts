@@ -8,6 +8,7 @@ import type { DefinedRecord } from '../../../src/model/record.ts'
 import type { Ttl } from '../../../src/model/ttl.ts'
 import { fc } from '../../support/fast-check.ts'
 import { oddRecords } from '../../support/odd-records.ts'
+import { rounds } from '../../support/random.ts'
 import { HELD, LOST, recordsOf, ZONE } from './every-type.ts'
 
 const print = (records: readonly DefinedRecord[], scopes: Parameters<typeof printOctodnsZone>[0]['scopes'] = []) =>
@@ -136,7 +137,7 @@ test('any records come back as they were, or are named', () => {
       expect(lines((zone?.records ?? []).filter((record) => !isNamed(record)))).toEqual(lines(records.filter((record) => !isNamed(record))))
       if (lost.length === 0) whole += 1
     }),
-    { numRuns: 600 },
+    { numRuns: rounds(200) },
   )
-  expect(whole).toBeGreaterThan(100)
+  expect(whole).toBeGreaterThan(rounds(200) / 10)
 })
