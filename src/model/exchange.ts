@@ -2,7 +2,7 @@ import type { Diagnostic, SourcePosition } from './diagnostic.ts'
 import type { DomainName } from './domain-name.ts'
 import type { ResourceRecord } from './record.ts'
 import type { Ttl } from './ttl.ts'
-import type { DesiredZone, UnmanagedSelector, ZoneSettings } from './zone.ts'
+import type { DesiredZone, RrsetScope, UnmanagedSelector, ZoneSettings } from './zone.ts'
 
 /** A record on its way from another format. */
 export interface ExchangedRecord extends ResourceRecord {
@@ -40,6 +40,10 @@ export interface ImportedZone {
   /** Names of the providers that are to hold it, where the config alone would not say so. */
   readonly targets?: readonly string[] | undefined
   readonly comments?: readonly ZoneComment[] | undefined
+  /** For which targets RRsets are, where that is not all. */
+  readonly scopes?: readonly RrsetScope[] | undefined
+  /** RRsets whose faults are tolerated where they can be, by `rrsetKey`. */
+  readonly lenient?: ReadonlySet<string> | undefined
   /**
    * The definition as it stands where its format is one that definitions have, its first file the one that names the zone. They
    * are written as they are. Without them the zone is printed in the layout with settings.

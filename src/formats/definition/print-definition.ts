@@ -1,6 +1,6 @@
 import { compareNames, type DomainName, relativeName } from '../../model/domain-name.ts'
 import type { ImportedZone } from '../../model/exchange.ts'
-import { compareRecords, type ResourceRecord } from '../../model/record.ts'
+import { compareRecords, type ResourceRecord, rrsetKey } from '../../model/record.ts'
 import type { Ttl } from '../../model/ttl.ts'
 import { ZONE_SETTINGS, type ZoneSettings } from '../../model/zone.ts'
 import { compareNatural } from '../octodns/natural-order.ts'
@@ -36,6 +36,7 @@ export function printDefinition(zone: ImportedZone): string {
       ...(target !== undefined && { target }),
     }))
   }
+  const extras = extrasOf(zone)
   let text = apartLines(ofAll.apart, 0) + commentLines(ofAll.above, 0)
   for (const key of SETTING_KEYS) {
     const value = settings[key]
@@ -49,7 +50,7 @@ export function printDefinition(zone: ImportedZone): string {
   text += 'records:\n'
   for (const { name, records } of byOwner(zone.records, zone.name)) {
     text += commentLines(commentsOf({ name }).above, 2)
-    const sets = rrsetsOf(records, zone.name, defaultTtl).map((set) => ({ ...set, commentsOf }))
+    const sets = rrsetsOf(records, zone.name, defaultTtl, extras).map((set) => ({ ...set, commentsOf }))
     const [first] = sets
     const key = relativeName(name, zone.name)
     if (sets.length === 1 && first) text += printRrset(key, first, 2)
@@ -89,7 +90,12 @@ function byOwner(records: readonly ResourceRecord[], zone: DomainName): OwnerRec
 }
 
 /** The entries of one owner, an RRset each, or more of them where its TTLs differ. */
-function rrsetsOf(records: readonly ResourceRecord[], zone: DomainName, defaultTtl: Ttl | null): Pick<PrintedRrset, 'records' | 'entry'>[] {
+function rrsetsOf(
+  records: readonly ResourceRecord[],
+  zone: DomainName,
+  defaultTtl: Ttl | null,
+  extras: ReadonlyMap<string, PlainYaml>,
+): Pick<PrintedRrset, 'records' | 'entry'>[] {
   const sets = new Map<string, ResourceRecord[]>()
   for (const record of records) {
     const key = `${record.type} ${record.ttl}`
@@ -101,11 +107,29 @@ function rrsetsOf(records: readonly ResourceRecord[], zone: DomainName, defaultT
     const { type, ttl } = set[0] as ResourceRecord
     const values = set.map((record) => printValue(type, record.data, zone))
     const [value] = values
+    const octodns = extras.get(rrsetKey(set[0] as ResourceRecord))
     const entry = {
       type,
       ...(ttl !== null && ttl !== defaultTtl && { ttl }),
       ...(values.length === 1 && value !== undefined ? { value } : { values }),
+      ...(octodns !== undefined && { octodns }),
     }
     return { records: set, entry }
   })
+}
+
+/** What stands under `octodns:` of RRsets, by `rrsetKey`. */
+function extrasOf({ scopes = [], lenient = new Set() }: ImportedZone): Map<string, PlainYaml> {
+  const extras = new Map<string, PlainYaml>()
+  for (const key of lenient) extras.set(key, { lenient: true })
+  for (const scope of scopes) {
+    const key = rrsetKey(scope)
+    extras.set(key, {
+      ...(scope.ignored && { ignored: true }),
+      ...(scope.included.length > 0 && { included: scope.included }),
+      ...(scope.excluded.length > 0 && { excluded: scope.excluded }),
+      ...(lenient.has(key) && { lenient: true }),
+    })
+  }
+  return extras
 }

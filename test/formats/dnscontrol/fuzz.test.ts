@@ -9,6 +9,7 @@ import { parseDomainName } from '../../../src/model/domain-name.ts'
 import type { ExchangedRecord, LostItem } from '../../../src/model/exchange.ts'
 import { withCpuTime } from '../../support/cpu-time.ts'
 import { fc } from '../../support/fast-check.ts'
+import { rounds } from '../../support/random.ts'
 
 const CORPUS = fileURLToPath(new URL('../../corpora/dnscontrol', import.meta.url))
 const textsOf = (folder: string, pattern: RegExp): string[] =>
@@ -137,14 +138,14 @@ describe('spoilt configurations', () => {
         expectTold(value)
         expect(value.domains.length > 0 || hasErrors(value.diagnostics) || text.includes('"domains": []')).toBe(true)
       }),
-      { numRuns: 1500 },
+      { numRuns: rounds(400) },
     )
   })
 
   test('of the right form and with any content are read, or told', () => {
     fc.assert(
       fc.property(rearranged, (text) => expectTold(readIntermediate(text, 'ir.json'))),
-      { numRuns: 1500 },
+      { numRuns: rounds(400) },
     )
   })
 
@@ -183,6 +184,6 @@ test('spoilt lists end in zones or in faults with lines, soon', () => {
         value.lost.filter(({ what }) => /type/.test(what)).length
       expect(told).toBe(lines)
     }),
-    { numRuns: 1500 },
+    { numRuns: rounds(400) },
   )
 })
