@@ -39,7 +39,7 @@ export interface ToolResult {
 export function runTool(
   name: string,
   args: readonly string[],
-  { input = '', timeout = 15_000, cwd }: { input?: string; timeout?: number; cwd?: string | undefined } = {},
+  { input = '', timeout = 45_000, cwd }: { input?: string; timeout?: number; cwd?: string | undefined } = {},
 ): Promise<ToolResult> {
   const path = findTool(name)
   if (path === null) throw new Error(`${name} is not installed`)
@@ -84,7 +84,7 @@ interface Query {
 /** The server's answer as dig prints it with the given `+options` (`+short`, `+noall +answer`). */
 export async function dig({ host = '127.0.0.1', port, name, type = 'A', key, options = ['+short'] }: Query): Promise<string[]> {
   const signed = key ? ['-y', keyArgument(key)] : []
-  const args = ['-r', `@${host}`, '-p', String(port), ...signed, '-q', name, '-t', type, '+tries=2', '+time=3', ...options]
+  const args = ['-r', `@${host}`, '-p', String(port), ...signed, '-q', name, '-t', type, '+tries=3', '+time=10', ...options]
   const { stdout, stderr } = await runTool('dig', args)
   return linesOf(stdout + stderr)
 }
@@ -92,7 +92,7 @@ export async function dig({ host = '127.0.0.1', port, name, type = 'A', key, opt
 /** The same with kdig, whose parser and defaults are another implementation. */
 export async function kdig({ host = '127.0.0.1', port, name, type = 'A', key, options = ['+short'] }: Query): Promise<string[]> {
   const signed = key ? ['-y', keyArgument(key)] : []
-  const args = [`@${host}`, '-p', String(port), ...signed, '-q', name, '-t', type, '+retry=1', '+time=3', ...options]
+  const args = [`@${host}`, '-p', String(port), ...signed, '-q', name, '-t', type, '+retry=2', '+time=10', ...options]
   const { stdout, stderr } = await runTool('kdig', args)
   return linesOf(stdout + stderr)
 }

@@ -122,7 +122,7 @@ export function runDnsconfig(script: string, version: DnscontrolVersion = 4): { 
         domains.push(domain)
       },
     },
-    { timeout: 5000 },
+    { timeout: 60_000 },
   )
   const printed = domains.map((domain) => printDomain(domain, version))
   return JSON.parse(JSON.stringify({ registrars: [], dns_providers: [], domains: printed }))
