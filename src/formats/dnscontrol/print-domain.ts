@@ -77,6 +77,7 @@ function printServers(servers: readonly DefinedRecord[], zone: DomainName, lost:
     if (!isSound) lose(isTarget(data) ? NOT_PUNYCODE : 'a target with characters that DNSControl refuses', at)
     return isSound
   })
+  if (named.length === 0) return []
   return [`NAMESERVER_TTL(${lowest || DEFAULT_TTL})`, ...named.map(({ data }) => `NAMESERVER(${literal(data)})`)]
 }
 

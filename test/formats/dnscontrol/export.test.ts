@@ -126,7 +126,19 @@ describe('a dnsconfig.js', () => {
   ])('names what it cannot hold: %s', (text, what) => {
     const { files, lost } = exported([zoneOf(recordsOf(text))])
     expect(lost.map((item) => item.what)).toEqual([expect.stringMatching(what)])
-    for (const version of VERSIONS) expect(evaluated(files.get('dnsconfig.js') ?? '', version).diagnostics).toEqual([])
+    for (const version of VERSIONS) {
+      const { domains, diagnostics } = evaluated(files.get('dnsconfig.js') ?? '', version)
+      expect([diagnostics, domains.flatMap((domain) => domain.lost.map((item) => item.what))]).toEqual([[], ['its DNS providers (bind)']])
+    }
+  })
+
+  test('says no TTL of name servers where none can be held', () => {
+    const { files, lost } = exported([zoneOf(recordsOf('@ NS b+c'))])
+    expect(lost.map(({ type, what }) => `${type} ${what}`).sort()).toEqual([
+      'NS a target with characters that DNSControl refuses',
+      'SOA a target with characters that DNSControl refuses',
+    ])
+    expect(evaluated(files.get('dnsconfig.js') ?? '').domains[0]?.lost.map((item) => item.what)).toEqual(['its DNS providers (bind)'])
   })
 
   test('names what DNSControl turns into another name in a reverse zone, and nothing else of one', () => {
