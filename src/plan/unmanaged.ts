@@ -4,22 +4,39 @@ import type { ResourceRecord } from '../model/record.ts'
 import type { UnmanagedSelector } from '../model/zone.ts'
 import type { Change } from './change.ts'
 
-/** A test for records of `zone` that any of the selectors leaves to others. Cost is linear in the selectors for each record. */
+/**
+ * A test for records of `zone` that any of the selectors leaves to others. Cost is linear, for each record, in the selectors of its name and
+ * those of names with an asterisk or without a name.
+ */
 export function unmanagedTest(selectors: readonly UnmanagedSelector[], zone: DomainName): (record: ResourceRecord) => boolean {
   if (selectors.length === 0) return () => false
-  const tests = selectors.map((selector) => {
-    const name = selector.name === undefined ? null : globTest(nameGlob(selector.name))
-    const target = selector.target === undefined ? null : globTest(selector.target.toLowerCase())
-    const type = selector.type?.toUpperCase()
-    return (record: ResourceRecord, relative: string): boolean =>
-      (type === undefined || record.type === type) &&
-      (name === null || name(relative)) &&
-      (target === null || target(record.data.toLowerCase()) || matchesText(record, target))
-  })
+  const ofNames = new Map<string, SelectorTest[]>()
+  const ofGlobs: SelectorTest[] = []
+  for (const selector of selectors) {
+    const glob = selector.name === undefined ? null : nameGlob(selector.name)
+    const isPlain = glob !== null && !glob.includes('*')
+    const test = selectorTest(selector, glob === null || isPlain ? null : globTest(glob))
+    const known = isPlain ? ofNames.get(glob) : ofGlobs
+    if (known) known.push(test)
+    else if (isPlain) ofNames.set(glob, [test])
+  }
   return (record) => {
     const relative = relativeName(record.name, zone)
-    return tests.some((test) => test(record, relative))
+    const matches = (test: SelectorTest): boolean => test(record, relative)
+    return ofGlobs.some(matches) || (ofNames.get(relative)?.some(matches) ?? false)
   }
+}
+
+/** Tests a record with its name relative to the zone. */
+type SelectorTest = (record: ResourceRecord, relative: string) => boolean
+
+function selectorTest(selector: UnmanagedSelector, name: ((relative: string) => boolean) | null): SelectorTest {
+  const target = selector.target === undefined ? null : globTest(selector.target.toLowerCase())
+  const type = selector.type?.toUpperCase()
+  return (record, relative) =>
+    (type === undefined || record.type === type) &&
+    (name === null || name(relative)) &&
+    (target === null || target(record.data.toLowerCase()) || matchesText(record, target))
 }
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(['TXT', 'SPF'])

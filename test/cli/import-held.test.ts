@@ -299,6 +299,7 @@ describe('records that no definition can have', () => {
       ]),
     )
     await importBoth(scene)
+    expect(scene.files()['zones/example.com.yaml']).toContain('#   x TXT "": the service holds no empty TXT\n#\n# Records at')
     expect(scene.files()['zones/example.com.yaml']).toContain(`# and add this to "unmanaged", and they are never touched and never counted:
 # {name: '_acme-challenge*', type: TXT}
 `)

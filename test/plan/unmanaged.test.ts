@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { textDataOf } from '../../src/model/character-string.ts'
 import { unmanagedTest } from '../../src/plan/unmanaged.ts'
+import { withCpuTime } from '../support/cpu-time.ts'
 import { ORIGIN } from '../support/plan.ts'
 import { name } from '../support/records.ts'
 
@@ -28,5 +29,36 @@ describe('a selector of targets', () => {
     ['a*', 'TXT', 'a', true],
   ])('%s of %s %s: %s', (target, type, data, expected) => {
     expect(selects(target, type, data)).toBe(expected)
+  })
+})
+
+describe('selectors of names', () => {
+  it.each([
+    [{ name: '@' }, 'example.com.', true],
+    [{ name: '' }, 'example.com.', true],
+    [{ name: '@' }, 'x.example.com.', false],
+    [{ name: 'X' }, 'x.example.com.', true],
+    [{ name: 'b\u00fccher' }, 'xn--bcher-kva.example.com.', true],
+    [{ name: 'x*' }, 'x.y.example.com.', true],
+    [{ name: '*' }, 'example.com.', true],
+    [{ name: 'x', type: 'TXT' }, 'x.example.com.', false],
+    [{ type: 'A' }, 'x.example.com.', true],
+  ])('%j selects %s A: %s', (selector, owner, expected) => {
+    const record = { name: name(owner), type: 'A', ttl: null, data: '192.0.2.1' }
+    expect(unmanagedTest([selector], ORIGIN)(record)).toBe(expected)
+    expect(unmanagedTest([{ name: 'other' }, { name: 'o*' }, selector], ORIGIN)(record)).toBe(expected)
+  })
+
+  it('are found by them, however many there are', () => {
+    const owners = Array.from({ length: 12_000 }, (_, index) => `h${index}`)
+    const { value, milliseconds } = withCpuTime(() => {
+      const selects = unmanagedTest(
+        owners.map((owner) => ({ name: owner, type: 'TXT' })),
+        ORIGIN,
+      )
+      return owners.filter((owner) => selects({ name: name(`${owner}.example.com.`), type: 'TXT', ttl: null, data: '"x"' })).length
+    })
+    expect(value).toBe(12_000)
+    expect(milliseconds).toBeLessThan(1000)
   })
 })

@@ -34,7 +34,7 @@ export function zoneOfProvider(existing: ExistingZone, config: Pick<Config, 'def
     settings,
     records,
     ...(selectors.length > 0 && { unmanaged: selectors }),
-    comments: [...commentOnLeft(name, definable, left, holder), ...guesses(records, selectors.length > 0)],
+    comments: apart([...commentOnLeft(name, definable, left, holder), ...guesses(records, selectors.length > 0)]),
   }
   return { zone, lost: [...lost, ...definable.others.map((other) => lostRecord(name, other, left, holder))] }
 }
@@ -70,6 +70,10 @@ function commentOnLeft(zone: DomainName, { others }: DefinableRecords, left: Lef
     { name: null, text: [`What ${target} holds and no definition can have, so that "unmanaged" leaves it alone:`, ...lines].join('\n') },
   ]
 }
+
+/** Comments of one place with an empty line between them. */
+const apart = (comments: readonly ZoneComment[]): ZoneComment[] =>
+  comments.map((comment, index) => (index < comments.length - 1 ? { ...comment, text: `${comment.text}\n` } : comment))
 
 const ACME = '_acme-challenge'
 
