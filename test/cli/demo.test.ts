@@ -1,23 +1,24 @@
 import { readdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { withCpuTimeOf } from '../support/cpu-time.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { openScene, ZONE } from './scene.ts'
 
-const left = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('zonewright-demo-'))
-
 describe('demo', () => {
   test('tells the whole story once, in a few seconds, and leaves nothing', async () => {
-    const before = left()
+    // A folder of its own: elsewhere others may have their demo at the same time.
+    const folder = temporaryDirectory()
+    const cwd = temporaryDirectory()
+    vi.stubEnv('TMPDIR', folder)
+    onTestFinished(() => void vi.unstubAllEnvs())
     const {
       value: { status, stdout, stderr },
       milliseconds,
-    } = await withCpuTimeOf(() => cli(['demo'], { cwd: temporaryDirectory() }))
+    } = await withCpuTimeOf(() => cli(['demo'], { cwd }))
     expect(milliseconds).toBeLessThan(5_000)
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-    expect(left()).toEqual(before)
+    expect(readdirSync(folder)).toEqual([])
 
     const headings = [...stdout.matchAll(/^== (\d+)\. .*$/gm)].map(([, number]) => Number(number))
     expect(headings).toEqual([1, 2, 3, 4, 5, 6, 7])

@@ -9,7 +9,7 @@ const lines: string[] = []
 const store = await freshStore()
 const { service, client } = await startForTest({
   ...store,
-  uploadLimits: { compressed: 3_000_000, inflated: 8_000_000, silence: 1000, atATime: 3 },
+  uploadLimits: { compressed: 3_000_000, inflated: 8_000_000, silence: 5_000, atATime: 3 },
   log: { level: 'debug', write: (line) => lines.push(line) },
 })
 const DATA = gzipOf(2)
@@ -45,7 +45,7 @@ describe('the data of an image', () => {
   test('may come slowly, in pieces', async () => {
     const { id, url } = await begin(client)
     const pieces = Array.from({ length: 7 }, (_, index) => DATA.subarray(index * 300_000, (index + 1) * 300_000))
-    expect((await put(url, pieces, { pause: 200 })).status).toBe(200)
+    expect((await put(url, pieces, { pause: 900 })).status).toBe(200)
     expect(await statusOf(id)).toBe('available')
   })
 })
