@@ -2,7 +2,8 @@ import type { Diagnostic, SourcePosition } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { Result } from '../../model/result.ts'
 import type { DesiredZone } from '../../model/zone.ts'
-import type { Layout, RecordExtra } from './reading.ts'
+import type { Layout } from './reading.ts'
+import type { RecordExtra } from './settle-sources.ts'
 
 /** A file that a definition draws in. `file` identifies it (the same file always by the same text) and stands in positions. */
 export interface IncludedFile {

@@ -6,7 +6,7 @@ import type { Ttl } from '../../model/ttl.ts'
 import type { ForeignRecord, RrsetScope } from '../../model/zone.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
 import type { Faults } from './faults.ts'
-import type { RecordSource } from './settle-sources.ts'
+import type { RecordExtra, RecordSource } from './settle-sources.ts'
 
 /** `settings`: a plain `domain:` stands above `records:`. `octodns`: the file is the record map, read as octoDNS reads it. */
 export type Layout = 'settings' | 'octodns'
@@ -32,14 +32,6 @@ export interface Reading {
   readonly extras: RecordExtra[]
   /** Whether `\;` in a text stands for `;`, as it does unless octoDNS's config says `escaped_semicolons: false`. */
   readonly escapesSemicolons: boolean
-}
-
-/** A key of a record that no target can express, such as `geo` or `octodns.healthcheck`. */
-export interface RecordExtra {
-  readonly name: DomainName
-  readonly type: string
-  readonly key: string
-  readonly at: SourcePosition
 }
 
 /** A reading at its beginning. */

@@ -4,7 +4,14 @@ import type { InventoryRrset } from '../../model/inventory.ts'
 import { type DefinedRecord, rrsetKey } from '../../model/record.ts'
 import type { ForeignRecord, RrsetScope } from '../../model/zone.ts'
 import type { Faults } from './faults.ts'
-import type { RecordExtra } from './reading.ts'
+
+/** A key of a record that no target can express, such as `geo` or `octodns.healthcheck`. */
+export interface RecordExtra {
+  readonly name: DomainName
+  readonly type: string
+  readonly key: string
+  readonly at: SourcePosition
+}
 
 /** What sources say of their RRsets. */
 export interface SourceResults {

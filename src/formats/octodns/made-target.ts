@@ -1,5 +1,5 @@
 import type { LostItem } from '../../model/exchange.ts'
-import type { OctodnsProvider } from './read-octodns-config.ts'
+import type { OctodnsProvider } from './octodns-provider.ts'
 
 /** Limits of a plan in percent of the record sets; absent where nothing is said. */
 export interface MadeSafety {

@@ -12,17 +12,8 @@ import { plainValue } from '../yaml/plain-value.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
 import { isNull, lookUp, type YamlEntry, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import { type MadeSafety, safetyOf } from './made-target.ts'
+import type { OctodnsProvider } from './octodns-provider.ts'
 import { globPattern, regexPattern, type ZonePattern } from './zone-pattern.ts'
-
-/** One entry of `providers:`. */
-export interface OctodnsProvider {
-  readonly name: string
-  /** The Python class, such as `octodns.provider.yaml.YamlProvider`. */
-  readonly className: string
-  /** All keys but `class`, as JSON values. */
-  readonly settings: Readonly<Record<string, unknown>>
-  readonly at: SourcePosition
-}
 
 /** One entry of `zones:`. */
 export interface OctodnsZoneEntry {

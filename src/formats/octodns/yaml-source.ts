@@ -1,6 +1,6 @@
 import type { LostItem } from '../../model/exchange.ts'
 import { TARGET_KEYS } from './made-target.ts'
-import type { OctodnsProvider } from './read-octodns-config.ts'
+import type { OctodnsProvider } from './octodns-provider.ts'
 
 /** What a YamlProvider of octoDNS says of its files. */
 export interface YamlSource {
