@@ -212,6 +212,34 @@ records:
     expect(await run(cwd, 'import', 'zonefile', 'example.com.zone', '--lossy')).toMatchObject({ status: 0 })
   })
 
+  it('says which files are zone files though their names do not say so', async () => {
+    const cwd = folderOf({
+      'z/a.example.zone': `${SOA}$INCLUDE part\n$INCLUDE whole\n`,
+      'z/part': 'www 60 A 192.0.2.1\n',
+      'z/whole': `;\n${SOA.slice(0, SOA.indexOf('\n') + 1)}`,
+      'z/b.example': `$TTL 60\n${SOA}`,
+      'z/more/b.example.hosts': '@ IN SOA a. b. ( 1\n 2 3 4 5 )\n',
+      'z/README': 'The SOA record is ours.',
+      'z/c.yaml': `# ${SOA}`,
+    })
+    const { status, stdout, stderr } = await run(cwd, 'import', 'zonefile', 'z', '-o', 'out')
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'out/a.example.yaml\n' })
+    expect(stderr.match(/left out/g)).toHaveLength(2)
+    for (const file of ['z/b.example', 'z/more/b.example.hosts'])
+      expect(stderr).toContain(
+        `warning[file-format] ${file} looks like a zone file and was left out, since its name does not say so (name the file itself`,
+      )
+    const none = await run(cwd, 'import', 'zonefile', 'z/more')
+    expect(none).toMatchObject({ status: 1, stderr: expect.stringContaining('z/more/b.example.hosts looks like a zone file') })
+  })
+
+  it('names some of many files that it leaves out', async () => {
+    const files = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`z/${i}`, SOA]))
+    const { stderr } = await run(folderOf({ 'z/a.example.zone': SOA, ...files }), 'import', 'zonefile', 'z')
+    expect(stderr.match(/looks like a zone file/g)).toHaveLength(20)
+    expect(stderr).toContain('warning[file-format] 5 more files look like zone files and were left out')
+  })
+
   it('says which links lead out of the folder', async () => {
     const cwd = folderOf({ 'z/a.example.zone': SOA, 'elsewhere/b.example.zone': SOA })
     symlinkSync('../elsewhere/b.example.zone', join(cwd, 'z/b.example.zone'))

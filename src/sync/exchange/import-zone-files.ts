@@ -12,6 +12,7 @@ import { checkMailbox } from './check-mailbox.ts'
 import { readCommentedZone } from './commented-zone.ts'
 import type { ImportRequest } from './importer.ts'
 import { missingZones } from './missing-zones.ts'
+import { otherZoneFiles } from './other-zone-files.ts'
 
 /**
  * Zone files (RFC 1035), one or all of a folder and the folders in it: `*.zone`, `*.db` and `db.*`. What they include must lie in the
@@ -23,7 +24,9 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
   if (typeof facts === 'string') return failed({ code: 'file-unreadable', message: `${displayPath(path, cwd)} ${facts}` })
   const folder = facts.isDirectory() ? path : dirname(path)
   const include = includeReader({ ...config, folder, cwd })
-  const { files, diagnostics } = facts.isDirectory() ? await zoneFilesBelow(path, cwd) : { files: [path], diagnostics: [] }
+  const { files, others, diagnostics } = facts.isDirectory()
+    ? await zoneFilesBelow(path, cwd)
+    : { files: [path], others: [], diagnostics: [] }
   const found: ImportedZone[] = []
   const lost: LostItem[] = []
   const included = new Set<string>()
@@ -43,8 +46,9 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
   }
   // A file that another includes is no zone of its own.
   const realCwd = realOr(cwd)
+  const isIncluded = (one: string): boolean => included.has(displayPath(realOr(one), realCwd))
   for (const one of read) {
-    if (included.has(displayPath(realOr(resolve(cwd, one.file)), realCwd))) continue
+    if (isIncluded(resolve(cwd, one.file))) continue
     diagnostics.push(...one.diagnostics)
     if (one.zone === null) continue
     const twice = found.some(({ name }) => name === one.zone?.name)
@@ -55,6 +59,8 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
       lost.push(...one.lost, ...mailbox.lost)
     }
   }
+  const unread = others.filter((one) => !isIncluded(one))
+  diagnostics.push(...(await otherZoneFiles(unread, (one) => displayPath(one, cwd))))
   if (files.length === 0)
     diagnostics.push(...failed({ code: 'no-definitions', message: `${displayPath(path, cwd)} has no zone files` }).diagnostics)
   else diagnostics.push(...missingZones(zones, found, source))
@@ -99,21 +105,32 @@ function zoneNameOf(path: string, asked: readonly DomainName[]): DomainName | nu
   return name.ok && base.includes('.') ? name.value : null
 }
 
-async function zoneFilesBelow(folder: string, cwd: string): Promise<{ files: string[]; diagnostics: Diagnostic[] }> {
+interface FilesBelow {
+  readonly files: readonly string[]
+  /** Those whose name is not that of a zone file, nor of a definition. */
+  readonly others: readonly string[]
+  readonly diagnostics: Diagnostic[]
+}
+
+async function zoneFilesBelow(folder: string, cwd: string): Promise<FilesBelow> {
   const tree = folderTree(realOr(folder))
   const files: string[] = []
+  const others: string[] = []
   const diagnostics: Diagnostic[] = []
   await tree.walk(
     folder,
     Number.POSITIVE_INFINITY,
     () => true,
     ({ path, name, isFolder, leadsOut }) => {
-      if (name.startsWith('.') || !(isFolder || fileNameOf(name)?.kind === 'zone-file')) return
-      if (leadsOut) diagnostics.push(leadingOut(displayPath(path, cwd)))
+      if (name.startsWith('.')) return
+      const known = fileNameOf(name)
+      if (!isFolder && known?.kind !== 'zone-file') {
+        if (known === null && !leadsOut) others.push(path)
+      } else if (leadsOut) diagnostics.push(leadingOut(displayPath(path, cwd)))
       else if (!isFolder) files.push(path)
     },
   )
   for (const { path, message } of tree.faults)
     diagnostics.push({ severity: 'error', code: 'file-unreadable', message: `${displayPath(path, cwd)} ${message}` })
-  return { files, diagnostics }
+  return { files, others, diagnostics }
 }
