@@ -1,8 +1,10 @@
 import type { Diagnostic } from '../../model/diagnostic.ts'
+import { type DomainName, ROOT } from '../../model/domain-name.ts'
 import type { ExchangedFile, Exporter, LostItem } from '../../model/exchange.ts'
 import { exportZoneFiles } from '../zone-file/export-zone-files.ts'
 import { parseZoneFile } from '../zone-file/parse-zone-file.ts'
 import { AT_LABEL, printDomain } from './print-domain.ts'
+import { isSoundIdn } from './record-call.ts'
 
 const HEAD = `// Zones for DNSControl, whose BIND provider holds them in the folder zones: dnscontrol preview.
 var REG_NONE = NewRegistrar('none', 'NONE');
@@ -14,6 +16,10 @@ const CREDENTIALS = `{
   "bind": {"TYPE": "BIND", "directory": "zones"}
 }
 `
+
+/** Whether DNSControl has a domain of that name: `!` begins a tag there, and of a slash (RFC 2317) what is before it becomes a folder. */
+const isDomain = (name: DomainName): boolean =>
+  name !== ROOT && isSoundIdn(name) && !/[\\!]/.test(name) && name.split('/').every((part) => /^[^/.]/.test(part))
 
 /**
  * A `dnsconfig.js` for DNSControl, and each zone as the zone file its BIND provider keeps, which hold the same: the one says what the zone
@@ -31,7 +37,17 @@ export const exportDnscontrol: Exporter = (zones, options) => {
     diagnostics.push(...exported.diagnostics)
     const [file] = exported.files
     if (file === undefined) continue
-    const path = `zones/${file.path}`
+    if (!isDomain(zone.name)) {
+      lost.push({
+        zone: zone.name,
+        name: null,
+        type: null,
+        what: 'a zone whose name DNSControl takes for another, or for none',
+        at: zone.at,
+      })
+      continue
+    }
+    const path = `zones/${zone.name.includes('/') ? `${zone.name.slice(0, -1)}.zone` : file.path}`
     if (files.some((one) => one.path === path)) {
       lost.push({ zone: zone.name, name: null, type: null, what: `a zone whose file is ${path}, too`, at: zone.at })
       continue

@@ -132,6 +132,21 @@ describe('a dnsconfig.js', () => {
     }
   })
 
+  test.each(['a!b.example.', 'a\\.b.example.', 'xn--abc-.example.', '.', 'x/.example.'])(
+    'names the zone %s, which DNSControl has none of',
+    (name) => {
+      const { files, lost } = exported([zoneOf([], { name: name as DomainName })])
+      expect(lost.map((item) => item.what)).toEqual([expect.stringMatching(/^a zone whose name DNSControl takes for another/)])
+      expect(evaluated(files.get('dnsconfig.js') ?? '').domains).toEqual([])
+    },
+  )
+
+  test('keeps the zone of a part of a network where DNSControl looks for it', () => {
+    const name = '0/25.2.0.192.in-addr.arpa.' as DomainName
+    const { files, lost } = exported([zoneOf([...parseZoneFile('7 300 PTR a.', { origin: name, file: '' }).records], { name })])
+    expect([lost, [...files.keys()]]).toEqual([[], ['dnsconfig.js', 'creds.json', 'zones/0/25.2.0.192.in-addr.arpa.zone']])
+  })
+
   test('says no TTL of name servers where none can be held', () => {
     const { files, lost } = exported([zoneOf(recordsOf('@ NS b+c'))])
     expect(lost.map(({ type, what }) => `${type} ${what}`).sort()).toEqual([
