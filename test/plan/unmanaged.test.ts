@@ -50,7 +50,7 @@ describe('selectors of names', () => {
   })
 
   it('are found by them, however many there are', () => {
-    const owners = Array.from({ length: 12_000 }, (_, index) => `h${index}`)
+    const owners = Array.from({ length: 40_000 }, (_, index) => `h${index}`)
     const { value, milliseconds } = withCpuTime(() => {
       const selects = unmanagedTest(
         owners.map((owner) => ({ name: owner, type: 'TXT' })),
@@ -58,7 +58,7 @@ describe('selectors of names', () => {
       )
       return owners.filter((owner) => selects({ name: name(`${owner}.example.com.`), type: 'TXT', ttl: null, data: '"x"' })).length
     })
-    expect(value).toBe(12_000)
+    expect(value).toBe(40_000)
     expect(milliseconds).toBeLessThan(1000)
   })
 })
