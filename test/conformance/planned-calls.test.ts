@@ -26,8 +26,8 @@ const BATCH = 40
 const LONGEST_PAUSE = 4
 
 describe('every call of a plan is accepted, whatever comes first', () => {
-  it('in zones with room', { timeout: 60_000 }, () => applyCases(null))
-  it('in zones that are full', { timeout: 60_000 }, () => applyCases(7))
+  it('in zones with room', { timeout: 180_000 }, () => applyCases(null))
+  it('in zones that are full', { timeout: 180_000 }, () => applyCases(7))
 })
 
 /** Applies all cases; `limit` is how many records the service takes in a zone. */

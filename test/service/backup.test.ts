@@ -105,7 +105,7 @@ test('a restored database is the same, in whichever kind, and serves on', async 
   }
 })
 
-test('is of one moment while the service runs under load', { timeout: 60_000 }, async () => {
+test('is of one moment while the service runs under load', { timeout: 180_000 }, async () => {
   const place = placeOf(await freshStore())
   const acknowledged = nothingAcknowledged()
   const files = [1, 2, 3].map((number) => join(temporaryDirectory(), `${number}.backup`))

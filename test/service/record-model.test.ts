@@ -314,7 +314,7 @@ interface Step {
   readonly body: Body | null | undefined
 }
 
-test('the service and its rules in short say the same of every change', { timeout: 60_000 }, async () => {
+test('the service and its rules in short say the same of every change', { timeout: 180_000 }, async () => {
   const seen = { taken: 0, refused: 0, conflicts: 0 }
 
   const play = async (path: string, steps: readonly Step[]) => {

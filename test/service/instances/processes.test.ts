@@ -10,7 +10,7 @@ const serve = serviceProcesses()
 /** Time passes faster, so that what takes ten seconds takes a half. */
 const fast = (store: Store): Store => ({ ...store, clockSpeed: 20 }) as Store
 
-test('what is under way when a process is killed is finished, once, when one starts', { timeout: 60_000 }, async () => {
+test('what is under way when a process is killed is finished, once, when one starts', { timeout: 180_000 }, async () => {
   const store = await freshStore()
   const first = await serve(fast(store))
   const before = connect(first.baseUrl, 'bootstrap')
@@ -41,7 +41,7 @@ test('what is under way when a process is killed is finished, once, when one sta
 })
 
 describe.runIf(ON_POSTGRES)('processes of one database', () => {
-  test('agree on labels, addresses, states and the number of clones', { timeout: 60_000 }, async () => {
+  test('agree on labels, addresses, states and the number of clones', { timeout: 180_000 }, async () => {
     const store = await freshStore()
     let now = START
     const errors: unknown[] = []

@@ -145,7 +145,7 @@ test('NOTIFY of what is held, or was once, changes nothing', async () => {
 describeOutcome()
 
 describeWithTools(['nsd'], 'NSD as master', () => {
-  test('is followed through all its reloads', { timeout: 60_000 }, async () => {
+  test('is followed through all its reloads', { timeout: 180_000 }, async () => {
     const text = (serial: number): string =>
       `@ 300 SOA ns hostmaster ${serial} ${REFRESH} 3600 604800 60\n@ 300 NS ns\nns 300 A 192.0.2.53\n`
     const nsd = await startNsd({ zones: [{ name: 'nsd.test', text: text(1) }] })

@@ -58,7 +58,7 @@ test.each<[string, (url: string) => string, RegExp]>([
   expect(`${error.message} ${error.cause}`).not.toContain('secret')
 })
 
-test('processes that start together on an empty database make its tables once, and one administrator', { timeout: 60_000 }, async () => {
+test('processes that start together on an empty database make its tables once, and one administrator', { timeout: 180_000 }, async () => {
   const database = await freshDatabase({ tables: false })
   const started = await Promise.all(Array.from({ length: 4 }, () => serve({ dataDirectory: null, database })))
   const ours = await startService({ dataDirectory: null, database, listen: LOOPBACK, dns: null })

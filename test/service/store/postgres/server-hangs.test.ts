@@ -31,7 +31,7 @@ test('a connection whose question has no answer is replaced', async () => {
   await pool.end()
 })
 
-test('a service whose database hangs stops all the same', { timeout: 60_000 }, async () => {
+test('a service whose database hangs stops all the same', { timeout: 180_000 }, async () => {
   const errors: unknown[] = []
   const service = await startService({
     dataDirectory: null,
@@ -54,7 +54,7 @@ test('a service whose database hangs stops all the same', { timeout: 60_000 }, a
   expect(errors).not.toHaveLength(0)
 })
 
-test('requests wait for connections that a server does not have to spare', { timeout: 60_000 }, async () => {
+test('requests wait for connections that a server does not have to spare', { timeout: 180_000 }, async () => {
   await server.query('postgres', 'create database scarce owner guarded')
   await server.query('postgres', 'alter role guarded connection limit 4')
   const service = await startService({

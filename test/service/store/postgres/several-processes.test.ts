@@ -71,7 +71,7 @@ describe('writers of several processes', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 11 }, () => 400)])
   })
 
-  test('stop at the limit, to the record', { timeout: 60_000 }, async () => {
+  test('stop at the limit, to the record', { timeout: 180_000 }, async () => {
     const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'limit.example' })
     await query(`insert into records (domain_id, type, name, target, priority, weight, port, ttl_sec, created, updated)
       select ${id}, 'A', 'h' || n, '192.0.2.1', 0, 0, 0, 0, '2026-01-01T00:00:00', '2026-01-01T00:00:00' from generate_series(1, 11950) n`)
@@ -138,7 +138,7 @@ describe('a process that is a name server only', () => {
     expect(await serialOf('passed.example')).toBeGreaterThan(before)
   })
 
-  test('misses nothing where news is lost', { timeout: 90_000 }, async () => {
+  test('misses nothing where news is lost', { timeout: 180_000 }, async () => {
     const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'news.example' })
     await client(0).ok('POST', `/domains/${id}/records`, { type: 'TXT', target: 'before' })
     await expectAnswers('news.example', 'TXT', 'NOERROR | "before"')
