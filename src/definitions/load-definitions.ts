@@ -25,6 +25,8 @@ export interface LoadOptions {
   readonly paths?: readonly string[] | undefined
   /** Texts that stand for files, by absolute path, as if they had been written already; in a folder of split files also new ones. */
   readonly texts?: ReadonlyMap<string, string> | undefined
+  /** Takes the texts of the definitions that are asked for as they were read, by absolute path. */
+  readonly seen?: Map<string, string> | undefined
 }
 
 export interface LoadedDefinitions {
@@ -46,7 +48,7 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     .map((definition) => withNewParts(definition, options.texts))
   const read = await Promise.all(
     definitions.map((definition) =>
-      limit(() => readDefinition(definition, config, include, { wanted: wanted.names, texts: options.texts })),
+      limit(() => readDefinition(definition, config, include, { wanted: wanted.names, texts: options.texts, seen: options.seen })),
     ),
   )
   const parsed = withoutFragments(

@@ -29,6 +29,8 @@ export interface ReadOptions {
   readonly wanted: ReadonlySet<DomainName> | null
   /** Texts that stand for files, by absolute path. */
   readonly texts?: ReadonlyMap<string, string> | undefined
+  /** Takes the texts as they were read, by absolute path. */
+  readonly seen?: Map<string, string> | undefined
 }
 
 /** Reads a definition; null where it is of none of the zones that are asked for. */
@@ -36,16 +38,16 @@ export async function readDefinition(
   definition: FoundDefinition,
   config: Config,
   include: IncludeReader,
-  { wanted, texts }: ReadOptions,
+  { wanted, texts, seen }: ReadOptions,
 ): Promise<ReadDefinition | null> {
   const zoneName = definition.rules.find((rule) => rule.zoneName !== null)?.zoneName ?? definition.zoneName
-  const sources: { file: string; text: string }[] = []
+  const sources: { path: string; file: string; text: string }[] = []
   const faults: Diagnostic[] = []
   for (const path of definition.kind === 'split' ? definition.parts : [definition.path]) {
     const file = displayPath(path, config.cwd)
     const given = texts?.get(path)
     const text = given === undefined ? await readText(path, file) : { ok: true as const, text: given }
-    if (text.ok) sources.push({ file, text: text.text })
+    if (text.ok) sources.push({ path, file, text: text.text })
     else faults.push({ severity: 'error', ...text.fault, at: { file, line: 1, column: 1 } })
   }
   const files = sources.map((source) => source.file)
@@ -57,6 +59,7 @@ export async function readDefinition(
     return { definition, zone: null, enabled: true, files, includedFiles: [], diagnostics: faults }
   }
   if (wanted !== null && !sources.some((source) => mayBeOf(wanted, zoneName, source.text))) return null
+  if (seen) for (const { path, text } of sources) seen.set(path, text)
   const parsed = parseSources(definition, sources, zoneName, config, include)
   return { definition, ...parsed, files: [...files, ...parsed.includedFiles].sort() }
 }

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { startProgram } from '../support/built-program.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -494,5 +495,15 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     )
     lines[1500] = '  h1500: {type: A, value: 192.0.2.2} # 1500\n  h1500a: {type: A, value: 192.0.2.3}\n'
     expect(text('zones/example.com.yaml')).toBe(`domain: example.com\nrecords:\n${lines.join('')}tags:   [a]\n`)
+  })
+
+  it('loses no edit of several processes at once', async () => {
+    const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
+    const names = Array.from({ length: 8 }, (_, index) => `p${index}`)
+    const programs = await Promise.all(names.map((name) => startProgram(['record', 'add', 'example.com', name, 'A', '192.0.2.1'], { cwd })))
+    for (const { ended } of programs) expect(await ended).toEqual({ status: 0, signal: null })
+    const text = readFileSync(join(cwd, 'zones/example.com.yaml'), 'utf8')
+    for (const name of names) expect(text).toContain(`    ${name}: {type: A, value: 192.0.2.1}\n`)
+    expect(readdirSync(join(cwd, 'zones'))).toEqual(['example.com.yaml'])
   })
 })

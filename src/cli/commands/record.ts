@@ -1,11 +1,12 @@
 import { resolve } from 'node:path'
+import type { Config } from '../../definitions/config.ts'
 import { displayPath } from '../../definitions/file-path.ts'
-import { writeFileAtomically } from '../../definitions/write-file.ts'
-import { hasErrors } from '../../model/diagnostic.ts'
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
 import type { Ttl } from '../../model/ttl.ts'
 import { textDiff } from '../../report/text-diff.ts'
-import { editDefinition } from '../../sync/edit/edit-definition.ts'
+import { type EditedDefinition, editDefinition } from '../../sync/edit/edit-definition.ts'
 import { type RecordEdit, readRecordEdit } from '../../sync/edit/read-record-edit.ts'
+import { writeEdited } from '../../sync/write-files/write-edited.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
@@ -42,8 +43,9 @@ export const editRecord =
       return EXIT.failure
     }
     const file = options.file === undefined ? null : resolve(io.cwd, options.file)
-    const edited = await editDefinition(edit.value, config, file)
-    console.diagnostics([...inConfig, ...edited.diagnostics])
+    const { edited, faults } = await editAndWrite(edit.value, config, { file, write: options.dryRun !== true, io })
+    console.diagnostics([...inConfig, ...edited.diagnostics, ...faults])
+    if (faults.length > 0) return EXIT.failure
     if (edited.change === null) {
       if (!hasErrors(edited.diagnostics)) {
         console.note('There is nothing to change.')
@@ -53,16 +55,32 @@ export const editRecord =
       return EXIT.failure
     }
     const { path, before, after } = edited.change
-    const shown = displayPath(path, io.cwd)
-    if (options.dryRun !== true) {
-      try {
-        await endedBySignals(() => writeFileAtomically(path, after, before))
-      } catch (error) {
-        console.diagnostics([writeFault(error, shown)])
-        return EXIT.failure
-      }
-    }
-    console.print(textDiff(shown, before, after))
+    console.print(textDiff(displayPath(path, io.cwd), before, after))
     if (options.dryRun === true) console.note('Nothing was written.')
     return EXIT.done
   }
+
+/** Times an edit is begun anew because somebody else changed the file just then. */
+const ATTEMPTS = 20
+
+/** An edit that is written, of the file as it is then; or why it is not. */
+async function editAndWrite(
+  edit: RecordEdit,
+  config: Config,
+  { file, write, io }: { readonly file: string | null; readonly write: boolean; readonly io: CliIo },
+): Promise<{ readonly edited: EditedDefinition; readonly faults: readonly Diagnostic[] }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const edited = await editDefinition(edit, config, file)
+    const isLast = attempt >= ATTEMPTS
+    if (edited.isStale && !isLast) continue
+    const { change } = edited
+    if (change === null || !write) return { edited, faults: [] }
+    try {
+      const held = await endedBySignals(() => writeEdited(change.path, change, { command: 'record', now: io.now }))
+      return { edited, faults: held === null ? [] : [held] }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ECHANGED' && !isLast) continue
+      return { edited, faults: [writeFault(error, displayPath(change.path, io.cwd))] }
+    }
+  }
+}

@@ -20,6 +20,8 @@ export interface EditedDefinition {
   /** The file with its text before and after; null where there is nothing to change, or an error among the diagnostics. */
   readonly change: { readonly path: string; readonly before: string; readonly after: string } | null
   readonly diagnostics: readonly Diagnostic[]
+  /** The file was changed by somebody else in the middle of it: the edit may be begun again. */
+  readonly isStale?: true
 }
 
 /**
@@ -29,7 +31,7 @@ export interface EditedDefinition {
 export async function editDefinition(edit: RecordEdit, config: Config, file: string | null): Promise<EditedDefinition> {
   const found = await findZone(edit, config)
   if (!('loaded' in found)) return found
-  const { loaded } = found
+  const { loaded, seen } = found
   const own = loaded.zone.records.filter(({ name, type }) => name === edit.name && type === edit.type)
   if (loaded.zone.inventory?.some(({ name, type }) => name === edit.name && type === edit.type)) {
     return refused(fault(edit, 'edit-refused', 'its addresses are looked up when the zone is planned; edit it by hand'))
@@ -39,7 +41,7 @@ export async function editDefinition(edit: RecordEdit, config: Config, file: str
   if (isAsWanted(edit, own)) return { change: null, diagnostics: [] }
   const place = await placeOf(edit, loaded, own, config, file)
   if (typeof place !== 'string') return refused(place)
-  return changeFile(edit, loaded, own, place, config)
+  return changeFile(edit, loaded, own, place, { config, seen })
 }
 
 const refused = (...diagnostics: Diagnostic[]): EditedDefinition => ({ change: null, diagnostics })
@@ -51,12 +53,19 @@ const fault = (edit: RecordEdit, code: Diagnostic['code'], message: string, more
   ...more,
 })
 
-async function findZone(edit: RecordEdit, config: Config): Promise<{ readonly loaded: LoadedZone } | EditedDefinition> {
-  const { zones, diagnostics } = await loadDefinitions(config, { zones: [edit.zone] })
+interface FoundZone {
+  readonly loaded: LoadedZone
+  /** Texts of definitions as they were loaded, by path. */
+  readonly seen: ReadonlyMap<string, string>
+}
+
+async function findZone(edit: RecordEdit, config: Config): Promise<FoundZone | EditedDefinition> {
+  const seen = new Map<string, string>()
+  const { zones, diagnostics } = await loadDefinitions(config, { zones: [edit.zone], seen })
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
   const [loaded, ...others] = zones
   if (errors.length > 0 || loaded === undefined) return refused(...errors)
-  if (others.length === 0) return { loaded }
+  if (others.length === 0) return { loaded, seen }
   const related = zones.map(({ zone }) => ({ message: 'a definition of the zone', at: zone.at }))
   return refused(fault(edit, 'edit-refused', `${edit.zone} has several definitions; edit them by hand`, { related }))
 }
@@ -126,7 +135,7 @@ async function changeFile(
   loaded: LoadedZone,
   own: readonly DefinedRecord[],
   path: string,
-  config: Config,
+  { config, seen }: { readonly config: Config } & Pick<FoundZone, 'seen'>,
 ): Promise<EditedDefinition> {
   const shown = displayPath(path, config.cwd)
   const isNew = await stat(path).then(
@@ -137,6 +146,8 @@ async function changeFile(
   if (!read.ok) return refused({ severity: 'error', ...read.fault })
   const mark = read.text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : ''
   const before = read.text.slice(mark.length)
+  const loadedText = [...seen].find(([one]) => realOr(one) === path)?.[1] ?? before
+  if (loadedText !== before) return { ...refused(changedMeanwhile(shown)), isStale: true }
   const ofOwner = loaded.zone.records.filter(({ name, at }) => name === edit.name && realOr(fromDisplayPath(at.file, config.cwd)) === path)
   const main = realOr(fromDisplayPath(loaded.zone.at.file, config.cwd))
   const edited = editText({ text: before, ...(await kindOf(path, before, main)), own, ofOwner }, edit)
@@ -171,6 +182,13 @@ function asRefusal(edit: RecordEdit, found: Diagnostic): Diagnostic {
 /** What is said of a zone beside its records, wherever it stands. */
 const besideRecords = (zone: LoadedZone['zone'] | undefined): string =>
   JSON.stringify({ ...zone, records: null, scopes: null, settingsAt: null }, (key, value: unknown) => (key === 'at' ? undefined : value))
+
+const changedMeanwhile = (file: string): Diagnostic => ({
+  severity: 'error',
+  code: 'file-unwritable',
+  message: `${file} cannot be written: somebody else has changed it meanwhile; give the command again`,
+  at: { file, line: 1, column: 1 },
+})
 
 /** How the file is written: a fragment as the definition that includes it, split files in the layout of octoDNS. */
 async function kindOf(path: string, text: string, main: string): Promise<Pick<EditedFile, 'kind' | 'tree'>> {

@@ -29,24 +29,42 @@ const LOCK = 'lock'
 const OPEN_FILES = 16
 
 /** Times it is tried because another process just removed the folder. */
-const ATTEMPTS = 20
+const ATTEMPTS = 100
 
-/** Takes the folder for a write, also from a process that has died. Throws the system's error. */
-export function openWriteFolder(
+/** Who writes: the command, for messages. */
+export interface Writer {
+  readonly command: string
+  readonly now: () => Date
+}
+
+/** Keeps other processes from writing into a folder, also in place of one that has died. Throws the system's error. */
+export function holdFolder(
   folder: string,
-  { command, now }: { readonly command: string; readonly now: () => Date },
-): WriteFolder | { readonly diagnostic: Diagnostic } {
+  { command, now }: Writer,
+): { readonly release: () => void } | { readonly diagnostic: Diagnostic } {
   const area = join(folder, WRITE_FOLDER)
   const holder: LockHolder = { ...ownProcess(), since: now().toISOString(), command, run: '' }
   const lock = lockIn(area, holder)
   if (lock.state === 'held') return { diagnostic: heldDiagnostic(area, lock, holder) }
+  return {
+    release: () => {
+      removeAllBut(area, [LOCK, basename(notePath(folder))])
+      lock.release()
+      removeFolders([area])
+    },
+  }
+}
+
+/** Takes the folder for a write of several files. Throws the system's error. */
+export function openWriteFolder(folder: string, writer: Writer): WriteFolder | { readonly diagnostic: Diagnostic } {
+  const area = join(folder, WRITE_FOLDER)
+  const held = holdFolder(folder, writer)
+  if ('diagnostic' in held) return held
   const ready = join(area, 'ready')
   const beside: string[] = []
   const close = (): void => {
     for (const path of beside.splice(0)) rmSync(path, { force: true })
-    removeAllBut(area, [LOCK, basename(notePath(folder))])
-    lock.release()
-    removeFolders([area])
+    held.release()
   }
   try {
     // What is in it a process left that has died.
@@ -85,7 +103,7 @@ export function openWriteFolder(
     note(files) {
       const digests = new Map(files.map(({ path, text }) => [path, digestOf(text)]))
       const temporary = join(ready, 'note')
-      writeFileSync(temporary, noteText({ command, digests }))
+      writeFileSync(temporary, noteText({ command: writer.command, digests }))
       syncSync(temporary)
       renameSync(temporary, notePath(folder))
       syncSync(area)
