@@ -81,6 +81,7 @@ const SERVICE_KEYS: ReadonlySet<string> = new Set('mandatory alpn no-default-alp
 /** DNSControl 5 cuts parameters apart at every space, wants a `=` in each, and replaces the word IGNORE. */
 function serviceArguments(data: string): Result<string[]> {
   const [priority = '', target = '', ...params] = rdataFields(data)
+  if (priority === '0' && params.length > 0) return fault('service parameters beside priority 0')
   const printed: string[] = []
   for (const param of params) {
     const [name = '', ...value] = param.split('=')
