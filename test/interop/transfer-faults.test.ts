@@ -265,6 +265,18 @@ describe('records of a transfer', () => {
     expect(result).toMatchObject({ status: 0, stderr: '1 zone with 10 records, read back and compared.\n' })
   })
 
+  it('come in with names of 255 octets, any octets in labels, and texts of 4,000', async () => {
+    const label = (length: number, octet: number): Buffer => Buffer.concat([Buffer.of(length), Buffer.alloc(length, octet)])
+    // With example.com. these labels are 255 octets; one more is too many.
+    const owner = (last: number): Buffer =>
+      Buffer.concat([label(63, 0), label(63, 0x2e), label(63, 0xff), label(last, 0x22), wireName('example.com')])
+    const named = (name: Buffer): Buffer => Buffer.concat([name, address('x').subarray(wireName('x').length)])
+    const text = Buffer.concat(Array.from({ length: 16 }, (_, index) => label(250, [0x22, 0x5c, 0xc3, 0x00][index % 4] as number)))
+    const result = await transfer([named(owner(49)), wireRecord('t.example.com', 16, text)])
+    expect(result).toMatchObject({ status: 0, stderr: expect.stringContaining('1 zone with 2 records, read back and compared.\n') })
+    expect(await transfer([named(owner(50))])).toMatchObject({ status: 1, stderr: expect.stringContaining('255') })
+  })
+
   it('that are not what their type needs are named', async () => {
     const result = await transfer([wireRecord('x.example.com', 1, Buffer.of(192, 0, 2))])
     expect(result).toMatchObject({
