@@ -1,12 +1,30 @@
+import { formatDiagnostic } from '../model/diagnostic.ts'
+import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
 import { processIo } from './io.ts'
 import { runCli } from './program.ts'
+import { writeFault } from './write-fault.ts'
 
-/** A reader that goes away (`| head`), or a terminal, is no failure of ours, and no reason to stop in the middle of an apply. */
-for (const stream of [process.stdout, process.stderr]) {
+/** Why a stream took not all of what was written; the first of its errors. */
+const lost = new Map<string, NodeJS.ErrnoException>()
+
+/**
+ * A reader that goes away (`| head`), or a terminal, is no failure of ours. A full disk is one. Neither is a reason to stop in the middle of an
+ * apply: it is told at the end.
+ */
+for (const [name, stream] of [
+  ['standard output', process.stdout],
+  ['standard error', process.stderr],
+] as const) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
+    if (error.code !== 'EPIPE' && error.code !== 'EIO' && !lost.has(name)) lost.set(name, error)
   })
 }
+
+process.on('exit', () => {
+  if (lost.size === 0) return
+  process.exitCode = worstOf([(process.exitCode ?? EXIT.done) as ExitStatus, EXIT.failure])
+  for (const [name, error] of lost) process.stderr.write(`${formatDiagnostic({ ...writeFault(error, name), at: undefined })}\n`)
+})
 
 async function main(): Promise<void> {
   try {
