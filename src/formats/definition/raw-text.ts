@@ -15,7 +15,7 @@ export function txtOctets(text: string, layout: Layout, escapesSemicolons = true
  * the joints of its strings out of every value (its record/chunked.py).
  */
 function withoutQuotes(text: string): string {
-  const inner = text.startsWith('"') ? text.slice(1, -1) : text
+  const inner = text.startsWith('"') ? text.replace(/^.|.$/gsu, '') : text
   return inner.replaceAll('" "', '')
 }
 

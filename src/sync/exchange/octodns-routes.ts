@@ -70,17 +70,18 @@ const tell = (run: Run, { at }: OctodnsZoneEntry, message: string): void =>
 function partsOf(origin: DomainName, name: DomainName, entry: OctodnsZoneEntry, run: Run): ZonePart[] {
   const parts: ZonePart[] = []
   const others: string[] = []
-  let mayBeMissing = false
+  let isMissing = false
   for (const one of entry.sources) {
     const open = run.sources.get(one)
+    const own = open === undefined ? [] : partsOfSource(open, origin, run.request)
     if (open === undefined) others.push(one)
-    else parts.push(...partsOfSource(open, origin, run.request))
-    mayBeMissing ||= open?.source.ignoresMissing === true
+    else if (own.length === 0 && !open.source.ignoresMissing) isMissing = true
+    parts.push(...own)
   }
   if (parts.length > 0) for (const other of others) lose(run, name, `the records of the source ${other}`, entry)
+  else if (isMissing || entry.sources.length === 0) tell(run, entry, `no source of ${name} has a file of it`)
   else if (others.length > 0) lose(run, name, `the zone, whose records all come from ${others.join(', ')}`, entry)
-  else if (mayBeMissing) lose(run, name, 'a zone without a file (ignore_missing_zones)', entry)
-  else tell(run, entry, `no source of ${name} has a file of it`)
+  else lose(run, name, 'a zone without a file (ignore_missing_zones)', entry)
   return parts
 }
 

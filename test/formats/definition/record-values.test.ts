@@ -7,6 +7,8 @@ const VALUES: readonly (readonly [record: string, settings: string, octodns?: st
   ['{type: A, values: 192.0.2.1}', 'A 192.0.2.1'],
   ['{type: AAAA, value: 2001:DB8:0::1}', 'AAAA 2001:db8::1'],
   ['{type: CNAME, value: b}', 'CNAME b.example.com.', 'CNAME b.'],
+  // octoDNS takes the last character off, all of it.
+  ["{type: TXT, value: '\"a\u{1f600}'}", 'TXT "\\"a\\240\\159\\152\\128"', 'TXT "a"'],
   ['{type: CNAME, value: "@"}', 'CNAME example.com.', '!value-invalid'],
   ['{type: CNAME, value: B.Example.}', 'CNAME b.example.'],
   ['{type: CNAME, value: b.example}', '!target-ambiguous', 'CNAME b.example.'],
