@@ -100,7 +100,8 @@ test('a restored database is the same, in whichever kind, and serves on', async 
       await flush()
       const gone = linesOf(whole).find((line) => line.startsWith('["gone.example"'))
       const serial = Number(/SOA\t\S+ \S+ (\d+)/.exec((await client.ok('GET', `/domains/${id}/zone-file`)).zone_file[2])?.[1])
-      expect(serial).toBe(JSON.parse(gone as string)[2] + 1)
+      // It may have been rendered before the record came, and again after it.
+      expect([1, 2]).toContain(serial - JSON.parse(gone as string)[2])
     })
   }
 })

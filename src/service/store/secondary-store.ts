@@ -6,9 +6,9 @@ import { type SqlBool, sql } from 'kysely'
 import type { Connection } from './database.ts'
 import { saveTransferredZone, type ZoneFile } from './zone-file-store.ts'
 
-/** Has a slave's zone transferred as soon as may be; what is under way for it counts no longer. */
+/** Has a slave's zone transferred as soon as may be; what is under way for it, or was told of it, counts no longer. */
 export async function requestTransfer(connection: Connection, domainId: number): Promise<void> {
-  const asked = { refresh_at: 0, lease: '', lease_until: 0, failures: 0, behind: 0 }
+  const asked = { refresh_at: 0, lease: '', lease_until: 0, failures: 0, behind: 0, notified_by: null, notified_serial: null }
   await connection
     .insertInto('secondaries')
     .values({ domain_id: domainId, ...asked })
@@ -21,7 +21,7 @@ export async function forgetTransferred(connection: Connection, domainId: number
   await saveTransferredZone(connection, domainId, null)
   await connection
     .updateTable('secondaries')
-    .set({ expire_at: null, refresh: 0, retry: 0, expire: 0, notified_by: null, notified_serial: null })
+    .set({ expire_at: null, refresh: 0, retry: 0, expire: 0 })
     .where('domain_id', '=', domainId)
     .execute()
 }

@@ -1,5 +1,6 @@
 /** Masters that tell of a newer zone than they send, as servers do while they are reloaded or where several share one address. */
 import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Message } from '../../../src/formats/wire/message.ts'
 import type { DomainName } from '../../../src/model/domain-name.ts'
@@ -40,7 +41,9 @@ const script: Script = (query: Message, socket: Socket) => {
 const master = await scriptedMaster(script, { keep: true })
 
 // Time passes ten times as fast: the first wait is a tenth of a second, the refresh still hours.
-const { service, client } = await startForTest({ dns: LOOPBACK, peerPort: master, clockSpeed: 10 })
+const logged: string[] = []
+const log = { level: 'warn', write: (line: string) => logged.push(line) } as const
+const { service, client } = await startForTest({ dns: LOOPBACK, peerPort: master, clockSpeed: 10, log })
 const port = service.dnsAddress?.port ?? 0
 
 const WITHIN = 15_000
@@ -89,6 +92,12 @@ test('meanwhile the zone does not go back, and the domain says what is the matte
   await eventually(async () => expect(sentOf('told.test').length).toBeGreaterThanOrEqual(6), WITHIN)
   expect(await errorsOf(id)).toBe('transfer from 127.0.0.1: it offered serial 7, but sent the older zone with 4. It is asked again.')
   expect(await serialAt('told.test')).toBe(5)
+  expect(logged.filter((line) => line.includes('"told.test"')).map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({
+      message: 'zone is older than its masters have told',
+      problems: [expect.stringContaining('it offered serial 7')],
+    }),
+  )
   offer('told.test', 7, 6, 7)
   await served('told.test', 7)
   await eventually(async () => expect(await errorsOf(id)).toBe(''), WITHIN)
@@ -140,6 +149,17 @@ test('NOTIFY of what is held, or was once, changes nothing', async () => {
     expect(await errorsOf(id)).toBe('')
   }
   expect(new Set(sentOf('known.test').slice(1))).toEqual(new Set(['AXFR 5', 'SOA 5']))
+})
+
+test('other masters are not asked for what the former one told of', async () => {
+  const id = await createServed('former.test', 5)
+  await sendNotify(port, 'former.test', { serial: 7 })
+  await eventually(async () => expect(await errorsOf(id)).toContain('NOTIFY'), WITHIN)
+  await client.ok('PUT', `/domains/${id}`, { master_ips: ['::ffff:127.0.0.1'] })
+  await eventually(async () => expect(await errorsOf(id)).toBe(''), WITHIN)
+  const before = sentOf('former.test').length
+  await sleep(1_500)
+  expect(sentOf('former.test')).toHaveLength(before)
 })
 
 describeOutcome()
