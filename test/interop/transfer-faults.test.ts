@@ -265,6 +265,15 @@ describe('records of a transfer', () => {
     expect(result).toMatchObject({ status: 0, stderr: '1 zone with 10 records, read back and compared.\n' })
   })
 
+  it('that break a rule of the DNS together are named and may be left out', async () => {
+    const records = [wireRecord('x.example.com', 5, wireName('a.example.net')), address('x.example.com'), address('www.example.com')]
+    const text = '[import-lossy] x.example.com. CNAME: a definition cannot hold a.example.net.: x.example.com. has a CNAME and also A; '
+    expect(await transfer(records)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(`error${text}`) })
+    const lossy = await transfer(records, '--lossy')
+    expect(lossy).toMatchObject({ status: 0, stderr: expect.stringContaining(`warning${text}`) })
+    expect(lossy.stderr).toContain('1 zone with 2 records, read back and compared.\n')
+  })
+
   it('come in with names of 255 octets, any octets in labels, and texts of 4,000', async () => {
     const label = (length: number, octet: number): Buffer => Buffer.concat([Buffer.of(length), Buffer.alloc(length, octet)])
     // With example.com. these labels are 255 octets; one more is too many.

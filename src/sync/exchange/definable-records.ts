@@ -1,7 +1,7 @@
 import { checkZone } from '../../definitions/zone-rules/rules.ts'
 import { presentationTokens } from '../../formats/definition/presentation-tokens.ts'
 import { isError, type SourcePosition } from '../../model/diagnostic.ts'
-import { parseDomainName } from '../../model/domain-name.ts'
+import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
 import { canonicalRdata } from '../../model/rdata/canonical.ts'
 import { type DefinedRecord, type ExistingRecord, type ResourceRecord, rrsetKey } from '../../model/record.ts'
 import { MAX_TTL } from '../../model/ttl.ts'
@@ -40,16 +40,37 @@ export function definableRecords({ name, settings }: ExistingZone, all: readonly
     if (why !== null) others.push({ record, why })
     return why === null
   })
-  // Each round takes out records or is the last one.
-  for (const refusals of [refusedByTarget, refusedByRules]) {
-    for (;;) {
-      const whys = refusals({ ...UNSAID, name, at: placeOf(0), settings, records: records.map(withPlace) }, holder)
-      if (whys.size === 0) break
-      for (const [index, why] of whys) others.push({ record: records[index] as ExistingRecord, why })
-      records = records.filter((_, index) => !whys.has(index))
-    }
+  for (const refusals of [(zone: DesiredZone) => refusedByTarget(zone, holder), refusedByRules]) {
+    const parted = partBy(refusals, { name, settings }, records)
+    records = parted.records
+    others.push(...parted.others)
   }
   return { records, others }
+}
+
+/** Parts records that are valid by themselves by the rules of the DNS alone. */
+export const recordsWithinRules = <R extends ResourceRecord>(name: DomainName, records: readonly R[]): PartedRecords<R> =>
+  partBy(refusedByRules, { name, settings: {} }, records)
+
+interface PartedRecords<R extends ResourceRecord> {
+  readonly records: R[]
+  readonly others: { readonly record: R; readonly why: string }[]
+}
+
+/** Parts records by what refuses them; each round takes out some or is the last one. */
+function partBy<R extends ResourceRecord>(
+  refusals: (zone: DesiredZone) => Reasons,
+  { name, settings }: Pick<ExistingZone, 'name' | 'settings'>,
+  all: readonly R[],
+): PartedRecords<R> {
+  const others: PartedRecords<R>['others'] = []
+  let records = [...all]
+  for (;;) {
+    const whys = refusals({ ...UNSAID, name, at: placeOf(0), settings, records: records.map(withPlace) })
+    if (whys.size === 0) return { records, others }
+    for (const [index, why] of whys) others.push({ record: records[index] as R, why })
+    records = records.filter((_, index) => !whys.has(index))
+  }
 }
 
 /** Providers may hold what is no record of the DNS. */
@@ -94,6 +115,6 @@ const wordsAfter = ({ name, type }: ResourceRecord, message: string): string => 
 
 /** Lines stand for the records, so that it can be told what a diagnostic is about. */
 const placeOf = (line: number): SourcePosition => ({ file: '', line, column: 1 })
-const withPlace = (record: ExistingRecord, index: number): DefinedRecord => ({ ...record, at: placeOf(index + 1) })
+const withPlace = (record: ResourceRecord, index: number): DefinedRecord => ({ ...record, at: placeOf(index + 1) })
 const indexOf = (at: SourcePosition | undefined): number => (at?.line ?? 0) - 1
 const recordAt = (zone: DesiredZone, at: SourcePosition | undefined): DefinedRecord | undefined => zone.records[indexOf(at)]

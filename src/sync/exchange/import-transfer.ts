@@ -8,6 +8,8 @@ import { isServerAddress, parseServerAddress } from '../../model/server-address.
 import { isDnsFailure } from '../../transport/dns-client-failure.ts'
 import { transferZone } from '../../transport/dns-client-transfer.ts'
 import { checkMailbox } from './check-mailbox.ts'
+import { recordsWithinRules } from './definable-records.ts'
+import { excerpt } from './excerpt.ts'
 import type { ImportRequest } from './importer.ts'
 import { readTransferKey } from './transfer-key.ts'
 import { transferredRecords } from './transferred-records.ts'
@@ -37,8 +39,9 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
       const records = await transferZone(server, zone, { timeout: (options.timeout ?? TIMEOUT) * 1000, key: key?.value })
       const transferred = transferredRecords(zone, records)
       const mailbox = checkMailbox(zoneOfTransfer(zone, transferred.records))
-      imported.push(mailbox.zone)
-      lost.push(...mailbox.lost, ...transferred.lost)
+      const { records: kept, others } = recordsWithinRules(zone, mailbox.zone.records)
+      imported.push({ ...mailbox.zone, records: kept })
+      lost.push(...mailbox.lost, ...transferred.lost, ...others.map((other) => lostToRules(zone, other)))
       const at = { file: source, line: 1, column: 1 }
       const digests = checkZoneDigest(
         transferred.records.map((record) => ({ ...record, at })),
@@ -52,6 +55,13 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
   }
   return { zones: imported, lost, diagnostics }
 }
+
+const lostToRules = (zone: DomainName, { record: { name, type, data }, why }: { record: ResourceRecord; why: string }): LostItem => ({
+  zone,
+  name,
+  type,
+  what: `${excerpt(data)}: ${why}`,
+})
 
 function hintFor(message: string, isSigned: boolean): string | undefined {
   if (/\bthe clock\b/.test(message)) return 'a signature is good for a few minutes only: have both clocks set'
