@@ -223,7 +223,7 @@ it.each([
     expect(held).toBeGreaterThan(zones * 0.9)
     await expectForetoldPlan(scene, held)
   },
-  120_000,
+  300_000,
 )
 
 /** Data of a zone file for the types that the service takes from a transfer. */

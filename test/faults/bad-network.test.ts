@@ -73,16 +73,16 @@ async function addForeign(): Promise<void> {
 
 const seeds = (count: number): number[] => Array.from({ length: rounds(count) }, (_, index) => index + 1)
 
-test.each(seeds(4))('one request in ten is at fault, seed %i', (seed) => follow(seed, (random) => randomFaults(random, 0.1), 4), 120_000)
+test.each(seeds(4))('one request in ten is at fault, seed %i', (seed) => follow(seed, (random) => randomFaults(random, 0.1), 4), 300_000)
 
-test.each(seeds(3))('one in three, seed %i', (seed) => follow(100 + seed, (random) => randomFaults(random, 0.33), 2), 120_000)
+test.each(seeds(3))('one in three, seed %i', (seed) => follow(100 + seed, (random) => randomFaults(random, 0.33), 2), 300_000)
 
 test.each(seeds(2))(
   'a gateway that repeats calls, seed %i',
   (seed) => follow(200 + seed, (random) => repeatingGateway(random, 0.2), 4, { repeats: true }),
-  120_000,
+  300_000,
 )
 
-test.each(seeds(2))('a server that refuses in bursts, seed %i', (seed) => follow(300 + seed, (random) => storm(random, 30, 12), 3), 120_000)
+test.each(seeds(2))('a server that refuses in bursts, seed %i', (seed) => follow(300 + seed, (random) => storm(random, 30, 12), 3), 300_000)
 
 test('that were thousands of calls that change something', () => expect(proxy.calls()).toBeGreaterThan(rounds(2000)))

@@ -217,7 +217,7 @@ test.each(Array.from({ length: rounds(ROUNDS) }, (_, index) => index))(
     for (let wave = 0; wave < WAVES; wave += 1) await deathsOf(round * WAVES + wave, wave === serviceDiesIn)
     await Promise.all(lanes.map((lane) => livesThrough(lane, round * WAVES + WAVES - 1)))
   },
-  120_000,
+  300_000,
 )
 
 test('the service is killed while an apply is under way, which says what it knows and goes on', async () => {
@@ -237,7 +237,7 @@ test('the service is killed while an apply is under way, which says what it know
     if (status === 0) expect(await held(lane)).toEqual(expected(state))
     await livesThrough(lane, state)
   }
-}, 120_000)
+}, 300_000)
 
 test('the processes died at hundreds of points', () => {
   const log = process.env['ZONEWRIGHT_KILL_LOG']
