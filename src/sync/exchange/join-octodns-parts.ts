@@ -48,12 +48,12 @@ export function joinParts(
           records: all.flatMap(({ records }) => records),
           scopes: all.flatMap(({ scope }) => scope ?? []),
           lenient: new Set([...rrsets].flatMap(([key, { isLenient }]) => (isLenient ? [key] : []))),
-          comments: parts.flatMap(({ read }) => read.zone?.comments ?? []),
         }
       : null,
     place: first?.read.place ?? '',
     folder: first?.read.folder ?? '',
     isPlain: false,
+    comments: () => parts.flatMap(({ read }) => read.comments()),
     files: [],
     lost: [...lost, ...all.flatMap((rrset) => rrset.lost)],
     diagnostics,
@@ -70,9 +70,9 @@ export function printedAnew(read: ReadOctodnsZone): ReadOctodnsZone {
   const scopes = zone.scopes?.filter((scope) => kept.has(rrsetKey(scope)))
   const owners = new Set(zone.records.map(({ name }) => name))
   // Of a name whose records no definition holds, the comments stand at the end.
-  const comments = zone.comments?.map((one) =>
-    one.name === null || owners.has(one.name) ? one : { text: one.text, name: null, place: 'end' as const },
-  )
+  const comments = read
+    .comments()
+    .map((one) => (one.name === null || owners.has(one.name) ? one : { text: one.text, name: null, place: 'end' as const }))
   const text = printDefinition({ ...zone, comments, scopes, files: undefined })
   return { ...read, zone: { ...zone, scopes, files: [{ path, text }] }, files: [], place: path, isPlain: true }
 }

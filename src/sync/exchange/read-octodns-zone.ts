@@ -13,7 +13,7 @@ import { parseSplitZone } from '../../formats/octodns/split-zone.ts'
 import { zoneComments } from '../../formats/octodns/zone-comments.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
-import type { ExchangedFile, ImportedZone, LostItem } from '../../model/exchange.ts'
+import type { ExchangedFile, ImportedZone, LostItem, ZoneComment } from '../../model/exchange.ts'
 import type { DefinedRecord } from '../../model/record.ts'
 import type { OctodnsZoneFiles } from './octodns-files.ts'
 
@@ -34,6 +34,8 @@ export interface ReadOctodnsZone {
   readonly folder: string
   /** Whether the files as they are mean what is read here; else the zone has to be written anew. */
   readonly isPlain: boolean
+  /** The comments of its files; read when they are asked for. */
+  readonly comments: () => readonly ZoneComment[]
   /** Files that the zone's draw in. */
   readonly files: readonly ExchangedFile[]
   readonly lost: readonly LostItem[]
@@ -59,7 +61,7 @@ export async function readOctodnsZone(
 ): Promise<ReadOctodnsZone> {
   const { base, cwd, include } = reading
   const folder = displayPath(dirname(found.folder ?? found.paths[0] ?? base), base)
-  const none = { zone: null, place: '', folder, isPlain: true, files: [], lost: [] }
+  const none = { zone: null, place: '', folder, isPlain: true, comments: () => [], files: [], lost: [] }
   const { sources, diagnostics } = await readSources(found, reading)
   const [first] = sources
   if (diagnostics.length > 0 || first === undefined) return { ...none, diagnostics }
@@ -78,9 +80,9 @@ export async function readOctodnsZone(
       scopes,
       lenient: parsed.lenient,
       unmanaged: zone.unmanaged,
-      comments: roots.flatMap(({ source, root }) => zoneComments(source.text, root, zone.name)),
       files,
     },
+    comments: () => roots.flatMap(({ source, root }) => zoneComments(source.text, root, zone.name)),
     place: found.folder === null ? (files[0]?.path ?? '') : dirname(files[0]?.path ?? ''),
     folder,
     isPlain: isPlain(sources, records, found, reading, as, commonTtl),
