@@ -44,8 +44,14 @@ function watch(handle, path) {
     step(path)
     await writeFile.call(handle, octets.subarray(octets.length >> 1))
   }
-  handle.sync = () => (step(path), sync.call(handle))
-  handle.close = () => (step(path), close.call(handle))
+  handle.sync = () => {
+    step(path)
+    return sync.call(handle)
+  }
+  handle.close = () => {
+    step(path)
+    return close.call(handle)
+  }
 }
 
 syncBuiltinESMExports()
