@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { startService } from '../../../../src/service/index.ts'
@@ -116,6 +117,7 @@ test('transactions that deadlock are run again', () =>
   during(async (database) => {
     const [first, second] = [await database.write(addAccount), await database.write(addAccount)]
     let runs = 0
+    const held = new Set<object>()
     const touch = (connection: Connection, { id }: { id: number }) =>
       sql`update accounts set created = created || '+' where id = ${id}`.execute(connection)
     await inParallel(4, 4, (index) =>
@@ -123,7 +125,9 @@ test('transactions that deadlock are run again', () =>
         runs += 1
         for (const row of index % 2 ? [first, second] : [second, first]) {
           await touch(connection, row)
-          await sql`select pg_sleep(0.05)`.execute(connection)
+          held.add(row)
+          // Each row has one who will want the other.
+          for (let wait = 0; held.size < 2 && wait < 200; wait += 1) await sleep(10)
         }
       }),
     )

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => server.remove())
 
 test('a connection whose question has no answer is replaced', async () => {
-  const settings = { url: server.url('postgres'), connections: 1, statementTimeout: 500, lockTimeout: 0 }
+  const settings = { url: server.url('postgres'), connections: 1, statementTimeout: 3_000, lockTimeout: 0 }
   const { pool, abandon } = createPool(settings, () => undefined)
   const ask = async (): Promise<unknown> => {
     const client = await pool.connect()
