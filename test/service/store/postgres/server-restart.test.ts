@@ -11,7 +11,9 @@ beforeAll(async () => {
 })
 afterAll(() => server.remove())
 
-test('nothing that was acknowledged is lost when the database server is killed, and the service goes on', { timeout: 180_000 }, async () => {
+test('nothing that was acknowledged is lost when the database server is killed, and the service goes on', {
+  timeout: 180_000,
+}, async () => {
   const store = { dataDirectory: null, database: server.url('postgres') }
   const { baseUrl, kill } = await serve(store)
   const { client, close } = connect(baseUrl, 'bootstrap')
