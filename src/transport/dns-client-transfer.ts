@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { decodeMessage } from '../formats/wire/decode-message.ts'
 import { encodeMessage } from '../formats/wire/encode-message.ts'
-import { type Message, RCODE, rcodeName } from '../formats/wire/message.ts'
+import { type Message, RCODE, rcodeName, type WireRecord } from '../formats/wire/message.ts'
 import { createAxfrQuery, createTransferReader } from '../formats/wire/transfer.ts'
 import { createTsigVerifier, signMessage, type TsigKey } from '../formats/wire/tsig.ts'
 import type { DomainName } from '../model/domain-name.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Result } from '../model/result.ts'
-import { toRecords } from './dns-client.ts'
+import type { Ttl } from '../model/ttl.ts'
 import { type DnsFailure, dnsFailure } from './dns-client-failure.ts'
 import { type DnsServer, formatServer } from './dns-client-server.ts'
 import { exchangeTcp } from './dns-client-tcp.ts'
@@ -25,11 +25,16 @@ export interface TransferOptions {
   readonly key?: TsigKey | undefined
 }
 
+/** A record as it came. Where its data are none of its type they are its octets (RFC 3597), and `malformed` says why. */
+export interface TransferredRecord extends ResourceRecord {
+  readonly malformed?: string
+}
+
 /**
  * Reads a whole zone by AXFR over TCP (RFC 5936): its records in the order the server sent them, the SOA first and once. Rejects
  * with a `DnsFailure`.
  */
-export async function transferZone(server: DnsServer, zone: DomainName, options: TransferOptions = {}): Promise<ResourceRecord[]> {
+export async function transferZone(server: DnsServer, zone: DomainName, options: TransferOptions = {}): Promise<TransferredRecord[]> {
   const { timeout = 10_000, total = 60 * timeout, maxOctets = 64 * 2 ** 20, maxRecords = 1_000_000, key } = options
   const id = randomInt(0x10000)
   const transfer = createTransferReader(zone, id, maxRecords)
@@ -40,7 +45,7 @@ export async function transferZone(server: DnsServer, zone: DomainName, options:
     if (verdict && !verdict.ok) throw failure('rejected', server, zone, verdict.message)
   }
   await exchangeTcp(server, signed?.octets ?? query, { timeout, total, octets: maxOctets }, (octets) => {
-    const message = decodeMessage(octets)
+    const message = decodeMessage(octets, { lenient: true })
     if (!message.ok) throw failure('garbled', server, zone, message.message)
     // A refusal may come without a signature; it is no worse for being forged.
     if (message.value.rcode === RCODE.NOERROR || hasSignature(message.value)) check(verifier?.accept(octets, seconds()))
@@ -51,8 +56,11 @@ export async function transferZone(server: DnsServer, zone: DomainName, options:
     check(verifier?.end())
     return false
   })
-  return toRecords(transfer.records)
+  return transfer.records.flatMap(toTransferred)
 }
+
+const toTransferred = ({ name, type, ttl, data, malformed }: WireRecord): TransferredRecord[] =>
+  data === null ? [] : [{ name, type, ttl: ttl as Ttl, data, ...(malformed === undefined ? {} : { malformed }) }]
 
 const seconds = (): number => Math.floor(Date.now() / 1000)
 

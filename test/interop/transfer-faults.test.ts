@@ -286,11 +286,33 @@ describe('records of a transfer', () => {
     expect(await transfer([named(owner(50))])).toMatchObject({ status: 1, stderr: expect.stringContaining('255') })
   })
 
-  it('that are not what their type needs are named', async () => {
-    const result = await transfer([wireRecord('x.example.com', 1, Buffer.of(192, 0, 2))])
-    expect(result).toMatchObject({
+  it.each<[string, number, Buffer, string]>([
+    ['A', 1, Buffer.of(192, 0, 2), '\\# 3 c00002: data that are none of its type: 4 octets wanted where 3 are left'],
+    [
+      'AAAA',
+      28,
+      Buffer.alloc(17),
+      `\\# 17 ${'00'.repeat(17)}: data that are none of its type: AAAA rdata has 1 octet more than its fields`,
+    ],
+    ['A', 1, Buffer.alloc(0), '\\# 0: data that are none of its type: 4 octets wanted where 0 are left'],
+    ['TXT', 16, Buffer.of(200, 65), '\\# 2 c841: data that are none of its type: 200 octets wanted where 1 are left'],
+    ['MX', 15, Buffer.of(0, 10, 0xff, 0xff), '\\# 4 000affff: data that are none of its type: '],
+  ])('that are not what their type needs are named and may be left out: %s', async (type, code, data, what) => {
+    const records = [address('a.example.com'), wireRecord('x.example.com', code, data), address('www.example.com', 2)]
+    const text = `[import-lossy] x.example.com. ${type}: a definition cannot hold ${what}`
+    const strict = await transfer(records)
+    expect(strict).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(`error${text}`) })
+    const lossy = await transfer(records, '--lossy')
+    expect(lossy).toMatchObject({ status: 0, stderr: expect.stringContaining(`warning${text}`) })
+    expect(lossy.stderr).toContain('1 zone with 2 records, read back and compared.\n')
+  })
+
+  it('that are no SOA make it none', async () => {
+    const broken = wireRecord('example.com', 6, Buffer.of(0, 0, 1))
+    const port = await signingServer(SECRET, [{ records: [broken, address('a.example.com'), broken], signature: null }])
+    expect(await importFrom(port, '--lossy')).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('failed: x.example.com. A: 4 octets wanted where 3 are left'),
+      stderr: expect.stringContaining('failed: example.com. SOA: 2 octets wanted where 1 are left'),
     })
   })
 })

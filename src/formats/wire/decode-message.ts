@@ -2,20 +2,26 @@ import { type DomainName, ROOT } from '../../model/domain-name.ts'
 import type { Result } from '../../model/result.ts'
 import { MAX_TTL } from '../../model/ttl.ts'
 import { CLASS, type Edns, type EdnsOption, FLAG, FLAG_DO, type Message, type Question, type WireRecord } from './message.ts'
-import { readRdata } from './rdata-codec.ts'
+import { readOpaque, readRdata } from './rdata-codec.ts'
 import { createReader, readName, readOctets, readU8, readU16, readU32, remaining, type WireReader } from './reader.ts'
 import { META_TYPE, wireTypeName } from './type-code.ts'
-import { decoding, decodingOf, wireFault } from './wire-fault.ts'
+import { decoding, decodingOf, decodingOr, wireFault } from './wire-fault.ts'
+
+export interface DecodeOptions {
+  /** Lets answers have rdata that are none of their type, as `malformed`, rather than refusing the message. */
+  readonly lenient?: boolean
+}
 
 /** A whole message from its octets, or what breaks its format. Never throws, whatever the octets are. */
-export const decodeMessage = (octets: Uint8Array): Result<Message> => decoding(() => readMessage(createReader(octets)))
+export const decodeMessage = (octets: Uint8Array, { lenient = false }: DecodeOptions = {}): Result<Message> =>
+  decoding(() => readMessage(createReader(octets), lenient))
 
-function readMessage(reader: WireReader): Message {
+function readMessage(reader: WireReader, lenient: boolean): Message {
   const id = readU16(reader)
   const flags = readU16(reader)
   const counts = { questions: readU16(reader), answers: readU16(reader), authorities: readU16(reader), additionals: readU16(reader) }
   const questions = repeat(counts.questions, () => readQuestion(reader))
-  const answers = repeat(counts.answers, () => readRecord(reader))
+  const answers = repeat(counts.answers, () => (lenient ? readAnyRecord(reader) : readRecord(reader)))
   const authorities = repeat(counts.authorities, () => readRecord(reader))
   const { additionals, edns, rcodeHigh } = readAdditionals(reader, counts.additionals)
   if (remaining(reader) > 0) wireFault(`${remaining(reader)} octets follow the last section`)
@@ -66,18 +72,33 @@ function readHead(reader: WireReader): RecordHead {
 
 const readRecord = (reader: WireReader): WireRecord => finishRecord(reader, readHead(reader))
 
-function finishRecord(reader: WireReader, head: RecordHead): WireRecord {
-  const type = wireTypeName(head.code)
+/** As `readRecord`; its rdata may be anything, as RDLENGTH says where the next record begins. */
+function readAnyRecord(reader: WireReader): WireRecord {
+  const head = readHead(reader)
+  const { offset, end } = reader
+  return decodingOr<WireRecord>(
+    () => withData(reader, head, readRdata),
+    (malformed) => {
+      reader.offset = offset
+      reader.end = end
+      return { ...withData(reader, head, readOpaque), malformed }
+    },
+  )
+}
+
+const finishRecord = (reader: WireReader, head: RecordHead): WireRecord =>
+  decodingOf(
+    () => `${head.name} ${wireTypeName(head.code)}`,
+    () => withData(reader, head, readRdata),
+  )
+
+function withData(reader: WireReader, head: RecordHead, read: (reader: WireReader, code: number) => string): WireRecord {
+  const { name, code, class: recordClass, end } = head
   // The most significant bit set means zero (RFC 2181 section 8).
   const ttl = head.ttl > MAX_TTL ? 0 : head.ttl
-  const hasNoData = head.end === reader.offset && (head.class === CLASS.ANY || head.class === CLASS.NONE)
-  const data = hasNoData
-    ? null
-    : decodingOf(
-        () => `${head.name} ${type}`,
-        () => within(reader, head.end, () => readRdata(reader, head.code)),
-      )
-  return { name: head.name, type, class: head.class, ttl, data }
+  const hasNoData = end === reader.offset && (recordClass === CLASS.ANY || recordClass === CLASS.NONE)
+  const data = hasNoData ? null : within(reader, end, () => read(reader, code))
+  return { name, type: wireTypeName(code), class: recordClass, ttl, data }
 }
 
 function readAdditionals(reader: WireReader, count: number): { additionals: WireRecord[]; edns: Edns | null; rcodeHigh: number } {

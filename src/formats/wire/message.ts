@@ -37,6 +37,8 @@ export interface WireRecord {
   /** Seconds. */
   readonly ttl: number
   readonly data: string | null
+  /** Why the rdata is none of its type. `data` is then the octets as they came (RFC 3597 section 5). */
+  readonly malformed?: string
 }
 
 /** What an OPT record says (RFC 6891 section 6.1). */

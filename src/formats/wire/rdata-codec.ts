@@ -162,13 +162,16 @@ export const decodeRdata = (code: number, message: Uint8Array, offset: number, l
     return readRdata(createReader(message, offset, offset + length), code)
   })
 
+/** Rdata as its octets alone (RFC 3597 section 5), up to the reader's end. */
+export function readOpaque(reader: WireReader): string {
+  const octets = readRest(reader)
+  return octets.length === 0 ? '\\# 0' : `\\# ${octets.length} ${Buffer.from(octets).toString('hex')}`
+}
+
 /** As `decodeRdata`, on a reader whose end is the end of the rdata; throws wire faults. */
 export function readRdata(reader: WireReader, code: number): string {
   const definition = typeOfCode(code)
-  if (!definition) {
-    const octets = readRest(reader)
-    return octets.length === 0 ? '\\# 0' : `\\# ${octets.length} ${Buffer.from(octets).toString('hex')}`
-  }
+  if (!definition) return readOpaque(reader)
   let data = ''
   for (const { kind } of definition.fields) {
     const part = FIELD_CODECS[kind].decode(reader)

@@ -22,6 +22,7 @@ export function createTransferReader(zone: DomainName, id: number, maxRecords: n
 
   const acceptRecord = (record: WireRecord): string | null => {
     if (complete) return 'records follow the last SOA'
+    if (record.type === 'SOA' && record.malformed !== undefined) return `${record.name} SOA: ${record.malformed}`
     if (record.class !== CLASS.IN || record.data === null) return `${record.name} ${record.type} is not a record of class IN`
     const first = records[0]
     if (!first) {

@@ -12,6 +12,16 @@ export function wireFault(message: string): never {
 
 const isWireFault = (error: unknown): error is WireFault => (error as Partial<WireFault> | null)?.code === 'WIRE_FORMAT'
 
+/** The value, or what `recover` makes of a fault of the bytes. */
+export function decodingOr<T>(decode: () => T, recover: (message: string) => T): T {
+  try {
+    return decode()
+  } catch (error) {
+    if (isWireFault(error)) return recover(error.message)
+    throw error
+  }
+}
+
 /** Has faults of the bytes say what they are about. */
 export function decodingOf<T>(subject: () => string, decode: () => T): T {
   try {
@@ -24,10 +34,5 @@ export function decodingOf<T>(subject: () => string, decode: () => T): T {
 
 /** The edge of the decoder: faults of the bytes become a result, bugs stay exceptions. */
 export function decoding<T>(decode: () => T): Result<T> {
-  try {
-    return ok(decode())
-  } catch (error) {
-    if (isWireFault(error)) return fault(error.message)
-    throw error
-  }
+  return decodingOr<Result<T>>(() => ok(decode()), fault)
 }

@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts'
 import { type DomainName, isAtOrBelow } from '../../model/domain-name.ts'
 import type { LostItem } from '../../model/exchange.ts'
 import { type ResourceRecord, recordKey } from '../../model/record.ts'
+import type { TransferredRecord } from '../../transport/dns-client-transfer.ts'
 import { excerpt } from './excerpt.ts'
 
 /** Repetitions that are told one by one. */
@@ -19,7 +20,7 @@ export interface TransferredRecords {
  * What of a transfer is of its zone. A server may send what is not; nobody is to take it for that (RFC 5936 section 3.5). Of records that are equal in
  * owner, type and data there is one, the first with its TTL (RFC 2181 section 5).
  */
-export function transferredRecords(zone: DomainName, all: readonly ResourceRecord[]): TransferredRecords {
+export function transferredRecords(zone: DomainName, all: readonly TransferredRecord[]): TransferredRecords {
   const firsts = new Map<string, ResourceRecord>()
   const records: ResourceRecord[] = []
   const lost: LostItem[] = []
@@ -40,8 +41,9 @@ export function transferredRecords(zone: DomainName, all: readonly ResourceRecor
   return { records, lost, diagnostics: [...repeated.slice(0, TOLD), ...more] }
 }
 
-function strangeness({ name, type, data }: ResourceRecord, zone: DomainName): string | null {
+function strangeness({ name, type, data, malformed }: TransferredRecord, zone: DomainName): string | null {
   if (!isAtOrBelow(name, zone)) return `a record that is not in ${zone}`
+  if (malformed !== undefined) return `${excerpt(data)}: data that are none of its type: ${malformed}`
   return isMetaType(type) ? `${excerpt(data)}: no zone has records of this type (RFC 6895 section 3.1)` : null
 }
 
