@@ -13,6 +13,7 @@ import { CORPUS } from '../formats/octodns/corpus.ts'
 import { HELD, recordsOf, ZONE } from '../formats/octodns/every-type.ts'
 import { fc } from '../support/fast-check.ts'
 import { oddRecords } from '../support/odd-records.ts'
+import { name, records } from '../support/records.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { describeWithOctodns, linesOfLoaded, loadWithOctodns, planWithOctodns, recordLine } from './octodns-judge.ts'
 
@@ -23,8 +24,9 @@ async function differences(
   const folder = temporaryDirectory()
   const wanted = new Set<string>()
   const named = new Set<string>()
+  const managed = new Set(zones.map(({ zone }) => zone))
   for (const { zone, records } of zones) {
-    const { text, lost } = printOctodnsZone({ name: zone, records, scopes: [], defaultTtl: null })
+    const { text, lost } = printOctodnsZone({ name: zone, records, scopes: [], defaultTtl: null, managed })
     writeFileSync(join(folder, `${zone}yaml`), text)
     for (const { name, type } of lost) named.add(`${name} ${type}`)
     for (const record of records) if (!named.has(`${record.name} ${record.type}`)) wanted.add(recordLine(record))
@@ -43,6 +45,16 @@ async function differences(
 describeWithOctodns('octoDNS loads what is exported for it', () => {
   it('every type it knows', { timeout: 60_000 }, async () => {
     expect(await differences([{ zone: ZONE, records: recordsOf(HELD) }])).toEqual([])
+  })
+
+  it('zones below one another', async () => {
+    const below = name('sub.example.com.')
+    const above = records(ZONE, 'sub 60 NS ns.sub\nns.sub 60 A 192.0.2.1\nsub 60 CAA 0 issue "ca.example.net"\nwww.sub 60 A 192.0.2.2')
+    const zones = [
+      { zone: ZONE, records: above },
+      { zone: below, records: records(below, 'www 60 A 192.0.2.3') },
+    ]
+    expect(await differences(zones)).toEqual([])
   })
 
   it('every zone of the corpus, printed anew', { timeout: 60_000 }, async () => {

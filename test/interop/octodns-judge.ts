@@ -45,7 +45,8 @@ from octodns.zone import Zone
 directory, *names = sys.argv[1:]
 provider = YamlProvider('config', directory, enforce_order=True, escaped_semicolons=True)
 for name in names:
-    zone = Zone(name, [])
+    # As its manager has it: zones below are none of this one's affair.
+    zone = Zone(name, {other[: -len(name) - 1] for other in names if other.endswith('.' + name)})
     provider.populate(zone)
     for record in sorted(zone.records):
         # Text as it is held: printing it in presentation form never ends for some texts beyond ASCII.

@@ -11,6 +11,7 @@ const HELD: ReadonlySet<keyof ZoneSettings> = new Set()
 /** Each zone as the file that octoDNS's YamlProvider looks for. A record without a TTL gets that of its zone. */
 export const exportOctodns: Exporter = (zones) => {
   const lost: LostItem[] = []
+  const managed = new Set(zones.map(({ name }) => name))
   const files = zones.flatMap((zone) => {
     if (zone.settings.type === 'slave' || zone.absent) {
       const what = zone.absent ? 'that the zone is to be deleted' : 'a slave zone: its records are those of its masters'
@@ -22,7 +23,7 @@ export const exportOctodns: Exporter = (zones) => {
       lost.push({ zone: zone.name, name: null, type: null, what: 'a zone whose name is no name of a file', at: zone.at })
       return []
     }
-    const printed = printOctodnsZone({ ...zone, defaultTtl: zone.settings.ttl_sec || DEFAULT_TTL })
+    const printed = printOctodnsZone({ ...zone, defaultTtl: zone.settings.ttl_sec || DEFAULT_TTL, managed })
     lost.push(...lostOfZone({ ...zone, scopes: [] }, { settings: HELD }), ...printed.lost)
     return [{ path, text: printed.text }]
   })

@@ -1,5 +1,5 @@
 import { rdataToText, textToRdata } from '../../model/character-string.ts'
-import { relativeName } from '../../model/domain-name.ts'
+import { type DomainName, isBelow, parentOf, relativeName } from '../../model/domain-name.ts'
 import type { LostItem } from '../../model/exchange.ts'
 import { type DefinedRecord, groupRrsets, rrsetKey } from '../../model/record.ts'
 import type { DesiredZone, RrsetScope } from '../../model/zone.ts'
@@ -10,6 +10,8 @@ import { printMap, type YamlMap, type YamlValue } from './yaml-tree.ts'
 export type OctodnsZone = Pick<DesiredZone, 'name' | 'records' | 'scopes'> & {
   /** Seconds for records without a TTL; where it is null they get that of octoDNS's config, and are named for it. */
   readonly defaultTtl: number | null
+  /** All zones of the octoDNS that reads the file. It takes records at or below another of them only as lenient. */
+  readonly managed?: ReadonlySet<DomainName>
 }
 
 export interface OctodnsText {
@@ -60,7 +62,7 @@ function rrsetEntry(
     return null
   }
   const values = new Map<string, YamlValue>()
-  let lenient = false
+  let lenient = isOfSubzone(first, zone)
   for (const record of [...records].sort((a, b) => (a.data < b.data ? -1 : 1))) {
     const value = octodnsValue(type, record.data)
     if (!value.ok) lose(value.message, record)
@@ -81,6 +83,14 @@ function rrsetEntry(
     type,
     ...(list.length === 1 ? { value: list[0] ?? null } : { values: list }),
   }
+}
+
+/** Whether another zone should have the record: at its apex NS and DS are those of the delegation (octodns/zone/base.py, `add_record`). */
+function isOfSubzone({ name, type }: DefinedRecord, { name: zone, managed }: OctodnsZone): boolean {
+  if (managed === undefined) return false
+  const first = type === 'NS' || type === 'DS' ? parentOf(name) : name
+  for (let at = first; isBelow(at, zone); at = parentOf(at)) if (managed.has(at)) return true
+  return false
 }
 
 /** Whether a text is cut otherwise than as few strings of 255 octets, which is how octoDNS cuts. */

@@ -4,6 +4,7 @@ import { compareNatural } from '../../../src/formats/octodns/natural-order.ts'
 import { printOctodnsZone } from '../../../src/formats/octodns/print-octodns-zone.ts'
 import { readYaml } from '../../../src/formats/yaml/read-yaml.ts'
 import type { YamlNode } from '../../../src/formats/yaml/yaml-node.ts'
+import type { DomainName } from '../../../src/model/domain-name.ts'
 import type { DefinedRecord } from '../../../src/model/record.ts'
 import type { Ttl } from '../../../src/model/ttl.ts'
 import { fc } from '../../support/fast-check.ts'
@@ -111,6 +112,23 @@ x:
       type: expect.any(String),
       at: { file: 'a.zone' },
     })
+  })
+
+  test('is lenient for what another zone should have, but not for its delegation', () => {
+    const lines = [
+      'sub NS ns.sub',
+      `sub DS 1 13 2 ${'ab'.repeat(32)}`,
+      'sub TXT a',
+      'ns.sub A 192.0.2.1',
+      'notsub A 192.0.2.1',
+      '@ A 192.0.2.1',
+    ]
+    const managed = new Set([ZONE, 'com.', 'sub.example.com.'] as DomainName[])
+    const lenient = lines.filter((line) => {
+      const printed = printOctodnsZone({ name: ZONE, records: recordsOf(line), scopes: [], defaultTtl: 60, managed })
+      return printed.text.includes('lenient: true')
+    })
+    expect(lenient).toEqual(['sub TXT a', 'ns.sub A 192.0.2.1'])
   })
 
   test("gives records without a TTL the zone's, and names them where that is not known", () => {
