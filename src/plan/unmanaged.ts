@@ -5,26 +5,46 @@ import type { UnmanagedSelector } from '../model/zone.ts'
 import type { Change } from './change.ts'
 
 /**
- * A test for records of `zone` that any of the selectors leaves to others. Cost is linear, for each record, in the selectors of its name and
- * those of names with an asterisk or without a name.
+ * A test for records of `zone` that any of the selectors leaves to others. Cost is linear, for each record, in the selectors of its name, those
+ * of names with an asterisk that share the record's last labels, and those that name no label at their end.
  */
 export function unmanagedTest(selectors: readonly UnmanagedSelector[], zone: DomainName): (record: ResourceRecord) => boolean {
   if (selectors.length === 0) return () => false
   const ofNames = new Map<string, SelectorTest[]>()
-  const ofGlobs: SelectorTest[] = []
+  const ofTails = new Map<string, SelectorTest[]>()
   for (const selector of selectors) {
     const glob = selector.name === undefined ? null : nameGlob(selector.name)
     const isPlain = glob !== null && !glob.includes('*')
     const test = selectorTest(selector, glob === null || isPlain ? null : globTest(glob))
-    const known = isPlain ? ofNames.get(glob) : ofGlobs
-    if (known) known.push(test)
-    else if (isPlain) ofNames.set(glob, [test])
+    if (isPlain) addTo(ofNames, glob, test)
+    else addTo(ofTails, glob === null ? '' : tailOfGlob(glob), test)
   }
   return (record) => {
     const relative = relativeName(record.name, zone)
     const matches = (test: SelectorTest): boolean => test(record, relative)
-    return ofGlobs.some(matches) || (ofNames.get(relative)?.some(matches) ?? false)
+    if (ofNames.get(relative)?.some(matches)) return true
+    return ofTails.size > 0 && tailsOf(relative).some((tail) => ofTails.get(tail)?.some(matches) ?? false)
   }
+}
+
+function addTo<K, V>(groups: Map<K, V[]>, key: K, value: V): void {
+  const group = groups.get(key)
+  if (group) group.push(value)
+  else groups.set(key, [value])
+}
+
+/** The labels that end every name a glob matches, with the dot before them; `''` where it names none. Such a tail is among `tailsOf` the name. */
+export function tailOfGlob(glob: string): string {
+  const last = glob.slice(glob.lastIndexOf('*') + 1)
+  const dot = last.indexOf('.')
+  return dot === -1 ? '' : last.slice(dot)
+}
+
+/** What follows each dot of a relative name, the dot included, and `''`. */
+export function tailsOf(relative: string): string[] {
+  const tails = ['']
+  for (let dot = relative.indexOf('.'); dot !== -1; dot = relative.indexOf('.', dot + 1)) tails.push(relative.slice(dot))
+  return tails
 }
 
 /** Tests a record with its name relative to the zone. */

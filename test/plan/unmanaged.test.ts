@@ -38,6 +38,14 @@ describe('selectors of names', () => {
     [{ name: '' }, 'example.com.', true],
     [{ name: '@' }, 'x.example.com.', false],
     [{ name: 'X' }, 'x.example.com.', true],
+    [{ name: '*.y' }, 'x.y.example.com.', true],
+    [{ name: '*.y' }, 'a.x.y.example.com.', true],
+    [{ name: '*.y' }, 'y.example.com.', false],
+    [{ name: '*y' }, 'x.y.example.com.', true],
+    [{ name: '*x.y' }, 'x.y.example.com.', true],
+    [{ name: 'a*.x.y' }, 'a.x.y.example.com.', true],
+    [{ name: 'a*x.y*' }, 'a.x.y.z.example.com.', true],
+    [{ name: '*\\.y' }, 'x\\.y.example.com.', true],
     [{ name: 'b\u00fccher' }, 'xn--bcher-kva.example.com.', true],
     [{ name: 'x*' }, 'x.y.example.com.', true],
     [{ name: '*' }, 'example.com.', true],
@@ -49,8 +57,8 @@ describe('selectors of names', () => {
     expect(unmanagedTest([{ name: 'other' }, { name: 'o*' }, selector], ORIGIN)(record)).toBe(expected)
   })
 
-  it('are found by them, however many there are', () => {
-    const owners = Array.from({ length: 40_000 }, (_, index) => `h${index}`)
+  it.each(['h', '*.h', 'a*.h', '*x.h'])('are found by them, however many there are: %s', (head) => {
+    const owners = Array.from({ length: 40_000 }, (_, index) => `${head}${index}`)
     const { value, milliseconds } = withCpuTime(() => {
       const selects = unmanagedTest(
         owners.map((owner) => ({ name: owner, type: 'TXT' })),

@@ -2,7 +2,7 @@ import { type DomainName, relativeName } from '../../model/domain-name.ts'
 import { type ExistingRecord, groupRrsets, rrsetKey } from '../../model/record.ts'
 import { parseRecordType } from '../../model/record-type.ts'
 import type { UnmanagedSelector } from '../../model/zone.ts'
-import { unmanagedTest } from '../../plan/unmanaged.ts'
+import { tailOfGlob, tailsOf, unmanagedTest } from '../../plan/unmanaged.ts'
 import type { DefinableRecords } from './definable-records.ts'
 
 export interface LeftAlone {
@@ -15,27 +15,32 @@ export interface LeftAlone {
 export function leaveAlone(zone: DomainName, { records, others }: DefinableRecords): LeftAlone {
   const selectors: UnmanagedSelector[] = []
   const exposed = new Set<string>()
-  const byName = groupByName(records)
+  const nearby = nearbyRecords(zone, records, others)
   for (const [key, set] of groupRrsets(others.map(({ record }) => record))) {
     const [first] = set as [ExistingRecord]
     const name = relativeName(first.name, zone)
-    // A name is a glob: only with an asterisk can it be that of others.
-    const near = name.includes('*') ? records : (byName.get(first.name) ?? [])
-    const chosen = candidates(name === '' ? '@' : name, set).find((some) => selectsExactly(some, zone, set, near))
+    const chosen = candidates(name === '' ? '@' : name, set).find((some) => selectsExactly(some, zone, set, nearby(name)))
     if (chosen === undefined) exposed.add(key)
     else selectors.push(...chosen)
   }
   return { selectors, exposed }
 }
 
-function groupByName(records: readonly ExistingRecord[]): ReadonlyMap<DomainName, readonly ExistingRecord[]> {
-  const groups = new Map<DomainName, ExistingRecord[]>()
+/** The records that a selector of a name of `others` can be of. A name is a glob: only with an asterisk can it be that of others. */
+function nearbyRecords(
+  zone: DomainName,
+  records: readonly ExistingRecord[],
+  others: DefinableRecords['others'],
+): (relative: string) => readonly ExistingRecord[] {
+  const groups = new Map<string, ExistingRecord[]>()
+  const keyOf = (relative: string): string => (relative.includes('*') ? `*${tailOfGlob(relative)}` : relative)
+  for (const { record } of others) groups.set(keyOf(relativeName(record.name, zone)), [])
   for (const record of records) {
-    const group = groups.get(record.name)
-    if (group) group.push(record)
-    else groups.set(record.name, [record])
+    const relative = relativeName(record.name, zone)
+    const keys = [...tailsOf(relative).map((tail) => `*${tail}`), ...(relative.includes('*') ? [] : [relative])]
+    for (const key of keys) groups.get(key)?.push(record)
   }
-  return groups
+  return (relative) => groups.get(keyOf(relative)) ?? []
 }
 
 /** From the plainest selectors to the closest ones. */
