@@ -138,6 +138,7 @@ records:
   mail2: {type: A, value: 192.0.2.11}
   # old A 192.0.2.99
   # old2 A 192.0.2.98
+
 # the end
 `)
   })

@@ -56,8 +56,7 @@ export function printDefinition(zone: ImportedZone): string {
     if (sets.length === 1 && first) text += printRrset(key, first, 2)
     else text += `  ${printText(key, 'key')}:\n${sets.map((set) => printRrset(null, set, 4)).join('')}`
   }
-  // No blank line stays between what is below the last records and the end: indentation tells them apart.
-  return text.endsWith('\n\n') ? text.slice(0, -1) + end.replace('\n', '') : text + end
+  return (text.endsWith('\n\n') ? text.slice(0, -1) : text) + end
 }
 
 /** The TTL that most records have, where all have one and that saves lines; null otherwise. */

@@ -45,7 +45,7 @@ export function agreeOn(text: string): Result<EditableFile> {
 }
 
 function compose(text: string): { readonly document: Document.Parsed; readonly heads: HeadsByKey } {
-  let comments: KeyComments = { behind: new Map(), below: new Map() }
+  let comments: KeyComments = { behind: new Map(), below: new Map(), spaced: new Set() }
   function* settled() {
     for (const token of new Parser().parse(text)) {
       if (token.type === 'document') comments = settleComments(token)
@@ -63,8 +63,12 @@ function compose(text: string): { readonly document: Document.Parsed; readonly h
   const [document] = composer.compose(settled(), true, text.length)
   if (document === undefined) throw new Error('a text without a document')
   const heads = new Map<unknown, string>()
-  const { behind, below } = comments
+  const { behind, below, spaced } = comments
   visit(document, {
+    Collection(_, block) {
+      // The parser passes over a blank line above the comment at the end of a block; the printer has one where the comment begins with it.
+      if (block.comment && !block.flow && spaced.has(block.range?.[0] ?? -1)) block.comment = `\n${block.comment}`
+    },
     Pair(_, { key, value }) {
       const offset = (key as Scalar.Parsed | null)?.range?.[0] ?? -1
       const head = behind.get(offset)

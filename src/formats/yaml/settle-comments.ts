@@ -16,11 +16,13 @@ export interface KeyComments {
   readonly behind: Map<number, string>
   /** Below a key without a value, indented more than it. */
   readonly below: Map<number, string>
+  /** The blocks, by their offset, that have a blank line above the comment at their end. */
+  readonly spaced: Set<number>
 }
 
 /** Puts the comments of a document in their places. The nesting of blocks must be bounded. */
 export function settleComments(document: CST.Document): KeyComments {
-  const comments: KeyComments = { behind: new Map(), below: new Map() }
+  const comments: KeyComments = { behind: new Map(), below: new Map(), spaced: new Set() }
   const left = document.value ? settle(document.value, -1, comments) : []
   if (left.length > 0) document.end = [...left, ...(document.end ?? [])]
   return comments
@@ -49,13 +51,21 @@ function settleBlock(block: Block, outerIndent: number, comments: KeyComments): 
   const last = items.at(-1)
   if (last === undefined || !isCommentOnly(last)) return []
   const cut = last.start.findIndex(({ type, indent }) => type === 'comment' && (indent < block.indent || indent <= outerIndent))
-  if (cut === -1) return []
-  const begin = lineStart(last.start, cut)
+  const begin = lastLineEnd(last.start, cut === -1 ? last.start.length : cut)
   left = last.start.slice(begin)
   last.start = last.start.slice(0, begin)
   if (last.start.length === 0) items.pop()
+  else if (beginsBlank(last.start)) comments.spaced.add(block.offset)
   return left
 }
+
+/** Where the line of the last comment before `index` has ended; the blank lines below it are behind that. */
+function lastLineEnd(tokens: Tokens, index: number): number {
+  const comment = tokens.findLastIndex(({ type }, at) => at < index && type === 'comment')
+  return comment === -1 ? 0 : Math.min(comment + 2, tokens.length)
+}
+
+const beginsBlank = (tokens: Tokens): boolean => tokens.find(({ type }) => type !== 'space')?.type === 'newline'
 
 const isCommentOnly = (item: Item): boolean =>
   !item.value && !item.sep && !item.key && item.start.every(({ type }) => type === 'comment' || type === 'space' || type === 'newline')

@@ -28,15 +28,17 @@ const LINES: readonly (readonly [text: string, at: readonly number[]])[] = [
 ]
 
 const commented = fc
-  .array(fc.record({ behind: fc.boolean(), below: fc.subarray([8, 6, 4, 2, 0]), twice: fc.boolean() }), {
+  .array(fc.record({ behind: fc.boolean(), below: fc.subarray([8, 6, 4, 2, 0]), twice: fc.boolean(), spaced: fc.boolean() }), {
     minLength: LINES.length,
     maxLength: LINES.length,
   })
   .map((choices) =>
     LINES.map(([text, at], line) => {
-      const { behind, below, twice } = choices[line] as (typeof choices)[number]
+      const { behind, below, twice, spaced } = choices[line] as (typeof choices)[number]
       const own = below.filter((indent) => at.includes(indent)).flatMap((indent) => (twice ? [indent, indent] : [indent]))
-      const comments = own.map((indent, index) => `${' '.repeat(indent)}# ${indent} below ${line}, ${index}\n`)
+      // A blank line above each comment, but for those that are above the first entry of a block.
+      const blank = spaced && !/:( &b)?$/.test(text) ? '\n' : ''
+      const comments = own.map((indent, index) => `${blank}${' '.repeat(indent)}# ${indent} below ${line}, ${index}\n`)
       return `${text}${behind ? ` # behind ${line}` : ''}\n${comments.join('')}`
     }).join(''),
   )
