@@ -228,7 +228,7 @@ function closingQuote(text: string, from: number): number {
     const kind = classOf(text.charCodeAt(at))
     if (kind === QUOTE) return at
     if (kind === NEWLINE) return -1
-    if (kind === ESCAPE) at += 1
+    if (kind === ESCAPE && text.charCodeAt(at + 1) !== LINE_FEED) at += 1
   }
   return -1
 }

@@ -47,6 +47,12 @@ const FAULTS: readonly (readonly [what: string, text: string, faults: readonly s
     ['1:9 error[zonefile-syntax]', '3:9 error[zonefile-syntax]'],
     ['b.example.com. 1 A 192.0.2.1'],
   ],
+  [
+    'a quote of a service parameter that does not end, with a backslash behind',
+    'a 1 HTTPS 1 . alpn="h2\\\nb 1 TXT "x"\nc 1 HTTPS 1 . alpn="h2',
+    ['1:20 error[zonefile-syntax]', '3:20 error[zonefile-syntax]'],
+    ['b.example.com. 1 TXT "x"'],
+  ],
   ['a parenthesis that does not end', 'a 1 TXT ( x\nb 1 A 192.0.2.1\n', ['1:9 error[zonefile-syntax]'], ['b.example.com. 1 A 192.0.2.1']],
   [
     'a parenthesis that closes nothing',
