@@ -1,7 +1,6 @@
 import { unescapeString } from '../../model/character-string.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import { type GeneratedText, readGenerate } from './generate.ts'
-import { createLexer, readEntry } from './lexer.ts'
 import { readNameToken } from './plain-name.ts'
 import { readTtl } from './read-record.ts'
 import { type IncludedZoneFile, octetsOf, reportFault, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
@@ -107,14 +106,21 @@ function readInclude(scope: ZoneFileScope): Insertion | null {
   return { kind: 'file', source: source.value, origin }
 }
 
-/** Warns where a `$TTL` of an included file ends with it, and records follow: BIND and NSD go on with it. */
-export function tellInnerTtl(scope: ZoneFileScope, inner: ZoneFileScope): void {
-  const { run, lexer, defaultTtl } = scope
-  if (inner.defaultTtl === defaultTtl || run.hasTtlWarning) return
-  const ahead = { ...createLexer(lexer.text), offset: lexer.offset }
-  if (readEntry(ahead) === 'end' || /^\$TTL$/i.test(tokenText(ahead, 0))) return
+/** Notes a `$TTL` of an included file that ends with it. */
+export function noteInnerTtl(scope: ZoneFileScope, inner: ZoneFileScope): void {
+  const { run, defaultTtl } = scope
+  if (inner.defaultTtl === null || inner.defaultTtl === defaultTtl || run.hasTtlWarning) return
+  scope.endedTtl = { ttl: inner.defaultTtl, file: inner.file, at: tokenPlace(scope, 0) }
+}
+
+/** Warns of the TTL that was noted, once something follows but a `$TTL`: BIND and NSD go on with it. */
+export function tellInnerTtl(scope: ZoneFileScope): void {
+  const { run, lexer, defaultTtl, endedTtl } = scope
+  scope.endedTtl = null
+  if (endedTtl === null || run.hasTtlWarning || (lexer.count > 0 && /^\$TTL$/i.test(tokenText(lexer, 0)))) return
   run.hasTtlWarning = true
+  const { ttl, file, at } = endedTtl
   const own = defaultTtl === null ? 'has none' : `is ${defaultTtl} again`
-  const message = `$TTL ${inner.defaultTtl} of ${inner.file} ends with that file; below, the default TTL ${own}, while BIND and NSD go on with ${inner.defaultTtl}`
-  reportFault(run, 'zonefile-ttl', message, tokenPlace(scope, 0), { severity: 'warning', hint: 'Put $TTL below the $INCLUDE.' })
+  const message = `$TTL ${ttl} of ${file} ends with that file; below, the default TTL ${own}, while BIND and NSD go on with ${ttl}`
+  reportFault(run, 'zonefile-ttl', message, at, { severity: 'warning', hint: 'Put $TTL below the $INCLUDE.' })
 }

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { DefinedRecord } from '../../model/record.ts'
 import type { Ttl } from '../../model/ttl.ts'
-import { type Insertion, readDirective, tellInnerTtl } from './directives.ts'
+import { type Insertion, noteInnerTtl, readDirective, tellInnerTtl } from './directives.ts'
 import type { GeneratedText } from './generate.ts'
 import { createLexer, MAX_ENTRY_LENGTH, readEntry, TOKEN, type ZoneLexer } from './lexer.ts'
 import { readPlainLines } from './plain-lines.ts'
@@ -142,6 +142,7 @@ const fileScope = (run: ZoneFileRun, options: ZoneFileOptions, text: string): Zo
   soaMinimum: null,
   isMinimumDefault: false,
   lastTtl: null,
+  endedTtl: null,
   fixedPlace: null,
 })
 
@@ -157,9 +158,10 @@ const DOLLAR = 0x24
 function readEntries(scope: ZoneFileScope): void {
   const { run, lexer } = scope
   while (!run.stopped) {
-    readPlainLines(scope)
+    if (scope.endedTtl === null) readPlainLines(scope)
     if (run.stopped) return
     const outcome = readEntry(lexer)
+    if (scope.endedTtl !== null && (outcome === 'entry' || outcome === 'bad')) tellInnerTtl(scope)
     if (outcome === 'entry') {
       if (isDirective(lexer)) {
         const insertion = readDirective(scope)
@@ -190,11 +192,12 @@ function insert(scope: ZoneFileScope, insertion: Insertion): void {
     plain: createPlainText(),
     origin,
     originOctets: octetsOf(origin),
+    endedTtl: null,
     fixedPlace: null,
   }
   readEntries(inner)
   run.open.pop()
-  tellInnerTtl(scope, inner)
+  noteInnerTtl(scope, inner)
 }
 
 /** A faulty line of a `$GENERATE` ends it: its other lines have the same fault. */

@@ -69,8 +69,18 @@ export interface ZoneFileScope {
   soaMinimum: Ttl | null
   isMinimumDefault: boolean
   lastTtl: Ttl | null
+  /** A `$TTL` that ended with the file included last, with nothing read since. */
+  endedTtl: EndedTtl | null
   /** The place of everything that `$GENERATE` makes; null where positions are those of the text. */
   readonly fixedPlace: SourcePosition | null
+}
+
+export interface EndedTtl {
+  /** In seconds. */
+  readonly ttl: Ttl
+  readonly file: string
+  /** The place of the `$INCLUDE`. */
+  readonly at: SourcePosition
 }
 
 /** Instead of a TTL: none is stated, or what is stated is none. */

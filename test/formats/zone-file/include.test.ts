@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { createZoneFileReader, type ZoneFileSummary } from '../../../src/formats/zone-file/parse-zone-file.ts'
 import type { ReadZoneInclude } from '../../../src/formats/zone-file/scope.ts'
 import { withCpuTime } from '../../support/cpu-time.ts'
-import { faults, lines, parse } from './zone-text.ts'
+import { faults, lines, ORIGIN, parse } from './zone-text.ts'
 
 /** A reader of files that are held in memory. */
 const filesOf =
@@ -10,6 +11,13 @@ const filesOf =
     const text = files[path]
     return text === undefined ? { ok: false, message: `${path} does not exist` } : { ok: true, value: { file: path, text } }
   }
+
+/** What a text says that comes in pieces of so many characters. */
+function inPieces(text: string, size: number, include: ReadZoneInclude): ZoneFileSummary {
+  const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone', include }, () => {})
+  for (let i = 0; i < text.length; i += size) reader.push(text.slice(i, i + size))
+  return reader.end()
+}
 
 describe('$INCLUDE', () => {
   test('the file has its own origin, owner and TTL, which begin with those of the parent', () => {
@@ -37,7 +45,9 @@ describe('$INCLUDE', () => {
     ['nothing below', '$TTL 5\n$INCLUDE b\n\n; x', []],
     ['another TTL below', '$TTL 5\n$INCLUDE b\n\n; x\n$ttl 6\na A 192.0.2.1\n', []],
   ])('a TTL of the file that other servers go on with is told: %s', (_, text, expected) => {
-    expect(faults(parse(text, { include: filesOf({ b: '$TTL 7\nb A 192.0.2.9\n' }) }))).toEqual(expected)
+    const include = filesOf({ b: '$TTL 7\nb A 192.0.2.9\n' })
+    expect(faults(parse(text, { include }))).toEqual(expected)
+    for (let size = 1; size <= text.length; size += 1) expect(faults(inPieces(text, size, include)), `pieces of ${size}`).toEqual(expected)
   })
 
   test('the caller is told who includes', () => {
