@@ -1,5 +1,7 @@
 import type { ProviderConfig } from '../definitions/config.ts'
 import { didYouMean } from '../formats/definition/suggest.ts'
+import type { Capabilities } from '../plan/capabilities.ts'
+import { CLOUD_CAPABILITIES } from './cloud/capabilities.ts'
 import { cloudFromConfig } from './cloud/cloud-config.ts'
 import type { MadeProvider, ProviderContext, ProviderFactory } from './provider.ts'
 
@@ -7,6 +9,14 @@ import type { MadeProvider, ProviderContext, ProviderFactory } from './provider.
 const FACTORIES: Readonly<Record<string, ProviderFactory>> = {
   cloud: cloudFromConfig,
 }
+
+const CAPABILITIES: Readonly<Record<string, Capabilities>> = {
+  cloud: CLOUD_CAPABILITIES,
+}
+
+/** What all providers of a type have in common, without making one, which needs its secrets; null for a type that there is not. */
+export const capabilitiesOf = (type: string): Capabilities | null =>
+  Object.hasOwn(CAPABILITIES, type) ? (CAPABILITIES[type] ?? null) : null
 
 export const PROVIDER_TYPES: readonly string[] = Object.keys(FACTORIES)
 

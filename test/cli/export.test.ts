@@ -111,6 +111,28 @@ records:
   '': [{type: NS, value: ns.example.net.}, {type: ALIAS, value: www.example.net.}]
 `
 
+describe("a TTL of 0, which providers may take for the zone's default", () => {
+  const PROVIDER = 'type: cloud, base_url: http://127.0.0.1:9/v4, token: env:NOT_THERE'
+  const zone = (targets: string): string =>
+    `domain: example.com\n${targets}ttl_sec: 1h\nrecords: {www: {type: A, ttl: 0, value: 192.0.2.1}, x: {type: A, value: 192.0.2.2}}\n`
+
+  it.each([
+    ['goes to such a provider', `providers: {a: {${PROVIDER}}}\ndefaults: {default_ttl: 5m}\n`, '', ''],
+    ['goes to two such', `providers: {a: {${PROVIDER}}, b: {${PROVIDER}}}\ndefaults: {default_ttl: 5m}\n`, 'targets: [a, b]\n', ''],
+    ['goes nowhere', 'providers: {}\ndefaults: {default_ttl: 5m}\n', '', '0'],
+  ])('is that where the zone %s', async (_, config, targets, ttl) => {
+    const cwd = folderOf({ 'zones/example.com.yaml': zone(targets), 'zonewright.yaml': config })
+    const table = await run(cwd, 'export', 'csv', '--lossy')
+    expect(table.stdout).toBe(
+      `zone,name,type,ttl,data\r\nexample.com.,www.example.com.,A,${ttl},192.0.2.1\r\nexample.com.,x.example.com.,A,300,192.0.2.2\r\n`,
+    )
+    const file = await run(cwd, 'export', 'zonefile', '--lossy', '--canonical')
+    expect(file.stdout).toContain(`www.example.com.\t${ttl || '3600'}\tIN\tA\t192.0.2.1\n`)
+    const octodns = await run(cwd, 'export', 'octodns', '--lossy')
+    expect(octodns.stdout).toContain(`www:\n  ttl: ${ttl || '3600'}\n`)
+  })
+})
+
 describe('what a format cannot hold', () => {
   const cwd = folderOf({ 'zones/example.com.yaml': LOSSY })
 

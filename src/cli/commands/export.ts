@@ -8,6 +8,7 @@ import type { Exported, ExportOptions } from '../../model/exchange.ts'
 import { counted } from '../../report/counts.ts'
 import { EXPORT_FORMATS, exporterOf } from '../../sync/exchange/exporters.ts'
 import { lostDiagnostics } from '../../sync/exchange/lost-diagnostics.ts'
+import { withPlannedTtls } from '../../sync/exchange/planned-ttls.ts'
 import { writeFiles } from '../../sync/write-files/write-files.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
@@ -59,7 +60,7 @@ export async function exportZones(io: CliIo, [args]: readonly [string[]], option
   }
   const settings: ExportOptions = { nameservers, serial: options.serial, style: options.canonical === true ? 'canonical' : 'pretty' }
   const exported = exporter(
-    loaded.zones.map(({ zone }) => zone),
+    loaded.zones.map((zone) => withPlannedTtls(zone, config)),
     settings,
   )
   diagnostics.push(...exported.diagnostics, ...lostDiagnostics(exported.lost, 'export-lossy', format, options.lossy === true))
