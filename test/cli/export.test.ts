@@ -155,6 +155,18 @@ describe('what a format cannot hold', () => {
     expect(lossy.stderr.match(/warning\[export-lossy\]/g) ?? []).toHaveLength(lost.length)
   })
 
+  it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('%s names what octoDNS alone knows', async (format) => {
+    const text = 'www: {type: A, value: 192.0.2.1, geo: {NA: [192.0.2.2]}}\nx: {type: Route53Provider/ALIAS, value: {}}\n'
+    const folder = folderOf({ 'zones/example.com.yaml': text })
+    const strict = await run(folder, 'export', format, '-o', 'out')
+    expect(strict).toMatchObject({ status: 1, stdout: '' })
+    expect(strict.stderr).toContain('error[export-lossy] www.example.com. A: "geo" cannot be expressed')
+    expect(strict.stderr).toMatch(/error\[export-lossy\] x\.example\.com\. Route53Provider\/ALIAS: /)
+    expect(Object.keys(filesBelow(folder))).toEqual(['zones/example.com.yaml'])
+    const lossy = await run(folder, 'export', format, '-o', 'out', '--lossy')
+    expect(lossy).toMatchObject({ status: 0, stderr: expect.stringContaining('warning[record-extra] www.example.com. A: "geo"') })
+  })
+
   it('a slave zone has no zone file', async () => {
     const slave = folderOf({ 'zones/example.com.yaml': 'domain: example.com\ntype: slave\nmaster_ips: [192.0.2.1]\n' })
     expect(await run(slave, 'export', 'zonefile')).toMatchObject({

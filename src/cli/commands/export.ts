@@ -7,7 +7,7 @@ import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
 import type { Exported, ExportOptions } from '../../model/exchange.ts'
 import { counted } from '../../report/counts.ts'
 import { EXPORT_FORMATS, exporterOf } from '../../sync/exchange/exporters.ts'
-import { lostDiagnostics } from '../../sync/exchange/lost-diagnostics.ts'
+import { extrasAsLost, lostDiagnostics } from '../../sync/exchange/lost-diagnostics.ts'
 import { withPlannedTtls } from '../../sync/exchange/planned-ttls.ts'
 import { writeFiles } from '../../sync/write-files/write-files.ts'
 import type { CommonOptions } from '../common-options.ts'
@@ -63,9 +63,14 @@ export async function exportZones(io: CliIo, [args]: readonly [string[]], option
     loaded.zones.map((zone) => withPlannedTtls(zone, config)),
     settings,
   )
-  diagnostics.push(...exported.diagnostics, ...lostDiagnostics(exported.lost, 'export-lossy', format, options.lossy === true))
-  console.diagnostics(diagnostics)
-  if (hasErrors(diagnostics)) {
+  const lossy = options.lossy === true
+  const found = [
+    ...extrasAsLost(diagnostics, lossy),
+    ...exported.diagnostics,
+    ...lostDiagnostics(exported.lost, 'export-lossy', format, lossy),
+  ]
+  console.diagnostics(found)
+  if (hasErrors(found)) {
     console.say('Nothing was exported.')
     return EXIT.failure
   }

@@ -15,3 +15,12 @@ export const lostDiagnostics = (
   })
 
 const hintOf = (outcome: string | undefined): string => (outcome === undefined ? '--lossy leaves it out' : `with --lossy, ${outcome}`)
+
+/**
+ * What records say that no target can express (`geo`, `dynamic`) is not in their zone, and so in no export of it: errors where that loss is not
+ * accepted.
+ */
+export const extrasAsLost = (diagnostics: readonly Diagnostic[], lossy: boolean): Diagnostic[] =>
+  diagnostics.map((found) =>
+    found.code === 'record-extra' && !lossy ? { ...found, severity: 'error', code: 'export-lossy', hint: hintOf(undefined) } : found,
+  )
