@@ -63,15 +63,19 @@ const COMMENT = 5
 const OPEN = 6
 const CLOSE = 7
 const QUOTE = 8
+const RETURN = 9
 
+const TAB = 0x09
 const SPACE = 0x20
 const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
 
-/** What each UTF-16 code unit does; the carriage return of a line's end is a blank like any other. */
+/** What each UTF-16 code unit does. */
 const CLASS = new Uint8Array(0x10000).fill(ODD, 0x7f)
 for (let code = 0; code < SPACE; code += 1) CLASS[code] = ODD
 for (const [text, kind] of [
-  [' \t\r', BLANK],
+  [' \t', BLANK],
+  ['\r', RETURN],
   ['\n', NEWLINE],
   [';', COMMENT],
   ['(', OPEN],
@@ -81,6 +85,8 @@ for (const [text, kind] of [
 ] as const) {
   for (const c of text) CLASS[c.charCodeAt(0)] = kind
 }
+
+const isLineEnd = (code: number): boolean => code === LINE_FEED || code === CARRIAGE_RETURN
 
 const classOf = (code: number): number => CLASS[code] as number
 
@@ -123,6 +129,13 @@ export function readEntry(lexer: ZoneLexer): EntryOutcome {
           const message = 'the quoted string is not closed on its line (a line feed within it is written \\010)'
           return bad(lexer, begin, { message, offset: at }, end)
         } else return 'more'
+      } else if (kind === RETURN) {
+        const end = behindReturns(text, at)
+        if (end < length && text.charCodeAt(end) !== LINE_FEED) {
+          const message = 'a carriage return stands before no line feed; some servers end the line there, others do not'
+          return bad(lexer, begin, { message, offset: at }, end)
+        }
+        at = end
       } else if (kind === OPEN) {
         if (depth === 0) opened = at
         depth += 1
@@ -149,6 +162,13 @@ export function readEntry(lexer: ZoneLexer): EntryOutcome {
   }
 }
 
+/** Where a run of carriage returns ends: `\r\r\n` is a line's end that was converted twice. */
+function behindReturns(text: string, from: number): number {
+  let at = from
+  while (text.charCodeAt(at) === CARRIAGE_RETURN) at += 1
+  return at
+}
+
 /** Notes the unquoted token at `start` as the entry's next; returns where it ends. */
 function scanToken(lexer: ZoneLexer, start: number, index: number): number {
   const { text } = lexer
@@ -160,7 +180,7 @@ function scanToken(lexer: ZoneLexer, start: number, index: number): number {
     if (kind === PLAIN) at += 1
     else if (kind === ESCAPE) {
       flag |= TOKEN.escaped
-      at += text.charCodeAt(at + 1) === LINE_FEED ? 1 : 2
+      at += isLineEnd(text.charCodeAt(at + 1)) ? 1 : 2
     } else if (kind === ODD) {
       flag |= TOKEN.odd
       at += 1
@@ -193,7 +213,7 @@ function scanQuoted(lexer: ZoneLexer, start: number, index: number): number {
     if (kind === ESCAPE) {
       flag |= TOKEN.escaped
       if (text.charCodeAt(at + 1) !== LINE_FEED) at += 1
-    } else if (kind === ODD || (kind === BLANK && code !== SPACE)) flag |= TOKEN.odd
+    } else if (kind === ODD || code === TAB || kind === RETURN) flag |= TOKEN.odd
   }
   if (at > length) at = length
   lexer.starts[index] = start

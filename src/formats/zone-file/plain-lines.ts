@@ -2,6 +2,7 @@ import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS } from '../../model/character-strin
 import { MAX_TTL, type Ttl } from '../../model/ttl.ts'
 import { takeIpv4, takeIpv6 } from './plain-address.ts'
 import {
+  CARRIAGE_RETURN,
   isBlank,
   LINE_FEED,
   ownerOf,
@@ -64,7 +65,7 @@ function readPlainLine(scope: ZoneFileScope, plain: PlainText): boolean {
   let ownerTo = 0
   let ownerForm = 0
   if (hasOwner) {
-    if (octets[begin] === SEMICOLON || octets[begin] === LINE_FEED) return skipLineEnd(plain)
+    if (isLineEnd(octets[begin] as number)) return skipLineEnd(plain)
     if (!takeName(plain)) return false
     ownerFrom = plain.takenFrom
     ownerTo = plain.takenTo
@@ -72,7 +73,7 @@ function readPlainLine(scope: ZoneFileScope, plain: PlainText): boolean {
     if (!skipBlanks(plain)) return false
   } else {
     skipBlanks(plain)
-    if (octets[plain.at] === SEMICOLON || octets[plain.at] === LINE_FEED) return skipLineEnd(plain)
+    if (isLineEnd(octets[plain.at] as number)) return skipLineEnd(plain)
     if (plain.ownerFrom === -1 && plain.ownerText === null) return false
   }
   const first = hasOwner ? begin : plain.at
@@ -124,11 +125,15 @@ function keepPlain(scope: ZoneFileScope, type: string, column: number): void {
   keepRecord(scope, type, takenText(plain), { file, line: lexer.line, column })
 }
 
-/** Passes over blanks, a comment and the line feed; false where something else comes first. */
+/** Whether a line without a record, or what is behind one, begins with the octet. */
+const isLineEnd = (octet: number): boolean => octet === SEMICOLON || octet === LINE_FEED || octet === CARRIAGE_RETURN
+
+/** Passes over blanks, a comment and the line's end; false where something else comes first. */
 function skipLineEnd(plain: PlainText): boolean {
   skipBlanks(plain)
   const { octets } = plain
   if (octets[plain.at] === SEMICOLON) plain.at = octets.indexOf(LINE_FEED, plain.at)
+  while (octets[plain.at] === CARRIAGE_RETURN) plain.at += 1
   if (octets[plain.at] !== LINE_FEED) return false
   plain.at += 1
   return true

@@ -80,7 +80,7 @@ export const SEMICOLON = 0x3b
 const BACKSLASH = 0x5c
 const AT = 0x40
 
-export const isBlank = (octet: number): boolean => octet === SPACE || octet === TAB || octet === CARRIAGE_RETURN
+export const isBlank = (octet: number): boolean => octet === SPACE || octet === TAB
 
 /** Octets of labels that stand for themselves: 1, 2 for those to be made lower case; 3 for the dot, 0 for all else. */
 const NAME_OCTET = new Uint8Array(256)

@@ -60,6 +60,13 @@ const FAULTS: readonly (readonly [what: string, text: string, faults: readonly s
     ['1:17 error[zonefile-syntax]'],
     ['b.example.com. 1 A 192.0.2.2'],
   ],
+  [
+    'a carriage return without a line feed, which BIND takes for one',
+    'a 1 TXT x\rb 1 A 192.0.2.1\nc 1 A 192.0.2.2\rd 1 A 192.0.2.3\ne 1 TXT "x\ry" ; z\rz\r\r\nf 1 TXT z\r',
+    ['1:10 error[zonefile-syntax]', '2:16 error[zonefile-syntax]'],
+    ['e.example.com. 1 TXT "x\\013y"', 'f.example.com. 1 TXT "z"'],
+  ],
+  ['a backslash before CR LF', 'a 1 TXT x\\\r\nb 1 A 192.0.2.1\r\n', ['1:9 error[value-invalid]'], ['b.example.com. 1 A 192.0.2.1']],
   ['a place on a later line', 'a 1 SOA . . (\n 1\n x\n 3 4 5 )\nb 1 A x', ['3:2 error[value-invalid]', '5:7 error[value-invalid]']],
   ['a lone backslash', 'a\\\nb 1 TXT c\\', ['1:1 error[name-invalid]', '1:3 error[zonefile-syntax]', '2:9 error[value-invalid]']],
   ['escapes that are none', 'a\\256 1 A 192.0.2.1\nb 1 TXT \\25x "\\999"', ['1:1 error[name-invalid]', '2:9 error[value-invalid]']],
