@@ -7,12 +7,12 @@ import { fileError } from './file-error.ts'
  * where something else has the name, `EDANGLING`, or `ENOFOLDER` where the system says that there is nothing and yet lets nothing be made, as in /proc: there
  * `mkdir` of Node with `recursive` tries for ever.
  */
-export function makeFolder(folder: string): string[] {
+export function makeFolder(folder: string, mode = 0o777): string[] {
   const missing: string[] = []
   for (let path = folder; !isFolder(path); path = dirname(path)) missing.unshift(path)
   const made: string[] = []
   try {
-    for (const path of missing) if (makeOne(path)) made.push(path)
+    for (const path of missing) if (makeOne(path, mode)) made.push(path)
   } catch (error) {
     removeFolders(made)
     throw error
@@ -40,9 +40,9 @@ function isFolder(path: string): boolean {
 }
 
 /** False where somebody else has made it meanwhile. */
-function makeOne(path: string): boolean {
+function makeOne(path: string, mode: number): boolean {
   try {
-    mkdirSync(path)
+    mkdirSync(path, { mode })
     return true
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolder } from '../definitions/make-folder.ts'
 import type { Diagnostic } from '../model/diagnostic.ts'
 import { type LockHolder, lockPath, takeLock } from './lock-file.ts'
 import { type LockOwner, whereabouts } from './lock-owner.ts'
@@ -33,7 +33,7 @@ export async function lockZones(request: LockRequest): Promise<Locks> {
   const { now, wait, signal } = request
   if (request.zones.length === 0) return { state: 'taken', release: () => undefined }
   const folder = join(request.journal, 'locks')
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder, 0o700)
   const wanted = request.zones.map(({ zone, target }) => ({ zone, target, path: lockPath(folder, zone, target) }))
   wanted.sort((a, b) => (a.path < b.path ? -1 : 1))
   const deadline = performance.now() + wait

@@ -1,5 +1,6 @@
-import { type FileHandle, mkdir, open, readdir, rename, rm, statfs } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rename, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeDirectory } from '../store/make-directory.ts'
 
 /**
  * The data of images in a folder, a file for each: `NUMBER-RECEIVER.img.gz`, and `NUMBER-RECEIVER.part` while it arrives. The receiver is a name
@@ -26,7 +27,7 @@ export interface ImageFile {
 
 /** The files of a folder, which is made first where there is none. */
 export async function openImageFiles(directory: string): Promise<ImageFiles> {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory)
   const partOf = (image: number, receiver: string): string => join(directory, `${image}-${receiver}.part`)
   return {
     receive: (image, receiver) => open(partOf(image, receiver), 'wx', 0o600),

@@ -2,6 +2,7 @@ import { closeSync, constants, existsSync, fsyncSync, openSync, writeFileSync, w
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pLimit from 'p-limit'
+import { makeFolder } from '../../definitions/make-folder.ts'
 import { oneLine } from '../../model/diagnostic.ts'
 import type { Change } from '../../plan/change.ts'
 import type { Outcome, Plan, ZoneOutcome } from '../../plan/plan.ts'
@@ -61,7 +62,7 @@ export async function beginJournal(request: RunToJournal): Promise<Journal> {
   const runs = join(journal, 'runs')
   const made = join(runs, `.${run}`)
   const folder = join(runs, run)
-  await mkdir(runs, { recursive: true, mode: 0o700 })
+  makeFolder(runs, 0o700)
   keepOutOfGit(journal)
   if (existsSync(folder)) throw Object.assign(new Error(`${folder} is there`), { code: 'EEXIST' })
   await mkdir(made, { mode: 0o700 })

@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely, type SqliteDatabase } from 'kysely'
 import Libsql from 'libsql'
 import type { Database } from '../database.ts'
+import { makeDirectory } from '../make-directory.ts'
 import { migrate } from '../migrate.ts'
 import { SQLITE_SCHEMA } from '../schema-dialect.ts'
 import type { Tables } from '../tables.ts'
@@ -19,7 +19,7 @@ export const DATABASE_FILE = 'service.db'
  * reads go on beside a write; `synchronous = full` makes a commit wait until the disk has it.
  */
 export async function openSqlite(directory: string): Promise<Database> {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory)
   const lock = lockDirectory(directory)
   const connections: Kysely<Tables>[] = []
   const close = async (): Promise<void> => {

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely, type SqliteDatabase, sql } from 'kysely'
 import Libsql from 'libsql'
 import type { PlainStore } from '../backup/plain-store.ts'
+import { makeDirectory } from '../make-directory.ts'
 import { SQLITE_SCHEMA } from '../schema-dialect.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { DATABASE_FILE } from './open-sqlite.ts'
@@ -23,7 +24,7 @@ export function readSqlite(directory: string): PlainStore {
  * closed. The directory is held meanwhile. Throws where it has a database, or another process has it.
  */
 export function makeSqlite(directory: string): PlainStore & { keep(): Promise<void> } {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory)
   const lock = lockDirectory(directory)
   const file = join(directory, DATABASE_FILE)
   const temporary = `${file}.part`
