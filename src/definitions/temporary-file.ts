@@ -6,8 +6,8 @@ import { fileError } from './file-error.ts'
 
 const ENDING = /^\.[0-9a-f]{12}\.tmp$/
 
-/** Milliseconds after which a temporary file is one that a killed program left. */
-const LEFT_BEHIND = 10 * 60_000
+/** Milliseconds after which a temporary file, or the lock of a write, is one that a killed program left. */
+export const LEFT_BEHIND = 10 * 60_000
 
 const prefixOf = (target: string): string => `.${cut(basename(target))}`
 

@@ -14,6 +14,7 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -57,8 +58,11 @@ export function lockPath(folder: string, zone: string, target: string): string {
   return join(folder, `${readable}-${hash}.lock`)
 }
 
-/** Takes a lock, or says who holds it. Throws the system's error where the folder cannot be written. */
-export function takeLock(path: string, holder: LockHolder): TakenLock {
+/**
+ * Takes a lock, or says who holds it. One of a holder that nothing can be known of is left behind after `longest` milliseconds, for what never lasts so
+ * long. Throws the system's error where the folder cannot be written.
+ */
+export function takeLock(path: string, holder: LockHolder, longest = Number.POSITIVE_INFINITY): TakenLock {
   const name = `${holder.pid}-${randomBytes(8).toString('hex')}`
   const made = join(path, '..', `.${name}`)
   mkdirSync(made, { mode: 0o700 })
@@ -68,7 +72,9 @@ export function takeLock(path: string, holder: LockHolder): TakenLock {
       if (isMoved(made, path)) return { state: 'taken', release: () => releaseLock(path, name) }
       const other = readHolder(path)
       if (other === null) continue
-      if (other.holder === null || whereabouts(other.holder, holder) !== 'dead') return { state: 'held', holder: other.holder, path }
+      const owner = other.holder === null ? 'elsewhere' : whereabouts(other.holder, holder)
+      const isLeft = owner === 'elsewhere' && lstatSync(join(made, name)).mtimeMs - other.written > longest
+      if (owner !== 'dead' && !isLeft) return { state: 'held', holder: other.holder, path }
       removeIfThere(() => unlinkSync(join(path, other.file)))
     }
     return { state: 'held', holder: null, path }
@@ -106,11 +112,12 @@ function removeIfThere(remove: () => void): void {
 }
 
 /** The holder's file and what it says, null where that is not to be understood; null where nobody holds the lock any more. */
-function readHolder(path: string): { readonly file: string; readonly holder: LockHolder | null } | null {
+function readHolder(path: string): { readonly file: string; readonly holder: LockHolder | null; readonly written: number } | null {
   try {
     const file = readdirSync(path)[0]
     if (file === undefined) return null
-    return { file, holder: parseHolder(beginningOf(join(path, file))) }
+    const { mtimeMs: written } = lstatSync(join(path, file))
+    return { file, holder: parseHolder(beginningOf(join(path, file))), written }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error

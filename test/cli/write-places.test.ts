@@ -1,14 +1,28 @@
 /** Places that are no ordinary place for a file: nothing hangs, and no device, pipe, folder or link is replaced. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { holdFolder } from '../../src/sync/write-files/write-folder.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { filesBelow } from './scene.ts'
 
 const SOA = '@ 3600 SOA ns1.example.net. hostmaster.example.com. 1 7200 3600 1209600 300\n'
 const ZONE = 'domain: a.example\nrecords:\n  www: {type: A, value: 192.0.2.1}\n'
+
+const ELSEWHERE = {
+  pid: 1,
+  started: '1',
+  host: 'elsewhere.example',
+  machine: null,
+  boot: null,
+  namespace: null,
+  since: '2026-01-01T00:00:00Z',
+  command: 'record',
+  run: '',
+}
 
 function folderOf(files: Readonly<Record<string, string>>): string {
   const folder = temporaryDirectory()
@@ -151,5 +165,69 @@ describe('a second time', () => {
     utimesSync(join(cwd, 'zones', old), 1, 1)
     expect(await cli(['record', 'add', 'a.example', 'a', 'A', '192.0.2.1'], { cwd })).toMatchObject({ status: 0 })
     expect(Object.keys(filesBelow(join(cwd, 'zones'))).sort()).toEqual(['.a.example.yaml.ba9876543210.tmp', 'a.example.yaml'])
+  })
+
+  it('a link in place of the folder of a write loses nothing of what it leads to', async () => {
+    const untidy = ZONE.replace(' a', '   a')
+    const cwd = folderOf({ 'dns/b.example.zone': SOA, 'dns/c.example.zone': SOA, 'zones/a.example.yaml': untidy, 'mine/deep/file': 'mine' })
+    symlinkSync('../mine', join(cwd, 'zones/.zonewright-write'))
+    const said = expect.stringContaining('what should be a folder is a file')
+    expect(await cli(['record', 'add', 'a.example', 'a', 'A', '192.0.2.1'], { cwd })).toMatchObject({ status: 1, stderr: said })
+    expect(await cli(['fmt'], { cwd })).toMatchObject({ status: 1, stderr: said })
+    expect(await cli(args, { cwd })).toMatchObject({ status: 1, stderr: said })
+    expect(filesBelow(join(cwd, 'mine'))).toEqual({ 'deep/file': 'mine' })
+    expect(readFileSync(join(cwd, 'zones/a.example.yaml'), 'utf8')).toBe(untidy)
+  })
+  it.each([
+    ['of a process on another machine', JSON.stringify(ELSEWHERE)],
+    ['that the end of the machine left empty', ''],
+  ])('a lock %s is taken over after a while', async (_, holder) => {
+    const lock = 'zones/.zonewright-write/lock/1-0123456789abcdef'
+    const cwd = folderOf({ 'zones/a.example.yaml': ZONE, [lock]: holder })
+    utimesSync(join(cwd, lock), 1, 1)
+    expect(await cli(['record', 'add', 'a.example', 'a', 'A', '192.0.2.1'], { cwd })).toMatchObject({ status: 0 })
+    expect(Object.keys(filesBelow(join(cwd, 'zones')))).toEqual(['a.example.yaml'])
+  })
+
+  it('what a killed process leaves is nothing for a repository', () => {
+    const cwd = folderOf({ 'a.example.yaml': ZONE })
+    const held = holdFolder(cwd, { command: 'record', now: () => new Date(0) })
+    expect(filesBelow(cwd)['.zonewright-write/.gitignore']).toBe('*\n')
+    if ('release' in held) held.release()
+    expect(readdirSync(cwd)).toEqual(['a.example.yaml'])
+  })
+
+  it('a note of a write that is whole goes with the next edit, which is not taken for what is missing', async () => {
+    const digest = createHash('sha256').update(ZONE).digest('hex')
+    const cwd = folderOf({
+      'zones/a.example.yaml': ZONE,
+      'zones/.zonewright-write/unfinished.json': JSON.stringify({ command: 'import', files: { 'a.example.yaml': digest } }),
+    })
+    for (const name of ['a', 'b'])
+      expect(await cli(['record', 'add', 'a.example', name, 'A', '192.0.2.1'], { cwd })).toMatchObject({ status: 0 })
+  })
+})
+
+describe('fmt', () => {
+  it('does not write over what somebody else wrote since it read', async () => {
+    const untidy = 'domain:   a.example\nrecords: {}\n'
+    const cwd = folderOf({ 'a.example.yaml': untidy })
+    const held = holdFolder(cwd, { command: 'record', now: () => new Date(0) })
+    const { mtimeMs } = lstatSync(join(cwd, '.zonewright-write'))
+    const formatted = cli(['fmt', 'a.example.yaml'], { cwd })
+    await expect.poll(() => lstatSync(join(cwd, '.zonewright-write')).mtimeMs, { timeout: 10_000 }).not.toBe(mtimeMs)
+    writeFileSync(join(cwd, 'a.example.yaml'), ZONE)
+    if ('release' in held) held.release()
+    expect(await formatted).toMatchObject({ status: 1, stderr: expect.stringContaining('somebody else has changed it meanwhile') })
+    expect(readFileSync(join(cwd, 'a.example.yaml'), 'utf8')).toBe(ZONE)
+  })
+
+  it('touches nothing where a write was cut off', async () => {
+    const untidy = 'domain:   a.example\nrecords: {}\n'
+    const note = '{"command": "import", "files": {"a.example.yaml": "0"}}'
+    const cwd = folderOf({ 'a.example.yaml': untidy, '.zonewright-write/unfinished.json': note })
+    const said = expect.stringContaining('an import was cut off')
+    expect(await cli(['fmt', 'a.example.yaml'], { cwd })).toMatchObject({ status: 1, stderr: said })
+    expect(readFileSync(join(cwd, 'a.example.yaml'), 'utf8')).toBe(untidy)
   })
 })

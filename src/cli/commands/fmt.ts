@@ -1,15 +1,17 @@
 import { resolve } from 'node:path'
 import { displayPath } from '../../definitions/file-path.ts'
 import { type FoundDefinition, findDefinitions } from '../../definitions/find-definitions.ts'
-import { readText } from '../../definitions/read-text.ts'
-import { writeFileAtomically } from '../../definitions/write-file.ts'
+import { readWholeText } from '../../definitions/read-text.ts'
+import { unfinishedWrites } from '../../definitions/unfinished-write.ts'
 import { formatDefinition } from '../../formats/definition/format-definition.ts'
 import { readYaml } from '../../formats/yaml/read-yaml.ts'
 import { type Diagnostic, hasErrors, isError } from '../../model/diagnostic.ts'
 import { counted } from '../../report/counts.ts'
+import { writeEdited } from '../../sync/write-files/write-edited.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
+import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { writeFault } from '../write-fault.ts'
 import { configOrDefault } from './validate.ts'
@@ -26,10 +28,12 @@ export async function fmt(
   const found = config && (await findDefinitions(config, paths.length === 0 ? null : paths.map((path) => resolve(io.cwd, path))))
   const faults: Diagnostic[] = [...diagnostics.filter((diagnostic) => diagnostic.severity === 'error'), ...(found?.diagnostics ?? [])]
   const files = yamlFiles(found?.definitions ?? [])
+  const unfinished = config === null ? [] : unfinishedWrites(files, config)
+  faults.push(...unfinished)
   let changed = 0
-  for (const path of files) {
+  for (const path of unfinished.length > 0 ? [] : files) {
     const file = displayPath(path, io.cwd)
-    const formatted = await formatFile(path, file, check)
+    const formatted = await formatFile(path, file, check, io.now)
     if (typeof formatted === 'object') faults.push(...formatted)
     else if (formatted) {
       changed += 1
@@ -49,20 +53,21 @@ const yamlFiles = (definitions: readonly FoundDefinition[]): string[] =>
   definitions.flatMap(({ kind, path, parts }) => (kind === 'yaml' ? [path] : kind === 'split' ? parts : []))
 
 /** Whether the file's layout changes, or what is in the way. */
-async function formatFile(path: string, file: string, check: boolean): Promise<boolean | readonly Diagnostic[]> {
+async function formatFile(path: string, file: string, check: boolean, now: CliIo['now']): Promise<boolean | readonly Diagnostic[]> {
   const at = { file, line: 1, column: 1 }
-  const text = await readText(path, file)
-  if (!text.ok) return [{ severity: 'error', ...text.fault, at }]
-  const formatted = formatDefinition(text.text)
+  const whole = await readWholeText(path, file)
+  if (!whole.ok) return [{ severity: 'error', ...whole.fault, at }]
+  const text = whole.text.replace(/^\ufeff/, '')
+  const formatted = formatDefinition(text)
   if (!formatted.ok) {
-    const faults = readYaml(text.text, { file }).diagnostics.filter(isError)
+    const faults = readYaml(text, { file }).diagnostics.filter(isError)
     return faults.length > 0 ? faults : [{ severity: 'error', code: 'yaml-unsupported', message: formatted.message, at }]
   }
-  if (formatted.value === text.text) return false
+  if (formatted.value === text) return false
   if (check) return true
   try {
-    await writeFileAtomically(path, formatted.value)
-    return true
+    const held = await endedBySignals(() => writeEdited(path, { before: whole.text, after: formatted.value }, { command: 'fmt', now }))
+    return held === null ? true : [held]
   } catch (error) {
     return [writeFault(error, file)]
   }

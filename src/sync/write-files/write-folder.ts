@@ -1,9 +1,22 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import pLimit from 'p-limit'
+import { fileError } from '../../definitions/file-error.ts'
 import { removeFolders } from '../../definitions/make-folder.ts'
-import { temporaryName, writeTemporary } from '../../definitions/temporary-file.ts'
-import { digestOf, notePath, noteText, WRITE_FOLDER } from '../../definitions/unfinished-write.ts'
+import { LEFT_BEHIND, temporaryName, writeTemporary } from '../../definitions/temporary-file.ts'
+import { digestOf, notePath, noteText, readNote, unfinishedFiles, WRITE_FOLDER } from '../../definitions/unfinished-write.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { ExchangedFile } from '../../model/exchange.ts'
 import { type LockHolder, type TakenLock, takeLock } from '../lock-file.ts'
@@ -24,6 +37,9 @@ export interface WriteFolder {
 }
 
 const LOCK = 'lock'
+
+/** What a killed process leaves is nothing for a repository. */
+const GITIGNORE = '.gitignore'
 
 /** Files that are written at once. */
 const OPEN_FILES = 16
@@ -46,9 +62,12 @@ export function holdFolder(
   const holder: LockHolder = { ...ownProcess(), since: now().toISOString(), command, run: '' }
   const lock = lockIn(area, holder)
   if (lock.state === 'held') return { diagnostic: heldDiagnostic(area, lock, holder) }
+  keepOutOfGit(area)
+  removeFinishedNote(folder)
   return {
     release: () => {
-      removeAllBut(area, [LOCK, basename(notePath(folder))])
+      const note = basename(notePath(folder))
+      removeAllBut(area, existsSync(join(area, note)) ? [LOCK, note, GITIGNORE] : [LOCK])
       lock.release()
       removeFolders([area])
     },
@@ -119,9 +138,11 @@ function lockIn(area: string, holder: LockHolder): TakenLock {
       mkdirSync(area)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      // What a link leads to is not this program's to remove.
+      if (lstatSync(area, { throwIfNoEntry: false })?.isDirectory() === false) throw fileError('ENOTDIR', error)
     }
     try {
-      return takeLock(join(area, LOCK), holder)
+      return takeLock(join(area, LOCK), holder, LEFT_BEHIND)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt >= ATTEMPTS) {
         removeFolders([area])
@@ -129,6 +150,20 @@ function lockIn(area: string, holder: LockHolder): TakenLock {
       }
     }
   }
+}
+
+function keepOutOfGit(area: string): void {
+  try {
+    writeFileSync(join(area, GITIGNORE), '*\n', { flag: 'wx' })
+  } catch {
+    // It is there, or nothing can be written, which whoever writes is told.
+  }
+}
+
+/** A process that was killed right before its end left the note of a write that is whole: later edits are not to be taken for what is missing of it. */
+function removeFinishedNote(folder: string): void {
+  const note = readNote(folder)
+  if (note !== null && note.digests.size > 0 && unfinishedFiles(folder, note).length === 0) rmSync(notePath(folder), { force: true })
 }
 
 /** Locks that killed processes were about to take are among it; one that does so just now begins anew. */
