@@ -227,6 +227,20 @@ describeWithTools(['named'], 'an import that the name server does not allow', as
   })
 })
 
+describe('an import from behind a packet filter', async () => {
+  const { client } = await serviceFor({ port: await freePort() }, { transferAddresses: ['192.0.2.1', '2001:db8::1'] })
+
+  test('says which addresses must be let through', async () => {
+    expect(await client.refused('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })).toEqual([
+      [
+        'remote_nameserver',
+        'The zone could not be transferred: 127.0.0.1 cannot be reached over TCP (ECONNREFUSED). ' +
+          'It must allow transfers (AXFR) to 192.0.2.1, 2001:db8::1.',
+      ],
+    ])
+  })
+})
+
 describe('an import', async () => {
   let script: Script = () => {}
   const port = await scriptedMaster((query, socket) => script(query, socket), { keep: true })

@@ -66,8 +66,11 @@ async function transfer({ transfers }: Service, nameserver: string, zone: Domain
   }
 }
 
-/** With the addresses that the name server must let transfer the zone, where it does not and they are known. */
+/** What a name server, or a packet filter before it, does that does not let the service have a zone. */
+const SHUT_OUT: ReadonlySet<TransferFailure['reason']> = new Set(['refused', 'timeout', 'unreachable'])
+
+/** With the addresses that the name server must let transfer the zone, where it may be that it does not and they are known. */
 function failureText(nameserver: string, { reason, message }: TransferFailure, addresses: readonly string[]): string {
-  const advice = reason !== 'refused' || addresses.length === 0 ? '' : ` It must allow transfers (AXFR) to ${addresses.join(', ')}.`
+  const advice = !SHUT_OUT.has(reason) || addresses.length === 0 ? '' : ` It must allow transfers (AXFR) to ${addresses.join(', ')}.`
   return `The zone could not be transferred: ${nameserver} ${message}.${advice}`
 }
