@@ -47,6 +47,16 @@ records:
     expect(several).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('error[usage] 3 files cannot be shown as one') })
   })
 
+  it('tells of a zone that is more than a definition holds, and of no fault of the program', async () => {
+    const text = `"${'x'.repeat(250)}" `.repeat(250)
+    const cwd = folderOf({ 'example.com.zone': `${SOA}${Array.from({ length: 200 }, (_, i) => `t${i} 60 TXT ${text}\n`).join('')}` })
+    const { status, stderr } = await run(cwd, 'import', 'zonefile', 'example.com.zone', '-o', 'zones')
+    expect(status).toBe(1)
+    expect(stderr).toContain('error[file-too-large]')
+    expect(stderr).not.toContain('import-mismatch')
+    expect(Object.keys(filesBelow(cwd))).toEqual(['example.com.zone'])
+  })
+
   it('keeps what is in no ordinary definition', async () => {
     const cwd = folderOf({
       'example.com.zone': `${SOA}a 60 TXT "x" "y"\nb 60 TXT "\\255"\nc 60 TYPE65280 \\# 2 abcd\nd 60 A 192.0.2.1\nd 120 A 192.0.2.2\ne\\.f 60 A 192.0.2.3\n`,

@@ -39,7 +39,10 @@ export async function checkImport(zones: readonly ImportedZone[], files: readonl
     }
     const loaded = await loadDefinitions(configOf(config, folder))
     const byName = new Map(loaded.zones.map((one) => [one.zone.name, one]))
-    return [...loaded.diagnostics, ...zones.flatMap((zone) => compareZone(zone, byName.get(zone.name)))]
+    // A definition beyond the limit is told as such; its zone is not missed a second time.
+    const isTooLarge = loaded.diagnostics.some(({ code }) => code === 'file-too-large')
+    const compared = isTooLarge ? zones.filter(({ name }) => byName.has(name)) : zones
+    return [...loaded.diagnostics, ...compared.flatMap((zone) => compareZone(zone, byName.get(zone.name)))]
   } finally {
     callOff()
     clean()
