@@ -1,5 +1,4 @@
 /** Whatever form the entries of a file have, one that is read in part is edited as one that is read as a whole. ZONEWRIGHT_TEST_ROUNDS has more of them. */
-import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { editRrset, type RrsetEdit } from '../../../src/formats/definition/edit-rrset.ts'
 import { entryWindow } from '../../../src/formats/definition/entry-window.ts'
@@ -8,6 +7,7 @@ import type { Layout } from '../../../src/formats/definition/reading.ts'
 import { soundTree } from '../../../src/formats/yaml/edit-document.ts'
 import { parseDomainName } from '../../../src/model/domain-name.ts'
 import type { Ttl } from '../../../src/model/ttl.ts'
+import { fc } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
 
 const NAMES = 120
@@ -114,7 +114,7 @@ it('any form of entries', () => {
       if (!whole.ok && /second YAML parser|two YAML parsers/.test(whole.message)) return
       expect(editRrset(text, ZONE, drawn.layout, edit, tree.value)).toEqual(whole)
     }),
-    { numRuns: rounds(200), seed: 5 },
+    { numRuns: rounds(200) },
   )
-  expect(windows).toBeGreaterThan(rounds(200) / 10)
+  expect(windows).toBeGreaterThan(rounds(200) / 20)
 })
