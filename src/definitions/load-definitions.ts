@@ -36,6 +36,8 @@ export interface LoadedDefinitions {
   readonly diagnostics: readonly Diagnostic[]
   /** Definitions and included files that were read, as messages name them, sorted. */
   readonly files: readonly string[]
+  /** Definitions that are left alone, as messages name them, sorted: they or the config's rule say `enabled: false`, or no rule takes their zone. */
+  readonly leftAlone: readonly string[]
 }
 
 export async function loadDefinitions(config: Config, options: LoadOptions = {}): Promise<LoadedDefinitions> {
@@ -56,11 +58,12 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     config,
   )
 
+  const leftAlone = new Set(found.definitions.filter(isDisabled).map(({ file }) => file))
   const diagnostics: Diagnostic[] = [...(found.definitions.length === 0 ? nothingFound(found.diagnostics, config) : found.diagnostics)]
   diagnostics.push(...wanted.diagnostics)
   const zones: LoadedZone[] = []
   for (const one of parsed) {
-    if (one.enabled) joinWithConfig(one, config, wanted.names, zones, diagnostics)
+    if (!one.enabled || joinWithConfig(one, config, wanted.names, zones, diagnostics)) leftAlone.add(one.definition.file)
   }
   const files = [...new Set(parsed.flatMap((one) => one.files))].sort()
   diagnostics.push(...unfinishedWrites(files, config))
@@ -71,6 +74,7 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     zones: distinct,
     diagnostics: withoutRepeats(diagnostics.sort(compareDiagnostics)),
     files,
+    leftAlone: [...leftAlone].sort(),
   }
 }
 
@@ -110,26 +114,29 @@ function withoutFragments(parsed: readonly ReadDefinition[], config: Config): Re
   return parsed.filter((one) => !included.has(displayPath(realOr(fromDisplayPath(one.definition.file, config.cwd)), cwd)))
 }
 
+/** Adds the zone, or what is wrong with it. Whether the config leaves it alone instead. */
 function joinWithConfig(
   { definition, zone, files, diagnostics: found }: ReadDefinition,
   config: Config,
   wanted: ReadonlySet<DomainName> | null,
   zones: LoadedZone[],
   diagnostics: Diagnostic[],
-): void {
+): boolean {
   if (zone === null) {
     diagnostics.push(...found)
-    return
+    return false
   }
-  if (wanted !== null && !wanted.has(zone.name)) return
+  if (wanted !== null && !wanted.has(zone.name)) return false
   const named = definition.rules.find((rule) => rule.zoneName !== null && rule.zoneName !== zone.name)
   if (named) {
     const message = `the definition is of ${zone.name}, but the config says it is of ${named.zoneName}`
     diagnostics.push(...found, { severity: 'error', code: 'zone-name', message, at: zone.at })
-    return
+    return false
   }
   const rule = ruleFor(zone, definition.rules)
-  if (rule?.enabled) zones.push(configureZone(zone, rule, config, files, found))
+  if (!rule?.enabled) return true
+  zones.push(configureZone(zone, rule, config, files, found))
+  return false
 }
 
 /** Two definitions of one zone are fine only where no target would get both. */

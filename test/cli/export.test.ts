@@ -43,6 +43,21 @@ it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('export %s names a
   expect((await run(cwd, 'export', format, '-o', 'out', '--lossy')).status).toBe(0)
 })
 
+it('export names definitions that are left alone', async () => {
+  const cwd = folderOf({
+    'zonewright.yaml':
+      'zones:\n  - {files: zones/off.example.yaml, enabled: false}\n  - {files: zones/*.yaml, zone: [own.example, example.com]}\n',
+    'zones/example.com.yaml': ZONE,
+    'zones/off.example.yaml': 'domain: off.example\nrecords: {a: {type: A, value: 192.0.2.1}}\n',
+    'zones/own.example.yaml': 'domain: own.example\nenabled: false\nrecords: {a: {type: A, value: 192.0.2.1}}\n',
+    'zones/other.test.yaml': 'domain: other.test\nrecords: {a: {type: A, value: 192.0.2.1}}\n',
+  })
+  const { status, stdout, stderr } = await run(cwd, 'export', 'zonefile', '-o', 'out')
+  expect({ status, stdout }).toEqual({ status: 0, stdout: 'out/example.com.zone\n' })
+  for (const file of ['off.example', 'own.example', 'other.test']) expect(stderr).toContain(`zones/${file}.yaml was not exported`)
+  expect((await run(cwd, 'export', 'zonefile', 'example.com', '--dry-run')).stderr).not.toContain('was not exported')
+})
+
 describe('export zonefile', () => {
   it('and import again is the same zone', async () => {
     const cwd = folderOf({ 'zones/example.com.yaml': ZONE })

@@ -74,7 +74,10 @@ export async function exportZones(io: CliIo, [args]: readonly [string[]], option
     console.say('Nothing was exported.')
     return EXIT.failure
   }
-  return deliver(io, console, exported, loaded.zones.length, options)
+  const status = await deliver(io, console, exported, loaded.zones.length, options)
+  if (zones.length === 0)
+    for (const file of loaded.leftAlone) console.note(`${file} was not exported: it is disabled, or no rule takes its zone.`)
+  return status
 }
 
 function readServers(console: Console, texts: readonly string[]): DomainName[] | null {
