@@ -22,8 +22,9 @@ export interface RecordTable {
 /** The columns: where the owner and the data begin and end, forms and type, TTL in seconds, line, column. */
 const COLUMNS = 8
 
-/** Records of one block of columns. */
-const BLOCK = 512
+/** Records of the first block of columns, and of the largest: each has as many as all before it together. */
+const FIRST_BLOCK = 256
+const LARGEST_BLOCK = 16_384
 
 /** In place of forms and type: the record is an object, at the index in the first column. */
 const OBJECT = -1
@@ -44,14 +45,18 @@ export function createRecordTable(): RecordTable {
   const types: string[] = []
   let length = 0
   let block = new Int32Array(0)
+  /** Where the next record goes in the block. */
+  let free = 0
   let stretch: Stretch | null = null
 
   const nextRow = (): number => {
-    const row = (length % BLOCK) * COLUMNS
-    if (row === 0) {
-      block = new Int32Array(BLOCK * COLUMNS)
+    if (free === block.length) {
+      block = new Int32Array(Math.min(Math.max(length, FIRST_BLOCK), LARGEST_BLOCK) * COLUMNS)
       blocks.push(block)
+      free = 0
     }
+    const row = free
+    free += COLUMNS
     length += 1
     return row
   }
@@ -101,28 +106,45 @@ export function createRecordTable(): RecordTable {
     return from < 0 ? (made[~from] as string) : textOf(stretch.text, from, columns[column + 1] as number, form, stretch)
   }
 
-  function* each(): Generator<DefinedRecord, void> {
-    let next = 0
+  /** No generator, which costs as much again as the records do. */
+  const iterate = (): Iterator<DefinedRecord> => {
+    let index = 0
+    let blockIndex = 0
+    let columns = blocks[0] as Int32Array
+    let row = 0
+    let nextStretch = 0
+    /** The record from which on the next stretch counts. */
+    let stretchEnd = stretches[0]?.first ?? Number.POSITIVE_INFINITY
     let current = stretches[0] as Stretch
-    for (let index = 0; index < length; index += 1) {
-      const columns = blocks[Math.floor(index / BLOCK)] as Int32Array
-      const row = (index % BLOCK) * COLUMNS
-      const bits = columns[row + 4] as number
-      if (bits === OBJECT) {
-        yield objects[columns[row] as number] as DefinedRecord
-        continue
+    const next = (): IteratorResult<DefinedRecord> => {
+      if (index >= length) return { done: true, value: undefined }
+      if (row === columns.length) {
+        blockIndex += 1
+        columns = blocks[blockIndex] as Int32Array
+        row = 0
       }
-      while (stretches[next] !== undefined && (stretches[next] as Stretch).first <= index) {
-        current = stretches[next] as Stretch
-        next += 1
+      if (index === stretchEnd) {
+        current = stretches[nextStretch] as Stretch
+        nextStretch += 1
+        stretchEnd = stretches[nextStretch]?.first ?? Number.POSITIVE_INFINITY
       }
-      yield {
-        name: partOf(columns, row, (bits >> 4) & 0xf, current) as DomainName,
-        type: types[bits >> 8] as string,
-        ttl: columns[row + 5] as Ttl,
-        data: partOf(columns, row + 2, bits & 0xf, current),
-        at: { file: current.file, line: columns[row + 6] as number, column: columns[row + 7] as number },
-      }
+      const value = recordAt(columns, row, current)
+      index += 1
+      row += COLUMNS
+      return { done: false, value }
+    }
+    return { next }
+  }
+
+  const recordAt = (columns: Int32Array, row: number, stretch: Stretch): DefinedRecord => {
+    const bits = columns[row + 4] as number
+    if (bits === OBJECT) return objects[columns[row] as number] as DefinedRecord
+    return {
+      name: partOf(columns, row, (bits >> 4) & 0xf, stretch) as DomainName,
+      type: types[bits >> 8] as string,
+      ttl: columns[row + 5] as Ttl,
+      data: partOf(columns, row + 2, bits & 0xf, stretch),
+      at: { file: stretch.file, line: columns[row + 6] as number, column: columns[row + 7] as number },
     }
   }
 
@@ -130,7 +152,7 @@ export function createRecordTable(): RecordTable {
     get length() {
       return length
     },
-    [Symbol.iterator]: each,
+    [Symbol.iterator]: iterate,
   }
   return { records, add, addPlain }
 }
