@@ -33,8 +33,16 @@ describe('what is not the signature of an answer', () => {
   it.each([
     ['an answer without one', query, 'the answer is not signed'],
     ['one made without the question', signMessage(query, key(), NOW).octets, 'the signature of the answer is wrong'],
-    ['one of another key', signMessage(query, { ...key(), name: name('other.') }, NOW).octets, 'the answer is signed with another key, other.'],
-    ['one of another algorithm', signMessage(query, key('hmac-sha1'), NOW).octets, 'the answer is signed by hmac-sha1., not by hmac-sha256'],
+    [
+      'one of another key',
+      signMessage(query, { ...key(), name: name('other.') }, NOW).octets,
+      'the answer is signed with another key, other.',
+    ],
+    [
+      'one of another algorithm',
+      signMessage(query, key('hmac-sha1'), NOW).octets,
+      'the answer is signed by hmac-sha1., not by hmac-sha256',
+    ],
     ['two of them', signMessage(signMessage(query, key(), NOW).octets, key(), NOW).octets, 'a TSIG record is not the last one'],
   ])('%s', (_, octets, message) => expect(verify(octets)).toBe(message))
 
