@@ -136,9 +136,12 @@ function textOf(octets: Uint8Array): Result<string> {
   }
 }
 
-/** Text as a literal of ECMAScript 5, all in printable ASCII. */
+/**
+ * Text as a literal of ECMAScript 5, in printable ASCII but for what lies beyond the Basic Multilingual Plane: of an escaped surrogate
+ * pair the interpreter in DNSControl makes two U+FFFD when it writes its JSON, of the character itself it does not.
+ */
 export function literal(text: string): string {
-  const escaped = text.replace(/[\\']|[^ -~]/g, (c) =>
+  const escaped = text.replace(/[\\']|[^ -~\u{10000}-\u{10ffff}]/gu, (c) =>
     c === '\\' || c === "'" ? `\\${c}` : `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
   return `'${escaped}'`

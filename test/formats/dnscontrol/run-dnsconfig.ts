@@ -62,6 +62,9 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   TXT: 'text',
 }
 
+/** The interpreter in DNSControl (otto 0.5.1) makes U+FFFD of half a surrogate pair, and of each half of an escaped one, in its JSON. */
+const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F][0-9a-fA-F]{2}/g
+
 /** A modifier whose own result is of no interest. */
 const set =
   <T>(change: (target: T) => unknown) =>
@@ -101,7 +104,7 @@ export function runDnsconfig(script: string, version: DnscontrolVersion = 4): { 
     }
   const functions = Object.fromEntries(Object.entries(PARAMETERS).map(([type, parameters]) => [type, record(type, parameters.split(' '))]))
   runInNewContext(
-    script,
+    script.replace(ESCAPED_SURROGATE, '\ufffd'),
     {
       ...functions,
       NewRegistrar: (name: string) => name,
