@@ -3,48 +3,24 @@ import { type DomainName, parseDomainName, relativeName } from '../model/domain-
 import type { ResourceRecord } from '../model/record.ts'
 import type { UnmanagedSelector } from '../model/zone.ts'
 import type { Change } from './change.ts'
+import { globIndex } from './glob-index.ts'
 
 /**
- * A test for records of `zone` that any of the selectors leaves to others. Cost is linear, for each record, in the selectors of its name, those
- * of names with an asterisk that share the record's last labels, and those that name no label at their end.
+ * A test for records of `zone` that any of the selectors leaves to others. Cost is linear, for each record, in the length of its name and the selectors
+ * whose names say the same of it (see `globIndex`), as those without a name do.
  */
 export function unmanagedTest(selectors: readonly UnmanagedSelector[], zone: DomainName): (record: ResourceRecord) => boolean {
   if (selectors.length === 0) return () => false
-  const ofNames = new Map<string, SelectorTest[]>()
-  const ofTails = new Map<string, SelectorTest[]>()
+  const tests = globIndex<SelectorTest>()
   for (const selector of selectors) {
-    const glob = selector.name === undefined ? null : nameGlob(selector.name)
-    const isPlain = glob !== null && !glob.includes('*')
-    const test = selectorTest(selector, glob === null || isPlain ? null : globTest(glob))
-    if (isPlain) addTo(ofNames, glob, test)
-    else addTo(ofTails, glob === null ? '' : tailOfGlob(glob), test)
+    const glob = nameGlob(selector.name ?? '*')
+    tests.add(glob, selectorTest(selector, glob.includes('*') ? globTest(glob) : null))
   }
   return (record) => {
     const relative = relativeName(record.name, zone)
-    const matches = (test: SelectorTest): boolean => test(record, relative)
-    if (ofNames.get(relative)?.some(matches)) return true
-    return ofTails.size > 0 && tailsOf(relative).some((tail) => ofTails.get(tail)?.some(matches) ?? false)
+    for (const test of tests.near(relative)) if (test(record, relative)) return true
+    return false
   }
-}
-
-function addTo<K, V>(groups: Map<K, V[]>, key: K, value: V): void {
-  const group = groups.get(key)
-  if (group) group.push(value)
-  else groups.set(key, [value])
-}
-
-/** The labels that end every name a glob matches, with the dot before them; `''` where it names none. Such a tail is among `tailsOf` the name. */
-export function tailOfGlob(glob: string): string {
-  const last = glob.slice(glob.lastIndexOf('*') + 1)
-  const dot = last.indexOf('.')
-  return dot === -1 ? '' : last.slice(dot)
-}
-
-/** What follows each dot of a relative name, the dot included, and `''`. */
-export function tailsOf(relative: string): string[] {
-  const tails = ['']
-  for (let dot = relative.indexOf('.'); dot !== -1; dot = relative.indexOf('.', dot + 1)) tails.push(relative.slice(dot))
-  return tails
 }
 
 /** Tests a record with its name relative to the zone. */

@@ -2,7 +2,8 @@ import { type DomainName, relativeName } from '../../model/domain-name.ts'
 import { type ExistingRecord, groupRrsets, rrsetKey } from '../../model/record.ts'
 import { parseRecordType } from '../../model/record-type.ts'
 import type { UnmanagedSelector } from '../../model/zone.ts'
-import { tailOfGlob, tailsOf, unmanagedTest } from '../../plan/unmanaged.ts'
+import { globIndex } from '../../plan/glob-index.ts'
+import { unmanagedTest } from '../../plan/unmanaged.ts'
 import type { DefinableRecords } from './definable-records.ts'
 
 export interface LeftAlone {
@@ -33,14 +34,16 @@ function nearbyRecords(
   others: DefinableRecords['others'],
 ): (relative: string) => readonly ExistingRecord[] {
   const groups = new Map<string, ExistingRecord[]>()
-  const keyOf = (relative: string): string => (relative.includes('*') ? `*${tailOfGlob(relative)}` : relative)
-  for (const { record } of others) groups.set(keyOf(relativeName(record.name, zone)), [])
-  for (const record of records) {
-    const relative = relativeName(record.name, zone)
-    const keys = [...tailsOf(relative).map((tail) => `*${tail}`), ...(relative.includes('*') ? [] : [relative])]
-    for (const key of keys) groups.get(key)?.push(record)
+  const globs = globIndex<ExistingRecord[]>()
+  for (const { record } of others) {
+    const glob = relativeName(record.name, zone)
+    if (groups.has(glob)) continue
+    const group: ExistingRecord[] = []
+    groups.set(glob, group)
+    globs.add(glob, group)
   }
-  return (relative) => groups.get(keyOf(relative)) ?? []
+  for (const record of records) for (const group of globs.near(relativeName(record.name, zone))) group.push(record)
+  return (relative) => groups.get(relative) ?? []
 }
 
 /** From the plainest selectors to the closest ones. */
