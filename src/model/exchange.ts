@@ -2,7 +2,7 @@ import type { Diagnostic, SourcePosition } from './diagnostic.ts'
 import type { DomainName } from './domain-name.ts'
 import type { ResourceRecord } from './record.ts'
 import type { Ttl } from './ttl.ts'
-import type { DesiredZone, RrsetScope, UnmanagedSelector, ZoneSettings } from './zone.ts'
+import type { DesiredZone, Policy, RrsetScope, UnmanagedSelector, ZoneSettings } from './zone.ts'
 
 /** A record on its way from another format. */
 export interface ExchangedRecord extends ResourceRecord {
@@ -37,6 +37,7 @@ export interface ImportedZone {
   readonly records: readonly ExchangedRecord[]
   readonly unmanaged?: readonly UnmanagedSelector[] | undefined
   readonly apexNs?: DesiredZone['apexNs'] | undefined
+  readonly policy?: Policy | undefined
   /** Names of the providers that are to hold it, where the config alone would not say so. */
   readonly targets?: readonly string[] | undefined
   readonly comments?: readonly ZoneComment[] | undefined

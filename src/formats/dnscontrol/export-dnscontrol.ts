@@ -1,6 +1,8 @@
-import type { Diagnostic } from '../../model/diagnostic.ts'
+import type { Diagnostic, SourcePosition } from '../../model/diagnostic.ts'
 import { type DomainName, ROOT } from '../../model/domain-name.ts'
 import type { ExchangedFile, Exporter, LostItem } from '../../model/exchange.ts'
+import { type ResourceRecord, recordKey } from '../../model/record.ts'
+import type { DesiredZone } from '../../model/zone.ts'
 import { exportZoneFiles } from '../zone-file/export-zone-files.ts'
 import { parseZoneFile } from '../zone-file/parse-zone-file.ts'
 import { AT_LABEL, printDomain } from './print-domain.ts'
@@ -53,7 +55,11 @@ export const exportDnscontrol: Exporter = (zones, options) => {
       continue
     }
     files.push({ path, text: file.text })
-    const records = [...parseZoneFile(file.text, { origin: zone.name, file: path }).records]
+    const placeOf = placesOf(zone)
+    const records = [...parseZoneFile(file.text, { origin: zone.name, file: path }).records].map((record) => ({
+      ...record,
+      at: placeOf(record),
+    }))
     const domain = printDomain({ name: zone.name, records, unmanaged: zone.unmanaged, keepsUnknown }, lost)
     if (/^ {2}AT\(/m.test(domain) && !script.includes(AT_LABEL)) script += `\n${AT_LABEL}`
     script += `\n${domain}`
@@ -64,4 +70,11 @@ export const exportDnscontrol: Exporter = (zones, options) => {
     lost,
     diagnostics,
   }
+}
+
+/** Where the definition says a record of the zone's file; of what only the file has, where the zone or its mailbox is said. */
+function placesOf({ at, records, settingsAt }: DesiredZone): (record: ResourceRecord) => SourcePosition {
+  const places = new Map(records.map((record) => [recordKey(record), record.at]))
+  const soaAt = settingsAt?.soa_email ?? at
+  return (record) => places.get(recordKey(record)) ?? (record.type === 'SOA' ? soaAt : at)
 }

@@ -1,4 +1,5 @@
 import type { Diagnostic, SourcePosition } from '../../model/diagnostic.ts'
+import type { ExchangedRecord } from '../../model/exchange.ts'
 import type { Ttl } from '../../model/ttl.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -11,6 +12,17 @@ export interface Run {
   readonly diagnostics: Diagnostic[]
   readonly fail: (code: Diagnostic['code'], message: string) => void
 }
+
+/** A record whose name and type are known, and whose data or TTL no definition can have. */
+export interface UnreadRecord {
+  /** Its data as they stand; what is not printable ASCII of them is `*`. */
+  readonly record: ExchangedRecord
+  /** Why, in words that follow its data. */
+  readonly why: string
+}
+
+/** Data as they stand, for a message and for a selector of them. */
+export const plainData = (text: string): string => text.slice(0, 1000).replace(/[^ -~]+/g, '*')
 
 /** A key from outside as part of a message: short and on one line. */
 export const shownKey = (key: string): string => (/^[\w.-]{1,255}$/.test(key) ? key : JSON.stringify(key.slice(0, 60)))

@@ -53,6 +53,17 @@ export function rdataOfRecord(type: string, record: JsonObject, origin: DomainNa
   return tokens.ok ? canonicalRdata(type, tokens.value, (text) => parseDomainName(text, origin)) : tokens
 }
 
+/** Data that are none of the type, in the words they have. */
+export function wordsOfRecord(type: string, record: JsonObject): string {
+  const presentation = presentationOf(record)
+  if (presentation !== null) return presentation
+  const fields = FIELDS[type] ?? ['target']
+  return fields
+    .map((field) => (field.startsWith('#') ? numberField(record, field.slice(1)) : textField(record, field.replace(/^"/, ''))))
+    .join(' ')
+    .trim()
+}
+
 /** The text of a TXT record: its strings, its target, or in the newest form what a zone file has of it. */
 function textOf(record: JsonObject): Result<string> {
   const { txtstrings, target } = record

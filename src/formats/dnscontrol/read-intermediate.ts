@@ -8,8 +8,8 @@ import type { ExchangedRecord, LostItem } from '../../model/exchange.ts'
 import { fault } from '../../model/result.ts'
 import type { Ttl } from '../../model/ttl.ts'
 import type { UnmanagedSelector } from '../../model/zone.ts'
-import { DEFAULT_TTL, isObject, type JsonObject, type Run, shownKey } from './json-input.ts'
-import { readRecords } from './read-records.ts'
+import { DEFAULT_TTL, isObject, type JsonObject, plainData, type Run, shownKey, type UnreadRecord } from './json-input.ts'
+import { type RecordsRun, readRecords } from './read-records.ts'
 import { selectorsOf } from './unmanaged-patterns.ts'
 
 /** One `D(…)`: a zone, or one variant of it for split horizons. */
@@ -18,7 +18,11 @@ export interface DnscontrolDomain {
   /** What follows `!` in its name; empty for the only or the plain one. */
   readonly tag: string
   readonly records: readonly ExchangedRecord[]
+  /** Records that no definition can have. */
+  readonly unread: readonly UnreadRecord[]
   readonly unmanaged: readonly UnmanagedSelector[]
+  /** `NO_PURGE`: record sets that the records lack stay. */
+  readonly keepsUnknown: boolean
   readonly lost: readonly LostItem[]
 }
 
@@ -92,6 +96,8 @@ const IDLE_KEYS: ReadonlySet<string> = new Set([
   'dnsProviders',
   'nameservers',
   'unmanaged',
+  'keepunknown',
+  'rawrecords',
 ])
 
 function readDomain(domain: unknown, run: Run, domains: DnscontrolDomain[]): void {
@@ -106,11 +112,16 @@ function readDomain(domain: unknown, run: Run, domains: DnscontrolDomain[]): voi
     return
   }
   const zone = name.value
+  if (!isEmpty(domain['rawrecords'])) {
+    run.fail('schema-type', `${zone} has records that DNSControl has not read yet (rawrecords): write the JSON without --raw`)
+    return
+  }
   const lost: LostItem[] = []
-  const lose = (what: string, owner: DomainName | null = null, type: string | null = null): void =>
-    void lost.push({ zone, name: owner, type, what, at: run.at })
+  const unread: UnreadRecord[] = []
+  const lose = (what: string, outcome?: string): void => void lost.push({ zone, name: null, type: null, what, at: run.at, outcome })
   const meta = isObject(domain['meta']) ? domain['meta'] : {}
-  const records = [...readNameservers(domain['nameservers'], meta, zone, run), ...readRecords(domain['records'], zone, lost, run)]
+  const ofRecords: RecordsRun = { ...run, zone, lost, unread }
+  const records = [...readNameservers(domain['nameservers'], meta, ofRecords), ...readRecords(domain['records'], ofRecords)]
   for (const [key, value] of Object.entries(domain)) {
     if (!IDLE_KEYS.has(key) && !isEmpty(value))
       lose((Object.hasOwn(KEY_WORDS, key) && KEY_WORDS[key]) || `the setting ${shownKey(key)} (${shownValue(value)})`)
@@ -124,12 +135,14 @@ function readDomain(domain: unknown, run: Run, domains: DnscontrolDomain[]): voi
   const providers = isObject(domain['dnsProviders']) ? Object.keys(domain['dnsProviders']) : []
   if (providers.length > 0) lose(`its DNS providers (${providers.map(shownKey).join(', ')})`)
   const unmanaged = readUnmanaged(domain['unmanaged'], lose)
-  domains.push({ name: zone, tag: String(domain['tag'] ?? meta['dnscontrol_tag'] ?? ownTag ?? ''), records, unmanaged, lost })
+  const tag = String(domain['tag'] ?? meta['dnscontrol_tag'] ?? ownTag ?? '')
+  domains.push({ name: zone, tag, records, unread, unmanaged, keepsUnknown: domain['keepunknown'] === true, lost })
 }
 
 /** What settings mean, where their keys do not say it to a reader. */
 const KEY_WORDS: Readonly<Record<string, string>> = {
-  keepunknown: 'NO_PURGE: policy: upsert-only in the config is the same',
+  ignore_external_dns: 'IGNORE_EXTERNAL_DNS: write selectors of "unmanaged" for the names that external-dns has',
+  external_dns_prefix: 'the prefix of IGNORE_EXTERNAL_DNS',
   recordsabsent: 'the records that ENSURE_ABSENT wants away',
   unmanaged_disable_safety_check: 'DISABLE_IGNORE_SAFETY_CHECK',
 }
@@ -139,19 +152,19 @@ const shownValue = (value: unknown): string => (typeof value === 'object' ? 'an 
 const isServersTtl = (value: unknown): boolean => /^[1-9][0-9]{0,9}$/.test(String(value)) && Number(value) < 2 ** 31
 
 /** `NAMESERVER`: NS records at the apex. Names come with and without the dot at their end, always absolute. */
-function readNameservers(nameservers: unknown, meta: JsonObject, zone: DomainName, run: Run): ExchangedRecord[] {
+function readNameservers(nameservers: unknown, meta: JsonObject, { zone, at, unread }: RecordsRun): ExchangedRecord[] {
   if (!Array.isArray(nameservers)) return []
   const ttl = (isServersTtl(meta['ns_ttl']) ? Number(meta['ns_ttl']) : DEFAULT_TTL) as Ttl
   return nameservers.flatMap((server) => {
     const text = isObject(server) ? String(server['name'] ?? '') : ''
     const name = text === '' ? fault('a name server without a name') : parseDomainName(text.endsWith('.') ? text : `${text}.`)
-    if (name.ok) return [{ name: zone, type: 'NS', ttl, data: name.value, at: run.at }]
-    run.fail('value-invalid', `${zone} NS: ${name.message}`)
+    if (name.ok) return [{ name: zone, type: 'NS', ttl, data: name.value, at }]
+    unread.push({ record: { name: zone, type: 'NS', ttl: null, data: plainData(text), at }, why: name.message })
     return []
   })
 }
 
-function readUnmanaged(patterns: unknown, lose: (what: string) => void): UnmanagedSelector[] {
+function readUnmanaged(patterns: unknown, lose: (what: string, outcome?: string) => void): UnmanagedSelector[] {
   if (!Array.isArray(patterns)) return []
   return patterns.flatMap((pattern) => {
     if (!isObject(pattern)) {
@@ -160,9 +173,13 @@ function readUnmanaged(patterns: unknown, lose: (what: string) => void): Unmanag
     }
     const text = (key: string): string => (typeof pattern[key] === 'string' ? pattern[key] : '')
     const [label, types, target] = [text('label_pattern'), text('rType_pattern'), text('target_pattern')]
-    const selectors = selectorsOf({ label, types, target })
-    if (selectors.ok) return selectors.value
-    lose(`IGNORE(${[label, types, target].map((part) => JSON.stringify(part.slice(0, 60))).join(', ')}), for ${selectors.message}`)
-    return []
+    const ignore = `IGNORE(${[label, types, target].map((part) => JSON.stringify(part.slice(0, 60))).join(', ')})`
+    const read = selectorsOf({ label, types, target })
+    if (!read.ok) {
+      lose(`${ignore}, for ${read.message}`, 'it is left out, and plans delete what it was for')
+      return []
+    }
+    if (read.value.isWider) lose(`${ignore} exactly`, '"unmanaged" leaves more to others, with * for its single characters')
+    return read.value.selectors
   })
 }

@@ -2,8 +2,8 @@ import { type DomainName, isAtOrBelow, parseDomainName } from '../../model/domai
 import type { ExchangedRecord, LostItem } from '../../model/exchange.ts'
 import { RDATA_TYPES } from '../../model/rdata/rdata-types.ts'
 import { ttlFromSeconds } from '../../model/ttl.ts'
-import { DEFAULT_TTL, isObject, type JsonObject, type Run, shownKey } from './json-input.ts'
-import { DATA_FIELDS, rdataOfRecord } from './rdata-of-record.ts'
+import { DEFAULT_TTL, isObject, type JsonObject, plainData, type Run, shownKey, type UnreadRecord } from './json-input.ts'
+import { DATA_FIELDS, rdataOfRecord, wordsOfRecord } from './rdata-of-record.ts'
 
 /** Keys of a record that say where it comes from, or the same once more. */
 const IDLE_KEYS: ReadonlySet<string> = new Set([
@@ -14,28 +14,38 @@ const IDLE_KEYS: ReadonlySet<string> = new Set([
 /** Metadata with which DNSControl speaks to itself. */
 const IDLE_META: ReadonlySet<string> = new Set(['orig_custom_type', 'skip_fqdn_check', 'txtSplitAlgorithm'])
 
-/** The records of a domain; what of them has no meaning here goes to `lost`. */
-export function readRecords(records: unknown, zone: DomainName, lost: LostItem[], run: Run): ExchangedRecord[] {
+/** What is gathered of the records of a domain. */
+export interface RecordsRun extends Run {
+  readonly zone: DomainName
+  /** What has no meaning here. */
+  readonly lost: LostItem[]
+  /** What has no data that are valid. */
+  readonly unread: UnreadRecord[]
+}
+
+/** The records of a domain. */
+export function readRecords(records: unknown, run: RecordsRun): ExchangedRecord[] {
   if (records === undefined || records === null) return []
   if (!Array.isArray(records)) {
-    run.fail('schema-type', `${zone}: records is a list`)
+    run.fail('schema-type', `${run.zone}: records is a list`)
     return []
   }
   return records.flatMap((record) => {
-    if (isObject(record)) return readRecord(record, zone, lost, run) ?? []
-    run.fail('schema-type', `${zone}: a record is an object`)
+    if (isObject(record)) return readRecord(record, run) ?? []
+    run.fail('schema-type', `${run.zone}: a record is an object`)
     return []
   })
 }
 
-function readRecord(record: JsonObject, zone: DomainName, lost: LostItem[], run: Run): ExchangedRecord | null {
+function readRecord(record: JsonObject, run: RecordsRun): ExchangedRecord | null {
+  const { zone, lost } = run
   const label = String(record['name'] ?? '@')
   const type = String(record['type'] ?? '')
   const place = typeof record['filepos'] === 'string' ? ` (dnsconfig.js ${record['filepos'].slice(0, 40)})` : ''
-  const subject = `${shownKey(label)} ${shownKey(type)} in ${zone}${place}`
   const name = parseDomainName(label === '' ? '@' : label, zone)
   if (!name.ok || !isAtOrBelow(name.value, zone)) {
-    run.fail(name.ok ? 'name-outside-zone' : 'name-invalid', `${subject}: ${name.ok ? 'the name is not in the zone' : name.message}`)
+    const why = name.ok ? 'the name is not in the zone' : name.message
+    lost.push({ zone, name: null, type: null, what: `the record ${shownKey(label)} ${shownKey(type)}${place}: ${why}`, at: run.at })
     return null
   }
   const lose = (what: string): void =>
@@ -55,9 +65,10 @@ function readRecord(record: JsonObject, zone: DomainName, lost: LostItem[], run:
   const data = rdataOfRecord(type, record, originOf(record['subdomain'], zone))
   const seconds = record['ttl'] ?? 0
   const ttl = ttlFromSeconds(typeof seconds === 'number' ? seconds || DEFAULT_TTL : Number.NaN)
-  if (!data.ok) run.fail('value-invalid', `${subject}: ${data.message}`)
-  else if (!ttl.ok) run.fail('ttl-invalid', `${subject}: ${ttl.message}`)
-  else return { name: name.value, type, ttl: ttl.value, data: data.value, at: run.at }
+  if (data.ok && ttl.ok) return { name: name.value, type, ttl: ttl.value, data: data.value, at: run.at }
+  const why = data.ok ? (ttl.ok ? '' : ttl.message) : data.message
+  const text = data.ok ? data.value : plainData(wordsOfRecord(type, record))
+  run.unread.push({ record: { name: name.value, type, ttl: null, data: text, at: run.at }, why: `${why}${place}` })
   return null
 }
 

@@ -7,12 +7,15 @@ import { RDATA_TYPES } from '../../model/rdata/rdata-types.ts'
 import { ok, type Result } from '../../model/result.ts'
 import { parseTtl } from '../../model/ttl.ts'
 import { presentationTokens } from '../definition/presentation-tokens.ts'
+import { plainData, type UnreadRecord } from './json-input.ts'
 
 /** A zone as `dnscontrol get-zones --format=tsv` lists it. */
 export interface TsvZone {
   readonly name: DomainName
   /** SOA included. */
   readonly records: readonly ExchangedRecord[]
+  /** Records that no definition can have. */
+  readonly unread: readonly UnreadRecord[]
 }
 
 export interface TsvZones {
@@ -32,7 +35,7 @@ export const isTsv = (text: string): boolean => LINE.test(text.slice(0, 100_000)
 
 /** Reads the list; a zone's name is what is left of an owner's without its label. Never throws on bad input. */
 export function readTsv(text: string, file: string): TsvZones {
-  const zones = new Map<DomainName, ExchangedRecord[]>()
+  const zones = new Map<DomainName, { readonly records: ExchangedRecord[]; readonly unread: UnreadRecord[] }>()
   const lost: LostItem[] = []
   const diagnostics: Diagnostic[] = []
   const lines = text.split('\n').map((line) => line.replace(/\r$/, ''))
@@ -49,11 +52,13 @@ export function readTsv(text: string, file: string): TsvZones {
     const name = record.name
     if (extra !== null) lost.push({ zone, name, type: record.type, what: extra, at })
     if (record.data === null) lost.push({ zone, name, type: record.type, what: `a record of DNSControl's type ${record.type}`, at })
-    const records = zones.get(zone) ?? []
-    zones.set(zone, records)
-    if (record.data !== null) records.push({ name, type: record.type, ttl: record.ttl, data: record.data, at })
+    const { records, unread } = zones.get(zone) ?? { records: [], unread: [] }
+    zones.set(zone, { records, unread })
+    const { fault: why, data } = record
+    if (why !== null) unread.push({ record: { name, type: record.type, ttl: null, data: data ?? '', at }, why })
+    else if (data !== null) records.push({ name, type: record.type, ttl: record.ttl, data, at })
   }
-  return { zones: [...zones].map(([name, records]) => ({ name, records })), lost, diagnostics }
+  return { zones: [...zones].map(([name, found]) => ({ name, ...found })), lost, diagnostics }
 }
 
 interface TsvLine {
@@ -64,6 +69,8 @@ interface TsvLine {
   /** Null for a type that is known to DNSControl only. */
   readonly data: string | null
   readonly extra: string | null
+  /** What is wrong with data that are none of the type; they are as they stand then. */
+  readonly fault: string | null
 }
 
 function readLine(line: string, isQuoted: boolean): Result<TsvLine> {
@@ -79,14 +86,14 @@ function readLine(line: string, isQuoted: boolean): Result<TsvLine> {
   if (!ttl.ok) return ttl
   const known = RDATA_TYPES.has(type)
   const rdata = known ? dataOf(type, data, zone.value, isQuoted) : ok(null)
-  if (!rdata.ok) return { ok: false, message: `${name.value} ${type}: ${rdata.message}` }
   return ok({
     zone: zone.value,
     name: name.value,
     type: known ? type : JSON.stringify(type.slice(0, 40)),
     ttl: ttl.value,
-    data: rdata.value,
+    data: rdata.ok ? rdata.value : plainData(data),
     extra,
+    fault: rdata.ok ? null : rdata.message,
   })
 }
 

@@ -15,39 +15,96 @@ const NAME_LAST: ReadonlySet<string> = new Set(['MX', 'NAPTR', 'SRV'])
 /** Types whose data is what DNSControl's pattern is of. */
 const ALL_TARGET: ReadonlySet<string> = new Set('A AAAA ALIAS CNAME DHCID DNAME NS OPENPGPKEY PTR TXT'.split(' '))
 
+/** What an `IGNORE` comes to here. */
+export interface IgnoreSelectors {
+  readonly selectors: readonly UnmanagedSelector[]
+  /** They leave more to others than the `IGNORE` does: its pattern says of single characters what none can be. */
+  readonly isWider: boolean
+}
+
 /**
- * An `IGNORE` as selectors, one a type. By its documentation DNSControl's `*` stops at a dot and `**` does not; here `*` is both, so
- * that a pattern with a `*` beside something else would leave more to others than is meant and is refused.
+ * An `IGNORE` as selectors, one for each type and alternative. Its `*` goes over dots, as `**` does: DNSControl compiles its patterns without
+ * separators (its pkg/diff2/handsoff.go), though its documentation has a `*` end at a dot. What stands for one character (`?`, `[ab]`, an
+ * escaped `*`) becomes `*`.
  */
-export function selectorsOf({ label, types, target }: IgnorePattern): Result<UnmanagedSelector[]> {
-  const name = globOf(label)
-  if (!name.ok) return name
-  const data = globOf(target)
-  if (!data.ok) return data
+export function selectorsOf({ label, types, target }: IgnorePattern): Result<IgnoreSelectors> {
+  const names = globsOf(label)
+  if (!names.ok) return names
+  const datas = globsOf(target)
+  if (!datas.ok) return datas
   const list = types
     .split(',')
     .map((type) => type.trim().toUpperCase())
     .filter((type) => type !== '')
   if (list.some((type) => type !== '*' && !/^[A-Z0-9_-]{1,30}$/.test(type))) return fault(`the types ${JSON.stringify(types.slice(0, 60))}`)
-  const everything = list.length === 0 || list.includes('*')
-  if (everything && name.value === null && data.value === null) return fault('it leaves everything to others')
-  const named = name.value === null ? {} : { name: name.value }
-  if (data.value === null) return ok((everything ? [null] : list).map((type) => ({ ...named, ...(type !== null && { type }) })))
-  const glob = data.value
-  const behind = glob.startsWith('*') ? glob : `* ${glob}`
-  const other = list.find((type) => type !== '*' && !NAME_LAST.has(type) && !ALL_TARGET.has(type))
-  if (other !== undefined) return fault(`a target of type ${other}`)
-  if (!everything) return ok(list.map((type) => ({ ...named, type, target: NAME_LAST.has(type) ? behind : glob })))
-  const ofNames = behind === glob ? [] : [...NAME_LAST].map((type) => ({ ...named, type, target: behind }))
-  return ok([{ ...named, target: glob }, ...ofNames])
+  const ofTypes = list.length === 0 || list.includes('*') ? null : list
+  const selectors: UnmanagedSelector[] = []
+  for (const name of names.value.globs) {
+    for (const data of datas.value.globs) {
+      const parts = selectorsOfGlobs(name, ofTypes, data)
+      if (!parts.ok) return parts
+      selectors.push(...parts.value)
+    }
+  }
+  return ok({ selectors, isWider: names.value.isWider || datas.value.isWider })
 }
 
-/** A glob of DNSControl's as one of ours; null for everything. */
-function globOf(pattern: string): Result<string | null> {
-  if (pattern === '' || pattern === '*' || pattern === '**') return ok(null)
-  if (/[?[\]{}\\!]/.test(pattern)) return fault(`the pattern ${JSON.stringify(pattern.slice(0, 60))}`)
-  const wide = pattern.replaceAll('**', '')
-  return wide.includes('*') ? fault(`the pattern ${JSON.stringify(pattern.slice(0, 60))}`) : ok(pattern.replaceAll('**', '*'))
+/** The same for one glob each; null is of everything. */
+function selectorsOfGlobs(name: string | null, types: readonly string[] | null, data: string | null): Result<UnmanagedSelector[]> {
+  if (types === null && name === null && data === null) return fault('it leaves everything to others')
+  const named = name === null ? {} : { name }
+  if (data === null) return ok((types ?? [null]).map((type) => ({ ...named, ...(type !== null && { type }) })))
+  const behind = data.startsWith('*') ? data : `* ${data}`
+  const other = types?.find((type) => !NAME_LAST.has(type) && !ALL_TARGET.has(type))
+  if (other !== undefined) return fault(`a target of type ${other}`)
+  if (types !== null) return ok(types.map((type) => ({ ...named, type, target: NAME_LAST.has(type) ? behind : data })))
+  const ofNames = behind === data ? [] : [...NAME_LAST].map((type) => ({ ...named, type, target: behind }))
+  return ok([{ ...named, target: data }, ...ofNames])
+}
+
+interface Globs {
+  /** Null for everything. */
+  readonly globs: readonly (string | null)[]
+  readonly isWider: boolean
+}
+
+/** Alternatives that one pattern may come to. */
+const MOST_ALTERNATIVES = 50
+
+/** A pattern of DNSControl's (its library is gobwas/glob) as globs of ours. */
+function globsOf(pattern: string): Result<Globs> {
+  const unheld = fault(`the pattern ${JSON.stringify(pattern.slice(0, 60))}`)
+  if (pattern.length > 1000) return unheld
+  let isWider = false
+  // Braces last: within them other patterns may stand.
+  const plain = pattern.replace(/\\(.)|\?|\[[^\]]*\]/gsu, (_, escaped: string | undefined) => {
+    if (escaped !== undefined && !/[*?[\]{}!\\,]/.test(escaped)) return escaped
+    isWider = true
+    return '*'
+  })
+  const alternatives = expandBraces(plain)
+  if (alternatives === null || alternatives.some((one) => /[?[\]{}\\]/.test(one))) return unheld
+  const globs = alternatives.map((one) => {
+    const glob = one.replace(/\*+/g, '*')
+    return glob === '' || glob === '*' ? null : glob
+  })
+  return isWider && globs.includes(null) ? unheld : ok({ globs: [...new Set(globs)], isWider })
+}
+
+/** The texts that `{a,b}` stands for, innermost braces first; null where they are too many or do not fit together. */
+function expandBraces(pattern: string): string[] | null {
+  let texts = [pattern]
+  while (texts.some((text) => text.includes('{'))) {
+    const next = texts.flatMap((text) => {
+      const [all, inner = ''] = /\{([^{}]*)\}/.exec(text) ?? []
+      if (all === undefined) return [text]
+      const at = text.indexOf(all)
+      return inner.split(',').map((part) => text.slice(0, at) + part + text.slice(at + all.length))
+    })
+    if (next.length > MOST_ALTERNATIVES || next.every((text, i) => text === texts[i])) return null
+    texts = next
+  }
+  return texts
 }
 
 /** A selector as the arguments of `IGNORE`; null where it is of what a pattern there cannot be of. */

@@ -85,7 +85,7 @@ function compareZone(imported: ImportedZone, loaded: LoadedZone | undefined): Di
   return differences.length > TOLD ? [...told, tell(`and ${differences.length - TOLD} more differences`)] : told
 }
 
-function compareSettings({ settings, unmanaged = [], scopes = [], targets }: ImportedZone, { zone }: LoadedZone): string[] {
+function compareSettings({ settings, unmanaged = [], scopes = [], targets, policy }: ImportedZone, { zone }: LoadedZone): string[] {
   const differences = ZONE_SETTINGS.filter((key) => JSON.stringify(settings[key]) !== JSON.stringify(zone.settings[key])).map(
     (key) =>
       `the setting ${key} would be ${JSON.stringify(zone.settings[key]) ?? 'absent'}, not ${JSON.stringify(settings[key]) ?? 'absent'}`,
@@ -93,6 +93,7 @@ function compareSettings({ settings, unmanaged = [], scopes = [], targets }: Imp
   if (JSON.stringify(unmanaged.map(plainSelector)) !== JSON.stringify(zone.unmanaged.map(plainSelector)))
     differences.push('the unmanaged selectors would be others')
   if (targets !== undefined && JSON.stringify(targets) !== JSON.stringify(zone.targets)) differences.push('the targets would be others')
+  if (policy !== undefined && policy !== zone.policy) differences.push('the policy would be another')
   if (JSON.stringify(plainScopes(scopes)) !== JSON.stringify(plainScopes(zone.scopes)))
     differences.push('record sets would be for other targets')
   return differences

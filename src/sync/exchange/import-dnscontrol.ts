@@ -1,15 +1,14 @@
 import { resolve } from 'node:path'
 import { displayPath } from '../../definitions/file-path.ts'
 import { readText } from '../../definitions/read-text.ts'
-import { settingsOfSoa, zoneFileDefinition } from '../../definitions/zone-file-definition.ts'
+import { zoneFileDefinition } from '../../definitions/zone-file-definition.ts'
 import { commentedItems, zoneParts } from '../../formats/dnscontrol/get-zones-file.ts'
 import { type DnscontrolDomain, readIntermediate } from '../../formats/dnscontrol/read-intermediate.ts'
 import { isTsv, readTsv } from '../../formats/dnscontrol/read-tsv.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
-import type { ExchangedRecord, Imported, ImportedZone, LostItem } from '../../model/exchange.ts'
-import type { UnmanagedSelector, ZoneSettings } from '../../model/zone.ts'
-import { checkMailbox } from './check-mailbox.ts'
+import type { Imported, LostItem } from '../../model/exchange.ts'
+import { type ReadZone, zoneOfDnscontrol } from './dnscontrol-zone.ts'
 import type { Importer } from './importer.ts'
 import { missingZones } from './missing-zones.ts'
 
@@ -17,14 +16,6 @@ interface Read {
   readonly zones: readonly ReadZone[]
   readonly lost: readonly LostItem[]
   readonly diagnostics: readonly Diagnostic[]
-}
-
-interface ReadZone {
-  readonly name: DomainName
-  readonly records: readonly ExchangedRecord[]
-  readonly unmanaged?: readonly UnmanagedSelector[]
-  /** Where they are known apart from an SOA record. */
-  readonly settings?: ZoneSettings
 }
 
 /** Zones of DNSControl: the JSON of `dnscontrol print-ir`, or what `get-zones` writes with `--format=zone` or `tsv`. */
@@ -36,12 +27,12 @@ export const importDnscontrol: Importer = async ({ source, zones: wanted, cwd })
   const read = readAny(text.text, file, wanted)
   const zones = read.zones.filter(({ name }) => wanted.length === 0 || wanted.some((one) => plainName(one) === name))
   const lost = read.lost.filter(({ zone }) => zone === null || zones.some(({ name }) => name === zone))
-  const imported = zones.map(withSettings)
+  const imported = zones.map((zone) => zoneOfDnscontrol(zone, file))
   const missing = missingZones(wanted.map(plainName), read.zones, file)
   return {
     zones: imported.map(({ zone }) => zone),
     lost: [...lost, ...imported.flatMap((one) => one.lost)],
-    diagnostics: [...read.diagnostics, ...missing],
+    diagnostics: [...read.diagnostics, ...missing, ...imported.flatMap((one) => one.diagnostics)],
   } satisfies Imported
 }
 
@@ -108,18 +99,4 @@ function variantName({ name, tag }: DnscontrolDomain): DomainName | null {
 function plainName(name: DomainName): DomainName {
   const parsed = parseDomainName(name.replace(/\\?!.*$/, '.'))
   return name.includes('!') && parsed.ok ? parsed.value : name
-}
-
-/** The SOA is settings of the zone. */
-function withSettings({ name, records, unmanaged = [], settings }: ReadZone): {
-  readonly zone: ImportedZone
-  readonly lost: readonly LostItem[]
-} {
-  const soa = records.find((record) => record.type === 'SOA' && record.name === name)
-  return checkMailbox({
-    name,
-    settings: settings ?? (soa ? settingsOfSoa(soa) : {}),
-    records: records.filter((record) => record !== soa),
-    unmanaged,
-  })
 }

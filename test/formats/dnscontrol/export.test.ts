@@ -84,7 +84,7 @@ describe('a dnsconfig.js', () => {
     expect(lost.map(({ what }) => what)).toEqual(unheld.map(() => expect.stringMatching(/^unmanaged records by a pattern/)))
     const [domain] = evaluated(files.get('dnsconfig.js') ?? '').domains
     expect(domain?.unmanaged).toEqual(unmanaged.map((selector) => (selector.name === '' ? { name: '@' } : selector)))
-    expect(domain?.lost.map(({ what }) => what)).toContain('NO_PURGE: policy: upsert-only in the config is the same')
+    expect(domain?.keepsUnknown).toBe(true)
   })
 
   test('is of many records as well', () => {

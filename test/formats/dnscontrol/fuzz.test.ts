@@ -179,7 +179,7 @@ test('spoilt lists end in zones or in faults with lines, soon', () => {
       for (const { records } of value.zones) expectSound(records, value.lost)
       const lines = text.split('\n').filter((line) => line.trim() !== '').length
       const told =
-        value.zones.reduce((sum, { records }) => sum + records.length, 0) +
+        value.zones.reduce((sum, { records, unread }) => sum + records.length + unread.length, 0) +
         value.diagnostics.length +
         value.lost.filter(({ what }) => /type/.test(what)).length
       expect(told).toBe(lines)

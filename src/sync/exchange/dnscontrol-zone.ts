@@ -1,0 +1,81 @@
+import { withoutRepeats } from '../../definitions/repeated-records.ts'
+import { settingsOfSoa } from '../../definitions/zone-file-definition.ts'
+import type { UnreadRecord } from '../../formats/dnscontrol/json-input.ts'
+import type { Diagnostic } from '../../model/diagnostic.ts'
+import type { DomainName } from '../../model/domain-name.ts'
+import type { ExchangedRecord, ImportedZone, LostItem } from '../../model/exchange.ts'
+import type { UnmanagedSelector, ZoneSettings } from '../../model/zone.ts'
+import { unmanagedTest } from '../../plan/unmanaged.ts'
+import { checkMailbox } from './check-mailbox.ts'
+import { recordsWithinRules } from './definable-records.ts'
+import { excerpt } from './excerpt.ts'
+import { isExposed, type LeftAlone, leaveAlone } from './leave-alone.ts'
+
+/** A zone as one of DNSControl's formats has it. */
+export interface ReadZone {
+  readonly name: DomainName
+  readonly records: readonly ExchangedRecord[]
+  readonly unread?: readonly UnreadRecord[]
+  readonly unmanaged?: readonly UnmanagedSelector[]
+  /** Whether record sets that the records lack stay. */
+  readonly keepsUnknown?: boolean
+  /** Where they are known apart from an SOA record. */
+  readonly settings?: ZoneSettings
+}
+
+export interface DnscontrolZone {
+  readonly zone: ImportedZone
+  readonly lost: readonly LostItem[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * The zone as a definition can have it: its SOA record is settings. A record that a definition cannot have is named, and selectors leave it
+ * alone where it is; so is one that is of what `IGNORE` leaves to others, which DNSControl allows where its check is switched off.
+ */
+export function zoneOfDnscontrol(read: ReadZone, file: string): DnscontrolZone {
+  const { name, unread = [], unmanaged = [], settings } = read
+  const at = { file, line: 1, column: 1 }
+  const soa = read.records.find((record) => record.type === 'SOA' && record.name === name)
+  const { records: all, diagnostics } = withoutRepeats(
+    read.records.filter((record) => record !== soa).map((record) => ({ ...record, at: record.at ?? at })),
+  )
+  const isIgnored = unmanagedTest(unmanaged, name)
+  const ignored = all.filter(isIgnored)
+  const { records, others } = recordsWithinRules(
+    name,
+    all.filter((record) => !isIgnored(record)),
+  )
+  const undefinable: readonly UnreadRecord[] = [...unread, ...others]
+  const left = leaveAlone(name, { records, others: undefinable })
+  const mailbox = checkMailbox({
+    name,
+    settings: settings ?? (soa ? settingsOfSoa(soa) : {}),
+    records,
+    unmanaged: [...unmanaged, ...left.selectors],
+    ...(read.keepsUnknown && { policy: 'upsert-only' as const }),
+  })
+  return {
+    zone: mailbox.zone,
+    lost: [
+      ...mailbox.lost,
+      ...ignored.map((record) => lostRecord(name, record, 'an IGNORE leaves it to others', LEFT)),
+      ...undefinable.map(({ record, why }) => lostRecord(name, record, why, outcomeOf(record, left))),
+    ],
+    diagnostics,
+  }
+}
+
+const LEFT = 'it is left out, and "unmanaged" leaves it as it is'
+
+const outcomeOf = (record: ExchangedRecord, left: LeftAlone): string =>
+  isExposed(record, left) ? 'it is left out; no selector of "unmanaged" tells it from others, so that plans delete it' : LEFT
+
+const lostRecord = (zone: DomainName, { name, type, data, at }: ExchangedRecord, why: string, outcome: string): LostItem => ({
+  zone,
+  name,
+  type,
+  what: data === '' ? why : `${excerpt(data)}: ${why}`,
+  at,
+  outcome,
+})
