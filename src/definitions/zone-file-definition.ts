@@ -7,8 +7,11 @@ import type { DefinedRecord, ResourceRecord } from '../model/record.ts'
 import { type DesiredZone, UNSAID, type ZoneSettings } from '../model/zone.ts'
 import { withoutRepeats } from './repeated-records.ts'
 
+/** Records of a zone with all that its file includes: what a file as large as a definition may be holds, and hardly a zone ever has. */
+const MAX_RECORDS = 500_000
+
 export interface ZoneFileDefinition {
-  /** Null where nothing says which zone the file is of. */
+  /** Null where nothing says which zone the file is of, and where it has more records than are read. */
   readonly zone: DesiredZone | null
   /** All records of the files in the order of reading, the SOA and those that are repeated with them. */
   readonly read: readonly DefinedRecord[]
@@ -23,11 +26,13 @@ export interface ZoneFileDefinition {
 export function zoneFileDefinition(
   text: string,
   zoneName: DomainName | null,
-  options: Omit<ZoneFileOptions, 'origin' | 'defaultTtl'>,
+  options: Omit<ZoneFileOptions, 'origin' | 'defaultTtl' | 'maxRecords'>,
 ): ZoneFileDefinition {
-  const parsed = parseZoneFile(text, { ...options, origin: zoneName })
+  const parsed = parseZoneFile(text, { ...options, origin: zoneName, maxRecords: MAX_RECORDS })
   const { includedFiles } = parsed
   const found = toldOnce(parsed.diagnostics)
+  // What is said of half a zone would be misleading.
+  if (parsed.records.length === MAX_RECORDS && hasErrors(found)) return { zone: null, read: [], includedFiles, diagnostics: found }
   const read = [...parsed.records]
   const name = read.find((record) => record.type === 'SOA')?.name ?? firstOrigin(text, zoneName) ?? parsed.origin
   const start = { file: options.file, line: 1, column: 1 }

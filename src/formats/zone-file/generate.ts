@@ -2,8 +2,9 @@ import type { SourcePosition } from '../../model/diagnostic.ts'
 import { TOKEN } from './lexer.ts'
 import { reportFault, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
 
-/** Records that all `$GENERATE` directives of one reading may make. */
-const MAX_GENERATED = 1_000_000
+/** Records that all `$GENERATE` directives of one reading may make, and the characters of their lines: as many as a definition may have. */
+const MAX_GENERATED = 100_000
+const MAX_GENERATED_LENGTH = 10 * 2 ** 20
 
 /** The lines of a `$GENERATE`, one for each step, all at the place of the directive. */
 export interface GeneratedText {
@@ -21,7 +22,8 @@ interface Steps {
 /**
  * `$GENERATE start-stop[/step] owner [TTL] [class] type data`, as BIND has it: in owner and data, `$` becomes the number of the
  * step, `${offset,width,base}` the number with something added, padded with zeros, in base `d`, `o`, `x`, `X` or reversed by
- * nibble (`n`, `N`); `\$` and `$$` are a dollar sign. Data of several words may stand in quotes.
+ * nibble (`n`, `N`); `\$` and `$$` are a dollar sign. Data of several words may stand in quotes. What would be too much is refused
+ * before a line of it is made.
  */
 export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
   const { run, lexer } = scope
@@ -35,11 +37,7 @@ export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
     return null
   }
   const generated = run.generated + countOf(steps)
-  if (generated > MAX_GENERATED) {
-    reportFault(run, 'zonefile-too-large', `$GENERATE makes more than ${MAX_GENERATED} records`, tokenPlace(scope, 1))
-    return null
-  }
-  run.generated = generated
+  if (generated > MAX_GENERATED) return tooMuch(scope, `${generated} records`, MAX_GENERATED)
   const parts: TemplatePart[][] = []
   for (let i = 2; i < lexer.count; i += 1) {
     const template = parseTemplate(templateText(scope, i))
@@ -49,7 +47,17 @@ export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
     }
     parts.push(template)
   }
+  const generatedLength = run.generatedLength + countOf(steps) * longestLine(steps, parts)
+  if (generatedLength > MAX_GENERATED_LENGTH) return tooMuch(scope, `${generatedLength} characters`, MAX_GENERATED_LENGTH)
+  run.generated = generated
+  run.generatedLength = generatedLength
   return { lines: expand(steps, parts), at: tokenPlace(scope, 0) }
+}
+
+function tooMuch(scope: ZoneFileScope, made: string, most: number): null {
+  const all = scope.run.generated === 0 ? '' : ' with those above'
+  reportFault(scope.run, 'zonefile-too-large', `$GENERATE makes ${made}${all}; at most ${most} are made in all`, tokenPlace(scope, 1))
+  return null
 }
 
 const countOf = ({ start, stop, step }: Steps): number => Math.floor((stop - start) / step) + 1
@@ -58,6 +66,16 @@ const countOf = ({ start, stop, step }: Steps): number => Math.floor((stop - sta
 export function generatedRecords(range: string): number {
   const steps = parseSteps(range)
   return typeof steps === 'string' ? 0 : countOf(steps)
+}
+
+/** Characters that no line has more of: numbers are longest at one end of the range, or have all the nibbles of 32 bits. */
+function longestLine({ start, stop }: Steps, templates: readonly TemplatePart[][]): number {
+  const longest = (part: TemplatePart): number => {
+    if (typeof part === 'string') return part.length
+    if (part.base === 'n' || part.base === 'N') return Math.max(part.width, MAX_NIBBLES)
+    return Math.max(formatNumber(start, part).length, formatNumber(stop, part).length)
+  }
+  return templates.flat().reduce((sum, part) => sum + longest(part), templates.length)
 }
 
 function* expand({ start, stop, step }: Steps, templates: readonly TemplatePart[][]): Generator<string> {
@@ -114,7 +132,8 @@ function parseTemplate(text: string): TemplatePart[] | string {
       if (text[i + 1] === '{') {
         const end = text.indexOf('}', i)
         const form = end === -1 ? null : parseNumberForm(text.slice(i + 2, end))
-        if (form === null) return `${JSON.stringify(text.slice(i, i + 40))} does not begin with \${OFFSET[,WIDTH[,BASE]]}`
+        if (form === null)
+          return `${JSON.stringify(text.slice(i, i + 40))} does not begin with \${OFFSET[,WIDTH[,BASE]]}, of a width up to 255`
         parts.push(form)
         i = end
       } else parts.push(PLAIN_NUMBER)
@@ -149,6 +168,9 @@ function formatNumber(step: number, { offset, width, base }: NumberForm): string
 
 const padded = (text: string, width: number): string =>
   text.startsWith('-') ? `-${text.slice(1).padStart(width - 1, '0')}` : text.padStart(width, '0')
+
+/** Eight digits and the dots between them. */
+const MAX_NIBBLES = 15
 
 /** Hexadecimal digits as labels, the lowest first, as below `ip6.arpa`. The width counts digits and dots. */
 function nibbles(number: number, width: number, isUpperCase: boolean): string {

@@ -121,6 +121,7 @@ function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => vo
     includedLength: 0,
     records: 0,
     generated: 0,
+    generatedLength: 0,
     hasTtlWarning: false,
     stopped: false,
     apex: null,

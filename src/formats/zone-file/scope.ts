@@ -38,7 +38,9 @@ export interface ZoneFileRun {
   inclusions: number
   includedLength: number
   records: number
+  /** Of `$GENERATE`: records, and characters of their lines. */
   generated: number
+  generatedLength: number
   hasTtlWarning: boolean
   /** Set where a limit was reached: nothing more is read. */
   stopped: boolean

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the braces are those of $GENERATE
 import { describe, expect, test } from 'vitest'
+import { withCpuTime } from '../../support/cpu-time.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { checkZone } from '../../support/tools.ts'
 import { faults, lines, ORIGIN, parse } from './zone-text.ts'
@@ -48,6 +49,7 @@ describe('$GENERATE', () => {
     ['$GENERATE x a$ A 192.0.2.$', ['1:11 error[zonefile-directive]']],
     ['$GENERATE 1-2 a${x} A 192.0.2.$', ['1:15 error[zonefile-directive]']],
     ['$GENERATE 1-2 a${0,300} A 192.0.2.$', ['1:15 error[zonefile-directive]']],
+    ['$GENERATE 1-2 a${0,1000000,d} A 192.0.2.$', ['1:15 error[zonefile-directive]']],
     ['$GENERATE 1-2 a${0 A 192.0.2.$', ['1:15 error[zonefile-directive]']],
     // The second line would have the same fault.
     ['$GENERATE 255-300 a$ 60 A 192.0.2.$', ['1:1 error[value-invalid]']],
@@ -58,10 +60,34 @@ describe('$GENERATE', () => {
   })
 
   test('makes a bounded number in all, also after one that was refused', () => {
-    const text = ['1-9', '1-999999', '1-999995'].map((range) => `$GENERATE ${range} a$ 60 A 192.0.2.$\n`).join('')
+    const text = ['1-9', '1-99999', '1-99995'].map((range) => `$GENERATE ${range} a$ 60 A 192.0.2.$\n`).join('')
     const parsed = parse(text)
     expect(parsed.records).toHaveLength(9)
     expect(faults(parsed)).toEqual(['2:11 error[zonefile-too-large]', '3:11 error[zonefile-too-large]'])
+    expect(parsed.diagnostics[0]?.message).toContain('100008 records with those above')
+  })
+
+  test('of a range in large steps the records count, not the numbers', () => {
+    const parsed = parse('$GENERATE 0-2147483647/1073741824 a$ 60 A 192.0.2.1')
+    expect(parsed.diagnostics).toEqual([])
+    expect(lines(parsed.records)).toEqual(['a0.example.com. 60 A 192.0.2.1', 'a1073741824.example.com. 60 A 192.0.2.1'])
+  })
+
+  test.each([
+    ['many records', '$GENERATE 1-1000000 a$ 60 A 192.0.2.1'],
+    ['the most of all records', '$GENERATE 0-2147483647 a$ 60 A 192.0.2.1'],
+    ['wide numbers', `$GENERATE 1-99999 a$ 60 TXT ${'${0,255} '.repeat(8)}`],
+    ['wide nibbles', `$GENERATE 1-99999 a$ 60 TXT ${'${0,255,n} '.repeat(8)}`],
+    ['long text', `$GENERATE 1-99999 a$ 60 TXT ${'x'.repeat(200)}`],
+    ['many numbers', `$GENERATE 1-99999 a$ 60 TXT ${'$ '.repeat(2 ** 16)}`],
+    ['many directives', `$GENERATE 1-99999 a$ 60 TXT ${'x'.repeat(200)}\n`.repeat(1000)],
+    ['an included file', '$INCLUDE generate 1\n'.repeat(1000)],
+  ])('%s beyond the bounds are refused before any is made', (_, text) => {
+    const include = () => ({ ok: true as const, value: { file: 'generate', text: '$GENERATE 1-200000 a$ 60 A 192.0.2.1\n' } })
+    const { value, milliseconds } = withCpuTime(() => parse(text, { include }))
+    expect(value.records).toEqual([])
+    expect(value.diagnostics[0]).toMatchObject({ code: 'zonefile-too-large', at: { line: 1, column: 11 } })
+    expect(milliseconds).toBeLessThan(500)
   })
 })
 
