@@ -1,7 +1,7 @@
 import type { SourcePosition } from '../model/diagnostic.ts'
 import type { DomainName } from '../model/domain-name.ts'
 import type { Ttl } from '../model/ttl.ts'
-import type { DesiredZone, Policy, RefusalName, SettingPlaces, ZoneSettings } from '../model/zone.ts'
+import type { DesiredZone, Policy, RefusalName, SettingPlaces, UnmanagedSelector, ZoneSettings } from '../model/zone.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
 import type { PathStep } from './yaml-place.ts'
 
@@ -51,6 +51,8 @@ export interface ConfigRule {
   readonly allow: readonly RefusalName[]
   readonly unsupported: DesiredZone['unsupported'] | null
   readonly apexNs: DesiredZone['apexNs'] | null
+  /** Beside those that definitions have themselves. */
+  readonly unmanaged: readonly UnmanagedSelector[]
   readonly safety: Partial<SafetyThresholds>
   readonly nameservers: readonly string[] | null
   readonly at: SourcePosition | null
@@ -80,6 +82,7 @@ export const DEFAULT_RULE: ConfigRule = {
   allow: [],
   unsupported: null,
   apexNs: null,
+  unmanaged: [],
   safety: {},
   nameservers: null,
   at: null,

@@ -1,8 +1,9 @@
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts'
+import { rrsetKey } from '../model/record.ts'
 import type { Ttl } from '../model/ttl.ts'
-import type { DesiredZone, Policy, RefusalName, ZoneSettings } from '../model/zone.ts'
+import type { DesiredZone, Policy, RefusalName, RrsetScope, ZoneSettings } from '../model/zone.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
-import { globTest } from '../plan/unmanaged.ts'
+import { globTest, unmanagedTest } from '../plan/unmanaged.ts'
 import type { Config, ConfigRule } from './config.ts'
 import { DEFAULT_RULE } from './config.ts'
 import { unknownProvider } from './read-config.ts'
@@ -42,7 +43,8 @@ export function configureZone(
   found: readonly Diagnostic[],
 ): LoadedZone {
   const targets = targetsOf(zone, rule, config)
-  const diagnostics = [...found, ...checkTargets(zone, targets, config), ...checkInventory(zone, config)]
+  const others = leftToOthers(zone, rule)
+  const diagnostics = [...found, ...checkTargets(zone, targets, config), ...checkInventory(zone, config), ...others.diagnostics]
   return {
     zone: {
       ...zone,
@@ -51,6 +53,8 @@ export function configureZone(
       records: withTtl(zone.records, config.defaults.ttl),
       ...(zone.inventory && { inventory: withTtl(zone.inventory, config.defaults.ttl) }),
       apexNs: zone.apexNs === 'manage' ? 'manage' : (rule.apexNs ?? 'keep'),
+      unmanaged: [...zone.unmanaged, ...rule.unmanaged],
+      scopes: [...zone.scopes, ...others.scopes],
       unsupported: zone.unsupported === 'skip' ? 'skip' : (rule.unsupported ?? config.unsupported),
     },
     files,
@@ -62,6 +66,31 @@ export function configureZone(
     diagnostics,
     valid: !hasErrors(diagnostics),
   }
+}
+
+/**
+ * The record sets of a definition that its rule leaves to others. A rule is of many zones, which may have such records: they are left alone as a
+ * whole and told, where a selector of the definition itself would be at odds with it.
+ */
+function leftToOthers(zone: DesiredZone, { unmanaged }: ConfigRule): { scopes: RrsetScope[]; diagnostics: Diagnostic[] } {
+  const scopes = new Map<string, RrsetScope>()
+  const diagnostics: Diagnostic[] = []
+  const test = unmanagedTest(unmanaged, zone.name)
+  for (const record of unmanaged.length === 0 ? [] : zone.records) {
+    const { name, type, at } = record
+    if (scopes.has(rrsetKey(record)) || !test(record)) continue
+    scopes.set(rrsetKey(record), { name, type, ignored: true, included: [], excluded: [] })
+    const selector = unmanaged.find((one) => unmanagedTest([one], zone.name)(record))
+    diagnostics.push({
+      severity: 'warning',
+      code: 'unmanaged-collision',
+      message: `${name} ${type} is in the definition, and "unmanaged" of its rule leaves it to others: it stays as it is at the target`,
+      at,
+      hint: 'remove the record, or narrow the selector',
+      ...(selector?.at && { related: [{ message: 'the selector', at: selector.at }] }),
+    })
+  }
+  return { scopes: [...scopes.values()], diagnostics }
 }
 
 /** The providers of a zone: as it says itself, else its rule, else the only one there is. */

@@ -7,9 +7,10 @@ import { isNull, type YamlMapping, type YamlNode } from '../formats/yaml/yaml-no
 import type { Diagnostic } from '../model/diagnostic.ts'
 import { hasErrors } from '../model/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../model/domain-name.ts'
+import { parseRecordType } from '../model/record-type.ts'
 import { isServerAddress } from '../model/server-address.ts'
 import { parseTtl, type Ttl } from '../model/ttl.ts'
-import type { Policy, RefusalName, ZoneSettings } from '../model/zone.ts'
+import type { Policy, RefusalName, UnmanagedSelector, ZoneSettings } from '../model/zone.ts'
 import { DEFAULT_THRESHOLDS, type SafetyThresholds } from '../plan/safety-limits.ts'
 import { type Config, type ConfigDefaults, type ConfigRule, DEFAULT_FILES, DEFAULT_RULE, type ProviderConfig } from './config.ts'
 import { hasGlob } from './file-glob.ts'
@@ -57,6 +58,7 @@ interface RuleDocument {
   readonly allow?: readonly RefusalName[]
   readonly unsupported?: 'error' | 'skip'
   readonly apex_ns?: 'keep' | 'manage'
+  readonly unmanaged?: readonly UnmanagedSelector[]
   readonly safety?: Partial<SafetyThresholds>
   readonly nameservers?: readonly string[]
 }
@@ -157,10 +159,27 @@ function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<st
     allow: document.allow ?? [],
     unsupported: document.unsupported ?? null,
     apexNs: document.apex_ns ?? null,
+    unmanaged: selectorsOf(document.unmanaged ?? [], [...path, 'unmanaged'], reading),
     safety: document.safety ?? {},
     nameservers: nameserversOf(document.nameservers, [...path, 'nameservers'], reading),
     at: placeAt(reading.root, path),
   }
+}
+
+function selectorsOf(
+  selectors: readonly UnmanagedSelector[],
+  path: readonly (string | number)[],
+  { root, diagnostics }: Reading,
+): UnmanagedSelector[] {
+  return selectors.map((selector, i) => {
+    const { type } = selector
+    if (type === undefined) return { ...selector, at: placeAt(root, [...path, i]) }
+    if (!parseRecordType(type).ok && !type.includes('/')) {
+      const at = placeAt(root, [...path, i, 'type'])
+      diagnostics.push({ severity: 'error', code: 'type-unknown', message: `unmanaged: ${JSON.stringify(type)} is not a record type`, at })
+    }
+    return { ...selector, type: type.toUpperCase(), at: placeAt(root, [...path, i]) }
+  })
 }
 
 function nameserversOf(

@@ -82,29 +82,43 @@ const IDLE: readonly string[] = [
   'root_ns_warnings: false',
 ]
 
+const UNKNOWN =
+  'what the processor a (which the configuration does not have) does in example.com.: what it does is not known here (no plan touches a record set that exists (policy: create-only))'
+
 const NAMED: readonly (readonly [string, Parts, readonly string[]])[] = [
   ...[
     'max_workers: 2',
-    'include_meta: true',
     'enable_checksum: true',
     'auto_arpa: {ttl: 60}',
-    'processors: [a]',
-    'post_processors: [a]',
     'validators: {enabled: [legacy]}',
     'plan_outputs: {html: {class: octodns.provider.plan.PlanHtml}}',
   ].map((key) => [`manager: ${key}`, { top: `manager: {${key}}\n` }, [`manager.${key.split(':')[0]}`]] as const),
-  ['processors', { top: 'processors: {acme: {class: octodns.processor.acme.AcmeManagingProcessor}}\n' }, ['processors.acme']],
+  [
+    'a processor of no zone',
+    { top: 'processors: {acme: {class: octodns.processor.acme.AcmeManagingProcessor}}\n' },
+    ['the processor acme, which no zone has'],
+  ],
+  ['a processor that is not there', { zone: ', processors: [a]' }, [UNKNOWN]],
+  ['one of all zones', { top: 'manager: {processors: [a]}\n' }, [UNKNOWN]],
+  ['one after those of zones', { top: 'manager: {post_processors: [a]}\n' }, [UNKNOWN]],
   ['validators', { top: 'validators: {mine: {class: mine.Validator}}\n' }, ['validators.mine']],
   ['secret_handlers', { top: 'secret_handlers: {vault: {class: mine.Vault}}\n' }, ['secret_handlers.vault']],
   ['a section nobody knows', { top: 'surprise: {a: {b: 1}}\n' }, ['surprise.a']],
   ['a section without a mapping', { top: 'surprise: 1\n' }, ['surprise']],
-  ['processors of a zone', { zone: ', processors: [acme, meta]' }, ['processors (acme, meta)']],
   ['lenient of a zone', { zone: ', lenient: true' }, ['lenient']],
   ['validators of a zone', { zone: ', validators: {zone: {disable_validators: [mail]}}' }, ['validators']],
-  ['always-dry-run of a zone', { zone: ', always-dry-run: true' }, ['always-dry-run']],
+  [
+    'always-dry-run of a zone',
+    { zone: ', always-dry-run: true' },
+    ['always-dry-run (its rule has "enabled: false", and no plan is made of it)'],
+  ],
   ['ignore_subzone_adds of a zone', { zone: ', ignore_subzone_adds: true' }, ['ignore_subzone_adds']],
   ['a threshold that is no number', { zone: ', delete_pcent_threshold: many' }, ['delete_pcent_threshold']],
-  ['apply_disabled of a target', { target: ', apply_disabled: true' }, ['apply_disabled of the provider linode']],
+  [
+    'apply_disabled of a target',
+    { target: ', apply_disabled: true' },
+    ['apply_disabled of the provider linode (no rule has it as a target)'],
+  ],
   ['a setting of a target', { target: ', page_size: 100' }, ['page_size of the provider linode']],
   ['a threshold from the environment', { target: ', update_pcent_threshold: env/MANY' }, ['update_pcent_threshold of the provider linode']],
   [
@@ -141,6 +155,20 @@ describe("every key of octoDNS's configuration", () => {
   it('shared_filename is not lost: its records are in the zone', async () => {
     const { status, named } = await imported({ source: ', shared_filename: shared.yaml' })
     expect([status, named]).toEqual([0, []])
+  })
+
+  it('a zone that octoDNS never applies is not enabled, and goes to no target it never applies anything to', async () => {
+    expect((await imported({ zone: ', always-dry-run: true' })).made).toMatch(/^ {4}enabled: false\n {4}targets: \[linode, second\]$/m)
+    expect((await imported({ target: ', apply_disabled: true' })).made).toMatch(/^ {4}targets: \[second\]$/m)
+    expect((await imported({ target: ', apply_disabled: false' })).made).toMatch(/^ {4}targets: \[linode, second\]$/m)
+  })
+
+  it('an alias has the limits of its own entry', async () => {
+    const alias =
+      ', delete_pcent_threshold: 0.1}\n  alias.example.: {alias: example.com., delete_pcent_threshold: 0.2, always-dry-run: true'
+    const { status, made } = await imported({ zone: alias })
+    expect([status, made]).toEqual([0, expect.stringMatching(/example\.com\.yaml\n.*\n {4}safety: \{max_delete_percent: 10\}$/m)])
+    expect(made).toMatch(/alias\.example\.yaml\n {4}enabled: false\n.*\n {4}safety: \{max_delete_percent: 20\}$/m)
   })
 
   it('a provider that has another name here is named with the records that are for it alone', async () => {

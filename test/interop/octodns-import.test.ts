@@ -140,6 +140,7 @@ zones:
       - zones/example.com.yaml
       - zones/alias.example.yaml
     targets: [linode]
+    policy: upsert-only
   - files:
       - zones/split.example.
     targets: [second]
@@ -201,8 +202,8 @@ zones:
       [
         'its target "gone", which is no provider there',
         'its target config, a directory of files',
-        'processors (a) of the zones *',
         'the name of the provider "linode prod": it becomes linode-prod-2',
+        'what the processor a (which the configuration does not have) does in example.com.: what it does is not known here (no plan touches a record set that exists (policy: create-only))',
       ],
     ])
     const out = join(cwdOf(run), 'out')

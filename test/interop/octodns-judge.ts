@@ -191,3 +191,31 @@ print(json.dumps(plans))
 export async function planOverTransfer(directory: string, port: number, zones: readonly string[]): Promise<Record<string, string[]>> {
   return JSON.parse(await run(TRANSFER, [directory, String(port), ...zones]))
 }
+
+const PROCESSED = `
+import json, os, sys, warnings
+warnings.simplefilter('ignore')
+from octodns.manager import Manager
+config, *folders = sys.argv[1:]
+def plan(folder):
+    os.chdir(folder)
+    manager = Manager(config)
+    changes = []
+    for name, zone in manager._preprocess_zones(manager.config['zones']).items():
+        of = lambda names: [manager.providers[name] for name in names]
+        plans, _ = manager._populate_and_plan(name, manager._get_processors(name, zone), of(zone['sources']), of(zone['targets']))
+        changes += [' '.join([type(change).__name__, change.record.fqdn, change.record._type]) for _, plan in plans for change in plan.changes]
+    return sorted(changes)
+for folder in folders:
+    try:
+        print(json.dumps(plan(folder)))
+    except Exception as error:
+        print(json.dumps(type(error).__name__))
+`
+
+/** The changes that octoDNS plans by a configuration with processors in each of several folders, as \`Delete www.example.com. A\`, sorted; the name of its error where it refuses. */
+export const planWithProcessors = async (config: string, folders: readonly string[]): Promise<(readonly string[] | string)[]> =>
+  (await run(PROCESSED, [config, ...folders]))
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))

@@ -1,3 +1,4 @@
+import type { Policy, UnmanagedSelector } from '../../model/zone.ts'
 import type { MadeSafety, MadeTarget } from './made-target.ts'
 import { printText } from './print-scalar.ts'
 
@@ -8,6 +9,10 @@ export interface MadeRule {
   readonly targets: readonly string[]
   readonly safety?: MadeSafety | undefined
   readonly skipsUnsupported?: boolean | undefined
+  /** False where nothing is ever to be done to the zones. */
+  readonly isEnabled?: boolean | undefined
+  readonly policy?: Policy | null | undefined
+  readonly unmanaged?: readonly UnmanagedSelector[] | undefined
 }
 
 export interface MadeConfig {
@@ -32,11 +37,17 @@ export function printMadeConfig({ from, defaultTtl, splitExtension, targets, rul
   text += rules.length === 0 ? 'zones: []\n' : 'zones:\n'
   for (const rule of rules) {
     text += `  - files:\n${rule.files.map((file) => `      - ${printText(file)}\n`).join('')}`
+    if (rule.isEnabled === false) text += '    enabled: false\n'
     // Without the key they would go to the only provider.
     text += `    targets: [${rule.targets.map(printText).join(', ')}]\n`
+    if (rule.policy) text += `    policy: ${rule.policy}\n`
     const limits = Object.entries(rule.safety ?? {})
     if (limits.length > 0) text += `    safety: {${limits.map(([key, percent]) => `${key}: ${percent}`).join(', ')}}\n`
     if (rule.skipsUnsupported) text += '    unsupported: skip\n'
+    const selectors = (rule.unmanaged ?? []).map(({ name, type }) =>
+      flowMap({ ...(name !== undefined && { name }), ...(type && { type }) }),
+    )
+    if (selectors.length > 0) text += `    unmanaged:\n${selectors.map((selector) => `      - ${selector}\n`).join('')}`
   }
   text += `octodns_default_ttl: ${defaultTtl}\n`
   return splitExtension === null ? text : `${text}octodns_split_extension: ${printText(splitExtension)}\n`

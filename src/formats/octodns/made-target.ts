@@ -15,6 +15,8 @@ export interface MadeTarget {
   readonly safety: MadeSafety
   /** Whether records it does not have are left out with a warning, not refused. */
   readonly skipsUnsupported: boolean
+  /** Whether octoDNS plans for it and never applies anything. */
+  readonly isDryRun: boolean
 }
 
 /** Which of our providers stands for a class of octoDNS's, and its settings of plain text. */
@@ -38,6 +40,7 @@ const CARRIED_KEYS: ReadonlySet<string> = new Set([
   'delete_pcent_threshold',
   'strict_supports',
   'root_ns_warnings',
+  'apply_disabled',
 ])
 
 export interface TargetOptions {
@@ -57,6 +60,11 @@ export function targetOf(
   if (ours === undefined) return null
   const lose = (what: string): void => void lost.push({ zone: null, name: null, type: null, what, at: provider.at })
   const { settings } = provider
+  const isDryRun = !/^(?:false|no|off|0)$/i.test(String(settings['apply_disabled'] ?? 'false'))
+  if (isDryRun) {
+    const outcome = 'no rule has it as a target'
+    lost.push({ zone: null, name: null, type: null, what: `apply_disabled of the provider ${provider.name}`, at: provider.at, outcome })
+  }
   const token = secretOf(provider, 'token', secretHandlers, lose)
   for (const key of Object.keys(settings)) if (!CARRIED_KEYS.has(key)) lose(`${key} of the provider ${provider.name}`)
   const name = freeName(provider.name, taken)
@@ -66,6 +74,7 @@ export function targetOf(
     settings: { ...ours.settings, token },
     safety: safetyOf(settings, (key) => lose(`${key} of the provider ${provider.name}`)),
     skipsUnsupported: /^(?:false|no|off|0)$/i.test(String(settings['strict_supports'] ?? 'true')),
+    isDryRun,
   }
 }
 

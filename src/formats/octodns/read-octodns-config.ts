@@ -25,6 +25,10 @@ export interface OctodnsZoneEntry {
   readonly pattern: ZonePattern | null
   readonly sources: readonly string[]
   readonly targets: readonly string[]
+  /** Names of its own processors. */
+  readonly processors: readonly string[]
+  /** Whether octoDNS plans it and never applies anything. */
+  readonly isDryRun: boolean
   /** Limits of its own, which come before those of its targets. */
   readonly safety: MadeSafety
   readonly at: SourcePosition
@@ -32,6 +36,9 @@ export interface OctodnsZoneEntry {
 
 export interface OctodnsConfig {
   readonly providers: ReadonlyMap<string, OctodnsProvider>
+  readonly processors: ReadonlyMap<string, OctodnsProvider>
+  /** Names of processors that all zones have before their own, and after them. */
+  readonly everywhere: { readonly before: readonly string[]; readonly after: readonly string[] }
   readonly zones: readonly OctodnsZoneEntry[]
   /** Names of what gives secrets beside the environment. */
   readonly secretHandlers: ReadonlySet<string>
@@ -52,7 +59,15 @@ export function isOctodnsConfig(text: string): boolean {
 export function readOctodnsConfig(text: string, file: string, include?: ReadInclude): OctodnsConfig {
   const faults = collectFaults()
   const root = openFiles(include, undefined, faults).parse({ file, text })
-  const run: Run = { lost: [], diagnostics: faults.diagnostics, providers: new Map(), zones: [], secretHandlers: new Set() }
+  const run: Run = {
+    lost: [],
+    diagnostics: faults.diagnostics,
+    providers: new Map(),
+    processors: new Map(),
+    everywhere: { before: [], after: [] },
+    zones: [],
+    secretHandlers: new Set(),
+  }
   if (root?.kind === 'mapping') {
     for (const entry of root.entries) readSection(entry, run)
   } else if (root !== null) fail(run, root.at, 'the configuration is a mapping with providers and zones')
@@ -63,11 +78,13 @@ interface Run {
   readonly lost: LostItem[]
   readonly diagnostics: Diagnostic[]
   readonly providers: Map<string, OctodnsProvider>
+  readonly processors: Map<string, OctodnsProvider>
+  readonly everywhere: { readonly before: string[]; readonly after: string[] }
   readonly zones: OctodnsZoneEntry[]
   readonly secretHandlers: Set<string>
 }
 
-const fail = (run: Run, at: SourcePosition, message: string): void =>
+const fail = (run: Pick<Run, 'diagnostics'>, at: SourcePosition, message: string): void =>
   void run.diagnostics.push({ severity: 'error', code: 'schema-type', message, at })
 
 const lose = (run: Run, what: string, at: SourcePosition, zone: DomainName | null = null): void =>
@@ -80,8 +97,10 @@ function readSection({ key, value }: YamlEntry, run: Run): void {
     return
   }
   for (const entry of value.entries) {
-    if (key.text === 'providers') readProvider(entry, run)
+    if (key.text === 'providers') readProvider(entry, 'provider', run)
+    else if (key.text === 'processors') readProvider(entry, 'processor', run)
     else if (key.text === 'zones') readZone(entry, run)
+    else if (key.text === 'manager' && MANAGER_PROCESSORS.has(entry.key.text)) readManagerProcessors(entry, run)
     else {
       if (key.text === 'secret_handlers') run.secretHandlers.add(entry.key.text)
       lose(run, `${key.text}.${entry.key.text}`, entry.key.at)
@@ -89,21 +108,40 @@ function readSection({ key, value }: YamlEntry, run: Run): void {
   }
 }
 
-function readProvider({ key, value }: YamlEntry, run: Run): void {
+const MANAGER_PROCESSORS: ReadonlySet<string> = new Set(['processors', 'post_processors', 'include_meta'])
+
+/** What the manager adds to the processors of every zone; `include_meta` is one more, after all others. */
+function readManagerProcessors({ key, value }: YamlEntry, { everywhere, ...run }: Run): void {
+  if (key.text === 'processors') everywhere.before.push(...namesOf(value, run))
+  else if (key.text === 'post_processors') everywhere.after.unshift(...namesOf(value, run))
+  else if (isTrue(value)) {
+    const settings = { record_name: 'octodns-meta' }
+    run.processors.set('include_meta', { name: 'include_meta', className: 'octodns.processor.meta.MetaProcessor', settings, at: key.at })
+    everywhere.after.push('include_meta')
+  }
+}
+
+/** octoDNS reads YAML 1.1, where `yes` and `on` are booleans too. */
+const isTrue = (node: YamlNode | undefined): boolean => node?.kind === 'scalar' && node.plain && /^(?:true|yes|on)$/i.test(node.text)
+
+function readProvider({ key, value }: YamlEntry, kind: 'provider' | 'processor', run: Run): void {
   const className = value.kind === 'mapping' ? lookUp(value, 'class') : undefined
   if (value.kind !== 'mapping' || className?.kind !== 'scalar') {
-    fail(run, key.at, `the provider ${JSON.stringify(key.text.slice(0, 60))} has no class`)
+    fail(run, key.at, `the ${kind} ${JSON.stringify(key.text.slice(0, 60))} has no class`)
     return
   }
   const settings = new Map(
     value.entries.filter((entry) => entry.key.text !== 'class').map((entry) => [entry.key.text, plainValue(entry.value)]),
   )
-  run.providers.set(key.text, { name: key.text, className: className.text, settings: Object.fromEntries(settings), at: key.at })
+  const all = kind === 'provider' ? run.providers : run.processors
+  all.set(key.text, { name: key.text, className: className.text, settings: Object.fromEntries(settings), at: key.at })
 }
 
 const ZONE_KEYS: ReadonlySet<string> = new Set([
   'sources',
   'targets',
+  'processors',
+  'always-dry-run',
   'alias',
   'glob',
   'regex',
@@ -143,6 +181,8 @@ function readZone({ key, value }: YamlEntry, run: Run): void {
     pattern,
     sources: namesOf(lookUp(value, 'sources'), run),
     targets: namesOf(lookUp(value, 'targets'), run),
+    processors: namesOf(lookUp(value, 'processors'), run),
+    isDryRun: isTrue(lookUp(value, 'always-dry-run')),
     safety: safetyOf(plainValue(value) as Record<string, unknown>, (what) => loseKey(what, key.at)),
     at: key.at,
   })
@@ -178,12 +218,12 @@ const zoneNameOf = (text: string): DomainName | null => {
   return name.ok ? name.value : null
 }
 
-function namesOf(node: YamlNode | undefined, run: Run): string[] {
+function namesOf(node: YamlNode | undefined, run: Pick<Run, 'diagnostics'>): string[] {
   if (node === undefined || isNull(node)) return []
   const items = node.kind === 'sequence' ? node.items : [node]
   return items.flatMap((item) => {
     if (item.kind === 'scalar') return [item.text]
-    fail(run, item.at, 'sources and targets are lists of names of providers')
+    fail(run, item.at, 'sources, targets and processors are lists of names')
     return []
   })
 }

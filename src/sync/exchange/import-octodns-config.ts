@@ -5,10 +5,11 @@ import { includeReader } from '../../definitions/include-reader.ts'
 import { type MadeRule, printMadeConfig } from '../../formats/octodns/made-config.ts'
 import { type MadeTarget, targetOf } from '../../formats/octodns/made-target.ts'
 import { type OctodnsConfig, readOctodnsConfig } from '../../formats/octodns/read-octodns-config.ts'
-import type { Imported, LostItem } from '../../model/exchange.ts'
+import type { Imported, ImportedZone, LostItem } from '../../model/exchange.ts'
 import type { Ttl } from '../../model/ttl.ts'
 import type { ImportRequest } from './importer.ts'
 import { missingZones } from './missing-zones.ts'
+import { type Processing, processingOf } from './octodns-processors.ts'
 import { type RoutedZone, routeZones } from './octodns-routes.ts'
 import { type OpenSource, openSources } from './octodns-sources.ts'
 import { joined, readAll } from './octodns-zones.ts'
@@ -28,7 +29,8 @@ export async function importOctodnsConfig(path: string, text: string, request: I
   const splitExtension = commonExtension(sources, lost)
   const read = await readAll(wanted, defaultTtl)
   const imported = joined(read)
-  const rules = groupRules(wanted, read, targets, opened.sources, lost)
+  const processing = processingOf(config)
+  const rules = groupRules(wanted, read, { targets, sources: opened.sources, processing, lost })
   lost.push(...renamedScopes(imported, targets))
   const made = printMadeConfig({
     from: file,
@@ -39,7 +41,7 @@ export async function importOctodnsConfig(path: string, text: string, request: I
   })
   return {
     zones: imported.zones,
-    lost: [...config.lost, ...opened.lost, ...routes.lost, ...lost, ...imported.lost],
+    lost: [...config.lost, ...opened.lost, ...routes.lost, ...lost, ...processing.lost(), ...imported.lost],
     diagnostics: [
       ...config.diagnostics,
       ...opened.diagnostics,
@@ -72,19 +74,20 @@ function makeTargets(
   return targets
 }
 
+interface Ruling {
+  readonly targets: ReadonlyMap<string, MadeTarget | null>
+  readonly sources: ReadonlyMap<string, OpenSource>
+  readonly processing: Processing
+  readonly lost: LostItem[]
+}
+
 /** Zones by where they go and how carefully, in the order of the configuration. */
-function groupRules(
-  wanted: readonly RoutedZone[],
-  read: readonly ReadOctodnsZone[],
-  targets: ReadonlyMap<string, MadeTarget | null>,
-  sources: ReadonlyMap<string, OpenSource>,
-  lost: LostItem[],
-): MadeRule[] {
+function groupRules(wanted: readonly RoutedZone[], read: readonly ReadOctodnsZone[], run: Ruling): MadeRule[] {
   const groups = new Map<string, MadeRule & { readonly files: string[] }>()
   for (const [i, routed] of wanted.entries()) {
     const one = read[i]
     if (!one || one.zone === null) continue
-    const rule = ruleOf(routed, targets, sources, lost)
+    const rule = ruleOf(routed, one.zone, run)
     const key = JSON.stringify(rule)
     const group = groups.get(key) ?? { ...rule, files: [] }
     group.files.push(one.place)
@@ -94,25 +97,22 @@ function groupRules(
 }
 
 /** Where a zone goes. Where its targets differ in how careful they are, the most careful counts. */
-function ruleOf(
-  { name, entry }: RoutedZone,
-  targets: ReadonlyMap<string, MadeTarget | null>,
-  sources: ReadonlyMap<string, OpenSource>,
-  lost: LostItem[],
-): Omit<MadeRule, 'files'> {
-  const lose = (what: string): void => void lost.push({ zone: name, name: null, type: null, what, at: entry.at })
+function ruleOf(routed: RoutedZone, zone: ImportedZone, { targets, sources, processing, lost }: Ruling): Omit<MadeRule, 'files'> {
+  const { name, entry, own } = routed
+  const lose = (what: string, outcome?: string): void => void lost.push({ zone: name, name: null, type: null, what, at: own.at, outcome })
+  if (own.isDryRun) lose('always-dry-run', 'its rule has "enabled: false", and no plan is made of it')
   const made = entry.targets.flatMap((target) => {
     const known = targets.get(target)
     // Providers that nothing here stands for are told once, not for each zone.
     if (known === undefined && sources.has(target)) lose(`its target ${target}, a directory of files`)
     else if (known === undefined) lose(`its target ${JSON.stringify(target)}, which is no provider there`)
-    return known ?? []
+    return known && !known.isDryRun ? known : []
   })
   const limit = (key: keyof MadeTarget['safety']): number | undefined => {
     const given = [...new Set(made.map(({ safety }) => safety[key] ?? DEFAULT_LIMIT))].sort((a, b) => a - b)
-    if (given.length > 1 && entry.safety[key] === undefined)
+    if (given.length > 1 && own.safety[key] === undefined)
       lose(`limits of its targets that differ (${given.join(', ')} %); all have the lowest`)
-    return entry.safety[key] ?? (given[0] === DEFAULT_LIMIT ? undefined : given[0])
+    return own.safety[key] ?? (given[0] === DEFAULT_LIMIT ? undefined : given[0])
   }
   const [deletes, updates] = [limit('max_delete_percent'), limit('max_update_percent')]
   const lenient = made.filter(({ skipsUnsupported }) => skipsUnsupported)
@@ -125,6 +125,8 @@ function ruleOf(
       ...(updates !== undefined && { max_update_percent: updates }),
     },
     skipsUnsupported: made.length > 0 && lenient.length === made.length,
+    ...(own.isDryRun && { isEnabled: false }),
+    ...processing.of(routed, zone),
   }
 }
 

@@ -11,6 +11,10 @@ import { readingOf, type ZonePart, type ZoneToRead } from './octodns-zones.ts'
 /** A zone with the entry that says where it goes. */
 export interface RoutedZone extends ZoneToRead {
   readonly entry: OctodnsZoneEntry
+  /** Its own entry: another where the zone is an alias, which has limits of its own. */
+  readonly own: OctodnsZoneEntry
+  /** What keeps records of sources that are not read here: nothing is to be deleted, or touched where such a source replaces others. */
+  readonly others: 'upsert-only' | 'create-only' | null
 }
 
 export interface Routes {
@@ -20,6 +24,7 @@ export interface Routes {
 }
 
 interface Run {
+  readonly config: OctodnsConfig
   readonly sources: ReadonlyMap<string, OpenSource>
   readonly request: ImportRequest
   readonly lost: LostItem[]
@@ -28,14 +33,14 @@ interface Run {
 
 /** Every zone of the configuration once: those with a name, what dynamic entries find, and aliases of both. */
 export function routeZones(config: OctodnsConfig, sources: ReadonlyMap<string, OpenSource>, request: ImportRequest): Routes {
-  const run: Run = { sources, request, lost: [], diagnostics: [] }
+  const run: Run = { config, sources, request, lost: [], diagnostics: [] }
   const routed: RoutedZone[] = []
   const named = new Map(config.zones.flatMap((entry) => (entry.name === null ? [] : [[entry.name, entry] as const])))
   /** The entry of each zone that has sources of its own. */
   const origins = new Map<DomainName, OctodnsZoneEntry>()
-  const route = (origin: DomainName, name: DomainName, entry: OctodnsZoneEntry): void => {
+  const route = (origin: DomainName, name: DomainName, entry: OctodnsZoneEntry, own = entry): void => {
     const [first, ...rest] = partsOf(origin, name, entry, run)
-    if (first !== undefined) routed.push({ name, parts: [first, ...rest], entry })
+    if (first !== undefined) routed.push({ name, parts: [first, ...rest], entry, own, others: otherRecords(entry, run) })
   }
   for (const [name, entry] of named) if (entry.alias === null) origins.set(name, entry)
   for (const [name, entry] of origins) route(name, name, entry)
@@ -52,7 +57,7 @@ export function routeZones(config: OctodnsConfig, sources: ReadonlyMap<string, O
     if (entry.alias === null) continue
     const origin = origins.get(entry.alias)
     if (origin === undefined) tell(run, entry, `${name} is an alias of ${entry.alias}, which the configuration does not name`)
-    else route(entry.alias, name, origin)
+    else route(entry.alias, name, origin, entry)
   }
   return { zones: routed, lost: run.lost, diagnostics: run.diagnostics }
 }
@@ -60,8 +65,16 @@ export function routeZones(config: OctodnsConfig, sources: ReadonlyMap<string, O
 const listedZones = (entry: OctodnsZoneEntry, sources: ReadonlyMap<string, OpenSource>): OctodnsZoneFiles[] =>
   entry.sources.flatMap((name) => [...(sources.get(name)?.zones.values() ?? [])].flat())
 
-const lose = ({ lost }: Run, zone: DomainName | null, what: string, { at }: OctodnsZoneEntry): void =>
-  void lost.push({ zone, name: null, type: null, what, at })
+const lose = ({ lost }: Run, zone: DomainName | null, what: string, { at }: OctodnsZoneEntry, outcome?: string): void =>
+  void lost.push({ zone, name: null, type: null, what, at, outcome })
+
+/** How careful a zone is to be treated for records that come from sources of other classes: octoDNS has them, the definition has not. */
+function otherRecords({ sources }: OctodnsZoneEntry, { config, sources: read }: Run): RoutedZone['others'] {
+  const others = sources.filter((name) => !read.has(name))
+  if (others.length === 0) return null
+  const replaces = others.some((name) => config.providers.get(name)?.settings['populate_should_replace'])
+  return replaces ? 'create-only' : 'upsert-only'
+}
 
 const tell = (run: Run, { at }: OctodnsZoneEntry, message: string): void =>
   void run.diagnostics.push({ severity: 'error', code: 'zone-unknown', message, at })
@@ -78,7 +91,9 @@ function partsOf(origin: DomainName, name: DomainName, entry: OctodnsZoneEntry, 
     else if (own.length === 0 && !open.source.ignoresMissing) isMissing = true
     parts.push(...own)
   }
-  if (parts.length > 0) for (const other of others) lose(run, name, `the records of the source ${other}`, entry)
+  const policy = otherRecords(entry, run)
+  const outcome = `no plan deletes ${policy === 'create-only' ? 'or changes ' : ''}a record set (policy: ${policy})`
+  if (parts.length > 0) for (const other of others) lose(run, name, `the records of the source ${other}`, entry, outcome)
   else if (isMissing || entry.sources.length === 0) tell(run, entry, `no source of ${name} has a file of it`)
   else if (others.length > 0) lose(run, name, `the zone, whose records all come from ${others.join(', ')}`, entry)
   else lose(run, name, 'a zone without a file (ignore_missing_zones)', entry)

@@ -66,12 +66,15 @@ describe("octoDNS's configuration", () => {
     expect([...config.providers.keys()]).toEqual(['config', 'old', 'linode', 'route53'])
   })
 
+  test('has processors, of zones and of all', () => {
+    expect(config.everywhere).toEqual({ before: ['meta'], after: [] })
+    expect(config.processors.get('meta')).toMatchObject({ className: 'octodns.processor.MetaProcessor', settings: {} })
+    expect(config.zones.map(({ processors }) => processors)).toEqual([['meta'], [], [], [], []])
+  })
+
   test('names everything else', () => {
     expect(config.lost.map(({ zone, what }) => `${zone ?? ''} ${what}`.trim())).toEqual([
       'manager.max_workers',
-      'manager.processors',
-      'processors.meta',
-      'example.com. processors (meta)',
       'the zones of *ahead, which a regular expression chooses',
     ])
   })
@@ -118,6 +121,7 @@ describe("octoDNS's configuration", () => {
       settings: { type: 'cloud', preset: 'linode', token: 'env:LINODE_TOKEN' },
       safety: {},
       skipsUnsupported: false,
+      isDryRun: false,
     })
     expect(targetOf(route53, lost)).toBeNull()
     expect(targetOf({ ...linode, name: '1-a', settings: { token: 'plain-secret' } }, lost)?.settings['token']).toBe('env:_1_A_TOKEN')
