@@ -188,6 +188,16 @@ describe('faults', () => {
     ['a: b: c\n', '1:5 yaml-syntax a plain value cannot hold a colon and a space'],
     ["a: 'b\n", '2:1 yaml-syntax the file ends inside a quoted string or a bracket'],
     ['a: [1,\n', '2:1 yaml-syntax the file ends inside a quoted string or a bracket'],
+    ['a: {b: @}\n', '1:8 yaml-syntax a value cannot begin with @ unless it is quoted'],
+    ['a: {b: [%x]}\n', '1:9 yaml-syntax a value cannot begin with % unless it is quoted'],
+    ['a: {b: c: d}\n', '1:9 yaml-syntax a plain value cannot hold a colon and a space'],
+    ['a: {b: "c}\nd: 1\n', '2:1 yaml-syntax a quoted string or a bracket further up is not closed'],
+    ['a: {b: c #d}\ne: 1\n', '2:1 yaml-syntax a quoted string or a bracket further up is not closed'],
+    ['a:\n  - {b: 1}\n c: {d: 2}\n', '3:2 yaml-syntax the line is not indented like those it belongs with'],
+    ['a:\n  b:\n    type: A\n   value: 1\n', '4:4 yaml-syntax the line is not indented like those it belongs with'],
+    ['a:\n  type:A\n  value: 1\n', '3:8 yaml-syntax a key is followed by a colon and a space'],
+    ['a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> other\n', '2:1 yaml-syntax a conflict of a merge is not resolved'],
+    ['<<<<<<< HEAD\nb: 2\n||||||| base\n=======\n>>>>>>> other\n', '1:1 yaml-syntax a conflict of a merge is not resolved'],
     [`${'['.repeat(60)}1${']'.repeat(60)}`, '1:24 yaml-too-deep collections are nested more deeply than a definition needs'],
   ]
 
