@@ -60,3 +60,22 @@ export function srvNameInvalid({ rrsets }: ZoneIndex): Diagnostic[] {
   }
   return diagnostics
 }
+
+/** `www.example.com` without its final dot is a name in the zone, and nobody asks for `www.example.com.example.com.`. */
+export function nameRepeatsZone({ zone, byName }: ZoneIndex): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  const doubled = `${zone.name}${zone.name}`
+  if (!/\..*\./.test(zone.name)) return diagnostics
+  for (const [name, [first]] of byName) {
+    if (!first || !(name === doubled || name.endsWith(`.${doubled}`))) continue
+    const meant = name.slice(0, -zone.name.length)
+    diagnostics.push({
+      severity: 'warning',
+      code: 'name-repeats-zone',
+      message: `${name} ends in the name of the zone twice`,
+      at: first.at,
+      hint: `write "${meant}" with the final dot, or "${meant.slice(0, -zone.name.length - 1) || '@'}"`,
+    })
+  }
+  return diagnostics
+}

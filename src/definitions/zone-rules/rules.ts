@@ -4,11 +4,12 @@ import type { DesiredZone } from '../../model/zone.ts'
 import { caaFlagsReserved, caaTagUnknown, caaValueInvalid } from './caa-rules.ts'
 import { cnameAtApex, cnameLoop, cnameNotAlone } from './cname-rules.ts'
 import { belowDelegation, belowDname, dsWithoutNs, wildcardNs } from './delegation-rules.ts'
-import { hostNameInvalid, srvNameInvalid } from './host-name-rules.ts'
+import { hostNameInvalid, nameRepeatsZone, srvNameInvalid } from './host-name-rules.ts'
 import { nullMxNotAlone, nullSrvNotAlone } from './null-target-rules.ts'
 import { soaInDefinition, unmanagedCollision } from './ownership-rules.ts'
 import { recordDuplicate, rrsetTooLarge, singletonMultiple, ttlMixed, txtLong } from './rrset-rules.ts'
 import { targetIsAddress, targetIsCname, targetNonexistent } from './target-rules.ts'
+import { policyMultiple, txtQuoted } from './text-rules.ts'
 import { indexZone, type ZoneIndex } from './zone-index.ts'
 
 /** One rule of the DNS about the records of a zone. The cost is linear in the records. */
@@ -30,6 +31,7 @@ export const RULES: readonly ZoneRule[] = [
   caaFlagsReserved,
   srvNameInvalid,
   hostNameInvalid,
+  nameRepeatsZone,
   targetIsCname,
   targetIsAddress,
   targetNonexistent,
@@ -39,6 +41,8 @@ export const RULES: readonly ZoneRule[] = [
   dsWithoutNs,
   ttlMixed,
   txtLong,
+  txtQuoted,
+  policyMultiple,
   rrsetTooLarge,
 ]
 

@@ -62,6 +62,14 @@ const CASES: readonly Case[] = [
 
   { name: 'mixed TTLs', records: ['a 300 A 192.0.2.1', 'a 600 A 192.0.2.2'], expected: ['2 warning ttl-mixed'] },
   { name: 'a TTL and none', records: ['a 300 A 192.0.2.1', 'a - A 192.0.2.2'], expected: ['2 warning ttl-mixed'] },
+  {
+    name: 'signatures have the TTLs of what they cover',
+    records: [
+      'a 300 RRSIG A 13 3 300 20300101000000 20290101000000 1 example.com. AAAA',
+      'a 600 RRSIG AAAA 13 3 600 20300101000000 20290101000000 1 example.com. AAAA',
+    ],
+    expected: [],
+  },
   { name: 'TTLs of two types', records: ['a 300 A 192.0.2.1', 'a 600 AAAA 2001:db8::1'], expected: [] },
 
   { name: 'null MX alone', records: ['@ 300 MX 0 .'], expected: [] },
@@ -142,6 +150,47 @@ const CASES: readonly Case[] = [
       'xn--bcher-kva 300 A 192.0.2.1',
     ],
     expected: ['1 warning host-name-invalid', '3 warning host-name-invalid', '6 warning host-name-invalid'],
+  },
+
+  {
+    name: 'names that end in the zone twice',
+    records: [
+      'www.example.com 300 A 192.0.2.1',
+      'example.com 300 TXT "x"',
+      'www.example.com.sub 300 A 192.0.2.1',
+      'notexample.com 300 A 192.0.2.1',
+      'www.example.com. 300 A 192.0.2.2',
+    ],
+    expected: ['1 warning name-repeats-zone', '2 warning name-repeats-zone'],
+  },
+  {
+    name: 'text in quotation marks',
+    records: [
+      '@ 300 TXT "\\"v=spf1 -all\\""',
+      'a 300 TXT "say \\"x\\""',
+      'b 300 TXT "\\""',
+      'c 300 TXT "\\"x\\" and more"',
+      'd 300 TXT "plain"',
+      'e 300 TXT "\\"one" "two\\""',
+    ],
+    expected: ['1 warning txt-quoted', '6 warning txt-quoted'],
+  },
+  {
+    name: 'policies of which a name has one',
+    records: [
+      '@ 300 TXT "v=spf1 mx -all"',
+      '@ 300 TXT "V=SPF1" " -all"',
+      '@ 300 TXT "v=spf10 -all"',
+      '@ 300 TXT "v=DMARC1; p=none"',
+      '@ 300 TXT "v=DMARC1; p=reject"',
+      '_dmarc 300 TXT "v=DMARC1; p=none"',
+      '_dmarc 300 TXT "v=DMARC1;p=reject"',
+      'a._domainkey 300 TXT "v=DKIM1; p="',
+      'a._domainkey 300 TXT "v=DKIM1; p=A"',
+      '_smtp._tls 300 TXT "v=TLSRPTv1; rua=mailto:a@example.com"',
+      'sub 300 TXT "v=spf1 -all"',
+    ],
+    expected: ['2 warning policy-multiple', '7 warning policy-multiple'],
   },
 
   {
