@@ -11,6 +11,7 @@ import { lockZones } from '../sync/lock-zones.ts'
 import type { Console } from './console.ts'
 import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
 import type { CliIo } from './io.ts'
+import { writeFaultWords } from './write-fault.ts'
 
 export interface GuardRequest {
   /** The journal's folder. */
@@ -100,14 +101,12 @@ export async function guardRun(io: CliIo, console: Console, request: GuardReques
 
 /** An error that is not the system's is thrown on. */
 function unwritable(error: unknown, folder: string): { readonly state: 'held'; readonly diagnostic: Diagnostic } {
-  const { code, message } = error as NodeJS.ErrnoException
-  if (code === undefined) throw error
   return {
     state: 'held',
     diagnostic: {
       severity: 'error',
       code: 'journal-failed',
-      message: `the journal in ${folder} cannot be written: ${message}`,
+      message: `the journal in ${folder} cannot be written: ${writeFaultWords(error)}`,
       hint: 'nothing was changed; "journal" in the config names another folder',
     },
   }

@@ -1,9 +1,10 @@
 import { realpathSync } from 'node:fs'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 
-/** A path as messages name it: from the working directory, with `/`. */
+/** A path as messages name it: from the working directory, or from the root where that is shorter, with `/`. */
 export function displayPath(path: string, cwd: string): string {
-  const shown = relative(cwd, path)
+  const way = relative(cwd, path)
+  const shown = way.startsWith(`..${sep}`) && path.length < way.length ? path : way
   return (shown === '' ? '.' : shown).split(sep).join('/')
 }
 

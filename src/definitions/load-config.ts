@@ -16,7 +16,11 @@ export interface LoadConfigOptions {
 /** Finds and reads the config. Without one the config is null and the diagnostic is `config-missing`. */
 export async function loadConfig({ cwd, file }: LoadConfigOptions): Promise<ReadConfig> {
   const path = file === undefined ? await findUpward(cwd, CONFIG_FILE) : resolve(cwd, file)
-  if (path === null) return failed(missing(`there is no ${CONFIG_FILE} here or in a folder above`))
+  if (path === null) {
+    const other = await findUpward(cwd, OTHER_NAME)
+    const message = `there is no ${CONFIG_FILE} here or in a folder above`
+    return failed(other === null ? missing(message) : missing(message, `rename ${displayPath(other, cwd)}, or name it with -c`))
+  }
   const shown = displayPath(path, cwd)
   const text = await readText(path, shown)
   if (text.ok) return readConfig(text.text, { file: shown, folder: dirname(path), cwd })
@@ -27,11 +31,14 @@ export async function loadConfig({ cwd, file }: LoadConfigOptions): Promise<Read
   )
 }
 
-const missing = (message: string): Diagnostic => ({
+/** A name that is tried by hand, and not read by itself. */
+const OTHER_NAME = 'zonewright.yml'
+
+const missing = (message: string, hint = 'write one with "zonewright init", or name another file with -c'): Diagnostic => ({
   severity: 'error',
   code: 'config-missing',
   message,
-  hint: 'write one with "zonewright init", or name another file with -c',
+  hint,
 })
 
 const failed = (diagnostic: Diagnostic): ReadConfig => ({ config: null, diagnostics: [diagnostic] })

@@ -187,8 +187,16 @@ function missingZones(
       severity: 'error',
       code: 'zone-unknown',
       message: disabled.has(name) ? `the definition of ${name} is disabled` : `there is no definition of ${name}`,
-      hint: disabled.has(name) ? undefined : didYouMean(name, known),
+      hint: disabled.has(name) ? undefined : otherZone(name, found, known),
     }))
+}
+
+/** What a zone that there is not could have been meant for. */
+function otherZone(name: DomainName, found: readonly FoundDefinition[], known: ReadonlySet<DomainName>): string | undefined {
+  const ofFile = found.find((one) => `${one.file}.`.toLowerCase() === name)?.zoneName
+  if (ofFile) return `that is a file; its zone is ${ofFile}`
+  if (name.includes('*')) return 'a zone is named in full; without names all zones are taken'
+  return didYouMean(name, known) ?? (known.size > 0 && known.size <= 5 ? `there are ${[...known].sort().join(', ')}` : undefined)
 }
 
 /** That nothing matches at all is one error instead of a warning for every rule, unless there is a better reason. */

@@ -7,7 +7,7 @@ import { fault, ok, type Result } from '../model/result.ts'
 export const MAX_FILE_OCTETS = 10 * 1024 * 1024
 
 /** Why a text could not be had, as diagnostics say it. */
-export type ReadFault = Pick<Diagnostic, 'code' | 'message'>
+export type ReadFault = Pick<Diagnostic, 'code' | 'message' | 'hint'>
 
 export type ReadText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: ReadFault }
 
@@ -42,7 +42,11 @@ export function readTextSync(path: string, shown: string): Result<string> {
 function refusal(facts: { isFile(): boolean; size: number }, shown: string): ReadFault | null {
   if (!facts.isFile()) return { code: 'file-unreadable', message: `${shown} is not a file` }
   if (facts.size <= MAX_FILE_OCTETS) return null
-  return { code: 'file-too-large', message: `${shown} has ${facts.size} octets; a definition has at most ${MAX_FILE_OCTETS}` }
+  return {
+    code: 'file-too-large',
+    message: `${shown} has ${facts.size} octets; a definition has at most ${MAX_FILE_OCTETS}`,
+    hint: 'split it with "include"',
+  }
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
@@ -52,7 +56,9 @@ function decode(octets: Uint8Array, shown: string, decoder = UTF8): ReadText {
   try {
     return { ok: true, text: decoder.decode(octets) }
   } catch {
-    return { ok: false, fault: { code: 'file-unreadable', message: `${shown} is not text in UTF-8` } }
+    const isUtf16 = (octets[0] === 0xff && octets[1] === 0xfe) || (octets[0] === 0xfe && octets[1] === 0xff)
+    const message = `${shown} is not text in UTF-8${isUtf16 ? ' but in UTF-16' : ''}`
+    return { ok: false, fault: { code: 'file-unreadable', message, hint: 'save it as UTF-8' } }
   }
 }
 

@@ -42,6 +42,9 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
             code: 'schema-missing-key',
             message: `${what} needs the key "${String(error.params['missingProperty'])}"`,
             at,
+            hint: hasKey(root, path, 'class')
+              ? '"class" is octoDNS\'s: "zonewright import octodns FILE" takes its configuration'
+              : undefined,
           }
         case 'type':
           return {
@@ -71,6 +74,11 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
           return { severity: 'error', code: 'schema-value', message: `${what} ${error.message ?? 'is not allowed'}`, at }
       }
     })
+}
+
+function hasKey(root: YamlNode, path: readonly string[], key: string): boolean {
+  const node = nodeAt(root, path)
+  return node?.kind === 'mapping' && keyPlace(node, key) !== undefined
 }
 
 const typeNames = (type: unknown): string =>

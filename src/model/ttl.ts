@@ -19,7 +19,7 @@ export function ttlFromSeconds(seconds: number): Result<Ttl> {
 
 /** A TTL from text: seconds, or numbers with units as zone files write them (`30s`, `5m`, `1h30m`, `1d`, `1w`). */
 export function parseTtl(text: string): Result<Ttl> {
-  if (/^[0-9]{1,10}$/.test(text)) return ttlFromSeconds(Number(text))
+  if (/^[0-9]{1,15}$/.test(text)) return ttlFromSeconds(Number(text))
   if (!/^(?:[0-9]{1,10}[smhdw])+$/i.test(text)) {
     return fault(`${JSON.stringify(text.slice(0, 40))} is not a TTL: use seconds or a number with s, m, h, d or w, such as 300 or 1h`)
   }

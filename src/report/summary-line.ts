@@ -37,6 +37,9 @@ function emptySummary({ plan }: Report): string {
   const faulty = plan.zones.filter(({ diagnostics }) => hasErrors(diagnostics)).length
   const matching = plan.zones.length - faulty
   const match = `${counted(matching, 'zone')} ${matching === 1 ? 'matches' : 'match'}`
-  if (faulty === 0) return hasErrors(plan.diagnostics) ? `No changes were planned: there are errors. ${match}.` : `No changes. ${match}.`
+  if (faulty === 0)
+    return hasErrors(plan.diagnostics)
+      ? `No changes were planned: there are errors.${matching > 0 ? ` ${match}.` : ''}`
+      : `No changes. ${match}.`
   return `No changes. ${match}; ${counted(faulty, 'zone')} ${faulty === 1 ? 'has' : 'have'} errors.`
 }

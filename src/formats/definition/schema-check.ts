@@ -183,14 +183,22 @@ function reportMissing(key: string, { node, part }: Place, { subject, faults }: 
 }
 
 function reportUnknown(key: string, { node, path, part }: Place, { subject, keysAt, unknownKey, faulty, faults }: Piece): void {
-  const keyNode = node.kind === 'mapping' ? entryOf(node, key)?.key : undefined
+  const entry = node.kind === 'mapping' ? entryOf(node, key) : undefined
+  const keyNode = entry?.key
   if (keyNode === undefined || faulty.has(keyNode)) return
   faulty.add(keyNode)
   const keys = keysAt(path)
-  const hint = didYouMean(key, keys) ?? (keys.length > 0 ? `Known here: ${keys.join(', ')}.` : undefined)
+  const isMisplaced = keys.includes('records') && isRecord(entry?.value)
+  const hint = isMisplaced
+    ? 'A record stands below "records:", further in.'
+    : (didYouMean(key, keys) ?? (keys.length > 0 ? `Known here: ${keys.join(', ')}.` : undefined))
   const detail = `the key ${quoted(key)} has no meaning ${part === '' ? 'here' : `in ${part}`}`
   faults.report('schema-unknown-key', keyNode.at, subject, detail, { severity: unknownKey, hint })
 }
+
+/** Whether a node is laid out as a record, or a list of them. */
+const isRecord = (node: YamlNode | undefined): boolean =>
+  node?.kind === 'sequence' ? isRecord(node.items[0]) : node?.kind === 'mapping' && lookUp(node, 'type') !== undefined
 
 function reportType(types: unknown, { node, path, part }: Place, { subject, keysAt, faults }: Piece): void {
   const wanted = typeNames(types)

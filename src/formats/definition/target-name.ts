@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../model/domain-name.ts'
 import type { Layout } from './reading.ts'
@@ -20,6 +21,10 @@ export function readTargetName(text: string, zone: DomainName, layout: Layout): 
   if (relative.ok && isOneLabel(text)) return relative
   const absolute = parseDomainName(text, ROOT)
   if (!absolute.ok) return { ok: false, code: 'value-invalid', message: absolute.message }
+  if (isIPv4(text)) {
+    const hint = 'Give the address a name with an A record, and write that name.'
+    return { ok: false, code: 'value-invalid', message: `${JSON.stringify(text)} is an address where a name is needed`, hint }
+  }
   const message = `${JSON.stringify(text)} has dots but no final dot, so it could be meant in two ways`
   const inside = relative.ok ? `, or ${JSON.stringify(`${text}.${zone}`)} for the name inside the zone` : ''
   return { ok: false, code: 'target-ambiguous', message, hint: `Write ${JSON.stringify(`${text}.`)} for the name as it stands${inside}.` }

@@ -59,10 +59,21 @@ export function garbled(provider: string, what: string, problem: string, respons
   })
 }
 
+const TLS_HINTS: readonly (readonly [codes: RegExp, hint: string])[] = [
+  [
+    /WRONG_VERSION|EPROTO|PACKET_LENGTH/,
+    'the server speaks no TLS at that port: check the port, or use http:// for a service on this machine',
+  ],
+  [/SELF_SIGNED|VERIFY_LEAF|ISSUER/, 'nobody vouches for its certificate: NODE_EXTRA_CA_CERTS names a file of further authorities'],
+  [/EXPIRED/, 'its certificate has expired'],
+  [/ALTNAME/, 'its certificate is of another name'],
+]
+
 const unreachableHint = (provider: string, { message }: TransportError): string =>
-  /^(?:127\.|localhost\b|\[::1\])/.test(message)
+  (message.includes('no secure connection') && TLS_HINTS.find(([codes]) => codes.test(message))?.[1]) ||
+  (/^(?:127\.|localhost\b|\[::1\])/.test(message)
     ? `start the service with "zonewright serve", or check base_url of ${provider}`
-    : `check base_url of ${provider} and the network`
+    : `check base_url of ${provider} and the network`)
 
 /** The faults an error body names; null where the body is not the interface's error body. */
 function faultsOf(response: HttpResponse): ApiFault[] | null {

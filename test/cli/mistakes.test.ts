@@ -1,0 +1,115 @@
+/** Mistakes that are made every day: the message says what is meant, and what to do. */
+
+import { rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { openScene, ZONE } from './scene.ts'
+
+const HEAD = 'domain: example.com\nsoa_email: hostmaster@example.com\n'
+
+describe('in a definition', () => {
+  test.each([
+    ['an IPv6 address for A', `${ZONE}  x: {type: A, value: '2001:db8::1'}\n`, '"2001:db8::1" is an IPv6 address, not an IPv4 one'],
+    ['an IPv4 address for AAAA', `${ZONE}  x: {type: AAAA, value: 192.0.2.1}\n`, '"192.0.2.1" is an IPv4 address, not an IPv6 one'],
+    [
+      'mail to an address',
+      `${ZONE}  x: {type: MX, value: {preference: 1, exchange: 192.0.2.1}}\n`,
+      '"192.0.2.1" is an address where a name is needed (Give the address a name with an A record, and write that name.)',
+    ],
+    [
+      'a TTL of ages',
+      `${ZONE}  x: {type: A, ttl: 99999999999, value: 192.0.2.1}\n`,
+      '99999999999 is more than the largest TTL, 2147483647',
+    ],
+    [
+      'a record beside "records:"',
+      `${HEAD}records:\nwww: {type: A, value: 192.0.2.1}\n`,
+      '(A record stands below "records:", further in.)',
+    ],
+    ['records beside "records:"', `${HEAD}www: [{type: A, value: 192.0.2.1}]\n`, '(A record stands below "records:", further in.)'],
+    [
+      'a conflict of a merge',
+      `${ZONE}<<<<<<< HEAD\n  x: 1\n=======\n>>>>>>> b\n`,
+      ':7:1: error[yaml-syntax] a conflict of a merge is not resolved',
+    ],
+  ])('%s', async (_, text, message) => {
+    const scene = await openScene({ files: { 'zones/example.com.yaml': text } })
+    const { status, stdout } = await scene.run('validate')
+    expect(stdout).toContain(message)
+    expect(status).toBe(1)
+  })
+
+  test('UTF-16', async () => {
+    const scene = await openScene()
+    writeFileSync(join(scene.folder, 'zones/example.com.yaml'), Buffer.from(`\ufeff${ZONE}`, 'utf16le'))
+    expect((await scene.run('validate')).stdout).toContain('is not text in UTF-8 but in UTF-16 (save it as UTF-8)\n')
+  })
+})
+
+describe('on the command line', () => {
+  test.each([
+    ['zones/example.com.yaml', 'there is no definition of zones/example.com.yaml. (that is a file; its zone is example.com.)'],
+    ['*.com', '(a zone is named in full; without names all zones are taken)'],
+    ['other.test', '(there are example.com.)'],
+  ])('a zone named %s', async (zone, message) => {
+    const scene = await openScene()
+    expect((await scene.run('plan', zone)).stderr).toContain(message)
+  })
+
+  test('a path far away is named as it is', async () => {
+    const scene = await openScene()
+    const { status, stdout } = await scene.run('validate', '/nowhere.yaml')
+    expect({ status, stdout }).toMatchObject({
+      status: 1,
+      stdout: expect.stringMatching(/^error\[file-unreadable\] \/nowhere\.yaml does not exist\n/),
+    })
+  })
+})
+
+describe('about the config', () => {
+  test('another ending', async () => {
+    const scene = await openScene()
+    const folder = join(scene.folder, 'elsewhere')
+    scene.write({ 'elsewhere/zonewright.yml': 'providers: {}\n', 'elsewhere/zones/x': '' })
+    rmSync(join(scene.folder, 'zonewright.yaml'))
+    const { status, stderr } = await cli(['plan'], { cwd: join(folder, 'zones') })
+    expect({ status, stderr }).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('(rename ../zonewright.yml, or name it with -c)'),
+    })
+  })
+
+  test("octoDNS's", async () => {
+    const scene = await openScene()
+    scene.write({ 'zonewright.yaml': 'providers: {config: {class: octodns.provider.yaml.YamlProvider, directory: zones}}\n' })
+    expect((await scene.run('plan')).stderr).toContain('("class" is octoDNS\'s: "zonewright import octodns FILE" takes its configuration)')
+  })
+
+  test('a journal that is a file', async () => {
+    const scene = await openScene({ config: 'journal: taken\n' })
+    scene.write({ taken: '' })
+    const { status, stderr } = await scene.run('apply', '--yes')
+    expect(status).toBe(1)
+    expect(stderr).toMatch(
+      /error\[journal-failed\] the journal in .* cannot be written: what should be a folder is a file \(nothing was changed/,
+    )
+    expect(scene.front.mutations()).toEqual([])
+  })
+
+  test('https where the server speaks http', async () => {
+    const server = createServer((_, response) => response.end()).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await new Promise((resolve) => server.once('listening', resolve))
+    const scene = await openScene()
+    const { port } = server.address() as AddressInfo
+    const config = scene.files()['zonewright.yaml'] as string
+    scene.write({ 'zonewright.yaml': config.replace(/http:[^']*/, `https://127.0.0.1:${port}/v4`) })
+    const { status, stdout, stderr } = await scene.run('plan')
+    expect(status).toBe(1)
+    expect(stderr).toContain('(the server speaks no TLS at that port: check the port, or use http:// for a service on this machine)')
+    expect(stdout).toBe('No changes were planned: there are errors.\n')
+  })
+})
