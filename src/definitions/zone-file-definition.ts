@@ -1,7 +1,9 @@
 import { parseZoneFile, type ZoneFileOptions } from '../formats/zone-file/parse-zone-file.ts'
+import { writtenMailbox } from '../formats/zone-file/written-mailbox.ts'
 import { checkZoneDigest } from '../formats/zone-file/zone-digest.ts'
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts'
-import { type DomainName, isAtOrBelow, labelsOf, nameFromLabels, parseDomainName, ROOT } from '../model/domain-name.ts'
+import { type DomainName, isAtOrBelow, parseDomainName, ROOT } from '../model/domain-name.ts'
+import { mailboxOf, withMailbox } from '../model/mailbox.ts'
 import { rdataFields } from '../model/rdata/canonical.ts'
 import type { DefinedRecord, ResourceRecord } from '../model/record.ts'
 import { type DesiredZone, UNSAID, type ZoneSettings } from '../model/zone.ts'
@@ -63,7 +65,7 @@ export function zoneFileDefinition(
     ...UNSAID,
     name,
     at: soa?.at ?? start,
-    settings: soa ? settingsOfSoa(soa) : {},
+    settings: soa ? settingsOfSoa(soa.at.file === options.file ? asWritten(soa, text) : soa) : {},
     records,
   }
   return { zone, read, includedFiles, diagnostics }
@@ -107,10 +109,16 @@ function otherSoa(record: DefinedRecord, zone: DomainName, soa: DefinedRecord | 
   }
 }
 
-/** The fields of an SOA as settings: `minimum`, the time a missing name is remembered (RFC 2308), is the zone's default TTL. */
+/** The SOA record with the capital letters that its mailbox has in the file: an address has them, a name has not. */
+function asWritten(soa: DefinedRecord, text: string): ResourceRecord {
+  const mailbox = writtenMailbox(text, soa.at)
+  return mailbox === null ? soa : { ...soa, data: withMailbox(soa.data, mailbox) }
+}
+
+/** The fields of an SOA as settings, its mailbox with the capital letters it has there: `minimum`, the time a missing name is remembered (RFC 2308), is the zone's default TTL. */
 export function settingsOfSoa(soa: ResourceRecord): ZoneSettings {
   const [, rname = '', , refresh, retry, expire, minimum] = rdataFields(soa.data)
-  const email = mailboxOf(rname as DomainName)
+  const email = mailboxOf(rname)
   return {
     ...(email !== null && { soa_email: email }),
     refresh_sec: Number(refresh),
@@ -118,11 +126,4 @@ export function settingsOfSoa(soa: ResourceRecord): ZoneSettings {
     expire_sec: Number(expire),
     ttl_sec: Number(minimum),
   }
-}
-
-/** The mail address that a name stands for: its first label is what comes before the `@` (RFC 1035 section 8). */
-function mailboxOf(rname: DomainName): string | null {
-  const [user, ...host] = labelsOf(rname)
-  if (!user || host.length === 0) return null
-  return `${Buffer.from(user).toString('utf8')}@${nameFromLabels(host).slice(0, -1)}`
 }

@@ -18,7 +18,7 @@ function folderOf(files: Readonly<Record<string, string>>): string {
 }
 
 const ZONE = `domain: example.com
-soa_email: first.last@example.com
+soa_email: First.Last@example.com
 ttl_sec: 300
 records:
   '':
@@ -65,7 +65,7 @@ describe('export zonefile', () => {
     expect(exported).toMatchObject({ status: 0, stdout: 'out/example.com.zone\n' })
     const text = filesBelow(cwd)['out/example.com.zone'] as string
     expect(text).toMatch(/^\$ORIGIN example\.com\.\n\$TTL 300\n@ {5}300 IN SOA|^\$ORIGIN example\.com\.\n\$TTL 300\n@ +IN SOA/)
-    expect(text).toContain('ns1 first\\.last (')
+    expect(text).toContain('ns1 First\\.Last (')
     const back = await run(cwd, 'import', 'zonefile', 'out/example.com.zone', '-o', 'back')
     expect(back).toMatchObject({ status: 0, stdout: 'back/example.com.yaml\n' })
     const again = folderOf({ 'zones/example.com.yaml': filesBelow(cwd)['back/example.com.yaml'] as string })

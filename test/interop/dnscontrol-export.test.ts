@@ -20,7 +20,7 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 import { findTool, runTool } from '../support/tools.ts'
 
 const DEFINITION = `domain: example.com
-soa_email: hostmaster@example.com
+soa_email: Host.Master@example.com
 ttl_sec: 1h
 unmanaged: [{name: _acme-challenge*, type: TXT}]
 records:
@@ -44,8 +44,9 @@ describe('export dnscontrol', () => {
     writeFileSync(join(cwd, 'ir.json'), ir)
     expect((await cli(['import', 'dnscontrol', 'ir.json', '-o', 'back', '--lossy'], { cwd })).status).toBe(0)
     const text = readFileSync(join(cwd, 'back/example.com.yaml'), 'utf8')
-    for (const part of ['hostmaster@example.com', '_acme-challenge*', 'ns1.example.net.', '192.0.2.1', 'it\'s; "so"'])
-      expect(text).toContain(part)
+    // DNSControl 5 has names in small letters.
+    const email = version === 4 ? 'Host.Master@example.com' : 'host.master@example.com'
+    for (const part of [email, '_acme-challenge*', 'ns1.example.net.', '192.0.2.1', 'it\'s; "so"']) expect(text).toContain(part)
   })
 })
 

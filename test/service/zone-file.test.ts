@@ -78,7 +78,7 @@ describe('the rendered zone', () => {
   test.each([
     ["o'hara+x@example.com", "o'hara+x.example.com."],
     ['$$@example.com', '\\$\\$.example.com.'],
-    ['Root@EXAMPLE.com', 'root.example.com.'],
+    ['Root@EXAMPLE.com', 'Root.example.com.'],
     ['a.b.c@bücher.example', 'a\\.b\\.c.xn--bcher-kva.example.'],
   ])('writes %s as %s', async (soa_email, name) => {
     const { id } = await create(`m${name.replaceAll(/[^a-z]/gi, '')}.example`, { soa_email })

@@ -1,5 +1,5 @@
-import { parseDomainName } from '../../model/domain-name.ts'
 import { parseIpv4, parseIpv6 } from '../../model/ip-address.ts'
+import { mailboxName } from '../../model/mailbox.ts'
 import { parseRecordType } from '../../model/record-type.ts'
 import type { Ttl } from '../../model/ttl.ts'
 import {
@@ -140,7 +140,7 @@ function settingReader(root: YamlMapping, subject: string, faulty: ReadonlySet<Y
 export function isMailAddress(text: string): boolean {
   const [local = '', domain = '', ...rest] = text.split('@')
   if (rest.length > 0 || !/^[^\s"(),:;<>[\]\\]{1,63}$/.test(local) || !domain.includes('.')) return false
-  return parseDomainName(domain.endsWith('.') ? domain : `${domain}.`).ok
+  return mailboxName(text) !== null
 }
 
 function readSelector(node: YamlNode, subject: string, faulty: ReadonlySet<YamlNode>, faults: Faults): UnmanagedSelector | null {

@@ -1,6 +1,7 @@
 import type { Diagnostic, SourcePosition } from '../../model/diagnostic.ts'
 import { type DomainName, ROOT } from '../../model/domain-name.ts'
 import type { ExchangedFile, Exporter, LostItem } from '../../model/exchange.ts'
+import { mailboxName, withMailbox } from '../../model/mailbox.ts'
 import { type ResourceRecord, recordKey } from '../../model/record.ts'
 import type { DesiredZone } from '../../model/zone.ts'
 import { exportZoneFiles } from '../zone-file/export-zone-files.ts'
@@ -56,8 +57,10 @@ export const exportDnscontrol: Exporter = (zones, options) => {
     }
     files.push({ path, text: file.text })
     const placeOf = placesOf(zone)
+    const mailbox = mailboxName(zone.settings.soa_email ?? '')
     const records = [...parseZoneFile(file.text, { origin: zone.name, file: path }).records].map((record) => ({
       ...record,
+      data: record.type === 'SOA' && mailbox !== null ? withMailbox(record.data, mailbox) : record.data,
       at: placeOf(record),
     }))
     const domain = printDomain({ name: zone.name, records, unmanaged: zone.unmanaged, keepsUnknown }, lost)

@@ -4,6 +4,7 @@
  */
 import { rdataToText, textToRdata } from '../../model/character-string.ts'
 import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
+import { withMailbox } from '../../model/mailbox.ts'
 import { canonicalRdata } from '../../model/rdata/canonical.ts'
 import type { Token } from '../../model/rdata/token.ts'
 import { fault, ok, type Result } from '../../model/result.ts'
@@ -48,9 +49,18 @@ export const DATA_FIELDS: ReadonlySet<string> = new Set([
 export function rdataOfRecord(type: string, record: JsonObject, origin: DomainName): Result<string> {
   if (type === 'TXT') return textOf(record)
   if (isObject(record['rdata']) && presentationOf(record) === null) return fault('its rdata is not the text of a zone file')
-  const read = tokensOf(type, record)
-  const tokens = read.ok && type === 'SOA' ? ok(read.value.map((token, i) => (i === 1 ? word(mailboxName(token.text)) : token))) : read
-  return tokens.ok ? canonicalRdata(type, tokens.value, (text) => parseDomainName(text, origin)) : tokens
+  const tokens = tokensOf(type, record)
+  if (!tokens.ok) return tokens
+  if (type === 'SOA') return soaOf(tokens.value, origin)
+  return canonicalRdata(type, tokens.value, (text) => parseDomainName(text, origin))
+}
+
+/** Data of an SOA record, its mailbox with the capital letters it has. */
+function soaOf(tokens: readonly Token[], origin: DomainName): Result<string> {
+  const mailbox = mailboxText(tokens[1]?.text ?? '')
+  const whole = tokens.map((token, i) => (i === 1 ? word(mailbox) : token))
+  const data = canonicalRdata('SOA', whole, (text) => parseDomainName(text, origin))
+  return data.ok ? ok(withMailbox(data.value, mailbox)) : data
 }
 
 /** Data that are none of the type, in the words they have. */
@@ -86,7 +96,7 @@ function presentationOf(record: JsonObject): string | null {
 }
 
 /** The mailbox of an SOA record. DNSControl completes it with nothing, whether or not it ends in a dot, and takes an address as well. */
-function mailboxName(text: string): string {
+function mailboxText(text: string): string {
   const [, local, domain] = /^([^@\\]+)@(.+)$/.exec(text) ?? []
   const name = local === undefined ? text : `${local.replaceAll('.', '\\.')}.${domain}`
   return name.includes('.') && !name.endsWith('.') ? `${name}.` : name

@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../model/diagnostic.ts'
-import { type DomainName, labelsOf, nameFromLabels, parseDomainName, ROOT } from '../../model/domain-name.ts'
+import { type DomainName, labelsOf, nameFromLabels, ROOT } from '../../model/domain-name.ts'
 import type { ExchangedFile, Exported, Exporter, LostItem } from '../../model/exchange.ts'
+import { mailboxName } from '../../model/mailbox.ts'
 import { type ResourceRecord, rrsetKey } from '../../model/record.ts'
 import { typeCode } from '../../model/record-type.ts'
 import type { Ttl } from '../../model/ttl.ts'
@@ -59,16 +60,9 @@ const withoutServers = (zone: DesiredZone): Diagnostic => ({
 function soaOf({ name, settings }: DesiredZone, servers: readonly ResourceRecord[], ttl: Ttl, serial: number): ResourceRecord {
   const primary = servers[0]?.data ?? ROOT
   const mailbox = settings.soa_email === undefined ? hostmasterOf(name) : mailboxName(settings.soa_email)
+  if (mailbox === null) throw new Error(`not a mail address: ${settings.soa_email}`)
   const times = [settings.refresh_sec || DEFAULTS.refresh, settings.retry_sec || DEFAULTS.retry, settings.expire_sec || DEFAULTS.expire]
   return { name, type: 'SOA', ttl, data: `${primary} ${mailbox} ${serial} ${times.join(' ')} ${ttl}` }
 }
 
 const hostmasterOf = (zone: DomainName): DomainName => nameFromLabels([Buffer.from('hostmaster'), ...labelsOf(zone)])
-
-/** A mail address as a name: what comes before the `@` is its first label (RFC 1035 section 8). */
-function mailboxName(email: string): DomainName {
-  const cut = email.lastIndexOf('@')
-  const host = parseDomainName(`${email.slice(cut + 1).replace(/\.$/, '')}.`)
-  if (!host.ok) throw new Error(`not a mail address: ${email}`)
-  return nameFromLabels([Buffer.from(email.slice(0, cut)), ...labelsOf(host.value)])
-}

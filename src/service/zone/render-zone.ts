@@ -1,5 +1,6 @@
 /** Makes the zone that the name servers serve, and its zone file, of a domain and its records. */
-import { type DomainName, labelsOf, nameFromLabels, nameOctets } from '../../model/domain-name.ts'
+import { type DomainName, nameOctets, ROOT } from '../../model/domain-name.ts'
+import { mailboxName } from '../../model/mailbox.ts'
 import { rdataFields } from '../../model/rdata/canonical.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import type { SerialNumber } from '../../model/serial-number.ts'
@@ -77,7 +78,7 @@ export function withSerial(zone: RenderedZone, serial: SerialNumber): RenderedZo
 }
 
 /** To be raised with every change of what is made of the same domain and records: stored zones are rendered anew then. */
-export const RENDERING_VERSION = 2
+export const RENDERING_VERSION = 3
 
 /** Where the SOA record stands among the lines. */
 const SOA_LINE = 2
@@ -89,14 +90,7 @@ function soaData(source: ZoneSource, primary: DomainName, serial: SerialNumber, 
   const refresh = source.refresh_sec || DEFAULTS.refresh
   const retry = source.retry_sec || DEFAULTS.retry
   const expire = source.expire_sec || DEFAULTS.expire
-  return `${primary} ${mailboxName(source.soa_email)} ${serial} ${refresh} ${retry} ${expire} ${ttl}`
-}
-
-/** A mail address as a name: the local part is one label, whose dots are escaped (RFC 1035 section 8). */
-function mailboxName(email: string): DomainName {
-  const at = email.lastIndexOf('@')
-  const domain = `${email.slice(at + 1).toLowerCase()}.` as DomainName
-  return nameFromLabels([Buffer.from(email.slice(0, at), 'latin1'), ...labelsOf(domain)])
+  return `${primary} ${mailboxName(source.soa_email) ?? ROOT} ${serial} ${refresh} ${retry} ${expire} ${ttl}`
 }
 
 /** Octets of a DNS message over TCP: its length is a number of 16 bits (RFC 1035 section 4.2.2). */
