@@ -57,7 +57,7 @@ describe('every file of the corpus stays as it is, byte by byte', () => {
     // As octoDNS lists zones, a file whose name has one dot is none; it comes in where it is named.
     const left = filesBelow(join(cwd, source)).filter((file) => /^[^./]*\.yaml$/.test(file))
     for (const file of left) {
-      expect(result.stderr).toContain(`${file} is not taken for a zone`)
+      expect(result.stderr).toMatch(new RegExp(`${file.replaceAll('.', '[.]')},? (?:which )?is not taken for a zone`))
       expect((await cli(['import', 'octodns', `${source}/${file}`, '-o', 'out', '--lossy'], { cwd })).status).toBe(0)
     }
     expect(filesBelow(join(cwd, 'out'))).toEqual(filesBelow(join(cwd, source)))

@@ -4,8 +4,10 @@ import { fileNameOf, splitFolderZone } from '../../definitions/definition-name.t
 import { displayPath } from '../../definitions/file-path.ts'
 import { readText, systemFault } from '../../definitions/read-text.ts'
 import { isOctodnsConfig } from '../../formats/octodns/read-octodns-config.ts'
+import { readYaml } from '../../formats/yaml/read-yaml.ts'
+import { lookUp, type YamlNode } from '../../formats/yaml/yaml-node.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
-import type { Imported } from '../../model/exchange.ts'
+import type { Imported, LostItem } from '../../model/exchange.ts'
 import { importOctodnsConfig } from './import-octodns-config.ts'
 import type { Importer, ImportRequest } from './importer.ts'
 import { missingZones } from './missing-zones.ts'
@@ -37,32 +39,60 @@ export const importOctodns: Importer = async (request) => {
 }
 
 async function importDirectory(folder: string, request: ImportRequest): Promise<Imported> {
-  const found = await findOctodnsZones(folder, { splitExtension: request.config.octodnsSplitExtension, hasZoneFiles: true })
+  const { config, zones } = request
+  const found = await findOctodnsZones(folder, { splitExtension: config.octodnsSplitExtension, hasZoneFiles: true, named: zones })
   if (found.length > 0) {
     const imported = await importZones(found, folder, request)
-    return { ...imported, diagnostics: [...imported.diagnostics, ...(await leftOut(folder, imported, request))] }
+    const left = zones.length > 0 ? { lost: [], diagnostics: [] } : await leftOut(folder, imported, request)
+    return { ...imported, lost: [...imported.lost, ...left.lost], diagnostics: [...imported.diagnostics, ...left.diagnostics] }
   }
   const message = `${displayPath(folder, request.cwd)} has no zones of octoDNS: files such as example.com.yaml, or folders such as example.com.`
   return failed({ severity: 'error', code: 'no-definitions', message })
 }
 
-/** A word for each file and folder that could be meant for a zone and is none by its name. */
-async function leftOut(folder: string, { zones, files = [] }: Imported, { config, cwd }: ImportRequest): Promise<Diagnostic[]> {
+/**
+ * A word for each file and folder that could be meant for a zone and is none by its name. A file of records with one dot in its name is a zone
+ * to octoDNS only where its configuration names it, or what other zones share: its records are lost.
+ */
+async function leftOut(
+  folder: string,
+  { zones, files = [] }: Imported,
+  { config, cwd }: ImportRequest,
+): Promise<{ readonly lost: readonly LostItem[]; readonly diagnostics: readonly Diagnostic[] }> {
   const extension = config.octodnsSplitExtension
   const taken = new Set([...zones.flatMap((zone) => zone.files ?? []), ...files].map(({ path }) => path))
   const rest = (await yamlIn(folder)).filter(({ name, isFolder }) =>
     isFolder ? splitFolderZone(name, extension) === null : !taken.has(name) && !(ZONE_FILE.test(name) && fileNameOf(name)?.zone),
   )
-  return rest.map(({ name, isFolder }) => {
+  const lost: LostItem[] = []
+  const diagnostics: Diagnostic[] = []
+  for (const { name, isFolder } of rest) {
     const shown = displayPath(join(folder, name), cwd)
+    const text = isFolder || ZONE_FILE.test(name) ? null : await readText(join(folder, name), shown)
+    if (text?.ok && isRecordMap(text.text)) {
+      const what = `the records of ${shown}, which is not taken for a zone, since its name has one dot only`
+      lost.push({ zone: null, name: null, type: null, what, outcome: 'they are left out; name the zone or the file to have them' })
+      continue
+    }
     const message = isFolder
       ? `the folder ${shown} has YAML files but does not end in ${JSON.stringify(extension)}, as a split zone would`
       : `${shown} is not taken for a zone, since its name ${ZONE_FILE.test(name) ? 'is no domain name' : 'has one dot only'}`
     const hint = isFolder
       ? 'set octodns_split_extension in zonewright.yaml, or name the configuration of octoDNS instead of the folder'
       : 'name the file itself if it is one'
-    return { severity: 'warning', code: 'file-format', message, hint }
-  })
+    diagnostics.push({ severity: 'warning', code: 'file-format', message, hint })
+  }
+  return { lost, diagnostics }
+}
+
+/** Whether every name of a mapping has records: at least a type. */
+function isRecordMap(text: string): boolean {
+  const { root } = readYaml(text, { file: '', resolveInclude: (_, at) => ({ kind: 'mapping', at, entries: [] }) })
+  const isRecord = (node: YamlNode): boolean => node.kind === 'mapping' && lookUp(node, 'type') !== undefined
+  if (root?.kind !== 'mapping' || root.entries.length === 0) return false
+  return root.entries.every(
+    ({ value }) => isRecord(value) || (value.kind === 'sequence' && value.items.length > 0 && value.items.every(isRecord)),
+  )
 }
 
 async function importZones(found: readonly OctodnsZoneFiles[], base: string, request: ImportRequest): Promise<Imported> {

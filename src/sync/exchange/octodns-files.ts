@@ -11,13 +11,15 @@ export interface OctodnsZoneFiles {
   /** The folder of a split zone; null for a single file. */
   readonly folder: string | null
   readonly paths: readonly string[]
-  /** Its name as octoDNS lists it, with the final dot. */
-  readonly listed: string
+  /** Its name as octoDNS lists it, with the final dot; null where it finds the file only for a zone that somebody names. */
+  readonly listed: string | null
 }
 
 export interface OctodnsLayout {
   readonly splitExtension: string | null
   readonly hasZoneFiles: boolean
+  /** Zones that are found also where octoDNS does not list them: \`com.yaml\`, and \`0/26.2.0.192.in-addr.arpa.yaml\` of a zone with a slash. */
+  readonly named?: Iterable<DomainName> | undefined
 }
 
 /** The name of a zone's file: octoDNS wants at least two dots in it. */
@@ -32,6 +34,7 @@ const MAX_ENTRIES = 100_000
  */
 export async function findOctodnsZones(directory: string, layout: OctodnsLayout): Promise<OctodnsZoneFiles[]> {
   const found: OctodnsZoneFiles[] = []
+  const named = new Set(layout.named)
   const entries = (await readdir(directory)).sort().slice(0, MAX_ENTRIES)
   for (const entry of entries) {
     const path = join(directory, entry)
@@ -39,10 +42,24 @@ export async function findOctodnsZones(directory: string, layout: OctodnsLayout)
     if (facts?.isDirectory() && layout.splitExtension !== null) {
       const zone = splitFolderZone(entry, layout.splitExtension)
       if (zone !== null) found.push({ zone, folder: path, paths: await partsOf(path), listed: listedName(entry, layout.splitExtension) })
-    } else if (facts?.isFile() && layout.hasZoneFiles && ZONE_FILE.test(entry)) {
-      const name = fileNameOf(entry)
-      if (name?.zone) found.push({ zone: name.zone, folder: null, paths: [path], listed: entry.slice(0, -'yaml'.length) })
+    } else if (facts?.isFile() && layout.hasZoneFiles && entry.endsWith('.yaml')) {
+      const zone = fileNameOf(entry)?.zone ?? null
+      const isListed = ZONE_FILE.test(entry)
+      if (zone !== null && (isListed || named.has(zone)))
+        found.push({ zone, folder: null, paths: [path], listed: isListed ? entry.slice(0, -'yaml'.length) : null })
     }
+  }
+  return layout.hasZoneFiles ? [...found, ...(await filesInFolders(directory, named))] : found
+}
+
+/** octoDNS joins the name of a zone to the directory, whatever is in it, so that a slash leads into a folder (RFC 2317 zones). */
+async function filesInFolders(directory: string, named: ReadonlySet<DomainName>): Promise<OctodnsZoneFiles[]> {
+  const found: OctodnsZoneFiles[] = []
+  for (const zone of named) {
+    if (!/^[a-z0-9_-][a-z0-9_.-]*(?:\/[a-z0-9_-][a-z0-9_.-]*)+$/.test(zone)) continue
+    const path = join(directory, `${zone}yaml`)
+    const facts = await stat(path).catch(() => null)
+    if (facts?.isFile()) found.push({ zone, folder: null, paths: [path], listed: null })
   }
   return found
 }

@@ -1,4 +1,3 @@
-import { basename } from 'node:path'
 import type { OctodnsConfig, OctodnsZoneEntry } from '../../formats/octodns/read-octodns-config.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
@@ -48,7 +47,7 @@ export function routeZones(config: OctodnsConfig, sources: ReadonlyMap<string, O
     if (entry.name !== null) continue
     for (const source of entry.sources) if (!sources.has(source)) lose(run, null, `the zones that the source ${source} lists`, entry)
     for (const { zone, listed } of listedZones(entry, sources)) {
-      if (origins.has(zone) || named.has(zone) || entry.pattern?.(listed) === false) continue
+      if (listed === null || origins.has(zone) || named.has(zone) || entry.pattern?.(listed) === false) continue
       origins.set(zone, entry)
       route(zone, zone, entry)
     }
@@ -103,7 +102,7 @@ function partsOf(origin: DomainName, name: DomainName, entry: OctodnsZoneEntry, 
 function partsOfSource({ source, base, zones, sharedPath }: OpenSource, zone: DomainName, request: ImportRequest): ZonePart[] {
   const { defaultTtl, escapesSemicolons, replaces } = source
   const reading = readingOf(base, request, { defaultTtl, escapesSemicolons })
-  const shared = sharedPath === null ? [] : [{ zone, folder: null, paths: [sharedPath], listed: basename(sharedPath) }]
+  const shared = sharedPath === null ? [] : [{ zone, folder: null, paths: [sharedPath], listed: null }]
   return [...(zones.get(zone) ?? []), ...shared]
     .sort((a, b) => ((a.paths[0] ?? '') < (b.paths[0] ?? '') ? -1 : 1))
     .map((files) => ({ files, reading, replaces, isShared: files.paths[0] === sharedPath }))

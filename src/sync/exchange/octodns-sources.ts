@@ -38,8 +38,9 @@ export async function openSources(config: OctodnsConfig, path: string, request: 
   const directories = yaml.flatMap(({ source: { directory } }) => directory ?? [])
   const base = await baseOf(directories, path, request.cwd)
   const sources = new Map<string, OpenSource>()
+  const named = config.zones.flatMap(({ name }) => name ?? [])
   for (const { source, at } of yaml) {
-    const opened = await openSource(source, base, at, request, diagnostics)
+    const opened = await openSource(source, base, at, named, request, diagnostics)
     if (opened !== null) sources.set(source.name, opened)
   }
   return { sources, lost, diagnostics }
@@ -49,6 +50,7 @@ async function openSource(
   source: YamlSource,
   base: string,
   at: SourcePosition,
+  named: readonly DomainName[],
   { cwd }: ImportRequest,
   diagnostics: Diagnostic[],
 ): Promise<OpenSource | null> {
@@ -59,7 +61,7 @@ async function openSource(
   if (source.directory === null) return fail(`the provider ${source.name} has no directory, or an environment variable that is not set`)
   const directory = resolve(base, source.directory)
   try {
-    const zones = await findOctodnsZones(directory, source)
+    const zones = await findOctodnsZones(directory, { ...source, named })
     diagnostics.push(...zonesInTwo(zones, cwd))
     const sharedPath = source.sharedFile === null ? null : join(directory, source.sharedFile)
     const isFile = sharedPath === null || (await stat(sharedPath).catch(() => null))?.isFile()

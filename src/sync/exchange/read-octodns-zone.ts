@@ -1,5 +1,5 @@
-import { dirname } from 'node:path'
-import { splitFolderZone } from '../../definitions/definition-name.ts'
+import { basename, dirname } from 'node:path'
+import { fileNameOf, splitFolderZone } from '../../definitions/definition-name.ts'
 import { displayPath, fromDisplayPath, isInside, realOr } from '../../definitions/file-path.ts'
 import type { IncludeReader } from '../../definitions/include-reader.ts'
 import { readWholeText } from '../../definitions/read-text.ts'
@@ -85,7 +85,7 @@ export async function readOctodnsZone(
     comments: () => roots.flatMap(({ source, root }) => zoneComments(source.text, root, zone.name)),
     place: found.folder === null ? (files[0]?.path ?? '') : dirname(files[0]?.path ?? ''),
     folder,
-    isPlain: isPlain(sources, records, found, reading, as, commonTtl),
+    isPlain: hasOwnName(found) && isPlain(sources, records, found, reading, as, commonTtl),
     files: includedFiles.flatMap((file) => {
       const text = include(fromDisplayPath(file, cwd), file)
       return text.ok ? [{ path: displayPath(fromDisplayPath(file, cwd), base), text: text.value.text }] : []
@@ -135,6 +135,10 @@ function parseAs(
     ? parseDefinition(first.text, { ...options, file: first.file })
     : parseSplitZone(sources, { ...options, directory: displayPath(folder, cwd) })
 }
+
+/** Whether the name of a file says the zone without the folder it is in, which a slash in the zone's name would be. */
+const hasOwnName = ({ zone, folder, paths }: OctodnsZoneFiles): boolean =>
+  folder !== null || !zone.includes('/') || fileNameOf(basename(paths[0] ?? ''))?.zone === zone
 
 /** Whether the files mean the same where they are read like any definition, with the TTL of the config and `\;` for `;`. */
 function isPlain(
