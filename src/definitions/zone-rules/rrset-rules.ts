@@ -57,12 +57,15 @@ export function singletonMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
   return diagnostics
 }
 
-/** The TTLs of an RRset are the same, or caches cut them down to the lowest (RFC 2181 section 5.2). */
+/**
+ * The TTLs of an RRset are the same, or caches cut them down to the lowest (RFC 2181 section 5.2). Those of signatures are each that of the records
+ * it covers (RFC 4034 section 3).
+ */
 export function ttlMixed({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const set of rrsets.values()) {
-    if (set.length === 1) continue
     const [first, ...rest] = set
+    if (rest.length === 0 || first?.type === 'RRSIG') continue
     const other = first && rest.find((record) => record.ttl !== first.ttl)
     if (!first || !other) continue
     diagnostics.push({

@@ -62,6 +62,14 @@ const CASES: readonly Case[] = [
 
   { name: 'mixed TTLs', records: ['a 300 A 192.0.2.1', 'a 600 A 192.0.2.2'], expected: ['2 warning ttl-mixed'] },
   { name: 'a TTL and none', records: ['a 300 A 192.0.2.1', 'a - A 192.0.2.2'], expected: ['2 warning ttl-mixed'] },
+  {
+    name: 'signatures have the TTLs of what they cover',
+    records: [
+      'a 300 RRSIG A 13 3 300 20300101000000 20290101000000 1 example.com. AAAA',
+      'a 600 RRSIG AAAA 13 3 600 20300101000000 20290101000000 1 example.com. AAAA',
+    ],
+    expected: [],
+  },
   { name: 'TTLs of two types', records: ['a 300 A 192.0.2.1', 'a 600 AAAA 2001:db8::1'], expected: [] },
 
   { name: 'null MX alone', records: ['@ 300 MX 0 .'], expected: [] },
