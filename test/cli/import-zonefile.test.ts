@@ -94,6 +94,21 @@ records:
     expect(lossy.stdout).not.toContain('soa_email')
   })
 
+  it('names times of an SOA that are more than any TTL, whose comments stay', async () => {
+    const soa = '@ 300 SOA ns1 hostmaster (\n 1\n 2147483647\n 4294967295 ; again\n 2147483648\n 300 )\n'
+    const cwd = folderOf({ 'example.com.zone': `$ORIGIN example.com.\n${soa}@ 300 NS ns1\nns1 300 A 192.0.2.1\n` })
+    const strict = await run(cwd, 'import', 'zonefile', 'example.com.zone')
+    expect(strict).toMatchObject({ status: 1, stdout: '' })
+    for (const what of ['4294967295, the RETRY', '2147483648, the EXPIRE'])
+      expect(strict.stderr).toContain(
+        `error[import-lossy] example.com. SOA: a definition cannot hold ${what} of its SOA record: it is more than 2147483647 s (--lossy leaves it out)`,
+      )
+    const lossy = await run(cwd, 'import', 'zonefile', 'example.com.zone', '--lossy')
+    expect(lossy).toMatchObject({ status: 0, stdout: expect.stringContaining('refresh_sec: 2147483647\n') })
+    expect(lossy.stdout).not.toMatch(/retry_sec:|expire_sec:/)
+    expect(lossy.stdout).toContain('# again')
+  })
+
   it.each([
     ['no file', { 'x.zone': SOA }, ['y.zone'], 'error[file-unreadable] y.zone does not exist'],
     [

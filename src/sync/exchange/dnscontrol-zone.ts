@@ -6,7 +6,7 @@ import type { DomainName } from '../../model/domain-name.ts'
 import type { ExchangedRecord, ImportedZone, LostItem } from '../../model/exchange.ts'
 import type { UnmanagedSelector, ZoneSettings } from '../../model/zone.ts'
 import { unmanagedTest } from '../../plan/unmanaged.ts'
-import { checkMailbox } from './check-mailbox.ts'
+import { checkSoaSettings } from './check-soa-settings.ts'
 import { recordsWithinRules } from './definable-records.ts'
 import { excerpt } from './excerpt.ts'
 import { isExposed, type LeftAlone, leaveAlone } from './leave-alone.ts'
@@ -48,7 +48,7 @@ export function zoneOfDnscontrol(read: ReadZone, file: string): DnscontrolZone {
   )
   const undefinable: readonly UnreadRecord[] = [...unread, ...others]
   const left = leaveAlone(name, { records, others: undefinable })
-  const mailbox = checkMailbox({
+  const checked = checkSoaSettings({
     name,
     settings: settings ?? (soa ? settingsOfSoa(soa) : {}),
     records,
@@ -56,9 +56,9 @@ export function zoneOfDnscontrol(read: ReadZone, file: string): DnscontrolZone {
     ...(read.keepsUnknown && { policy: 'upsert-only' as const }),
   })
   return {
-    zone: mailbox.zone,
+    zone: checked.zone,
     lost: [
-      ...mailbox.lost,
+      ...checked.lost,
       ...ignored.map((record) => lostRecord(name, record, 'an IGNORE leaves it to others', LEFT)),
       ...undefinable.map(({ record, why }) => lostRecord(name, record, why, outcomeOf(record, left))),
     ],

@@ -8,7 +8,7 @@ import { readText, systemFault } from '../../definitions/read-text.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
 import type { Imported, ImportedZone, LostItem } from '../../model/exchange.ts'
-import { checkMailbox } from './check-mailbox.ts'
+import { checkSoaSettings } from './check-soa-settings.ts'
 import { readCommentedZone } from './commented-zone.ts'
 import type { ImportRequest } from './importer.ts'
 import { missingZones } from './missing-zones.ts'
@@ -54,9 +54,9 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
     const twice = found.some(({ name }) => name === one.zone?.name)
     if (twice) diagnostics.push(duplicate(one.zone.name, one.file))
     else {
-      const mailbox = checkMailbox(one.zone)
-      found.push(mailbox.zone)
-      lost.push(...one.lost, ...mailbox.lost)
+      const checked = checkSoaSettings(one.zone)
+      found.push(checked.zone)
+      lost.push(...one.lost, ...checked.lost)
     }
   }
   const unread = others.filter((one) => !isIncluded(one))
