@@ -307,6 +307,19 @@ describe('records of a transfer', () => {
     expect(lossy.stderr).toContain('1 zone with 2 records, read back and compared.\n')
   })
 
+  it('are an SOA with times that are more than any TTL', async () => {
+    const soa = wireSoa('example.com')
+    soa.fill(255, soa.length - 8, soa.length)
+    const port = await signingServer(SECRET, [{ records: [soa, address('www.example.com'), soa], signature: null }])
+    const strict = await importFrom(port)
+    expect(strict).toMatchObject({ status: 1, stdout: '' })
+    for (const field of ['EXPIRE', 'MINIMUM'])
+      expect(strict.stderr).toContain(
+        `error[import-lossy] example.com. SOA: a definition cannot hold 4294967295, the ${field} of its SOA record: it is more than 2147483647 s`,
+      )
+    expect(await importFrom(port, '--lossy')).toMatchObject({ status: 0, stderr: expect.stringContaining('1 zone with 1 record') })
+  })
+
   it('that are no SOA make it none', async () => {
     const broken = wireRecord('example.com', 6, Buffer.of(0, 0, 1))
     const port = await signingServer(SECRET, [{ records: [broken, address('a.example.com'), broken], signature: null }])
@@ -315,6 +328,16 @@ describe('records of a transfer', () => {
       stderr: expect.stringContaining('failed: example.com. SOA: 2 octets wanted where 1 are left'),
     })
   })
+})
+
+it('a connection that ends early is told with the zone that was asked for', async () => {
+  const port = await signingServer(SECRET, [])
+  const { status, stderr } = await importFrom(port, 'example.net', '--timeout', '1')
+  expect(status).toBe(1)
+  for (const zone of ['example.com', 'example.net'])
+    expect(stderr).toContain(
+      `error[nameserver-failed] the transfer of ${zone}. failed: 127.0.0.1 port ${port} did not answer over TCP within`,
+    )
 })
 
 it('the root, which no definition is of, is refused in words', async () => {

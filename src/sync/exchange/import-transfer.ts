@@ -7,15 +7,19 @@ import type { ResourceRecord } from '../../model/record.ts'
 import { isServerAddress, parseServerAddress } from '../../model/server-address.ts'
 import { isDnsFailure } from '../../transport/dns-client-failure.ts'
 import { transferZone } from '../../transport/dns-client-transfer.ts'
-import { checkMailbox } from './check-mailbox.ts'
+import { checkSoaSettings } from './check-soa-settings.ts'
 import { recordsWithinRules } from './definable-records.ts'
 import { excerpt } from './excerpt.ts'
 import type { ImportRequest } from './importer.ts'
+import { withoutSigning } from './signed-zone.ts'
 import { readTransferKey } from './transfer-key.ts'
 import { transferredRecords } from './transferred-records.ts'
 
 /** Seconds to wait for each message of a transfer. */
 const TIMEOUT = 10
+
+/** More than a definition can hold, whose file has a bound of its own. */
+const MAX_RECORDS = 500_000
 
 /** Zones as a name server sends them (AXFR, RFC 5936), one after another: few servers allow many transfers at once. */
 export async function importByTransfer(request: ImportRequest): Promise<Imported> {
@@ -36,21 +40,23 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
   const server = parseServerAddress(source)
   for (const zone of new Set(zones)) {
     try {
-      const records = await transferZone(server, zone, { timeout: (options.timeout ?? TIMEOUT) * 1000, key: key?.value })
+      const limits = { timeout: (options.timeout ?? TIMEOUT) * 1000, maxRecords: MAX_RECORDS }
+      const records = await transferZone(server, zone, { ...limits, key: key?.value })
       const transferred = transferredRecords(zone, records)
-      const mailbox = checkMailbox(zoneOfTransfer(zone, transferred.records))
-      const { records: kept, others } = recordsWithinRules(zone, mailbox.zone.records)
-      imported.push({ ...mailbox.zone, records: kept })
-      lost.push(...mailbox.lost, ...transferred.lost, ...others.map((other) => lostToRules(zone, other)))
+      const unsigned = withoutSigning(zone, transferred.records)
+      const checked = checkSoaSettings(zoneOfTransfer(zone, unsigned.records))
+      const { records: kept, others } = recordsWithinRules(zone, checked.zone.records)
+      imported.push({ ...checked.zone, records: kept })
+      lost.push(...checked.lost, ...transferred.lost, ...others.map((other) => lostToRules(zone, other)))
       const at = { file: source, line: 1, column: 1 }
       const digests = checkZoneDigest(
         transferred.records.map((record) => ({ ...record, at })),
         zone,
       )
-      diagnostics.push(...transferred.diagnostics, ...digests.map((found) => ({ ...found, at: undefined })))
+      diagnostics.push(...transferred.diagnostics, ...unsigned.diagnostics, ...digests.map((found) => ({ ...found, at: undefined })))
     } catch (error) {
       if (!isDnsFailure(error)) throw error
-      diagnostics.push({ severity: 'error', code: 'nameserver-failed', message: error.message, hint: hintFor(error.message, key !== null) })
+      diagnostics.push(failedTransfer(zone, error.message, key !== null))
     }
   }
   return { zones: imported, lost, diagnostics }
@@ -62,6 +68,12 @@ const lostToRules = (zone: DomainName, { record: { name, type, data }, why }: { 
   type,
   what: `${excerpt(data)}: ${why}`,
 })
+
+/** What the connection itself says names the server alone. */
+function failedTransfer(zone: DomainName, reason: string, isSigned: boolean): Diagnostic {
+  const message = reason.startsWith('the transfer of ') ? reason : `the transfer of ${zone} failed: ${reason}`
+  return { severity: 'error', code: 'nameserver-failed', message, hint: hintFor(reason, isSigned) }
+}
 
 function hintFor(message: string, isSigned: boolean): string | undefined {
   if (/\bthe clock\b/.test(message)) return 'a signature is good for a few minutes only: have both clocks set'

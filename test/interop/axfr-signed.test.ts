@@ -1,0 +1,67 @@
+/** Signed zones (DNSSEC) from real servers: what signing makes is left out with a word, and all that people have written comes along. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { startBind, startKnot, startNsd } from '../support/dns-servers.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { runTool } from '../support/tools.ts'
+
+const SIGNING = ['dnssec-keygen', 'dnssec-signzone'] as const
+
+const ZONE = `$ORIGIN example.com.
+$TTL 3600
+@ SOA ns1 hostmaster 1 7200 3600 1209600 300
+@ NS ns1
+ns1 A 192.0.2.1
+* TXT "any"
+sub NS ns.sub
+sub DS 12345 13 2 ${'ab'.repeat(32)}
+ns.sub A 192.0.2.9
+`
+
+/** The zone with signatures, by BIND's own tools. */
+async function signed(...options: string[]): Promise<string> {
+  const cwd = temporaryDirectory()
+  mkdirSync(cwd, { recursive: true })
+  writeFileSync(join(cwd, 'zone'), ZONE)
+  for (const [tool, args] of [
+    ['dnssec-keygen', ['-q', '-a', '13', 'example.com']],
+    ['dnssec-signzone', ['-q', '-S', '-z', ...options, '-o', 'example.com', 'zone']],
+  ] as const) {
+    const { status, stderr } = await runTool(tool, args, { cwd })
+    expect({ tool, status, stderr }).toMatchObject({ status: 0 })
+  }
+  return readFileSync(join(cwd, 'zone.signed'), 'utf8')
+}
+
+const SERVERS = [
+  { make: 'BIND', tool: 'named', start: startBind },
+  { make: 'Knot DNS', tool: 'knotd', start: startKnot },
+  { make: 'NSD', tool: 'nsd', start: startNsd },
+] as const
+
+for (const { make, tool, start } of SERVERS) {
+  describeWithTools([tool, ...SIGNING], make, () => {
+    it.each([
+      ['NSEC', [], /^\d+ NSEC, \d+ RRSIG$/],
+      ['NSEC3', ['-3', 'abcd'], /^\d+ NSEC3, 1 NSEC3PARAM, \d+ RRSIG$/],
+    ])('with %s', async (_, options, left) => {
+      const server = await start({ zones: [{ name: 'example.com', text: await signed(...options) }] })
+      const cwd = temporaryDirectory()
+      const result = await cli(['import', 'axfr', `127.0.0.1:${server.port}`, 'example.com'], { cwd, env: {} })
+      expect(result.status).toBe(0)
+      const [warning = '', ...more] = result.stderr.split('\n')
+      expect(more).toEqual(['1 zone with 7 records, read back and compared.', ''])
+      const [, counts = ''] =
+        /^warning\[import-lossy\] example\.com\. is signed \(DNSSEC\): (.*) are left out, as every signing makes them anew \(.*\)$/.exec(
+          warning,
+        ) ?? []
+      expect(counts).toMatch(left)
+      expect(result.stdout).toContain('type: DNSKEY')
+      expect(result.stdout).toContain('type: DS')
+      expect(result.stdout).not.toMatch(/RRSIG|NSEC/)
+    })
+  })
+}
