@@ -205,6 +205,20 @@ it.each([
   expect(scene.front.mutations().map(({ body }) => JSON.parse(body))).toEqual([{ domain: 'example.com', remote_nameserver: sent }])
 })
 
+it.each([
+  ['--tsig', 'upd:env:SECRET'],
+  ['--timeout', '5'],
+])('%s, which the service knows nothing of, is not passed over', async (...option) => {
+  const scene = await openScene(EMPTY)
+  const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '-o', 'zones', '--yes', ...option)
+  expect(result).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringContaining('are of imports from a name server (axfr), not of provider'),
+  })
+  expect(scene.front.heard).toEqual([])
+})
+
 it('a zone that another account has: nothing is said of transfers, whatever the zone is called', async () => {
   const script = onImport({ status: 400, headers: json, body: '{"errors":[{"field":"domain","reason":"DNS zone already exists."}]}' })
   const scene = await openScene({ ...EMPTY, script, provider: 'preset: linode' })

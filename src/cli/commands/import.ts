@@ -47,6 +47,10 @@ export async function importZones(io: CliIo, [args]: readonly [string[]], option
     console.error('usage', message, didYouMean(request.format, IMPORT_FORMATS) ?? `formats are ${IMPORT_FORMATS.join(', ')}`)
     return EXIT.failure
   }
+  if (request.format !== 'axfr' && (options.tsig !== undefined || options.timeout !== undefined)) {
+    console.error('usage', `--tsig and --timeout are of imports from a name server (axfr), not of ${request.format}`)
+    return EXIT.failure
+  }
   if (options.viaService !== undefined || options.clone !== undefined) {
     if (request.format !== 'provider') {
       console.error('usage', '--via-service and --clone are of imports from a provider', 'name it with --from')
