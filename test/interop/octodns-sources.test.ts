@@ -209,6 +209,51 @@ a: # at a
     expect(text.match(/#/g)).toHaveLength(7)
   })
 
+  it('has the comments of the files that its own draw in', async () => {
+    const files = {
+      'p.yaml': configOf({ one: 'directory: one', two: 'directory: two' }, BOTH),
+      'one/example.com.yaml': `# above the merge
+<<: !include parts/mail.yaml
+a:
+  type: A
+  # at a
+  values: !include parts/hosts.yaml
+c: !include parts/c.yaml # at c
+`,
+      'one/parts/mail.yaml': `# Mail, for all.
+
+# above m
+m: {type: MX, values: [{preference: 10, exchange: mx.example.net.}]} # at m
+b:
+  type: A
+  # within b
+  values: !include hosts.yaml
+`,
+      'one/parts/hosts.yaml': `# both hosts
+- 192.0.2.1 # the first
+- 192.0.2.2
+`,
+      'one/parts/c.yaml': 'type: A\n# within c\nvalue: 192.0.2.3\n',
+      'two/example.com.yaml': `d: ${A('192.0.2.4')} # at d\n`,
+    }
+    const cwd = write(temporaryDirectory(), files)
+    expect((await importing(cwd)).status).toBe(0)
+    const text = readFileSync(join(cwd, 'out/one/example.com.yaml'), 'utf8')
+    const comments = (name: string): string[] => {
+      const lines = text.split('\n')
+      const at = lines.findIndex((line) => line.startsWith(`  ${name}:`))
+      const from = lines.findLastIndex((line, i) => i < at && !/^ *#/.test(line)) + 1
+      return lines.slice(from, at).map((line) => line.trim())
+    }
+    expect(text).toMatch(/^# Mail, for all\.$/m)
+    expect(comments('m')).toEqual(['# above m', '# at m'])
+    expect(comments('b')).toEqual(['# both hosts', '# the first', '# within b'])
+    expect(comments('a')).toEqual(['# above the merge', '# at a'])
+    expect(comments('c')).toEqual(['# at c', '# within c'])
+    expect(comments('d')).toEqual(['# at d'])
+    expect(text.match(/#/g)).toHaveLength(11)
+  })
+
   it('is not what octoDNS refuses: an RRset of two sources, with both places', async () => {
     const files = {
       'p.yaml': configOf({ one: 'directory: one', two: 'directory: two' }, BOTH),

@@ -11,6 +11,7 @@ import { lostExtras, otherDiagnostics } from '../../formats/octodns/lost-extras.
 import { otherLineEnds, otherNames } from '../../formats/octodns/plain-names.ts'
 import { parseSplitZone } from '../../formats/octodns/split-zone.ts'
 import { zoneComments } from '../../formats/octodns/zone-comments.ts'
+import type { YamlNode } from '../../formats/yaml/yaml-node.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { ExchangedFile, ImportedZone, LostItem, ZoneComment } from '../../model/exchange.ts'
@@ -72,6 +73,10 @@ export async function readOctodnsZone(
   const trees = openFiles(include, undefined, collectFaults())
   const roots = sources.map((source) => ({ source, root: trees.parse(source) }))
   const { records, scopes } = zone
+  const included = includedFiles.flatMap((file) => {
+    const text = include(fromDisplayPath(file, cwd), file)
+    return text.ok ? [{ file, text: text.value.text }] : []
+  })
   return {
     zone: {
       name: zone.name,
@@ -82,20 +87,32 @@ export async function readOctodnsZone(
       unmanaged: zone.unmanaged,
       files,
     },
-    comments: () => roots.flatMap(({ source, root }) => zoneComments(source.text, root, zone.name)),
+    comments: () => commentsOf(roots, included, zone.name),
     place: found.folder === null ? (files[0]?.path ?? '') : dirname(files[0]?.path ?? ''),
     folder,
     isPlain: hasOwnName(found) && isPlain(sources, records, found, reading, as, commonTtl),
-    files: includedFiles.flatMap((file) => {
-      const text = include(fromDisplayPath(file, cwd), file)
-      return text.ok ? [{ path: displayPath(fromDisplayPath(file, cwd), base), text: text.value.text }] : []
-    }),
+    files: included.map(({ file, text }) => ({ path: displayPath(fromDisplayPath(file, cwd), base), text })),
     lost: [
       ...lostExtras(zone, parsed),
       ...roots.flatMap(({ source, root }) => [...otherNames(root, zone.name), ...otherLineEnds(source.text, source.file, zone.name)]),
     ],
     diagnostics: otherDiagnostics(parsed.diagnostics),
   }
+}
+
+/** Those of all files of the zone, and then of those that they draw in. A file that several draw in has its comments once. */
+function commentsOf(
+  roots: readonly { readonly source: IncludedFile; readonly root: YamlNode | null }[],
+  included: readonly IncludedFile[],
+  zone: DomainName,
+): ZoneComment[] {
+  const entries = roots.flatMap(({ root }) => (root?.kind === 'mapping' ? root.entries : []))
+  const [first] = roots
+  const all: YamlNode | null = first?.root ? { kind: 'mapping', at: first.root.at, entries } : null
+  return [
+    ...roots.flatMap(({ source, root }) => zoneComments(source, root, zone)),
+    ...included.flatMap((file) => zoneComments(file, all, zone)),
+  ]
 }
 
 async function readSources(
