@@ -42,7 +42,7 @@ const EDITS: readonly [string, string[], string, string][] = [
     'add a value to a list in flow style',
     ['add', 'example.com', 'www', 'A', '192.0.2.5'],
     '    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4]}  # two\n',
-    '    www: {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4, 192.0.2.5]} # two\n',
+    '    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4, 192.0.2.5]}  # two\n',
   ],
   [
     'add a second value',
@@ -57,7 +57,12 @@ const EDITS: readonly [string, string[], string, string][] = [
     '    mail:\n      - {type: A, value: 192.0.2.2} # mail itself\n      - {type: AAAA, value: 2001:db8::1}\n',
   ],
   ['add a name', ['add', 'example.com.', 'new', 'CNAME', 'www', '--ttl', '1h'], '', '    new: {type: CNAME, ttl: 3600, value: www}\n'],
-  ['add a name at the end', ['add', 'example.com', 'zzz.example.com.', 'TXT', 'a; "b" c'], '', '    zzz: {type: TXT, value: a; "b" c}\n'],
+  [
+    'add a name at the end, in the style of the one before',
+    ['add', 'example.com', 'zzz.example.com.', 'TXT', 'a; "b" c'],
+    '',
+    '    zzz:\n      type: TXT\n      value: a; "b" c\n',
+  ],
   [
     'set a value',
     ['set', 'example.com', 'mail', 'A', '192.0.2.9'],
@@ -68,14 +73,9 @@ const EDITS: readonly [string, string[], string, string][] = [
     'set one of two',
     ['set', 'example.com', 'www', 'A', '192.0.2.4', '--ttl', '5m'],
     '    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4]}  # two\n',
-    '    www: {type: A, ttl: 300, values: [192.0.2.4]} # two\n',
+    '    www:   {type: A, ttl: 300, values: [192.0.2.4]}  # two\n',
   ],
-  [
-    'set a TTL',
-    ['set', 'example.com', 'zz', 'TXT', 'last', '--ttl', '60'],
-    '        type: TXT\n        value: "last"\n',
-    '      type: TXT\n      ttl: 60\n      value: "last"\n',
-  ],
+  ['set a TTL', ['set', 'example.com', 'zz', 'TXT', 'last', '--ttl', '60'], '', '        ttl: 60\n'],
   ['remove a name', ['remove', 'example.com', 'mail', 'A'], '    mail: {type: A, value: 192.0.2.2} # mail itself\n', ''],
   [
     'remove a name with what is said of it',
@@ -87,7 +87,7 @@ const EDITS: readonly [string, string[], string, string][] = [
     'remove a value',
     ['remove', 'example.com', 'www', 'A', '192.0.2.3'],
     '    www:   {type: A, ttl: 300, values: [192.0.2.3, 192.0.2.4]}  # two\n',
-    '    www: {type: A, ttl: 300, values: [192.0.2.4]} # two\n',
+    '    www:   {type: A, ttl: 300, values: [192.0.2.4]}  # two\n',
   ],
 ]
 
@@ -131,13 +131,13 @@ describe('record', () => {
     expect(status).toBe(0)
     expect(text('zones/example.com.yaml')).toContain(`    # The apex.
     '':
-      - {type: A, value: 192.0.2.1}
-      - type: MX
-        values:
-          # first
-          - {preference: 10, exchange: mail} # behind
-          - {preference: 20, exchange: mail2.example.net.}
-          - {preference: 30, exchange: '@'}
+        - {type: A, value: 192.0.2.1}
+        - type: MX
+          values:
+              # first
+              - {preference: 10, exchange: mail}   # behind
+              - {preference: 20, exchange: mail2.example.net.}
+              - {preference: 30, exchange: '@'}
     mail:`)
   })
 
@@ -298,7 +298,7 @@ mail  300 A ( 192.0.2.3 ; rack 4
     expect(text('zones/example.com.zone')).toBe(`$TTL 3600 ; an hour
 @ SOA ns1.example.net. hostmaster 1 7200 3600 1209600 300
   NS ns1.example.net.
-www      A 192.0.2.2 ; second
+www   A 192.0.2.2 ; second
 www.example.com.\t3600\tIN\tA\t192.0.2.4
 mail.example.com.\t60\tIN\tA\t192.0.2.3 ; rack 4 ;; and more
 new.example.com.\t60\tIN\tCNAME\twww.example.com.
@@ -493,7 +493,7 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
       ['set', 'example.com', 'h1500', 'A', '192.0.2.2'],
       ['add', 'example.com', 'h1500a', 'A', '192.0.2.3'],
     )
-    lines[1500] = '  h1500: {type: A, value: 192.0.2.2} # 1500\n  h1500a: {type: A, value: 192.0.2.3}\n'
+    lines[1500] = '  h1500:   {type: A,   value: 192.0.2.2} # 1500\n  h1500a: {type: A, value: 192.0.2.3}\n'
     expect(text('zones/example.com.yaml')).toBe(`domain: example.com\nrecords:\n${lines.join('')}tags:   [a]\n`)
   })
 

@@ -2,7 +2,7 @@
  * One RRset of a definition in YAML is changed, and nothing else: the text outside of the entry of its owner stays as it is, octet by
  * octet; within it comments are kept. The entry is changed in a document that two parsers agree on, printed, and put in its place.
  */
-import { type Document, isMap, isScalar, isSeq, type Node, Pair, type Scalar, visit, YAMLMap, YAMLSeq } from 'yaml'
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, Pair, type Scalar, visit, YAMLMap, YAMLSeq } from 'yaml'
 import { type DomainName, parseDomainName, relativeName } from '../../model/domain-name.ts'
 import { fault, ok, type Result } from '../../model/result.ts'
 import type { Ttl } from '../../model/ttl.ts'
@@ -13,6 +13,7 @@ import type { PlainYaml } from '../yaml/print-plain.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
 import { entryWindow } from './entry-window.ts'
 import { firstEntryPlace } from './first-entry.ts'
+import { keepSpacing } from './keep-spacing.ts'
 import { plainNode, styled } from './plain-node.ts'
 import type { Layout } from './reading.ts'
 import { placeEntries, withEntry, withoutEntry } from './splice-pair.ts'
@@ -26,6 +27,10 @@ export interface RrsetEdit {
   readonly added: readonly PlainYaml[]
   /** Undefined leaves TTLs as they are. */
   readonly ttl?: Ttl | undefined
+  /** Whether the RRset has records before. */
+  readonly isThere: boolean
+  /** Whether it goes, and its owner has no other. */
+  readonly isAll: boolean
 }
 
 const BY_HAND = 'edit it by hand'
@@ -40,10 +45,11 @@ export function editRrset(text: string, zone: DomainName, layout: Layout, edit: 
     const kept = [...edit.kept].map(window.place)
     if (kept.every((offset) => offset !== null)) {
       const edited = editEntry(window.text, zone, layout, { ...edit, kept: new Set(kept) }, 'entry')
-      if (edited.ok) return ok(window.restore(edited.value))
+      if (edited.ok) return ok(window.restore(keepSpacing(window.text, edited.value)))
     }
   }
-  return editEntry(text, zone, layout, edit, 'file')
+  const edited = editEntry(text, zone, layout, edit, 'file')
+  return edited.ok ? ok(keepSpacing(text, edited.value)) : edited
 }
 
 /** With `entry` as the limit nothing but the entry may be printed. */
@@ -57,7 +63,8 @@ function editEntry(text: string, zone: DomainName, layout: Layout, edit: RrsetEd
   if (!map.ok) return map
   const source = map.value.items.length === 0 ? first : placeEntries(text, map.value, (pair) => ownerOf(pair, zone))
   const owner = map.value.items.find((pair) => ownerOf(pair, zone) === edit.name)
-  const change = owner === undefined ? addOwner(map.value, zone, layout, edit) : changeOwner(map.value, owner as Entry, layout, edit)
+  const change =
+    owner === undefined ? addOwner(document, map.value, zone, layout, edit) : changeOwner(document, map.value, owner as Entry, layout, edit)
   if (!change.ok) return change
   if (source === null) {
     if (limit === 'entry') return fault(BY_HAND)
@@ -68,8 +75,8 @@ function editEntry(text: string, zone: DomainName, layout: Layout, edit: RrsetEd
   const index = items.findIndex((pair) => ownerOf(pair, zone) === edit.name)
   if (index === -1) return 'entries' in source ? ok(withoutEntry(source, edit.name)) : ok(text)
   const previous = items[index - 1]
-  // The rest of the file is not printed, and not read again.
-  map.value.items = items.slice(index, index + 1)
+  // The rest of the file is not printed, and not read again, but for what aliases stand for.
+  map.value.items = items.slice(hasAlias(items[index]?.value ?? null) ? 0 : index, index + 1)
   const alone: Document = document
   alone.contents = map.value
   return withEntry(source, edit.name, previous ? ownerOf(previous, zone) : null, printDocument(alone, heads, text))
@@ -103,10 +110,13 @@ function ownerOf(pair: Pair<unknown, unknown>, zone: DomainName): DomainName | n
   return name.ok ? name.value : null
 }
 
-function addOwner(map: YAMLMap<Scalar, Node | null>, zone: DomainName, layout: Layout, edit: RrsetEdit): Result<void> {
+function addOwner(document: Document, map: YAMLMap<Scalar, Node | null>, zone: DomainName, layout: Layout, edit: RrsetEdit): Result<void> {
   const key = relativeName(edit.name, zone)
-  const pair = new Pair(styled(key), newRecord(layout, edit)) as Entry
   const index = map.items.findIndex((other) => compareNatural(String(other.key.value ?? ''), key) > 0)
+  const neighbours = index === -1 ? [map.items.at(-1)] : [map.items[index - 1], map.items[index]]
+  const beside = neighbours.flatMap((pair) => (pair ? (recordsAt(pair.value, document) ?? []) : []))
+  // Beside both styles it has its own.
+  const pair = new Pair(styled(key), newRecord(layout, edit, beside.every(isBlock) ? beside : [])) as Entry
   map.items.splice(index === -1 ? map.items.length : index, 0, pair)
   if (map.items.length === 1) map.flow = false
   return ok(undefined)
@@ -115,14 +125,17 @@ function addOwner(map: YAMLMap<Scalar, Node | null>, zone: DomainName, layout: L
 /** Characters of values that go on one line. */
 const WIDTH = 80
 
-function newRecord(layout: Layout, { type, ttl, added }: RrsetEdit): Node {
+/** A record in the style of those beside it. */
+function newRecord(layout: Layout, { type, ttl, added }: RrsetEdit, beside: readonly Node[]): Node {
   const values = added.length === 1 ? { value: added[0] as PlainYaml } : { values: added }
   const record: PlainYaml = { type, ...(ttl !== undefined && { ttl }), ...values }
   const ordered = layout === 'octodns' ? inNaturalOrder(record) : record
   const node = plainNode(ordered)
-  if (isMap(node)) node.flow = layout === 'settings' && JSON.stringify(ordered).length <= WIDTH
+  if (isMap(node)) node.flow = layout === 'settings' && JSON.stringify(ordered).length <= WIDTH && !beside.some(isBlock)
   return node
 }
+
+const isBlock = (node: Node): boolean => isMap(node) && node.flow !== true
 
 /** octoDNS wants the keys of every mapping in this order. */
 function inNaturalOrder(value: PlainYaml): PlainYaml {
@@ -132,18 +145,26 @@ function inNaturalOrder(value: PlainYaml): PlainYaml {
   return Object.fromEntries(entries.map(([key, item]) => [key, inNaturalOrder(item as PlainYaml)]))
 }
 
-function changeOwner(map: YAMLMap<Scalar, Node | null>, owner: Entry, layout: Layout, edit: RrsetEdit): Result<void> {
+/** Where nothing can be changed, all that stands at an owner can still go. */
+function changeOwner(document: Document, map: YAMLMap<Scalar, Node | null>, owner: Entry, layout: Layout, edit: RrsetEdit): Result<void> {
+  const changed = changeRecords(document, map, owner, layout, edit)
+  if (changed.ok || !edit.isAll) return changed
+  map.items.splice(map.items.indexOf(owner), 1)
+  return ok(undefined)
+}
+
+function changeRecords(document: Document, map: YAMLMap<Scalar, Node | null>, owner: Entry, layout: Layout, edit: RrsetEdit): Result<void> {
   const { value } = owner
-  if (value === null || !(isMap(value) || isSeq(value)) || hasAlias(value))
+  const records = recordsAt(value, document)
+  const own = (records ?? []).filter((record) => typeOf(record) === edit.type) as YAMLMap<Scalar, Node | null>[]
+  if (value === null || records === null || own.some(hasAlias) || (own.length === 0 && edit.isThere))
     return fault(`what stands at ${edit.name} is an alias, an included file or no record; ${BY_HAND}`)
-  const records = (isSeq(value) ? value.items : [value]) as Node[]
-  const own = records.filter((record) => typeOf(record) === edit.type) as YAMLMap<Scalar, Node | null>[]
-  if (value.anchor !== undefined || own.some((record) => record.anchor !== undefined))
+  if ((isSeq(value) && value.anchor !== undefined) || own.some((record) => record.anchor !== undefined))
     return fault(`what stands at ${edit.name} stands elsewhere too, by an anchor; ${BY_HAND}`)
   const [first, ...others] = own
   let left = records
   if (first === undefined) {
-    if (edit.added.length > 0) left = [...records, newRecord(layout, edit)]
+    if (edit.added.length > 0) left = [...records, newRecord(layout, edit, records)]
   } else {
     // What stays of the other entries stays where it is, unless all of the RRset is to have one TTL.
     for (const record of others) if (!keepValues(record, layout, edit, [])) left = left.filter((one) => one !== record)
@@ -165,7 +186,14 @@ function changeOwner(map: YAMLMap<Scalar, Node | null>, owner: Entry, layout: La
   return ok(undefined)
 }
 
-function hasAlias(node: Node): boolean {
+/** One record or a list of them, aliases of single records among them; null for anything else. */
+function recordsAt(value: Node | null, document: Document): Node[] | null {
+  if (isSeq(value)) return value.items as Node[]
+  const isOne = isMap(value) || (isAlias(value) && isMap(value.resolve(document)))
+  return isOne ? [value] : null
+}
+
+function hasAlias(node: Node | null): boolean {
   let found = false
   visit(node, {
     Alias: () => {
@@ -192,7 +220,10 @@ function keepValues(record: YAMLMap<Scalar, Node | null>, layout: Layout, { kept
   const present = (list ? list.items : [pair.value]) as Node[]
   const staying = present.filter((node) => kept.has(node?.range?.[0] ?? -1))
   if (staying.length + added.length === 0) return false
-  const nodes = [...staying, ...added.map((value) => valueNode(layout === 'octodns' ? inNaturalOrder(value) : value, record.flow === true))]
+  // A blank line above it parted it from what went.
+  if (staying[0] && staying[0] !== present[0]) staying[0].spaceBefore = false
+  const isInBlock = record.flow !== true && present.some(isBlock)
+  const nodes = [...staying, ...added.map((value) => valueNode(layout === 'octodns' ? inNaturalOrder(value) : value, record, isInBlock))]
   if (list) list.items = nodes
   else if (nodes.length === 1 && nodes[0]) {
     const [only] = nodes
@@ -209,9 +240,9 @@ function keepValues(record: YAMLMap<Scalar, Node | null>, layout: Layout, { kept
   return true
 }
 
-function valueNode(value: PlainYaml, isInFlow: boolean): Node {
+function valueNode(value: PlainYaml, record: YAMLMap<Scalar, Node | null>, isInBlock: boolean): Node {
   const node = plainNode(value)
-  if (isMap(node)) node.flow = isInFlow || JSON.stringify(value).length <= WIDTH
+  if (isMap(node)) node.flow = record.flow === true || (!isInBlock && JSON.stringify(value).length <= WIDTH)
   return node
 }
 

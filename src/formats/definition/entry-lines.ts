@@ -6,6 +6,8 @@ export interface EntryLines {
   readonly from: number
   readonly to: number
   readonly indent: number
+  /** The key stands behind a question mark, its value behind a colon on a line of its own. */
+  readonly isExplicit: boolean
 }
 
 /** The offset of each line. */
@@ -24,14 +26,16 @@ export function linesOf({ key, value }: Pair<unknown, unknown>, lines: readonly 
   const start = isScalar(key) ? key.range?.[0] : undefined
   if (start === undefined) return null
   const from = lineAt(starts, start)
-  const indent = start - (starts[from] as number)
-  if ((lines[from] as string).slice(0, indent).trim() !== '') return null
+  const head = (lines[from] as string).slice(0, start - (starts[from] as number))
+  if (!/^ *(?:\? +)?$/.test(head)) return null
+  const indent = head.length - head.trimStart().length
+  const isExplicit = head.trim() !== ''
   const end = (value as { range?: readonly number[] } | null)?.range?.[1] ?? start
   let last = lineAt(starts, end)
   // A block ends where the next line begins.
   if (end === starts[last] && last > from) last -= 1
   while (last > from && isOutside(lines[last] as string, indent)) last -= 1
-  return { from, to: last + 1, indent }
+  return { from, to: last + 1, indent, isExplicit }
 }
 
 /** Blank lines and comments that stand no deeper than the key are not of the entry. */

@@ -70,11 +70,14 @@ function recordMap(root: YamlNode, layout: Layout): YamlMapping | null {
 
 /** Each on a line after the other, at one indentation: none is in flow style, merged in, or an alias's. */
 function standOnLines(entries: readonly YamlEntry[], lines: readonly string[]): boolean {
-  const indent = (entries[0]?.key.at.column ?? 0) - 1
+  let indent = -1
   let before = 0
   for (const { key } of entries) {
     const { line, column } = key.at
-    if (line <= before || column - 1 !== indent || (lines[line - 1] as string).slice(0, indent).trim() !== '') return false
+    // A key may stand behind a question mark.
+    const head = /^( *)(?:\? +)?$/.exec((lines[line - 1] as string).slice(0, column - 1))?.[1]
+    if (line <= before || head === undefined || (indent !== -1 && head.length !== indent)) return false
+    indent = head.length
     before = line
   }
   return true

@@ -34,7 +34,7 @@ function belowRecords(root: YAMLMap<unknown, unknown>, lines: readonly string[])
   const pair = root.items.find(({ key }) => isScalar(key) && key.value === 'records')
   const last = pair ?? root.items.at(-1)
   const placed = last === undefined ? null : linesOf(last, lines, lineStarts(lines))
-  if (placed === null) return null
+  if (placed === null || placed.isExplicit) return null
   const { from, to, indent } = placed
   const inner = indent + 2
   if (pair === undefined) {

@@ -139,7 +139,7 @@ function settingReader(root: YamlMapping, subject: string, faulty: ReadonlySet<Y
 /** Whether the text has the form of a mail address that an SOA record can hold (RFC 1035 section 8). */
 export function isMailAddress(text: string): boolean {
   const [local = '', domain = '', ...rest] = text.split('@')
-  if (rest.length > 0 || !/^[^\s"(),:;<>[\]\\]{1,63}$/.test(local) || !domain.includes('.')) return false
+  if (rest.length > 0 || !/^[^\s\p{Cc}"(),:;<>[\]\\]{1,63}$/u.test(local) || !domain.includes('.')) return false
   return mailboxName(text) !== null
 }
 

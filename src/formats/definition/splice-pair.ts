@@ -1,4 +1,4 @@
-import { isMap, type Pair, type YAMLMap } from 'yaml'
+import { isMap, isScalar, type Pair, type YAMLMap } from 'yaml'
 import type { DomainName } from '../../model/domain-name.ts'
 import { fault, ok, type Result } from '../../model/result.ts'
 import { agreeOn } from '../yaml/edit-document.ts'
@@ -19,7 +19,7 @@ export function withoutEntry({ lines, entries }: PlacedEntries, name: DomainName
 }
 
 /**
- * The text with the entry of an owner as `printed` has it, a map of nothing else: in place of the one that is there, else behind that of
+ * The text with the entry of an owner as `printed` has it, the last of a map: in place of the one that is there, else behind that of
  * `previous`, else before all others.
  */
 export function withEntry(
@@ -32,13 +32,15 @@ export function withEntry(
   if (!read.ok) return read
   const lines = printed.split('\n')
   const { contents } = read.value.document
-  const made = isMap(contents) && contents.items[0] ? linesOf(contents.items[0], lines, lineStarts(lines)) : null
-  if (made === null) return fault('the record could not be printed')
-  const { from, to, indent } = placeIn(source, name, previous)
+  const pair = isMap(contents) ? contents.items.at(-1) : undefined
+  const made = pair === undefined ? null : linesOf(pair, lines, lineStarts(lines))
+  if (pair === undefined || made === null) return fault('the record could not be printed')
+  const { from, to, indent, isExplicit } = placeIn(source, name, previous)
   // As the line that it takes the place of, else as the one it goes below.
   const like = source.lines[from < to || from === 0 ? from : from - 1] ?? ''
   const hasCarriageReturns = from + 1 >= source.lines.length ? source.lines.some((line) => line.endsWith('\r')) : like.endsWith('\r')
-  const entry = shift(lines.slice(made.from, made.to), indent - made.indent, hasCarriageReturns)
+  const own = lines.slice(made.from, made.to)
+  const entry = shift(isExplicit && !made.isExplicit ? withExplicitKey(own, pair) : own, indent - made.indent, hasCarriageReturns)
   const above = source.lines.slice(0, from)
   // A last line without a line end: what comes behind it gives it one and has none itself.
   if (hasCarriageReturns && to === source.lines.length) {
@@ -50,14 +52,23 @@ export function withEntry(
 
 /** The lines that an entry takes the place of, none where it is new. */
 function placeIn(source: PlacedEntries | FirstEntryPlace, name: DomainName, previous: DomainName | null): EntryLines {
-  if (!('entries' in source)) return { from: source.at, to: source.at, indent: source.indent }
+  if (!('entries' in source)) return { from: source.at, to: source.at, indent: source.indent, isExplicit: false }
   const { lines, entries } = source
   const own = entries.get(name)
   if (own !== undefined) return own
   const before = entries.get(previous)
   const [first] = entries.values()
   const at = before ? belowComments(lines, before.to, before.indent) : first ? aboveWith(lines, first) : lines.length
-  return { from: at, to: at, indent: first?.indent ?? 0 }
+  return { from: at, to: at, indent: first?.indent ?? 0, isExplicit: false }
+}
+
+/** The lines of an entry at no indentation with its key behind a question mark. */
+function withExplicitKey([first = '', ...others]: readonly string[], { key }: Pair<unknown, unknown>): readonly string[] {
+  const [start, end] = (isScalar(key) && key.range) || [0, 0]
+  const rest = first.slice(end - start + 1).trimEnd()
+  const head = `? ${first.slice(0, end - start)}`
+  const [next = '', ...below] = others
+  return rest === '' && next.startsWith('  ') ? [head, `: ${next.slice(2)}`, ...below] : [head, `:${rest}`, ...others]
 }
 
 /** Null where entries do not stand on lines of their own. */

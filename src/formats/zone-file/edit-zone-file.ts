@@ -73,7 +73,7 @@ function editLines(text: string, edit: ZoneFileEdit): Result<string> {
     } else {
       if (statesOwner) ownerIsGone = false
       else if (ownerIsGone && !entry.isDirective) {
-        output.push(`${owner}${lines[entry.from - 1]}`)
+        output.push(withOwner(owner, lines[entry.from - 1] as string))
         next = entry.from + 1
         ownerIsGone = false
       }
@@ -89,6 +89,10 @@ function editLines(text: string, edit: ZoneFileEdit): Result<string> {
   if (place !== null || made.length === 0) return ok([...output, ...left].join('\n'))
   return ok([...output, ...left.slice(0, -1), ...made.map((line) => line + carriage), ''].join('\n'))
 }
+
+/** A line that begins with blanks, with an owner in their place: in that of as many as it is long, where more are left. */
+const withOwner = (owner: string, line: string): string =>
+  line.startsWith(' '.repeat(owner.length + 1)) ? owner + line.slice(owner.length) : owner + line
 
 /** The comments within records, by the line on which each record begins, as they can stand behind one: ` ; first ; second`. */
 export function commentsByLine(text: string): Map<number, string> {

@@ -48,7 +48,15 @@ export function editText(file: EditedFile, edit: RecordEdit): Result<string> {
     file.text,
     edit.zone,
     file.kind,
-    { name: edit.name, type: edit.type, kept, added: values, ttl: edit.ttl ?? undefined },
+    {
+      name: edit.name,
+      type: edit.type,
+      kept,
+      added: values,
+      ttl: edit.ttl ?? undefined,
+      isThere: file.own.length > 0,
+      isAll: wanted.size === 0 && file.ofOwner.every(({ type }) => type === edit.type),
+    },
     file.tree,
   )
 }

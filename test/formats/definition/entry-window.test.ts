@@ -69,7 +69,8 @@ function anyEdit(text: string, random: Random): RrsetEdit {
   const own = zone?.records.filter((record) => record.name === name && record.type === 'A') ?? []
   const kept = own.filter(() => random.chance(0.5)).map(({ at }) => (starts[at.line - 1] ?? 0) + at.column - 1)
   const added = random.chance(0.6) || own.length === 0 ? ['203.0.113.7'] : []
-  return { name, type: 'A', kept: new Set(kept), added, ttl: random.chance(0.3) ? (60 as Ttl) : undefined }
+  const isThere = own.length > 0
+  return { name, type: 'A', kept: new Set(kept), added, ttl: random.chance(0.3) ? (60 as Ttl) : undefined, isThere, isAll: false }
 }
 
 it.each(Array.from({ length: rounds(15) }, (_, index) => index))('any definition and edit, seed %i', (seed) => {
@@ -88,7 +89,7 @@ describe('files that are read as a whole', () => {
   it.each([
     ['few names', 'a: {type: A, value: 192.0.2.1}\n'],
     ['flow style', `{${many((index) => `n${index}: {type: A, value: 192.0.2.1}, `)}}\n`],
-    ['several names on a line', `? z\n: {type: A, value: 192.0.2.1}\n${many((index) => `? n${index}\n: {type: A, value: 192.0.2.1}\n`)}`],
+    ['names of two indentations', `{${many((index) => `n${index}: {type: A, value: 192.0.2.1},\n${' '.repeat(index % 3)}`)}}\n`],
     ['merged names', `<<: {a: {type: A, value: 192.0.2.1}}\n${many((index) => `n${index}: {type: A, value: 192.0.2.1}\n`)}`],
     ['line ends that differ', many((index) => `n${index}: {type: A, value: 192.0.2.1}${index === 70 ? '\r' : ''}\n`)],
   ])('%s', (_, text) => {
@@ -97,7 +98,14 @@ describe('files that are read as a whole', () => {
 
   it('an alias whose anchor would be left out', () => {
     const text = `a: &a {type: A, value: 192.0.2.1}\n${many((index) => `n${String(index).padStart(3, '0')}: {type: A, value: 192.0.2.1}\n`)}x: *a\n`
-    const edit: RrsetEdit = { name: nameOf('n070.example.com.'), type: 'A', kept: new Set(), added: ['192.0.2.2'] }
+    const edit: RrsetEdit = {
+      name: nameOf('n070.example.com.'),
+      type: 'A',
+      kept: new Set(),
+      added: ['192.0.2.2'],
+      isThere: true,
+      isAll: false,
+    }
     expect(editRrset(text, ZONE, 'octodns', edit, treeOf(text))).toEqual({
       ok: true,
       value: text.replace('n070: {type: A, value: 192.0.2.1}', 'n070: {type: A, value: 192.0.2.2}'),

@@ -1,0 +1,137 @@
+/** Edits of files in the layouts that people write: nothing changes but what has to. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+async function edited(file: string, text: string, words: readonly string[]) {
+  const cwd = temporaryDirectory()
+  const path = join(cwd, 'zones', file)
+  mkdirSync(join(cwd, 'zones'))
+  writeFileSync(path, text)
+  const result = await cli(['record', ...words], { cwd })
+  return { ...result, text: readFileSync(path, 'utf8') }
+}
+
+/** What the edit is of, its words, what goes out of the text and what comes in its place. */
+type Edit = readonly [what: string, words: string[], gone: string, come: string]
+
+const checkAll = (file: string, text: string, edits: readonly Edit[]): void => {
+  it.each(edits)('%s', async (_, words, gone, come) => {
+    expect(text.split(gone)).toHaveLength(2)
+    expect(await edited(file, text, words)).toMatchObject({ status: 0, text: text.replace(gone, () => come) })
+  })
+}
+
+describe('a file that octoDNS wrote', () => {
+  const TEXT = `---
+# head
+
+? ''
+: - type: A
+    value: 192.0.2.1
+www:
+  octodns:
+    healthcheck: {host:   x}
+  ttl: 60
+  type: A
+  values:
+  - 192.0.2.1   # one
+
+  # the second
+  - 192.0.2.2
+mail:
+- type: MX
+  values:
+  - exchange: a.example.net.
+    preference: 10
+  - exchange: b.example.net.
+    priority: 20
+- type: TXT
+  value: >-
+    v=spf1 include:example.net
+    -all
+`
+  const VALUES = '  - 192.0.2.1   # one\n\n  # the second\n  - 192.0.2.2\n'
+  const MX = '  - exchange: b.example.net.\n    priority: 20\n'
+  checkAll('example.com.yaml', TEXT, [
+    ['a value more', ['add', 'example.com', 'www', 'A', '192.0.2.9'], VALUES, `${VALUES}  - 192.0.2.9\n`],
+    ['the first value', ['remove', 'example.com', 'www', 'A', '192.0.2.1'], VALUES, '  # the second\n  - 192.0.2.2\n'],
+    ['the last value', ['remove', 'example.com', 'www', 'A', '192.0.2.2'], VALUES, '  - 192.0.2.1   # one\n'],
+    [
+      'a value of several fields',
+      ['add', 'example.com', 'mail', 'MX', '30 c.example.net.'],
+      MX,
+      `${MX}  - exchange: c.example.net.\n    preference: 30\n`,
+    ],
+    ['one of them', ['remove', 'example.com', 'mail', 'MX', '20 b.example.net.'], MX, ''],
+    ['a type at a name with a question mark', ['add', 'example.com', '@', 'TXT', 'x'], '\nwww:', '\n  - type: TXT\n    value: x\nwww:'],
+    [
+      'a type beside a folded text',
+      ['add', 'example.com', 'mail', 'A', '192.0.2.7'],
+      '    -all\n',
+      '    -all\n- type: A\n  value: 192.0.2.7\n',
+    ],
+    ['all of a name with a question mark', ['remove', 'example.com', '@', 'A'], "? ''\n: - type: A\n    value: 192.0.2.1\n", ''],
+    ['a name beside it', ['add', 'example.com', 'a', 'A', '192.0.2.7'], '\nwww:', '\na:\n  type: A\n  value: 192.0.2.7\nwww:'],
+  ])
+})
+
+describe('a file with aliases', () => {
+  const TEXT = `domain: example.com
+records:
+  a: &web {type: A, values: [192.0.2.1, 192.0.2.2]}
+  b: *web
+  c: {<<: *web, ttl: 60}
+  d:
+    - <<: *web
+      ttl: 60
+    - {type: TXT, value: x}
+`
+  checkAll('example.com.yaml', TEXT, [
+    ['an alias goes', ['remove', 'example.com', 'b', 'A'], '  b: *web\n', ''],
+    ['an entry that merges goes', ['remove', 'example.com', 'c', 'A'], '  c: {<<: *web, ttl: 60}\n', ''],
+    [
+      'a type beside an alias',
+      ['add', 'example.com', 'b', 'AAAA', '2001:db8::1'],
+      '  b: *web\n',
+      '  b:\n    - *web\n    - {type: AAAA, value: 2001:db8::1}\n',
+    ],
+    [
+      'a type beside an anchor',
+      ['add', 'example.com', 'a', 'AAAA', '2001:db8::1'],
+      '  a: &web {type: A, values: [192.0.2.1, 192.0.2.2]}\n',
+      '  a:\n    - &web {type: A, values: [192.0.2.1, 192.0.2.2]}\n    - {type: AAAA, value: 2001:db8::1}\n',
+    ],
+    ['a type beside one that merges', ['remove', 'example.com', 'd', 'TXT'], '    - {type: TXT, value: x}\n', ''],
+  ])
+
+  it.each([
+    [['remove', 'example.com', 'a', 'A'], 'others in the file need what stands there'],
+    [['set', 'example.com', 'a', 'A', '192.0.2.9'], 'stands elsewhere too, by an anchor'],
+    [['set', 'example.com', 'c', 'A', '192.0.2.9'], 'is an alias, an included file or no record'],
+    [['remove', 'example.com', 'd', 'A'], 'is an alias, an included file or no record'],
+  ])('is left as it is: %j', async (words, said) => {
+    expect(await edited('example.com.yaml', TEXT, words)).toMatchObject({ status: 1, text: TEXT, stderr: expect.stringContaining(said) })
+  })
+})
+
+describe('a file in flow style, with quotes', () => {
+  const TEXT = `domain: example.com
+records: {"b\\u00fccher": {type: A, value: "192.0.2.1"}, # c
+  null:   {"type": "A", 'value': 192.0.2.2}} # end
+tags:   [a,  b]
+`
+  checkAll('example.com.yaml', TEXT, [
+    ['a value', ['set', 'example.com', 'b\u00fccher', 'A', '192.0.2.9'], '"192.0.2.1"', '192.0.2.9'],
+    ['a value more', ['add', 'example.com', 'null', 'A', '192.0.2.9'], "'value': 192.0.2.2}", "'values': [192.0.2.2, 192.0.2.9]}"],
+  ])
+})
+
+it('a record without an owner of its own gets one in the place of its blanks', async () => {
+  const text = 'www   60 A 192.0.2.1\n      60 A 192.0.2.2 ; two\n'
+  expect((await edited('example.com.zone', text, ['remove', 'example.com', 'www', 'A', '192.0.2.1'])).text).toBe(
+    'www   60 A 192.0.2.2 ; two\n',
+  )
+})
