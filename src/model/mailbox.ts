@@ -2,6 +2,7 @@
  * Mail addresses as names, and names as mail addresses (RFC 1035 section 8): what comes before the `@` is the first label. Names compare without case; the
  * local part of an address belongs to its host alone (RFC 5321 section 2.4), so that its capital letters are kept here.
  */
+import { isUtf8 } from 'node:buffer'
 import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, nameOctets, parseDomainName } from './domain-name.ts'
 
 /**
@@ -25,7 +26,7 @@ export function mailboxName(email: string): string | null {
 
 const FIRST_LABEL = /^((?:\\[0-9]{3}|\\[^0-9]|[^.\\])+)\.(.*)$/s
 
-/** The address that an absolute name stands for, with the capital letters of its first label; null where it has but one label. */
+/** The address that an absolute name stands for, with the capital letters of its first label; null where it has but one label, or one that is not UTF-8. */
 export function mailboxOf(name: string): string | null {
   const [, label, rest = ''] = FIRST_LABEL.exec(name) ?? []
   const host = parseDomainName(rest)
@@ -34,7 +35,8 @@ export function mailboxOf(name: string): string | null {
   const local = octets.replace(/\\(?:([0-9]{3})|(.))/gs, (_, digits: string | undefined, c: string) =>
     digits === undefined ? c : String.fromCharCode(Number(digits) & 0xff),
   )
-  return `${Buffer.from(local, 'latin1').toString('utf8')}@${host.value.slice(0, -1)}`
+  const user = Buffer.from(local, 'latin1')
+  return isUtf8(user) ? `${user.toString('utf8')}@${host.value.slice(0, -1)}` : null
 }
 
 /** Canonical data of an SOA record, its mailbox with the capital letters of how it is written, with or without the labels of an origin behind. */

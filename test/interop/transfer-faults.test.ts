@@ -320,6 +320,20 @@ describe('records of a transfer', () => {
     expect(await importFrom(port, '--lossy')).toMatchObject({ status: 0, stderr: expect.stringContaining('1 zone with 1 record') })
   })
 
+  it.each([
+    ['is not UTF-8', Buffer.of(3, 0xff, 0x61, 0x62), 'the mailbox of its SOA record'],
+    ['has a control character', Buffer.of(3, 0x61, 0, 0x62), 'a\\u0000b@example.net, the mailbox of its SOA record'],
+    ['is no address', Buffer.of(3, 0x61, 0x20, 0x62), 'a b@example.net, the mailbox of its SOA record'],
+  ])('are an SOA whose mailbox %s', async (_, label, what) => {
+    const times = wireSoa('example.com').subarray(-20)
+    const soa = wireRecord('example.com', 6, Buffer.concat([wireName('ns1.example.net'), label, wireName('example.net'), times]))
+    const port = await signingServer(SECRET, [{ records: [soa, address('www.example.com'), soa], signature: null }])
+    const strict = await importFrom(port)
+    expect(strict).toMatchObject({ status: 1, stdout: '' })
+    expect(strict.stderr).toContain(`error[import-lossy] example.com. SOA: a definition cannot hold ${what} (--lossy leaves it out)`)
+    expect(await importFrom(port, '--lossy')).toMatchObject({ status: 0, stderr: expect.stringContaining('1 zone with 1 record') })
+  })
+
   it('that are no SOA make it none', async () => {
     const broken = wireRecord('example.com', 6, Buffer.of(0, 0, 1))
     const port = await signingServer(SECRET, [{ records: [broken, address('a.example.com'), broken], signature: null }])

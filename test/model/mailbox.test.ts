@@ -35,6 +35,10 @@ describe('a mail address as a name', () => {
   })
 })
 
+test.each(['\\255abc.example.com.', 'a\\195.example.com.', 'example.', '.'])('the name %s is no mail address', (name) =>
+  expect(mailboxOf(name)).toBeNull(),
+)
+
 test.each([
   ['ns. a.example. 1 2', 'A.example.', 'ns. A.example. 1 2'],
   ['ns. a.example. 1 2', 'A', 'ns. A.example. 1 2'],
