@@ -70,6 +70,53 @@ describe('import --from', () => {
     await expectEmptyPlan(scene)
   })
 
+  it('shows the selectors of what programs have made, and they are of just that', async () => {
+    const scene = await openScene(EMPTY)
+    const a = (name: string) => ({ type: 'A', name, target: '192.0.2.1' })
+    const txt = (name: string, target: string) => ({ type: 'TXT', name, target })
+    const heritage = 'heritage=external-dns,external-dns/owner=k8s,external-dns/resource=ingress/default/app'
+    const mine = [a('www'), a('a-www'), txt('', 'v=spf1 -all'), { type: 'CNAME', name: '_acme-challenge.static', target: 'x.acme.example' }]
+    const others = [
+      ...[a('app'), txt('a-app', heritage), txt('aaaa-app', `"${heritage}"`), { type: 'AAAA', name: 'app', target: '2001:db8::1' }],
+      ...[{ type: 'CNAME', name: 'c.sub', target: 'app.example.com' }, txt('extdns-cname-c.sub', heritage)],
+      ...[a('dotted'), txt('x-a.dotted', heritage), a('old'), txt('old', heritage), txt('a-gone', heritage)],
+      ...[txt('_acme-challenge', 'a'), txt('_abcdef._acme-challenge.www', 'b'), txt('_dnsauth.www', 'c')],
+    ]
+    await withZone(scene, {}, [...mine, ...others])
+    const result = await scene.run('import', '--from', 'cloud', '-o', 'zones')
+    expect(result).toMatchObject({ status: 0, stderr: expect.stringContaining('1 zone with 18 records, read back and compared.') })
+    await expectEmptyPlan(scene)
+    const text = scene.files()['zones/example.com.yaml'] as string
+    expect(text.slice(0, text.indexOf('domain:'))).toBe(`# Records at _acme-challenge are mostly those of a certificate client.
+# Records at _dnsauth mostly prove a domain to a certificate authority.
+# Records that a TXT record "heritage=external-dns" tells of are those of external-dns.
+# If they are, take them out of "records"
+# and the number signs off these lines, and they are never touched and never counted:
+# unmanaged:
+#   - {name: '*_acme-challenge*', type: TXT}
+#   - {name: '_dnsauth*', type: TXT}
+#   - {type: TXT, target: '*heritage=external-dns,*'}
+#   - {name: 'app', type: A}
+#   - {name: 'app', type: AAAA}
+#   - {name: 'c.sub', type: CNAME}
+#   - {name: 'dotted', type: A}
+#   - {name: 'old', type: A}
+`)
+    const unmanaged = [...text.matchAll(/^# (unmanaged:| {2}- .*)$/gm)].map(([, line]) => line)
+    scene.write({
+      'zones/example.com.yaml': `domain: example.com
+soa_email: hostmaster@example.com
+${unmanaged.join('\n')}
+records:
+  '': {type: TXT, value: v=spf1 -all}
+  www: {type: A, value: 192.0.2.1}
+  a-www: {type: A, value: 192.0.2.1}
+  _acme-challenge.static: {type: CNAME, value: x.acme.example.}
+`,
+    })
+    await expectEmptyPlan(scene)
+  })
+
   it('says otherwise what the config would add', async () => {
     const scene = await openScene({
       ...EMPTY,

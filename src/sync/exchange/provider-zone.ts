@@ -1,12 +1,13 @@
 import type { Config } from '../../definitions/config.ts'
-import { type DomainName, labelsOf, relativeName } from '../../model/domain-name.ts'
+import { type DomainName, relativeName } from '../../model/domain-name.ts'
 import type { ExchangedRecord, ImportedZone, LostItem, ZoneComment } from '../../model/exchange.ts'
 import { type ExistingRecord, recordKey } from '../../model/record.ts'
 import type { Ttl } from '../../model/ttl.ts'
-import type { ExistingZone } from '../../model/zone.ts'
+import type { ExistingZone, UnmanagedSelector } from '../../model/zone.ts'
 import { type DefinableRecords, definableRecords, type Holder, type UndefinableRecord } from './definable-records.ts'
 import { excerpt } from './excerpt.ts'
 import { isExposed, type LeftAlone, leaveAlone } from './leave-alone.ts'
+import { machineMade } from './machine-made.ts'
 import { definableSettings } from './provider-settings.ts'
 
 export interface ProviderZone {
@@ -34,7 +35,7 @@ export function zoneOfProvider(existing: ExistingZone, config: Pick<Config, 'def
     settings,
     records,
     ...(selectors.length > 0 && { unmanaged: selectors }),
-    comments: apart([...commentOnLeft(name, definable, left, holder), ...guesses(records, selectors.length > 0)]),
+    comments: apart([...commentOnLeft(name, definable, left, holder), ...guesses(name, records, selectors.length > 0)]),
   }
   return { zone, lost: [...lost, ...definable.others.map((other) => lostRecord(name, other, left, holder))] }
 }
@@ -75,17 +76,27 @@ function commentOnLeft(zone: DomainName, { others }: DefinableRecords, left: Lef
 const apart = (comments: readonly ZoneComment[]): ZoneComment[] =>
   comments.map((comment, index) => (index < comments.length - 1 ? { ...comment, text: `${comment.text}\n` } : comment))
 
-const ACME = '_acme-challenge'
+/** Selectors that a comment lists. */
+const MOST_SELECTORS = 200
 
 /** Words about records that are perhaps somebody else's, with the setting that leaves them alone. */
-function guesses(records: readonly ExchangedRecord[], hasSelectors: boolean): ZoneComment[] {
-  const isChallenge = ({ type, name }: ExchangedRecord): boolean =>
-    type === 'TXT' && Buffer.from(labelsOf(name)[0] ?? []).toString('latin1') === ACME
-  if (!records.some(isChallenge)) return []
-  const about = `Records at ${ACME} are mostly those of a certificate client. If they are, take them out of "records"`
-  const selector = `{name: '${ACME}*', type: TXT}`
+function guesses(zone: DomainName, records: readonly ExchangedRecord[], hasSelectors: boolean): ZoneComment[] {
+  const found = machineMade(zone, records)
+  const selectors = found.flatMap((one) => one.selectors)
+  if (selectors.length === 0) return []
+  const about = `${found.map((one) => one.about).join('\n')}${found.length === 1 ? ' ' : '\n'}If they are, take them out of "records"`
+  const printed = selectors.slice(0, MOST_SELECTORS).map(printSelector)
+  const isOne = selectors.length === 1
+  const more = selectors.length > MOST_SELECTORS ? `\nand ${selectors.length - MOST_SELECTORS} more` : ''
+  const list = isOne ? printed.join() : printed.map((one) => `  - ${one}`).join('\n') + more
   const text = hasSelectors
-    ? `${about}\nand add this to "unmanaged", and they are never touched and never counted:\n${selector}`
-    : `${about}\nand the number sign off this line, and they are never touched and never counted:\nunmanaged: [${selector}]`
+    ? `${about}\nand add ${isOne ? 'this' : 'these'} to "unmanaged", and they are never touched and never counted:\n${list}`
+    : `${about}\nand the number ${isOne ? 'sign off this line' : 'signs off these lines'}, and they are never touched and never counted:\nunmanaged:${isOne ? ` [${list}]` : `\n${list}`}`
   return [{ name: null, text }]
+}
+
+const printSelector = ({ name, type, target }: UnmanagedSelector): string => {
+  const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+  const parts = [name === undefined ? [] : `name: ${quoted(name)}`, type === undefined ? [] : `type: ${type}`]
+  return `{${[...parts, target === undefined ? [] : `target: ${quoted(target)}`].flat().join(', ')}}`
 }
