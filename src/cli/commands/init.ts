@@ -93,7 +93,7 @@ Then here, with the same ${TOKEN_VARIABLE}:
   zonewright apply       asks, and makes the changes
   zonewright verify      compares them with what the name server answers
 
-For a zone that is live already, write all its records into the definition first: what is not there, apply takes away.
+For a zone that is live already, bring all its records in first (zonewright import --help): what is not in the definition, apply takes away.
 Keep the service's zonewright-data/ and the journal .zonewright/ out of the repository.
 `
 
