@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
+import { parseDomainName } from './domain-name.ts'
 
 const DNS_PORT = 53
 
@@ -9,15 +10,28 @@ export interface ServerAddress {
   readonly port: number
 }
 
-/** `address`, `address:port`, `[address]:port` or a host name with or without port. */
+/** `address`, `address:port`, `[address]:port` or a host name with or without port; other than ASCII in a name becomes A-labels. */
 export function parseServerAddress(text: string): ServerAddress {
   if (isIPv6(text)) return { host: text, port: DNS_PORT }
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::([0-9]{1,5}))?$/.exec(text) ?? []
-  return { host: bracketed ?? plain ?? text, port: port === undefined ? DNS_PORT : Number(port) }
+  return { host: bracketed ?? asciiHost(plain ?? text), port: port === undefined ? DNS_PORT : Number(port) }
 }
+
+function asciiHost(host: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are ASCII
+  const name = /^[\x00-\x7f]*$/.test(host) ? null : parseDomainName(`${host}.`)
+  return name?.ok ? name.value.slice(0, -1) : host
+}
+
+/** Whether the last label of a host is a number, as only that of an address is (RFC 1123 section 2.1): the system takes `10.1` for 10.0.0.1. */
+const isNumeric = (host: string): boolean => /(?:^|\.)[0-9]+\.?$/.test(host)
 
 /** Whether a text is of one of the forms `parseServerAddress` reads. */
 export function isServerAddress(text: string): boolean {
   const { host, port } = parseServerAddress(text)
-  return port >= 1 && port <= 65_535 && (isIP(host) !== 0 || /^[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_.])?$/.test(host))
+  return (
+    port >= 1 &&
+    port <= 65_535 &&
+    (isIP(host) !== 0 || (!isNumeric(host) && /^[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_.])?$/.test(host)))
+  )
 }
