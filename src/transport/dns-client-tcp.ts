@@ -24,7 +24,9 @@ export function exchangeTcp(
 ): Promise<void> {
   const where = formatServer(server)
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: server.host, port: server.port, noDelay: true })
+    // Of several addresses one is tried after another; the 250 ms that each has otherwise are too few for some networks.
+    const attempt = Math.max(250, Math.floor(timeout / 4))
+    const socket = connect({ host: server.host, port: server.port, noDelay: true, autoSelectFamilyAttemptTimeout: attempt })
     const chunks = createFrameReader()
     const start = performance.now()
     let received = 0
@@ -52,7 +54,11 @@ export function exchangeTcp(
         finish(error)
       }
     })
-    socket.on('error', (error) => finish(dnsFailure('unreachable', `${where} cannot be reached over TCP: ${error.message}`, error)))
+    socket.on('error', (error) => finish(dnsFailure('unreachable', `${where} cannot be reached over TCP: ${reasonOf(error)}`, error)))
     socket.on('end', () => finish(dnsFailure('unreachable', `${where} closed the connection before its answer was complete`)))
   })
 }
+
+/** The error of a host with several addresses says nothing itself. */
+const reasonOf = (error: Error): string =>
+  error instanceof AggregateError ? error.errors.map(({ message }: Error) => message).join(', ') : error.message

@@ -1,7 +1,8 @@
 import { createSocket, type RemoteInfo } from 'node:dgram'
+import dns from 'node:dns'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { decodeMessage } from '../../src/formats/wire/decode-message.ts'
 import { encodeMessage } from '../../src/formats/wire/encode-message.ts'
 import type { Message, WireRecord } from '../../src/formats/wire/message.ts'
@@ -145,6 +146,18 @@ describe('an answer counts only if it belongs to the question', () => {
 })
 
 describe('failures', () => {
+  test('a host with several addresses, none of which is there, is told with each', async () => {
+    const port = await freePort()
+    const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))
+    const lookup = vi
+      .spyOn(dns, 'lookup')
+      .mockImplementation(((_: string, __: object, found: (error: null, all: object[]) => void) =>
+        found(null, addresses)) as unknown as typeof dns.lookup)
+    await expect(transferZone({ host: 'ns.example', port }, name('example.test.')).finally(() => lookup.mockRestore())).rejects.toThrow(
+      `ns.example port ${port} cannot be reached over TCP: connect ECONNREFUSED 127.0.0.1:${port}, connect ECONNREFUSED 127.0.0.2:${port}`,
+    )
+  })
+
   test('nobody listens', async () => {
     const server = { host: HOST, port: await freePort() }
     await expect(queryDns(server, QUESTION, { timeout: 5000 })).rejects.toMatchObject({ code: 'DNS_FAILURE', reason: 'unreachable' })
