@@ -1,4 +1,5 @@
 import type { DomainName } from '../model/domain-name.ts'
+import { mailboxName } from '../model/mailbox.ts'
 import type { ExistingZone, Policy, ZoneSettings } from '../model/zone.ts'
 import type { DomainChange } from './change.ts'
 
@@ -20,6 +21,8 @@ export function differingSettings(existing: ZoneSettings, desired: ZoneSettings)
 }
 
 function settingKey(field: Field, value: ZoneSettings[Field]): string {
+  // The host of an address is a domain name: its case and form carry no meaning.
+  if (field === 'soa_email' && typeof value === 'string') return JSON.stringify(mailboxName(value) ?? value)
   if (!LISTS.has(field)) return JSON.stringify(value ?? null)
   const list = (value ?? []) as readonly string[]
   const items = CASELESS_LISTS.has(field) ? list.map((item) => item.toLowerCase()) : [...list]

@@ -4,6 +4,7 @@
  */
 import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
 import type { DomainName } from '../model/domain-name.ts'
+import { mailboxName, mailboxOf } from '../model/mailbox.ts'
 import { type DefinedRecord, groupRrsets, recordKey, rrsetKey } from '../model/record.ts'
 import type { Ttl } from '../model/ttl.ts'
 import type { DesiredZone, ZoneSettings } from '../model/zone.ts'
@@ -142,7 +143,7 @@ function fitSettings(zone: DesiredZone, target: string, capabilities: Capabiliti
       diagnostics.push({ severity: 'warning', code: 'setting-unsupported', message, at: placeOf(key as keyof ZoneSettings) })
       continue
     }
-    settings[key] = value
+    settings[key] = key === 'soa_email' && typeof value === 'string' ? asciiAddress(value) : value
   }
   for (const { field, message } of capabilities.settingFaults(settings)) {
     diagnostics.push({ severity: 'error', code: 'limit-exceeded', message: `${zone.name} at ${target}: ${message}`, at: placeOf(field) })
@@ -158,4 +159,11 @@ function fitSettings(zone: DesiredZone, target: string, capabilities: Capabiliti
     diagnostics.push({ severity: 'notice', code: 'setting-rounded', message, at: placeOf(key) })
   }
   return settings
+}
+
+/** A mail address as an SOA record has its host: in A-labels, without the final dot. One that is so already stays as it is written. */
+function asciiAddress(email: string): string {
+  if (/^[\x21-\x7e]*[^.]$/.test(email)) return email
+  const name = mailboxName(email)
+  return (name === null ? null : mailboxOf(name)) ?? email
 }

@@ -88,6 +88,23 @@ describe('changes', () => {
     expect(plan.diagnostics).toEqual([])
   })
 
+  it.each([
+    ['Ab@bücher.Example', 'Ab@xn--bcher-kva.example', []],
+    ['Ab@example.com.', 'Ab@Example.com', []],
+    ['Ab@EXAMPLE.com', 'Ab@example.com', []],
+    ['ab@example.com', 'Ab@example.com', ['update zone [soa_email]']],
+    ['ab@example.net', 'ab@example.com', ['update zone [soa_email]']],
+  ])('compares the host of %s with that of %s as names', (wanted, held, changes) => {
+    const desired = desiredZone(ORIGIN, '', { settings: { soa_email: wanted } })
+    const existing = { ...existingZone(ORIGIN, ''), settings: { soa_email: held } }
+    expect(changesOf(planOf('', '', { desired, existing }))).toEqual(changes)
+  })
+
+  it('sends an address with its host in A-labels', () => {
+    const desired = desiredZone(ORIGIN, '', { settings: { soa_email: 'Ab@bücher.Example.' } })
+    expect(planOf(null, '', { desired }).changes[0]?.desired).toMatchObject({ soa_email: 'Ab@xn--bcher-kva.example' })
+  })
+
   it('needs soa_email to create a master', () => {
     const plan = planOf(null, '', { desired: desiredZone(ORIGIN, '', { settings: {} }) })
     expect(plan.diagnostics.map(({ code }) => code)).toEqual(['schema-missing-key'])
