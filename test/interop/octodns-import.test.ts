@@ -254,7 +254,7 @@ zones:
     [
       'a zone without files',
       CONFIG.replace('example.com.:', 'missing.example.:').replace('alias: example.com.', 'alias: missing.example.'),
-      /no source of missing\.example\. has a file of it/,
+      /the source config has no file of missing\.example\./,
     ],
     ['an alias of nothing', CONFIG.replace('alias: example.com.', 'alias: other.example.'), /is an alias of other\.example\./],
     ['a provider without a class', CONFIG.replace('{class: octodns_gen.GenSource}', '{}'), /"generated" has no class/],

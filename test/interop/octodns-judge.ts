@@ -95,26 +95,49 @@ import json, os, sys, warnings
 warnings.simplefilter('ignore')
 from octodns.manager import Manager
 from octodns.zone import Zone
-os.chdir(sys.argv[1])
-manager = Manager(sys.argv[2])
-for name, config in sorted(manager._preprocess_zones(manager.config['zones']).items()):
-    origin = config.get('alias', name)
-    zone = Zone(origin, [])
-    for source in manager.config['zones'][origin]['sources']:
-        manager.providers[source].populate(zone, lenient=True)
-    if origin != name:
-        alias = Zone(name, [])
-        for record in zone.records:
-            alias.add_record(record.copy(zone=alias), lenient=True)
-        zone = alias
-    for record in sorted(zone.records):
-        text = record._type in ('TXT', 'SPF')
-        values = [value.to_raw_text() for value in record.values] if text else list(record.to_rrset().rdatas)
-        print(json.dumps({'name': record.fqdn, 'type': record._type, 'ttl': record.ttl, 'values': values}))
+config, *folders = sys.argv[1:]
+def load(folder):
+    os.chdir(folder)
+    manager = Manager(config)
+    loaded = []
+    for name, settings in sorted(manager._preprocess_zones(manager.config['zones']).items()):
+        origin = settings.get('alias', name)
+        zone = Zone(origin, [])
+        for source in manager.config['zones'][origin]['sources']:
+            manager.providers[source].populate(zone, lenient=True)
+        if origin != name:
+            alias = Zone(name, [])
+            for record in zone.records:
+                alias.add_record(record.copy(zone=alias), lenient=True)
+            zone = alias
+        for record in sorted(zone.records):
+            text = record._type in ('TXT', 'SPF')
+            values = [value.to_raw_text() for value in record.values] if text else list(record.to_rrset().rdatas)
+            loaded.append({'name': record.fqdn, 'type': record._type, 'ttl': record.ttl, 'values': values})
+    return loaded
+for folder in folders:
+    try:
+        print(json.dumps(load(folder)))
+    except Exception as error:
+        print(json.dumps(f'{type(error).__name__}: {error}'))
 `
 
-/** What octoDNS loads of all zones of a configuration, from all their sources; an alias from those of its zone. */
-export const loadSourcesWithOctodns = (config: string, cwd: string): Promise<LoadedRrset[]> => load(SOURCES, [cwd, config])
+/**
+ * What octoDNS loads of all zones of a configuration in each of several folders, from all their sources; an alias from those of its zone. Where it
+ * refuses, what it says.
+ */
+export const loadSourcesOf = async (config: string, folders: readonly string[]): Promise<(readonly LoadedRrset[] | string)[]> =>
+  (await run(SOURCES, [config, ...folders]))
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+
+/** The same of one folder. Throws what octoDNS says where it refuses. */
+export async function loadSourcesWithOctodns(config: string, cwd: string): Promise<readonly LoadedRrset[]> {
+  const [loaded = ''] = await loadSourcesOf(config, [cwd])
+  if (typeof loaded === 'string') throw new Error(loaded)
+  return loaded
+}
 
 const PLAN = `
 import json, sys, warnings

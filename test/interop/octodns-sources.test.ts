@@ -105,6 +105,28 @@ const SCENES: readonly Scene[] = [
     plain: [],
   },
   {
+    name: 'an alias of a folder whose files draw in others of it',
+    files: {
+      'p.yaml': configOf({ one: 'directory: one, split_extension: .' }, `${ONE}  alias.example.: {alias: example.com.}\n`),
+      'one/example.com./a.yaml': 'a: {type: A, ttl: 60, values: !include parts/hosts.inc}\n',
+      'one/example.com./parts/hosts.inc': '- !include ../../host.inc\n',
+      'one/host.inc': '192.0.2.1\n',
+    },
+    records: ['a.alias.example. 60 A 192.0.2.1', 'a.example.com. 60 A 192.0.2.1'],
+    plain: ['one/example.com./a.yaml', 'one/example.com./parts/hosts.inc', 'one/host.inc'],
+  },
+  {
+    name: 'a file that is not listed beside a folder that is',
+    files: {
+      'p.yaml': configOf({ one: 'directory: one, split_extension: .' }, "  '*': {sources: [one], targets: []}\n"),
+      'one/internal.yaml': `a: ${A('192.0.2.1')}\n`,
+      'one/internal./b.yaml': `b: ${A('192.0.2.2')}\n`,
+      'one/other.yaml': `a: ${A('192.0.2.3')}\n`,
+    },
+    records: ['a.internal. 60 A 192.0.2.1', 'b.internal. 60 A 192.0.2.2'],
+    plain: [],
+  },
+  {
     name: 'semicolons that are not escaped',
     files: {
       'p.yaml': configOf({ one: 'directory: one, escaped_semicolons: false' }, `${ONE}  example.org.: {sources: [one], targets: []}\n`),
@@ -297,6 +319,27 @@ b:
     const config = configOf({ one: `directory: one, split_extension: .${shared}` }, ONE)
     const { status, stderr } = await importing(write(temporaryDirectory(), { 'p.yaml': config, ...files }), '--lossy')
     expect([status, stderr]).toEqual([1, expect.stringContaining(message)])
+  })
+
+  it('a source without a file of the zone is an error, as it is to octoDNS', async () => {
+    const config = configOf({ one: 'directory: one', two: 'directory: two' }, BOTH)
+    const files = { 'p.yaml': config, 'one/example.com.yaml': `a: ${A('192.0.2.1')}\n`, 'two/example.org.yaml': '' }
+    const { status, stderr } = await importing(write(temporaryDirectory(), files), '--lossy')
+    expect([status, stderr]).toEqual([1, expect.stringContaining('the source two has no file of example.com.')])
+  })
+
+  it('a zone of two entries, of which octoDNS takes the later for the name of its file, is named', async () => {
+    const zones = "  bücher.example.: {sources: [one], targets: []}\n  '*': {sources: [two], targets: []}\n"
+    const config = configOf({ one: 'directory: one', two: 'directory: two' }, zones)
+    const files = {
+      'p.yaml': config,
+      'one/bücher.example.yaml': `a: ${A('192.0.2.1')}\n`,
+      'two/bücher.example.yaml': `a: ${A('192.0.2.2')}\n`,
+    }
+    const cwd = write(temporaryDirectory(), files)
+    expect(await importing(cwd)).toMatchObject({ status: 1, stderr: expect.stringContaining('the name of its file is in Unicode') })
+    expect((await importing(cwd, '--lossy')).status).toBe(0)
+    expect(await recordsIn(join(cwd, 'out'))).toEqual(['a.xn--bcher-kva.example. 60 A 192.0.2.1'])
   })
 
   it('a zone without a file is named where that may be', async () => {

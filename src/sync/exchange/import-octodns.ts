@@ -11,7 +11,7 @@ import type { Imported, LostItem } from '../../model/exchange.ts'
 import { importOctodnsConfig } from './import-octodns-config.ts'
 import type { Importer, ImportRequest } from './importer.ts'
 import { missingZones } from './missing-zones.ts'
-import { byZone, findOctodnsZones, type OctodnsZoneFiles, yamlIn, ZONE_FILE, zonesInTwo } from './octodns-files.ts'
+import { byZone, findOctodnsZones, type OctodnsZoneFiles, soughtZones, yamlIn, ZONE_FILE, zonesInTwo } from './octodns-files.ts'
 import { joined, readAll, readingOf } from './octodns-zones.ts'
 
 /** Zones of octoDNS: from a directory of YAML files, from one such file, or from octoDNS's configuration. The files are taken as they are. */
@@ -40,7 +40,8 @@ export const importOctodns: Importer = async (request) => {
 
 async function importDirectory(folder: string, request: ImportRequest): Promise<Imported> {
   const { config, zones } = request
-  const found = await findOctodnsZones(folder, { splitExtension: config.octodnsSplitExtension, hasZoneFiles: true, named: zones })
+  const layout = { splitExtension: config.octodnsSplitExtension, hasZoneFiles: true, named: zones }
+  const found = soughtZones(await findOctodnsZones(folder, layout), zones)
   if (found.length > 0) {
     const imported = await importZones(found, folder, request)
     const left = zones.length > 0 ? { lost: [], diagnostics: [] } : await leftOut(folder, imported, request)

@@ -30,11 +30,10 @@ const MAX_ENTRIES = 100_000
 
 /**
  * The zones in a directory as octoDNS lists them (its provider/yaml.py): files `ZONE.yaml` with at least two dots in their name, and folders
- * that end in `split_extension`. Throws what the file system throws.
+ * that end in `split_extension`; and files that it does not list and finds where it looks for their zone. Throws what the file system throws.
  */
 export async function findOctodnsZones(directory: string, layout: OctodnsLayout): Promise<OctodnsZoneFiles[]> {
   const found: OctodnsZoneFiles[] = []
-  const named = new Set(layout.named)
   const entries = (await readdir(directory)).sort().slice(0, MAX_ENTRIES)
   for (const entry of entries) {
     const path = join(directory, entry)
@@ -45,15 +44,21 @@ export async function findOctodnsZones(directory: string, layout: OctodnsLayout)
     } else if (facts?.isFile() && layout.hasZoneFiles && entry.endsWith('.yaml')) {
       const zone = fileNameOf(entry)?.zone ?? null
       const isListed = ZONE_FILE.test(entry)
-      if (zone !== null && (isListed || named.has(zone)))
-        found.push({ zone, folder: null, paths: [path], listed: isListed ? entry.slice(0, -'yaml'.length) : null })
+      if (zone !== null) found.push({ zone, folder: null, paths: [path], listed: isListed ? entry.slice(0, -'yaml'.length) : null })
     }
   }
-  return layout.hasZoneFiles ? [...found, ...(await filesInFolders(directory, named))] : found
+  return layout.hasZoneFiles ? [...found, ...(await filesInFolders(directory, layout.named ?? []))] : found
+}
+
+/** Without files that nobody looks for: those that are not listed, of zones that are neither named nor listed themselves. */
+export function soughtZones(found: readonly OctodnsZoneFiles[], named: Iterable<DomainName>): OctodnsZoneFiles[] {
+  const sought = new Set(named)
+  for (const { zone, listed } of found) if (listed !== null) sought.add(zone)
+  return found.filter(({ zone }) => sought.has(zone))
 }
 
 /** octoDNS joins the name of a zone to the directory, whatever is in it, so that a slash leads into a folder (RFC 2317 zones). */
-async function filesInFolders(directory: string, named: ReadonlySet<DomainName>): Promise<OctodnsZoneFiles[]> {
+async function filesInFolders(directory: string, named: Iterable<DomainName>): Promise<OctodnsZoneFiles[]> {
   const found: OctodnsZoneFiles[] = []
   for (const zone of named) {
     if (!/^[a-z0-9_-][a-z0-9_.-]*(?:\/[a-z0-9_-][a-z0-9_.-]*)+$/.test(zone)) continue

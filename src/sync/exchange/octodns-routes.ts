@@ -47,7 +47,12 @@ export function routeZones(config: OctodnsConfig, sources: ReadonlyMap<string, O
     if (entry.name !== null) continue
     for (const source of entry.sources) if (!sources.has(source)) lose(run, null, `the zones that the source ${source} lists`, entry)
     for (const { zone, listed } of listedZones(entry, sources)) {
-      if (listed === null || origins.has(zone) || named.has(zone) || entry.pattern?.(listed) === false) continue
+      if (listed === null || entry.pattern?.(listed) === false) continue
+      if (origins.has(zone) || named.has(zone)) {
+        // It compares the name of the file with zones whose names are A-labels by then.
+        if (/[^ -~]/.test(listed) && origins.get(zone) !== entry) lose(run, zone, UNICODE_FILE, entry, 'the entry before counts')
+        continue
+      }
       origins.set(zone, entry)
       route(zone, zone, entry)
     }
@@ -60,6 +65,8 @@ export function routeZones(config: OctodnsConfig, sources: ReadonlyMap<string, O
   }
   return { zones: routed, lost: run.lost, diagnostics: run.diagnostics }
 }
+
+const UNICODE_FILE = 'that octoDNS takes an entry "*" for it though it has one before, since the name of its file is in Unicode'
 
 const listedZones = (entry: OctodnsZoneEntry, sources: ReadonlyMap<string, OpenSource>): OctodnsZoneFiles[] =>
   entry.sources.flatMap((name) => [...(sources.get(name)?.zones.values() ?? [])].flat())
@@ -82,18 +89,23 @@ const tell = (run: Run, { at }: OctodnsZoneEntry, message: string): void =>
 function partsOf(origin: DomainName, name: DomainName, entry: OctodnsZoneEntry, run: Run): ZonePart[] {
   const parts: ZonePart[] = []
   const others: string[] = []
-  let isMissing = false
+  const missing: string[] = []
   for (const one of entry.sources) {
     const open = run.sources.get(one)
     const own = open === undefined ? [] : partsOfSource(open, origin, run.request)
     if (open === undefined) others.push(one)
-    else if (own.length === 0 && !open.source.ignoresMissing) isMissing = true
+    else if (own.length === 0 && !open.source.ignoresMissing) missing.push(one)
     parts.push(...own)
   }
   const policy = otherRecords(entry, run)
   const outcome = `no plan deletes ${policy === 'create-only' ? 'or changes ' : ''}a record set (policy: ${policy})`
+  if (missing.length > 0 || entry.sources.length === 0) {
+    const all = missing.length === entry.sources.length
+    // Of an alias the zone itself is told.
+    if (name === origin) tell(run, entry, all ? `no source of ${name} has a file of it` : `the source ${missing[0]} has no file of ${name}`)
+    return []
+  }
   if (parts.length > 0) for (const other of others) lose(run, name, `the records of the source ${other}`, entry, outcome)
-  else if (isMissing || entry.sources.length === 0) tell(run, entry, `no source of ${name} has a file of it`)
   else if (others.length > 0) lose(run, name, `the zone, whose records all come from ${others.join(', ')}`, entry)
   else lose(run, name, 'a zone without a file (ignore_missing_zones)', entry)
   return parts

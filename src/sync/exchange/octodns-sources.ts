@@ -8,7 +8,7 @@ import type { Diagnostic, SourcePosition } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { LostItem } from '../../model/exchange.ts'
 import type { ImportRequest } from './importer.ts'
-import { byZone, findOctodnsZones, type OctodnsZoneFiles, zonesInTwo } from './octodns-files.ts'
+import { byZone, findOctodnsZones, type OctodnsZoneFiles, soughtZones, zonesInTwo } from './octodns-files.ts'
 
 /** A YAML source with what is in its directory. */
 export interface OpenSource {
@@ -37,23 +37,30 @@ export async function openSources(config: OctodnsConfig, path: string, request: 
   })
   const directories = yaml.flatMap(({ source: { directory } }) => directory ?? [])
   const base = await baseOf(directories, path, request.cwd)
-  const sources = new Map<string, OpenSource>()
   const named = config.zones.flatMap(({ name }) => name ?? [])
-  for (const { source, at } of yaml) {
-    const opened = await openSource(source, base, at, named, request, diagnostics)
-    if (opened !== null) sources.set(source.name, opened)
+  const found = await Promise.all(yaml.map(({ source, at }) => findIn(source, base, at, named, request, diagnostics)))
+  // What one source lists all are asked for.
+  const sought = [...named, ...found.flatMap((one) => one?.found ?? []).flatMap(({ zone, listed }) => (listed === null ? [] : [zone]))]
+  const sources = new Map<string, OpenSource>()
+  for (const one of found) {
+    if (one === null) continue
+    const zones = soughtZones(one.found, sought)
+    diagnostics.push(...zonesInTwo(zones, request.cwd))
+    sources.set(one.source.name, { source: one.source, base: one.base, sharedPath: one.sharedPath, zones: byZone(zones) })
   }
   return { sources, lost, diagnostics }
 }
 
-async function openSource(
+type FoundSource = Omit<OpenSource, 'zones'> & { readonly found: readonly OctodnsZoneFiles[] }
+
+async function findIn(
   source: YamlSource,
   base: string,
   at: SourcePosition,
   named: readonly DomainName[],
   { cwd }: ImportRequest,
   diagnostics: Diagnostic[],
-): Promise<OpenSource | null> {
+): Promise<FoundSource | null> {
   const fail = (message: string): null => {
     diagnostics.push({ severity: 'error', code: 'file-unreadable', message, at })
     return null
@@ -61,12 +68,11 @@ async function openSource(
   if (source.directory === null) return fail(`the provider ${source.name} has no directory, or an environment variable that is not set`)
   const directory = resolve(base, source.directory)
   try {
-    const zones = await findOctodnsZones(directory, { ...source, named })
-    diagnostics.push(...zonesInTwo(zones, cwd))
+    const found = await findOctodnsZones(directory, { ...source, named })
     const sharedPath = source.sharedFile === null ? null : join(directory, source.sharedFile)
     const isFile = sharedPath === null || (await stat(sharedPath).catch(() => null))?.isFile()
     if (!isFile) return fail(`the file ${displayPath(sharedPath, cwd)} of the provider ${source.name} cannot be read`)
-    return { source, base: baseFor(directory, base), zones: byZone(zones), sharedPath }
+    return { source, base: baseFor(directory, base), found, sharedPath }
   } catch (error) {
     return fail(`the directory ${displayPath(directory, cwd)} of the provider ${source.name} ${systemFault(error)}`)
   }

@@ -91,7 +91,7 @@ export async function readOctodnsZone(
     place: found.folder === null ? (files[0]?.path ?? '') : dirname(files[0]?.path ?? ''),
     folder,
     isPlain: hasOwnName(found) && isPlain(sources, records, found, reading, as, commonTtl),
-    files: included.map(({ file, text }) => ({ path: displayPath(fromDisplayPath(file, cwd), base), text })),
+    files: included.map(({ file, text }) => ({ path: includedPath(file, found, zone.name, reading), text })),
     lost: [
       ...lostExtras(zone, parsed),
       ...roots.flatMap(({ source, root }) => [...otherNames(root, zone.name), ...otherLineEnds(source.text, source.file, zone.name)]),
@@ -177,9 +177,16 @@ function pathOf(file: string, { zone, folder }: OctodnsZoneFiles, as: DomainName
   const path = displayPath(fromDisplayPath(file, cwd), base)
   if (zone === as) return path
   const parts = path.split('/')
-  const at = parts.length - (folder === null ? 1 : 2)
+  const at = folder === null ? parts.length - 1 : displayPath(folder, base).split('/').length - 1
   const ending = folder === null ? '.yaml' : endingOf(parts[at] ?? '', zone)
   return parts.with(at, as.slice(0, -1) + ending).join('/')
+}
+
+/** Where a file goes that the zone's draw in: where it was, and in the folder of an alias where it was in that of the zone. */
+function includedPath(file: string, found: OctodnsZoneFiles, as: DomainName, reading: OctodnsReading): string {
+  const path = fromDisplayPath(file, reading.cwd)
+  const isWithin = found.folder !== null && isInside(path, found.folder)
+  return isWithin ? pathOf(file, found, as, reading) : displayPath(path, reading.base)
 }
 
 /** What stands behind the zone's name in that of its folder. */
