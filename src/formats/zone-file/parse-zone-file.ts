@@ -6,9 +6,9 @@ import { type Insertion, noteInnerTtl, readDirective, tellInnerTtl } from './dir
 import type { GeneratedText } from './generate.ts'
 import { createLexer, MAX_ENTRY_LENGTH, readEntry, TOKEN, type ZoneLexer } from './lexer.ts'
 import { readPlainLines } from './plain-lines.ts'
-import { createPlainText } from './plain-text.ts'
+import { borrowPlainText, createPlainText, giveBack, type PlainText } from './plain-text.ts'
 import { readRecord } from './read-record.ts'
-import { createRecordTable, type RecordSequence, type RecordTable } from './record-table.ts'
+import { addRecord, createRecordTable, type RecordSequence, type RecordTable, recordsOf } from './record-table.ts'
 import { NO_TTL, octetsOf, placeAt, type ReadZoneInclude, reportFault, type ZoneFileRun, type ZoneFileScope } from './scope.ts'
 
 export interface ZoneFileOptions {
@@ -49,9 +49,12 @@ export interface ParsedZoneFile extends ZoneFileSummary {
  */
 export function parseZoneFile(text: string, options: ZoneFileOptions): ParsedZoneFile {
   const table = createRecordTable()
-  const run = createRun(options, table.add, table)
-  readEntries(fileScope(run, options, text))
-  return { ...summary(run, options), records: table.records }
+  const run = createRun(options, (record) => addRecord(table, record), table)
+  const scope = fileScope(run, options, text, borrowPlainText())
+  readEntries(scope)
+  giveBack(scope.plain)
+  const { origin, includedFiles, diagnostics } = summary(run, options)
+  return { origin, includedFiles, diagnostics, records: recordsOf(table) }
 }
 
 /** A zone file that comes in pieces, such as one too large to hold: `push` each, then `end`. */
@@ -65,7 +68,7 @@ export interface ZoneFileReader {
 /** As `parseZoneFile`, in memory that does not grow with the file: each record goes to `onRecord` and is forgotten. */
 export function createZoneFileReader(options: ZoneFileOptions, onRecord: (record: DefinedRecord) => void): ZoneFileReader {
   const run = createRun(options, onRecord, null)
-  const scope = fileScope(run, options, '')
+  const scope = fileScope(run, options, '', createPlainText())
   const { lexer } = scope
   lexer.final = false
   let isFirst = true
@@ -129,11 +132,11 @@ function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => vo
   }
 }
 
-const fileScope = (run: ZoneFileRun, options: ZoneFileOptions, text: string): ZoneFileScope => ({
+const fileScope = (run: ZoneFileRun, options: ZoneFileOptions, text: string, plain: PlainText): ZoneFileScope => ({
   run,
   file: options.file,
   lexer: createLexer(text),
-  plain: createPlainText(),
+  plain,
   origin: options.origin,
   originOctets: octetsOf(options.origin),
   owner: null,
@@ -190,13 +193,14 @@ function insert(scope: ZoneFileScope, insertion: Insertion): void {
     ...scope,
     file: source.file,
     lexer: createLexer(source.text),
-    plain: createPlainText(),
+    plain: borrowPlainText(),
     origin,
     originOctets: octetsOf(origin),
     endedTtl: null,
     fixedPlace: null,
   }
   readEntries(inner)
+  giveBack(inner.plain)
   run.open.pop()
   noteInnerTtl(scope, inner)
 }

@@ -5,6 +5,7 @@ import {
   CARRIAGE_RETURN,
   isBlank,
   LINE_FEED,
+  NO_RECORD,
   ownerOf,
   type PlainText,
   QUOTE,
@@ -21,6 +22,7 @@ import {
   takenText,
 } from './plain-text.ts'
 import { keepRecord } from './read-record.ts'
+import { addPlain, PLAIN_TYPES, startStretch } from './record-table.ts'
 import { NO_TTL, type ZoneFileScope } from './scope.ts'
 
 /**
@@ -29,7 +31,7 @@ import { NO_TTL, type ZoneFileScope } from './scope.ts'
  * model would; everything else, and everything at fault, is left to them, with nothing of its line taken.
  */
 export function readPlainLines(scope: ZoneFileScope): void {
-  const { lexer, plain, run } = scope
+  const { lexer, plain } = scope
   const from = lexer.offset - plain.start
   const isSameText = plain.text === lexer.text && from >= 0
   if (!isSameText || from >= plain.end) {
@@ -41,25 +43,58 @@ export function readPlainLines(scope: ZoneFileScope): void {
   if (plain.origin !== scope.origin) setOrigin(plain, scope.origin)
   plain.ownerFrom = -1
   plain.ownerText = scope.hasFaultyOwner ? null : scope.owner
-  while (!run.stopped) {
-    if (plain.at === plain.end) {
-      if (plain.end === 0) break
-      takeLines(plain, lexer.text, lexer.offset)
-      if (plain.end === 0) break
-    }
-    if (!readPlainLine(scope, plain)) break
-    lexer.offset = plain.start + plain.at
-    lexer.line += 1
-  }
+  readLines(scope, plain)
   if (plain.ownerFrom !== -1) {
     scope.owner = ownerOf(plain)
     scope.hasFaultyOwner = false
   }
 }
 
-/** Whether the line was plain; the place is then behind it. */
-function readPlainLine(scope: ZoneFileScope, plain: PlainText): boolean {
+/** Reads lines up to one that is not plain. The scope, which is another for each file, is looked up before the loop and told after it. */
+function readLines(scope: ZoneFileScope, plain: PlainText): void {
+  const { run, lexer, file } = scope
+  const { text } = lexer
+  const { maxRecords } = run
+  const table = run.zone === null ? run.table : null
+  const defaultTtl: number = scope.defaultTtl ?? NO_TTL
+  let lastTtl: number = NO_TTL
+  let { offset, line } = lexer
+  if (table !== null) startStretch(table, plain, file)
+  for (;;) {
+    if (plain.at === plain.end) {
+      if (plain.end === 0) break
+      takeLines(plain, text, offset)
+      if (plain.end === 0) break
+    }
+    if (!readPlainLine(plain)) break
+    if (plain.type !== NO_RECORD) {
+      const ttl = plain.ttl === NO_TTL ? defaultTtl : plain.ttl
+      if (table !== null && ttl !== NO_TTL && table.length < maxRecords) {
+        addPlain(table, plain, ttl as Ttl, line)
+        if (plain.ttl !== NO_TTL) lastTtl = ttl
+      } else {
+        if (lastTtl !== NO_TTL) scope.lastTtl = lastTtl as Ttl
+        lastTtl = NO_TTL
+        if (table !== null) run.records = table.length
+        scope.statedTtl = plain.ttl
+        scope.owner = ownerOf(plain)
+        keepRecord(scope, PLAIN_TYPES[plain.type] as string, takenText(plain), { file, line, column: plain.column })
+        if (run.stopped) break
+      }
+    }
+    offset = plain.start + plain.at
+    line += 1
+  }
+  lexer.offset = offset
+  lexer.line = line
+  if (table !== null) run.records = table.length
+  if (lastTtl !== NO_TTL) scope.lastTtl = lastTtl as Ttl
+}
+
+/** Whether the line was plain; the place is then behind it, and the type says whether there is a record. */
+function readPlainLine(plain: PlainText): boolean {
   const { octets, at: begin } = plain
+  plain.type = NO_RECORD
   const hasOwner = !isBlank(octets[begin] as number)
   let ownerFrom = -1
   let ownerTo = 0
@@ -79,7 +114,7 @@ function readPlainLine(scope: ZoneFileScope, plain: PlainText): boolean {
   const first = hasOwner ? begin : plain.at
   let ttl: number = NO_TTL
   let hasClass = false
-  let type: string | null = null
+  let type = NO_RECORD
   for (;;) {
     const octet = octets[plain.at] as number
     if (octet >= 0x30 && octet <= 0x39) {
@@ -92,8 +127,8 @@ function readPlainLine(scope: ZoneFileScope, plain: PlainText): boolean {
         if (hasClass) return false
         hasClass = true
       } else {
-        type = PLAIN_TYPES.get(letters) ?? null
-        if (type === null || !skipBlanks(plain)) return false
+        type = TYPE_OF_LETTERS.get(letters) ?? NO_RECORD
+        if (type === NO_RECORD || !skipBlanks(plain)) return false
         break
       }
     }
@@ -106,23 +141,10 @@ function readPlainLine(scope: ZoneFileScope, plain: PlainText): boolean {
     plain.ownerForm = ownerForm
     plain.ownerText = null
   }
-  scope.statedTtl = ttl
-  keepPlain(scope, type, first - begin + 1)
+  plain.type = type
+  plain.ttl = ttl
+  plain.column = first - begin + 1
   return true
-}
-
-/** Keeps the record whose data were taken last: in the table where there is one and all is said, else as any other. */
-function keepPlain(scope: ZoneFileScope, type: string, column: number): void {
-  const { run, plain, file, statedTtl, lexer } = scope
-  const ttl = statedTtl === NO_TTL ? scope.defaultTtl : (statedTtl as Ttl)
-  if (run.table !== null && run.zone === null && ttl !== null && run.records < run.maxRecords) {
-    if (statedTtl !== NO_TTL) scope.lastTtl = ttl
-    run.records += 1
-    run.table.addPlain(plain, file, type, ttl, lexer.line, column)
-    return
-  }
-  scope.owner = ownerOf(plain)
-  keepRecord(scope, type, takenText(plain), { file, line: lexer.line, column })
 }
 
 /** Whether a line without a record, or what is behind one, begins with the octet. */
@@ -158,13 +180,11 @@ const lettersOf = (type: string): number => [...type].reduce((sum, letter) => su
 
 const IN = lettersOf('IN')
 
-/** The types whose data can be read here. */
-const PLAIN_TYPES: ReadonlyMap<number, string> = new Map(
-  ['A', 'AAAA', 'NS', 'CNAME', 'PTR', 'DNAME', 'MX', 'SRV', 'TXT', 'CAA'].map((type) => [lettersOf(type), type]),
-)
+/** The index of a type that is kept as places, by its letters. */
+const TYPE_OF_LETTERS: ReadonlyMap<number, number> = new Map(PLAIN_TYPES.map((type, index) => [lettersOf(type), index]))
 
-function takeRdata(plain: PlainText, type: string): boolean {
-  switch (type) {
+function takeRdata(plain: PlainText, type: number): boolean {
+  switch (PLAIN_TYPES[type]) {
     case 'A':
       return takeIpv4(plain)
     case 'AAAA':

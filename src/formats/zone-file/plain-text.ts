@@ -18,6 +18,10 @@ export interface PlainText {
   takenTo: number
   takenForm: number
   made: string | null
+  /** The record of the line read last: index of its type or `NO_RECORD`, the TTL it states in seconds or `NO_TTL`, and its column. */
+  type: number
+  ttl: number
+  column: number
   /** The owner that goes on for lines without one, in the same way, with a start of -1 where it has a text alone. */
   ownerFrom: number
   ownerTo: number
@@ -29,6 +33,9 @@ export interface PlainText {
   suffix: string
   suffixOctets: number
 }
+
+/** Instead of a type: the line has none. */
+export const NO_RECORD = -1
 
 /** Octets of one stretch; a longer line is for the lexer. */
 const STRETCH = 16_384
@@ -43,6 +50,9 @@ export const createPlainText = (): PlainText => ({
   takenTo: 0,
   takenForm: 0,
   made: null,
+  type: NO_RECORD,
+  ttl: 0,
+  column: 0,
   ownerFrom: -1,
   ownerTo: 0,
   ownerForm: 0,
@@ -51,6 +61,22 @@ export const createPlainText = (): PlainText => ({
   suffix: '',
   suffixOctets: 0,
 })
+
+/** Kept for the next file: besides its octets, what the engine has compiled for its shape goes on being good. */
+const spare: PlainText[] = [createPlainText()]
+
+/** What a file is read with, to be given back at its end. */
+export const borrowPlainText = (): PlainText => spare.pop() ?? createPlainText()
+
+/** Takes back what was borrowed, without what it knew of the text. */
+export function giveBack(plain: PlainText): void {
+  plain.text = ''
+  plain.end = 0
+  plain.made = null
+  plain.ownerText = null
+  plain.origin = null
+  if (spare.length === 0) spare.push(plain)
+}
 
 const encoder = new TextEncoder()
 

@@ -50,6 +50,27 @@ describe('$INCLUDE', () => {
     for (let size = 1; size <= text.length; size += 1) expect(faults(inPieces(text, size, include)), `pieces of ${size}`).toEqual(expected)
   })
 
+  test('the caller may read other zone files meanwhile', () => {
+    const others: string[] = []
+    const include: ReadZoneInclude = (path) => {
+      others.push(...lines(parse('$TTL 9\nother A 192.0.2.9\n MX 10 @\n').records))
+      return { ok: true, value: { file: path, text: `${path} A 192.0.2.2\n TXT "${path}"` } }
+    }
+    const parsed = parse('$TTL 5\na A 192.0.2.1\n$INCLUDE b\n A 192.0.2.6\n$INCLUDE c\n A 192.0.2.7\n', { include })
+    expect(faults(parsed)).toEqual([])
+    expect(lines(parsed.records)).toEqual([
+      'a.example.com. 5 A 192.0.2.1',
+      'b.example.com. 5 A 192.0.2.2',
+      'b.example.com. 5 TXT "b"',
+      'a.example.com. 5 A 192.0.2.6',
+      'c.example.com. 5 A 192.0.2.2',
+      'c.example.com. 5 TXT "c"',
+      'a.example.com. 5 A 192.0.2.7',
+    ])
+    const other = ['other.example.com. 9 A 192.0.2.9', 'other.example.com. 9 MX 10 example.com.']
+    expect(others).toEqual([...other, ...other])
+  })
+
   test('the caller is told who includes', () => {
     const asked: string[] = []
     const include: ReadZoneInclude = (path, from) => {
