@@ -4,6 +4,7 @@ import { encodeMessage } from '../formats/wire/encode-message.ts'
 import { type Message, RCODE, rcodeName, type WireRecord } from '../formats/wire/message.ts'
 import { createAxfrQuery, createTransferReader } from '../formats/wire/transfer.ts'
 import { createTsigVerifier, signMessage, type TsigKey } from '../formats/wire/tsig.ts'
+import { writtenMailbox } from '../formats/wire/written-mailbox.ts'
 import type { DomainName } from '../model/domain-name.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Result } from '../model/result.ts'
@@ -28,6 +29,8 @@ export interface TransferOptions {
 /** A record as it came. Where its data are none of its type they are its octets (RFC 3597), and `malformed` says why. */
 export interface TransferredRecord extends ResourceRecord {
   readonly malformed?: string
+  /** Of the SOA its mailbox, with the capital letters that it came with. */
+  readonly mailbox?: string
 }
 
 /**
@@ -44,19 +47,23 @@ export async function transferZone(server: DnsServer, zone: DomainName, options:
   const check = (verdict: Result<void> | undefined): void => {
     if (verdict && !verdict.ok) throw failure('rejected', server, zone, verdict.message)
   }
+  let mailbox: string | undefined
   await exchangeTcp(server, signed?.octets ?? query, { timeout, total, octets: maxOctets }, (octets) => {
     const message = decodeMessage(octets, { lenient: true })
     if (!message.ok) throw failure('garbled', server, zone, message.message)
     // A refusal may come without a signature; it is no worse for being forged.
     if (message.value.rcode === RCODE.NOERROR || hasSignature(message.value)) check(verifier?.accept(octets, seconds()))
     if (message.value.rcode !== RCODE.NOERROR) throw failure('rejected', server, zone, `the answer is ${rcodeName(message.value.rcode)}`)
+    const written = transfer.records.length === 0 ? writtenMailbox(octets) : null
+    if (written?.ok) mailbox = written.value
     const progress = transfer.accept(message.value)
     if (!progress.ok) throw failure('garbled', server, zone, progress.message)
     if (progress.value === 'more') return true
     check(verifier?.end())
     return false
   })
-  return transfer.records.flatMap(toTransferred)
+  const [soa, ...others] = transfer.records.flatMap(toTransferred)
+  return soa === undefined ? others : [mailbox === undefined ? soa : { ...soa, mailbox }, ...others]
 }
 
 const toTransferred = ({ name, type, ttl, data, malformed }: WireRecord): TransferredRecord[] =>

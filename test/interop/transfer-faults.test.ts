@@ -307,6 +307,17 @@ describe('records of a transfer', () => {
     expect(lossy.stderr).toContain('1 zone with 2 records, read back and compared.\n')
   })
 
+  it('are an SOA whose mailbox has capital letters, which are those of its address', async () => {
+    const times = wireSoa('example.com').subarray(-20)
+    // Its host is a pointer to the question.
+    const data = Buffer.concat([wireName('NS1.Example.NET'), Buffer.of(9), Buffer.from('Jane.Doe!'), Buffer.of(0xc0, 12), times])
+    const soa = wireRecord('EXAMPLE.com', 6, data)
+    const port = await signingServer(SECRET, [{ records: [soa, address('www.example.com'), soa], signature: null }])
+    const cwd = temporaryDirectory()
+    const result = await cli(['import', 'axfr', `127.0.0.1:${port}`, 'example.com'], { cwd, env: {} })
+    expect(result).toMatchObject({ status: 0, stdout: expect.stringContaining('soa_email: Jane.Doe!@example.com\n') })
+  })
+
   it('are an SOA with times that are more than any TTL', async () => {
     const soa = wireSoa('example.com')
     soa.fill(255, soa.length - 8, soa.length)

@@ -46,11 +46,21 @@ export const readString = (reader: WireReader): Uint8Array => readOctets(reader,
 /** The presentation form of each octet of a label, in lower case. */
 const LABEL_TEXT: readonly string[] = Array.from({ length: 256 }, (_, octet) => nameFromLabels([Uint8Array.of(octet)]).slice(0, -1))
 
+/** The same with capital letters as they are. */
+const WRITTEN_TEXT: readonly string[] = LABEL_TEXT.map((text, octet) =>
+  octet >= 0x41 && octet <= 0x5a ? String.fromCharCode(octet) : text,
+)
+
 /**
  * A domain name, decompressed (RFC 1035 section 4.1.4). A pointer must lead to before the labels it continues, so every name
  * ends: each jump goes further back.
  */
-export function readName(reader: WireReader): DomainName {
+export const readName = (reader: WireReader): DomainName => readLabels(reader, LABEL_TEXT) as DomainName
+
+/** As `readName`, with the capital letters that it has in the message. */
+export const readWrittenName = (reader: WireReader): string => readLabels(reader, WRITTEN_TEXT)
+
+function readLabels(reader: WireReader, texts: readonly string[]): string {
   const { octets } = reader
   let { offset, end } = reader
   let segment = offset
@@ -62,7 +72,7 @@ export function readName(reader: WireReader): DomainName {
     const octet = octets[offset] as number
     if (octet === 0) {
       if (!jumped) reader.offset = offset + 1
-      return text === '' ? ROOT : (text as DomainName)
+      return text === '' ? ROOT : text
     }
     if (octet >= 0xc0) {
       if (offset + 1 >= end) wireFault('a compression pointer runs over the end of its field')
@@ -81,7 +91,7 @@ export function readName(reader: WireReader): DomainName {
     if (length > MAX_NAME_OCTETS) wireFault(`a domain name is longer than ${MAX_NAME_OCTETS} octets`)
     const next = offset + 1 + octet
     if (next > end) wireFault('a label runs over the end of its field')
-    for (let i = offset + 1; i < next; i += 1) text += LABEL_TEXT[octets[i] as number]
+    for (let i = offset + 1; i < next; i += 1) text += texts[octets[i] as number]
     text += '.'
     offset = next
   }

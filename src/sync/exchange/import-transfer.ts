@@ -3,6 +3,7 @@ import { checkZoneDigest } from '../../formats/zone-file/zone-digest.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { Imported, ImportedZone, LostItem } from '../../model/exchange.ts'
+import { withMailbox } from '../../model/mailbox.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { isServerAddress, parseServerAddress } from '../../model/server-address.ts'
 import { isDnsFailure } from '../../transport/dns-client-failure.ts'
@@ -44,7 +45,7 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
       const records = await transferZone(server, zone, { ...limits, key: key?.value })
       const transferred = transferredRecords(zone, records)
       const unsigned = withoutSigning(zone, transferred.records)
-      const checked = checkSoaSettings(zoneOfTransfer(zone, unsigned.records))
+      const checked = checkSoaSettings(zoneOfTransfer(zone, unsigned.records, records[0]?.mailbox))
       const { records: kept, others } = recordsWithinRules(zone, checked.zone.records)
       imported.push({ ...checked.zone, records: kept })
       lost.push(...checked.lost, ...transferred.lost, ...others.map((other) => lostToRules(zone, other)))
@@ -83,7 +84,7 @@ function hintFor(message: string, isSigned: boolean): string | undefined {
     : 'the server must have the zone, and allow its transfer to this host; --tsig gives a key'
 }
 
-function zoneOfTransfer(name: DomainName, records: readonly ResourceRecord[]): ImportedZone {
+function zoneOfTransfer(name: DomainName, records: readonly ResourceRecord[], mailbox = ''): ImportedZone {
   const [soa, ...others] = records
-  return { name, settings: soa === undefined ? {} : settingsOfSoa(soa), records: others }
+  return { name, settings: soa === undefined ? {} : settingsOfSoa({ ...soa, data: withMailbox(soa.data, mailbox) }), records: others }
 }
