@@ -24,7 +24,15 @@ export const describeImport = (command: Command): Command =>
     .addHelpText('after', IMPORT_HELP)
 
 const IMPORT_HELP = `
-Everything is written or nothing. What would be written is loaded and compared with its source first, record by record.`
+Examples:
+  zonewright import zonefile /var/named -o zones
+  zonewright import axfr 192.0.2.53 example.com -o zones
+  zonewright import octodns config -o zones
+  zonewright import dnscontrol ir.json -o zones
+  zonewright import --from cloud -o zones
+
+Everything is written or nothing. What would be written is loaded and compared
+with its source first, record by record.`
 
 export const describeExport = (command: Command): Command =>
   writing(command.usage('[options] <format> [zone...]'))
@@ -36,6 +44,13 @@ export const describeExport = (command: Command): Command =>
     )
     .option('--serial <n>', 'zonefile: the serial of the SOA records', serialNumber, 1)
     .option('--canonical', 'zonefile: one record a line, all names absolute')
+    .addHelpText('after', EXPORT_HELP)
+
+const EXPORT_HELP = `
+Examples:
+  zonewright export zonefile example.com --ns ns1.example.net.
+  zonewright export octodns -o config
+  zonewright export csv -o records.csv`
 
 const collect = (value: string, previous: readonly string[]): string[] => [...previous, value]
 
@@ -45,6 +60,12 @@ export const RECORD_ACTIONS = [
   ['set', 'make a record have these values and no others'],
   ['remove', 'remove a record, or values of it'],
 ] as const
+
+export const RECORD_HELP = `
+Examples:
+  zonewright record add example.com www A 192.0.2.10 --ttl 5m
+  zonewright record set example.com @ MX '10 mail' '20 mx.example.net.'
+  zonewright record remove example.com old`
 
 /** One of the edits, a command below `record`. */
 export const describeRecord = (command: Command, action: 'add' | 'set' | 'remove'): Command => {

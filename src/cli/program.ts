@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { oneLine } from '../model/diagnostic.ts'
 import { REFUSAL_NAMES } from '../model/zone.ts'
 import type { CommonOptions } from './common-options.ts'
-import { describeExport, describeImport, describeRecord, RECORD_ACTIONS } from './exchange-commands.ts'
+import { describeExport, describeImport, describeRecord, RECORD_ACTIONS, RECORD_HELP } from './exchange-commands.ts'
 import { EXIT, type ExitStatus } from './exit-status.ts'
 import { VERSION } from './identity.ts'
 import { type CliIo, widthOf } from './io.ts'
@@ -44,7 +44,7 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
     .enablePositionalOptions()
     .addHelpText(
       'after',
-      '\nExit status: 0 done, 1 invalid input or failure, 2 changes pending or differences, 3 refused, 4 applied in part.',
+      '\nExit status: 0 done, 1 invalid input or failure, 2 changes pending or\ndifferences, 3 refused, 4 applied in part; interrupted: 129, 130, 143.',
     )
 
   const command = (usage: string, summary: string, parent: Command = program): Command =>
@@ -182,7 +182,11 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
     async () => (await import('./commands/export.ts')).exportZones,
   )
 
-  const record = program.command('record').description('change a record in its definition, comments kept')
+  const record = program
+    .command('record')
+    .description('change a record in its definition, comments kept')
+    .configureHelp({ subcommandTerm: (action) => action.name() })
+    .addHelpText('after', RECORD_HELP)
   for (const [action, summary] of RECORD_ACTIONS) {
     runs(describeRecord(working(action, summary, record), action), async () => (await import('./commands/record.ts')).editRecord(action))
   }
@@ -250,8 +254,9 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
 }
 
 const BACKUP_HELP = `
-A backup is of one moment, and the same for SQLite and PostgreSQL: it can be restored into either. Keep it as you keep the database:
-tokens are in it as hashes only, everything else as it is.`
+A backup is of one moment, and the same for SQLite and PostgreSQL: it can be
+restored into either. Keep it as you keep the database: tokens are in it as
+hashes only, everything else as it is.`
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent']
 

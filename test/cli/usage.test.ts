@@ -63,6 +63,29 @@ describe('help', () => {
     expect(stdout).toContain('Exit status: 0 done')
   })
 
+  test('of every command fits 80 columns, and its examples are complete', async () => {
+    const { stdout } = await cli(['--help'], setting)
+    const names = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name as string).filter((name) => name !== 'help')
+    expect(names.length).toBeGreaterThanOrEqual(17)
+    const examples: string[] = []
+    for (const words of [[], ...names.map((name) => [name]), ...['add', 'set', 'remove'].map((action) => ['record', action])]) {
+      const help = await cli([...words, '--help'], setting)
+      expect(help.status).toBe(0)
+      for (const line of help.stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80)
+      examples.push(...[...help.stdout.matchAll(/^ {2}zonewright (.*)$/gm)].map(([, example]) => example as string))
+    }
+    expect(examples.length).toBeGreaterThanOrEqual(11)
+    // Those that ask a server or read a folder of the system are run with the documents.
+    for (const example of examples.filter((one) => !/ axfr | \/var\//.test(one))) {
+      const words = example.match(/'[^']*'|\S+/g) ?? []
+      const { stderr } = await cli(
+        words.map((word) => word.replaceAll("'", '')),
+        setting,
+      )
+      expect(stderr, example).toMatch(/^error\[(?:config-missing|file-unreadable|provider-unknown)\]/)
+    }
+  })
+
   test('in place of a command is on standard error', async () => {
     const { status, stdout, stderr } = await cli([], setting)
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' })

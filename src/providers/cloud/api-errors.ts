@@ -73,7 +73,7 @@ const unreachableHint = (provider: string, { message }: TransportError): string 
   (message.includes('no secure connection') && TLS_HINTS.find(([codes]) => codes.test(message))?.[1]) ||
   (/^(?:127\.|localhost\b|\[::1\])/.test(message)
     ? `start the service with "zonewright serve", or check base_url of ${provider}`
-    : `check base_url of ${provider} and the network`)
+    : `check base_url of ${provider} and the network; proxies of the environment are not used`)
 
 /** The faults an error body names; null where the body is not the interface's error body. */
 function faultsOf(response: HttpResponse): ApiFault[] | null {
