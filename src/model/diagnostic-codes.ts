@@ -73,6 +73,7 @@ export const DIAGNOSTIC_CODES = {
   'caa-value-invalid': 'The value of a CAA record is not what its tag needs.',
   'caa-tag-unknown': 'The tag of a CAA record is not registered.',
   'caa-flags-reserved': 'The flags of a CAA record are neither 0 nor 128.',
+  'digest-length': 'The digest of a DS, TLSA or like record is longer or shorter than its type makes it.',
   'below-dname': 'A record is hidden below a DNAME.',
   'wildcard-ns': 'NS records stand at a wildcard name.',
   'ds-without-ns': 'DS records stand at a name that is not delegated.',

@@ -17,6 +17,25 @@ export const typeName = (code: number): string => typeOfCode(code)?.type ?? FORM
 
 const FORMLESS_NAMES: ReadonlyMap<number, string> = new Map([...FORMLESS_TYPES].map(([type, code]) => [code, type]))
 
+/** Types of questions and of messages (RFC 6895 section 3.1), and of no record but in bit maps: NXNAME (RFC 9824 section 2). */
+const META_TYPES: ReadonlyMap<string, number> = new Map([
+  ['OPT', 41],
+  ['NXNAME', 128],
+  ['TKEY', 249],
+  ['TSIG', 250],
+  ['IXFR', 251],
+  ['AXFR', 252],
+  ['MAILB', 253],
+  ['MAILA', 254],
+  ['ANY', 255],
+])
+
+/** A type that data speak of: that of records, or one of those of which there are none, by its generic name, which every reader knows. */
+export function parseMentionedType(text: string): Result<string> {
+  const meta = META_TYPES.get(text.toUpperCase())
+  return meta === undefined ? parseRecordType(text) : ok(`TYPE${meta}`)
+}
+
 /** A record type from text in either case; generic names of known types become the mnemonic. */
 export function parseRecordType(text: string): Result<string> {
   const upper = text.toUpperCase()

@@ -82,7 +82,7 @@ function lineRecords(): fc.Arbitrary<DefinedRecord> {
         fc.constantFrom('";"', '"ca.example.net"', '"mailto:ca@example.net"', '"ca.example.net; a=b"'),
       )
       .map(([owner, ...data]) => `${owner} CAA ${data.join(' ')}`),
-    fc.constantFrom('www HINFO "a" "b"', 'a SSHFP 1 1 00'),
+    fc.constantFrom('www HINFO "a" "b"', `a SSHFP 1 1 ${'00'.repeat(20)}`),
   )
   return fc.tuple(line, ttls).map(([text, ttl]) => withTtl(records(ORIGIN, text)[0] as DefinedRecord, ttl))
 }

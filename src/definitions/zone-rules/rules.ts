@@ -4,6 +4,7 @@ import type { DesiredZone } from '../../model/zone.ts'
 import { caaFlagsReserved, caaTagUnknown, caaValueInvalid } from './caa-rules.ts'
 import { cnameAtApex, cnameLoop, cnameNotAlone } from './cname-rules.ts'
 import { belowDelegation, belowDname, dsWithoutNs, wildcardNs } from './delegation-rules.ts'
+import { digestLength } from './digest-rules.ts'
 import { hostNameInvalid, nameRepeatsZone, srvNameInvalid } from './host-name-rules.ts'
 import { nullMxNotAlone, nullSrvNotAlone } from './null-target-rules.ts'
 import { soaInDefinition, unmanagedCollision } from './ownership-rules.ts'
@@ -29,6 +30,7 @@ export const RULES: readonly ZoneRule[] = [
   caaValueInvalid,
   caaTagUnknown,
   caaFlagsReserved,
+  digestLength,
   srvNameInvalid,
   hostNameInvalid,
   nameRepeatsZone,

@@ -4,6 +4,7 @@ import type { DomainName } from '../../model/domain-name.ts'
 import { canonicalRdata } from '../../model/rdata/canonical.ts'
 import { canonicalField } from '../../model/rdata/field-kind.ts'
 import { type FieldKind, takesRest } from '../../model/rdata/kinds.ts'
+import { rdataProblem } from '../../model/rdata/rdata-problem.ts'
 import type { Token } from '../../model/rdata/token.ts'
 import { fault, ok, type Result } from '../../model/result.ts'
 import { isBroken, isNull, type YamlMapping, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
@@ -117,7 +118,11 @@ function readFields(node: YamlMapping, fields: readonly FormField[], context: Va
     else if (part !== '') data = data === '' ? part : `${data} ${part}`
   }
   if (!whole) return null
-  return context.type === 'ZONEMD' ? finish(node.at, canonicalRdata(context.type, words(data), noNames), context) : data
+  const problem = rdataProblem(context.type, data)
+  if (problem === null) return data
+  const field = fields[problem.field]
+  const at = given.get(field?.key ?? '')?.at ?? node.at
+  return finish(at, fault(problem.message), context, `${field?.key}: `)
 }
 
 /** The nodes of a value's fields by the key of the field, whichever of its names was used. */

@@ -1,10 +1,10 @@
 import { quoteString, unescapeString } from '../../model/character-string.ts'
 import type { DomainName } from '../../model/domain-name.ts'
-import { rdataFields } from '../../model/rdata/canonical.ts'
+import { problemText, rdataFields } from '../../model/rdata/canonical.ts'
 import { type FieldKind, mayBeEmpty, takesRest } from '../../model/rdata/kinds.ts'
+import { rdataProblem } from '../../model/rdata/rdata-problem.ts'
 import { RDATA_TYPES, typeOfCode } from '../../model/rdata/rdata-types.ts'
 import { formatTime, timeSeconds } from '../../model/rdata/timestamp.ts'
-import { zonemdProblem } from '../../model/rdata/zonemd.ts'
 import { typeName } from '../../model/record-type.ts'
 import type { Result } from '../../model/result.ts'
 import { IPV4, IPV6, PREFIXES, SERVICES } from './address-codecs.ts'
@@ -177,8 +177,8 @@ export function readRdata(reader: WireReader, code: number): string {
     const part = FIELD_CODECS[kind].decode(reader)
     if (part !== '') data = data === '' ? part : `${data} ${part}`
   }
-  const problem = definition.type === 'ZONEMD' ? zonemdProblem(data) : null
-  if (problem !== null) wireFault(`ZONEMD ${problem} (RFC 8976 section 2.2.4)`)
+  const problem = rdataProblem(definition.type, data)
+  if (problem !== null) wireFault(`${definition.type} ${problemText(definition, problem)}`)
   const left = remaining(reader)
   if (left > 0) wireFault(`${definition.type} rdata has ${left} octet${left === 1 ? '' : 's'} more than its fields`)
   return data

@@ -3,9 +3,9 @@ import type { DomainName } from '../domain-name.ts'
 import { fault, ok, type Result } from '../result.ts'
 import { canonicalField, type NameReader } from './field-kind.ts'
 import { takesRest } from './kinds.ts'
-import { RDATA_TYPES } from './rdata-types.ts'
+import { type RdataProblem, rdataProblem } from './rdata-problem.ts'
+import { RDATA_TYPES, type RdataType } from './rdata-types.ts'
 import { joinTokens, shown, type Token } from './token.ts'
-import { zonemdProblem } from './zonemd.ts'
 
 /** Canonical data, or what is wrong and which token it is about: an index past the last where something is missing. */
 export type RdataResult = Result<string> & { readonly token?: number }
@@ -34,9 +34,13 @@ export function canonicalRdata(type: string, tokens: readonly Token[], readName:
     const extra = tokens.length - next
     return { ok: false, token: next, message: `has ${extra} more field${extra === 1 ? '' : 's'} than a ${type} record` }
   }
-  const problem = type === 'ZONEMD' ? zonemdProblem(data) : null
-  return problem === null ? ok(data) : { ok: false, token: fields.length - 1, message: problem }
+  const problem = rdataProblem(type, data)
+  return problem === null ? ok(data) : { ok: false, token: problem.field, message: problemText(definition, problem) }
 }
+
+/** A problem with the name of its field, where there are several. */
+export const problemText = ({ fields }: RdataType, { field, message }: RdataProblem): string =>
+  fields.length === 1 ? message : `${fields[field]?.key}: ${message}`
 
 function canonicalGeneric(type: string, tokens: readonly Token[]): Result<string> {
   const length = tokens[1]?.text ?? ''

@@ -1,6 +1,6 @@
 import type { DomainName } from '../domain-name.ts'
 import { parseIpv4, parseIpv6 } from '../ip-address.ts'
-import { parseRecordType } from '../record-type.ts'
+import { parseMentionedType } from '../record-type.ts'
 import { fault, ok, type Result } from '../result.ts'
 import { canonicalPrefixes } from './address-prefixes.ts'
 import { canonicalAmtRelay, canonicalIpsecKey } from './gateway.ts'
@@ -61,7 +61,7 @@ export function canonicalField(kind: FieldKind, tokens: readonly Token[], readNa
     case 'base64':
       return canonicalBase64(tokens)
     case 'base64-or-dash':
-      return text === '-' ? ok(text) : canonicalBase64([token])
+      return text === '-' && tokens.length === 1 ? ok(text) : canonicalBase64(tokens)
     case 'salt':
       return canonicalSalt(text)
     case 'hash':
@@ -81,7 +81,7 @@ export function canonicalField(kind: FieldKind, tokens: readonly Token[], readNa
       return canonicalMnemonic(text, kind satisfies MnemonicKind)
     case 'type':
       // BIND writes the number alone where it knows no name.
-      return parseRecordType(/^[0-9]{1,5}$/.test(text) ? `TYPE${text}` : text)
+      return parseMentionedType(/^[0-9]{1,5}$/.test(text) ? `TYPE${text}` : text)
     case 'types':
       return canonicalTypes(tokens)
     case 'old-types':

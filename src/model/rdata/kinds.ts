@@ -73,6 +73,7 @@ const REST_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>([
   'strings',
   'hex',
   'base64',
+  'base64-or-dash',
   'services',
   'types',
   'prefixes',

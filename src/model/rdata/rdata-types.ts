@@ -114,7 +114,8 @@ const TYPES: readonly RdataType[] = [
   define('AVC', 258, 'value:strings'),
   define('DOA', 259, 'enterprise:u32 type:u32 location:u8 media_type:string data:base64-or-dash'),
   define('AMTRELAY', 260, 'value:amt-relay'),
-  define('RESINFO', 261, 'value:strings'),
+  // RFC 9606 section 3: exactly one record.
+  define('RESINFO', 261, 'value:strings', { singleton: true }),
   define('WALLET', 262, 'value:strings'),
   define('CLA', 263, 'value:strings'),
   define('IPN', 264, 'value:u64'),

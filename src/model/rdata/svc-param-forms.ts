@@ -25,12 +25,11 @@ const KEYS: ReadonlyMap<string, number> = new Map([
 
 const NAMES: ReadonlyMap<number, string> = new Map([...KEYS].map(([name, key]) => [key, name]))
 
-/** The number of a key by its name or as `key12345`; null where it is none. 65535 is reserved. */
+/** The number of a key by its name or as `key12345`, in lower case (RFC 9460 section 2.1); null where it is none. 65535 is reserved. */
 export function svcParamKey(name: string): number | null {
-  const lower = name.toLowerCase()
-  const known = KEYS.get(lower)
+  const known = KEYS.get(name)
   if (known !== undefined) return known
-  const generic = /^key(0|[1-9][0-9]{0,4})$/.exec(lower)
+  const generic = /^key(0|[1-9][0-9]{0,4})$/.exec(name)
   return generic && Number(generic[1]) < 65535 ? Number(generic[1]) : null
 }
 
@@ -153,10 +152,11 @@ const NO_VALUE: SvcParamForm = {
   format: (value) => (value.length === 0 ? ok(value) : fault('takes no value')),
 }
 
-const SOME_OCTETS: SvcParamForm = {
-  parse: (text) => (text.length > 0 ? ok(text) : fault('has no value')),
-  format: (value) => (value.length > 0 ? ok(value) : fault('has no value')),
-}
+const checkDohPath = (value: Uint8Array): Result<Uint8Array> =>
+  /\{[^{}]*\bdns\b[^{}]*\}/.test(ascii(value)) ? ok(value) : fault('has no variable dns, such as {?dns}')
+
+/** A URI template with the variable `dns` (RFC 9461 section 5). */
+const DOH_PATH: SvcParamForm = { parse: checkDohPath, format: checkDohPath }
 
 const ECH: SvcParamForm = {
   parse: (text) => {
@@ -193,7 +193,7 @@ export const SVC_PARAM_FORMS: ReadonlyMap<number, SvcParamForm> = new Map([
   [4, IPV4_HINT],
   [5, ECH],
   [6, IPV6_HINT],
-  [7, SOME_OCTETS],
+  [7, DOH_PATH],
   [8, NO_VALUE],
   [9, NUMBERS],
   [10, strings(true)],

@@ -36,7 +36,7 @@ export function parseSvcParams(tokens: readonly string[]): Result<SvcParam[]> {
     if (BARE_QUOTE.test(value)) return fault(`${name}: a quote within a value is written \\"`)
     const octets = unescapeString(value)
     if (!octets.ok) return octets
-    const isGeneric = /^key/i.test(name)
+    const isGeneric = /^key/.test(name)
     const parsed = isGeneric ? octets : (SVC_PARAM_FORMS.get(key)?.parse(octets.value) ?? octets)
     if (!parsed.ok) return fault(`${name}: ${parsed.message}`)
     params.set(key, parsed.value)

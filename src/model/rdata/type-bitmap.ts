@@ -1,4 +1,4 @@
-import { parseRecordType, typeCode, typeName } from '../record-type.ts'
+import { parseMentionedType, typeCode, typeName } from '../record-type.ts'
 import { fault, ok, type Result } from '../result.ts'
 import { shown, type Token } from './token.ts'
 
@@ -6,7 +6,7 @@ import { shown, type Token } from './token.ts'
 export function canonicalTypes(tokens: readonly Token[]): Result<string> {
   const codes = new Set<number>()
   for (const { text } of tokens) {
-    const type = parseRecordType(text)
+    const type = parseMentionedType(text)
     if (!type.ok) return type
     const code = typeCode(type.value)
     if (code === null) return fault(`${shown(text)} exists only at providers`)

@@ -272,7 +272,7 @@ const CASES: readonly Case[] = [
     name: 'records below a delegation',
     records: [
       'sub 300 NS ns1.sub',
-      'sub 300 DS 1 8 2 ab',
+      `sub 300 DS 1 8 2 ${'ab'.repeat(32)}`,
       'ns1.sub 300 A 192.0.2.1',
       'www.sub 300 A 192.0.2.2',
       'sub 300 TXT "x"',
@@ -295,8 +295,24 @@ const CASES: readonly Case[] = [
   { name: 'wildcard NS', records: ['*.x 300 NS ns.example.net.'], expected: ['1 warning wildcard-ns'] },
   {
     name: 'DS without a delegation',
-    records: ['sub 300 DS 1 8 2 ab', '@ 300 DS 1 8 2 ab', '@ 300 NS ns.example.net.'],
+    records: [`sub 300 DS 1 8 2 ${'ab'.repeat(32)}`, `@ 300 DS 1 8 2 ${'ab'.repeat(32)}`, '@ 300 NS ns.example.net.'],
     expected: ['1 warning ds-without-ns', '2 warning ds-without-ns'],
+  },
+
+  {
+    name: 'digests that are not as long as their types make them',
+    records: [
+      'sub 300 DS 1 8 1 abcd',
+      `b 300 CDS 1 8 4 ${'ab'.repeat(32)}`,
+      `b 300 TLSA 3 1 2 ${'ab'.repeat(32)}`,
+      'b 300 SMIMEA 3 1 1 abcd',
+      'sub 300 NS ns.example.net.',
+      'sub 300 DS 1 8 7 abcd',
+      'c 300 CDS 0 0 0 00',
+      `c 300 TLSA 3 1 1 ${'ab'.repeat(32)}`,
+      'c 300 TLSA 3 1 0 abcd',
+    ],
+    expected: ['1 warning digest-length', '2 warning digest-length', '3 warning digest-length', '4 warning digest-length'],
   },
 
   { name: 'TXT that fits', records: [`a 300 TXT ${text(1232)}`], expected: [] },

@@ -153,6 +153,10 @@ const FAULTS: readonly (readonly [definition: string, ...faults: string[]])[] = 
     '2:47 error value-invalid a.example.com. MX: preference: 70000 is more than 65535',
   ],
   [
+    'records: {a: {type: SSHFP, value: {algorithm: 1, fingerprint_type: 2, fingerprint: 00ff}}}',
+    '2:84 error value-invalid a.example.com. SSHFP: fingerprint: has 2 octets; type 2 makes 32',
+  ],
+  [
     'records: {a: {type: TYPE65280, value: 0a}}',
     '2:39 error value-invalid a.example.com. TYPE65280: data of a type without a known form is written \\# LENGTH HEX (RFC 3597), not "0a"',
   ],

@@ -13,14 +13,14 @@ export const HELD = `
 @ CAA 0 iodef "\\"a\\" \\\\ \\195\\169\\255"
 www 60 CNAME @
 sub NS ns.sub
-sub DS 1 13 2 aabb
+sub DS 1 13 2 ${'ab'.repeat(32)}
 sub DNSKEY 257 3 13 aabbccdd
 d DNAME example.net.
 _sip._tcp SRV 1 2 3 sip
-s SSHFP 4 2 aabb
-_443._tcp TLSA 3 1 1 aabb
-x._smimecert SMIMEA 3 1 1 aabb
-y SMIMEA 3 1 1 aabb
+s SSHFP 4 2 ${'ab'.repeat(32)}
+_443._tcp TLSA 3 1 1 ${'ab'.repeat(32)}
+x._smimecert SMIMEA 3 1 1 ${'ab'.repeat(32)}
+y SMIMEA 3 1 1 ${'ab'.repeat(32)}
 nap NAPTR 100 10 "U" "E2U+sip" "!^(.*)$!\\\\\\\\1!" .
 nap NAPTR 100 20 "U" "E2U+sip" "!\\"(.*)\\255!\\\\1!" .
 loc LOC 52 14 5.01 N 0 8 50 W -10.33m 0.00m 100m 10m
