@@ -65,7 +65,7 @@ export const RECORD_HELP = `
 Examples:
   zonewright record add example.com www A 192.0.2.10 --ttl 5m
   zonewright record set example.com @ MX '10 mail' '20 mx.example.net.'
-  zonewright record remove example.com old`
+  zonewright record remove example.com old CNAME`
 
 /** One of the edits, a command below `record`. */
 export const describeRecord = (command: Command, action: 'add' | 'set' | 'remove'): Command => {

@@ -82,7 +82,7 @@ describe('help', () => {
         words.map((word) => word.replaceAll("'", '')),
         setting,
       )
-      expect(stderr, example).toMatch(/^error\[(?:config-missing|file-unreadable|provider-unknown)\]/)
+      expect(stderr, example).toMatch(/^error\[(?:config-missing|file-unreadable|no-definitions|provider-unknown|zone-unknown)\]/)
     }
   })
 
