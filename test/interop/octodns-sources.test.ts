@@ -116,6 +116,17 @@ const SCENES: readonly Scene[] = [
     plain: ['one/example.com./a.yaml', 'one/example.com./parts/hosts.inc', 'one/host.inc'],
   },
   {
+    name: 'files of a folder with names that octoDNS gives them',
+    files: {
+      'p.yaml': configOf({ one: 'directory: one, split_extension: .' }, ONE),
+      'one/example.com./\\@.yaml': `'\\@': {type: TXT, ttl: 60, value: x}\n`,
+      'one/example.com./*.a.yaml': `'*.a': ${A('192.0.2.2')}\n`,
+      'one/example.com./.yaml': `'': ${A('192.0.2.3')}\n`,
+    },
+    records: ['*.a.example.com. 60 A 192.0.2.2', '\\@.example.com. 60 TXT "x"', 'example.com. 60 A 192.0.2.3'],
+    plain: ['one/example.com./\\@.yaml', 'one/example.com./*.a.yaml', 'one/example.com./.yaml'],
+  },
+  {
     name: 'a file that is not listed beside a folder that is',
     files: {
       'p.yaml': configOf({ one: 'directory: one, split_extension: .' }, "  '*': {sources: [one], targets: []}\n"),

@@ -7,7 +7,7 @@
  * with which no definition is loaded until the same command has been given again. A single file needs none of this.
  */
 import { existsSync } from 'node:fs'
-import { dirname, isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join, sep } from 'node:path'
 import { cleanAtExit } from '../../definitions/clean-at-exit.ts'
 import { fileError } from '../../definitions/file-error.ts'
 import { realOr } from '../../definitions/file-path.ts'
@@ -38,9 +38,12 @@ export type WrittenFiles =
   /** The system's error, or one of `writeTarget`. */
   | { readonly state: 'failed'; readonly path: string; readonly error: unknown; readonly left: readonly string[] }
 
+/** A backslash is a character like others but on Windows: octoDNS's folders have `\\@.yaml` of a name that begins so. */
+const SEPARATOR = sep === '/' ? '/' : /[/\\]/
+
 export async function writeFiles(given: string, files: readonly ExchangedFile[], options: WriteFilesOptions): Promise<WrittenFiles> {
   for (const { path } of files) {
-    if (isAbsolute(path) || path.split(/[/\\]/).some((part) => part === '..' || part === ''))
+    if (isAbsolute(path) || path.split(SEPARATOR).some((part) => part === '..' || part === ''))
       throw new Error(`not a path in a folder: ${path}`)
   }
   const [first] = files
