@@ -6,6 +6,7 @@ import { type ResourceRecord, recordKey } from '../../model/record.ts'
 import type { DesiredZone } from '../../model/zone.ts'
 import { exportZoneFiles } from '../zone-file/export-zone-files.ts'
 import { parseZoneFile } from '../zone-file/parse-zone-file.ts'
+import { printZoneFile } from '../zone-file/print-zone-file.ts'
 import { AT_LABEL, printDomain } from './print-domain.ts'
 import { isSoundIdn } from './record-call.ts'
 
@@ -26,7 +27,7 @@ const isDomain = (name: DomainName): boolean =>
 
 /**
  * A `dnsconfig.js` for DNSControl, and each zone as the zone file its BIND provider keeps, which hold the same: the one says what the zone
- * should be, the other what it is.
+ * should be, the other what it is. A record that DNSControl cannot hold is in neither, since it stops at a zone file with such a one.
  */
 export const exportDnscontrol: Exporter = (zones, options) => {
   const files: ExchangedFile[] = []
@@ -55,7 +56,6 @@ export const exportDnscontrol: Exporter = (zones, options) => {
       lost.push({ zone: zone.name, name: null, type: null, what: `a zone whose file is ${path}, too`, at: zone.at })
       continue
     }
-    files.push({ path, text: file.text })
     const placeOf = placesOf(zone)
     const mailbox = mailboxName(zone.settings.soa_email ?? '')
     const records = [...parseZoneFile(file.text, { origin: zone.name, file: path }).records].map((record) => ({
@@ -64,8 +64,11 @@ export const exportDnscontrol: Exporter = (zones, options) => {
       at: placeOf(record),
     }))
     const domain = printDomain({ name: zone.name, records, unmanaged: zone.unmanaged, keepsUnknown }, lost)
-    if (/^ {2}AT\(/m.test(domain) && !script.includes(AT_LABEL)) script += `\n${AT_LABEL}`
-    script += `\n${domain}`
+    if (/^ {2}AT\(/m.test(domain.script) && !script.includes(AT_LABEL)) script += `\n${AT_LABEL}`
+    script += `\n${domain.script}`
+    const kept = records.filter((record) => record.type === 'SOA' || domain.printed.has(record))
+    const isWhole = kept.length === records.length
+    files.push({ path, text: isWhole ? file.text : printZoneFile(kept, { origin: zone.name, style: options.style, defaultTtl: null }) })
   }
   return {
     files: [{ path: 'dnsconfig.js', text: script }, { path: 'creds.json', text: CREDENTIALS }, ...files],

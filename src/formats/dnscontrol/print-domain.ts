@@ -32,17 +32,31 @@ export interface DomainToPrint {
 /** Modifiers in one array; DNSControl takes arrays for what is in them, and engines bound the arguments of a call. */
 const IN_ONE_ARRAY = 1000
 
+export interface PrintedDomain {
+  readonly script: string
+  /** The records that the script has, if with another TTL or its strings cut elsewhere. */
+  readonly printed: ReadonlySet<DefinedRecord>
+}
+
 /** A zone as a `D(…)` of dnsconfig.js. What of it DNSControl cannot hold goes to `lost`. */
-export function printDomain({ name, records, unmanaged, keepsUnknown }: DomainToPrint, lost: LostItem[]): string {
+export function printDomain({ name, records, unmanaged, keepsUnknown }: DomainToPrint, lost: LostItem[]): PrintedDomain {
   const defaultTtl = commonestTtl(records)
   const isServer = ({ name: owner, type }: DefinedRecord): boolean => type === 'NS' && owner === name
-  const servers = records.filter(isServer)
-  const modifiers = [
-    ...(keepsUnknown ? ['NO_PURGE'] : []),
-    ...unmanaged.flatMap((selector) => printIgnore(selector, name, lost) ?? []),
-    ...printServers(servers, name, lost),
-    ...records.filter((record) => !isServer(record)).flatMap((record) => printRecord(record, name, defaultTtl, lost) ?? []),
-  ]
+  const servers = soundServers(records.filter(isServer), name, lost)
+  const printed = new Set(servers)
+  const calls: string[] = []
+  for (const record of records) {
+    const call = isServer(record) ? null : printRecord(record, name, defaultTtl, lost)
+    if (call === null) continue
+    calls.push(call)
+    printed.add(record)
+  }
+  const ignores = unmanaged.flatMap((selector) => printIgnore(selector, name, lost) ?? [])
+  const modifiers = [...(keepsUnknown ? ['NO_PURGE'] : []), ...ignores, ...printServers(servers, name, lost), ...calls]
+  return { script: printCall(name, defaultTtl, modifiers), printed }
+}
+
+function printCall(name: DomainName, defaultTtl: number, modifiers: readonly string[]): string {
   const head = `D(${literal(name.slice(0, -1))}, REG_NONE, DnsProvider(DSP_BIND, 0), DefaultTTL(${defaultTtl})`
   if (modifiers.length === 0) return `${head});\n`
   if (modifiers.length <= IN_ONE_ARRAY) return `${head},\n  ${modifiers.join(',\n  ')}\n);\n`
@@ -64,6 +78,16 @@ function printIgnore(selector: UnmanagedSelector, zone: DomainName, lost: LostIt
   return null
 }
 
+/** The NS records at the apex whose targets DNSControl takes. */
+function soundServers(servers: readonly DefinedRecord[], zone: DomainName, lost: LostItem[]): DefinedRecord[] {
+  return servers.filter(({ data, at }) => {
+    const isSound = isTarget(data) && isSoundIdn(data)
+    const what = isTarget(data) ? NOT_PUNYCODE : 'a target with characters that DNSControl refuses'
+    if (!isSound) lost.push({ zone, name: zone, type: 'NS', what, at })
+    return isSound
+  })
+}
+
 /** NS records at the apex are `NAMESERVER`, all with one TTL. */
 function printServers(servers: readonly DefinedRecord[], zone: DomainName, lost: LostItem[]): string[] {
   const ttls = [...new Set(servers.map(({ ttl }) => ttl ?? DEFAULT_TTL))].sort((a, b) => a - b)
@@ -72,13 +96,7 @@ function printServers(servers: readonly DefinedRecord[], zone: DomainName, lost:
   const lose = (what: string, at?: LostItem['at']): void => void lost.push({ zone, name: zone, type: 'NS', what, at })
   if (ttls.length > 1) lose(`TTLs that differ (${ttls.join(', ')}); all have the lowest`, servers[0]?.at)
   if (lowest === 0) lose('a TTL of 0', servers[0]?.at)
-  const named = servers.filter(({ data, at }) => {
-    const isSound = isTarget(data) && isSoundIdn(data)
-    if (!isSound) lose(isTarget(data) ? NOT_PUNYCODE : 'a target with characters that DNSControl refuses', at)
-    return isSound
-  })
-  if (named.length === 0) return []
-  return [`NAMESERVER_TTL(${lowest || DEFAULT_TTL})`, ...named.map(({ data }) => `NAMESERVER(${literal(data)})`)]
+  return [`NAMESERVER_TTL(${lowest || DEFAULT_TTL})`, ...servers.map(({ data }) => `NAMESERVER(${literal(data)})`)]
 }
 
 function printRecord(record: DefinedRecord, zone: DomainName, defaultTtl: number, lost: LostItem[]): string | null {

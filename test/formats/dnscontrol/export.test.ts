@@ -43,6 +43,8 @@ const VERSIONS: readonly DnscontrolVersion[] = [4, 5]
 
 const line = ({ name, ttl, type, data }: ResourceRecord): string => `${name} ${ttl} ${type} ${data}`
 const lines = (records: readonly ResourceRecord[]): string[] => records.map(line).sort()
+const owners = (records: Iterable<ResourceRecord>): string[] =>
+  [...records].flatMap(({ name, type }) => (type === 'SOA' ? [] : [`${name} ${type}`])).sort()
 
 describe('a dnsconfig.js', () => {
   test.each(VERSIONS)('gives back every record of every type DNSControl %i has', (version) => {
@@ -90,7 +92,7 @@ describe('a dnsconfig.js', () => {
   test('is of many records as well', () => {
     const records = recordsOf(Array.from({ length: 2500 }, (_, i) => `h${i} A 192.0.2.${i % 250}`).join('\n'))
     const lost: LostItem[] = []
-    const script = `var REG_NONE = 'none', DSP_BIND = 'bind';\n${printDomain({ name: ZONE, records, unmanaged: [], keepsUnknown: false }, lost)}`
+    const script = `var REG_NONE = 'none', DSP_BIND = 'bind';\n${printDomain({ name: ZONE, records, unmanaged: [], keepsUnknown: false }, lost).script}`
     expect(lines(evaluated(script).domains[0]?.records ?? [])).toEqual(lines(records))
   })
 
@@ -124,12 +126,14 @@ describe('a dnsconfig.js', () => {
     ['@ 1 NS a.\n@ 2 NS b.', /TTLs that differ \(1, 2\)/],
     ['x TYPE65280 \\# 1 00', /type TYPE65280/],
     ['@ ALIAS a.', /ALIAS records/],
-  ])('names what it cannot hold: %s', (text, what) => {
+  ])('names what it cannot hold, which is in neither file: %s', (text, what) => {
     const { files, lost } = exported([zoneOf(recordsOf(text))])
     expect(lost.map((item) => item.what)).toEqual([expect.stringMatching(what)])
+    const held = parseZoneFile(files.get('zones/example.com.zone') ?? '', { origin: ZONE, file: '' })
     for (const version of VERSIONS) {
       const { domains, diagnostics } = evaluated(files.get('dnsconfig.js') ?? '', version)
       expect([diagnostics, domains.flatMap((domain) => domain.lost.map((item) => item.what))]).toEqual([[], ['its DNS providers (bind)']])
+      expect(owners(held.records)).toEqual(owners(domains[0]?.records ?? []))
     }
   })
 
