@@ -39,6 +39,9 @@ export interface Console {
   progress(): ProgressBar
 }
 
+/** How commands tell what they leave out: `--quiet` or not, since nothing is to be lost unsaid. */
+export const sayingLosses = ({ quiet }: CommonOptions): { readonly from?: Severity } => (quiet === true ? { from: 'warning' } : {})
+
 const RANK: Readonly<Record<Severity, number>> = { notice: 0, warning: 1, error: 2 }
 
 /** Octets of a source file that is shown around a fault. */

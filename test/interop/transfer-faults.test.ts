@@ -355,6 +355,13 @@ describe('records of a transfer', () => {
   })
 })
 
+it('what is left out is told, also quietly', async () => {
+  const strange = address('www.example.net')
+  const port = await signingServer(SECRET, [{ records: [SOA, strange, address('www.example.com'), SOA], signature: null }])
+  const text = 'warning[import-lossy] www.example.net. A: a definition cannot hold a record that is not in example.com.\n'
+  expect(await importFrom(port, '--lossy', '--quiet')).toMatchObject({ status: 0, stderr: text })
+})
+
 it('a connection that ends early is told with the zone that was asked for', async () => {
   const port = await signingServer(SECRET, [])
   const { status, stderr } = await importFrom(port, 'example.net', '--timeout', '1')

@@ -11,7 +11,7 @@ import { extrasAsLost, lostDiagnostics } from '../../sync/exchange/lost-diagnost
 import { withPlannedTtls } from '../../sync/exchange/planned-ttls.ts'
 import { writeFiles } from '../../sync/write-files/write-files.ts'
 import type { CommonOptions } from '../common-options.ts'
-import { type Console, createConsole } from '../console.ts'
+import { type Console, createConsole, sayingLosses } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
@@ -69,7 +69,7 @@ export async function exportZones(io: CliIo, [args]: readonly [string[]], option
     ...exported.diagnostics,
     ...lostDiagnostics(exported.lost, 'export-lossy', format, lossy),
   ]
-  console.diagnostics(found)
+  console.diagnostics(found, sayingLosses(options))
   if (hasErrors(found)) {
     console.say('Nothing was exported.')
     return EXIT.failure

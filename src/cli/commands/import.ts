@@ -15,7 +15,7 @@ import { readNameServer } from '../../sync/exchange/name-server-word.ts'
 import { writeFiles } from '../../sync/write-files/write-files.ts'
 import { mayCopy } from '../before-copy.ts'
 import type { CommonOptions } from '../common-options.ts'
-import { type Console, createConsole } from '../console.ts'
+import { type Console, createConsole, sayingLosses } from '../console.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { endedBySignals, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
@@ -81,7 +81,11 @@ async function importCopies(
     interruption.release()
   }
   const status = await finish(io, console, imported, request, options)
-  if (status !== EXIT.done) console.diagnostics(made.map((zone) => madeAlready(request.source, zone)))
+  if (status !== EXIT.done)
+    console.diagnostics(
+      made.map((zone) => madeAlready(request.source, zone)),
+      sayingLosses(options),
+    )
   return worstOf([status, interruption.status() ?? EXIT.done])
 }
 
@@ -101,7 +105,7 @@ async function finish(
   diagnostics.push(...inFiles)
   if (!hasErrors(diagnostics))
     diagnostics.push(...(await endedBySignals(() => checkImport(imported.zones, files, { ...request.config, ...imported.reading }))))
-  console.diagnostics(diagnostics)
+  console.diagnostics(diagnostics, sayingLosses(options))
   if (hasErrors(diagnostics)) {
     console.say('Nothing was written.')
     return EXIT.failure
