@@ -3,7 +3,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { rearranged } from '../formats/dnscontrol/rearranged-configs.ts'
 import { cli } from '../support/cli.ts'
+import { fc } from '../support/fast-check.ts'
+import { rounds } from '../support/random.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const CORPUS = fileURLToPath(new URL('../corpora/dnscontrol', import.meta.url))
@@ -170,3 +173,15 @@ records:
   )
   expect(lossy.stderr).toContain('cannot hold the record x.example.org. A: the name is not in the zone')
 })
+
+it('import dnscontrol --lossy leaves out what it cannot read of any configuration, and writes what is proved', async () => {
+  for (const text of fc.sample(rearranged, { numRuns: rounds(80), seed: 5 })) {
+    const cwd = temporaryDirectory()
+    writeFileSync(join(cwd, 'ir.json'), text)
+    const { status, stderr } = await cli(['import', 'dnscontrol', 'ir.json', '-o', 'out', '--lossy'], { cwd })
+    const codes = [...stderr.matchAll(/error\[([\w-]+)\]/g)].map(([, code]) => code)
+    // Of the document itself, and of names of domains.
+    expect([text, codes.filter((code) => !['schema-type', 'zone-name', 'no-definitions'].includes(code ?? ''))]).toEqual([text, []])
+    expect(status).toBe(codes.length > 0 ? 1 : 0)
+  }
+}, 60_000)

@@ -105,4 +105,4 @@ it('zones of the service come back from every format', async () => {
     expect([format, changes.filter((change) => !exports.get(format)?.has(change))]).toEqual([format, []])
     scene.write({ 'zonewright.yaml': config })
   }
-}, 60_000)
+}, 180_000)

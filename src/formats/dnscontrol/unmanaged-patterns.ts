@@ -71,10 +71,13 @@ interface Globs {
 /** Alternatives that one pattern may come to. */
 const MOST_ALTERNATIVES = 50
 
+/** What no text of a definition is: control characters, line ends, half of a character. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u
+
 /** A pattern of DNSControl's (its library is gobwas/glob) as globs of ours. */
 function globsOf(pattern: string): Result<Globs> {
   const unheld = fault(`the pattern ${JSON.stringify(pattern.slice(0, 60))}`)
-  if (pattern.length > 1000) return unheld
+  if (pattern.length > 1000 || UNPRINTABLE.test(pattern)) return unheld
   let isWider = false
   // Braces last: within them other patterns may stand.
   const plain = pattern.replace(/\\(.)|\?|\[[^\]]*\]/gsu, (_, escaped: string | undefined) => {

@@ -104,6 +104,8 @@ describe('what DNSControl makes of its own tests', () => {
     ['{bar,[fz]oo}', [{ name: 'bar' }, { name: '*oo' }], 1],
     ['?', [], 1],
     ['{a', [], 1],
+    ['a\u0000b', [], 1],
+    ['a\ud800', [], 1],
     ['{,'.repeat(400), [], 1],
     [`${'{a,b}'.repeat(30)}`, [], 1],
   ])('IGNORE(%j) becomes %j', (label_pattern, unmanaged, lost) => {

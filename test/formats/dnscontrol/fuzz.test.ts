@@ -10,6 +10,7 @@ import type { ExchangedRecord, LostItem } from '../../../src/model/exchange.ts'
 import { withCpuTime } from '../../support/cpu-time.ts'
 import { fc } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
+import { JSONS, rearranged } from './rearranged-configs.ts'
 
 const CORPUS = fileURLToPath(new URL('../../corpora/dnscontrol', import.meta.url))
 const textsOf = (folder: string, pattern: RegExp): string[] =>
@@ -17,7 +18,6 @@ const textsOf = (folder: string, pattern: RegExp): string[] =>
     .filter((name) => pattern.test(name))
     .map((name) => readFileSync(join(CORPUS, folder, name), 'utf8'))
 
-const JSONS = textsOf('parse_tests', /^\d.*\.json$/).filter((text) => text.length < 20_000)
 const LISTS = textsOf('get-zones', /\.tsv$/)
 
 const PIECES = [
@@ -67,52 +67,6 @@ const spoilt = (seeds: readonly string[], maxLength: number) =>
         return text.slice(0, start) + insert + text.slice(start + cut)
       }, seed),
     )
-
-const anything = fc.oneof(
-  fc.constantFrom<unknown>(
-    null,
-    true,
-    '',
-    '@',
-    '*',
-    'example.com',
-    'a'.repeat(300),
-    0,
-    -1,
-    1.5,
-    2 ** 40,
-    [],
-    {},
-    [null],
-    { a: 1 },
-    'R53_ALIAS',
-    '1.2.3.4',
-    '\\',
-    '"',
-  ),
-  fc.jsonValue({ maxDepth: 2 }),
-)
-
-/** A configuration whose values are others in a few places. */
-const rearranged = fc
-  .record({ seed: fc.constantFrom(...JSONS), changes: fc.array(fc.tuple(fc.nat(), anything), { minLength: 1, maxLength: 5 }) })
-  .map(({ seed, changes }) => {
-    const root = JSON.parse(seed)
-    for (const [at, value] of changes) {
-      const places: [Record<string, unknown>, string][] = []
-      const visit = (node: unknown): void => {
-        if (typeof node !== 'object' || node === null) return
-        for (const key of Object.keys(node)) {
-          places.push([node as Record<string, unknown>, key])
-          visit((node as Record<string, unknown>)[key])
-        }
-      }
-      visit(root)
-      const place = places[at % Math.max(1, places.length)]
-      if (place) place[0][place[1]] = structuredClone(value)
-    }
-    return JSON.stringify(root)
-  })
 
 function expectSound(records: readonly ExchangedRecord[], lost: readonly LostItem[]): void {
   for (const { name, ttl, data } of records) {
