@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { withCpuTimeOf } from '../support/cpu-time.ts'
 import { inParallel, startForTest } from './harness.ts'
+import { record, scriptedMaster, serving, soa } from './transfers/scripted-master.ts'
 
 const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 
@@ -48,14 +49,19 @@ describe('the limit of records', async () => {
   })
 })
 
+/** What an import brings: the last quarter of a domain costs the most to create, if the cost grows with what is there. */
+const IMPORTED = 9_000
+
 test('a domain takes 12,000 records and no more, in good time, and lists them', { timeout: 400_000 }, async () => {
-  const { service, client } = await startForTest()
-  const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'full.example' })
+  const hosts = Array.from({ length: IMPORTED }, (_, index) => record(`h${index}.full.example.`, 'A', '192.0.2.1'))
+  const peerPort = await scriptedMaster(serving([soa(1, '3600 600 604800 300', 'full.example.'), ...hosts]))
+  const { service, client } = await startForTest({ peerPort })
+  const { id } = await client.ok('POST', '/domains/import', { domain: 'full.example', remote_nameserver: '127.0.0.1' })
   const path = `/domains/${id}/records`
   const filled = await withCpuTimeOf(() =>
-    inParallel(12_000, 32, (index) => client.ok('POST', path, { type: 'A', name: `h${index}`, target: '192.0.2.1' })),
+    inParallel(12_000 - IMPORTED, 32, (index) => client.ok('POST', path, { type: 'A', name: `h${IMPORTED + index}`, target: '192.0.2.1' })),
   )
-  expect(filled.milliseconds).toBeLessThan(120_000)
+  expect(filled.milliseconds).toBeLessThan(30_000)
   expect(await client.refused('POST', path, { type: 'A', target: '192.0.2.1' })).toEqual([
     [null, 'A domain can have at most 12000 records.'],
   ])
