@@ -1,26 +1,15 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll } from 'vitest'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
+import { inject } from 'vitest'
+import type {} from './build-folder.ts'
 
 let built: Promise<string> | null = null
-let folder: string | null = null
 
-afterAll(() => {
-  if (folder !== null) rmSync(folder, { recursive: true, force: true })
-})
-
-/** The program as users have it, bundled once a test file, in a folder of its own that finds the packages. */
+/** The program as users have it, bundled once a worker, in a folder of its own that finds the packages. */
 export function builtProgram(): Promise<string> {
   built ??= (async () => {
     const { buildProgram } = await import('../../scripts/build.mjs')
-    const below = join(root, 'node_modules/.zonewright-test')
-    mkdirSync(below, { recursive: true })
-    folder = mkdtempSync(join(below, 'build-'))
-    const { file } = await buildProgram({ out: join(folder, 'dist') })
+    const { file } = await buildProgram({ out: join(inject('buildFolder'), `dist-${process.pid}`) })
     return file as string
   })()
   return built

@@ -8,7 +8,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decode, encode, type Packet } from 'dns-packet'
-import { afterAll } from 'vitest'
+import { atFileEnd } from './file-end.ts'
 import { freePort } from './free-port.ts'
 import { bind } from './server-recipes/bind.ts'
 import { bindResolver, type ForwardedZone } from './server-recipes/bind-resolver.ts'
@@ -78,7 +78,7 @@ const STOPPED_WITHIN = 3_000
 
 const running = new Set<ChildProcess>()
 
-afterAll(async () => {
+atFileEnd(async () => {
   await Promise.all([...running].map(stopChild))
 })
 process.on('exit', () => {

@@ -1,12 +1,11 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { atFileEnd } from './file-end.ts'
 
 const made: string[] = []
 
-// Registered on import, that is, while the test file is collected: whatever test or hook makes a directory, the file removes it.
-afterAll(() => {
+atFileEnd(() => {
   for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true, maxRetries: 3 })
 })
 

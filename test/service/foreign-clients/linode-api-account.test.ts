@@ -1,10 +1,10 @@
 /** The client library of the real service's own web front end, for the parts whose paths are the same there. */
 import * as library from '@linode/api-v4'
-import { baseRequest } from '@linode/api-v4/lib/request'
 import { describe, expect, test } from 'vitest'
 import { readSeed } from '../../../src/service/index.ts'
 import { startForTest } from '../harness.ts'
 import { SSH_KEYS } from '../profile/ssh-key-samples.ts'
+import { directTo } from './direct-to.ts'
 
 const {
   createSSHKey,
@@ -44,12 +44,7 @@ const SEED = {
 }
 const { seed } = readSeed(JSON.stringify(SEED), 'seed.json')
 const { service } = await startForTest({ seed })
-baseRequest.interceptors.request.use((config: { url?: string; headers: { set(name: string, value: string): void } }) => {
-  const url = new URL(config.url as string)
-  config.url = service.baseUrl + url.pathname.replace(/^\/v4(beta)?/, '') + url.search
-  config.headers.set('authorization', 'Bearer alice')
-  return config
-})
+directTo(service.baseUrl, () => 'alice')
 
 describe('@linode/api-v4', () => {
   test('lists, uploads, changes and deletes images', async () => {

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as library from '@linode/api-v4'
-import { baseRequest } from '@linode/api-v4/lib/request'
 import { Secret, TOTP } from 'otpauth'
 import { expect, test } from 'vitest'
 import { readSeed } from '../../../src/service/index.ts'
 import { startForTest, temporaryDirectory } from '../harness.ts'
 import { SSH_KEYS } from '../profile/ssh-key-samples.ts'
+import { directTo } from './direct-to.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the package's declarations name their files without extension, so that none is found
 const client = library as any
@@ -22,12 +22,7 @@ const user = {
 const { seed } = readSeed(JSON.stringify({ accounts: [{ users: [user] }] }), 'seed.json')
 const messages = join(temporaryDirectory(), 'sms')
 const { service } = await startForTest({ seed, smsSink: { kind: 'file', path: messages } })
-baseRequest.interceptors.request.use((config: { url?: string; headers: { set(name: string, value: string): void } }) => {
-  const url = new URL(config.url as string)
-  config.url = service.baseUrl + url.pathname.replace(/^\/v4(beta)?/, '') + url.search
-  config.headers.set('authorization', 'Bearer alice')
-  return config
-})
+directTo(service.baseUrl, () => 'alice')
 
 test('SSH keys', async () => {
   const key = await client.createSSHKey({ label: 'laptop', ssh_key: SSH_KEYS['ecdsa-sha2-nistp256'] })

@@ -1,8 +1,8 @@
 /** The client library of the real service's own web front end, unchanged but for the address it asks. */
 import * as library from '@linode/api-v4'
-import { baseRequest } from '@linode/api-v4/lib/request'
 import { describe, expect, test } from 'vitest'
 import { startForTest } from '../harness.ts'
+import { directTo } from './direct-to.ts'
 
 const {
   cloneDomain,
@@ -33,12 +33,7 @@ const {
 
 const { service } = await startForTest()
 let token = service.token as string
-baseRequest.interceptors.request.use((config: { url?: string; headers: { set(name: string, value: string): void } }) => {
-  const url = new URL(config.url as string)
-  config.url = service.baseUrl + url.pathname.replace(/^\/v4(beta)?/, '') + url.search
-  config.headers.set('authorization', `Bearer ${token}`)
-  return config
-})
+directTo(service.baseUrl, () => token)
 
 /** What a request is refused with; null where it is not. */
 const faultsOf = async (request: Promise<unknown>): Promise<unknown> =>

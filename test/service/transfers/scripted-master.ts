@@ -1,22 +1,20 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { afterAll, afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { decodeMessage } from '../../../src/formats/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
 import { createFrameReader, frame } from '../../../src/formats/wire/frames.ts'
 import { CLASS, type Message, type WireRecord } from '../../../src/formats/wire/message.ts'
 import type { DomainName } from '../../../src/model/domain-name.ts'
+import { atFileEnd } from '../../support/file-end.ts'
 
 /** What a master does with one message that came over TCP. */
 export type Script = (query: Message, socket: Socket) => void
 
-const open: (() => void)[] = []
 const kept: (() => void)[] = []
-const closeAll = (closes: (() => void)[]): void => {
-  for (const close of closes.splice(0)) close()
-}
-afterEach(() => closeAll(open))
-afterAll(() => closeAll(kept))
+atFileEnd(() => {
+  for (const close of kept.splice(0)) close()
+})
 
 /** A name server of one's own making, gone after the test, or if it is to be kept after the file; returns its port. */
 export async function scriptedMaster(script: Script, { keep = false, address = '127.0.0.1' } = {}): Promise<number> {
@@ -36,11 +34,12 @@ export async function scriptedMaster(script: Script, { keep = false, address = '
   })
   server.listen(0, address)
   await once(server, 'listening')
-  const closes = keep ? kept : open
-  closes.push(() => {
+  const close = (): void => {
     server.close()
     for (const socket of sockets) socket.destroy()
-  })
+  }
+  if (keep) kept.push(close)
+  else onTestFinished(close)
   return (server.address() as AddressInfo).port
 }
 

@@ -1,0 +1,23 @@
+/**
+ * What modules of the tests hold on to is let go when a test file ends. A worker loads a module once for all its files, so that a hook which the module
+ * registers itself would be one of the first file only: the setup file registers one for each.
+ */
+const works: (() => unknown)[] = []
+
+/** Does the work at the end of every test file of this worker, after the hooks of the file itself. */
+export function atFileEnd(work: () => unknown): void {
+  works.push(work)
+}
+
+/** Does all of it, what came last first, and rejects with the first fault. */
+export async function endFile(): Promise<void> {
+  const faults: unknown[] = []
+  for (const work of [...works].reverse()) {
+    try {
+      await work()
+    } catch (fault) {
+      faults.push(fault)
+    }
+  }
+  if (faults.length > 0) throw faults[0]
+}
