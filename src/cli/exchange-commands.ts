@@ -77,7 +77,13 @@ export const describeRecord = (command: Command, action: 'add' | 'set' | 'remove
       action === 'remove' ? '[value...]' : '<value...>',
       action === 'remove' ? 'default: all' : 'as in a zone file; TXT as its text',
     )
-    .option('--file <path>', 'a file that the definition includes, instead of the definition')
+    .option(
+      '--file <path>',
+      action === 'remove'
+        ? 'only values of this file, which the definition includes'
+        : 'put new values in this file, which the definition includes',
+    )
+    .option('--all-zones', 'change a file that other zones include too')
     .option('--dry-run', 'write nothing; show the change')
   return action === 'remove' ? described : described.option('--ttl <ttl>', 'of all records of the name and type, such as 300 or 1h', ttl)
 }

@@ -3,7 +3,7 @@
  * between leaves it, and nobody takes half of them for the whole.
  */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Diagnostic } from '../model/diagnostic.ts'
 import type { Config } from './config.ts'
@@ -11,6 +11,9 @@ import { displayPath, fromDisplayPath, isInside, realOr } from './file-path.ts'
 
 /** The folder in which files are made ready; it begins with a dot, so that no glob goes into it. */
 export const WRITE_FOLDER = '.zonewright-write'
+
+/** Where in it the texts are that are about to take their names. */
+export const READY = 'ready'
 
 const NOTE = 'unfinished.json'
 
@@ -20,12 +23,14 @@ export interface UnfinishedWrite {
   readonly command: string
   /** The SHA-256 digest of the text that each file, its path from the folder, was to have. */
   readonly digests: ReadonlyMap<string, string>
+  /** Of the files that change, the digest before, null for none, and the path of the text that is ready for it; null in notes without. */
+  readonly changes: ReadonlyMap<string, { readonly before: string | null; readonly ready: string }> | null
 }
 
 export const digestOf = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('hex')
 
-export const noteText = ({ command, digests }: UnfinishedWrite): string =>
-  `${JSON.stringify({ command, files: Object.fromEntries(digests) }, null, 2)}\n`
+export const noteText = ({ command, digests, changes }: UnfinishedWrite): string =>
+  `${JSON.stringify({ command, files: Object.fromEntries(digests), changes: changes && Object.fromEntries(changes) }, null, 2)}\n`
 
 /** What a folder's note says; null without one. One that cannot be understood names no files. */
 export function readNote(folder: string): UnfinishedWrite | null {
@@ -35,20 +40,43 @@ export function readNote(folder: string): UnfinishedWrite | null {
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
-    return { command: 'write', digests: new Map() }
+    return UNREADABLE
   }
   try {
-    const { command, files } = JSON.parse(text) as { readonly command: unknown; readonly files: Readonly<Record<string, unknown>> }
-    const digests = Object.entries(files).map(([path, digest]) => [path, String(digest)] as const)
-    return { command: String(command), digests: new Map(digests) }
+    const { command, files, changes } = JSON.parse(text) as Readonly<Record<string, Readonly<Record<string, unknown>>>>
+    const digests = Object.entries(files ?? {}).map(([path, digest]) => [path, String(digest)] as const)
+    return {
+      command: String(command),
+      digests: new Map(digests),
+      changes: changes ? new Map(Object.entries(changes).map(readChange)) : null,
+    }
   } catch {
-    return { command: 'write', digests: new Map() }
+    return UNREADABLE
   }
 }
 
-/** The files of a note that are not what they were to be. */
-export const unfinishedFiles = (folder: string, { digests }: UnfinishedWrite): string[] =>
-  [...digests].flatMap(([path, digest]) => (digestAt(join(folder, path)) === digest ? [] : [path]))
+const UNREADABLE: UnfinishedWrite = { command: 'write', digests: new Map(), changes: null }
+
+function readChange([path, change]: [string, unknown]): readonly [string, { before: string | null; ready: string }] {
+  const { before, ready } = change as { readonly before: unknown; readonly ready: unknown }
+  return [path, { before: before === null ? null : String(before), ready: String(ready) }]
+}
+
+/** The files of a note that did not get their texts. One that has another text by now did, if somebody changed it since. */
+export const unfinishedFiles = (folder: string, { digests, changes }: UnfinishedWrite): string[] => {
+  const area = join(folder, WRITE_FOLDER, READY)
+  const isInPlace = (path: string, digest: string): boolean => {
+    const now = digestAt(join(folder, path))
+    if (now === digest) return true
+    if (changes === null) return false
+    const change = changes.get(path)
+    if (change === undefined) return true
+    // A text takes its name away from where it was ready.
+    if (existsSync(area)) return !existsSync(join(folder, change.ready))
+    return now !== change.before
+  }
+  return [...digests].flatMap(([path, digest]) => (isInPlace(path, digest) ? [] : [path]))
+}
 
 export function digestAt(path: string): string | null {
   try {
@@ -59,7 +87,16 @@ export function digestAt(path: string): string | null {
 }
 
 /** An error for each folder, of those that files (as messages name them) are in or below, in which a write was cut off. */
-export function unfinishedWrites(files: readonly string[], { folder: top, cwd }: Pick<Config, 'folder' | 'cwd'>): Diagnostic[] {
+export const unfinishedWrites = (files: readonly string[], config: Pick<Config, 'folder' | 'cwd'>): Diagnostic[] =>
+  unfinishedFolders(files, config).map(({ folder, note, left }) =>
+    unfinishedDiagnostic(displayPath(folder, realOr(config.cwd)), note, left),
+  )
+
+/** Folders with a write that was cut off. */
+export function unfinishedFolders(
+  files: readonly string[],
+  { folder: top, cwd }: Pick<Config, 'folder' | 'cwd'>,
+): { readonly folder: string; readonly note: UnfinishedWrite; readonly left: readonly string[] }[] {
   const root = realOr(top)
   const folders = new Set<string>()
   for (const own of new Set(files.map((file) => dirname(fromDisplayPath(file, cwd))))) {
@@ -74,7 +111,7 @@ export function unfinishedWrites(files: readonly string[], { folder: top, cwd }:
     const note = readNote(folder)
     if (note === null) return []
     const left = unfinishedFiles(folder, note)
-    return left.length === 0 && note.digests.size > 0 ? [] : [unfinishedDiagnostic(displayPath(folder, realOr(cwd)), note, left)]
+    return left.length === 0 && note.digests.size > 0 ? [] : [{ folder, note, left }]
   })
 }
 

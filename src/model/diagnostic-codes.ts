@@ -151,7 +151,7 @@ export const DIAGNOSTIC_CODES = {
   'zone-without-ns': 'A zone file has no NS records at the apex.',
   // Edits of definitions
   'record-unknown': 'A record that is to be removed is not there.',
-  'record-elsewhere': 'A record that is to be edited stands in another file.',
+  'record-elsewhere': 'A record that is to be edited stands in a file of other zones too, or in several.',
   'edit-refused': 'A definition cannot be edited without touching more than was asked.',
   // The program itself
   usage: 'The command line is wrong.',

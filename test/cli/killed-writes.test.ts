@@ -188,6 +188,19 @@ test(
   TIME,
 )
 
+test(
+  'record, in several files',
+  async () => {
+    const start = temporaryDirectory()
+    write(start, {
+      'zones/a.example.yaml': 'domain: a.example\ninclude: [shared/f.yaml]\nrecords: {www: {type: A, value: 192.0.2.1}}\n',
+      'zones/shared/f.yaml': 'www: {type: A, merge: true, values: [192.0.2.2, 192.0.2.3]}\n',
+    })
+    await killAndCheck({ start, args: ['record', 'set', 'a.example', 'www', 'A', '192.0.2.3', '192.0.2.4'], out: 'zones', kills: 4 })
+  },
+  TIME,
+)
+
 describeWithTools(['named'], 'import from a name server', () => {
   test(
     'is whole or refused',

@@ -367,10 +367,16 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     ['the SOA', ZONE, ['set', 'example.com', '@', 'SOA', 'a b 1 2 3 4 5'], 'the fields of the SOA are settings'],
     ['a zone without a definition', ZONE, ['add', 'example.org', 'www', 'A', '192.0.2.1'], 'error[zone-unknown]'],
     [
-      'a record of an included file',
+      'a value of a variable in an included file',
       INCLUDING,
       ['set', 'example.com', 'mail', 'A', '192.0.2.1'],
-      'shared/f.yaml:1:24: error[record-elsewhere] mail.example.com. A: stands in shared/f.yaml, not in zones/example.com.yaml (change it for all zones that include the file with --file shared/f.yaml)',
+      'shared/f.yaml:1:24: error[edit-refused] mail.example.com. A: its value is that of a variable: change it under "with" of the include',
+    ],
+    [
+      'a value in the definition beside those of an included file',
+      INCLUDING,
+      ['add', 'example.com', 'mail', 'A', '192.0.2.1'],
+      'shared/f.yaml:1:24: error[record-elsewhere] mail.example.com. A: stands in shared/f.yaml (add it there with --file shared/f.yaml',
     ],
     [
       'addresses that are looked up',
@@ -454,24 +460,6 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     expect(status).toBe(0)
     expect(stdout).toContain('; \\u001b[2J\\u202eevil\twith a tab\n')
     expect(text('zones/example.com.zone')).toContain('; \u001b[2J\u202eevil\twith a tab\n')
-  })
-
-  const MERGED = {
-    'zones/example.com.yaml': 'domain: example.com\ninclude: [../shared/f.yaml]\nrecords:\n  a: {type: A, value: 192.0.2.1}\n',
-    'shared/f.yaml': 'a: {type: A, merge: true, value: 192.0.2.2}\n',
-  }
-
-  it('refuses to set a record whose values come from two files, with the place of the other', async () => {
-    for (const file of [[], ['--file', 'shared/f.yaml']]) {
-      const { status, stderr, text } = await edit(MERGED, ['set', 'example.com', 'a', 'A', '192.0.2.3', ...file])
-      expect({ status, stderr }).toEqual({
-        status: 1,
-        stderr: expect.stringMatching(
-          /error\[record-elsewhere\] a\.example\.com\. A: stands in \S+, not in \S+ \(its values come from several files: edit them by hand\)/,
-        ),
-      })
-      expect([text('zones/example.com.yaml'), text('shared/f.yaml')]).toEqual(Object.values(MERGED))
-    }
   })
 
   it('takes nothing that editors leave beside a file for a definition', async () => {

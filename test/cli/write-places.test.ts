@@ -208,6 +208,49 @@ describe('a second time', () => {
   })
 })
 
+describe('a note of a write that was killed', () => {
+  const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+  const EDITED = ZONE.replace('192.0.2.1', '192.0.2.7')
+  const OLDER = ZONE.replace('192.0.2.1', '192.0.2.6')
+  const note = (before: string | null): string =>
+    JSON.stringify({
+      command: 'import',
+      files: { 'a.example.yaml': digest(ZONE), 'same.yaml': '0' },
+      changes: { 'a.example.yaml': { before: before && digest(before), ready: '.zonewright-write/ready/0' } },
+    })
+  const filesOf = (text: string, before: string | null, ready: Readonly<Record<string, string>>) => ({
+    'zones/a.example.yaml': text,
+    'zones/.zonewright-write/unfinished.json': note(before),
+    ...Object.fromEntries(Object.entries(ready).map(([name, one]) => [`zones/.zonewright-write/ready/${name}`, one])),
+  })
+
+  it.each([
+    ['whose text took its name before somebody changed it', EDITED, OLDER, { '0.before': OLDER }],
+    ['whose text took a free name before somebody changed it', EDITED, null, { x: '' }],
+    ['whose folder is gone, as somebody changed it', EDITED, OLDER, {}],
+    ['that is as it was to be', ZONE, OLDER, { '0': ZONE }],
+  ])('is done with, of a file %s', async (_, text, before, ready) => {
+    const cwd = folderOf(filesOf(text, before, ready))
+    const { status, stdout } = await cli(['validate'], { cwd })
+    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.not.stringContaining('write-unfinished') })
+    for (const name of ['b', 'c'])
+      expect(await cli(['record', 'add', 'a.example', name, 'A', '192.0.2.1'], { cwd })).toMatchObject({ status: 0 })
+    expect(Object.keys(filesBelow(cwd))).toEqual(['zones/a.example.yaml'])
+  })
+
+  it.each([
+    ['whose text is still ready', EDITED, OLDER, { '0': ZONE }],
+    ['that is as it was', OLDER, OLDER, {}],
+  ])('is not, of a file %s', async (_, text, before, ready) => {
+    const files = filesOf(text, before, ready)
+    const cwd = folderOf(files)
+    const said = expect.stringContaining('an import was cut off: 1 of its 2 files are not in place (a.example.yaml)')
+    expect(await cli(['validate'], { cwd })).toMatchObject({ status: 1, stdout: said })
+    expect(await cli(['record', 'add', 'a.example', 'b', 'A', '192.0.2.1'], { cwd })).toMatchObject({ status: 1, stderr: said })
+    expect(filesBelow(cwd)).toEqual(files)
+  })
+})
+
 describe('fmt', () => {
   it('does not write over what somebody else wrote since it read', async () => {
     const untidy = 'domain:   a.example\nrecords: {}\n'

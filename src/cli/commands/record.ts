@@ -4,9 +4,10 @@ import { displayPath } from '../../definitions/file-path.ts'
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
 import type { Ttl } from '../../model/ttl.ts'
 import { textDiff } from '../../report/text-diff.ts'
-import { type EditedDefinition, editDefinition } from '../../sync/edit/edit-definition.ts'
+import { type EditedDefinition, type EditOptions, editDefinition } from '../../sync/edit/edit-definition.ts'
 import { type RecordEdit, readRecordEdit } from '../../sync/edit/read-record-edit.ts'
-import { writeEdited } from '../../sync/write-files/write-edited.ts'
+import { finishEdit } from '../../sync/write-files/finish-edit.ts'
+import { writeEditedSet } from '../../sync/write-files/write-edited-set.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
@@ -17,16 +18,18 @@ import { configOrDefault } from './validate.ts'
 
 export interface RecordCommandOptions extends CommonOptions {
   readonly ttl?: Ttl
-  /** The file to change, where it is not the definition itself. */
+  /** The file that new values go to, where it is not the definition itself. */
   readonly file?: string
+  /** Whether other zones may change that include the file. */
+  readonly allZones?: boolean
   readonly dryRun?: boolean
 }
 
 type Words = readonly [zone: string, name: string, type: string, values: string[]]
 
 /**
- * `zonewright record add|set|remove ZONE NAME TYPE [VALUE…]`: changes one RRset in the file that defines it, nothing else in it, and shows the
- * change on standard output. What would come out is validated first; a fault leaves the file as it is.
+ * `zonewright record add|set|remove ZONE NAME TYPE [VALUE…]`: changes one RRset in the files that define it, nothing else in them, and shows the
+ * changes on standard output. What would come out is validated first; a fault leaves the files as they are.
  */
 export const editRecord =
   (action: RecordEdit['action']) =>
@@ -43,10 +46,11 @@ export const editRecord =
       return EXIT.failure
     }
     const file = options.file === undefined ? null : resolve(io.cwd, options.file)
-    const { edited, faults } = await editAndWrite(edit.value, config, { file, write: options.dryRun !== true, io })
+    const editOptions = { file, allZones: options.allZones === true }
+    const { edited, faults } = await editAndWrite(edit.value, config, { ...editOptions, write: options.dryRun !== true, io })
     console.diagnostics([...inConfig, ...edited.diagnostics, ...faults])
     if (faults.length > 0) return EXIT.failure
-    if (edited.change === null) {
+    if (edited.changes.length === 0) {
       if (!hasErrors(edited.diagnostics)) {
         console.note('There is nothing to change.')
         return EXIT.done
@@ -54,8 +58,8 @@ export const editRecord =
       console.say('Nothing was changed.')
       return EXIT.failure
     }
-    const { path, before, after } = edited.change
-    console.print(textDiff(displayPath(path, io.cwd), before, after))
+    for (const { path, before, after } of edited.changes) console.print(textDiff(displayPath(path, io.cwd), before, after))
+    if (edited.others.length > 0) console.note(`Other zones change too: ${edited.others.join(', ')}`)
     if (options.dryRun === true) console.note('Nothing was written.')
     return EXIT.done
   }
@@ -67,20 +71,22 @@ const ATTEMPTS = 20
 async function editAndWrite(
   edit: RecordEdit,
   config: Config,
-  { file, write, io }: { readonly file: string | null; readonly write: boolean; readonly io: CliIo },
+  { write, io, ...options }: EditOptions & { readonly write: boolean; readonly io: CliIo },
 ): Promise<{ readonly edited: EditedDefinition; readonly faults: readonly Diagnostic[] }> {
   for (let attempt = 1; ; attempt += 1) {
-    const edited = await editDefinition(edit, config, file)
+    const edited = await editDefinition(edit, config, options)
     const isLast = attempt >= ATTEMPTS
     if (edited.isStale && !isLast) continue
-    const { change } = edited
-    if (change === null || !write) return { edited, faults: [] }
+    const { changes, unfinished = [] } = edited
+    if (write && !isLast && unfinished.some((folder) => finishEdit(folder, { command: 'record', now: io.now }))) continue
+    if (changes.length === 0 || !write) return { edited, faults: [] }
     try {
-      const held = await endedBySignals(() => writeEdited(change.path, change, { command: 'record', now: io.now }))
+      const held = await endedBySignals(() => writeEditedSet(changes, { command: 'record', now: io.now }))
       return { edited, faults: held === null ? [] : [held] }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ECHANGED' && !isLast) continue
-      return { edited, faults: [writeFault(error, displayPath(change.path, io.cwd))] }
+      const files = changes.map(({ path }) => displayPath(path, io.cwd)).join(', ')
+      return { edited, faults: [writeFault(error, files)] }
     }
   }
 }

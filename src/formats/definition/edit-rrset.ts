@@ -31,6 +31,8 @@ export interface RrsetEdit {
   readonly isThere: boolean
   /** Whether it goes, and its owner has no other. */
   readonly isAll: boolean
+  /** The file is included: `${name}` stands for a variable. */
+  readonly isFragment?: boolean
 }
 
 const BY_HAND = 'edit it by hand'
@@ -63,6 +65,8 @@ function editEntry(text: string, zone: DomainName, layout: Layout, edit: RrsetEd
   if (!map.ok) return map
   const source = map.value.items.length === 0 ? first : placeEntries(text, map.value, (pair) => ownerOf(pair, zone))
   const owner = map.value.items.find((pair) => ownerOf(pair, zone) === edit.name)
+  if (owner === undefined && (edit.isThere || edit.added.length === 0))
+    return fault(`${edit.name} does not stand there under its own name, but by a variable or an included file; ${BY_HAND}`)
   const change =
     owner === undefined ? addOwner(document, map.value, zone, layout, edit) : changeOwner(document, map.value, owner as Entry, layout, edit)
   if (!change.ok) return change
@@ -161,6 +165,10 @@ function changeRecords(document: Document, map: YAMLMap<Scalar, Node | null>, ow
     return fault(`what stands at ${edit.name} is an alias, an included file or no record; ${BY_HAND}`)
   if ((isSeq(value) && value.anchor !== undefined) || own.some((record) => record.anchor !== undefined))
     return fault(`what stands at ${edit.name} stands elsewhere too, by an anchor; ${BY_HAND}`)
+  if (edit.isFragment && edit.added.length > 0 && own.some((record) => losesVariable(record, edit)))
+    return fault(
+      'its value is that of a variable: change it under "with" of the include, or write the record in the definition with override: true',
+    )
   const [first, ...others] = own
   let left = records
   if (first === undefined) {
@@ -238,6 +246,13 @@ function keepValues(record: YAMLMap<Scalar, Node | null>, layout: Layout, { kept
     pair.value = values as unknown as Node
   }
   return true
+}
+
+/** Whether a value goes in which a variable stands. */
+function losesVariable(record: YAMLMap<Scalar, Node | null>, { kept }: RrsetEdit): boolean {
+  const value = (pairOf(record, 'values') ?? pairOf(record, 'value'))?.value ?? null
+  const present = (isSeq(value) ? value.items : [value]) as (Node | null)[]
+  return present.some((node) => node !== null && !kept.has(node.range?.[0] ?? -1) && /(?<!\$)\$\{/.test(String(node)))
 }
 
 function valueNode(value: PlainYaml, record: YAMLMap<Scalar, Node | null>, isInBlock: boolean): Node {

@@ -20,6 +20,8 @@ export interface EditedFile {
   /** The records of the RRset that stand in the file, and all of its owner. */
   readonly own: readonly DefinedRecord[]
   readonly ofOwner: readonly DefinedRecord[]
+  /** A file that is included, in which `${name}` stands for a variable. */
+  readonly isFragment: boolean
 }
 
 /** The data of the RRset as the edit wants it. */
@@ -40,7 +42,7 @@ export function editText(file: EditedFile, edit: RecordEdit): Result<string> {
   for (const data of added) {
     const value = valueFor(file.kind, edit, data)
     if (!value.ok) return value
-    values.push(value.value)
+    values.push(file.isFragment ? withoutVariables(value.value) : value.value)
   }
   const starts = lineStarts(file.text)
   const kept = new Set(file.own.filter(({ data }) => wanted.has(data)).map(({ at }) => (starts[at.line - 1] ?? 0) + at.column - 1))
@@ -55,10 +57,19 @@ export function editText(file: EditedFile, edit: RecordEdit): Result<string> {
       added: values,
       ttl: edit.ttl ?? undefined,
       isThere: file.own.length > 0,
+      isFragment: file.isFragment,
       isAll: wanted.size === 0 && file.ofOwner.every(({ type }) => type === edit.type),
     },
     file.tree,
   )
+}
+
+/** A value that means itself in a fragment. */
+function withoutVariables(value: PlainYaml): PlainYaml {
+  if (typeof value === 'string') return value.replaceAll('${', () => '$${')
+  if (typeof value !== 'object') return value
+  if (Array.isArray(value)) return (value as readonly PlainYaml[]).map(withoutVariables)
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutVariables(item as PlainYaml)]))
 }
 
 function valueFor(layout: Layout, { type, zone }: RecordEdit, data: string): Result<PlainYaml> {

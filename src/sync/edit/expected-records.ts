@@ -26,7 +26,8 @@ export function unexpectedChanges(
   return [...others, ...own].slice(0, TOLD)
 }
 
-const areSame = (records: readonly ResourceRecord[], others: readonly ResourceRecord[]): boolean =>
+/** Whether lists of records are the same, in the same order. */
+export const areSame = (records: readonly ResourceRecord[], others: readonly ResourceRecord[]): boolean =>
   records.length === others.length &&
   records.every((record, index) => {
     const other = others[index] as ResourceRecord

@@ -6,8 +6,8 @@ import type { Diagnostic } from '../../model/diagnostic.ts'
 import { holdFolder } from './write-folder.ts'
 
 /** Times it is tried while another process writes into the folder, and the milliseconds between them. */
-const ATTEMPTS = 200
-const PAUSE = 50
+export const ATTEMPTS = 200
+export const PAUSE = 50
 
 /**
  * Replaces a file whose text is still `before`, empty for none. While one process looks and replaces no other does, so that of edits at once none is

@@ -92,7 +92,7 @@ async function writeInto(folder: string, files: readonly ExchangedFile[], option
   }
 }
 
-interface Changes {
+export interface Changes {
   readonly changes: readonly FileChange[]
   readonly unchanged: readonly string[]
 }
@@ -127,11 +127,12 @@ async function writeOne({ file, path, mode }: FileChange, unchanged: readonly st
   }
 }
 
-async function writeSet(area: WriteFolder, files: readonly ExchangedFile[], { changes, unchanged }: Changes): Promise<WrittenFiles> {
+/** Puts texts that are to be in place of others there, all or none. */
+export async function writeSet(area: WriteFolder, files: readonly ExchangedFile[], { changes, unchanged }: Changes): Promise<WrittenFiles> {
   const ready = await area.makeReady(changes)
   if ('failed' in ready) return { state: 'failed', path: ready.failed.file.path, error: ready.error, left: [] }
   try {
-    area.note(files)
+    area.note(files, ready)
   } catch (error) {
     area.done()
     return { state: 'failed', path: files[0]?.path ?? '', error, left: [] }

@@ -11,12 +11,21 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import pLimit from 'p-limit'
 import { fileError } from '../../definitions/file-error.ts'
 import { removeFolders } from '../../definitions/make-folder.ts'
 import { LEFT_BEHIND, temporaryName, writeTemporary } from '../../definitions/temporary-file.ts'
-import { digestOf, notePath, noteText, readNote, unfinishedFiles, WRITE_FOLDER } from '../../definitions/unfinished-write.ts'
+import {
+  digestAt,
+  digestOf,
+  notePath,
+  noteText,
+  READY,
+  readNote,
+  unfinishedFiles,
+  WRITE_FOLDER,
+} from '../../definitions/unfinished-write.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { ExchangedFile } from '../../model/exchange.ts'
 import { type LockHolder, type TakenLock, takeLock } from '../lock-file.ts'
@@ -29,7 +38,7 @@ export interface WriteFolder {
   /** Writes each text to the disk; where one cannot be written, nothing is left of any. */
   makeReady(changes: readonly FileChange[]): Promise<readonly ReadyFile[] | { readonly failed: FileChange; readonly error: unknown }>
   /** Names on the disk the files that are about to take their places. Throws the system's error. */
-  note(files: readonly ExchangedFile[]): void
+  note(files: readonly ExchangedFile[], ready: readonly ReadyFile[]): void
   /** The note is not needed: all files are in place, or none. */
   done(): void
   /** Removes all but the note, and lets others write. */
@@ -67,7 +76,7 @@ export function holdFolder(
   return {
     release: () => {
       const note = basename(notePath(folder))
-      removeAllBut(area, existsSync(join(area, note)) ? [LOCK, note, GITIGNORE] : [LOCK])
+      removeAllBut(area, existsSync(join(area, note)) ? [LOCK, note, GITIGNORE, READY] : [LOCK])
       lock.release()
       removeFolders([area])
     },
@@ -79,10 +88,11 @@ export function openWriteFolder(folder: string, writer: Writer): WriteFolder | {
   const area = join(folder, WRITE_FOLDER)
   const held = holdFolder(folder, writer)
   if ('diagnostic' in held) return held
-  const ready = join(area, 'ready')
+  const ready = join(area, READY)
   const beside: string[] = []
   const close = (): void => {
     for (const path of beside.splice(0)) rmSync(path, { force: true })
+    rmSync(ready, { recursive: true, force: true })
     held.release()
   }
   try {
@@ -119,10 +129,16 @@ export function openWriteFolder(folder: string, writer: Writer): WriteFolder | {
       )
       return failed ?? files.filter((file): file is ReadyFile => file !== null)
     },
-    note(files) {
+    note(files, readyFiles) {
       const digests = new Map(files.map(({ path, text }) => [path, digestOf(text)]))
+      const changes = new Map(
+        readyFiles.map(({ change, temporary }) => [
+          change.file.path,
+          { before: change.mode === null ? null : digestAt(change.path), ready: relative(folder, temporary) },
+        ]),
+      )
       const temporary = join(ready, 'note')
-      writeFileSync(temporary, noteText({ command: writer.command, digests }))
+      writeFileSync(temporary, noteText({ command: writer.command, digests, changes }))
       syncSync(temporary)
       renameSync(temporary, notePath(folder))
       syncSync(area)

@@ -1,0 +1,31 @@
+import { renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { digestAt, notePath, readNote, unfinishedFiles } from '../../definitions/unfinished-write.ts'
+import { holdFolder, type Writer } from './write-folder.ts'
+
+/**
+ * Ends an edit of several files that was cut off while they took their names: its texts are all there, and were checked together. Whether there was one
+ * that could be ended: none of its files has been changed since, and no process is at it. Throws the system's error.
+ */
+export function finishEdit(folder: string, writer: Writer): boolean {
+  if (readNote(folder)?.command !== writer.command) return false
+  const held = holdFolder(folder, writer)
+  if ('diagnostic' in held) return false
+  try {
+    const note = readNote(folder)
+    if (!note?.changes) return false
+    const left = unfinishedFiles(folder, note).map((path) => ({ path, change: note.changes?.get(path) }))
+    const canEnd = left.every(
+      ({ path, change }) =>
+        change !== undefined &&
+        digestAt(join(folder, change.ready)) === note.digests.get(path) &&
+        digestAt(join(folder, path)) === change.before,
+    )
+    if (!canEnd) return false
+    for (const { path, change } of left) if (change) renameSync(join(folder, change.ready), join(folder, path))
+    rmSync(notePath(folder), { force: true })
+    return true
+  } finally {
+    held.release()
+  }
+}

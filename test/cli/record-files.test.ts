@@ -1,0 +1,203 @@
+/** Edits of records whose values come from several files, or from files that several zones include. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { filesBelow } from './scene.ts'
+
+type Files = Readonly<Record<string, string>>
+
+async function edited(files: Files, words: readonly string[]) {
+  const cwd = temporaryDirectory()
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, path)), { recursive: true })
+    writeFileSync(join(cwd, path), text)
+  }
+  const result = await cli(['record', ...words], { cwd })
+  const texts = Object.fromEntries(Object.keys(files).map((path) => [path, readFileSync(join(cwd, path), 'utf8')]))
+  const changed = Object.fromEntries(Object.entries(texts).filter(([path, text]) => text !== files[path]))
+  expect(Object.keys(filesBelow(cwd)).sort()).toEqual(Object.keys(files).sort())
+  return { ...result, changed }
+}
+
+const MAIN = `domain: example.com
+include: [../shared/f.yaml, ../shared/g.yaml]
+records:
+  a: {type: A, ttl: 300, value: 192.0.2.1} # own
+  z: {type: A, value: 192.0.2.8}
+`
+const F = `# f
+a: {type: A, ttl: 300, merge: true, value: 192.0.2.2} # f
+both: {type: A, merge: true, value: 192.0.2.1}
+only: {type: A, ttl: 60, merge: true, values: [192.0.2.5, 192.0.2.6]}
+plain: {type: A, value: 192.0.2.7}
+`
+const G = `a: {type: A, ttl: 300, merge: true, value: 192.0.2.3} # g
+both: {type: A, merge: true, value: 192.0.2.2}
+`
+const FILES = { 'zones/example.com.yaml': MAIN, 'shared/f.yaml': F, 'shared/g.yaml': G }
+
+const OWN = '  a: {type: A, ttl: 300, value: 192.0.2.1} # own\n'
+const OF_F = 'a: {type: A, ttl: 300, merge: true, value: 192.0.2.2} # f\n'
+const OF_G = 'a: {type: A, ttl: 300, merge: true, value: 192.0.2.3} # g\n'
+
+describe('values of several files', () => {
+  const main = (gone: string, come: string): Files => ({ 'zones/example.com.yaml': MAIN.replace(gone, () => come) })
+  const f = (gone: string, come: string): Files => ({ 'shared/f.yaml': F.replace(gone, () => come) })
+  const g = (gone: string, come: string): Files => ({ 'shared/g.yaml': G.replace(gone, () => come) })
+
+  it.each([
+    ['one goes where it stands', ['remove', 'example.com', 'a', 'A', '192.0.2.2'], f(OF_F, '')],
+    ['two of them', ['remove', 'example.com', 'a', 'A', '192.0.2.1', '192.0.2.3'], { ...main(OWN, ''), ...g(OF_G, '') }],
+    ['all', ['remove', 'example.com', 'a', 'A'], { ...main(OWN, ''), ...f(OF_F, ''), ...g(OF_G, '') }],
+    ['all of one file', ['remove', 'example.com', 'a', 'A', '--file', 'shared/f.yaml'], f(OF_F, '')],
+    [
+      'a new one goes to the definition',
+      ['add', 'example.com', 'a', 'A', '192.0.2.9'],
+      main('value: 192.0.2.1}', 'values: [192.0.2.1, 192.0.2.9]}'),
+    ],
+    [
+      'a new one beside those of a file has their TTL',
+      ['add', 'example.com', 'only', 'A', '192.0.2.9'],
+      main('  z:', '  only: {type: A, ttl: 60, value: 192.0.2.9}\n  z:'),
+    ],
+    [
+      'a new one goes to the file that is named',
+      ['add', 'example.com', 'a', 'A', '192.0.2.9', '--file', 'shared/g.yaml'],
+      g('value: 192.0.2.3}', 'values: [192.0.2.3, 192.0.2.9]}'),
+    ],
+    [
+      'other values, in the definition',
+      ['set', 'example.com', 'a', 'A', '192.0.2.9'],
+      { ...main('192.0.2.1}', '192.0.2.9}'), ...f(OF_F, ''), ...g(OF_G, '') },
+    ],
+    ['other values, in the one file that has them', ['set', 'example.com', 'plain', 'A', '192.0.2.9'], f('192.0.2.7', '192.0.2.9')],
+    ['fewer values', ['set', 'example.com', 'both', 'A', '192.0.2.1'], g('both: {type: A, merge: true, value: 192.0.2.2}\n', '')],
+    [
+      'another TTL in all of them',
+      ['set', 'example.com', 'a', 'A', '192.0.2.2', '192.0.2.9', '--ttl', '1m'],
+      { ...main('ttl: 300, value: 192.0.2.1', 'ttl: 60, value: 192.0.2.9'), ...f('ttl: 300', 'ttl: 60'), ...g(OF_G, '') },
+    ],
+    [
+      'what would be a variable in a file that is included',
+      ['add', 'example.com', 'new', 'TXT', `a \${b}`, '--file', 'shared/f.yaml'],
+      f('only:', `new: {type: TXT, value: 'a $\${b}'}\nonly:`),
+    ],
+  ])('%s', async (_, words, changed) => {
+    expect(await edited(FILES, words)).toMatchObject({ status: 0, changed })
+  })
+
+  it.each([
+    [['add', 'example.com', 'plain', 'A', '192.0.2.9'], 'stands in shared/f.yaml (add it there with --file shared/f.yaml'],
+    [['set', 'example.com', 'both', 'A', '192.0.2.9'], 'its values come from several files: shared/f.yaml, shared/g.yaml (name the file'],
+    [
+      ['remove', 'example.com', 'a', 'A', '192.0.2.1', '--file', 'shared/f.yaml'],
+      'A: 192.0.2.1 stands in zones/example.com.yaml, not in shared/f.yaml',
+    ],
+    [['add', 'example.com', 'a', 'A', '192.0.2.9', '--file', 'elsewhere.yaml'], 'elsewhere.yaml is no file of example.com.'],
+  ])('refused where it is not clear which: %j', async (words, said) => {
+    const result = await edited(FILES, words)
+    expect(result).toMatchObject({ status: 1, stdout: '', changed: {}, stderr: expect.stringContaining('error[record-elsewhere]') })
+    expect(result.stderr).toContain(said)
+  })
+
+  it('none of them, where one is at fault', async () => {
+    const files = { ...FILES, 'shared/g.yaml': G.replace('192.0.2.3', '192.0.2.300') }
+    expect(await edited(files, ['remove', 'example.com', 'a', 'A'])).toMatchObject({ status: 1, changed: {} })
+  })
+
+  it('--dry-run shows all and writes nothing', async () => {
+    const { stdout, changed } = await edited(FILES, ['remove', 'example.com', 'a', 'A', '--dry-run'])
+    expect(changed).toEqual({})
+    for (const [path, gone] of [
+      ['zones/example.com.yaml', OWN] as const,
+      ['shared/f.yaml', OF_F] as const,
+      ['shared/g.yaml', OF_G] as const,
+    ])
+      expect(stdout).toMatch(new RegExp(`--- ${path}\\n[^]*\\n-${gone.replace(/[{}[\].]/g, '.')}`))
+  })
+})
+
+describe('a file that several zones include', () => {
+  const files = {
+    ...FILES,
+    'zones/example.net.yaml': 'domain: example.net\ninclude: [../shared/f.yaml]\n',
+    'zones/example.org.yaml':
+      'domain: example.org\ninclude: [../shared/f.yaml]\nrecords:\n  plain: {type: A, value: 192.0.2.8, override: true}\n',
+  }
+  const words = ['set', 'example.com', 'plain', 'A', '192.0.2.9']
+
+  it.each([[words], [[...words, '--file', 'shared/f.yaml']], [[...words, '--dry-run']]])('is left as it is: %j', async (some) => {
+    expect(await edited(files, some)).toMatchObject({
+      status: 1,
+      changed: {},
+      stderr: expect.stringContaining(
+        'error[record-elsewhere] plain.example.com. A: with shared/f.yaml other zones would change too: example.net. (change it for all of them with --all-zones',
+      ),
+    })
+  })
+
+  it('is changed with --all-zones, which are named', async () => {
+    expect(await edited(files, [...words, '--all-zones'])).toMatchObject({
+      status: 0,
+      changed: { 'shared/f.yaml': F.replace('192.0.2.7', '192.0.2.9') },
+      stderr: 'Other zones change too: example.net.\n',
+    })
+  })
+
+  it('needs no word where no other zone changes', async () => {
+    const own = await edited(files, ['add', 'example.com', 'a', 'A', '192.0.2.9'])
+    expect(own).toMatchObject({ status: 0, stderr: '' })
+    expect(Object.keys(own.changed)).toEqual(['zones/example.com.yaml'])
+  })
+})
+
+describe('variables', () => {
+  const files = {
+    'zones/example.com.yaml':
+      'domain: example.com\ninclude: [{file: ../shared/v.yaml, with: {ip: 192.0.2.7, h: web}}]\nrecords:\n  x: {type: A, value: 192.0.2.1}\n',
+    'shared/v.yaml': `"\${h}": {type: A, value: "\${ip}"}\nb: {type: A, values: ["\${ip}", 192.0.2.9]}\n`,
+  }
+  it.each([
+    [['set', 'example.com', 'web', 'A', '192.0.2.1'], 'does not stand there under its own name'],
+    [['remove', 'example.com', 'web', 'A'], 'does not stand there under its own name'],
+    [['set', 'example.com', 'b', 'A', '192.0.2.1'], 'its value is that of a variable: change it under "with"'],
+  ])('are not written over: %j', async (words, said) => {
+    expect(await edited(files, words)).toMatchObject({ status: 1, changed: {}, stderr: expect.stringContaining(said) })
+  })
+
+  it('stay where the value beside them changes', async () => {
+    expect(await edited(files, ['set', 'example.com', 'b', 'A', '192.0.2.7', '192.0.2.10'])).toMatchObject({
+      status: 0,
+      changed: { 'shared/v.yaml': files['shared/v.yaml'].replace('192.0.2.9', '192.0.2.10') },
+    })
+  })
+})
+
+it('a file of a zone file is edited as one, under its own origin', async () => {
+  const files = {
+    'zones/example.com.zone': '$TTL 1h\n@ SOA a. b. 1 2 3 4 5\n$INCLUDE hosts.inc\n$INCLUDE sub.inc sub\n',
+    'zones/hosts.inc': 'a A 192.0.2.1\nb A 192.0.2.2',
+    'zones/sub.inc': 'a A 192.0.2.1 ; c\nb A 192.0.2.2\n  TXT x\n',
+  }
+  expect(await edited(files, ['remove', 'example.com', 'b.sub', 'A'])).toMatchObject({
+    status: 0,
+    changed: { 'zones/sub.inc': 'a A 192.0.2.1 ; c\nb TXT x\n' },
+  })
+  expect(await edited(files, ['add', 'example.com', 'b', 'A', '192.0.2.9'])).toMatchObject({
+    status: 0,
+    changed: { 'zones/hosts.inc': 'a A 192.0.2.1\nb A 192.0.2.2\nb.example.com.\t3600\tIN\tA\t192.0.2.9' },
+  })
+})
+
+it('what octoDNS merges from another file is edited there', async () => {
+  const files = {
+    'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1}\n<<: !include more.yaml\n',
+    'zones/more.yaml': 'mail: {type: A, value: 192.0.2.1}\nzz: {type: A, value: 192.0.2.1}\n',
+  }
+  expect(await edited(files, ['add', 'example.com', 'mail', 'A', '192.0.2.9'])).toMatchObject({
+    status: 0,
+    changed: { 'zones/more.yaml': files['zones/more.yaml'].replace('value: 192.0.2.1', 'values: [192.0.2.1, 192.0.2.9]') },
+  })
+})
