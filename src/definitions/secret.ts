@@ -33,6 +33,9 @@ export type ResolvedSecret =
 /** Whether a setting refers to a secret instead of holding it. */
 export const isSecretReference = (text: string): boolean => /^(?:env|file):/.test(text)
 
+/** References of shells (`$NAME`, `${NAME}`), of workflows (`${{ … }}`) and of octoDNS (`env/NAME`). */
+const OTHER_REFERENCE = /^(?:\$[A-Z_][A-Z0-9_]*|\$\{.*\}|env\/[A-Z_][A-Z0-9_]*)$/i
+
 /**
  * The secret that `env:NAME` or `file:PATH` refers to; other text is the secret itself. Newlines at the end of a file are not
  * part of it. `what` names the setting for messages (`providers.cloud.token`); the value never stands in one.
@@ -58,6 +61,7 @@ export async function resolveSecret(text: string, what: string, at: SourcePositi
     const value = contents.value.replace(/[\r\n]+$/, '')
     return value === '' ? missing(`the file ${path} is empty`) : { value, diagnostic: null }
   }
+  if (OTHER_REFERENCE.test(text)) return missing('is a reference as it is written elsewhere', 'a variable of the environment is env:NAME')
   return text === '' ? missing('is empty') : { value: text, diagnostic: null }
 }
 

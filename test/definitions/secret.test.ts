@@ -35,6 +35,10 @@ describe('resolveSecret', () => {
     ['file:keys/empty', 'providers.cloud.token: the file keys/empty is empty'],
     ['file:keys/large', 'providers.cloud.token: the file keys/large is larger than 65536 octets'],
     ['', 'providers.cloud.token: is empty'],
+    ['$TOKEN', 'providers.cloud.token: is a reference as it is written elsewhere'],
+    ['\u0024{TOKEN}', 'providers.cloud.token: is a reference as it is written elsewhere'],
+    ['\u0024{{ secrets.TOKEN }}', 'providers.cloud.token: is a reference as it is written elsewhere'],
+    ['env/TOKEN', 'providers.cloud.token: is a reference as it is written elsewhere'],
   ])('%s is missing', async (reference, message) => {
     const { value, diagnostic } = await resolveSecret(reference, 'providers.cloud.token', AT, source)
     expect(value).toBeNull()
