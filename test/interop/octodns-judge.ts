@@ -42,8 +42,8 @@ import json, sys, warnings
 warnings.simplefilter('ignore')
 from octodns.provider.yaml import YamlProvider
 from octodns.zone import Zone
-directory, *names = sys.argv[1:]
-provider = YamlProvider('config', directory, enforce_order=True, escaped_semicolons=True)
+directory, split, *names = sys.argv[1:]
+provider = YamlProvider('config', directory, enforce_order=True, escaped_semicolons=True, split_extension=split or False)
 for name in names:
     # As its manager has it: zones below are none of this one's affair.
     zone = Zone(name, {other[: -len(name) - 1] for other in names if other.endswith('.' + name)})
@@ -55,8 +55,9 @@ for name in names:
         print(json.dumps({'name': record.fqdn, 'type': record._type, 'ttl': record.ttl, 'values': values}))
 `
 
-/** What octoDNS loads of zones from a folder, keys in order enforced. Throws what it says where it refuses. */
-export const loadWithOctodns = (directory: string, zones: readonly string[]): Promise<LoadedRrset[]> => load(LOAD, [directory, ...zones])
+/** What octoDNS loads of zones from a folder, keys in order enforced; with \`split\` from folders that end so, too. Throws what it says where it refuses. */
+export const loadWithOctodns = (directory: string, zones: readonly string[], split = ''): Promise<LoadedRrset[]> =>
+  load(LOAD, [directory, split, ...zones])
 
 async function load(script: string, args: readonly string[]): Promise<LoadedRrset[]> {
   return (await run(script, args))
@@ -177,9 +178,9 @@ import sys, warnings
 warnings.simplefilter('ignore')
 from octodns.provider.yaml import YamlProvider
 from octodns.zone import Zone
-directory, dump, *names = sys.argv[1:]
+directory, dump, split, *names = sys.argv[1:]
 source = YamlProvider('config', directory, escaped_semicolons=True)
-target = YamlProvider('dump', dump, default_ttl=3600, escaped_semicolons=True)
+target = YamlProvider('dump', dump, default_ttl=3600, escaped_semicolons=True, split_extension=split or False)
 for name in names:
     zone = Zone(name, [])
     source.populate(zone)
@@ -188,9 +189,9 @@ for name in names:
         target.apply(plan)
 `
 
-/** Has octoDNS write zones of one folder to another, as octodns-dump does. A zone without records has no file. */
-export const dumpWithOctodns = (directory: string, dump: string, zones: readonly string[]): Promise<string> =>
-  run(DUMP, [directory, dump, ...zones])
+/** Has octoDNS write zones of one folder to another, as octodns-dump does; with \`split\` to folders that end so. A zone without records has no file. */
+export const dumpWithOctodns = (directory: string, dump: string, zones: readonly string[], split = ''): Promise<string> =>
+  run(DUMP, [directory, dump, split, ...zones])
 
 const TRANSFER = `
 import json, sys, warnings

@@ -5,6 +5,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { loadConfig } from '../../src/definitions/load-config.ts'
+import { loadDefinitions } from '../../src/definitions/load-definitions.ts'
 import { checkZone } from '../../src/definitions/zone-rules/rules.ts'
 import { parseDefinition } from '../../src/formats/definition/parse-definition.ts'
 import { OCTODNS_TYPES } from '../../src/formats/octodns/octodns-value.ts'
@@ -105,6 +107,27 @@ describeWithOctodns('generated zones, to octoDNS and back', () => {
     }
     // Not what went in: a text that begins with a quote, octoDNS writes so that it loads another.
     const loaded = await loadWithOctodns(join(cwd, 'dump'), names)
+    expect(linesOf(back)).toEqual(loaded.flatMap(linesOfLoaded).sort())
+  })
+
+  it('the same in folders, a file for each name', { timeout: 600_000 }, async () => {
+    const cwd = temporaryDirectory()
+    // A slash in a name would lead octoDNS into a folder that is not there.
+    const zones = PRINTED.map((zone) => printed({ ...zone, records: dumped(zone).filter(({ name }) => !name.includes('/')) })).filter(
+      ({ records }) => records.length > 0,
+    )
+    const names = zones.map(({ name }) => name)
+    await dumpWithOctodns(write(join(cwd, 'yaml'), zones), join(cwd, 'dump'), names, '.')
+    const { status, stderr } = await cli(['import', 'octodns', 'dump', '-o', 'out/zones', '--lossy'], { cwd })
+    expect([status, stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
+    expect(readdirSync(join(cwd, 'out/zones'), { recursive: true }).sort()).toEqual(
+      readdirSync(join(cwd, 'dump'), { recursive: true }).sort(),
+    )
+    writeFileSync(join(cwd, 'out/zonewright.yaml'), 'providers: {}\n')
+    const { config } = await loadConfig({ cwd: join(cwd, 'out') })
+    if (config === null) throw new Error('no config')
+    const back = (await loadDefinitions(config)).zones.flatMap(({ zone }) => zone.records)
+    const loaded = await loadWithOctodns(join(cwd, 'dump'), names, '.')
     expect(linesOf(back)).toEqual(loaded.flatMap(linesOfLoaded).sort())
   })
 

@@ -116,6 +116,24 @@ const SCENES: readonly Scene[] = [
     plain: ['one/example.com./a.yaml', 'one/example.com./parts/hosts.inc', 'one/host.inc'],
   },
   {
+    name: 'folders that end in different ways, and in what no config has',
+    files: {
+      'p.yaml': configOf(
+        {
+          one: 'directory: one, split_extension: " x"',
+          two: 'directory: two, split_extension: .',
+          three: 'directory: three, split_extension: .y',
+        },
+        `${ONE}  example.org.: {sources: [two], targets: []}\n  sub.example.org.: {sources: [three], targets: []}\n`,
+      ),
+      'one/example.com x/a.yaml': `a: ${A('192.0.2.1')}\n`,
+      'two/example.org./a.yaml': `a: ${A('192.0.2.2')}\n`,
+      'three/sub.example.org.y/a.yaml': `a: ${A('192.0.2.3')}\n`,
+    },
+    records: ['a.example.com. 60 A 192.0.2.1', 'a.example.org. 60 A 192.0.2.2', 'a.sub.example.org. 60 A 192.0.2.3'],
+    plain: ['two/example.org./a.yaml'],
+  },
+  {
     name: 'files of a folder with names that octoDNS gives them',
     files: {
       'p.yaml': configOf({ one: 'directory: one, split_extension: .' }, ONE),

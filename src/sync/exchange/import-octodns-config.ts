@@ -26,8 +26,12 @@ export async function importOctodnsConfig(path: string, text: string, request: I
   const targets = makeTargets(config, opened.sources, lost)
   const sources = [...opened.sources.values()].map(({ source }) => source)
   const defaultTtl = sources[0]?.defaultTtl ?? request.config.octodnsDefaultTtl
-  const splitExtension = commonExtension(sources, lost)
-  const read = await readAll(wanted, defaultTtl)
+  const splitExtension = commonExtension(sources)
+  const reading = {
+    octodnsDefaultTtl: defaultTtl as Ttl,
+    octodnsSplitExtension: splitExtension ?? request.config.octodnsSplitExtension,
+  }
+  const read = await readAll(wanted, reading)
   const imported = joined(read)
   const processing = processingOf(config)
   const rules = groupRules(wanted, read, { targets, sources: opened.sources, processing, lost })
@@ -50,7 +54,7 @@ export async function importOctodnsConfig(path: string, text: string, request: I
       ...missingZones(request.zones, routes.zones, file),
     ],
     files: [...(imported.files ?? []), { path: CONFIG_FILE, text: made }],
-    reading: { octodnsDefaultTtl: defaultTtl as Ttl, octodnsSplitExtension: splitExtension ?? request.config.octodnsSplitExtension },
+    reading,
   }
 }
 
@@ -133,12 +137,9 @@ function ruleOf(routed: RoutedZone, zone: ImportedZone, { targets, sources, proc
 /** What both programs take for a limit where nothing is said, in percent. */
 const DEFAULT_LIMIT = 30
 
-function commonExtension(sources: readonly { readonly splitExtension: string | null }[], lost: LostItem[]): string | null {
-  const extensions = [...new Set(sources.flatMap(({ splitExtension }) => splitExtension ?? []))]
-  if (extensions.length > 1)
-    lost.push({ zone: null, name: null, type: null, what: `several values of split_extension (${extensions.join(', ')})` })
-  return extensions[0] ?? null
-}
+/** What folders of split zones end in: the first that a config can have. Zones in folders of another are written anew. */
+const commonExtension = (sources: readonly { readonly splitExtension: string | null }[]): string | null =>
+  sources.find(({ splitExtension }) => splitExtension !== null && /^[A-Za-z0-9._-]{1,32}$/.test(splitExtension))?.splitExtension ?? null
 
 /** RRsets that are only for a provider, or not for it, whose name is another here. */
 function renamedScopes({ zones }: Imported, targets: ReadonlyMap<string, MadeTarget | null>): LostItem[] {

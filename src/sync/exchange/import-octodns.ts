@@ -104,7 +104,7 @@ async function importZones(found: readonly OctodnsZoneFiles[], base: string, req
     const [first, ...rest] = entries.map((files) => ({ files, reading, replaces: false, isShared: false }))
     return first === undefined ? [] : [{ name, parts: [first, ...rest] as const }]
   })
-  const imported = joined(await readAll(zones, octodnsDefaultTtl))
+  const imported = joined(await readAll(zones, request.config))
   return {
     ...imported,
     diagnostics: [

@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 import { realOr } from '../../definitions/file-path.ts'
 import { includeReader } from '../../definitions/include-reader.ts'
 import type { DomainName } from '../../model/domain-name.ts'
-import type { ExchangedFile, Imported } from '../../model/exchange.ts'
+import type { ExchangedFile, FileReading, Imported } from '../../model/exchange.ts'
 import type { ImportRequest } from './importer.ts'
 import { joinParts, printedAnew } from './join-octodns-parts.ts'
 import type { OctodnsZoneFiles } from './octodns-files.ts'
@@ -38,27 +38,27 @@ export interface ZoneToRead {
   readonly parts: readonly [ZonePart, ...ZonePart[]]
 }
 
-/** Reads zones, in order. `commonTtl` is what records without a TTL will have where the files stay as they are. */
-export function readAll(zones: readonly ZoneToRead[], commonTtl: number): Promise<ReadOctodnsZone[]> {
+/** Reads zones, in order. `common` is how files that stay as they are will be read. */
+export function readAll(zones: readonly ZoneToRead[], common: FileReading): Promise<ReadOctodnsZone[]> {
   const limit = pLimit(OPEN_ZONES)
-  return Promise.all(zones.map((zone) => limit(() => readZone(zone, commonTtl))))
+  return Promise.all(zones.map((zone) => limit(() => readZone(zone, common))))
 }
 
 /** The files as they are where they alone mean the zone; else the zone is written anew. */
-async function readZone({ name, parts }: ZoneToRead, commonTtl: number): Promise<ReadOctodnsZone> {
+async function readZone({ name, parts }: ZoneToRead, common: FileReading): Promise<ReadOctodnsZone> {
   const read: { readonly read: ReadOctodnsZone; readonly replaces: boolean }[] = []
-  for (const part of parts) for (const one of await readPart(part, name, commonTtl)) read.push({ read: one, replaces: part.replaces })
+  for (const part of parts) for (const one of await readPart(part, name, common)) read.push({ read: one, replaces: part.replaces })
   const [only] = read
   if (read.length === 1 && only && !parts[0].isShared) return only.read.isPlain ? only.read : printedAnew(only.read)
   return printedAnew(joinParts(name, read))
 }
 
-async function readPart({ files, reading, replaces }: ZonePart, name: DomainName, commonTtl: number): Promise<ReadOctodnsZone[]> {
+async function readPart({ files, reading, replaces }: ZonePart, name: DomainName, common: FileReading): Promise<ReadOctodnsZone[]> {
   const found = withRealPaths(files)
-  const whole = await readOctodnsZone(found, reading, name, commonTtl)
+  const whole = await readOctodnsZone(found, reading, name, common)
   // An RRset in two files of a folder is the later one's where that replaces the other.
   if (!replaces || !whole.diagnostics.some(({ code }) => code === 'rrset-split')) return [whole]
-  return Promise.all(found.paths.map((path) => readOctodnsZone({ ...found, paths: [path] }, reading, name, commonTtl)))
+  return Promise.all(found.paths.map((path) => readOctodnsZone({ ...found, paths: [path] }, reading, name, common)))
 }
 
 /** In their directory without symbolic links, so that all paths are seen from one base. Files and folders of zones keep their names. */

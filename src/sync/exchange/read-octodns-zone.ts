@@ -14,7 +14,7 @@ import { zoneComments } from '../../formats/octodns/zone-comments.ts'
 import type { YamlNode } from '../../formats/yaml/yaml-node.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
-import type { ExchangedFile, ImportedZone, LostItem, ZoneComment } from '../../model/exchange.ts'
+import type { ExchangedFile, FileReading, ImportedZone, LostItem, ZoneComment } from '../../model/exchange.ts'
 import type { DefinedRecord } from '../../model/record.ts'
 import type { OctodnsZoneFiles } from './octodns-files.ts'
 
@@ -51,14 +51,14 @@ interface Source extends IncludedFile {
 const withoutMark = (text: string): string => (text.startsWith('\u{feff}') ? text.slice(1) : text)
 
 /**
- * A zone of octoDNS with its files as they are. `as` is the zone it becomes where that is another: an alias. `commonTtl` is what a config will
- * say of records without a TTL.
+ * A zone of octoDNS with its files as they are. `as` is the zone it becomes where that is another: an alias. `common` is how a
+ * config will have files read.
  */
 export async function readOctodnsZone(
   found: OctodnsZoneFiles,
   reading: OctodnsReading,
   as: DomainName,
-  commonTtl: number,
+  common: FileReading,
 ): Promise<ReadOctodnsZone> {
   const { base, cwd, include } = reading
   const folder = displayPath(dirname(found.folder ?? found.paths[0] ?? base), base)
@@ -90,7 +90,7 @@ export async function readOctodnsZone(
     comments: () => commentsOf(roots, included, zone.name),
     place: found.folder === null ? (files[0]?.path ?? '') : dirname(files[0]?.path ?? ''),
     folder,
-    isPlain: hasOwnName(found) && isPlain(sources, records, found, reading, as, commonTtl),
+    isPlain: hasOwnName(found, common) && isPlain(sources, records, found, reading, as, common),
     files: included.map(({ file, text }) => ({ path: includedPath(file, found, zone.name, reading), text })),
     lost: [
       ...lostExtras(zone, parsed),
@@ -153,9 +153,12 @@ function parseAs(
     : parseSplitZone(sources, { ...options, directory: displayPath(folder, cwd) })
 }
 
-/** Whether the name of a file says the zone without the folder it is in, which a slash in the zone's name would be. */
-const hasOwnName = ({ zone, folder, paths }: OctodnsZoneFiles): boolean =>
-  folder !== null || !zone.includes('/') || fileNameOf(basename(paths[0] ?? ''))?.zone === zone
+/**
+ * Whether the name of a file says the zone without the folder it is in, which a slash in the zone's name would be; that of a folder, by what folders
+ * of split zones end in.
+ */
+const hasOwnName = ({ zone, folder, paths }: OctodnsZoneFiles, { octodnsSplitExtension }: FileReading): boolean =>
+  folder === null ? fileNameOf(basename(paths[0] ?? ''))?.zone === zone : splitFolderZone(basename(folder), octodnsSplitExtension) === zone
 
 /** Whether the files mean the same where they are read like any definition, with the TTL of the config and `\;` for `;`. */
 function isPlain(
@@ -164,10 +167,11 @@ function isPlain(
   found: OctodnsZoneFiles,
   reading: OctodnsReading,
   as: DomainName,
-  commonTtl: number,
+  common: FileReading,
 ): boolean {
-  if (reading.defaultTtl === commonTtl && (reading.escapesSemicolons || !sources.some(({ text }) => text.includes('\\;')))) return true
-  const { zone } = parseAs(sources, found, reading, as, { defaultTtl: commonTtl, escapesSemicolons: true })
+  if (reading.defaultTtl === common.octodnsDefaultTtl && (reading.escapesSemicolons || !sources.some(({ text }) => text.includes('\\;'))))
+    return true
+  const { zone } = parseAs(sources, found, reading, as, { defaultTtl: common.octodnsDefaultTtl, escapesSemicolons: true })
   const lines = (all: readonly DefinedRecord[]): string => all.map(({ ttl, data }) => `${ttl} ${data}`).join('\n')
   return zone !== null && lines(zone.records) === lines(records)
 }
