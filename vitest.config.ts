@@ -14,7 +14,17 @@ const WITHOUT_POSTGRES = [
   'test/service/nameserver/**',
   'test/service/transfers/transfer-zone.test.ts',
   'test/service/store/sqlite/**',
+  'test/service/store/make-directory.test.ts',
+  'test/service/store/migrate.test.ts',
   'test/service/group-commit.test.ts',
+  'test/service/log.test.ts',
+  'test/service/timers.test.ts',
+  'test/service/reference/**',
+  'test/service/accounts/scopes.test.ts',
+  'test/service/images/gzip-check.test.ts',
+  'test/service/profile/secrets.test.ts',
+  'test/service/profile/ssh-key.test.ts',
+  'test/service/scripts/user-defined-fields.test.ts',
 ]
 
 const BUILD_FOLDER = 'test/support/build-folder.ts'
