@@ -111,6 +111,19 @@ describe('import dnscontrol', () => {
   })
 })
 
+it.each([
+  ['dnsconfig.js', "D('example.com', REG_NONE)\n"],
+  ['zones.txt', 'var DSP = NewDnsProvider(\'x\');\n\n  D("example.com", REG,\n'],
+])('import dnscontrol says of a script what to do (%s)', async (file, text) => {
+  const cwd = temporaryDirectory()
+  writeFileSync(join(cwd, file), text)
+  const { status, stderr } = await cli(['import', 'dnscontrol', file], { cwd })
+  expect([status, stderr]).toEqual([
+    1,
+    `error[file-format] ${file} is a script, which DNSControl itself has to run (import what this writes: dnscontrol print-ir --out ir.json)\nNothing was written.\n`,
+  ])
+})
+
 const UNHELD = {
   domains: [
     {

@@ -36,7 +36,15 @@ export const importDnscontrol: Importer = async ({ source, zones: wanted, cwd })
   } satisfies Imported
 }
 
+/** How a script of DNSControl begins a domain; no zone file does. */
+const SCRIPT = /^[ \t]*D(?:_EXTEND)?\(\s*["'`\w]/m
+
 function readAny(text: string, file: string, wanted: readonly DomainName[]): Read {
+  if (/\.js$/i.test(file) || SCRIPT.test(text.slice(0, 100_000))) {
+    const message = `${file} is a script, which DNSControl itself has to run`
+    const hint = 'import what this writes: dnscontrol print-ir --out ir.json'
+    return { zones: [], lost: [], diagnostics: [{ severity: 'error', code: 'file-format', message, hint }] }
+  }
   const start = text.trimStart()
   if (start.startsWith('{') || start.startsWith('[')) {
     const { domains, lost, diagnostics } = readIntermediate(text, file)
