@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { CONFIG_FILE } from '../definitions/config.ts'
+import { displayPath, isInside, realOr } from '../definitions/file-path.ts'
 import type { Diagnostic, Severity } from '../model/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import { counted } from '../report/counts.ts'
@@ -11,6 +12,7 @@ import { type ReportFormat, renderOutcome, renderPlan } from '../report/render-r
 import type { ReportOptions } from '../report/report.ts'
 import type { Verification } from '../report/verification-document.ts'
 import { renderVerification, type VerificationFormat } from '../report/verification-report.ts'
+import type { FromRoot } from '../report/workflow-command.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CliIo, colorOf, type TextStream, widthOf } from './io.ts'
 import { type ProgressBar, progressBar } from './progress-bar.ts'
@@ -62,6 +64,7 @@ export function createConsole(io: CliIo, options: CommonOptions): Console {
     color: colorOf(io.stdout, io, options.color),
     width: io.stdout.isTTY === true && !verbose ? widthOf(io.stdout) : null,
     verbose,
+    fromRoot: fromRoot(io),
   })
   /** Lines of the config may hold a secret in plain text: they are never shown. */
   const isConfig = (file: string): boolean =>
@@ -71,7 +74,7 @@ export function createConsole(io: CliIo, options: CommonOptions): Console {
       !secret && (stream.isTTY === true || verbose)
         ? (file: string) => (isConfig(file) ? undefined : sourceText(resolve(io.cwd, file)))
         : undefined
-    return renderDiagnostics(diagnostics, { color: colorOf(stream, io, options.color), frames, format })
+    return renderDiagnostics(diagnostics, { color: colorOf(stream, io, options.color), frames, format, fromRoot: fromRoot(io) })
   }
   const onStandardError: Console['diagnostics'] = (diagnostics, { from = quiet ? 'error' : 'notice', secret } = {}) => {
     bar?.clear()
@@ -103,6 +106,13 @@ export function createConsole(io: CliIo, options: CommonOptions): Console {
       return bar
     },
   }
+}
+
+/** Names files from the root of the repository of a GitHub job, where the working directory is in one. */
+function fromRoot({ cwd, env }: CliIo): FromRoot | undefined {
+  const root = env['GITHUB_WORKSPACE']
+  if (!root || !isInside(realOr(cwd), realOr(resolve(root)))) return undefined
+  return (file) => displayPath(resolve(realOr(cwd), file), realOr(resolve(root)))
 }
 
 /** `2 errors, 1 warning, 300 notices`. */

@@ -2,11 +2,13 @@ import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine, type So
 import { codeFrame } from './code-frame.ts'
 import { counted } from './counts.ts'
 import { type Palette, paletteOf } from './palette.ts'
-import { diagnosticAnnotation } from './workflow-command.ts'
+import { diagnosticAnnotation, type FromRoot } from './workflow-command.ts'
 
 export interface DiagnosticsOptions {
   readonly format?: 'text' | 'github'
   readonly color: boolean
+  /** For annotations; without it files are named from the root already. */
+  readonly fromRoot?: FromRoot | undefined
   /** The text of a source file, or undefined where it is not at hand; with it, each diagnostic shows its lines and its hint below. */
   readonly frames?: ((file: string) => string | undefined) | undefined
 }
@@ -14,7 +16,7 @@ export interface DiagnosticsOptions {
 /** All diagnostics by file and place, one line each and with frames some more; empty text where there are none. */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], options: DiagnosticsOptions): string {
   const sorted = [...diagnostics].sort(compareDiagnostics)
-  if (options.format === 'github') return sorted.map((diagnostic) => `${diagnosticAnnotation(diagnostic)}\n`).join('')
+  if (options.format === 'github') return sorted.map((diagnostic) => `${diagnosticAnnotation(diagnostic, options.fromRoot)}\n`).join('')
   const palette = paletteOf(options.color)
   const linesOf = sourceLines(options.frames)
   return sorted.map((diagnostic) => `${diagnosticText(diagnostic, palette, linesOf).join('\n')}\n`).join('')

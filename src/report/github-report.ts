@@ -11,7 +11,7 @@ export function renderGithub(report: Report, options: ReportOptions): string {
   const lines: string[] = []
   if (options.diagnostics !== false) {
     const diagnostics = [...report.plan.diagnostics, ...views.flatMap((view) => view.diagnostics)]
-    lines.push(...diagnostics.sort(compareDiagnostics).map(diagnosticAnnotation))
+    lines.push(...diagnostics.sort(compareDiagnostics).map((diagnostic) => diagnosticAnnotation(diagnostic, options.fromRoot)))
   }
   for (const { plan } of views) {
     for (const { name, message, allowed } of plan.refusals) {

@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../model/diagnostic.ts'
 import type { Action } from '../plan/change.ts'
 import type { Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
+import type { FromRoot } from './workflow-command.ts'
 
 /** What is reported: a plan, or a plan and what became of it. */
 export interface Report {
@@ -17,6 +18,8 @@ export interface ReportOptions {
   readonly verbose: boolean
   /** Whether the diagnostics of the plan are part of the report; they are, unless this is false. */
   readonly diagnostics?: boolean | undefined
+  /** For annotations; without it files are named from the root already. */
+  readonly fromRoot?: FromRoot | undefined
   /** The reader has seen the plan: a text report then tells one by one only what was not done, unless everything is in full. */
   readonly planShown?: boolean | undefined
 }

@@ -19,7 +19,9 @@ export function renderVerification(verification: Verification, format: Verificat
   const { zones, diagnostics } = verification
   const failed = zones.filter((zone) => !isVerified(zone))
   const annotations = [
-    ...[...diagnostics, ...failed.flatMap((zone) => zone.diagnostics)].sort(compareDiagnostics).map(diagnosticAnnotation),
+    ...[...diagnostics, ...failed.flatMap((zone) => zone.diagnostics)]
+      .sort(compareDiagnostics)
+      .map((one) => diagnosticAnnotation(one, options.fromRoot)),
     ...failed.map(({ zone, target }) =>
       annotation({ severity: 'error', title: 'verify-differs', message: `${zone} at ${oneLine(target)} is not as defined` }),
     ),

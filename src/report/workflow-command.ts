@@ -14,6 +14,9 @@ interface Annotation {
   readonly column?: number | undefined
 }
 
+/** The name of a file from the root of the repository. */
+export type FromRoot = (file: string) => string
+
 /** One annotation. The message may have several lines; they stay in the one command. */
 export function annotation({ severity, title, message, file, line, column }: Annotation): string {
   const properties = { file, line, col: column, title }
@@ -23,9 +26,10 @@ export function annotation({ severity, title, message, file, line, column }: Ann
   return `::${severity} ${given.join(',')}::${escapeData(message)}`
 }
 
-export function diagnosticAnnotation({ severity, code, message, at, hint }: Diagnostic): string {
+/** A diagnostic at its place. `fromRoot` names a file from the root of the repository, which places of annotations begin at. */
+export function diagnosticAnnotation({ severity, code, message, at, hint }: Diagnostic, fromRoot: FromRoot = (file) => file): string {
   const text = hint === undefined ? oneLine(message) : `${oneLine(message)}\n${oneLine(hint)}`
-  return annotation({ severity, title: code, message: text, file: at?.file, line: at?.line, column: at?.column })
+  return annotation({ severity, title: code, message: text, file: at && fromRoot(at.file), line: at?.line, column: at?.column })
 }
 
 /** Text that the runner must take for text: `::` opens a command at the start of a line, `##[` one of the older kind anywhere. */

@@ -3,7 +3,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { openScene, ZONE } from './scene.ts'
@@ -112,4 +112,20 @@ describe('about the config', () => {
     expect(stderr).toContain('(the server speaks no TLS at that port: check the port, or use http:// for a service on this machine)')
     expect(stdout).toBe('No changes were planned: there are errors.\n')
   })
+})
+
+test('annotations are at files as they are named from the root of the repository', async () => {
+  const scene = await openScene({ files: { 'zones/example.com.yaml': `${ZONE}  x: {type: A, value: 192.0.2}\n` } })
+  const place = (folder: string): string => `::error file=${folder}zones/example.com.yaml,line=7,col=23,title=value-invalid::`
+  for (const [root, folder] of [
+    [scene.folder, ''],
+    [dirname(scene.folder), `${basename(scene.folder)}/`],
+    ['/nowhere', ''],
+    [undefined, ''],
+  ] as const) {
+    for (const command of ['validate', 'plan', 'verify']) {
+      const { stdout } = await scene.runWith({ GITHUB_WORKSPACE: root }, command, '--format', 'github')
+      expect(stdout, `${command} ${root}`).toContain(place(folder))
+    }
+  }
 })
