@@ -1,5 +1,5 @@
 /** A server may hold anything. Whatever it says reaches a terminal, a log, a page or a pull request as text and no more. */
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Script } from './front.ts'
 import { openScene, type Scene } from './scene.ts'
 
@@ -51,8 +51,16 @@ const outputs = async (scene: Scene, ...args: string[]): Promise<string[]> => {
 }
 
 describe.each(HOSTILE)('%j', (evil) => {
+  const ends: (() => unknown)[] = []
+  let scene: Scene
+  beforeAll(async () => {
+    scene = await openScene({ script: holding(evil) }, { expect, onTestFinished: (end) => void ends.push(end) })
+  })
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+
   test.each(['text', 'json', 'markdown', 'html', 'github'])('plan and apply as %s', async (format) => {
-    const scene = await openScene({ script: holding(evil) })
     const allow = ['deletes', 'updates', 'empty-zone'].flatMap((name) => ['--allow', name])
     for (const command of [['plan'], ['plan', '--verbose'], ['apply', '--yes', ...allow]]) {
       const [stdout = '', stderr = ''] = await outputs(scene, ...command, '--format', format)
@@ -66,7 +74,6 @@ describe.each(HOSTILE)('%j', (evil) => {
   })
 
   test.each(['text', 'json', 'github'])('verify as %s', async (format) => {
-    const scene = await openScene({ script: holding(evil) })
     const { status, stdout, stderr } = await scene.run('verify', '--verbose', '--format', format)
     expect(status).toBeGreaterThan(0)
     expect(stdout + stderr).not.toMatch(UNSAFE)
@@ -74,15 +81,15 @@ describe.each(HOSTILE)('%j', (evil) => {
   })
 
   test('as the text of an error', async () => {
-    const scene = await openScene({ script: () => ({ status: 400, body: JSON.stringify({ errors: [{ field: evil, reason: evil }] }) }) })
-    const { status, stdout, stderr } = await scene.run('plan', '--verbose')
+    const refusing = await openScene({ script: () => ({ status: 400, body: JSON.stringify({ errors: [{ field: evil, reason: evil }] }) }) })
+    const { status, stdout, stderr } = await refusing.run('plan', '--verbose')
     expect(status).toBe(1)
     expect(stdout + stderr).not.toMatch(UNSAFE)
     expect(stderr.length).toBeLessThan(5_000)
   })
 
   test('in definitions', async () => {
-    const scene = await openScene({
+    const defined = await openScene({
       files: {
         'zones/example.com.yaml': JSON.stringify({
           domain: 'example.com',
@@ -92,7 +99,7 @@ describe.each(HOSTILE)('%j', (evil) => {
       },
     })
     for (const command of [['validate'], ['validate', '--verbose'], ['validate', '--format', 'github'], ['plan'], ['fmt', '--check']]) {
-      const { stdout, stderr } = await scene.run(...command)
+      const { stdout, stderr } = await defined.run(...command)
       expect(stdout + stderr).not.toMatch(UNSAFE)
       expect(stdout).not.toMatch(/^::error::forged/m)
     }
