@@ -8,6 +8,8 @@ import { readTextSync, systemFault } from './read-text.ts'
 /** No system takes longer paths (PATH_MAX of Linux). */
 const MAX_PATH_LENGTH = 4096
 
+const LEADS_OUT = 'the path leads out of the folder of the config, which definitions may not come from'
+
 /** Reads files that definitions draw in; each is read once in a run. */
 export type IncludeReader = (path: string, from: string) => Result<{ readonly file: string; readonly text: string }>
 
@@ -27,9 +29,11 @@ export function includeReader(config: Config, given: ReadonlyMap<string, string>
     try {
       real = realpathSync(wanted)
     } catch (error) {
-      return fault(`${displayPath(wanted, config.cwd)} ${systemFault(error)}`)
+      // What there is elsewhere is not told.
+      const isElsewhere = !isInside(wanted, config.folder) && !isInside(wanted, root)
+      return fault(isElsewhere ? LEADS_OUT : `${displayPath(wanted, config.cwd)} ${systemFault(error)}`)
     }
-    if (!isInside(real, root)) return fault('the path leads out of the folder of the config, which definitions may not come from')
+    if (!isInside(real, root)) return fault(LEADS_OUT)
     const file = displayPath(real, cwd)
     let text = texts.get(file)
     if (!text) {

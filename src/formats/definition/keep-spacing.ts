@@ -26,9 +26,10 @@ const MAX_COMPARED = 4_000_000
 
 /** The printed text with the spacing of the original where they agree. */
 export function keepSpacing(original: string, printed: string): string {
-  const wanted = original === printed ? null : soundTree(printed)
-  if (!wanted?.ok) return printed
   const { above, old, fresh, below } = withoutSameLines(original, printed)
+  if (old === '' || fresh === '') return printed
+  const wanted = soundTree(printed)
+  if (!wanted.ok) return printed
   const [oldWords, freshWords] = [wordsOf(old), wordsOf(fresh)]
   for (const { fromEnd, withLines } of ATTEMPTS) {
     const kept = join(oldWords, freshWords, commonPlaces(oldWords.words, freshWords.words, fromEnd), withLines)

@@ -1,4 +1,4 @@
-import { compareDiagnostics, isError, type SourcePosition } from '../../model/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic, isError, type SourcePosition } from '../../model/diagnostic.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../model/domain-name.ts'
 import { type DefinedRecord, groupRrsets } from '../../model/record.ts'
 import { type Ttl, ttlFromSeconds } from '../../model/ttl.ts'
@@ -101,7 +101,9 @@ function parseWithSettings(root: YamlMapping, files: OpenFiles, faults: Faults, 
   for (const entry of includes) {
     const source = newSource('fragment', entry.at)
     sources.push(source)
+    const told = faults.diagnostics.length
     readFragment(entry, files, { ...common, ...source, source }, filling)
+    nameInclusion(faults.diagnostics, told, entry.at)
     if (filling.left < 0 || files.isFull()) break
   }
   const reading = { ...common, ...settleSources(sources, faults) }
@@ -173,12 +175,24 @@ function straySetting(root: YamlNode): YamlScalar | undefined {
   })?.key
 }
 
+/** Faults of other files, from one on, say where those were included: with other variables they may be none. */
+function nameInclusion(diagnostics: Diagnostic[], from: number, at: SourcePosition): void {
+  for (const [index, one] of diagnostics.entries()) {
+    if (index < from || one.at === undefined || one.at.file === at.file) continue
+    diagnostics[index] = { ...one, related: [...(one.related ?? []), { message: 'included', at }] }
+  }
+}
+
 /** Takes the records of a fragment into the zone. */
 function readFragment(entry: IncludeEntry, files: OpenFiles, reading: Reading, filling: VariableFilling): void {
   const { faults } = reading
+  const refuse = (message: string): void => faults.report('include-invalid', entry.at, reading.zone, `${quoted(entry.path)} ${message}`)
+  if (/\.(?:zone|db)$/i.test(entry.path)) {
+    refuse('is a zone file; a fragment is a map of records in YAML, and $INCLUDE of zone files takes others')
+    return
+  }
   const tree = files.open(entry.path, entry.at)
   if (tree === null) return
-  const refuse = (message: string): void => faults.report('include-invalid', entry.at, reading.zone, `${quoted(entry.path)} ${message}`)
   if (hasSettings(tree)) {
     refuse('is a definition of its own (it has domain:), not a fragment of records')
     return

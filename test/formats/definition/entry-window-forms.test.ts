@@ -119,4 +119,4 @@ it('any form of entries', () => {
     { numRuns: rounds(200) },
   )
   expect(windows).toBeGreaterThan(rounds(200) / 20)
-})
+}, 180_000)
