@@ -90,6 +90,10 @@ const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
     encode: (writer, tokens) => writeOctets(writer, Buffer.from(tokens.join(''), 'hex')),
     decode: (reader) => Buffer.from(readNonEmptyRest(reader)).toString('hex'),
   },
+  'optional-base64': {
+    encode: (writer, tokens) => writeOctets(writer, Buffer.from(tokens.join(''), 'base64')),
+    decode: (reader) => Buffer.from(readRest(reader)).toString('base64'),
+  },
   base64: {
     encode: (writer, tokens) => writeOctets(writer, Buffer.from(tokens.join(''), 'base64')),
     decode: (reader) => Buffer.from(readNonEmptyRest(reader)).toString('base64'),

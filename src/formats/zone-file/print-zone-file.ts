@@ -7,6 +7,7 @@ import { typeCode } from '../../model/record-type.ts'
 import type { Ttl } from '../../model/ttl.ts'
 import { rdataOctets } from '../wire/rdata-codec.ts'
 import { genericData } from './generic-rdata.ts'
+import { isMisread } from './misread-data.ts'
 
 export interface PrintOptions {
   /** The zone; names at or below it are relative to it in the pretty style. Null leaves all names absolute. */
@@ -39,8 +40,7 @@ export function printZoneFile(records: Iterable<ResourceRecord>, options: PrintO
 /** The record in the form the reader takes. Obsolete types are not known to all. */
 function asPrinted(record: ResourceRecord, genericTypes: ReadonlySet<string> | undefined): ResourceRecord {
   const { type, data } = record
-  // NSD reads escapes in the gateway twice.
-  if (type === 'IPSECKEY' && data.includes('\\') && !data.startsWith('\\#')) return { ...record, data: genericData(type, data) }
+  if (isMisread(type, data)) return { ...record, data: genericData(type, data) }
   const isFormless = FORMLESS_TYPES.has(type)
   if (!isFormless && !OBSOLETE_TYPES.has(type) && !genericTypes?.has(type)) return record
   const code = typeCode(type)

@@ -20,6 +20,8 @@ export function canonicalRdata(type: string, tokens: readonly Token[], readName:
   const definition = RDATA_TYPES.get(type)
   if (!definition)
     return fault(`data of a type without a known form is written \\# LENGTH HEX (RFC 3597), not ${shown(tokens[0]?.text ?? '')}`)
+  const shorthand = DELETION[type]
+  if (shorthand?.written === tokens.map(({ text }) => text).join(' ')) return ok(shorthand.canonical)
   const { fields } = definition
   let data = ''
   let next = 0
@@ -36,6 +38,12 @@ export function canonicalRdata(type: string, tokens: readonly Token[], readName:
   }
   const problem = rdataProblem(type, data)
   return problem === null ? ok(data) : { ok: false, token: problem.field, message: problemText(definition, problem) }
+}
+
+/** How RFC 8078 section 4 writes the requests for no DS record at all, before erratum 5049. */
+const DELETION: Readonly<Record<string, { readonly written: string; readonly canonical: string }>> = {
+  CDS: { written: '0 0 0 0', canonical: '0 0 0 00' },
+  CDNSKEY: { written: '0 3 0 0', canonical: '0 3 0 AA==' },
 }
 
 /** A problem with the name of its field, where there are several. */

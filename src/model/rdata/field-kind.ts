@@ -59,6 +59,7 @@ export function canonicalField(kind: FieldKind, tokens: readonly Token[], readNa
     case 'hex':
       return canonicalHex(tokens)
     case 'base64':
+    case 'optional-base64':
       return canonicalBase64(tokens)
     case 'base64-or-dash':
       return text === '-' && tokens.length === 1 ? ok(text) : canonicalBase64(tokens)

@@ -26,7 +26,7 @@ export function canonicalAmtRelay(tokens: readonly Token[], readName: ReadName):
   if (!precedence || !discovery || !type || !relay || tokens.length > 4) return fault('is PRECEDENCE D-BIT RELAY-TYPE RELAY')
   return joinFields(
     canonicalUnsigned(precedence.text, 'u8'),
-    /^[01]$/.test(discovery.text) ? ok(discovery.text) : fault(`${shown(discovery.text)} is not 0 or 1`),
+    /^0*[01]$/.test(discovery.text) ? ok(discovery.text.slice(-1)) : fault(`${shown(discovery.text)} is not 0 or 1`),
     canonicalUnsigned(type.text, 'u8'),
     canonicalGateway(type.text, relay.text, readName),
   )

@@ -26,6 +26,8 @@ export type FieldKind =
   | 'tag'
   | 'hex'
   | 'base64'
+  /** Base64 or nothing: the key of a KEY record whose flags say that there is none (RFC 2535 section 3.1.2). */
+  | 'optional-base64'
   /** Base64, or `-` for no octets: the data of a DOA record. */
   | 'base64-or-dash'
   /** The salt of NSEC3: hexadecimal after a length octet, or `-` (RFC 5155 section 3.3). */
@@ -73,6 +75,7 @@ const REST_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>([
   'strings',
   'hex',
   'base64',
+  'optional-base64',
   'base64-or-dash',
   'services',
   'types',
@@ -92,6 +95,7 @@ export const takesRest = (kind: FieldKind): boolean => REST_KINDS.has(kind)
 
 const EMPTY_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>([
   'optional-string',
+  'optional-base64',
   'services',
   'types',
   'old-types',

@@ -5,14 +5,14 @@ import { shown } from './token.ts'
 const UNSIGNED_LIMIT = { u8: 255, u16: 65535, u32: 4294967295 } as const
 const U64_LIMIT = 2n ** 64n - 1n
 
-/** A whole number of the given size without leading zeros. */
+/** A whole number of the given size, given back without leading zeros. */
 export function canonicalUnsigned(text: string, size: keyof typeof UNSIGNED_LIMIT | 'u64'): Result<string> {
   if (size === 'u64') {
-    if (!/^[0-9]{1,20}$/.test(text)) return fault(`${shown(text)} is not a whole number`)
+    if (!/^0*[0-9]{1,20}$/.test(text)) return fault(`${shown(text)} is not a whole number`)
     const value = BigInt(text)
     return value > U64_LIMIT ? fault(`${text} is more than ${U64_LIMIT}`) : ok(String(value))
   }
-  if (!/^[0-9]{1,10}$/.test(text)) return fault(`${shown(text)} is not a whole number`)
+  if (!/^0*[0-9]{1,10}$/.test(text)) return fault(`${shown(text)} is not a whole number`)
   const value = Number(text)
   return value > UNSIGNED_LIMIT[size] ? fault(`${text} is more than ${UNSIGNED_LIMIT[size]}`) : ok(String(value))
 }

@@ -58,6 +58,8 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
       return scheme === SIMPLE ? ZONE_DIGEST(fields) : null
     },
   ],
+  // Only flags that begin with two ones say that there is no key (RFC 2535 section 3.1.2).
+  ['KEY', ([flags, , , key]) => (key !== undefined || Number(flags) >= 0xc000 ? null : { field: 3, message: 'is missing' })],
   // No flags were ever given a meaning (draft-reid-dnsext-rkey).
   ['RKEY', ([flags = '']) => (flags === '0' ? null : { field: 0, message: `${flags} is not 0, as flags of an RKEY record are` })],
 ])

@@ -57,7 +57,7 @@ const TYPES: readonly RdataType[] = [
   define('NSAP', 22, 'value:nsap'),
   define('NSAP-PTR', 23, 'value:name'),
   define('SIG', 24, SIGNATURE),
-  define('KEY', 25, KEY),
+  define('KEY', 25, 'flags:u16 protocol:u8 algorithm:algorithm public_key:optional-base64'),
   define('PX', 26, 'preference:u16 map822:name mapx400:name'),
   define('GPOS', 27, 'longitude:string latitude:string altitude:string'),
   define('AAAA', 28, 'value:ipv6'),

@@ -103,6 +103,7 @@ const KINDS: Readonly<Record<FieldKind, fc.Arbitrary<string>>> = {
   tag: fc.constantFrom('issue', 'iodef', 'x1'),
   hex: hex(1, 70),
   base64,
+  'optional-base64': fc.oneof(fc.constant(''), base64),
   'base64-or-dash': fc.oneof(fc.constant('-'), base64),
   salt: fc.oneof(fc.constant('-'), hex(1, 255)),
   hash: fc.constant('2t7b4g4vsa5smi47k61mv5bv1a22bojr'),

@@ -10,6 +10,7 @@ import { describeWithTools } from '../../support/skip.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 import { checkZone, runTool } from '../../support/tools.ts'
 import { anyRdata } from './any-rdata.ts'
+import { REFUSED_BY_BIND, UNKNOWN_TO_BIND, UNKNOWN_TO_KNOT, UNKNOWN_TO_LDNS, UNKNOWN_TO_NSD } from './unknown-types.ts'
 import { lines, ORIGIN, parse } from './zone-text.ts'
 
 /** Every type with a number, but the SOA, which a zone has once. */
@@ -66,33 +67,6 @@ const zoneFor = (
   const records = ANY_ZONE.filter(({ type }) => !refused.includes(type))
   return { records, text: printZoneFile(records, { origin: ORIGIN, style, genericTypes: new Set(unknown) }) }
 }
-
-const NEW_OR_RARE = [
-  'AMTRELAY',
-  'BRID',
-  'CLA',
-  'DOA',
-  'DSYNC',
-  'GID',
-  'HHIT',
-  'IPN',
-  'NINFO',
-  'RESINFO',
-  'RKEY',
-  'TA',
-  'UID',
-  'UINFO',
-  'WALLET',
-]
-
-/** Types that BIND 9.18, NSD 4.6, ldns 1.8 and Knot 3.2 have no form for, so that they are written in the generic one. */
-const UNKNOWN_TO_BIND = ['CLA', 'GID', 'IPN', 'UID', 'UINFO']
-const UNKNOWN_TO_NSD = [...NEW_OR_RARE, 'EID', 'GPOS', 'HIP', 'NIMLOC', 'NSAP-PTR', 'SPF', 'TALINK']
-const UNKNOWN_TO_LDNS = [...NEW_OR_RARE, 'AVC']
-const UNKNOWN_TO_KNOT = [...UNKNOWN_TO_NSD, ...['AVC', 'DLV', 'ISDN', 'MB', 'MD', 'MF', 'MG', 'MR', 'NSAP', 'PX', 'SIG', 'WKS', 'X25']]
-
-/** Obsolete, and refused even in the generic form. */
-const REFUSED_BY_BIND = ['MD', 'MF']
 
 /** Written in a form of its own, whatever form was read. */
 const MISREAD_BY_LDNS = ['ATMA', 'NSAP-PTR', 'NXT', 'SINK']

@@ -116,6 +116,16 @@ c 7200 A 192.0.2.2
 c 7200 SIG A 8 2 300 20380101000000 20240101000000 5 @ AQID
 d 7200 MX 10 x.\\\\.example.com.
 d 7200 TXT "a"
+e 7200 NS \\@.e
+e 7200 MX 10 \\064.e
+f 7200 CERT 0 1 8 AQID
+f 7200 CSYNC 66 3
+f 7200 KEY 49152 3 8
+f 7200 HTTPS 1 . ohttp
+f 7200 HTTPS 2 . alpn=h2 tls-supported-groups=29,23
+f 7200 SVCB 1 . docpath=a
+f 7200 SVCB 2 . key11="ohttp=x ohttp"
+g 7200 WKS 192.0.2.1 tcp
 `)
 
 test('the zone with every type is read without a fault', () => {
@@ -149,12 +159,10 @@ describeWithTools(['nsd-checkzone'], 'nsd-checkzone reads what is printed', () =
   })
 
   test.each(STYLES)('what could be misunderstood, %s', async (style) => {
-    const { stdout } = await runTool('nsd-checkzone', [
-      '-p',
-      'example.com',
-      saved(printZoneFile(MISUNDERSTOOD.records, { origin: ORIGIN, style })),
-    ])
-    expect(sorted(parse(stdout).records)).toEqual(sorted(MISUNDERSTOOD.records))
+    // For no key it writes a key of its own.
+    const records = MISUNDERSTOOD.records.filter(({ type }) => type !== 'KEY')
+    const { stdout } = await runTool('nsd-checkzone', ['-p', 'example.com', saved(printZoneFile(records, { origin: ORIGIN, style }))])
+    expect(sorted(parse(stdout).records)).toEqual(sorted(records))
   })
 
   test.each(accepted('nsd'))('$id', async (zone) => {

@@ -1,0 +1,29 @@
+const NEW_OR_RARE = [
+  'AMTRELAY',
+  'BRID',
+  'CLA',
+  'DOA',
+  'DSYNC',
+  'GID',
+  'HHIT',
+  'IPN',
+  'NINFO',
+  'RESINFO',
+  'RKEY',
+  'TA',
+  'UID',
+  'UINFO',
+  'WALLET',
+]
+
+/** Types that BIND 9.18, NSD 4.6, ldns 1.8 and Knot 3.2 have no form for, so that they are written in the generic one. */
+export const UNKNOWN_TO_BIND = ['CLA', 'GID', 'IPN', 'UID', 'UINFO']
+export const UNKNOWN_TO_NSD = [...NEW_OR_RARE, 'EID', 'GPOS', 'HIP', 'NIMLOC', 'NSAP-PTR', 'SPF', 'TALINK']
+export const UNKNOWN_TO_LDNS = [...NEW_OR_RARE, 'AVC']
+export const UNKNOWN_TO_KNOT = [
+  ...UNKNOWN_TO_NSD,
+  ...['AVC', 'DLV', 'ISDN', 'MB', 'MD', 'MF', 'MG', 'MR', 'NSAP', 'PX', 'SIG', 'WKS', 'X25'],
+]
+
+/** Obsolete, and refused even in the generic form. */
+export const REFUSED_BY_BIND = ['MD', 'MF']
