@@ -344,6 +344,7 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
   it.each([
     ['a record that breaks a rule', ZONE, ['add', 'example.com', 'www', 'CNAME', 'mail'], 'error[cname-not-alone]'],
     ['a value that is none', ZONE, ['add', 'example.com', 'www', 'A', '192.0.2'], 'error[usage] www.example.com. A: '],
+    ['a value in several words', ZONE, ['add', 'example.com', 'b', 'MX', '10', 'mail'], "is a value; for one value write '10 mail'"],
     ['a type that is none', ZONE, ['add', 'example.com', 'www', 'AA', '192.0.2.1'], 'error[usage] "AA" is not a record type'],
     [
       'a name elsewhere',

@@ -47,10 +47,17 @@ export function readRecordEdit(action: RecordEdit['action'], words: RecordWords)
   const data = new Set<string>()
   for (const text of words.values) {
     const value = readValueWord(type.value, text, zone.value)
-    if (!value.ok) return fault(`${name.value} ${type.value}: ${value.message}`)
+    if (!value.ok) return fault(`${name.value} ${type.value}: ${value.message}${inQuotes(type.value, words.values, zone.value)}`)
     data.add(value.value)
   }
   return ok({ action, zone: zone.value, name: name.value, type: type.value, data: [...data], ttl: words.ttl })
+}
+
+/** A hint where the words together are one value. */
+function inQuotes(type: string, words: readonly string[], zone: DomainName): string {
+  const together = words.join(' ')
+  const isOne = words.length > 1 && readValueWord(type, together, zone).ok
+  return isOne ? `. Each word is a value; for one value write '${together}'` : ''
 }
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(['TXT', 'SPF'])
