@@ -4,6 +4,7 @@
  */
 export function compareNatural(a: string, b: string): number {
   if (a === b) return 0
+  if (ASCII.test(a) && ASCII.test(b)) return compareAscii(a, b)
   const left = runsOf(a)
   const right = runsOf(b)
   const length = Math.min(left.length, right.length)
@@ -16,6 +17,44 @@ export function compareNatural(a: string, b: string): number {
   }
   // What is equal but for its form (`01` and `1`) keeps an order that does not depend on where it stood.
   return left.length - right.length || compareCodePoints(a, b)
+}
+
+const ASCII = /^[\0-\x7f]*$/
+
+/** The same order of ASCII text, as nearly all names are, without cutting it. */
+function compareAscii(a: string, b: string): number {
+  let i = 0
+  let j = 0
+  for (;;) {
+    while (i < a.length && a.charCodeAt(i) === b.charCodeAt(j) && !isDigit(a.charCodeAt(i))) {
+      i += 1
+      j += 1
+    }
+    const isEndOfRun = (i === a.length || isDigit(a.charCodeAt(i))) && (j === b.length || isDigit(b.charCodeAt(j)))
+    if (!isEndOfRun) return asciiAt(a, i) - asciiAt(b, j)
+    if (i === a.length || j === b.length) break
+    const [iEnd, jEnd] = [endOfDigits(a, i), endOfDigits(b, j)]
+    const order = compareDigits(a.slice(i, iEnd), b.slice(j, jEnd))
+    if (order !== 0) return order
+    i = iEnd
+    j = jEnd
+    if (i === a.length || j === b.length) break
+  }
+  return (i === a.length ? 0 : 1) - (j === b.length ? 0 : 1) || compareCodePoints(a, b)
+}
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
+
+/** What stands there in a run of other characters; -1 behind it. */
+const asciiAt = (text: string, at: number): number => {
+  const code = at < text.length ? text.charCodeAt(at) : -1
+  return isDigit(code) ? -1 : code
+}
+
+function endOfDigits(text: string, from: number): number {
+  let at = from
+  while (at < text.length && isDigit(text.charCodeAt(at))) at += 1
+  return at
 }
 
 /** Runs of other characters and of digits in turn; the first is of other characters and may be empty. */

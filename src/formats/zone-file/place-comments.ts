@@ -42,6 +42,7 @@ export function placeComments(sources: CommentSources): PlacedComments {
     length: 0,
     left: 0,
     known: new Set(),
+    nextSeen: 0,
     seen: new Map(),
     sets: new Set(),
   }
@@ -69,7 +70,8 @@ interface Run extends CommentSources {
   left: number
   /** Comments by place and text: a line that is read twice is kept once. */
   readonly known: Set<string>
-  /** The records so far, by `recordKey`, and the RRsets of one TTL. */
+  /** The records before `nextSeen`, by `recordKey`, and the RRsets of one TTL: no more than comments need. */
+  nextSeen: number
   readonly seen: Map<string, SeenRecord>
   readonly sets: Set<string>
 }
@@ -84,7 +86,7 @@ interface SeenRecord {
 function readFile(run: Run, { file, text }: IncludedZoneFile, isRoot = false): boolean {
   let block: Block | null = null
   /** The record on the line before the block. */
-  let above: Subject | null = null
+  let above: DefinedRecord | null = null
   let isFirst = true
   for (const item of scanComments(text)) {
     if (item.kind === 'entry') {
@@ -110,11 +112,11 @@ function readFile(run: Run, { file, text }: IncludedZoneFile, isRoot = false): b
 }
 
 /** A blank line ends a block: right below a record, such as one that is commented out, it stays there. */
-function endBlock(run: Run, block: Block, above: Subject | null): void {
+function endBlock(run: Run, block: Block, above: DefinedRecord | null): void {
   block.isApart = true
   if (above === null) return
   run.waiting.pop()
-  if (hasWords(block)) put(run, { ...above, place: 'below', text: block.lines.join('\n') })
+  if (hasWords(block)) put(run, { ...subjectOf(run, above), place: 'below', text: block.lines.join('\n') })
 }
 
 /** Of the lines above the first entry those that stand right above an ordinary record are about it. */
@@ -140,16 +142,22 @@ function readDirective(run: Run, entry: ScannedEntry, file: string, isRoot: bool
 }
 
 /** Gives the comments of an entry, and those that wait, to the records it makes: to the first of them, where it makes several. */
-function readRecords(run: Run, entry: ScannedEntry, file: string): Subject | null {
+function readRecords(run: Run, entry: ScannedEntry, file: string): DefinedRecord | null {
   const first = run.records[run.next]
   if (first === undefined || !isAt(first, entry, file)) {
     run.waiting.push({ lines: textsOf(run, entry.comments), isApart: false })
     return null
   }
-  const count = entry.directive === null ? 1 : generatedRecords(entry.operand)
-  for (const record of run.records.slice(run.next, run.next + count)) see(run, record)
-  run.next += count
-  return placeAtRecord(run, entry, first)
+  run.next += entry.directive === null ? 1 : generatedRecords(entry.operand)
+  if (run.waiting.length > 0 || entry.comments.length > 0) placeAtRecord(run, entry, first)
+  return first
+}
+
+/** What is known of a record before `next`. */
+function seen(run: Run, record: DefinedRecord): SeenRecord {
+  for (const next of run.records.slice(run.nextSeen, run.next)) see(run, next)
+  run.nextSeen = run.next
+  return run.seen.get(recordKey(record)) as SeenRecord
 }
 
 function see(run: Run, record: DefinedRecord): void {
@@ -161,15 +169,26 @@ function see(run: Run, record: DefinedRecord): void {
   run.sets.add(set)
 }
 
+const isSoa = (run: Run, { name, type }: DefinedRecord): boolean => type === 'SOA' && name === run.zone
+
+/** What comments at a record are about: the RRset; for the SOA, the setting that comes first. */
+const subjectOf = (run: Run, record: DefinedRecord): Subject =>
+  isSoa(run, record)
+    ? { name: null, setting: 'soa_email' }
+    : { name: record.name, rrset: { type: record.type, ttl: seen(run, record).ttl } }
+
 const isAt = ({ at }: DefinedRecord, { line, column }: ScannedEntry, file: string): boolean =>
   at.line === line && at.column === column && at.file === file
 
-/** Places what waits and what is in the entry of a record. What it is all about: the RRset; for the SOA, the setting that comes first. */
-function placeAtRecord(run: Run, entry: ScannedEntry, record: DefinedRecord): Subject {
+/** Places what waits and what is in the entry of a record. */
+function placeAtRecord(run: Run, entry: ScannedEntry, record: DefinedRecord): void {
+  const subject = subjectOf(run, record)
+  if (isSoa(run, record)) {
+    placeAtSoa(run, entry, subject)
+    return
+  }
   const { name, type, data } = record
-  if (type === 'SOA' && name === run.zone) return placeAtSoa(run, entry)
-  const { ttl, isFirstOfSet } = run.seen.get(recordKey(record)) as SeenRecord
-  const subject = { name, rrset: { type, ttl } }
+  const { ttl, isFirstOfSet } = seen(run, record)
   const single = { name, rrset: { type, ttl, data } }
   // The comment above the first record of a set is about the set.
   const above = isFirstOfSet ? subject : single
@@ -179,7 +198,6 @@ function placeAtRecord(run: Run, entry: ScannedEntry, record: DefinedRecord): Su
   const isBehind = texts.length === 1 && !entry.comments.some(({ isOwnLine }) => isOwnLine)
   if (isBehind && text !== undefined) put(run, { ...single, place: 'behind', text })
   else if (texts.length > 0) put(run, { ...above, text: texts.join('\n') })
-  return subject
 }
 
 /** The settings that the fields of an SOA record become. The serial, which becomes none, is of what comes first. */
@@ -198,8 +216,7 @@ const SERIAL = 2
 /** Words that only say which field they stand behind. */
 const FIELD_NAME = /^(?:serial|refresh|retry|expire|minimum)$/i
 
-function placeAtSoa(run: Run, { comments, tokens }: ScannedEntry): Subject {
-  const subject: Subject = { name: null, setting: 'soa_email' }
+function placeAtSoa(run: Run, { comments, tokens }: ScannedEntry, subject: Subject): void {
   flush(run, subject)
   for (const comment of comments) {
     const [text] = textsOf(run, [comment])
@@ -208,7 +225,6 @@ function placeAtSoa(run: Run, { comments, tokens }: ScannedEntry): Subject {
     const isBehind = field !== SERIAL && !comment.isOwnLine
     put(run, { name: null, setting: SOA_SETTINGS[field], place: isBehind ? 'behind' : 'above', text })
   }
-  return subject
 }
 
 type Subject = Pick<ZoneComment, 'name' | 'rrset' | 'setting'>

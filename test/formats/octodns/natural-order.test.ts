@@ -14,6 +14,27 @@ describe('natural order', () => {
     for (const other of others) expect(other.toSorted(compareNatural)).toEqual(sorted)
   })
 
+  test('of ASCII is that of runs of digits and of others', () => {
+    const cut = (text: string): string[] => text.split(/([0-9]+)/).filter((run, i) => run !== '' || (i === 0 && text !== ''))
+    const byRuns = (a: string, b: string): number => {
+      const [left, right] = [cut(a), cut(b)]
+      for (const [i, x] of left.slice(0, right.length).entries()) {
+        const y = right[i] as string
+        const byNumber = i % 2 === 1 ? Number(x) - Number(y) : 0
+        const byText = i % 2 === 0 && x !== y ? (x < y ? -1 : 1) : 0
+        if (byNumber + byText !== 0) return byNumber + byText
+      }
+      return left.length - right.length || (a < b ? -1 : a > b ? 1 : 0)
+    }
+    const text = fc.string({ unit: fc.constantFrom('a', 'B', '0', '1', '9', '.', '-', '\n', '\x7f', '/', ':'), maxLength: 8 })
+    fc.assert(
+      fc.property(text, text, (a, b) => {
+        expect(Math.sign(compareNatural(a, b))).toBe(Math.sign(byRuns(a, b)))
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
   test('is a total order', () => {
     const text = fc.string({
       unit: fc.constantFrom('a', 'b', '0', '1', '9', '.', '-', 'é', 'e\u0301', '\ud83d\ude00', '\uffee'),
