@@ -1,0 +1,109 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { describeWithTools } from '../../support/skip.ts'
+import { temporaryDirectory } from '../../support/temp-directory.ts'
+import { checkZone, runTool } from '../../support/tools.ts'
+import { lines, parse } from './zone-text.ts'
+
+const label = (length: number): string => 'x'.repeat(length)
+
+/** Layouts that are legal and seldom seen, each with names of its own, the last without the end of its line. */
+const LAYOUTS = [
+  'units 1h30m A 192.0.2.1',
+  'unit 1W2D3H4M5S A 192.0.2.1',
+  'zeros 000300 A 192.0.2.1',
+  'most 2147483647 A 192.0.2.1',
+  '300 300 A 192.0.2.1',
+  'IN IN A 192.0.2.1',
+  'A A 192.0.2.1',
+  'txt txt txt',
+  'open ( 300 IN\nA\n192.0.2.1\n)',
+  'column (\nA 192.0.2.1 )',
+  'nothing A () 192.0.2.1 ()',
+  'comment A ( ; x ) "\n192.0.2.1 ; y (\n)',
+  '( )\nempty A 192.0.2.1',
+  '(\n\n)\nlines A 192.0.2.1',
+  'strings TXT ("a" "b"\n"c")',
+  'closed TXT ( "a" ) "b"',
+  '$ORIGIN (\nsub.example.com. )\nbelow A 192.0.2.1\n$ORIGIN example.com.',
+  '$TTL ( 60 )\nminute A 192.0.2.1\n$TTL 300',
+  'blanks A 192.0.2.1\n   \n\t\n A 192.0.2.2',
+  'remark A 192.0.2.1\n   ; x\n A 192.0.2.2\n\tA 192.0.2.3',
+  'behind A 192.0.2.1   \t  ',
+  'beside A 192.0.2.1;x',
+  'quoted TXT "a;b (c) @ \\" \\\\" ; d',
+  'escaped TXT \\(x\\)\\;\\"',
+  'point\\.ed A 192.0.2.1',
+  'point\\046too A 192.0.2.1',
+  'mail Mx 10 B',
+  'target CNAME @',
+  '* A 192.0.2.1',
+  '*.w A 192.0.2.1',
+  'a.*.b A 192.0.2.1',
+  '0/25 A 192.0.2.1',
+  '_a._b A 192.0.2.1',
+  `${label(63)} A 192.0.2.1`,
+  `${'\\121'.repeat(63)} A 192.0.2.1`,
+  `${[label(63), label(63), label(63), label(49)].join('.')} A 192.0.2.1`,
+  `longest CNAME ${[label(63), label(63), label(63), label(49)].join('.')}`,
+  `large TXT ( ${Array.from({ length: 234 }, () => `"${label(255)}"`).join('\n')} )`,
+  'generic A \\# 4 c0 00 0201',
+  'pieces TYPE1 \\# ( 4 c000\n0201 )',
+  'numbered TYPE15 10 b',
+  'unknown TYPE65280 \\# 0',
+  `; ${label(70_000)}`,
+  `far${' '.repeat(70_000)}A 192.0.2.1`,
+  'last A 192.0.2.1',
+]
+
+const TEXT = [
+  '$ORIGIN example.com.',
+  '$TTL 300',
+  '@ 300 IN SOA ns1 h 1 7200 900 1209600 300',
+  '@ 300 IN NS ns1',
+  'ns1 A 192.0.2.1',
+  ...LAYOUTS,
+].join('\n')
+
+const records = (text: string): string[] => [...new Set(lines(parse(text).records))].sort()
+
+const saved = (text: string): string => {
+  const file = join(temporaryDirectory(), 'zone')
+  writeFileSync(file, text)
+  return file
+}
+
+test('odd layouts are read without a fault', () => {
+  expect(parse(TEXT).diagnostics).toEqual([])
+})
+
+describeWithTools(['named-checkzone'], 'named-checkzone', () => {
+  test('reads the same records in odd layouts', async () => {
+    const { stdout, stderr } = await checkZone('example.com', TEXT, ['-q', '-i', 'none', '-k', 'ignore', '-n', 'ignore'])
+    expect(stderr).toBe('')
+    expect(records(stdout)).toEqual(records(TEXT))
+  })
+})
+
+describeWithTools(['nsd-checkzone'], 'nsd-checkzone', () => {
+  test('reads the same records in odd layouts', async () => {
+    const { stdout } = await runTool('nsd-checkzone', ['-p', 'example.com', saved(TEXT)])
+    expect(records(stdout)).toEqual(records(TEXT))
+  })
+})
+
+describeWithTools(['ldns-read-zone'], 'ldns-read-zone', () => {
+  test('reads the same records in odd layouts', async () => {
+    const { stdout, stderr } = await runTool('ldns-read-zone', [saved(TEXT)])
+    expect(stderr).toBe('')
+    expect(records(stdout)).toEqual(records(TEXT))
+  })
+})
+
+describeWithTools(['kzonecheck'], 'kzonecheck', () => {
+  test('reads odd layouts', async () => {
+    const { status, stderr } = await runTool('kzonecheck', ['-o', 'example.com', '-d', 'off', saved(TEXT)])
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  })
+})
