@@ -300,6 +300,11 @@ const CASES: readonly Case[] = [
   },
 
   {
+    name: 'two records of a type that has one (RFC 9606 section 3)',
+    records: ['@ 300 RESINFO qnamemin', '@ 300 RESINFO exterr=15'],
+    expected: ['2 error singleton-multiple'],
+  },
+  {
     name: 'digests that are not as long as their types make them',
     records: [
       'sub 300 DS 1 8 1 abcd',
