@@ -54,7 +54,7 @@ describe.each(HOSTILE)('%j', (evil) => {
   const ends: (() => unknown)[] = []
   let scene: Scene
   beforeAll(async () => {
-    scene = await openScene({ script: holding(evil) }, { expect, onTestFinished: (end) => void ends.push(end) })
+    scene = await openScene({ script: holding(evil) }, { expect, onTestFinished: (end) => void ends.push(end as () => unknown) })
   })
   afterAll(async () => {
     for (const end of ends.reverse()) await end()
