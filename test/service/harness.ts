@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { Pool } from 'undici'
-import { afterAll, expect, inject } from 'vitest'
+import { expect, inject } from 'vitest'
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts'
 import type { Database } from '../../src/service/store/database.ts'
 import { openDatabase } from '../../src/service/store/open-database.ts'
+import { atEndOfThisFile } from '../support/file-end.ts'
 import type {} from '../support/postgres-setup.ts'
 
 export interface Answer {
@@ -30,7 +31,7 @@ export interface Client {
 /** A directory that is gone after the tests of the file. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'zonewright-test-'))
-  afterAll(() => rmSync(directory, { recursive: true, force: true }))
+  atEndOfThisFile(() => rmSync(directory, { recursive: true, force: true }))
   return directory
 }
 
@@ -83,7 +84,7 @@ export async function startForTest(options: Partial<ServiceOptions> = {}): Promi
     ...options,
   })
   const { client, close } = connect(service.baseUrl, service.token ?? options.bootstrapToken ?? '')
-  afterAll(async () => {
+  atEndOfThisFile(async () => {
     await close()
     await service.stop()
     expect(errors).toEqual([])

@@ -3,16 +3,22 @@
  * registers itself would be one of the first file only: the setup file registers one for each.
  */
 const works: (() => unknown)[] = []
+const worksOfFile: (() => unknown)[] = []
 
 /** Does the work at the end of every test file of this worker, after the hooks of the file itself. */
 export function atFileEnd(work: () => unknown): void {
   works.push(work)
 }
 
+/** Does the work at the end of this test file, before that of every file. Unlike `afterAll` it may be called in a test as well. */
+export function atEndOfThisFile(work: () => unknown): void {
+  worksOfFile.push(work)
+}
+
 /** Does all of it, what came last first, and rejects with the first fault. */
 export async function endFile(): Promise<void> {
   const faults: unknown[] = []
-  for (const work of [...works].reverse()) {
+  for (const work of [...works, ...worksOfFile.splice(0)].reverse()) {
     try {
       await work()
     } catch (fault) {
