@@ -38,6 +38,8 @@ test('nothing that was acknowledged is lost when the database server is killed, 
   // Both at once.
   await Promise.all([kill(), server.kill()])
   await server.start()
-  const { client: later } = await startForTest({ ...store, dns: LOOPBACK, bootstrapToken: 'bootstrap' })
+  const { service, client: later } = await startForTest({ ...store, dns: LOOPBACK, bootstrapToken: 'bootstrap' })
   await expectKept(later, id, acknowledged)
+  // Before its database goes.
+  await service.stop()
 })
