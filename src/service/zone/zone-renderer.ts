@@ -54,6 +54,8 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
   const marked = new Set<number>()
   const retries = new Set<NodeJS.Timeout>()
   const stops: (() => unknown)[] = []
+  /** Looks under way, which need the database. */
+  const looks = new Set<Promise<void>>()
   let timer: NodeJS.Timeout | null = null
   let running: Promise<void> | null = null
   let restUntil = 0
@@ -132,16 +134,21 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
     }
   }
 
+  const look = (work: () => Promise<void>): void => {
+    const done = work().finally(() => looks.delete(done))
+    looks.add(done)
+  }
+
   return {
     changed,
     start: async () => {
       await database.write((connection) => noteRendering(connection, basis))
-      if (database.others !== null) stops.push(await database.others.follow(() => void catchUp()))
+      if (database.others !== null) stops.push(await database.others.follow(() => look(catchUp)))
       for (const id of await database.read(findUnsettled)) marked.add(id)
       await flush()
       await publisher.catchUp()
       if (database.others === null) return
-      const polling = setInterval(() => void poll(), pollInterval)
+      const polling = setInterval(() => look(poll), pollInterval)
       stops.push(() => clearInterval(polling))
     },
     flush,
@@ -149,6 +156,7 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
       closed = true
       for (const retry of retries) clearTimeout(retry)
       while (stops.length > 0) await stops.pop()?.()
+      await Promise.all(looks)
       await flush()
     },
   }

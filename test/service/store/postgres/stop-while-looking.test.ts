@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import type { DomainName } from '../../../../src/model/domain-name.ts'
+import { openPostgres } from '../../../../src/service/store/postgres/open-postgres.ts'
+import { createZoneRenderer } from '../../../../src/service/zone/zone-renderer.ts'
+import { freshDatabase } from '../../harness.ts'
+
+test('a renderer that stops while it looks for what others did asks nothing of a database that is closed', async () => {
+  const url = await freshDatabase()
+  const errors: unknown[] = []
+  const onError = (error: unknown): void => void errors.push(error)
+  const ignore = (): void => undefined
+  for (let round = 0; round < 20; round += 1) {
+    const database = await openPostgres({ url, onError })
+    const told = { onZone: ignore, onLost: ignore, onRemoved: ignore, onError }
+    const nsNames = ['ns1.example.net.' as DomainName]
+    const renderer = createZoneRenderer({ database, nsNames, clock: Date.now, ...told, pollInterval: 1 })
+    await renderer.start()
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await renderer.close()
+    await database.close()
+  }
+  expect(errors).toEqual([])
+})
