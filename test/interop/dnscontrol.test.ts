@@ -187,6 +187,29 @@ records:
   expect(lossy.stderr).toContain('cannot hold the record x.example.org. A: the name is not in the zone')
 })
 
+it('import dnscontrol takes a domain with registrar and providers as it is, and names them', async () => {
+  const cwd = temporaryDirectory()
+  const domain = {
+    name: 'example.com',
+    registrar: 'namecheap',
+    dnsProviders: { linode: -1 },
+    meta: { owner: 'us' },
+    unmanaged: [{ label_pattern: 'go', rType_pattern: 'CF_SINGLE_REDIRECT,A', target_pattern: '' }],
+    records: [{ type: 'A', name: 'www', ttl: 300, target: '192.0.2.1' }],
+  }
+  writeFileSync(join(cwd, 'ir.json'), JSON.stringify({ domains: [domain, { ...domain, name: 'example.net' }] }))
+  const { status, stdout, stderr } = await cli(['import', 'dnscontrol', 'ir.json', 'example.com'], { cwd })
+  expect([status, stdout]).toEqual([
+    0,
+    'domain: example.com\nunmanaged: [{name: go, type: A}]\nrecords:\n  www: {type: A, ttl: 300, value: 192.0.2.1}\n',
+  ])
+  expect([...stderr.matchAll(/^ir\.json:1:1: (.*?)(?: \(the rules of .*\))?$/gm)].map(([, told]) => told)).toEqual([
+    'warning[import-aside] example.com.: no provider here has records of the types CF_SINGLE_REDIRECT, which IGNORE("go", "CF_SINGLE_REDIRECT,A", "") leaves to others',
+    'warning[import-aside] example.com.: the metadata owner ("us") is not in its definition',
+    'warning[import-aside] example.com.: the registrar namecheap and the DNS provider linode of DNSControl are not in its definition',
+  ])
+})
+
 it('import dnscontrol --lossy leaves out what it cannot read of any configuration, and writes what is proved', async () => {
   for (const text of fc.sample(rearranged, { numRuns: rounds(80), seed: 5 })) {
     const cwd = temporaryDirectory()

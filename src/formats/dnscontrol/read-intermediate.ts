@@ -7,7 +7,7 @@ import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
 import type { ExchangedRecord, LostItem } from '../../model/exchange.ts'
 import { fault } from '../../model/result.ts'
 import type { Ttl } from '../../model/ttl.ts'
-import type { UnmanagedSelector } from '../../model/zone.ts'
+import type { Policy, UnmanagedSelector } from '../../model/zone.ts'
 import { DEFAULT_TTL, isObject, type JsonObject, plainData, type Run, shownKey, type UnreadRecord } from './json-input.ts'
 import { type RecordsRun, readRecords } from './read-records.ts'
 import { selectorsOf } from './unmanaged-patterns.ts'
@@ -21,9 +21,11 @@ export interface DnscontrolDomain {
   /** Records that no definition can have. */
   readonly unread: readonly UnreadRecord[]
   readonly unmanaged: readonly UnmanagedSelector[]
-  /** `NO_PURGE`: record sets that the records lack stay. */
-  readonly keepsUnknown: boolean
+  /** `upsert-only` for `NO_PURGE`, and what keeps safe what DNSControl leaves to others and no selector says. */
+  readonly policy: Policy | null
   readonly lost: readonly LostItem[]
+  /** A warning of each thing that is said of the domain and not of its records: registrar, DNS providers, metadata. */
+  readonly asides: readonly Diagnostic[]
 }
 
 export interface DnscontrolConfig {
@@ -76,11 +78,14 @@ function lostOfProviders(key: string, value: unknown, at: SourcePosition): LostI
   if (key !== 'registrars' && key !== 'dns_providers') return value === null || isEmpty(value) ? [] : [lose(shownKey(key))]
   return (Array.isArray(value) ? value : []).flatMap((entry) => {
     if (!isObject(entry) || !isObject(entry['meta'])) return []
-    return Object.keys(entry['meta']).map((name) =>
-      lose(`the metadata ${shownKey(name)} of the provider ${shownKey(String(entry['name']))}`),
-    )
+    return Object.keys(entry['meta'])
+      .filter((name) => !IDLE_PROVIDER_META.has(name))
+      .map((name) => lose(`the metadata ${shownKey(name)} of the provider ${shownKey(String(entry['name']))}`))
   })
 }
+
+/** What a provider is to look after; the records themselves say what of it there is. */
+const IDLE_PROVIDER_META: ReadonlySet<string> = new Set(['manage_redirects', 'manage_single_redirects', 'manage_workers'])
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || value === false || (typeof value === 'object' && Object.keys(value).length === 0)
@@ -97,6 +102,7 @@ const IDLE_KEYS: ReadonlySet<string> = new Set([
   'nameservers',
   'unmanaged',
   'keepunknown',
+  'ignore_external_dns',
   'rawrecords',
 ])
 
@@ -119,29 +125,56 @@ function readDomain(domain: unknown, run: Run, domains: DnscontrolDomain[]): voi
   const lost: LostItem[] = []
   const unread: UnreadRecord[] = []
   const lose = (what: string, outcome?: string): void => void lost.push({ zone, name: null, type: null, what, at: run.at, outcome })
+  const asides: Diagnostic[] = []
+  const tell = (message: string, hint?: string): void =>
+    void asides.push({ severity: 'warning', code: 'import-aside', message: `${zone}: ${message}`, at: run.at, hint })
   const meta = isObject(domain['meta']) ? domain['meta'] : {}
   const ofRecords: RecordsRun = { ...run, zone, lost, unread }
   const records = [...readNameservers(domain['nameservers'], meta, ofRecords), ...readRecords(domain['records'], ofRecords)]
   for (const [key, value] of Object.entries(domain)) {
-    if (!IDLE_KEYS.has(key) && !isEmpty(value))
+    if (key === 'auto_dnssec' && isOff(value)) tell('AUTODNSSEC_OFF is not in its definition', 'switch signing off at the provider itself')
+    else if (!IDLE_KEYS.has(key) && !isEmpty(value))
       lose((Object.hasOwn(KEY_WORDS, key) && KEY_WORDS[key]) || `the setting ${shownKey(key)} (${shownValue(value)})`)
   }
   for (const [key, value] of Object.entries(meta)) {
     const isRead = key === 'ns_ttl' && isServersTtl(value) && records.some(({ name, type }) => name === zone && type === 'NS')
-    if (!key.startsWith('dnscontrol_') && !isRead) lose(`the metadata ${shownKey(key)} (${shownValue(value)})`)
+    if (key.startsWith('dnscontrol_') || isRead) continue
+    const what = `the metadata ${shownKey(key)} (${shownValue(value)})`
+    if (RECORDS_META.test(key) && !isOff(value)) lose(what)
+    else tell(`${what} is not in its definition`)
   }
-  const registrar = String(domain['registrar'] ?? '')
-  if (registrar !== '' && !/^none$/i.test(registrar)) lose(`the registrar ${shownKey(registrar)}`)
-  const providers = isObject(domain['dnsProviders']) ? Object.keys(domain['dnsProviders']) : []
-  if (providers.length > 0) lose(`its DNS providers (${providers.map(shownKey).join(', ')})`)
-  const unmanaged = readUnmanaged(domain['unmanaged'], lose)
+  tellProviders(domain, tell)
+  const left = readUnmanaged(domain, lose, tell)
   const tag = String(domain['tag'] ?? meta['dnscontrol_tag'] ?? ownTag ?? '')
-  domains.push({ name: zone, tag, records, unread, unmanaged, keepsUnknown: domain['keepunknown'] === true, lost })
+  domains.push({ name: zone, tag, records, unread, unmanaged: left.selectors, policy: left.policy, lost, asides })
 }
+
+/** Metadata of a domain that say something of its records: their proxies, TTLs, redirections, or what they are where nothing is said. */
+const RECORDS_META = /proxy|ttl|redirect|default|ignore/i
+
+const isOff = (value: unknown): boolean => value === false || /^(?:off|false)$/i.test(String(value))
+
+/** The registrar and the providers, which the config's rules name here. */
+function tellProviders({ registrar, dnsProviders }: JsonObject, tell: (message: string, hint?: string) => void): void {
+  const registry = String(registrar ?? '')
+  const providers = isObject(dnsProviders) ? Object.keys(dnsProviders) : []
+  const said = [
+    ...(registry === '' || /^none$/i.test(registry) ? [] : [`the registrar ${shownKey(registry)}`]),
+    ...(providers.length === 0
+      ? []
+      : [`the DNS ${providers.length === 1 ? 'provider' : 'providers'} ${providers.map(shownKey).join(', ')}`]),
+  ]
+  if (said.length > 0)
+    tell(`${said.join(' and ')} of DNSControl ${said.length + providers.length > 2 ? 'are' : 'is'} not in its definition`, ROUTED)
+  if (isObject(dnsProviders) && providers.length === 0)
+    tell('DNSControl has no DNS provider for it, and changes none of its records', UNROUTED)
+}
+
+const ROUTED = 'the rules of zonewright.yaml say where zones go'
+const UNROUTED = 'a rule with "enabled: false" leaves it as it is'
 
 /** What settings mean, where their keys do not say it to a reader. */
 const KEY_WORDS: Readonly<Record<string, string>> = {
-  ignore_external_dns: 'IGNORE_EXTERNAL_DNS: write selectors of "unmanaged" for the names that external-dns has',
   external_dns_prefix: 'the prefix of IGNORE_EXTERNAL_DNS',
   recordsabsent: 'the records that ENSURE_ABSENT wants away',
   unmanaged_disable_safety_check: 'DISABLE_IGNORE_SAFETY_CHECK',
@@ -164,11 +197,24 @@ function readNameservers(nameservers: unknown, meta: JsonObject, { zone, at, unr
   })
 }
 
-function readUnmanaged(patterns: unknown, lose: (what: string, outcome?: string) => void): UnmanagedSelector[] {
-  if (!Array.isArray(patterns)) return []
-  return patterns.flatMap((pattern) => {
+/** What DNSControl leaves to others. What no selector says of that a policy keeps safe. */
+function readUnmanaged(
+  domain: JsonObject,
+  lose: (what: string, outcome?: string) => void,
+  tell: (message: string) => void,
+): { readonly selectors: UnmanagedSelector[]; readonly policy: Policy | null } {
+  let policy: Policy | null = domain['keepunknown'] === true ? 'upsert-only' : null
+  /** A record set may be left to others in part only by its data, or where DNSControl does not check for that. */
+  const keep = (what: string, isInPart = domain['unmanaged_disable_safety_check'] === true): void => {
+    policy = isInPart || policy === 'create-only' ? 'create-only' : 'upsert-only'
+    lose(what, isInPart ? UNTOUCHED : UNDELETED)
+  }
+  if (domain['ignore_external_dns'] === true)
+    keep('IGNORE_EXTERNAL_DNS: write selectors of "unmanaged" for the names that external-dns has, and take the policy out')
+  const patterns: unknown[] = Array.isArray(domain['unmanaged']) ? domain['unmanaged'] : []
+  const selectors = patterns.flatMap((pattern) => {
     if (!isObject(pattern)) {
-      lose('an IGNORE without patterns')
+      keep('an IGNORE without patterns')
       return []
     }
     const text = (key: string): string => (typeof pattern[key] === 'string' ? pattern[key] : '')
@@ -176,10 +222,16 @@ function readUnmanaged(patterns: unknown, lose: (what: string, outcome?: string)
     const ignore = `IGNORE(${[label, types, target].map((part) => JSON.stringify(part.slice(0, 60))).join(', ')})`
     const read = selectorsOf({ label, types, target })
     if (!read.ok) {
-      lose(`${ignore}, for ${read.message}`, 'it is left out, and plans delete what it was for')
+      keep(`${ignore}, for ${read.message}`, !['', '*', '**'].includes(target) || undefined)
       return []
     }
-    if (read.value.isWider) lose(`${ignore} exactly`, '"unmanaged" leaves more to others, with * for its single characters')
+    const { ownTypes, isWider } = read.value
+    if (ownTypes.length > 0) tell(`no provider here has records of the types ${ownTypes.join(', ')}, which ${ignore} leaves to others`)
+    if (isWider) lose(`${ignore} exactly`, '"unmanaged" leaves more to others, with * for its single characters')
     return read.value.selectors
   })
+  return { selectors, policy }
 }
+
+const UNDELETED = 'no plan deletes a record set (policy: upsert-only)'
+const UNTOUCHED = 'no plan touches a record set that exists (policy: create-only)'

@@ -60,7 +60,8 @@ function readRecord(record: JsonObject, run: RecordsRun): ExchangedRecord | null
   }
   for (const key of Object.keys(record)) if (!IDLE_KEYS.has(key)) lose(`the field ${shownKey(key)}`)
   for (const [key, value] of Object.entries(isObject(record['meta']) ? record['meta'] : {})) {
-    if (!IDLE_META.has(key)) lose(`the metadata ${shownKey(key)} (${JSON.stringify(String(value).slice(0, 60))})`)
+    const isUnproxied = key === 'cloudflare_proxy' && /^off$/i.test(String(value))
+    if (!IDLE_META.has(key) && !isUnproxied) lose(`the metadata ${shownKey(key)} (${JSON.stringify(String(value).slice(0, 60))})`)
   }
   const data = rdataOfRecord(type, record, originOf(record['subdomain'], zone))
   const seconds = record['ttl'] ?? 0

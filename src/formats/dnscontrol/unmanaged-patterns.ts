@@ -1,3 +1,4 @@
+import { parseRecordType } from '../../model/record-type.ts'
 import { fault, ok, type Result } from '../../model/result.ts'
 import type { UnmanagedSelector } from '../../model/zone.ts'
 
@@ -9,8 +10,11 @@ export interface IgnorePattern {
   readonly target: string
 }
 
-/** Types before whose name stands more: DNSControl's pattern is of the name, ours of all. */
-const NAME_LAST: ReadonlySet<string> = new Set(['MX', 'NAPTR', 'SRV'])
+/** Types of whose data the last part is what DNSControl's pattern is of; ours is of all. */
+const TARGET_LAST: ReadonlySet<string> = new Set('MX NAPTR SRV SSHFP TLSA SMIMEA'.split(' '))
+
+/** Types whose target may have more behind it. */
+const TARGET_WITHIN: ReadonlySet<string> = new Set(['HTTPS', 'SVCB'])
 
 /** Types whose data is what DNSControl's pattern is of. */
 const ALL_TARGET: ReadonlySet<string> = new Set('A AAAA ALIAS CNAME DHCID DNAME NS OPENPGPKEY PTR TXT'.split(' '))
@@ -20,6 +24,8 @@ export interface IgnoreSelectors {
   readonly selectors: readonly UnmanagedSelector[]
   /** They leave more to others than the `IGNORE` does: its pattern says of single characters what none can be. */
   readonly isWider: boolean
+  /** Types that only DNSControl knows, of which there are no records here; no selector is of them. */
+  readonly ownTypes: readonly string[]
 }
 
 /**
@@ -37,7 +43,8 @@ export function selectorsOf({ label, types, target }: IgnorePattern): Result<Ign
     .map((type) => type.trim().toUpperCase())
     .filter((type) => type !== '')
   if (list.some((type) => type !== '*' && !/^[A-Z0-9_-]{1,30}$/.test(type))) return fault(`the types ${JSON.stringify(types.slice(0, 60))}`)
-  const ofTypes = list.length === 0 || list.includes('*') ? null : list
+  const ofTypes = list.length === 0 || list.includes('*') ? null : list.filter((type) => parseRecordType(type).ok)
+  const ownTypes = ofTypes === null ? [] : list.filter((type) => !ofTypes.includes(type))
   const selectors: UnmanagedSelector[] = []
   for (const name of names.value.globs) {
     for (const data of datas.value.globs) {
@@ -46,7 +53,7 @@ export function selectorsOf({ label, types, target }: IgnorePattern): Result<Ign
       selectors.push(...parts.value)
     }
   }
-  return ok({ selectors, isWider: names.value.isWider || datas.value.isWider })
+  return ok({ selectors, isWider: names.value.isWider || datas.value.isWider, ownTypes })
 }
 
 /** The same for one glob each; null is of everything. */
@@ -54,13 +61,27 @@ function selectorsOfGlobs(name: string | null, types: readonly string[] | null, 
   if (types === null && name === null && data === null) return fault('it leaves everything to others')
   const named = name === null ? {} : { name }
   if (data === null) return ok((types ?? [null]).map((type) => ({ ...named, ...(type !== null && { type }) })))
-  const behind = data.startsWith('*') ? data : `* ${data}`
-  const other = types?.find((type) => !NAME_LAST.has(type) && !ALL_TARGET.has(type))
+  const other = types?.find((type) => !ALL_TARGET.has(type) && targetGlobs(type, data).length === 0)
   if (other !== undefined) return fault(`a target of type ${other}`)
-  if (types !== null) return ok(types.map((type) => ({ ...named, type, target: NAME_LAST.has(type) ? behind : data })))
-  const ofNames = behind === data ? [] : [...NAME_LAST].map((type) => ({ ...named, type, target: behind }))
-  return ok([{ ...named, target: data }, ...ofNames])
+  if (types !== null)
+    return ok(
+      types.flatMap((type) => (ALL_TARGET.has(type) ? [data] : targetGlobs(type, data)).map((target) => ({ ...named, type, target }))),
+    )
+  const behindOthers = [...TARGET_LAST, 'CAA', ...TARGET_WITHIN].flatMap((type) =>
+    targetGlobs(type, data).flatMap((target) => (target === data ? [] : [{ ...named, type, target }])),
+  )
+  return ok([{ ...named, target: data }, ...behindOthers])
 }
+
+/** A pattern of the target as patterns of all data of a type in which more stands than that; none where it is not known what. */
+function targetGlobs(type: string, target: string): string[] {
+  const behind = target.startsWith('*') ? target : `* ${target}`
+  if (TARGET_LAST.has(type) || (target.startsWith('*') && target.endsWith('*'))) return isKnown(type) ? [behind] : []
+  if (type === 'CAA') return [target.startsWith('*') ? `${target}"` : `* "${target}"`]
+  return TARGET_WITHIN.has(type) ? [behind, `${behind} *`] : []
+}
+
+const isKnown = (type: string): boolean => TARGET_LAST.has(type) || TARGET_WITHIN.has(type) || type === 'CAA'
 
 interface Globs {
   /** Null for everything. */
@@ -122,10 +143,11 @@ export function ignoreArguments({ name, type, target }: UnmanagedSelector): stri
   ]
 }
 
-/** A pattern of all data as one of its name. */
+/** A pattern of all data as one of the target. */
 function targetGlob(type: string | undefined, target: string): string | null {
   if (type === undefined || ALL_TARGET.has(type)) return target
-  if (!NAME_LAST.has(type)) return null
+  if (type === 'CAA') return /^\* "(.*)"$/s.exec(target)?.[1] ?? null
+  if (!TARGET_LAST.has(type)) return null
   const behind = target.replace(/^\* /, '')
   return behind !== target || target.startsWith('*') ? behind : null
 }

@@ -4,7 +4,7 @@ import type { UnreadRecord } from '../../formats/dnscontrol/json-input.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { ExchangedRecord, ImportedZone, LostItem } from '../../model/exchange.ts'
-import type { UnmanagedSelector, ZoneSettings } from '../../model/zone.ts'
+import type { Policy, UnmanagedSelector, ZoneSettings } from '../../model/zone.ts'
 import { unmanagedTest } from '../../plan/unmanaged.ts'
 import { checkSoaSettings } from './check-soa-settings.ts'
 import { recordsWithinRules } from './definable-records.ts'
@@ -17,10 +17,12 @@ export interface ReadZone {
   readonly records: readonly ExchangedRecord[]
   readonly unread?: readonly UnreadRecord[]
   readonly unmanaged?: readonly UnmanagedSelector[]
-  /** Whether record sets that the records lack stay. */
-  readonly keepsUnknown?: boolean
+  /** How careful plans are to be; all that differs is changed where it is absent or null. */
+  readonly policy?: Policy | null
   /** Where they are known apart from an SOA record. */
   readonly settings?: ZoneSettings
+  /** Warnings of what is said of the zone and not of its records. */
+  readonly asides?: readonly Diagnostic[]
 }
 
 export interface DnscontrolZone {
@@ -53,7 +55,7 @@ export function zoneOfDnscontrol(read: ReadZone, file: string): DnscontrolZone {
     settings: settings ?? (soa ? settingsOfSoa(soa) : {}),
     records,
     unmanaged: [...unmanaged, ...left.selectors],
-    ...(read.keepsUnknown && { policy: 'upsert-only' as const }),
+    ...(read.policy && { policy: read.policy }),
   })
   return {
     zone: checked.zone,
@@ -62,7 +64,7 @@ export function zoneOfDnscontrol(read: ReadZone, file: string): DnscontrolZone {
       ...ignored.map((record) => lostRecord(name, record, 'an IGNORE leaves it to others', LEFT)),
       ...undefinable.map(({ record, why }) => lostRecord(name, record, why, outcomeOf(record, left))),
     ],
-    diagnostics,
+    diagnostics: [...diagnostics, ...(read.asides ?? [])],
   }
 }
 
