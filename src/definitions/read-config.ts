@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { validate } from '../../generated/config-schema.js'
+import { isMailAddress } from '../formats/definition/read-settings.ts'
 import { didYouMean } from '../formats/definition/suggest.ts'
 import { plainValue } from '../formats/yaml/plain-value.ts'
 import { readYaml } from '../formats/yaml/read-yaml.ts'
@@ -241,6 +242,9 @@ function defaultsOf(document: Readonly<Record<string, unknown>>, reading: Readin
     const seconds = ttlOf(rest[key], ['defaults', key], reading)
     if (seconds !== null) settings[key] = seconds
   }
+  const { soa_email: email } = settings
+  if (typeof email === 'string' && !isMailAddress(email))
+    reading.diagnostics.push(noMailAddress(email, placeAt(reading.root, ['defaults', 'soa_email'])))
   const settingsAt = Object.fromEntries(Object.keys(settings).map((key) => [key, placeAt(reading.root, ['defaults', key])]))
   return {
     settings: settings as ZoneSettings,
@@ -248,6 +252,14 @@ function defaultsOf(document: Readonly<Record<string, unknown>>, reading: Readin
     ttl: ttlOf(defaultTtl, ['defaults', 'default_ttl'], reading),
   }
 }
+
+const noMailAddress = (email: string, at: Diagnostic['at']): Diagnostic => ({
+  severity: 'error',
+  code: 'setting-invalid',
+  message: `defaults: soa_email: ${JSON.stringify(email.slice(0, 60))} is not a mail address`,
+  at,
+  hint: 'write it as hostmaster@example.com',
+})
 
 function ttlOf(value: unknown, path: readonly string[], { root, diagnostics }: Reading): Ttl | null {
   if (value === undefined) return null

@@ -3,7 +3,7 @@
  * local part of an address belongs to its host alone (RFC 5321 section 2.4), so that its capital letters are kept here.
  */
 import { isUtf8 } from 'node:buffer'
-import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, nameOctets, parseDomainName } from './domain-name.ts'
+import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, nameOctets, parseDomainName, ROOT } from './domain-name.ts'
 
 /**
  * The name that stands for an address, its first label with the capital letters of the address, the others canonical. Null for what is no
@@ -13,7 +13,7 @@ export function mailboxName(email: string): string | null {
   const cut = email.lastIndexOf('@')
   const host = parseDomainName(`${email.slice(cut + 1).replace(/\.$/, '')}.`)
   const local = Buffer.from(email.slice(0, Math.max(cut, 0)))
-  if (!host.ok || cut <= 0 || local.length > MAX_LABEL_OCTETS) return null
+  if (!host.ok || host.value === ROOT || cut <= 0 || local.length > MAX_LABEL_OCTETS) return null
   if (local.length + 1 + nameOctets(host.value) > MAX_NAME_OCTETS) return null
   let label = ''
   for (const octet of local) {

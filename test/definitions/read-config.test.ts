@@ -172,6 +172,16 @@ octodns_split_extension: .split
       'providers:\n  c: {type: x, base_url: "https://u:p@host.example/"}\n',
       ['2:26 warning secret-in-config (write env:NAME or file:PATH instead)'],
     ],
+    [
+      'a mail address that is none',
+      'defaults: {soa_email: a@b@example.com}\n',
+      ['1:23 error setting-invalid (write it as hostmaster@example.com)'],
+    ],
+    [
+      'a mail address too long for an SOA record',
+      `defaults: {soa_email: ${'a'.repeat(64)}@example.com}\n`,
+      ['1:23 error setting-invalid (write it as hostmaster@example.com)'],
+    ],
     ['a duplicate key', 'journal: a\njournal: b\n', ['2:1 error yaml-duplicate-key']],
     [
       'several faults in one run',

@@ -12,6 +12,8 @@ describe('a mail address as a name', () => {
     ['é@example.com', '\\195\\169.example.com.'],
     ['@example.com', null],
     ['example.com', null],
+    ['a@.', null],
+    ['a@', null],
     [`${'a'.repeat(63)}@example.com`, `${'a'.repeat(63)}.example.com.`],
     [`${'a'.repeat(64)}@example.com`, null],
     [`${'é'.repeat(32)}@example.com`, null],
