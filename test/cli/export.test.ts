@@ -59,6 +59,22 @@ it('export names definitions that are left alone', async () => {
 })
 
 describe('export zonefile', () => {
+  it('says of a digest whether it fits the file', async () => {
+    const zone = (digest: string): string =>
+      ZONE.replace("  '':\n", `  '':\n    - {type: ZONEMD, value: {serial: 7, scheme: 1, hash_algorithm: 1, digest: '${digest}'}}\n`)
+    const cwd = folderOf({ 'zones/example.com.yaml': zone('00'.repeat(48)) })
+    const { stderr } = await run(cwd, 'export', 'zonefile', '--serial', '7', '--quiet')
+    const [, digest = ''] = /warning\[zonemd-mismatch\] .* the digest of the records is ([0-9a-f]{96})/.exec(stderr) ?? []
+    writeFileSync(join(cwd, 'zones/example.com.yaml'), zone(digest))
+    const fitting = await run(cwd, 'export', 'zonefile', '--serial', '7', '-o', 'out')
+    expect(fitting).toMatchObject({ status: 0, stderr: expect.not.stringContaining('zonemd') })
+    expect(await run(cwd, 'validate', 'out/example.com.zone')).toMatchObject({ status: 0, stdout: expect.not.stringContaining('zonemd') })
+    const what = expect.stringMatching(
+      /warning\[zonemd-mismatch\] example\.com\. ZONEMD .* of serial 7; the zone has 1 \(name the serial with --serial N/,
+    )
+    expect(await run(cwd, 'export', 'zonefile')).toMatchObject({ status: 0, stderr: what })
+  })
+
   it('and import again is the same zone', async () => {
     const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
     const exported = await run(cwd, 'export', 'zonefile', 'example.com', '-o', 'out')

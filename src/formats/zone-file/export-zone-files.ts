@@ -8,6 +8,7 @@ import type { Ttl } from '../../model/ttl.ts'
 import type { DesiredZone } from '../../model/zone.ts'
 import { lostOfZone } from '../lost-items.ts'
 import { printZoneFile } from './print-zone-file.ts'
+import { verifyZoneDigest } from './zone-digest.ts'
 import { zoneFileName } from './zone-file-name.ts'
 
 const HELD = { settings: new Set(['soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as const) }
@@ -35,6 +36,7 @@ export const exportZoneFiles: Exporter = (zones, options): Exported => {
     if (served.length === 0) diagnostics.push(withoutServers(zone))
     const records: ResourceRecord[] = [soaOf(zone, served, defaultTtl, options.serial), ...held]
     if (own.length === 0) records.push(...served)
+    diagnostics.push(...withoutDigest(zone, records, defaultTtl))
     const isBare = records.some(({ ttl }) => ttl === null)
     const text = printZoneFile(records, { origin: zone.name, style: options.style, defaultTtl: isBare ? defaultTtl : null })
     files.push({ path: zoneFileName(zone.name, names), text })
@@ -55,6 +57,21 @@ const withoutServers = (zone: DesiredZone): Diagnostic => ({
   at: zone.at,
   hint: 'name its servers with --ns NAME',
 })
+
+/** A digest is of one serial, and of an SOA record that is made anew here. */
+function withoutDigest(zone: DesiredZone, records: readonly ResourceRecord[], defaultTtl: Ttl): Diagnostic[] {
+  if (!zone.records.some(({ name, type }) => name === zone.name && type === 'ZONEMD')) return []
+  const printed = records.map((record) => (record.ttl === null ? { ...record, ttl: defaultTtl } : record))
+  const verdict = verifyZoneDigest(printed, zone.name)
+  if (verdict.kind !== 'mismatch') return []
+  return verdict.reasons.map(({ message }) => ({
+    severity: 'warning',
+    code: 'zonemd-mismatch',
+    message: `${zone.name} ZONEMD does not verify in its zone file: ${message}`,
+    at: zone.at,
+    hint: 'name the serial with --serial N, or have the digest made anew where the zone is served',
+  }))
+}
 
 /** The SOA record of a zone's settings; its primary is the first name server of the definition, the root where there is none. */
 function soaOf({ name, settings }: DesiredZone, servers: readonly ResourceRecord[], ttl: Ttl, serial: number): ResourceRecord {

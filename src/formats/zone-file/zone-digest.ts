@@ -90,7 +90,8 @@ function digestedOctets(records: Iterable<ResourceRecord>, apex: DomainName): Bu
     if (name === apex && (type === 'ZONEMD' || (type === 'RRSIG' && data.startsWith('ZONEMD ')))) continue
     const code = typeCode(type)
     if (code === null || ttl === null) return null
-    digested.push({ name, code, ttl, rdata: rdataOctets(type, data) })
+    // The mailbox of an SOA record may have capital letters.
+    digested.push({ name, code, ttl, rdata: rdataOctets(type, type === 'SOA' ? data.toLowerCase() : data) })
   }
   digested.sort((a, b) => compareNames(a.name, b.name) || a.code - b.code || Buffer.compare(a.rdata, b.rdata))
   const writer = createWriter({ compress: false, size: 1024 })
