@@ -159,6 +159,12 @@ describe("every key of octoDNS's configuration", () => {
 
   it('a zone that octoDNS never applies is not enabled, and goes to no target it never applies anything to', async () => {
     expect((await imported({ zone: ', always-dry-run: true' })).made).toMatch(/^ {4}enabled: false\n {4}targets: \[linode, second\]$/m)
+    for (const value of ['1', "'true'", 'env/DRY', 'Yes', '"false"'])
+      expect((await imported({ zone: `, always-dry-run: ${value}` })).made).toMatch(/^ {4}enabled: false$/m)
+    for (const value of ['false', 'off', '0', '', "''", 'null']) {
+      const { status, made } = await imported({ zone: `, always-dry-run: ${value}` })
+      expect([status, made]).toEqual([0, expect.not.stringContaining('enabled')])
+    }
     expect((await imported({ target: ', apply_disabled: true' })).made).toMatch(/^ {4}targets: \[second\]$/m)
     expect((await imported({ target: ', apply_disabled: false' })).made).toMatch(/^ {4}targets: \[linode, second\]$/m)
   })

@@ -396,4 +396,46 @@ zones:
     expect(stderr).toContain('a definition cannot hold the zones that the source other lists')
     expect(await recordsIn(join(cwd, 'out'))).toEqual(['a.example.com. 60 A 192.0.2.1'])
   })
+
+  it.each([
+    ['auto_arpa: true', '', 'upsert-only'],
+    ['auto_arpa: {populate_should_replace: true}', '', 'create-only'],
+    ['max_workers: 1', ', populate_should_replace: yes', 'create-only'],
+    ['max_workers: 1', ', populate_should_replace: no', 'upsert-only'],
+  ])('keep their records by a policy: %s%s is %s', async (manager, settings, policy) => {
+    const config = `manager: {${manager}}
+providers:
+  one: {class: ${YAML}, directory: one}
+  ${settings === '' ? 'unused' : 'auto-arpa'}: {class: octodns_other.Source${settings}}
+zones:
+  2.0.192.in-addr.arpa.: {sources: [one, auto-arpa], targets: []}
+`
+    const cwd = write(temporaryDirectory(), {
+      'p.yaml': config,
+      'one/2.0.192.in-addr.arpa.yaml': '1: {type: PTR, ttl: 60, value: a.example.}\n',
+    })
+    expect((await importing(cwd, '--lossy')).status).toBe(0)
+    expect(readFileSync(join(cwd, 'out/zonewright.yaml'), 'utf8')).toContain(`    policy: ${policy}\n`)
+  })
+})
+
+it('an alias has the processors of its zone, and those of the last one, which octoDNS gives it', async () => {
+  const filter = (type: string): string => `{class: octodns.processor.filter.TypeRejectlistFilter, rejectlist: [${type}]}`
+  const config = `processors: {mx: ${filter('MX')}, txt: ${filter('TXT')}}
+providers:
+  one: {class: ${YAML}, directory: one}
+zones:
+  alias.example.: {alias: example.com.}
+  example.com.: {sources: [one], targets: [], processors: [mx]}
+  example.net.: {sources: [one], targets: [], processors: [txt]}
+`
+  const a = `a: ${A('192.0.2.1')}\n`
+  const cwd = write(temporaryDirectory(), { 'p.yaml': config, 'one/example.com.yaml': a, 'one/example.net.yaml': a })
+  expect((await importing(cwd)).status).toBe(0)
+  const rules = readFileSync(join(cwd, 'out/zonewright.yaml'), 'utf8').split('  - files:\n').slice(1)
+  expect(rules.map((rule) => rule.match(/\w+(?:\.\w+)+(?=\.yaml)|(?<=\{type: )\w+/g))).toEqual([
+    ['example.com', 'MX'],
+    ['example.net', 'TXT'],
+    ['alias.example', 'MX', 'TXT'],
+  ])
 })

@@ -40,6 +40,8 @@ export interface OctodnsConfig {
   /** Names of processors that all zones have before their own, and after them. */
   readonly everywhere: { readonly before: readonly string[]; readonly after: readonly string[] }
   readonly zones: readonly OctodnsZoneEntry[]
+  /** Names of providers whose records take the place of those of sources before them. */
+  readonly replacing: ReadonlySet<string>
   /** Names of what gives secrets beside the environment. */
   readonly secretHandlers: ReadonlySet<string>
   readonly lost: readonly LostItem[]
@@ -66,6 +68,7 @@ export function readOctodnsConfig(text: string, file: string, include?: ReadIncl
     processors: new Map(),
     everywhere: { before: [], after: [] },
     zones: [],
+    replacing: new Set(),
     secretHandlers: new Set(),
   }
   if (root?.kind === 'mapping') {
@@ -81,6 +84,7 @@ interface Run {
   readonly processors: Map<string, OctodnsProvider>
   readonly everywhere: { readonly before: string[]; readonly after: string[] }
   readonly zones: OctodnsZoneEntry[]
+  readonly replacing: Set<string>
   readonly secretHandlers: Set<string>
 }
 
@@ -103,6 +107,7 @@ function readSection({ key, value }: YamlEntry, run: Run): void {
     else if (key.text === 'manager' && MANAGER_PROCESSORS.has(entry.key.text)) readManagerProcessors(entry, run)
     else {
       if (key.text === 'secret_handlers') run.secretHandlers.add(entry.key.text)
+      if (key.text === 'manager' && entry.key.text === 'auto_arpa' && isReplacing(entry.value)) run.replacing.add('auto-arpa')
       lose(run, `${key.text}.${entry.key.text}`, entry.key.at)
     }
   }
@@ -121,8 +126,14 @@ function readManagerProcessors({ key, value }: YamlEntry, { everywhere, ...run }
   }
 }
 
-/** octoDNS reads YAML 1.1, where `yes` and `on` are booleans too. */
-const isTrue = (node: YamlNode | undefined): boolean => node?.kind === 'scalar' && node.plain && /^(?:true|yes|on)$/i.test(node.text)
+/** What Python takes for true, which is all but nothing: a quoted `false` too. octoDNS reads YAML 1.1, where `no` and `off` are false as well. */
+function isTrue(node: YamlNode | undefined): boolean {
+  if (node === undefined || isNull(node)) return false
+  if (node.kind !== 'scalar') return (node.kind === 'mapping' ? node.entries : node.items).length > 0
+  return node.text !== '' && !(node.plain && /^(?:false|no|off|[-+]?0+(?:\.0*)?)$/i.test(node.text))
+}
+
+const isReplacing = (node: YamlNode): boolean => node.kind === 'mapping' && isTrue(lookUp(node, 'populate_should_replace'))
 
 function readProvider({ key, value }: YamlEntry, kind: 'provider' | 'processor', run: Run): void {
   const className = value.kind === 'mapping' ? lookUp(value, 'class') : undefined
@@ -133,6 +144,7 @@ function readProvider({ key, value }: YamlEntry, kind: 'provider' | 'processor',
   const settings = new Map(
     value.entries.filter((entry) => entry.key.text !== 'class').map((entry) => [entry.key.text, plainValue(entry.value)]),
   )
+  if (kind === 'provider' && isReplacing(value)) run.replacing.add(key.text)
   const all = kind === 'provider' ? run.providers : run.processors
   all.set(key.text, { name: key.text, className: className.text, settings: Object.fromEntries(settings), at: key.at })
 }

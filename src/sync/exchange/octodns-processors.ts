@@ -33,8 +33,8 @@ interface Loss {
 export function processingOf({ processors, everywhere, zones }: OctodnsConfig): Processing {
   const losses = new Map<string, Loss>()
   return {
-    of: ({ entry, others }, zone) => {
-      const effects = [...everywhere.before, ...entry.processors, ...everywhere.after].map((name) => {
+    of: ({ entry, processors: own, others }, zone) => {
+      const effects = [...everywhere.before, ...own, ...everywhere.after].map((name) => {
         const processor = processors.get(name) ?? { name, className: '', settings: {}, at: entry.at }
         const effect = processorEffect(processor, zone)
         if (effect.lost !== null) {

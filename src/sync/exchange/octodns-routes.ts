@@ -12,6 +12,8 @@ export interface RoutedZone extends ZoneToRead {
   readonly entry: OctodnsZoneEntry
   /** Its own entry: another where the zone is an alias, which has limits of its own. */
   readonly own: OctodnsZoneEntry
+  /** Names of processors that it has besides those of all zones. */
+  readonly processors: readonly string[]
   /** What keeps records of sources that are not read here: nothing is to be deleted, or touched where such a source replaces others. */
   readonly others: 'upsert-only' | 'create-only' | null
 }
@@ -39,7 +41,10 @@ export function routeZones(config: OctodnsConfig, sources: ReadonlyMap<string, O
   const origins = new Map<DomainName, OctodnsZoneEntry>()
   const route = (origin: DomainName, name: DomainName, entry: OctodnsZoneEntry, own = entry): void => {
     const [first, ...rest] = partsOf(origin, name, entry, run)
-    if (first !== undefined) routed.push({ name, parts: [first, ...rest], entry, own, others: otherRecords(entry, run) })
+    // octoDNS gives aliases the processors of the zone that it has looked at last (its manager.py); those of the origin are meant.
+    const last = own === entry ? undefined : [...origins.values()].at(-1)
+    const processors = [...new Set([...entry.processors, ...(last?.processors ?? [])])]
+    if (first !== undefined) routed.push({ name, parts: [first, ...rest], entry, own, processors, others: otherRecords(entry, run) })
   }
   for (const [name, entry] of named) if (entry.alias === null) origins.set(name, entry)
   for (const [name, entry] of origins) route(name, name, entry)
@@ -78,8 +83,7 @@ const lose = ({ lost }: Run, zone: DomainName | null, what: string, { at }: Octo
 function otherRecords({ sources }: OctodnsZoneEntry, { config, sources: read }: Run): RoutedZone['others'] {
   const others = sources.filter((name) => !read.has(name))
   if (others.length === 0) return null
-  const replaces = others.some((name) => config.providers.get(name)?.settings['populate_should_replace'])
-  return replaces ? 'create-only' : 'upsert-only'
+  return others.some((name) => config.replacing.has(name)) ? 'create-only' : 'upsert-only'
 }
 
 const tell = (run: Run, { at }: OctodnsZoneEntry, message: string): void =>
