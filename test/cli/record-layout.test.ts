@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { commentsOf } from '../../src/formats/yaml/comments.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -127,6 +128,47 @@ tags:   [a,  b]
     ['a value', ['set', 'example.com', 'b\u00fccher', 'A', '192.0.2.9'], '"192.0.2.1"', '192.0.2.9'],
     ['a value more', ['add', 'example.com', 'null', 'A', '192.0.2.9'], "'value': 192.0.2.2}", "'values': [192.0.2.2, 192.0.2.9]}"],
   ])
+})
+
+describe('comments', () => {
+  const BELOW = 'www:\n  type: A\n  value: 192.0.2.1\n  # below\nzz: {type: A, value: 192.0.2.7}\n'
+  const LAST = `n: [ # head
+  {type: A, value: 192.0.2.1},
+  {type: TXT, value: a},  # behind the comma
+  # last
+  ] # behind
+`
+  const STACKED = `www:
+# a
+-   ttl: 60
+    values:\t# b
+
+      #one
+      # two
+      - {preference:  1,  exchange: a.}
+    type: MX
+- value: 192.0.2.1
+  type: A
+`.replaceAll('\n', '\r\n')
+
+  it.each([
+    [
+      'of five characters that are hexadecimal digits',
+      'www: #2024a\n  # x\n  type: A\n  values: #1234\n  - 192.0.2.1\n',
+      'add example.com www AAAA ::1',
+    ],
+    ['below the last value', BELOW, 'add example.com www AAAA ::1'],
+    ['below the last value, of which there are more', BELOW, 'add example.com www A 192.0.2.2'],
+    ['behind the last comma', LAST, 'add example.com n A 192.0.2.2'],
+    ['behind the last comma, another type', LAST, 'add example.com n AAAA ::1'],
+    ['one above the other in a file with carriage returns', STACKED, 'set example.com www A 192.0.2.1 192.0.2.2'],
+  ])('%s stay, each once', async (_, text, words) => {
+    const result = await edited('example.com.yaml', text, words.split(' '))
+    expect(result).toMatchObject({ status: 0 })
+    expect(commentsOf(result.text).sort()).toEqual(commentsOf(text).sort())
+    expect(result.text).not.toContain('\r\r')
+    expect(result.text).not.toBe(text)
+  })
 })
 
 it('a record without an owner of its own gets one in the place of its blanks', async () => {

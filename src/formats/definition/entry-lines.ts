@@ -30,7 +30,7 @@ export function linesOf({ key, value }: Pair<unknown, unknown>, lines: readonly 
   if (!/^ *(?:\? +)?$/.test(head)) return null
   const indent = head.length - head.trimStart().length
   const isExplicit = head.trim() !== ''
-  const end = (value as { range?: readonly number[] } | null)?.range?.[1] ?? start
+  const end = (value as { range?: readonly number[] } | null)?.range?.[2] ?? start
   let last = lineAt(starts, end)
   // A block ends where the next line begins.
   if (end === starts[last] && last > from) last -= 1

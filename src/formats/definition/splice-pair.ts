@@ -28,9 +28,11 @@ export function withEntry(
   previous: DomainName | null,
   printed: string,
 ): Result<string> {
-  const read = agreeOn(printed)
+  // The parser has carriage returns at the ends of some comments.
+  const text = printed.replaceAll(/\r+\n/g, '\n')
+  const read = agreeOn(text)
   if (!read.ok) return read
-  const lines = printed.split('\n')
+  const lines = text.split('\n')
   const { contents } = read.value.document
   const pair = isMap(contents) ? contents.items.at(-1) : undefined
   const made = pair === undefined ? null : linesOf(pair, lines, lineStarts(lines))
@@ -39,7 +41,7 @@ export function withEntry(
   // As the line that it takes the place of, else as the one it goes below.
   const like = source.lines[from < to || from === 0 ? from : from - 1] ?? ''
   const hasCarriageReturns = from + 1 >= source.lines.length ? source.lines.some((line) => line.endsWith('\r')) : like.endsWith('\r')
-  const own = lines.slice(made.from, made.to)
+  const own = lines.slice(made.from, belowComments(lines, made.to, made.indent))
   const entry = shift(isExplicit && !made.isExplicit ? withExplicitKey(own, pair) : own, indent - made.indent, hasCarriageReturns)
   const above = source.lines.slice(0, from)
   // A last line without a line end: what comes behind it gives it one and has none itself.

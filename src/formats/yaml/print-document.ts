@@ -17,8 +17,14 @@ export function printDocument(document: Document, heads: HeadsByKey, text: strin
     .replaceAll(new RegExp(`${mark}([0-9a-f]{4})`, 'g'), (_, code: string) =>
       code.startsWith('00') ? `\\x${code.slice(2)}` : `\\u${code}`,
     )
-    .replaceAll(new RegExp(`\\n((?:[ ]*\\n)*)[ ]*#${mark}(.*)`, 'g'), (_, blank: string, comment: string) => ` #${comment}${blank && '\n'}`)
+    .replaceAll(
+      new RegExp(`\\n((?:[ ]*\\n)*)[ ]*#${mark}${HEAD}(.*)`, 'g'),
+      (_, blank: string, comment: string) => ` #${comment}${blank && '\n'}`,
+    )
 }
+
+/** Behind the mark of a comment, where no digit of an escape can stand. */
+const HEAD = ':'
 
 /** A run of characters of private use that is longer than any in the text. */
 function markFor(text: string): string {
@@ -42,7 +48,7 @@ function markHeads(document: Document, heads: HeadsByKey, mark: string): void {
         return
       }
       const node = firstBelow(value)
-      const lines = [head === undefined ? null : mark + head, value.commentBefore, node === value ? null : node.commentBefore]
+      const lines = [head === undefined ? null : mark + HEAD + head, value.commentBefore, node === value ? null : node.commentBefore]
       if (node !== value) value.commentBefore = null
       node.commentBefore = lines.filter((line) => line).join('\n') || null
     },

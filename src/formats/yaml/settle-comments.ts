@@ -31,11 +31,27 @@ export function settleComments(document: CST.Document): KeyComments {
 /** Settles what is in a value; gives the lines at its end that stand further out than it. */
 function settle(token: CST.Token, outerIndent: number, comments: KeyComments): Tokens {
   if (token.type === 'block-map' || token.type === 'block-seq') return settleBlock(token, outerIndent, comments)
+  if (token.type === 'flow-collection') settleFlow(token)
   if (!('end' in token) || token.end === undefined) return []
   const [own, below] = atFirstLineEnd(token.end)
   token.end = own
   return below
 }
+
+/** Comments behind the last comma stay with the value before it, within the brackets. */
+function settleFlow({ items }: CST.FlowCollection): void {
+  for (const { value } of items) if (value?.type === 'flow-collection') settleFlow(value)
+  const [previous, last] = items.slice(-2)
+  if (!previous?.value || !last || !('end' in previous.value || isFlowScalar(previous.value)) || last.key || last.sep || last.value) return
+  const first = last.start.findIndex(({ type }) => type !== 'comma')
+  if (!last.start.some(({ type }) => type === 'comment') || first === -1) return
+  const moved = last.start.splice(first)
+  const { value } = previous
+  Object.assign(value, { end: [...(('end' in value && value.end) || []), ...moved] })
+}
+
+const isFlowScalar = ({ type }: CST.Token): boolean =>
+  type === 'alias' || type === 'scalar' || type === 'single-quoted-scalar' || type === 'double-quoted-scalar'
 
 function settleBlock(block: Block, outerIndent: number, comments: KeyComments): Tokens {
   const items: Item[] = []
