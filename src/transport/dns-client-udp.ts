@@ -111,10 +111,12 @@ export function createUdpExchange(server: DnsServer): UdpExchange {
 function connected(socket: Socket, server: DnsServer): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once('error', reject)
-    socket.connect(server.port, server.host, () => {
+    socket.once('connect', () => {
       socket.off('error', reject)
       resolve()
     })
+    // A callback would be called of a name that is not found too, in place of the event.
+    socket.connect(server.port, server.host)
   })
 }
 

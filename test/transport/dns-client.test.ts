@@ -164,6 +164,15 @@ describe('failures', () => {
     await expect(transferZone(server, name('example.test.'))).rejects.toMatchObject({ reason: 'unreachable', retryable: true })
   })
 
+  test('a server whose name is not found is a typed failure', async () => {
+    const server = { host: 'ns1.nowhere.invalid', port: 53 }
+    await expect(queryDns(server, QUESTION, { timeout: 20_000 })).rejects.toMatchObject({ code: 'DNS_FAILURE', reason: 'unreachable' })
+    const client = createDnsClient(server)
+    const all = await Promise.allSettled([client.query(QUESTION), client.query(QUESTION)])
+    expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    client.close()
+  })
+
   test('no answer, after as many tries as wanted', async () => {
     let asked = 0
     const server = await scripted(() => {
