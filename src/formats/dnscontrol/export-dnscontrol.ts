@@ -2,8 +2,8 @@ import type { Diagnostic, SourcePosition } from '../../model/diagnostic.ts'
 import { type DomainName, ROOT } from '../../model/domain-name.ts'
 import type { ExchangedFile, Exporter, LostItem } from '../../model/exchange.ts'
 import { mailboxName, withMailbox } from '../../model/mailbox.ts'
-import { type ResourceRecord, recordKey } from '../../model/record.ts'
-import type { DesiredZone } from '../../model/zone.ts'
+import { type ResourceRecord, recordKey, rrsetKey } from '../../model/record.ts'
+import type { DesiredZone, RrsetScope } from '../../model/zone.ts'
 import { exportZoneFiles } from '../zone-file/export-zone-files.ts'
 import { parseZoneFile } from '../zone-file/parse-zone-file.ts'
 import { printZoneFile } from '../zone-file/print-zone-file.ts'
@@ -34,7 +34,8 @@ export const exportDnscontrol: Exporter = (zones, options) => {
   const lost: LostItem[] = []
   const diagnostics: Diagnostic[] = []
   let script = HEAD
-  for (const zone of zones) {
+  for (const given of zones) {
+    const { zone, ignored } = withoutIgnored(given)
     const keepsUnknown = zone.policy === 'upsert-only'
     const exported = exportZoneFiles([{ ...zone, unmanaged: [], policy: keepsUnknown ? null : zone.policy }], options)
     lost.push(...exported.lost)
@@ -63,7 +64,8 @@ export const exportDnscontrol: Exporter = (zones, options) => {
       data: record.type === 'SOA' && mailbox !== null ? withMailbox(record.data, mailbox) : record.data,
       at: placeOf(record),
     }))
-    const domain = printDomain({ name: zone.name, records, unmanaged: zone.unmanaged, keepsUnknown }, lost)
+    const domain = printDomain({ name: zone.name, records, unmanaged: zone.unmanaged, ignored, keepsUnknown }, lost)
+    lost.push(...ignored.map(({ name, type }) => ({ zone: zone.name, name, type, what: OTHERS, at: zone.at })))
     if (/^ {2}AT\(/m.test(domain.script) && !script.includes(AT_LABEL)) script += `\n${AT_LABEL}`
     script += `\n${domain.script}`
     const kept = records.filter((record) => record.type === 'SOA' || domain.printed.has(record))
@@ -76,6 +78,17 @@ export const exportDnscontrol: Exporter = (zones, options) => {
     lost,
     diagnostics,
   }
+}
+
+const OTHERS = 'what is said of a record set that is left to others; IGNORE leaves it alone'
+
+/** The zone without record sets that are ignored at all its targets: DNSControl refuses a domain that has what it ignores. */
+function withoutIgnored(zone: DesiredZone): { readonly zone: DesiredZone; readonly ignored: readonly RrsetScope[] } {
+  const ignored = zone.scopes.filter((scope) => scope.ignored)
+  if (ignored.length === 0) return { zone, ignored }
+  const keys = new Set(ignored.map(rrsetKey))
+  const records = zone.records.filter((record) => !keys.has(rrsetKey(record)))
+  return { zone: { ...zone, records, scopes: zone.scopes.filter((scope) => !scope.ignored) }, ignored }
 }
 
 /** Where the definition says a record of the zone's file; of what only the file has, where the zone or its mailbox is said. */

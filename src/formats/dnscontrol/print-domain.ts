@@ -3,7 +3,7 @@ import { type DomainName, relativeName } from '../../model/domain-name.ts'
 import type { LostItem } from '../../model/exchange.ts'
 import { rdataFields } from '../../model/rdata/canonical.ts'
 import type { DefinedRecord } from '../../model/record.ts'
-import type { UnmanagedSelector } from '../../model/zone.ts'
+import type { RrsetScope, UnmanagedSelector } from '../../model/zone.ts'
 import { DEFAULT_TTL } from './json-input.ts'
 import { callArguments, DNSCONTROL_TYPES, isSoundIdn, isTarget, literal } from './record-call.ts'
 import { ignoreArguments } from './unmanaged-patterns.ts'
@@ -25,6 +25,8 @@ export interface DomainToPrint {
   /** Each with a TTL; SOA included. */
   readonly records: readonly DefinedRecord[]
   readonly unmanaged: readonly UnmanagedSelector[]
+  /** Record sets that are left as they are. */
+  readonly ignored?: readonly Pick<RrsetScope, 'name' | 'type'>[] | undefined
   /** Record sets that the file lacks stay. */
   readonly keepsUnknown: boolean
 }
@@ -39,7 +41,7 @@ export interface PrintedDomain {
 }
 
 /** A zone as a `D(…)` of dnsconfig.js. What of it DNSControl cannot hold goes to `lost`. */
-export function printDomain({ name, records, unmanaged, keepsUnknown }: DomainToPrint, lost: LostItem[]): PrintedDomain {
+export function printDomain({ name, records, unmanaged, ignored = [], keepsUnknown }: DomainToPrint, lost: LostItem[]): PrintedDomain {
   const defaultTtl = commonestTtl(records)
   const isServer = ({ name: owner, type }: DefinedRecord): boolean => type === 'NS' && owner === name
   const servers = soundServers(records.filter(isServer), name, lost)
@@ -51,7 +53,10 @@ export function printDomain({ name, records, unmanaged, keepsUnknown }: DomainTo
     calls.push(call)
     printed.add(record)
   }
-  const ignores = unmanaged.flatMap((selector) => printIgnore(selector, name, lost) ?? [])
+  const ignores = [
+    ...unmanaged.flatMap((selector) => printIgnore(selector, name, lost) ?? []),
+    ...ignored.map((rrset) => ignoreExactly(rrset, name)),
+  ]
   const modifiers = [...(keepsUnknown ? ['NO_PURGE'] : []), ...ignores, ...printServers(servers, name, lost), ...calls]
   return { script: printCall(name, defaultTtl, modifiers), printed }
 }
@@ -63,6 +68,12 @@ function printCall(name: DomainName, defaultTtl: number, modifiers: readonly str
   const arrays: string[] = []
   for (let i = 0; i < modifiers.length; i += IN_ONE_ARRAY) arrays.push(`[\n  ${modifiers.slice(i, i + IN_ONE_ARRAY).join(',\n  ')}\n]`)
   return `${head}, ${arrays.join(', ')});\n`
+}
+
+/** A record set by its name, whose asterisk is no pattern. */
+const ignoreExactly = ({ name, type }: Pick<RrsetScope, 'name' | 'type'>, zone: DomainName): string => {
+  const label = (relativeName(name, zone) || '@').replace(/[*?[\]{}\\,!]/g, '\\$&')
+  return `IGNORE(${[label, type, '*'].map(literal).join(', ')})`
 }
 
 function printIgnore(selector: UnmanagedSelector, zone: DomainName, lost: LostItem[]): string | null {

@@ -99,6 +99,22 @@ describe('a dnsconfig.js', () => {
     expect(domain?.policy).toBe('upsert-only')
   })
 
+  test('has a record set that is ignored nowhere but in IGNORE, by its exact name', () => {
+    const records = recordsOf('@ MX 10 a.example.\n*.w A 192.0.2.1\n*.w TXT "t"\nx.w A 192.0.2.2')
+    const scopes = [
+      { name: ZONE, type: 'MX' },
+      { name: `*.w.${ZONE}` as DomainName, type: 'A' },
+    ].map((scope) => ({ ...scope, ignored: true, included: [], excluded: [] }))
+    const { files, lost } = exported([zoneOf(records, { scopes })])
+    expect(lost.map(({ name, type, what }) => `${name} ${type} ${what}`)).toEqual(
+      scopes.map(({ name, type }) => `${name} ${type} what is said of a record set that is left to others; IGNORE leaves it alone`),
+    )
+    const script = files.get('dnsconfig.js') ?? ''
+    expect(script.match(/IGNORE.*/g)).toEqual(["IGNORE('@', 'MX', '*'),", "IGNORE('\\\\*.w', 'A', '*'),"])
+    expect(script.match(/^ {2}(?:A|MX|TXT)\(.*$/gm)).toEqual(["  TXT('*.w', 't'),", "  A('x.w', '192.0.2.2')"])
+    expect(files.get(`zones/${ZONE}zone`)).not.toMatch(/192\.0\.2\.1|MX/)
+  })
+
   test('is of many records as well', () => {
     const records = recordsOf(Array.from({ length: 2500 }, (_, i) => `h${i} A 192.0.2.${i % 250}`).join('\n'))
     const lost: LostItem[] = []
