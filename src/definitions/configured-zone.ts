@@ -42,12 +42,14 @@ export function configureZone(
   files: readonly string[],
   found: readonly Diagnostic[],
 ): LoadedZone {
+  const policy = zone.policy ?? rule.policy
   const targets = targetsOf(zone, rule, config)
   const others = leftToOthers(zone, rule)
   const diagnostics = [...found, ...checkTargets(zone, targets, config), ...checkInventory(zone, config), ...others.diagnostics]
   return {
     zone: {
       ...zone,
+      policy,
       settings: settingsOf(zone, config.defaults.settings),
       settingsAt: { ...config.defaults.settingsAt, ...zone.settingsAt },
       records: withTtl(zone.records, config.defaults.ttl),
@@ -59,7 +61,7 @@ export function configureZone(
     },
     files,
     targets,
-    policy: zone.policy ?? rule.policy ?? 'sync',
+    policy: policy ?? 'sync',
     allow: new Set([...zone.allow, ...rule.allow]),
     thresholds: { ...config.safety, ...rule.safety },
     nameservers: rule.nameservers ?? config.nameservers,

@@ -28,7 +28,8 @@ export function lostOfZone(zone: DesiredZone, held: HeldByFormat): LostItem[] {
   }
   if (zone.unmanaged.length > 0 && !holds('unmanaged')) lose('the selectors of unmanaged records', zone.unmanaged[0]?.at)
   if (zone.targets !== null && !holds('targets')) lose('its targets')
-  if (zone.policy !== null && !holds('policy')) lose(`the policy ${zone.policy}`)
+  // To be equal to what is defined is the policy of every other tool.
+  if (zone.policy !== null && zone.policy !== 'sync' && !holds('policy')) lose(`the policy ${zone.policy}`)
   if (zone.allow.length > 0 && !holds('allow')) lose(`the lifted safety limits (${zone.allow.join(', ')})`)
   if (zone.apexNs === 'manage' && !holds('apexNs')) lose('apex_ns: manage')
   if (zone.unsupported === 'skip' && !holds('unsupported')) lose('unsupported: skip')

@@ -58,6 +58,23 @@ it('export names definitions that are left alone', async () => {
   expect((await run(cwd, 'export', 'zonefile', 'example.com', '--dry-run')).stderr).not.toContain('was not exported')
 })
 
+it('export names the policy of a rule, which DNSControl has too', async () => {
+  const rules = (policy: string): string => `zones:\n  - {files: zones/*, policy: ${policy}}\n`
+  const cwd = folderOf({
+    'zonewright.yaml': rules('upsert-only'),
+    'zones/example.com.yaml': 'domain: example.com\nrecords: {a: {type: A, value: 192.0.2.1}}\n',
+  })
+  for (const format of ['zonefile', 'octodns', 'csv']) {
+    const what = expect.stringMatching(/error\[export-lossy\] example\.com\.: \w+ cannot hold the policy upsert-only/)
+    expect(await run(cwd, 'export', format)).toMatchObject({ status: 1, stderr: what })
+  }
+  expect((await run(cwd, 'export', 'dnscontrol', '-o', 'out')).status).toBe(0)
+  expect(readFileSync(join(cwd, 'out/dnsconfig.js'), 'utf8')).toContain('NO_PURGE')
+  expect(JSON.parse((await run(cwd, 'export', 'json')).stdout)).toMatchObject({ zones: [{ policy: 'upsert-only' }] })
+  writeFileSync(join(cwd, 'zonewright.yaml'), rules('sync'))
+  expect((await run(cwd, 'export', 'csv')).status).toBe(0)
+})
+
 describe('export zonefile', () => {
   it('says of a digest whether it fits the file', async () => {
     const zone = (digest: string): string =>
