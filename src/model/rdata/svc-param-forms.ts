@@ -152,8 +152,19 @@ const NO_VALUE: SvcParamForm = {
   format: (value) => (value.length === 0 ? ok(value) : fault('takes no value')),
 }
 
+/** Whether one of the variables of an expression is `dns` (RFC 6570 section 2.3), with or without a modifier. */
+const hasDns = (expression: string): boolean =>
+  expression
+    .slice(1, -1)
+    .split(',')
+    .some((variable) => /^[^A-Za-z0-9_%]?dns(?:\*|:[0-9]+)?$/.test(variable))
+
 const checkDohPath = (value: Uint8Array): Result<Uint8Array> =>
-  /\{[^{}]*\bdns\b[^{}]*\}/.test(ascii(value)) ? ok(value) : fault('has no variable dns, such as {?dns}')
+  ascii(value)
+    .match(/\{[^{}]*\}/g)
+    ?.some(hasDns)
+    ? ok(value)
+    : fault('has no variable dns, such as {?dns}')
 
 /** A URI template with the variable `dns` (RFC 9461 section 5). */
 const DOH_PATH: SvcParamForm = { parse: checkDohPath, format: checkDohPath }

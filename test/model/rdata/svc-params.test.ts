@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { canonicalSvcParams } from '../../../src/model/rdata/svc-params.ts'
 import type { Result } from '../../../src/model/result.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
 
 const canonical = (...tokens: string[]): Result<string> => canonicalSvcParams(tokens.map((text) => ({ text, quoted: false })))
 
@@ -16,6 +17,9 @@ describe('service parameters (RFC 9460)', () => {
     [['ipv6hint=2001:DB8::1,::ffff:192.0.2.1'], 'ipv6hint=2001:db8::1,::ffff:192.0.2.1'],
     [['ech=AEj+DQBE'], 'ech=AEj+DQBE'],
     [['dohpath=/dns-query{?dns}'], 'dohpath=/dns-query{?dns}'],
+    [['dohpath=/{x}/{+dns}'], 'dohpath=/{x}/{+dns}'],
+    [['dohpath=/{?ct,dns:30}'], 'dohpath=/{?ct,dns:30}'],
+    [['dohpath=/{dns*}'], 'dohpath=/{dns*}'],
     [['ohttp'], 'ohttp'],
     [['tls-supported-groups=29,23'], 'tls-supported-groups=29,23'],
     [['docpath'], 'docpath'],
@@ -63,6 +67,8 @@ describe('service parameters (RFC 9460)', () => {
     [['dohpath='], 'no variable dns'],
     [['dohpath=/dns-query{?x}'], 'no variable dns'],
     [['dohpath=/dns'], 'no variable dns'],
+    [['dohpath=/{?a.dns}'], 'no variable dns'],
+    [['dohpath=/{dnsx}{?'], 'no variable dns'],
     [['ALPN=h2'], 'not a key'],
     [['KEY65000'], 'not a key'],
     [['mandatory=alpn'], 'not given'],
@@ -72,5 +78,11 @@ describe('service parameters (RFC 9460)', () => {
     [['key65000=\\999'], 'escape'],
   ])('%j is refused: %s', (tokens, message) => {
     expect(canonical(...tokens)).toEqual({ ok: false, message: expect.stringContaining(message) })
+  })
+
+  test('an expression of dohpath that does not end is refused in the time that its length takes', () => {
+    const { value, milliseconds } = withCpuTime(() => canonical(`dohpath="{${'dns '.repeat(100_000)}"`))
+    expect(value).toEqual({ ok: false, message: 'dohpath: has no variable dns, such as {?dns}' })
+    expect(milliseconds).toBeLessThan(2000)
   })
 })
