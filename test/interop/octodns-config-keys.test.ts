@@ -169,6 +169,15 @@ describe("every key of octoDNS's configuration", () => {
     expect((await imported({ target: ', apply_disabled: false' })).made).toMatch(/^ {4}targets: \[linode, second\]$/m)
   })
 
+  it("what a filter takes out of the files alone is nobody's to an OwnershipProcessor: it is not changed", async () => {
+    const filter = (name: string): string =>
+      `b: {class: octodns.processor.filter.NameRejectlistFilter, rejectlist: [${name}], include_target: false}`
+    const top = (name: string): string => `processors: {a: {class: octodns.processor.ownership.OwnershipProcessor}, ${filter(name)}}\n`
+    const zone = ', processors: [b, a]'
+    expect((await imported({ top: top('www'), zone })).made).toMatch(/^ {4}policy: create-only$/m)
+    expect((await imported({ top: top('other'), zone })).made).toMatch(/^ {4}policy: upsert-only$/m)
+  })
+
   it('an alias has the limits of its own entry', async () => {
     const alias =
       ', delete_pcent_threshold: 0.1}\n  alias.example.: {alias: example.com., delete_pcent_threshold: 0.2, always-dry-run: true'

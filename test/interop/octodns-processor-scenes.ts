@@ -182,6 +182,12 @@ export const SCENES: readonly Scene[] = [
     rule: /targets: \[linode\]\n[a-z]/,
   },
   {
+    name: 'a filter of the files that takes out the name servers of the apex',
+    processor: filter('TypeAllowlistFilter, allowlist: [A, MX, TXT, CNAME], include_target: false'),
+    rule: /- \{name: '', type: NS\}$/m,
+    lost: /1 record set that it deletes at the target/,
+  },
+  {
     name: 'one of all zones and one after them',
     processor: filter('TypeRejectlistFilter, rejectlist: [MX]'),
     manager: 'processors: [one], post_processors: [two]',

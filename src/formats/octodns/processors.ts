@@ -15,6 +15,8 @@ export interface ProcessorEffect {
   readonly unmanaged: readonly UnmanagedSelector[]
   /** What the zone may at the most be given; null where it may be all. */
   readonly policy: Policy | null
+  /** Whether the definition has record sets that octoDNS does not take for its own. */
+  readonly takesOut?: true
   /** What has no counterpart; null where nothing is lost. */
   readonly lost: { readonly what: string; readonly outcome: string } | null
 }
@@ -73,8 +75,14 @@ function sourceOnly(zone: ProcessedZone, removes: RrsetTest | null): ProcessorEf
   const count = removes === null ? null : rrsetsOf(zone, removes)
   if (count === 0) return NOTHING
   const which = count === null ? 'what it takes out of the files' : counted(count)
+  // Of name servers of the apex that it has none of octoDNS leaves those that exist alone.
+  const keepsRootNs = zone.records.some(
+    (record) => record.type === 'NS' && record.name === zone.name && (removes === null || removes(record, '')),
+  )
   return {
     ...NOTHING,
+    unmanaged: keepsRootNs ? [ROOT_NS] : [],
+    takesOut: true,
     lost: {
       what: `${which} that it deletes at the target (include_target: false)`,
       outcome: 'the first plan keeps or creates them, as the definition has them',

@@ -46,7 +46,9 @@ export function processingOf({ processors, everywhere, zones }: OctodnsConfig): 
         return effect
       })
       const unmanaged = new Map(effects.flatMap((effect) => effect.unmanaged).map((selector) => [JSON.stringify(selector), selector]))
-      const policies = new Set([others, ...effects.map(({ policy }) => policy)])
+      // What exists and is nobody's may be in the definition, too, where a processor has taken it out of octoDNS's sight.
+      const isExposed = effects.some(({ takesOut }) => takesOut) && effects.some(({ policy }) => policy === 'upsert-only')
+      const policies = new Set([others, isExposed ? 'create-only' : null, ...effects.map(({ policy }) => policy)])
       return { unmanaged: [...unmanaged.values()], policy: POLICIES.find((policy) => policies.has(policy)) ?? null }
     },
     lost: () => [...[...losses.values()].map(lostItem), ...unused()],
