@@ -20,14 +20,12 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   TXT: ['one', 'two', "'{zone_name}'"],
 }
 
-const rrset = fc
-  .constantFrom(...TYPES)
-  .chain((type) =>
-    fc.record({
-      type: fc.constant(type),
-      values: fc.subarray([...(VALUES[type] ?? [])], { minLength: 1, maxLength: type === 'CNAME' ? 1 : 2 }),
-    }),
-  )
+const rrset = fc.constantFrom(...TYPES).chain((type) =>
+  fc.record({
+    type: fc.constant(type),
+    values: fc.subarray([...(VALUES[type] ?? [])], { minLength: 1, maxLength: type === 'CNAME' ? 1 : 2 }),
+  }),
+)
 
 /** A zone of octoDNS's: no CNAME beside others, and none at the apex. */
 const zone = fc
