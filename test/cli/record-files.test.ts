@@ -8,12 +8,17 @@ import { filesBelow } from './scene.ts'
 
 type Files = Readonly<Record<string, string>>
 
-async function edited(files: Files, words: readonly string[]) {
+function folderOf(files: Files): string {
   const cwd = temporaryDirectory()
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(cwd, path)), { recursive: true })
     writeFileSync(join(cwd, path), text)
   }
+  return cwd
+}
+
+async function edited(files: Files, words: readonly string[]) {
+  const cwd = folderOf(files)
   const result = await cli(['record', ...words], { cwd })
   const texts = Object.fromEntries(Object.keys(files).map((path) => [path, readFileSync(join(cwd, path), 'utf8')]))
   const changed = Object.fromEntries(Object.entries(texts).filter(([path, text]) => text !== files[path]))
@@ -105,6 +110,19 @@ describe('values of several files', () => {
   it('none of them, where one is at fault', async () => {
     const files = { ...FILES, 'shared/g.yaml': G.replace('192.0.2.3', '192.0.2.300') }
     expect(await edited(files, ['remove', 'example.com', 'a', 'A'])).toMatchObject({ status: 1, changed: {} })
+  })
+
+  it('loses no edit of several at once, each of another file', async () => {
+    const paths = Object.keys(FILES)
+    const values = Array.from({ length: 9 }, (_, index) => `192.0.2.${100 + index}`)
+    const edits = values.map((value, index) => ['add', 'example.com', 'a', 'A', value, '--file', paths[index % 3] as string])
+    const cwd = folderOf(FILES)
+    const all = [...edits, ['remove', 'example.com', 'both', 'A']]
+    for (const result of await Promise.all(all.map((words) => cli(['record', ...words], { cwd }))))
+      expect(result).toMatchObject({ status: 0, stderr: '' })
+    const texts = paths.map((path) => readFileSync(join(cwd, path), 'utf8'))
+    for (const [index, value] of values.entries()) expect(texts[index % 3]).toMatch(new RegExp(`a: .*${value}[,\\]]`))
+    expect(texts.join('')).not.toContain('both:')
   })
 
   it('--dry-run shows all and writes nothing', async () => {

@@ -121,14 +121,15 @@ async function editAndCheck(
   const isShared = changes.some(({ path }) => path !== main)
   const only = isShared ? undefined : [edit.zone]
   const [before, after] = [isShared ? await loadDefinitions(config) : null, await loadDefinitions(config, { zones: only, texts })]
-  if (hasErrors(after.diagnostics)) return refused(...after.diagnostics.map((one) => asRefusal(edit, own, one)))
+  const refusal = (...found: Diagnostic[]) => refusedOrStale(refused(...found), zone, config)
+  if (hasErrors(after.diagnostics)) return refusal(...after.diagnostics.map((one) => asRefusal(edit, own, one)))
   const now = after.zones.find((one) => one.zone.name === edit.zone)
   const unexpected = unexpectedChanges(edit, zone.records, now?.zone.records ?? [], wantedData(edit, own))
   if (besideRecords(zone) !== besideRecords(now?.zone)) unexpected.push('the zone would be another beside its records')
   const at = own[0]?.at ?? zone.at
   if (unexpected.length > 0) {
     const message = `the file has a form in which the edit would do more, or less: ${unexpected.join('; ')}; edit it by hand`
-    return refused(editFault(edit, 'edit-refused', message, { at }))
+    return refusal(editFault(edit, 'edit-refused', message, { at }))
   }
   const others = before === null ? [] : otherZones(before, after, edit.zone)
   if (others.length > 0 && !allZones) return refused(sharedFault(edit, changes, others, { cwd, at }))
@@ -138,6 +139,14 @@ async function editAndCheck(
   for (const { code, message } of before?.diagnostics ?? []) known.add(`${code} ${message}`)
   const diagnostics = after.diagnostics.filter(({ code, message }) => !known.has(`${code} ${message}`))
   return { changes, others, diagnostics, newTtls: fresh.map(({ ttl }) => ttl) }
+}
+
+/** Another file of the zone may have been changed in the middle of it, so that what was found is not of the edit. */
+async function refusedOrStale(refusal: Checked, zone: LoadedZone['zone'], config: Config): Promise<Checked> {
+  const { zones } = await loadDefinitions(config, { zones: [zone.name] })
+  const now = zones.find((one) => one.zone.at.file === zone.at.file)?.zone
+  const isSame = now !== undefined && areSame(zone.records, now.records) && besideRecords(zone) === besideRecords(now)
+  return isSame ? refusal : { ...refusal, isStale: true }
 }
 
 /** By their paths, and by those that lead there through the working directory. */
