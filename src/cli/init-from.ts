@@ -6,7 +6,8 @@ import { checkImport } from '../sync/exchange/check-import.ts'
 import { importFiles } from '../sync/exchange/import-files.ts'
 import { importFromProvider } from '../sync/exchange/import-provider.ts'
 import { lostDiagnostics } from '../sync/exchange/lost-diagnostics.ts'
-import type { Console } from './console.ts'
+import type { CommonOptions } from './common-options.ts'
+import { type Console, sayingLosses } from './console.ts'
 import { type InitFile, TOKEN_VARIABLE, workflow } from './init-files.ts'
 import type { CliIo } from './io.ts'
 import { tellWait } from './tell-wait.ts'
@@ -19,7 +20,8 @@ export async function filesFromProvider(
   io: CliIo,
   console: Console,
   from: string,
-  { version, lossy }: { readonly version: string; readonly lossy: boolean },
+  version: string,
+  options: CommonOptions & { readonly lossy?: boolean },
 ): Promise<readonly InitFile[] | null> {
   const text = config(from)
   const { config: read, diagnostics } = readConfig(text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd })
@@ -37,11 +39,15 @@ export async function filesFromProvider(
     options: { out: 'zones' },
   }
   const imported = await importFromProvider(request)
-  const found = [...diagnostics, ...imported.diagnostics, ...lostDiagnostics(imported.lost, 'import-lossy', 'provider', lossy)]
+  const found = [
+    ...diagnostics,
+    ...imported.diagnostics,
+    ...lostDiagnostics(imported.lost, 'import-lossy', 'provider', options.lossy === true),
+  ]
   const { files, diagnostics: inFiles } = importFiles(imported)
   found.push(...inFiles)
   if (!hasErrors(found)) found.push(...(await checkImport(imported.zones, files, read)))
-  console.diagnostics(found)
+  console.diagnostics(found, sayingLosses(options))
   if (hasErrors(found)) return null
   return [
     { path: CONFIG_FILE, text },

@@ -84,7 +84,8 @@ describe('domains that no definition can be of', () => {
     rmSync(join(scene.folder, 'zonewright.yaml'))
     const from = ['init', '--from', `${scene.front.origin}/v4`]
     expect(await scene.run(...from)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('"a..b", number 7') })
-    expect(await scene.run(...from, '--lossy')).toMatchObject({ status: 0, stderr: expect.stringContaining('"a..b", number 7') })
+    const told = { status: 0, stderr: expect.stringContaining('"a..b", number 7') }
+    expect(await scene.run(...from, '--lossy', '--quiet')).toMatchObject(told)
     expect(await planOf(scene)).toMatchObject({ status: 0 })
   })
 

@@ -27,7 +27,7 @@ const EMAIL = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,62}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0
 export async function init(io: CliIo, _args: readonly [], options: InitOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   if (options.from !== undefined) {
-    const files = await filesFromProvider(io, console, options.from, { version: VERSION, lossy: options.lossy === true })
+    const files = await filesFromProvider(io, console, options.from, VERSION, options)
     return files === null ? nothingWritten(console) : write(io, console, files, STEPS_FROM_PROVIDER)
   }
   const zone = readZone(console, options.zone)
