@@ -151,19 +151,27 @@ describe('comments', () => {
   type: A
 `.replaceAll('\n', '\r\n')
 
+  const MX_OF = (value: string): string => `www:\n  type: MX\n  value: ${value} # one\n`
+  const A_OF = (value: string): string => `www: # head\n  # type\n  type: A\n  value: ${value}\n`
+  const OTHER_MX = ['set', 'example.com', 'www', 'MX', '1 b.', '2 c.']
+
   it.each([
     [
       'of five characters that are hexadecimal digits',
       'www: #2024a\n  # x\n  type: A\n  values: #1234\n  - 192.0.2.1\n',
       'add example.com www AAAA ::1',
     ],
+    ['of the only value, in whose place two come', A_OF('192.0.2.1 # one'), 'set example.com www A 192.0.2.8 192.0.2.9'],
+    ['of the only value, of several fields', MX_OF('{preference: 1, exchange: a.}'), OTHER_MX],
+    ['of the only value, in flow style', 'www: {type: MX, value: {preference: 1, exchange: a.}} # one\n', OTHER_MX],
+    ['above the only value', A_OF('\n    # one\n    192.0.2.1'), 'set example.com www A 192.0.2.9'],
     ['below the last value', BELOW, 'add example.com www AAAA ::1'],
     ['below the last value, of which there are more', BELOW, 'add example.com www A 192.0.2.2'],
     ['behind the last comma', LAST, 'add example.com n A 192.0.2.2'],
     ['behind the last comma, another type', LAST, 'add example.com n AAAA ::1'],
     ['one above the other in a file with carriage returns', STACKED, 'set example.com www A 192.0.2.1 192.0.2.2'],
   ])('%s stay, each once', async (_, text, words) => {
-    const result = await edited('example.com.yaml', text, words.split(' '))
+    const result = await edited('example.com.yaml', text, typeof words === 'string' ? words.split(' ') : words)
     expect(result).toMatchObject({ status: 0 })
     expect(commentsOf(result.text).sort()).toEqual(commentsOf(text).sort())
     expect(result.text).not.toContain('\r\r')

@@ -234,18 +234,24 @@ function keepValues(record: YAMLMap<Scalar, Node | null>, layout: Layout, { kept
   const nodes = [...staying, ...added.map((value) => valueNode(layout === 'octodns' ? inNaturalOrder(value) : value, record, isInBlock))]
   if (list) list.items = nodes
   else if (nodes.length === 1 && nodes[0]) {
-    const [only] = nodes
-    const { comment } = (present[0] ?? {}) as { comment?: string | null }
-    if (comment && only !== present[0]) only.comment = comment
-    pair.value = only
+    if (nodes[0] !== present[0]) takeComments(nodes[0], present[0])
+    pair.value = nodes[0]
   } else {
     const values = new YAMLSeq()
     values.items = nodes
     values.flow = record.flow === true || nodes.every((node) => isScalar(node) && !node.comment && String(node.value).length < WIDTH / 4)
+    if (staying.length === 0) takeComments(values.flow ? values : (nodes[0] as Node), present[0])
     ;(pair.key as Scalar).value = 'values'
     pair.value = values as unknown as Node
   }
   return true
+}
+
+/** What is said of the only value is said of those in its place. */
+function takeComments(node: Node, gone: Node | undefined): void {
+  const { comment, commentBefore } = gone ?? {}
+  if (comment) node.comment = comment
+  if (commentBefore) node.commentBefore = commentBefore
 }
 
 /** Whether a value goes in which a variable stands. */
