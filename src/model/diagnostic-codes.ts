@@ -87,6 +87,7 @@ export const DIAGNOSTIC_CODES = {
   'setting-rounded': 'The target stores another time than the definition has.',
   'type-unsupported': 'The target cannot hold records of this type.',
   'record-unsupported': 'The target cannot hold this record.',
+  'policy-kept': 'A policy keeps what differs from the definition.',
   'apex-ns-kept': 'Apex NS records of the definition differ from those the target serves itself.',
   'srv-protocol-subname': 'An SRV record below the apex is stored with its sub-name in the protocol.',
   'record-limit': 'A zone has more records than the target holds.',

@@ -8,7 +8,7 @@ import type { DesiredZone, ExistingZone, Policy, RefusalName } from '../model/zo
 import type { Capabilities } from './capabilities.ts'
 import type { DomainChange } from './change.ts'
 import { diffZone, type ZoneDifference } from './diff-zone.ts'
-import { domainChange } from './domain-change.ts'
+import { differingSettings, domainChange } from './domain-change.ts'
 import { type FittedZone, fitToTarget } from './fit-to-target.ts'
 import type { Preference } from './least-calls.ts'
 import type { RenderedState, ZonePlan } from './plan.ts'
@@ -41,8 +41,9 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   const transferred = (fitted.settings.type ?? existing?.settings.type) === 'slave'
   // What is listed of a slave is a copy of what its masters have: nobody here adds to it or takes from it.
   const existingRecords = transferred ? [] : (existing?.records ?? [])
-  const difference = applyPolicy(compare(input, fitted, existingRecords), input.policy)
-  diagnostics.push(...surplusNotices(difference, target))
+  const compared = compare(input, fitted, existingRecords)
+  const difference = applyPolicy(compared, input.policy)
+  diagnostics.push(...policyNotice(compared, fitted, input), ...surplusNotices(difference, target))
   if (capabilities.cnameExclusive && !desired.absent)
     diagnostics.push(...standingConflicts(difference, target), ...addedConflicts(difference, target))
   const domain = domainChange(desired.name, existing, fitted.settings, desired.absent, input.policy)
@@ -128,6 +129,25 @@ function apexNsNotice(fitted: FittedZone, { servedApexNs, target, desired }: Pla
   return [
     { severity: 'notice', code: 'apex-ns-kept', message, at: fitted.apexNs[0]?.at, hint: 'set "apex_ns: manage" to have them as records' },
   ]
+}
+
+/** What a notice names of one kind. */
+const NAMED = 5
+
+/** What a policy keeps as it is though the definition says it otherwise, so that no plan without calls is taken for a zone as defined. */
+function policyNotice(
+  { rrsets }: ZoneDifference,
+  { settings }: FittedZone,
+  { desired, existing, target, policy }: PlanInput,
+): Diagnostic[] {
+  if (policy !== 'create-only' || existing === null || desired.absent) return []
+  const others = [...differingSettings(existing.settings, settings), ...[...rrsets.changed].sort()]
+  if (others.length === 0) return []
+  const named = others.slice(0, NAMED).join(', ')
+  const more = others.length > NAMED ? ` and ${others.length - NAMED} more` : ''
+  const message = `${desired.name} at ${target}: the policy create-only keeps what differs from the definition as it is: ${named}${more}`
+  const at = desired.records.find((record) => rrsets.changed.includes(rrsetKey(record)))?.at ?? desired.at
+  return [{ severity: 'notice', code: 'policy-kept', message, at, hint: 'a policy of upsert-only or sync has it as defined' }]
 }
 
 const surplusNotices = (difference: ZoneDifference, target: string): Diagnostic[] =>

@@ -278,6 +278,20 @@ describe('policies', () => {
   })
 })
 
+it.each([
+  [
+    'create-only',
+    'a A 192.0.2.1',
+    ['example.com. at cloud: the policy create-only keeps what differs from the definition as it is: a.example.com. A'],
+  ],
+  ['create-only', 'a A 192.0.2.9', []],
+  ['create-only', 'other A 192.0.2.1', []],
+  ['upsert-only', 'a A 192.0.2.1', []],
+] as const)('%s of a record set that stands as %s tells %j', (policy, existing, expected) => {
+  const { diagnostics } = planOf(existing, 'a A 192.0.2.9', { policy })
+  expect(diagnostics.map(({ message }) => message)).toEqual(expected)
+})
+
 describe('what is left alone', () => {
   it('unmanaged records are neither changed nor counted as a difference', () => {
     const desired = desiredZone(ORIGIN, 'www A 192.0.2.1', { unmanaged: [{ name: '_acme-challenge*', type: 'TXT' }] })
