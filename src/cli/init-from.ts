@@ -46,7 +46,7 @@ export async function filesFromProvider(
   ]
   const { files, diagnostics: inFiles } = importFiles(imported)
   found.push(...inFiles)
-  if (!hasErrors(found)) found.push(...(await checkImport(imported.zones, files, read)))
+  if (!hasErrors(found)) found.push(...(await checkImport(imported.zones, files, read, (path) => `zones/${path}`)))
   console.diagnostics(found, sayingLosses(options))
   if (hasErrors(found)) return null
   return [

@@ -103,8 +103,11 @@ async function finish(
     diagnostics.push({ severity: 'error', code: 'no-definitions', message: `${request.source} has no zones` })
   const { files, diagnostics: inFiles } = importFiles(imported)
   diagnostics.push(...inFiles)
-  if (!hasErrors(diagnostics))
-    diagnostics.push(...(await endedBySignals(() => checkImport(imported.zones, files, { ...request.config, ...imported.reading }))))
+  if (!hasErrors(diagnostics)) {
+    const config = { ...request.config, ...imported.reading }
+    const shownPath = (path: string): string => displayPath(resolve(io.cwd, options.out ?? '', path), io.cwd)
+    diagnostics.push(...(await endedBySignals(() => checkImport(imported.zones, files, config, shownPath))))
+  }
   console.diagnostics(diagnostics, sayingLosses(options))
   if (hasErrors(diagnostics)) {
     console.say('Nothing was written.')

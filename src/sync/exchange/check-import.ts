@@ -10,15 +10,22 @@ import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { ExchangedFile, ImportedZone } from '../../model/exchange.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { type RrsetScope, type UnmanagedSelector, ZONE_SETTINGS } from '../../model/zone.ts'
+import { placedForReader } from './import-places.ts'
 
 /** Differences that are told of one zone. */
 const TOLD = 20
 
 /**
  * Proof that files mean what was imported, before they are written where they belong: they are loaded from a folder of their own like
- * any definitions, and each zone is compared with its source, setting by setting and record by record.
+ * any definitions, and each zone is compared with its source, setting by setting and record by record. `shownPath` gives the path of a
+ * file as it will be known.
  */
-export async function checkImport(zones: readonly ImportedZone[], files: readonly ExchangedFile[], config: Config): Promise<Diagnostic[]> {
+export async function checkImport(
+  zones: readonly ImportedZone[],
+  files: readonly ExchangedFile[],
+  config: Config,
+  shownPath: (path: string) => string,
+): Promise<Diagnostic[]> {
   let folder: string
   try {
     folder = await mkdtemp(join(tmpdir(), 'zonewright-import-'))
@@ -42,7 +49,11 @@ export async function checkImport(zones: readonly ImportedZone[], files: readonl
     // A definition beyond the limit is told as such; its zone is not missed a second time.
     const isTooLarge = loaded.diagnostics.some(({ code }) => code === 'file-too-large')
     const compared = isTooLarge ? zones.filter(({ name }) => byName.has(name)) : zones
-    return [...loaded.diagnostics, ...compared.flatMap((zone) => compareZone(zone, byName.get(zone.name)))]
+    const defined = loaded.zones.map(({ zone }) => zone)
+    return [
+      ...placedForReader(loaded.diagnostics, zones, defined, shownPath),
+      ...compared.flatMap((zone) => compareZone(zone, byName.get(zone.name))),
+    ]
   } finally {
     callOff()
     clean()
