@@ -144,7 +144,7 @@ export const DIAGNOSTIC_CODES = {
   'rollback-conflict': 'What a run changed was changed again since; a rollback leaves it alone.',
   // Import and export
   'import-lossy': 'A definition cannot hold something of what is imported.',
-  'import-aside': 'What is imported says something of a zone that is not of its records, such as its registrar.',
+  'import-aside': 'What is imported says something that is not of the records of a zone, such as its registrar.',
   'import-pending': 'A plan made right after an import is not empty, or does not read what was written.',
   'import-mismatch': 'What an import would write is not what it read.',
   'zone-exists': 'A provider has a zone already that it was to make.',

@@ -23,7 +23,7 @@ zones:
   example.com.: {sources: [config], targets: [linode, second]${zone}}
 `
 
-async function imported(parts: Parts): Promise<{ status: number; made: string; named: string[] }> {
+async function imported(parts: Parts): Promise<{ status: number; made: string; named: string[]; asides: string[] }> {
   const cwd = temporaryDirectory()
   const files = {
     'p.yaml': config(parts),
@@ -36,7 +36,10 @@ async function imported(parts: Parts): Promise<{ status: number; made: string; n
   }
   const { status, stderr } = await cli(['import', 'octodns', 'p.yaml', '-o', 'out', '--lossy'], { cwd })
   const named = [...stderr.matchAll(/import-lossy\] (?:\S+: |\S+ \S+: )?a definition cannot hold (.*)$/gm)].map(([, what]) => what ?? '')
-  return { status, made: readFileSync(join(cwd, 'out/zonewright.yaml'), 'utf8'), named }
+  const asides = [...stderr.matchAll(/warning\[import-aside\] (.*?) is (?:of octoDNS alone and is )?not taken over$/gm)].map(
+    ([, what]) => what ?? '',
+  )
+  return { status, made: readFileSync(join(cwd, 'out/zonewright.yaml'), 'utf8'), named, asides }
 }
 
 const CARRIED: readonly (readonly [string, Parts, RegExp])[] = [
@@ -86,27 +89,12 @@ const UNKNOWN =
   'what the processor a (which the configuration does not have) does in example.com.: what it does is not known here (no plan touches a record set that exists (policy: create-only))'
 
 const NAMED: readonly (readonly [string, Parts, readonly string[]])[] = [
-  ...[
-    'max_workers: 2',
-    'enable_checksum: true',
-    'auto_arpa: {ttl: 60}',
-    'validators: {enabled: [legacy]}',
-    'plan_outputs: {html: {class: octodns.provider.plan.PlanHtml}}',
-  ].map((key) => [`manager: ${key}`, { top: `manager: {${key}}\n` }, [`manager.${key.split(':')[0]}`]] as const),
-  [
-    'a processor of no zone',
-    { top: 'processors: {acme: {class: octodns.processor.acme.AcmeManagingProcessor}}\n' },
-    ['the processor acme, which no zone has'],
-  ],
+  ['manager: auto_arpa', { top: 'manager: {auto_arpa: {ttl: 60}}\n' }, ['manager.auto_arpa']],
   ['a processor that is not there', { zone: ', processors: [a]' }, [UNKNOWN]],
   ['one of all zones', { top: 'manager: {processors: [a]}\n' }, [UNKNOWN]],
   ['one after those of zones', { top: 'manager: {post_processors: [a]}\n' }, [UNKNOWN]],
-  ['validators', { top: 'validators: {mine: {class: mine.Validator}}\n' }, ['validators.mine']],
-  ['secret_handlers', { top: 'secret_handlers: {vault: {class: mine.Vault}}\n' }, ['secret_handlers.vault']],
   ['a section nobody knows', { top: 'surprise: {a: {b: 1}}\n' }, ['surprise.a']],
   ['a section without a mapping', { top: 'surprise: 1\n' }, ['surprise']],
-  ['lenient of a zone', { zone: ', lenient: true' }, ['lenient']],
-  ['validators of a zone', { zone: ', validators: {zone: {disable_validators: [mail]}}' }, ['validators']],
   [
     'always-dry-run of a zone',
     { zone: ', always-dry-run: true' },
@@ -135,6 +123,25 @@ const NAMED: readonly (readonly [string, Parts, readonly string[]])[] = [
   ['another secret', { target: ', token2: x' }, ['token2 of the provider linode']],
 ]
 
+/** What changes no record is told, and nothing is lost by it. */
+const TOLD: readonly (readonly [string, Parts, readonly string[]])[] = [
+  ...[
+    'max_workers: 2',
+    'enable_checksum: true',
+    'validators: {enabled: [legacy]}',
+    'plan_outputs: {html: {class: octodns.provider.plan.PlanHtml}}',
+  ].map((key) => [`manager: ${key}`, { top: `manager: {${key}}\n` }, [`manager.${key.split(':')[0]}`]] as const),
+  [
+    'a processor of no zone',
+    { top: 'processors: {acme: {class: octodns.processor.acme.AcmeManagingProcessor}}\n' },
+    ['the processor acme, which no zone has,'],
+  ],
+  ['validators', { top: 'validators: {mine: {class: mine.Validator}}\n' }, ['validators.mine']],
+  ['secret_handlers', { top: 'secret_handlers: {vault: {class: mine.Vault}}\n' }, ['secret_handlers.vault']],
+  ['lenient of a zone', { zone: ', lenient: true' }, ['lenient of example.com.']],
+  ['validators of a zone', { zone: ', validators: {zone: {disable_validators: [mail]}}' }, ['validators of example.com.']],
+]
+
 describe("every key of octoDNS's configuration", () => {
   it.each(CARRIED)('becomes ours: %s', async (_, parts, pattern) => {
     const { status, made, named } = await imported(parts)
@@ -150,6 +157,11 @@ describe("every key of octoDNS's configuration", () => {
   it.each(NAMED)('or is named: %s', async (_, parts, expected) => {
     const { status, named } = await imported(parts)
     expect([status, named]).toEqual([0, expected])
+  })
+
+  it.each(TOLD)('or is told, where it changes no record: %s', async (_, parts, expected) => {
+    const { status, named, asides } = await imported(parts)
+    expect([status, named, asides]).toEqual([0, [], expected])
   })
 
   it('shared_filename is not lost: its records are in the zone', async () => {

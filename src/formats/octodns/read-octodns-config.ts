@@ -94,6 +94,13 @@ const fail = (run: Pick<Run, 'diagnostics'>, at: SourcePosition, message: string
 const lose = (run: Run, what: string, at: SourcePosition, zone: DomainName | null = null): void =>
   void run.lost.push({ zone, name: null, type: null, what, at })
 
+/** What octoDNS does or checks by itself, which changes no record. */
+const tell = (run: Pick<Run, 'diagnostics'>, what: string, at: SourcePosition): void =>
+  void run.diagnostics.push({ severity: 'warning', code: 'import-aside', message: `${what} is of octoDNS alone and is not taken over`, at })
+
+/** How octoDNS runs, shows its plans and gets at secrets, and what of data it refuses. */
+const OWN_KEYS = /^(?:manager\.(?:max_workers|enable_checksum|plan_outputs|validators)|validators\..*|secret_handlers\..*)$/s
+
 function readSection({ key, value }: YamlEntry, run: Run): void {
   if (isNull(value)) return
   if (value.kind !== 'mapping') {
@@ -108,7 +115,9 @@ function readSection({ key, value }: YamlEntry, run: Run): void {
     else {
       if (key.text === 'secret_handlers') run.secretHandlers.add(entry.key.text)
       if (key.text === 'manager' && entry.key.text === 'auto_arpa' && isReplacing(entry.value)) run.replacing.add('auto-arpa')
-      lose(run, `${key.text}.${entry.key.text}`, entry.key.at)
+      const name = `${key.text}.${entry.key.text}`
+      if (OWN_KEYS.test(name)) tell(run, name, entry.key.at)
+      else lose(run, name, entry.key.at)
     }
   }
 }
@@ -161,6 +170,9 @@ const ZONE_KEYS: ReadonlySet<string> = new Set([
   'update_pcent_threshold',
 ])
 
+/** What of a zone's data octoDNS refuses. */
+const OWN_ZONE_KEYS: ReadonlySet<string> = new Set(['lenient', 'validators'])
+
 function readZone({ key, value }: YamlEntry, run: Run): void {
   const isDynamic = key.text.startsWith('*')
   const name = isDynamic ? null : zoneNameOf(key.text)
@@ -185,7 +197,9 @@ function readZone({ key, value }: YamlEntry, run: Run): void {
   const loseKey = (what: string, at: SourcePosition): void => lose(run, isDynamic ? `${what} of the zones ${key.text}` : what, at, name)
   for (const entry of value.entries) {
     const isKnown = ZONE_KEYS.has(entry.key.text) && (isDynamic || (entry.key.text !== 'glob' && entry.key.text !== 'regex'))
-    if (!isKnown && !isNull(entry.value)) loseKey(describe(entry), entry.key.at)
+    if (isKnown || isNull(entry.value)) continue
+    if (OWN_ZONE_KEYS.has(entry.key.text)) tell(run, `${entry.key.text} of ${name ?? key.text}`, entry.key.at)
+    else loseKey(describe(entry), entry.key.at)
   }
   run.zones.push({
     name,

@@ -48,6 +48,7 @@ export async function importOctodnsConfig(path: string, text: string, request: I
     lost: [...config.lost, ...opened.lost, ...routes.lost, ...lost, ...processing.lost(), ...imported.lost],
     diagnostics: [
       ...config.diagnostics,
+      ...processing.unused,
       ...opened.diagnostics,
       ...routes.diagnostics,
       ...imported.diagnostics,

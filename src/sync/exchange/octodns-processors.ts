@@ -1,7 +1,9 @@
 /** What octoDNS's processors mean for zones that come from its configuration, and what of it is told. */
+
 import type { OctodnsProvider } from '../../formats/octodns/octodns-provider.ts'
 import { type ProcessedZone, processorEffect } from '../../formats/octodns/processors.ts'
 import type { OctodnsConfig } from '../../formats/octodns/read-octodns-config.ts'
+import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { LostItem } from '../../model/exchange.ts'
 import type { Policy, UnmanagedSelector } from '../../model/zone.ts'
@@ -16,8 +18,10 @@ export interface ZoneProcessing {
 export interface Processing {
   /** For one zone; what it loses is noted. */
   readonly of: (routed: RoutedZone, zone: ProcessedZone) => ZoneProcessing
-  /** What all zones so far have lost, each thing once with the zones it is of, and processors that no zone has. */
+  /** What all zones so far have lost, each thing once with the zones it is of. */
   readonly lost: () => LostItem[]
+  /** Of each processor that no zone has. */
+  readonly unused: readonly Diagnostic[]
 }
 
 /** Zones that are named where all have lost the same. */
@@ -51,14 +55,20 @@ export function processingOf({ processors, everywhere, zones }: OctodnsConfig): 
       const policies = new Set([others, isExposed ? 'create-only' : null, ...effects.map(({ policy }) => policy)])
       return { unmanaged: [...unmanaged.values()], policy: POLICIES.find((policy) => policies.has(policy)) ?? null }
     },
-    lost: () => [...[...losses.values()].map(lostItem), ...unused()],
+    lost: () => [...losses.values()].map(lostItem),
+    unused: unused(),
   }
 
-  function unused(): LostItem[] {
+  function unused(): Diagnostic[] {
     const used = new Set([...everywhere.before, ...everywhere.after, ...zones.flatMap((entry) => entry.processors)])
     return [...processors.values()]
       .filter(({ name }) => !used.has(name))
-      .map(({ name, at }) => ({ zone: null, name: null, type: null, what: `the processor ${name}, which no zone has`, at }))
+      .map(({ name, at }) => ({
+        severity: 'warning',
+        code: 'import-aside',
+        message: `the processor ${name}, which no zone has, is not taken over`,
+        at,
+      }))
   }
 }
 
