@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../../definitions/config.ts'
 import { displayPath } from '../../definitions/file-path.ts'
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
@@ -67,6 +68,9 @@ export const editRecord =
 /** Times an edit is begun anew because somebody else changed the file just then. */
 const ATTEMPTS = 20
 
+/** Milliseconds for somebody else's files to take their names. */
+const PAUSE = 50
+
 /** An edit that is written, of the file as it is then; or why it is not. */
 async function editAndWrite(
   edit: RecordEdit,
@@ -78,7 +82,9 @@ async function editAndWrite(
     const isLast = attempt >= ATTEMPTS
     if (edited.isStale && !isLast) continue
     const { changes, unfinished = [] } = edited
-    if (write && !isLast && unfinished.some((folder) => finishEdit(folder, { command: 'record', now: io.now }))) continue
+    const finished = write && !isLast ? unfinished.map((folder) => finishEdit(folder, { command: 'record', now: io.now })) : []
+    if (finished.includes('held')) await wait(PAUSE)
+    if (finished.some((one) => one !== false)) continue
     if (changes.length === 0 || !write) return { edited, faults: [] }
     try {
       const held = await endedBySignals(() => writeEditedSet(changes, { command: 'record', now: io.now }))

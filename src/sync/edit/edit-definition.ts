@@ -115,13 +115,20 @@ async function editAndCheck(
   const parts = await shareEdit(edit, own, { zone, files, cwd, isMerged: kind !== 'settings' }, file)
   if ('severity' in parts) return refused(parts)
   const edited = await editFiles(parts, { zone, seen, cwd, kind })
-  if (!edited.ok) return { ...refused(edited.diagnostic), ...(edited.isStale && { isStale: true }) }
+  const refusal = (...found: Diagnostic[]) => refusedOrStale(refused(...found), zone, config)
+  if (!edited.ok) return edited.isStale ? { ...refused(edited.diagnostic), isStale: true } : refusal(edited.diagnostic)
   const { changes } = edited
   const texts = textsOf(changes, cwd)
   const isShared = changes.some(({ path }) => path !== main)
   const only = isShared ? undefined : [edit.zone]
   const [before, after] = [isShared ? await loadDefinitions(config) : null, await loadDefinitions(config, { zones: only, texts })]
-  const refusal = (...found: Diagnostic[]) => refusedOrStale(refused(...found), zone, config)
+  // The texts were read after the zone was loaded: another value may have come into one of them in between.
+  const meanwhile = before?.zones.find((one) => one.zone.at.file === zone.at.file)?.zone.records ?? []
+  if (before !== null && !areSame(zone.records, meanwhile))
+    return {
+      ...refused(editFault(edit, 'file-unwritable', 'somebody else has changed its files meanwhile; give the command again')),
+      isStale: true,
+    }
   if (hasErrors(after.diagnostics)) return refusal(...after.diagnostics.map((one) => asRefusal(edit, own, one)))
   const now = after.zones.find((one) => one.zone.name === edit.zone)
   const unexpected = unexpectedChanges(edit, zone.records, now?.zone.records ?? [], wantedData(edit, own))
@@ -143,6 +150,7 @@ async function editAndCheck(
 
 /** Another file of the zone may have been changed in the middle of it, so that what was found is not of the edit. */
 async function refusedOrStale(refusal: Checked, zone: LoadedZone['zone'], config: Config): Promise<Checked> {
+  if (refusal.diagnostics.some(({ code }) => code === 'write-unfinished')) return { ...refusal, isStale: true }
   const { zones } = await loadDefinitions(config, { zones: [zone.name] })
   const now = zones.find((one) => one.zone.at.file === zone.at.file)?.zone
   const isSame = now !== undefined && areSame(zone.records, now.records) && besideRecords(zone) === besideRecords(now)

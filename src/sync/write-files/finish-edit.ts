@@ -5,12 +5,12 @@ import { holdFolder, type Writer } from './write-folder.ts'
 
 /**
  * Ends an edit of several files that was cut off while they took their names: its texts are all there, and were checked together. Whether there was one
- * that could be ended: none of its files has been changed since, and no process is at it. Throws the system's error.
+ * that could be ended: none of its files has been changed since. `held` where a process is at it. Throws the system's error.
  */
-export function finishEdit(folder: string, writer: Writer): boolean {
+export function finishEdit(folder: string, writer: Writer): boolean | 'held' {
   if (readNote(folder)?.command !== writer.command) return false
   const held = holdFolder(folder, writer)
-  if ('diagnostic' in held) return false
+  if ('diagnostic' in held) return 'held'
   try {
     const note = readNote(folder)
     if (!note?.changes) return false
