@@ -158,8 +158,6 @@ octodns_split_extension: .
     const lossy = result.stderr.match(/(?<=import-lossy\] )[^(\n]*(?= |$)/gm)?.map((line) => line.trim())
     expect(lossy?.sort()).toEqual(
       [
-        'a definition cannot hold manager.max_workers',
-        'example.com.: a definition cannot hold lenient',
         'a definition cannot hold the token of the provider second as plain text: set SECOND_TOKEN in the environment',
         'a definition cannot hold the provider elsewhere of the class octodns_elsewhere.ElsewhereProvider',
         'a definition cannot hold the provider generated of the class octodns_gen.GenSource',
@@ -167,6 +165,10 @@ octodns_split_extension: .
         'alias.example.: a definition cannot hold the records of the source generated',
       ].sort(),
     )
+    expect(result.stderr.match(/(?<=warning\[import-aside\] ).*(?= is of octoDNS alone)/g)).toEqual([
+      'manager.max_workers',
+      'lenient of example.com.',
+    ])
   })
 
   it('copies aliases of zones that a pattern finds, whatever their files are called', async () => {
