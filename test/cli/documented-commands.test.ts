@@ -4,8 +4,9 @@ import { dirname, join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { builtProgram } from '../support/built-program.ts'
 import { freePort } from '../support/free-port.ts'
+import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { findTool, runTool } from '../support/tools.ts'
+import { runTool } from '../support/tools.ts'
 
 /** Milliseconds: each command is a process of its own, on a machine that may have much else to do. */
 const PATIENCE = 180_000
@@ -113,23 +114,25 @@ const linesOf = (block: string): string[] => block.trim().split('\n')
 
 const START = linesOf(blockOf('README.md', 'Five minutes', 'sh'))
 
-test.skipIf(findTool('dig') === null)('README: five minutes to a plan, and what comes in', async () => {
-  const shell = await openShell()
-  const steps = stepsOf(blockOf('README.md', 'Five minutes', 'console'))
-  expect(steps).toHaveLength(7)
-  shell.write({ 'named/db.example.org': '$TTL 300\n@ SOA ns1 hostmaster 1 2 3 4 5\n@ NS ns1\nns1 A 192.0.2.53\n' })
-  const imports = linesOf(blockOf('README.md', 'Five minutes', 'sh', 1)).map((line) =>
-    line.replace('/var/named', '../named').replace('192.0.2.53', `127.0.0.1:${shell.dns}`).replace('-o zones', '-o "$(mktemp -d -p .)"'),
-  )
-  expect(imports).toHaveLength(3)
-  const allow =
-    "sed -i '2a axfr_ips: [127.0.0.1]' zones/example.com.yaml; npx zonewright apply --yes >applied.txt; sleep 0.5; tail -n 1 applied.txt"
-  const outputs = await shell.run([...START, ...steps.map(({ command }) => command), allow, ...imports])
-  expect(outputs[START.length - 1]).toMatch(/^Written:\n {2}zonewright\.yaml\n {2}zones\/example\.com\.yaml\n/)
-  for (const [index, step] of steps.entries()) expectShown(outputs[START.length + index] ?? '', step)
-  const rest = outputs.slice(START.length + steps.length)
-  expect(rest[0]).toContain('0 deleted in 1 zone')
-  for (const output of rest.slice(1)) expect(output).toMatch(/\n1 zone with \d records, read back and compared\.\n/)
+describeWithTools(['dig', 'openssl'], 'README', () => {
+  test('five minutes to a plan, and what comes in', async () => {
+    const shell = await openShell()
+    const steps = stepsOf(blockOf('README.md', 'Five minutes', 'console'))
+    expect(steps).toHaveLength(7)
+    shell.write({ 'named/db.example.org': '$TTL 300\n@ SOA ns1 hostmaster 1 2 3 4 5\n@ NS ns1\nns1 A 192.0.2.53\n' })
+    const imports = linesOf(blockOf('README.md', 'Five minutes', 'sh', 1)).map((line) =>
+      line.replace('/var/named', '../named').replace('192.0.2.53', `127.0.0.1:${shell.dns}`).replace('-o zones', '-o "$(mktemp -d -p .)"'),
+    )
+    expect(imports).toHaveLength(3)
+    const allow =
+      "sed -i '2a axfr_ips: [127.0.0.1]' zones/example.com.yaml; npx zonewright apply --yes >applied.txt; sleep 0.5; tail -n 1 applied.txt"
+    const outputs = await shell.run([...START, ...steps.map(({ command }) => command), allow, ...imports])
+    expect(outputs[START.length - 1]).toMatch(/^Written:\n {2}zonewright\.yaml\n {2}zones\/example\.com\.yaml\n/)
+    for (const [index, step] of steps.entries()) expectShown(outputs[START.length + index] ?? '', step)
+    const rest = outputs.slice(START.length + steps.length)
+    expect(rest[0]).toContain('0 deleted in 1 zone')
+    for (const output of rest.slice(1)) expect(output).toMatch(/\n1 zone with \d records, read back and compared\.\n/)
+  })
 })
 
 const EDITED = `domain: example.com
@@ -180,29 +183,31 @@ zones:
   for (const output of outputs) expect(output).toContain('1 zone with 1 record, read back and compared.\nstatus 0\n')
 })
 
-test.skipIf(findTool('curl') === null || findTool('jq') === null)('docs/saved-plans.md: a plan that is saved, and gone stale', async () => {
-  const shell = await openShell()
-  const blocks = blocksOf('docs/saved-plans.md').filter(({ language }) => language === 'console')
-  const [save, stale, query] = blocks.map(({ text }) => stepsOf(text)[0]) as [Step, Step, Step]
-  const definition = (address: string): string =>
-    `domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {'': {type: A, value: ${address}}, www: {type: CNAME, value: '@'}}\n`
-  shell.write({ first: definition('192.0.2.1'), second: definition('192.0.2.7') })
-  const other = `curl -s -H "Authorization: Bearer $ZONEWRIGHT_TOKEN" -H 'Content-Type: application/json' \\
-  -d '{"type": "A", "name": "ftp", "target": "192.0.2.9"}' ${shell.baseUrl}/domains/1/records`
-  const outputs = await shell.run(
-    [
-      ...START,
-      'cp ../first zones/example.com.yaml; zonewright apply --yes; cp ../second zones/example.com.yaml',
-      save.command,
-      query.command,
-      other,
-      stale.command,
-    ],
-    { ZONEWRIGHT_PLAN_KEY: 'ab'.repeat(32) },
-  )
-  const at = START.length + 1
-  expectShown(outputs[at] ?? '', save)
-  expectShown(outputs[at + 1] ?? '', query)
-  expect(outputs[at + 2]).toContain('"ftp"')
-  expectShown(outputs[at + 3] ?? '', stale)
+describeWithTools(['curl', 'jq', 'openssl'], 'docs/saved-plans.md', () => {
+  test('a plan that is saved, and gone stale', async () => {
+    const shell = await openShell()
+    const blocks = blocksOf('docs/saved-plans.md').filter(({ language }) => language === 'console')
+    const [save, stale, query] = blocks.map(({ text }) => stepsOf(text)[0]) as [Step, Step, Step]
+    const definition = (address: string): string =>
+      `domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {'': {type: A, value: ${address}}, www: {type: CNAME, value: '@'}}\n`
+    shell.write({ first: definition('192.0.2.1'), second: definition('192.0.2.7') })
+    const other = `curl -s -H "Authorization: Bearer $ZONEWRIGHT_TOKEN" -H 'Content-Type: application/json' \\
+    -d '{"type": "A", "name": "ftp", "target": "192.0.2.9"}' ${shell.baseUrl}/domains/1/records`
+    const outputs = await shell.run(
+      [
+        ...START,
+        'cp ../first zones/example.com.yaml; zonewright apply --yes; cp ../second zones/example.com.yaml',
+        save.command,
+        query.command,
+        other,
+        stale.command,
+      ],
+      { ZONEWRIGHT_PLAN_KEY: 'ab'.repeat(32) },
+    )
+    const at = START.length + 1
+    expectShown(outputs[at] ?? '', save)
+    expectShown(outputs[at + 1] ?? '', query)
+    expect(outputs[at + 2]).toContain('"ftp"')
+    expectShown(outputs[at + 3] ?? '', stale)
+  })
 })
