@@ -91,15 +91,29 @@ function dataOf(type: string, rdata: string): Result<string> {
   return canonicalRdata(type, tokens, (text) => parseDomainName(text))
 }
 
-const SOURCES = `
+/** Asks the `answer(manager)` of a script about a configuration in each of several folders; a text is the error that octoDNS ends with there. */
+const askInFolders = async <T>(answer: string, config: string, folders: readonly string[]): Promise<(T | string)[]> =>
+  (await run(`${answer}${IN_FOLDERS}`, [config, ...folders]))
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+
+const IN_FOLDERS = `
 import json, os, sys, warnings
 warnings.simplefilter('ignore')
 from octodns.manager import Manager
-from octodns.zone import Zone
 config, *folders = sys.argv[1:]
-def load(folder):
+for folder in folders:
     os.chdir(folder)
-    manager = Manager(config)
+    try:
+        print(json.dumps(answer(Manager(config))))
+    except Exception as error:
+        print(json.dumps(f'{type(error).__name__}: {error}'))
+`
+
+const SOURCES = `
+from octodns.zone import Zone
+def answer(manager):
     loaded = []
     for name, settings in sorted(manager._preprocess_zones(manager.config['zones']).items()):
         origin = settings.get('alias', name)
@@ -116,22 +130,14 @@ def load(folder):
             values = [value.to_raw_text() for value in record.values] if text else list(record.to_rrset().rdatas)
             loaded.append({'name': record.fqdn, 'type': record._type, 'ttl': record.ttl, 'values': values})
     return loaded
-for folder in folders:
-    try:
-        print(json.dumps(load(folder)))
-    except Exception as error:
-        print(json.dumps(f'{type(error).__name__}: {error}'))
 `
 
 /**
  * What octoDNS loads of all zones of a configuration in each of several folders, from all their sources; an alias from those of its zone. Where it
  * refuses, what it says.
  */
-export const loadSourcesOf = async (config: string, folders: readonly string[]): Promise<(readonly LoadedRrset[] | string)[]> =>
-  (await run(SOURCES, [config, ...folders]))
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
+export const loadSourcesOf = (config: string, folders: readonly string[]): Promise<(readonly LoadedRrset[] | string)[]> =>
+  askInFolders(SOURCES, config, folders)
 
 /** The same of one folder. Throws what octoDNS says where it refuses. */
 export async function loadSourcesWithOctodns(config: string, cwd: string): Promise<readonly LoadedRrset[]> {
@@ -217,29 +223,17 @@ export async function planOverTransfer(directory: string, port: number, zones: r
 }
 
 const PROCESSED = `
-import json, os, sys, warnings
-warnings.simplefilter('ignore')
-from octodns.manager import Manager
-config, *folders = sys.argv[1:]
-def plan(folder):
-    os.chdir(folder)
-    manager = Manager(config)
+def answer(manager):
     changes = []
     for name, zone in manager._preprocess_zones(manager.config['zones']).items():
         of = lambda names: [manager.providers[name] for name in names]
         plans, _ = manager._populate_and_plan(name, manager._get_processors(name, zone), of(zone['sources']), of(zone['targets']))
         changes += [' '.join([type(change).__name__, change.record.fqdn, change.record._type]) for _, plan in plans for change in plan.changes]
     return sorted(changes)
-for folder in folders:
-    try:
-        print(json.dumps(plan(folder)))
-    except Exception as error:
-        print(json.dumps(type(error).__name__))
 `
 
-/** The changes that octoDNS plans by a configuration with processors in each of several folders, as \`Delete www.example.com. A\`, sorted; the name of its error where it refuses. */
-export const planWithProcessors = async (config: string, folders: readonly string[]): Promise<(readonly string[] | string)[]> =>
-  (await run(PROCESSED, [config, ...folders]))
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
+/** The changes that octoDNS plans by a configuration with processors in each of several folders, as `Delete www.example.com. A`, sorted; the name of its error where it refuses. */
+export async function planWithProcessors(config: string, folders: readonly string[]): Promise<(readonly string[] | string)[]> {
+  const answers = await askInFolders<readonly string[]>(PROCESSED, config, folders)
+  return answers.map((answer) => (typeof answer === 'string' ? (answer.split(':')[0] ?? '') : answer))
+}
