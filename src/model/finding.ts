@@ -8,6 +8,18 @@ export interface Finding {
   readonly message: string
   /** What to do about it. */
   readonly hint?: string | undefined
+  /** The scopes of a token that a command needs and does not need, if the finding is about them. */
+  readonly scopes?: CommandScopes | undefined
+}
+
+/** Commands that use a token. */
+export type TokenCommand = 'plan' | 'verify' | 'apply'
+
+/** Scopes such as `domains:read_only`; `*` in `excess` stands for all that are not needed. */
+export interface CommandScopes {
+  readonly command: TokenCommand
+  readonly needed: readonly string[]
+  readonly excess: readonly string[]
 }
 
 /** What runs with a config need of one provider. */

@@ -14,7 +14,14 @@ export interface Examination {
 /** The document as text that ends in a newline. Its key order is fixed. */
 export function renderDoctorJson(examinations: readonly Examination[]): string {
   const findings = examinations.flatMap(({ subject, findings: found }) =>
-    found.map(({ status, check, message, hint }) => ({ subject, check, status, message, hint: hint ?? null })),
+    found.map(({ status, check, message, hint, scopes }) => ({
+      subject,
+      check,
+      status,
+      message,
+      hint: hint ?? null,
+      scopes: scopes === undefined ? null : { command: scopes.command, needed: scopes.needed, excess: scopes.excess },
+    })),
   )
   const count = (status: Finding['status']): number => findings.filter((finding) => finding.status === status).length
   const summary = { ok: count('ok'), warnings: count('warning'), errors: count('error') }

@@ -30,6 +30,9 @@ const SEED = `accounts:
           - {token: owner-twin-000000-1, label: other twin}
           - {token: owner-later-0123456789, label: later, expiry: '${isoIn(100)}'}
           - {token: owner-bare-0123456789, label: bare, scopes: 'domains:read_write account:read_only'}
+          - {token: owner-exact-0123456789, label: exact, scopes: 'domains:read_write'}
+          - {token: owner-plans-0123456789, label: plans, scopes: 'domains:read_only'}
+          - {token: owner-wide-0123456789, label: wide, scopes: 'domains:read_write account:read_write linodes:read_only'}
       - username: writer
         email: writer@example.com
         restricted: true
@@ -56,17 +59,20 @@ const as = (token: string) => ({ ZONEWRIGHT_TOKEN: `${token}-0123456789` })
 describe('doctor', () => {
   test('of a zone that can be changed says so, for people and for programs', async () => {
     const scene = await openScene({ seed: SEED })
-    const { status, stdout, stderr } = await scene.runWith(as('owner-all'), 'doctor')
+    const { status, stdout, stderr } = await scene.runWith(as('owner-bare'), 'doctor')
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).toMatch(/^zonewright\.yaml\n {2}ok {6}config {5}1 zone defined\ncloud\n/)
-    expect(stdout).toContain('  ok      scopes     the token has all scopes\n')
+    expect(stdout).toContain('  ok      scopes     the token has domains:read_write account:read_only\n')
     expect(stdout).toMatch(/\nEverything is in order\.\n$/)
-    expect((await findingsOf(scene, as('owner-all'))).findings).toEqual([
+    expect((await findingsOf(scene, as('owner-bare'))).findings).toEqual([
       'zonewright.yaml config ok 1 zone defined',
       expect.stringMatching(/^cloud connection ok http:\/\/127\.0\.0\.1:\d+\/v4 answers$/),
       'cloud user ok owner, unrestricted',
-      'cloud token ok the token "ci" does not expire',
-      'cloud scopes ok the token has all scopes',
+      'cloud token ok the token "bare" does not expire',
+      'cloud scopes ok the token has domains:read_write account:read_only',
+      'cloud scopes ok plan needs domains:read_only; beyond that the token has account:read_only domains:read_write',
+      'cloud scopes ok verify needs domains:read_only; beyond that the token has account:read_only domains:read_write',
+      'cloud scopes ok apply needs domains:read_write; beyond that the token has account:read_only',
       'cloud zones ok 1 of 1 zone is there',
       expect.stringMatching(/^127\.0\.0\.1:\d+ nameserver ok answers for example\.com\.$/),
     ])
@@ -112,6 +118,43 @@ describe('doctor', () => {
     expect(found.status).toBe(status)
   })
 
+  test.each([
+    ['owner-exact', [['domains:read_write'], ['domains:read_write'], []], 'ok'],
+    ['owner-all', [['*'], ['*'], ['*']], 'warning'],
+    [
+      'owner-wide',
+      [
+        ['account:read_write', 'domains:read_write', 'linodes:read_only'],
+        ['account:read_write', 'domains:read_write', 'linodes:read_only'],
+        ['account:read_write', 'linodes:read_only'],
+      ],
+      'warning',
+    ],
+    ['owner-plans', [[], [], []], 'ok'],
+  ])('lists the scopes of %s that plan, verify and apply do not need', async (token, excess, ofApply) => {
+    const scene = await openScene({ seed: SEED })
+    const { stdout } = await scene.runWith(as(token), 'doctor', '--format', 'json')
+    const findings: { status: string; hint: string | null; scopes: { command: string } | null }[] = JSON.parse(stdout).findings
+    const found = findings.filter(({ scopes }) => scopes !== null)
+    expect(found.map(({ scopes }) => scopes)).toEqual([
+      { command: 'plan', needed: ['domains:read_only'], excess: excess[0] },
+      { command: 'verify', needed: ['domains:read_only'], excess: excess[1] },
+      { command: 'apply', needed: ['domains:read_write'], excess: excess[2] },
+    ])
+    expect(found.map(({ status }) => status)).toEqual(['ok', 'ok', ofApply])
+    if (ofApply === 'warning') expect(found[2]?.hint).toContain('domains:read_write only')
+  })
+
+  test('the scopes that it names are enough for the commands', async () => {
+    const scene = await openScene({ seed: SEED, files: { 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') } })
+    scene.write({ 'zones/example.com.yaml': ZONE })
+    expect((await scene.runWith(as('owner-plans'), 'plan', '--detailed-exitcode')).status).toBe(2)
+    expect((await scene.runWith(as('owner-plans'), 'apply', '--yes')).status).toBe(1)
+    expect((await scene.runWith(as('owner-exact'), 'apply', '--yes')).status).toBe(0)
+    expect((await scene.runWith(as('owner-plans'), 'plan', '--detailed-exitcode')).status).toBe(0)
+    expect((await scene.runWith(as('owner-plans'), 'verify')).status).toBe(0)
+  })
+
   test('tells of a user who neither sees the domain nor may create it', async () => {
     const scene = await openScene({ seed: SEED, files: { 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') } })
     const { status, findings } = await findingsOf(scene, as('writer'))
@@ -123,10 +166,18 @@ describe('doctor', () => {
     const from = (kind: string): string => `${ZONE}  pool: {type: A, from: {${kind}: {tag: web}}}\n`
     const scene = await openScene({ seed: SEED, files: { 'zones/example.com.yaml': from('instances') } })
     const bare = async () => (await findingsOf(scene, as('owner-bare'))).findings.filter((line) => line.includes(' scopes '))
+    const perCommand = (...inventory: string[]) => [
+      expect.stringContaining(` plan needs domains:read_only ${inventory[0]}; beyond that the token has ${inventory[1]}`),
+      expect.stringContaining(` verify needs domains:read_only ${inventory[0]}; beyond that the token has ${inventory[1]}`),
+      expect.stringContaining(` apply needs domains:read_write ${inventory[0]}; beyond that the token has ${inventory[2]}`),
+    ]
     const has = 'the token has domains:read_write account:read_only'
-    expect(await bare()).toEqual([`cloud scopes error ${has}; reading the addresses of instances needs instances:read_only`])
+    expect(await bare()).toEqual([
+      `cloud scopes error ${has}; reading the addresses of instances needs instances:read_only`,
+      ...perCommand('instances:read_only', 'account:read_only domains:read_write', 'account:read_only'),
+    ])
     scene.write({ 'zones/example.com.yaml': from('loadbalancers') })
-    expect(await bare()).toEqual([`cloud scopes ok ${has}`])
+    expect(await bare()).toEqual([`cloud scopes ok ${has}`, ...perCommand('account:read_only', 'domains:read_write', 'no other scope')])
     expect((await findingsOf(scene, as('writer'))).findings).toContainEqual(
       expect.stringMatching(/^cloud inventory warning addresses come from inventory, of which the user sees only what is granted: /),
     )

@@ -1,4 +1,4 @@
-import type { Finding, Wants } from '../../model/finding.ts'
+import type { Finding, TokenCommand, Wants } from '../../model/finding.ts'
 import type { ProviderError } from '../provider.ts'
 import type { ApiToken } from './api-shapes.ts'
 
@@ -56,31 +56,77 @@ const counted = (count: number, word: string): string => {
 /** Other names that instances of the interface have for its families of scopes. */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = { instances: ['instances', 'linodes'] }
 
-/** Whether scopes (`domains:read_write account:read_only`, or `*`) reach for what is wanted; null where they are not known. */
-export function judgeScopes(scopes: string | null, { zones, inventory }: Wants, listsLoadBalancers: boolean): Finding[] {
-  if (scopes === null || scopes === 'unknown')
-    return [{ status: 'warning', check: 'scopes', message: 'what the token is good for cannot be told' }]
-  const needs: { readonly family: string; readonly access: 'read_only' | 'read_write'; readonly what: string }[] = []
-  if (zones.length > 0) needs.push({ family: 'domains', access: 'read_write', what: 'changing zones' })
+interface Need {
+  readonly family: string
+  readonly access: 'read_only' | 'read_write'
+  readonly what: string
+}
+
+/** What each command does with zones. `verify` reads what `plan` reads; regions and name servers need no scope. */
+const ACCESS_TO_ZONES = { plan: 'read_only', verify: 'read_only', apply: 'read_write' } as const
+
+/** The scopes that a command needs for these zones and inventories. */
+function needsOf(command: TokenCommand, { zones, inventory }: Wants, listsLoadBalancers: boolean): readonly Need[] {
+  const needs: Need[] = []
+  if (zones.length > 0) needs.push({ family: 'domains', access: ACCESS_TO_ZONES[command], what: 'changing zones' })
   if (inventory.has('instances')) needs.push({ family: 'instances', access: 'read_only', what: 'reading the addresses of instances' })
   if (inventory.has('loadbalancers')) {
     const family = listsLoadBalancers ? 'nodebalancers' : 'account'
     needs.push({ family, access: 'read_only', what: 'reading the addresses of load balancers' })
   }
-  const lacking = needs.filter(({ family, access }) => !reaches(scopes, family, access))
-  if (lacking.length === 0) return [{ status: 'ok', check: 'scopes', message: `the token has ${scopes === '*' ? 'all scopes' : scopes}` }]
-  return lacking.map(({ family, access, what }) => ({
-    status: 'error',
-    check: 'scopes',
-    message: `the token has ${scopes || 'no scopes'}; ${what} needs ${family}:${access}`,
-    hint: 'scopes of a token cannot be changed: make a new one',
-  }))
+  return needs
 }
 
-function reaches(scopes: string, family: string, access: 'read_only' | 'read_write'): boolean {
-  const names = FAMILIES[family] ?? [family]
-  return scopes.split(/[ ,]+/).some((scope) => {
-    const [name = '', given] = scope.split(':')
-    return scope === '*' || (names.includes(name) && (given === access || given === 'read_write'))
-  })
+/**
+ * Whether scopes (`domains:read_write account:read_only`, or `*`) are enough for what is wanted, and which of them each command does not need.
+ * Scopes are null if they are not known.
+ */
+export function judgeScopes(scopes: string | null, wants: Wants, listsLoadBalancers: boolean): Finding[] {
+  if (scopes === null || scopes === 'unknown')
+    return [{ status: 'warning', check: 'scopes', message: 'what the token is good for cannot be told' }]
+  const given = [...new Set(scopes.split(/[ ,]+/).filter((scope) => scope !== ''))].sort()
+  const lacking = needsOf('apply', wants, listsLoadBalancers).filter((need) => !given.some((scope) => reaches(scope, need)))
+  const enough: Finding = { status: 'ok', check: 'scopes', message: `the token has ${scopes === '*' ? 'all scopes' : scopes}` }
+  return [
+    ...(lacking.length === 0 ? [enough] : lacking.map((need) => lacks(scopes, need))),
+    ...COMMANDS.map((command) => judgeExcess(command, given, needsOf(command, wants, listsLoadBalancers))),
+  ]
 }
+
+const COMMANDS = Object.keys(ACCESS_TO_ZONES) as readonly TokenCommand[]
+
+const lacks = (scopes: string, { family, access, what }: Need): Finding => ({
+  status: 'error',
+  check: 'scopes',
+  message: `the token has ${scopes || 'no scopes'}; ${what} needs ${family}:${access}`,
+  hint: 'scopes of a token cannot be changed: make a new one',
+})
+
+/** Scopes that no command needs and that are no reason for a warning: with them `doctor` reads when the token expires. */
+const HARMLESS: ReadonlySet<string> = new Set(['account:read_only'])
+
+/** The scopes beyond the ones a command needs: a warning if `apply`, which needs the most, does not need them either. */
+function judgeExcess(command: TokenCommand, given: readonly string[], needs: readonly Need[]): Finding {
+  const excess = given.filter((scope) => !needs.some((need) => covers(need, scope)))
+  const needed = needs.map(({ family, access }) => `${family}:${access}`)
+  const beyond = excess.includes('*') ? 'all other scopes' : excess.join(' ') || 'no other scope'
+  const isTooMuch = command === 'apply' && excess.some((scope) => !HARMLESS.has(scope))
+  return {
+    status: isTooMuch ? 'warning' : 'ok',
+    check: 'scopes',
+    message: `${command} needs ${needed.join(' ') || 'no scope'}; beyond that the token has ${beyond}`,
+    ...(isTooMuch && { hint: `whoever gets hold of the token can use them: make one with ${needed.join(' ') || 'no scope'} only` }),
+    scopes: { command, needed, excess },
+  }
+}
+
+const familiesOf = (family: string): readonly string[] => FAMILIES[family] ?? [family]
+
+function reaches(scope: string, { family, access }: Need): boolean {
+  const [name = '', given] = scope.split(':')
+  return scope === '*' || (familiesOf(family).includes(name) && (given === access || given === 'read_write'))
+}
+
+/** Whether the need is for all that the scope allows. */
+const covers = ({ family, access }: Need, scope: string): boolean =>
+  familiesOf(family).some((name) => scope === `${name}:${access}` || scope === `${name}:read_only`)
