@@ -1,5 +1,4 @@
 import { CONFIG_FILE } from '../definitions/config.ts'
-import { readConfig } from '../definitions/read-config.ts'
 import { printText } from '../formats/yaml/print-plain.ts'
 import { hasErrors } from '../model/diagnostic.ts'
 import { checkImport } from '../sync/exchange/check-import.ts'
@@ -10,6 +9,7 @@ import type { CommonOptions } from './common-options.ts'
 import { type Console, sayingLosses } from './console.ts'
 import { type InitFile, TOKEN_VARIABLE, workflow } from './init-files.ts'
 import type { CliIo } from './io.ts'
+import { readRunConfig } from './run-config.ts'
 import { tellWait } from './tell-wait.ts'
 
 /**
@@ -24,7 +24,7 @@ export async function filesFromProvider(
   options: CommonOptions & { readonly lossy?: boolean },
 ): Promise<readonly InitFile[] | null> {
   const text = config(from)
-  const { config: read, diagnostics } = readConfig(text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd })
+  const { config: read, diagnostics } = readRunConfig(io, text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd })
   if (read === null || hasErrors(diagnostics)) {
     console.diagnostics(diagnostics)
     return null

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../definitions/config.ts'
-import { loadConfig } from '../definitions/load-config.ts'
 import { unknownProvider } from '../definitions/read-config.ts'
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts'
 import type { OnWait, Provider } from '../providers/provider.ts'
@@ -11,6 +10,7 @@ import { parseSavedPlan } from '../sync/plan-file/parse-saved-plan.ts'
 import { looksLikePlan, readPlanText } from '../sync/plan-file/read-plan-file.ts'
 import { PLAN_KEY, type SavedPlan } from '../sync/plan-file/saved-plan.ts'
 import type { CliIo } from './io.ts'
+import { loadRunConfig } from './run-config.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface SavedPlanOptions {
@@ -97,7 +97,7 @@ async function addProviders(
   providers: Map<string, Provider>,
   diagnostics: Diagnostic[],
 ): Promise<Config | null> {
-  const { config, diagnostics: found } = await loadConfig({ cwd: io.cwd, file })
+  const { config, diagnostics: found } = await loadRunConfig(io, file)
   diagnostics.push(...found)
   if (config === null || hasErrors(found)) return null
   for (const { name } of targets) {

@@ -1,6 +1,5 @@
 import type { Config } from '../definitions/config.ts'
 import type { LoadedZone } from '../definitions/configured-zone.ts'
-import { loadConfig } from '../definitions/load-config.ts'
 import { loadDefinitions } from '../definitions/load-definitions.ts'
 import { unknownProvider } from '../definitions/read-config.ts'
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts'
@@ -10,6 +9,7 @@ import type { OnWait, Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import type { ZoneJob } from '../sync/zone-job.ts'
 import type { CliIo } from './io.ts'
+import { loadRunConfig } from './run-config.ts'
 
 export interface WorkspaceOptions {
   readonly config?: string | undefined
@@ -41,7 +41,7 @@ export interface Workspace {
 
 /** Reads config and definitions and makes the providers that are needed. Opens no connection. */
 export async function openWorkspace(io: CliIo, options: WorkspaceOptions): Promise<Workspace> {
-  const { config, diagnostics } = await loadConfig({ cwd: io.cwd, file: options.config })
+  const { config, diagnostics } = await loadRunConfig(io, options.config)
   if (config === null || hasErrors(diagnostics))
     return { jobs: [], providers: new Map(), journal: '', diagnostics, close: async () => undefined }
   const workspace = await openConfig(io, config, options)

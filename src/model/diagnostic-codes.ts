@@ -101,6 +101,8 @@ export const DIAGNOSTIC_CODES = {
   'secret-missing': 'A secret that the config refers to is not there.',
   'secret-in-config': 'A secret stands in the config in plain text.',
   'insecure-url': 'A provider would be reached without TLS.',
+  'host-not-allowed': 'A host is not among those that the run may contact.',
+  'allowed-hosts-invalid': 'ZONEWRIGHT_ALLOWED_HOSTS is not a list of hosts.',
   // Providers
   'provider-unreachable': 'The server cannot be reached.',
   'provider-timeout': 'The server did not answer in time.',

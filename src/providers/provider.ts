@@ -1,6 +1,7 @@
 import type { ProviderConfig } from '../definitions/config.ts'
 import type { SecretSource } from '../definitions/secret.ts'
-import type { Diagnostic, Severity } from '../model/diagnostic.ts'
+import type { Endpoint } from '../model/allowed-hosts.ts'
+import type { Diagnostic, Severity, SourcePosition } from '../model/diagnostic.ts'
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts'
 import type { DomainName } from '../model/domain-name.ts'
 import type { Finding, Wants } from '../model/finding.ts'
@@ -124,8 +125,23 @@ export interface MadeProvider {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Makes a provider of one type from its entry in the config. */
-export type ProviderFactory = (config: ProviderConfig, context: ProviderContext) => Promise<MadeProvider>
+/** A host that a provider would contact, with the setting that names it. */
+export interface ProviderEndpoint {
+  /** The setting for messages, such as `providers.cloud.base_url`. */
+  readonly setting: string
+  readonly endpoint: Endpoint
+  readonly at: SourcePosition
+}
+
+/** One type of provider. */
+export interface ProviderType {
+  /** What all providers of the type can hold. */
+  readonly capabilities: Capabilities
+  /** Every host that a provider with these settings contacts, found without a secret. Settings that name no host are left to `create`. */
+  endpoints(config: ProviderConfig): readonly ProviderEndpoint[]
+  /** Makes a provider from its entry in the config. */
+  create(config: ProviderConfig, context: ProviderContext): Promise<MadeProvider>
+}
 
 /** A provider's failure in the user's words. */
 export class ProviderError extends Error {

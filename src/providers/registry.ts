@@ -1,29 +1,34 @@
 import type { ProviderConfig } from '../definitions/config.ts'
 import { didYouMean } from '../formats/definition/suggest.ts'
+import { type HostPolicy, readHostPolicy } from '../model/allowed-hosts.ts'
+import type { Diagnostic } from '../model/diagnostic.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
-import { CLOUD_CAPABILITIES } from './cloud/capabilities.ts'
-import { cloudFromConfig } from './cloud/cloud-config.ts'
-import type { MadeProvider, ProviderContext, ProviderFactory } from './provider.ts'
+import { CLOUD } from './cloud/cloud-config.ts'
+import type { MadeProvider, ProviderContext, ProviderType } from './provider.ts'
 
-/** Every kind of provider, one line each. */
-const FACTORIES: Readonly<Record<string, ProviderFactory>> = {
-  cloud: cloudFromConfig,
+/** Every type of provider, one line each. */
+const TYPES: Readonly<Record<string, ProviderType>> = {
+  cloud: CLOUD,
 }
 
-const CAPABILITIES: Readonly<Record<string, Capabilities>> = {
-  cloud: CLOUD_CAPABILITIES,
-}
+const typeOf = (name: string): ProviderType | null => (Object.hasOwn(TYPES, name) ? (TYPES[name] ?? null) : null)
 
 /** What all providers of a type have in common, without making one, which needs its secrets; null for a type that there is not. */
-export const capabilitiesOf = (type: string): Capabilities | null =>
-  Object.hasOwn(CAPABILITIES, type) ? (CAPABILITIES[type] ?? null) : null
+export const capabilitiesOf = (type: string): Capabilities | null => typeOf(type)?.capabilities ?? null
 
-export const PROVIDER_TYPES: readonly string[] = Object.keys(FACTORIES)
+export const PROVIDER_TYPES: readonly string[] = Object.keys(TYPES)
 
-/** Makes the provider that an entry of the config describes. Opens no connection. */
+/** An error for each host of the provider that the policy refuses. Needs no secret. */
+export const refusedEndpoints = (config: ProviderConfig, policy: HostPolicy): Diagnostic[] =>
+  (typeOf(config.type)?.endpoints(config) ?? []).flatMap(({ setting, endpoint, at }) => policy.check(setting, endpoint, at) ?? [])
+
+/** Makes the provider that an entry of the config describes. Opens no connection; reads a secret only if every host may be contacted. */
 export async function createProvider(config: ProviderConfig, context: ProviderContext): Promise<MadeProvider> {
-  const factory = Object.hasOwn(FACTORIES, config.type) ? FACTORIES[config.type] : undefined
-  if (factory) return factory(config, context)
+  const type = typeOf(config.type)
+  if (type !== null) {
+    const refused = refusedEndpoints(config, readHostPolicy(context.secrets.env))
+    return refused.length > 0 ? { provider: null, diagnostics: refused } : type.create(config, context)
+  }
   const message = `providers.${config.name}: there is no provider type ${JSON.stringify(config.type)}`
   const hint = didYouMean(config.type, PROVIDER_TYPES) ?? `types are ${PROVIDER_TYPES.join(', ')}`
   return { provider: null, diagnostics: [{ severity: 'error', code: 'provider-unknown', message, at: config.placeOf('type'), hint }] }

@@ -1,3 +1,4 @@
+import type { HostPolicy } from '../model/allowed-hosts.ts'
 import type { Diagnostic } from '../model/diagnostic.ts'
 import type { DomainName } from '../model/domain-name.ts'
 import { parseServerAddress } from '../model/server-address.ts'
@@ -5,6 +6,7 @@ import type { Provider } from '../providers/provider.ts'
 import { queryDns } from '../transport/dns-client.ts'
 import { isDnsFailure } from '../transport/dns-client-failure.ts'
 import type { DnsServer } from '../transport/dns-client-server.ts'
+import { refusedServer } from './allowed-endpoints.ts'
 import type { AskedServer } from './ask-server.ts'
 import { diagnosticOf } from './diagnostic-of.ts'
 
@@ -16,12 +18,13 @@ export interface RegionResolvers {
 
 /**
  * The resolvers that each of the providers has in the region, those that answer; each is asked once about a zone of its provider. That
- * some do not answer is a warning, as IPv6 may not reach that far. That none does, that there is no such region or that it has no
- * resolvers is an error.
+ * some do not answer is a warning, as IPv6 may not reach that far. That none does, that there is no such region, that it has no
+ * resolvers or that the policy refuses one is an error.
  */
 export async function findRegionResolvers(
   region: string,
   zoneOf: ReadonlyMap<Provider, DomainName>,
+  policy: HostPolicy,
   signal?: AbortSignal,
 ): Promise<RegionResolvers> {
   const resolvers = new Map<string, readonly AskedServer[]>()
@@ -36,6 +39,11 @@ export async function findRegionResolvers(
         const found = await provider.findResolvers(region, { signal })
         if (found === null) return refuse(`has no region ${JSON.stringify(region)}`)
         if (found.length === 0) return refuse(`names no resolvers of the region ${region}`)
+        const refused = found.flatMap(
+          (address) => refusedServer(policy, `${provider.name}: region ${region}`, parseServerAddress(address)) ?? [],
+        )
+        diagnostics.push(...refused)
+        if (refused.length > 0) return
         const { usable, failures } = await tryAll(found, zone)
         if (failures.length > 0) diagnostics.push(unusable(provider.name, region, usable.length, failures))
         resolvers.set(

@@ -1,15 +1,26 @@
+import type { HostPolicy } from '../model/allowed-hosts.ts'
 import type { Diagnostic } from '../model/diagnostic.ts'
 import type { NameServerVerification, ZoneVerification } from '../plan/verification.ts'
+import { refusedServer } from './allowed-endpoints.ts'
 import { type AskedServer, askServer } from './ask-server.ts'
 import { expectedSets } from './expected-sets.ts'
 import type { PlannedZone } from './plan-zones.ts'
 
-/** Holds a planned zone against its rendered file, and against the answers of the given servers to every record set. */
-export async function verifyZone(planned: PlannedZone, servers: readonly AskedServer[]): Promise<ZoneVerification> {
+/**
+ * Compares a planned zone with its rendered file, and with the answers of the given servers to every record set. A server that the policy
+ * refuses is an error and is not asked: the NS records of a zone can name any host.
+ */
+export async function verifyZone(planned: PlannedZone, given: readonly AskedServer[], policy: HostPolicy): Promise<ZoneVerification> {
   const { plan, rendered, existing } = planned
   const disabled = existing?.settings.status === 'disabled'
   const { sets, hidden } = expectedSets(planned)
-  const nameServers = existing === null || disabled ? [] : await Promise.all(servers.map((server) => askServer(server, sets)))
+  const what = `${plan.zone} at ${plan.target}`
+  const judged = (existing === null || disabled ? [] : given).map((asked) => ({
+    asked,
+    refusal: refusedServer(policy, what, asked.server, planned.job.desired.at),
+  }))
+  const servers = judged.flatMap(({ asked, refusal }) => (refusal === null ? [asked] : []))
+  const nameServers = await Promise.all(servers.map((server) => askServer(server, sets)))
   return {
     zone: plan.zone,
     target: plan.target,
@@ -21,6 +32,7 @@ export async function verifyZone(planned: PlannedZone, servers: readonly AskedSe
     diagnostics: [
       ...plan.diagnostics,
       ...(disabled ? unservedWarning(planned) : []),
+      ...judged.flatMap(({ refusal }) => refusal ?? []),
       ...nameServers.flatMap((server, index) => failureOf(server, servers[index]?.role, planned)),
     ],
   }

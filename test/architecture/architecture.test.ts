@@ -84,6 +84,7 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'terminal-packages': { 'sync/a.ts': `import pc from 'picocolors'` },
   'island-providers': { 'providers/x/a.ts': `import type { y } from '../y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
   'provider-door': { 'cli/a.ts': `import { y } from '../providers/y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
+  'config-door': { 'cli/a.ts': `import { l } from '../definitions/load-config.ts'`, 'definitions/load-config.ts': 'export const l = 1' },
   'service-door': { 'cli/a.ts': `import { s } from '../service/store/s.ts'`, 'service/store/s.ts': 'export const s = 1' },
   'no-cycles': {
     'model/a.ts': `import type { B } from './b.ts'\nexport type A = B`,

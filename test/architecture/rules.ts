@@ -79,6 +79,8 @@ export const RULES: readonly IRegularForbiddenRuleType[] = [
     { path: '^src/', pathNot: '^src/providers/' },
     { path: '^src/providers/', pathNot: '^src/providers/(?:provider|registry)\\.ts$' },
   ),
+  // A command gets its config with its hosts checked, before it can look up a secret.
+  forbid('config-door', { path: '^src/cli/', pathNot: '^src/cli/run-config\\.ts$' }, { path: '^src/definitions/load-config\\.ts$' }),
   forbid('service-door', { path: '^src/', pathNot: '^src/service/' }, { path: '^src/service/', pathNot: '^src/service/index\\.ts$' }),
   forbid('no-cycles', { path: '^src/' }, { circular: true }),
   forbid('resolvable', { path: '^src/' }, { couldNotResolve: true, path: '^\\.', pathNot: '(?:^|/)generated/' }),

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
-import { readConfig } from '../../definitions/read-config.ts'
+import { ALLOWED_HOSTS, readHostPolicy } from '../../model/allowed-hosts.ts'
 import { isVerified } from '../../plan/verification.ts'
 import { type Address, startService } from '../../service/index.ts'
 import { applyZones } from '../../sync/apply-plan.ts'
@@ -14,6 +14,7 @@ import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { exitOnSignal } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { packageFolder } from '../package-folder.ts'
+import { readRunConfig } from '../run-config.ts'
 import { openConfig, type Workspace } from '../workspace.ts'
 import { runApply, statusOfOutcomes } from './apply.ts'
 import { checkWorkspace, reportPlanDiagnostics, runPlan, statusOfPlan } from './plan.ts'
@@ -33,7 +34,8 @@ export async function demo(io: CliIo, _args: readonly [], options: CommonOptions
     try {
       const dns = service.dnsAddress as Address
       const zones = options.zones === undefined ? join(packageFolder(), 'zones') : resolve(io.cwd, options.zones)
-      const env = { ...io.env, [TOKEN_VARIABLE]: service.token ?? '' }
+      // The demo talks to its own service only, whatever the list of the environment is.
+      const env = { ...io.env, [TOKEN_VARIABLE]: service.token ?? '', [ALLOWED_HOSTS]: new URL(service.baseUrl).host }
       const workspace = await openDemo({ ...io, env }, zones, service.baseUrl)
       try {
         const chapter = chapters(console)
@@ -59,7 +61,7 @@ zones:
   - files: "**/*"
 defaults: {soa_email: hostmaster@example.com}
 `
-  const { config, diagnostics } = readConfig(text, { file: 'demo.yaml', folder: zones, cwd: io.cwd })
+  const { config, diagnostics } = readRunConfig(io, text, { file: 'demo.yaml', folder: zones, cwd: io.cwd })
   if (config === null) throw new Error(diagnostics.map((diagnostic) => diagnostic.message).join('; '))
   return openConfig(io, config, { zones: [] })
 }
@@ -105,7 +107,7 @@ async function run(workspace: Workspace, io: CliIo, console: Console, { chapter,
   await showAnswers(second, dns, console.print)
 
   chapter('Definitions against records, zone files and every answer: zonewright verify')
-  const verified = await Promise.all(second.zones.map((zone) => verifyZone(zone, [{ server: dns, role: 'authoritative' }])))
+  const verified = await Promise.all(second.zones.map((zone) => verifyZone(zone, [{ server: dns, role: 'authoritative' }], ANY_HOST)))
   console.verification({ zones: verified, diagnostics: second.plan.diagnostics }, 'text')
 
   chapter('How to go on')
@@ -113,6 +115,9 @@ async function run(workspace: Workspace, io: CliIo, console: Console, { chapter,
   const fine = second.plan.zones.every((zone) => zone.changes.length === 0) && verified.every(isVerified)
   return fine ? statusOfOutcomes(outcomes) : EXIT.failure
 }
+
+/** The only name server that the demo asks is its own. */
+const ANY_HOST = readHostPolicy({})
 
 const NEXT_STEPS = `  zonewright init      writes a configuration, a first zone and a CI workflow into the current folder
   zonewright serve     runs the service with a store that stays

@@ -1,4 +1,3 @@
-import { loadConfig } from '../../definitions/load-config.ts'
 import { type Diagnostic, isError } from '../../model/diagnostic.ts'
 import type { Finding } from '../../model/finding.ts'
 import { parseServerAddress } from '../../model/server-address.ts'
@@ -11,6 +10,7 @@ import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { exitOnSignal } from '../interruption.ts'
 import { type CliIo, colorOf } from '../io.ts'
+import { loadRunConfig } from '../run-config.ts'
 import { openConfig, type Workspace } from '../workspace.ts'
 
 export interface DoctorOptions extends CommonOptions {
@@ -20,7 +20,7 @@ export interface DoctorOptions extends CommonOptions {
 /** `zonewright doctor [zone...]`: whether providers can be reached, and their tokens do what the config asks. Changes nothing. */
 export async function doctor(io: CliIo, [zones]: readonly [string[]], options: DoctorOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  const { config, diagnostics } = await loadConfig({ cwd: io.cwd, file: options.config })
+  const { config, diagnostics } = await loadRunConfig(io, options.config)
   if (config === null) {
     console.diagnostics(diagnostics)
     return EXIT.failure

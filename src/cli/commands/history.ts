@@ -1,4 +1,3 @@
-import { loadConfig } from '../../definitions/load-config.ts'
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
 import { counted } from '../../report/counts.ts'
 import type { History, RunView } from '../../report/history-document.ts'
@@ -12,6 +11,7 @@ import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { CliIo } from '../io.ts'
+import { loadRunConfig } from '../run-config.ts'
 import { writeFault } from '../write-fault.ts'
 
 export interface HistoryOptions extends CommonOptions {
@@ -24,7 +24,7 @@ export interface HistoryOptions extends CommonOptions {
 /** `zonewright history [run]`: lists what runs did, or shows one with its plan and what came of it. Asks no server. */
 export async function history(io: CliIo, [name]: readonly [string | undefined], options: HistoryOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  const { config, diagnostics } = await loadConfig({ cwd: io.cwd, file: options.config })
+  const { config, diagnostics } = await loadRunConfig(io, options.config)
   console.diagnostics(diagnostics, { from: 'error' })
   if (config === null) return EXIT.failure
   if ([name !== undefined, options.last === true, options.prune !== undefined].filter(Boolean).length > 1) {

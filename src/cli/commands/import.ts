@@ -1,10 +1,13 @@
 import { resolve } from 'node:path'
 import { displayPath } from '../../definitions/file-path.ts'
 import { didYouMean } from '../../formats/definition/suggest.ts'
+import { readHostPolicy } from '../../model/allowed-hosts.ts'
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
 import type { ExchangedFile, Imported } from '../../model/exchange.ts'
+import { parseServerAddress } from '../../model/server-address.ts'
 import { counted } from '../../report/counts.ts'
+import { refusedServer } from '../../sync/allowed-endpoints.ts'
 import { checkImport } from '../../sync/exchange/check-import.ts'
 import { madeAlready } from '../../sync/exchange/copy-at-provider.ts'
 import { importFiles } from '../../sync/exchange/import-files.ts'
@@ -147,6 +150,11 @@ async function readRequest(
   }
   if (faults > 0) return null
   const viaService = options.viaService === undefined ? null : readNameServer(options.viaService)
+  const refused = viaService?.ok ? refusedServer(readHostPolicy(io.env), '--via-service', parseServerAddress(viaService.value)) : null
+  if (refused !== null) {
+    console.diagnostics([refused])
+    return null
+  }
   const { config, diagnostics } = await configOrDefault(io, options.config)
   console.diagnostics(diagnostics)
   if (config === null || hasErrors(diagnostics)) return null

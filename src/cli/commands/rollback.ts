@@ -1,5 +1,4 @@
 import type { Config } from '../../definitions/config.ts'
-import { loadConfig } from '../../definitions/load-config.ts'
 import { unknownProvider } from '../../definitions/read-config.ts'
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
 import { parseDomainName } from '../../model/domain-name.ts'
@@ -18,6 +17,7 @@ import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { TOOL } from '../identity.ts'
 import { type Interruption, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
+import { loadRunConfig } from '../run-config.ts'
 import { endRun, type GuardedRun, guardRun } from '../run-guard.ts'
 import { tellWait } from '../tell-wait.ts'
 import type { Workspace } from '../workspace.ts'
@@ -125,7 +125,7 @@ async function planBack(
 
 /** Finds the run and makes the providers it needs. Opens no connection. */
 async function openRollback(io: CliIo, args: readonly string[], options: OpeningOptions): Promise<RollbackWorkspace> {
-  const { config, diagnostics: found } = await loadConfig({ cwd: io.cwd, file: options.config })
+  const { config, diagnostics: found } = await loadRunConfig(io, options.config)
   const diagnostics: Diagnostic[] = [...found]
   const providers = new Map<string, Provider>()
   const close = async (): Promise<void> => {

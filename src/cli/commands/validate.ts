@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import type { Config } from '../../definitions/config.ts'
-import { loadConfig } from '../../definitions/load-config.ts'
 import { defaultConfig } from '../../definitions/read-config.ts'
 import { type Validation, validateAll } from '../../definitions/validate.ts'
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts'
@@ -11,6 +10,7 @@ import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { CliIo } from '../io.ts'
+import { loadRunConfig } from '../run-config.ts'
 
 export interface ValidateOptions extends CommonOptions {
   readonly format: 'text' | 'json' | 'github'
@@ -40,7 +40,7 @@ export async function configOrDefault(
   io: CliIo,
   file: string | undefined,
 ): Promise<{ config: Config | null; diagnostics: readonly Diagnostic[] }> {
-  const loaded = await loadConfig({ cwd: io.cwd, file })
+  const loaded = await loadRunConfig(io, file)
   const missing = file === undefined && loaded.diagnostics.some((diagnostic) => diagnostic.code === 'config-missing')
   return missing ? { config: defaultConfig({ folder: io.cwd, cwd: io.cwd }), diagnostics: [] } : loaded
 }

@@ -1,7 +1,10 @@
 import pLimit from 'p-limit'
+import { type HostPolicy, readHostPolicy } from '../../model/allowed-hosts.ts'
 import { hasErrors } from '../../model/diagnostic.ts'
+import { parseServerAddress } from '../../model/server-address.ts'
 import { isVerified, type ZoneVerification } from '../../plan/verification.ts'
 import type { VerificationFormat } from '../../report/verification-report.ts'
+import { refusedServer } from '../../sync/allowed-endpoints.ts'
 import type { AskedServer } from '../../sync/ask-server.ts'
 import { isServerAddress, nameServersOf } from '../../sync/name-servers.ts'
 import type { PlannedZone } from '../../sync/plan-zones.ts'
@@ -40,6 +43,13 @@ export async function verify(io: CliIo, [zones]: readonly [string[]], options: V
     )
     return EXIT.failure
   }
+  const policy = readHostPolicy(io.env)
+  const refused = options.nameserver.flatMap((server) => refusedServer(policy, '--nameserver', parseServerAddress(server)) ?? [])
+  if (refused.length > 0) {
+    console.diagnostics(refused)
+    if (options.format !== 'text') console.verification({ zones: [], diagnostics: refused }, options.format)
+    return EXIT.failure
+  }
   const workspace = await openWorkspace(io, { ...options, zones, onWait: tellWait(console) })
   try {
     if (!checkWorkspace(workspace, console)) {
@@ -47,8 +57,8 @@ export async function verify(io: CliIo, [zones]: readonly [string[]], options: V
       return EXIT.failure
     }
     const { plan, zones: planned } = await runPlan(workspace, io, console)
-    const resolving = await resolversOf(planned, workspace, options)
-    const verified = await verifyZones(planned, resolving.resolvers, options, console)
+    const resolving = await resolversOf(planned, workspace, options, policy)
+    const verified = await verifyZones(planned, resolving.resolvers, options, console, policy)
     const diagnostics = [...plan.diagnostics, ...resolving.diagnostics]
     console.diagnostics([...diagnostics, ...verified.flatMap((zone) => zone.diagnostics)])
     console.verification({ zones: verified, diagnostics }, options.format)
@@ -64,6 +74,7 @@ async function resolversOf(
   zones: readonly PlannedZone[],
   { providers }: Workspace,
   { resolvers: region }: VerifyOptions,
+  policy: HostPolicy,
 ): Promise<RegionResolvers> {
   if (region === undefined) return { resolvers: new Map(), diagnostics: [] }
   const zoneOf = new Map(zones.map(({ job }) => [job.target, job.desired.name]))
@@ -75,6 +86,7 @@ async function resolversOf(
         return zone === undefined ? [] : [[provider, zone] as const]
       }),
     ),
+    policy,
   )
 }
 
@@ -91,6 +103,7 @@ async function verifyZones(
   resolvers: RegionResolvers['resolvers'],
   options: VerifyOptions,
   console: Console,
+  policy: HostPolicy,
 ): Promise<ZoneVerification[]> {
   const bar = console.progress()
   const release = exitOnSignal(bar.clear)
@@ -100,7 +113,7 @@ async function verifyZones(
     return await Promise.all(
       zones.map((zone) =>
         limit(async () => {
-          const verified = await verifyZone(zone, serversOf(zone, resolvers, options))
+          const verified = await verifyZone(zone, serversOf(zone, resolvers, options), policy)
           done += 1
           bar.onProgress({ phase: 'asking', done, total: zones.length })
           return verified

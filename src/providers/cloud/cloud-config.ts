@@ -1,7 +1,9 @@
 import type { ProviderConfig } from '../../definitions/config.ts'
 import { resolveSecret } from '../../definitions/secret.ts'
+import { endpointOfUrl, isLoopback } from '../../model/allowed-hosts.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
-import type { MadeProvider, ProviderContext } from '../provider.ts'
+import type { MadeProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
+import { CLOUD_CAPABILITIES } from './capabilities.ts'
 import { type CloudInstance, createCloudProvider } from './cloud-provider.ts'
 
 /** A known instance of the interface. */
@@ -25,13 +27,25 @@ const PRESETS: ReadonlyMap<unknown, Preset> = new Map([
 const DEFAULT_PARALLELISM = 8
 const DEFAULT_TIMEOUT_SECONDS = 30
 
+/** Providers for the interface of the cloud service. */
+export const CLOUD: ProviderType = { capabilities: CLOUD_CAPABILITIES, endpoints, create }
+
+const addressOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? PRESETS.get(settings['preset'])?.address
+
+function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
+  const key = config.settings['base_url'] === undefined ? 'preset' : 'base_url'
+  const url = parseUrl(addressOf(config))
+  if (url === null || !isHttp(url)) return []
+  return [{ setting: `providers.${config.name}.${key}`, endpoint: endpointOfUrl(url), at: config.placeOf(key) }]
+}
+
 /** The cloud provider from its settings: `base_url` or `preset`, `token`, `parallelism`, `timeout` (seconds, for a change to be answered, and for a read with all its tries). */
-export async function cloudFromConfig(config: ProviderConfig, context: ProviderContext): Promise<MadeProvider> {
+async function create(config: ProviderConfig, context: ProviderContext): Promise<MadeProvider> {
   const { settings } = config
   const diagnostics: Diagnostic[] = []
   const preset = PRESETS.get(settings['preset'])
-  const address = settings['base_url'] ?? preset?.address
-  const baseUrl = readBaseUrl(config, address, diagnostics)
+  const baseUrl = readBaseUrl(config, addressOf(config), diagnostics)
+  if (baseUrl === null) return { provider: null, diagnostics }
   const secret = await resolveSecret(
     String(settings['token'] ?? ''),
     `providers.${config.name}.token`,
@@ -44,7 +58,7 @@ export async function cloudFromConfig(config: ProviderConfig, context: ProviderC
     const message = `providers.${config.name}.token: the token has spaces or characters beyond ASCII, which no token has`
     diagnostics.push({ severity: 'error', code: 'secret-missing', message, at: config.placeOf('token') })
   }
-  if (baseUrl === null || diagnostics.some((diagnostic) => diagnostic.severity === 'error')) return { provider: null, diagnostics }
+  if (diagnostics.some((diagnostic) => diagnostic.severity === 'error')) return { provider: null, diagnostics }
   const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
   const provider = createCloudProvider(
     {
@@ -76,14 +90,9 @@ function readBaseUrl(config: ProviderConfig, address: unknown, diagnostics: Diag
   }
   if (address === undefined)
     return refuse('schema-missing-key', 'there is none', `give base_url, or preset: ${[...PRESETS.keys()].join(' or ')}`)
-  let url: URL
-  try {
-    url = new URL(String(address))
-  } catch {
-    return refuse('schema-value', 'is not a URL', 'such as https://api.example.com/v4')
-  }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    return refuse('schema-value', `has the scheme ${url.protocol} instead of https:`)
+  const url = parseUrl(address)
+  if (url === null) return refuse('schema-value', 'is not a URL', 'such as https://api.example.com/v4')
+  if (!isHttp(url)) return refuse('schema-value', `has the scheme ${url.protocol} instead of https:`)
   if (url.username !== '' || url.password !== '') return refuse('schema-value', 'holds a user name or password')
   if (url.search !== '' || url.hash !== '') return refuse('schema-value', 'has a query or fragment')
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
@@ -95,5 +104,12 @@ function readBaseUrl(config: ProviderConfig, address: unknown, diagnostics: Diag
   return url
 }
 
-const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.[0-9]{1,3}){3}$/.test(hostname)
+function parseUrl(text: unknown): URL | null {
+  try {
+    return new URL(String(text ?? ''))
+  } catch {
+    return null
+  }
+}
+
+const isHttp = ({ protocol }: URL): boolean => protocol === 'https:' || protocol === 'http:'

@@ -1,5 +1,6 @@
 import { settingsOfSoa } from '../../definitions/zone-file-definition.ts'
 import { checkZoneDigest } from '../../formats/zone-file/zone-digest.ts'
+import { readHostPolicy } from '../../model/allowed-hosts.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { Imported, ImportedZone, LostItem } from '../../model/exchange.ts'
@@ -8,6 +9,7 @@ import type { ResourceRecord } from '../../model/record.ts'
 import { isServerAddress, parseServerAddress } from '../../model/server-address.ts'
 import { isDnsFailure } from '../../transport/dns-client-failure.ts'
 import { transferZone } from '../../transport/dns-client-transfer.ts'
+import { refusedServer } from '../allowed-endpoints.ts'
 import { checkSoaSettings } from './check-soa-settings.ts'
 import { recordsWithinRules } from './definable-records.ts'
 import { excerpt } from './excerpt.ts'
@@ -24,7 +26,7 @@ const MAX_RECORDS = 500_000
 
 /** Zones as a name server sends them (AXFR, RFC 5936), one after another: few servers allow many transfers at once. */
 export async function importByTransfer(request: ImportRequest): Promise<Imported> {
-  const { source, zones, options } = request
+  const { source, zones, options, env } = request
   const refuse = (message: string, hint?: string): Imported => ({
     zones: [],
     lost: [],
@@ -33,12 +35,14 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
   if (!isServerAddress(source))
     return refuse(`${JSON.stringify(source)} is not a name server`, 'such as 192.0.2.53 or ns1.example.net:5353')
   if (zones.length === 0) return refuse('a name server does not list its zones', 'name the zones to transfer')
+  const server = parseServerAddress(source)
+  const refused = refusedServer(readHostPolicy(env), 'import axfr', server)
+  if (refused !== null) return { zones: [], lost: [], diagnostics: [refused] }
   const key = options.tsig === undefined ? null : await readTransferKey(options.tsig, request)
   if (key?.diagnostic) return { zones: [], lost: [], diagnostics: [key.diagnostic] }
   const imported: ImportedZone[] = []
   const lost: LostItem[] = []
   const diagnostics: Diagnostic[] = []
-  const server = parseServerAddress(source)
   for (const zone of new Set(zones)) {
     try {
       const limits = { timeout: (options.timeout ?? TIMEOUT) * 1000, maxRecords: MAX_RECORDS }
