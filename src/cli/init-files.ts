@@ -17,10 +17,16 @@ export interface InitOptions {
 /** The variable that configuration and workflow take the token from. */
 export const TOKEN_VARIABLE = 'ZONEWRIGHT_TOKEN'
 
+/** The secret of the workflow with the read-only token for pull requests. */
+const READ_TOKEN_SECRET = 'ZONEWRIGHT_READ_TOKEN'
+
+const SERVICE = '127.0.0.1:8080'
+const NAME_SERVER = '127.0.0.1:5353'
+
 export const initFiles = ({ zone, soaEmail, version }: InitOptions): readonly InitFile[] => [
   { path: 'zonewright.yaml', text: config(soaEmail) },
   { path: definitionPath(zone), text: definition(zone, soaEmail) },
-  { path: '.github/workflows/dns.yml', text: workflow(version) },
+  { path: '.github/workflows/dns.yml', text: workflow(version, [SERVICE, NAME_SERVER]) },
 ]
 
 /** The name is in the file; that of the file is for people, and a zone of RFC 2317 has a slash in its. */
@@ -30,8 +36,9 @@ const config = (soaEmail: string): string => `# yaml-language-server: $schema=no
 # Where zones live, which definitions go where, and how careful to be.
 providers:
   # A service on this machine: ZONEWRIGHT_BOOTSTRAP_TOKEN=$${TOKEN_VARIABLE} zonewright serve
-  cloud: {type: cloud, base_url: 'http://127.0.0.1:8080/v4', token: 'env:${TOKEN_VARIABLE}'}
-  # Instead, the same interface in the network, with a token that may read and write domains:
+  cloud: {type: cloud, base_url: 'http://${SERVICE}/v4', token: 'env:${TOKEN_VARIABLE}'}
+  # Instead, the same interface in the network, with a token that may read and write domains. Change ZONEWRIGHT_ALLOWED_HOSTS in
+  # .github/workflows/dns.yml with it:
   # cloud: {type: cloud, base_url: 'https://dns.example.net/v4', token: 'env:${TOKEN_VARIABLE}'}
   # or Akamai Cloud (Linode):
   # cloud: {type: cloud, preset: linode, token: 'env:${TOKEN_VARIABLE}'}
@@ -42,7 +49,7 @@ defaults: {soa_email: ${soaEmail}}
 # A plan beyond these limits is refused until --allow lifts the refusal.
 safety: {max_delete_percent: 30, max_update_percent: 30}
 # Whom "zonewright verify" asks: the service on this machine. Without this line, the name servers in the zone's NS records.
-nameservers: ['127.0.0.1:5353']
+nameservers: ['${NAME_SERVER}']
 `
 
 const definition = (
@@ -68,47 +75,72 @@ const REVERSE_RECORDS = `  # The last label of the address, and the name of the 
   '1': {type: PTR, value: www.example.com.}
 `
 
-export const workflow = (version: string): string => `# DNS from this repository: planned on pull requests, applied when they are merged.
-# The runner must reach base_url of zonewright.yaml, and the repository needs the secret ${TOKEN_VARIABLE}.
+const setUp = (version: string): string => `      - uses: actions/setup-node@v4
+        with: {node-version: 20}
+      # Before the checkout: no .npmrc and no node_modules of the repository can replace the program.
+      - run: npm install --global --ignore-scripts zonewright@${version}`
+
+/** The CI workflow. `hosts` are the entries of ZONEWRIGHT_ALLOWED_HOSTS for the config. */
+export const workflow = (
+  version: string,
+  hosts: readonly string[],
+): string => `# DNS from this repository: planned on pull requests, applied when they are merged.
+# The runner must reach base_url of zonewright.yaml. The commands need these scopes of a token:
+#   plan    domains:read_only    the secret ${READ_TOKEN_SECRET}
+#   verify  domains:read_only    the same secret, in a job of yours
+#   apply   domains:read_write   the secret ${TOKEN_VARIABLE}
+# Each needs instances:read_only too for addresses of instances, and account:read_only for those of load balancers. "zonewright doctor" lists scopes
+# beyond these. Keep ${TOKEN_VARIABLE} in the environment "dns" and let only the branch main use it: whoever can push a branch can read the
+# secrets of the repository.
 name: DNS
 on:
-  pull_request:
-  push:
-    branches: [main]
+  pull_request: {branches: [main]}
+  push: {branches: [main]}
 permissions:
   contents: read
 concurrency:
   group: dns-\${{ github.ref }}
+env:
+  # The only hosts that a run may contact, whatever the config says: those of base_url and nameservers.
+  ZONEWRIGHT_ALLOWED_HOSTS: '${hosts.join(', ')}'
 jobs:
   check:
     runs-on: ubuntu-latest
     steps:
+${setUp(version)}
       - uses: actions/checkout@v4
-      - uses: actions/setup-node@v4
-        with: {node-version: 20}
-      - run: npx --yes zonewright@${version} validate --format github
-      - run: npx --yes zonewright@${version} fmt --check
+        with: {persist-credentials: false}
+      - run: zonewright validate --format github
+      - run: zonewright fmt --check
   plan:
     needs: check
     # Pull requests from forks get no secrets.
     if: github.event_name == 'pull_request' && github.event.pull_request.head.repo.full_name == github.repository
     runs-on: ubuntu-latest
     steps:
+${setUp(version)}
       - uses: actions/checkout@v4
-      - uses: actions/setup-node@v4
-        with: {node-version: 20}
-      - run: npx --yes zonewright@${version} plan --format markdown >> "$GITHUB_STEP_SUMMARY"
+        with: {fetch-depth: 0, persist-credentials: false}
+      # The definitions are those of the pull request. The config, which says where the token goes, is that of the base branch: a change
+      # of it takes effect once it is merged.
+      - run: |
+          rm -rf zonewright.yaml
+          git show "refs/remotes/origin/$GITHUB_BASE_REF:zonewright.yaml" > zonewright.yaml
+      # Needs a token with domains:read_only.
+      - run: zonewright plan --format markdown >> "$GITHUB_STEP_SUMMARY"
         env:
-          ${TOKEN_VARIABLE}: \${{ secrets.${TOKEN_VARIABLE} }}
+          ${TOKEN_VARIABLE}: \${{ secrets.${READ_TOKEN_SECRET} }}
   apply:
     needs: check
     if: github.event_name == 'push'
+    environment: dns
     runs-on: ubuntu-latest
     steps:
+${setUp(version)}
       - uses: actions/checkout@v4
-      - uses: actions/setup-node@v4
-        with: {node-version: 20}
-      - run: npx --yes zonewright@${version} apply --yes --format markdown >> "$GITHUB_STEP_SUMMARY"
+        with: {persist-credentials: false}
+      # Needs a token with domains:read_write.
+      - run: zonewright apply --yes --format markdown >> "$GITHUB_STEP_SUMMARY"
         env:
           ${TOKEN_VARIABLE}: \${{ secrets.${TOKEN_VARIABLE} }}
 `

@@ -1,6 +1,7 @@
 import { CONFIG_FILE } from '../definitions/config.ts'
 import { printText } from '../formats/yaml/print-plain.ts'
 import { hasErrors } from '../model/diagnostic.ts'
+import { hostEntries } from '../sync/allowed-endpoints.ts'
 import { checkImport } from '../sync/exchange/check-import.ts'
 import { importFiles } from '../sync/exchange/import-files.ts'
 import { importFromProvider } from '../sync/exchange/import-provider.ts'
@@ -52,7 +53,7 @@ export async function filesFromProvider(
   return [
     { path: CONFIG_FILE, text },
     ...files.map((file) => ({ path: `zones/${file.path}`, text: file.text })),
-    { path: '.github/workflows/dns.yml', text: workflow(version) },
+    { path: '.github/workflows/dns.yml', text: workflow(version, hostEntries(read)) },
   ]
 }
 

@@ -38,6 +38,12 @@ export const endpointOfServer = ({ host, port }: ServerAddress): Endpoint => ({ 
 
 const DEFAULT_PORTS = { https: 443, http: 80 } as const
 
+/** The entry of the list that allows the endpoint, without the port if the scheme implies it. */
+export function hostEntry(endpoint: Endpoint): string {
+  const isDefault = endpoint.scheme !== 'dns' && endpoint.port === DEFAULT_PORTS[endpoint.scheme]
+  return isDefault ? shown(endpoint).replace(/:[0-9]+$/, '') : shown(endpoint)
+}
+
 /** The policy that the environment sets. Without a list every host is allowed; in CI plain HTTP is then for loopback addresses only. */
 export function readHostPolicy(env: Environment): HostPolicy {
   const list = env[ALLOWED_HOSTS]

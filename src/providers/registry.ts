@@ -4,7 +4,7 @@ import { type HostPolicy, readHostPolicy } from '../model/allowed-hosts.ts'
 import type { Diagnostic } from '../model/diagnostic.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { CLOUD } from './cloud/cloud-config.ts'
-import type { MadeProvider, ProviderContext, ProviderType } from './provider.ts'
+import type { MadeProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
 
 /** Every type of provider, one line each. */
 const TYPES: Readonly<Record<string, ProviderType>> = {
@@ -18,9 +18,12 @@ export const capabilitiesOf = (type: string): Capabilities | null => typeOf(type
 
 export const PROVIDER_TYPES: readonly string[] = Object.keys(TYPES)
 
-/** An error for each host of the provider that the policy refuses. Needs no secret. */
+/** Every host that the provider contacts. Needs no secret. */
+export const endpointsOf = (config: ProviderConfig): readonly ProviderEndpoint[] => typeOf(config.type)?.endpoints(config) ?? []
+
+/** An error for each host of the provider that the policy refuses. */
 export const refusedEndpoints = (config: ProviderConfig, policy: HostPolicy): Diagnostic[] =>
-  (typeOf(config.type)?.endpoints(config) ?? []).flatMap(({ setting, endpoint, at }) => policy.check(setting, endpoint, at) ?? [])
+  endpointsOf(config).flatMap(({ setting, endpoint, at }) => policy.check(setting, endpoint, at) ?? [])
 
 /** Makes the provider that an entry of the config describes. Opens no connection; reads a secret only if every host may be contacted. */
 export async function createProvider(config: ProviderConfig, context: ProviderContext): Promise<MadeProvider> {

@@ -1,8 +1,8 @@
 import type { Config } from '../definitions/config.ts'
-import { endpointOfServer, type HostPolicy } from '../model/allowed-hosts.ts'
+import { endpointOfServer, type HostPolicy, hostEntry } from '../model/allowed-hosts.ts'
 import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
 import { parseServerAddress, type ServerAddress } from '../model/server-address.ts'
-import { refusedEndpoints } from '../providers/registry.ts'
+import { endpointsOf, refusedEndpoints } from '../providers/registry.ts'
 
 /** An error for each host that the config names and the policy refuses: those of all providers and name servers, used in this run or not. */
 export function refusedHosts(config: Config, policy: HostPolicy): Diagnostic[] {
@@ -15,6 +15,16 @@ export function refusedHosts(config: Config, policy: HostPolicy): Diagnostic[] {
       (nameservers ?? []).flatMap((server) => refusedServer(policy, 'nameservers', parseServerAddress(server), place ?? undefined) ?? []),
     ),
   ]
+}
+
+/** The entries of ZONEWRIGHT_ALLOWED_HOSTS that a run with the config needs. */
+export function hostEntries({ providers, nameservers, rules }: Config): readonly string[] {
+  const servers = [nameservers, ...rules.map((rule) => rule.nameservers)].flatMap((list) => list ?? [])
+  const endpoints = [
+    ...[...providers.values()].flatMap((provider) => endpointsOf(provider).map(({ endpoint }) => endpoint)),
+    ...servers.map((server) => endpointOfServer(parseServerAddress(server))),
+  ]
+  return [...new Set(endpoints.map(hostEntry))]
 }
 
 /** Why a name server must not be asked; null if it may be. `what` says where it comes from. */
