@@ -44,7 +44,7 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
     .enablePositionalOptions()
     .addHelpText(
       'after',
-      '\nExit status: 0 done, 1 invalid input or failure, 2 changes pending or\ndifferences, 3 refused, 4 applied in part; interrupted: 129, 130, 143.',
+      '\nExit status: 0 done, 1 invalid input or failure, 2 changes pending or\ndifferences, 3 refused, 4 applied in part; interrupted: 129, 130, 143.\n\nZONEWRIGHT_ALLOWED_HOSTS lists the hosts that a run may contact (default: all).',
     )
 
   const command = (usage: string, summary: string, parent: Command = program): Command =>

@@ -153,6 +153,14 @@ describe('doctor', () => {
     expect((await scene.runWith(as('owner-exact'), 'apply', '--yes')).status).toBe(0)
     expect((await scene.runWith(as('owner-plans'), 'plan', '--detailed-exitcode')).status).toBe(0)
     expect((await scene.runWith(as('owner-plans'), 'verify')).status).toBe(0)
+    expect((await scene.runWith(as('owner-plans'), 'import', '--from', 'cloud', '-o', 'imported')).status).toBe(0)
+    const clone = ['import', '--from', 'cloud', 'example.org', '--clone', 'example.com', '--yes', '-o', 'cloned']
+    expect((await scene.runWith(as('owner-plans'), ...clone)).status).toBe(1)
+    expect((await scene.runWith(as('owner-exact'), ...clone)).status).toBe(0)
+    scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.7') })
+    expect((await scene.runWith(as('owner-exact'), 'apply', '--yes', 'example.com')).status).toBe(0)
+    expect((await scene.runWith(as('owner-plans'), 'rollback', '--last', '--yes')).status).toBe(1)
+    expect((await scene.runWith(as('owner-exact'), 'rollback', '--last', '--yes')).status).toBe(0)
   })
 
   test('tells of a user who neither sees the domain nor may create it', async () => {
