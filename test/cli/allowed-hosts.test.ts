@@ -24,6 +24,12 @@ async function run(cwd: string, env: Readonly<Record<string, string>>, ...args: 
   return { status, output }
 }
 
+/** The same in this process, which takes a tenth of the time. */
+async function runHere(cwd: string, env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended> {
+  const { status, stdout, stderr } = await cli(args, { cwd, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } })
+  return { status, output: stdout + stderr }
+}
+
 /** The hosts that a scene itself needs. */
 const hostsOf = ({ front, service }: Scene): string =>
   `${new URL(front.origin).host},${service.dnsAddress?.host}:${service.dnsAddress?.port}`
@@ -63,18 +69,19 @@ const COMMANDS: readonly (readonly string[])[] = [
 ]
 
 describe('a changed base_url', () => {
-  test('gets nothing from any command, and no secret is looked up', async () => {
+  test.each([
+    ['gets nothing from any command', 'env:ZONEWRIGHT_TOKEN', run],
+    ['is refused before a secret is looked up', 'env:NOT_SET', runHere],
+  ])('%s', async (_, token, start) => {
     const scene = await usedScene()
     const attacker = await startAttacker()
-    for (const token of ['env:ZONEWRIGHT_TOKEN', 'env:NOT_SET']) {
-      scene.write({ 'zonewright.yaml': configFor(attacker.host, token) })
-      for (const command of COMMANDS) {
-        const { status, output } = await run(scene.folder, allowing(scene, '127.0.0.1:1', '127.0.0.1:53'), ...command)
-        expect.soft(`${command.join(' ')}: ${output}`).toContain(`host-not-allowed`)
-        expect.soft(output).toContain(`${attacker.host} is not among the hosts in ZONEWRIGHT_ALLOWED_HOSTS`)
-        expect.soft(output).not.toContain('secret-missing')
-        expect.soft({ command, status }).toEqual({ command, status: 1 })
-      }
+    scene.write({ 'zonewright.yaml': configFor(attacker.host, token) })
+    for (const command of COMMANDS) {
+      const { status, output } = await start(scene.folder, allowing(scene, '127.0.0.1:1', '127.0.0.1:53'), ...command)
+      expect.soft(`${command.join(' ')}: ${output}`).toContain(`host-not-allowed`)
+      expect.soft(output).toContain(`${attacker.host} is not among the hosts in ZONEWRIGHT_ALLOWED_HOSTS`)
+      expect.soft(output).not.toContain('secret-missing')
+      expect.soft({ command, status }).toEqual({ command, status: 1 })
     }
     expect(attacker.received()).toBe('')
   })
@@ -147,7 +154,7 @@ describe('a changed base_url', () => {
     const scene = await usedScene()
     scene.write({ 'zonewright.yaml': configFor('192.0.2.1', 'env:NOT_SET') })
     for (const command of COMMANDS.filter(([name]) => name !== 'import')) {
-      const { status, output } = await run(scene.folder, { CI: 'true' }, ...command)
+      const { status, output } = await runHere(scene.folder, { CI: 'true' }, ...command)
       expect.soft(`${command.join(' ')}: ${output}`).toContain('insecure-url')
       expect.soft(output).not.toContain('secret-missing')
       expect.soft(status).toBe(1)
