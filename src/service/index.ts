@@ -32,6 +32,7 @@ import { openDatabase } from './store/open-database.ts'
 import { createTimers } from './timers.ts'
 import { readPeerRules } from './transfers/peer.ts'
 import { createTransfers, type Transfers } from './transfers/transfers.ts'
+import { checkZoneNames } from './zone/check-zone-names.ts'
 import { createZoneRenderer } from './zone/zone-renderer.ts'
 
 export type { Certificate } from './api/http-app.ts'
@@ -75,6 +76,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const database = await openDatabase({ url: options.database ?? null, directory: options.dataDirectory, onError })
     abandon = database.abandon
     stops.push(() => database.close())
+    await checkZoneNames(database, log)
     const now = (): string => clockText(clock())
 
     const { peerPort: port = 53, publicPeersOnly: publicOnly = false, transferAddresses: localAddresses = [] } = options

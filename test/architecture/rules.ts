@@ -65,6 +65,7 @@ export const RULES: readonly IRegularForbiddenRuleType[] = [
         'prom-client',
         'otpauth',
         'libphonenumber-js',
+        'tldts',
       ]),
     },
   ),

@@ -2,6 +2,7 @@ import type { Secrets } from '../secrets.ts'
 import type { Connection } from '../store/database.ts'
 import { findDomainByName, insertDomain } from '../store/domain-store.ts'
 import { findUserByName, insertAccount, insertUser } from '../store/user-store.ts'
+import { claimZoneName, lockZoneNames, type NameConflict, type NameLock } from '../store/zone-name-store.ts'
 import { equipUser } from './equip-user.ts'
 import type { Seed, SeedAccount, SeedUser } from './seed.ts'
 import type { SeedOwner } from './seed-part.ts'
@@ -14,6 +15,7 @@ import type { SeedOwner } from './seed-part.ts'
  */
 export async function applySeed(connection: Connection, seed: Seed, now: string, secrets: Secrets): Promise<readonly number[]> {
   const made: number[] = []
+  const lock = await lockZoneNames(connection)
   for (const account of seed.accounts) {
     let accountId: number | null = null
     const known = new Map<SeedUser, number>()
@@ -26,7 +28,7 @@ export async function applySeed(connection: Connection, seed: Seed, now: string,
     }
     const owners = await makeUsers(connection, accountId ?? (await insertAccount(connection, now)), account, known, now)
     const first = owners.get(account.users[0] as SeedUser) as SeedOwner
-    made.push(...(await makeDomains(connection, first.accountId, account, now)))
+    made.push(...(await makeDomains(connection, lock, first, account, now)))
     for (const { part, entries } of account.objects) for (const entry of entries) await part.make(connection, first, entry, now, secrets)
     for (const [user, owner] of owners) if (!known.has(user)) await equipUser(connection, owner, user, now, secrets)
   }
@@ -61,18 +63,31 @@ async function makeUsers(
   return owners
 }
 
-async function makeDomains(connection: Connection, accountId: number, { domains }: SeedAccount, now: string): Promise<number[]> {
+async function makeDomains(
+  connection: Connection,
+  lock: NameLock,
+  { accountId, userId }: SeedOwner,
+  { domains }: SeedAccount,
+  now: string,
+): Promise<number[]> {
   const made: number[] = []
   for (const settings of domains) {
     const existing = await findDomainByName(connection, settings.domain)
     if (existing !== null && existing.accountId !== accountId)
       throw new RangeError(`the domain ${settings.domain} of the seed is of another account`)
     if (existing !== null) continue
-    const domain = await insertDomain(connection, accountId, settings, now)
-    if (domain === null) throw new RangeError(`the domain ${settings.domain} of the seed cannot be made`)
-    made.push(domain.id)
+    // The operator gives the seed, for whom nothing of the account is closed.
+    const claim = await claimZoneName(connection, lock, { accountId, userId, restricted: false }, settings.domain)
+    if (!claim.ok) throw new RangeError(`the domain ${settings.domain} of the seed ${CONFLICTS[claim.conflict]}`)
+    made.push((await insertDomain(connection, accountId, claim.name, settings, now)).id)
   }
   return made
+}
+
+const CONFLICTS: Readonly<Record<NameConflict, string>> = {
+  taken: 'exists already',
+  overlap: 'lies above or below a domain of another account',
+  'public-suffix': 'is a public suffix',
 }
 
 const differentAccounts = ({ users }: SeedAccount): RangeError =>

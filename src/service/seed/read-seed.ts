@@ -1,7 +1,7 @@
 import { plainValue } from '../../formats/yaml/plain-value.ts'
 import { readYaml } from '../../formats/yaml/read-yaml.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
-import { domainToCreate } from '../api/domains/domain-input.ts'
+import { domainToSeed } from '../api/domains/domain-input.ts'
 import { faultsOf } from '../api/request-error.ts'
 import type { DomainSettings } from '../store/domain-store.ts'
 import { ACCOUNT_PARTS, USER_PARTS } from './parts.ts'
@@ -95,10 +95,10 @@ function entriesOf(parts: readonly SeedPart[], owner: object, at: Path, tell: Te
   })
 }
 
-function settingsOf(entry: Parameters<typeof domainToCreate>[0], tell: Tell): DomainSettings | null {
+function settingsOf(entry: Parameters<typeof domainToSeed>[0], tell: Tell): DomainSettings | null {
   let settings: DomainSettings | null = null
   const faults = faultsOf(() => {
-    settings = domainToCreate(entry)
+    settings = domainToSeed(entry)
   })
   for (const { field, reason } of faults) tell(field === null ? [] : [field], reason)
   return settings

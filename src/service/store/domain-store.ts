@@ -9,6 +9,7 @@ import { requestTransfer } from './secondary-store.ts'
 import { withdrawZones } from './served-zone-store.ts'
 import type { DomainRow, DomainsTable } from './tables.ts'
 import { labelsOf, setTags, taggedWith } from './tag-store.ts'
+import { type ClaimedName, reverseName } from './zone-name-store.ts'
 
 /** A domain's settings: what its owner decides. */
 export interface DomainSettings {
@@ -64,38 +65,47 @@ export async function findDomain(connection: Connection, accountId: number, id: 
   return (await withTags(connection, rows))[0] ?? null
 }
 
-/** A domain with the given settings; null where its name is taken, in whatever account. */
+/** Makes a domain with the given settings. */
 export async function insertDomain(
   connection: Connection,
   accountId: number,
+  name: ClaimedName,
   settings: DomainSettings,
   now: string,
-): Promise<StoredDomain | null> {
+): Promise<StoredDomain> {
   const { tags, ...columns } = columnsOf(settings)
-  const row: Insertable<DomainsTable> = { ...columns, account_id: accountId, errors: '', record_count: 0, created: now, updated: now }
-  const inserted = await connection
-    .insertInto('domains')
-    .values(row)
-    .onConflict((conflict) => conflict.column('domain').doNothing())
-    .returningAll()
-    .executeTakeFirst()
-  if (inserted === undefined) return null
+  const row: Insertable<DomainsTable> = {
+    ...columns,
+    ...nameColumns(name),
+    account_id: accountId,
+    errors: '',
+    record_count: 0,
+    created: now,
+    updated: now,
+  }
+  const inserted = await connection.insertInto('domains').values(row).returningAll().executeTakeFirstOrThrow()
   if (settings.type === 'slave') await requestTransfer(connection, inserted.id)
   return storedDomain(inserted, await setTags(connection, accountId, 'domain', inserted.id, tags))
 }
 
-/** Replaces a domain's settings. The name must be free, or its own. What was told about a master's import has been seen then. */
+/** Replaces a domain's settings; without a name it keeps its own. Forgets what the import of a master has reported. */
 export async function updateDomain(
   connection: Connection,
   accountId: number,
   id: number,
+  name: ClaimedName | null,
   settings: DomainSettings,
   now: string,
 ): Promise<StoredDomain> {
   const { tags, ...columns } = columnsOf(settings)
   const row = await connection
     .updateTable('domains')
-    .set({ ...columns, updated: now, ...(settings.type === 'master' ? { transfer_errors: '' } : {}) })
+    .set({
+      ...columns,
+      ...(name === null ? {} : nameColumns(name)),
+      updated: now,
+      ...(settings.type === 'master' ? { transfer_errors: '' } : {}),
+    })
     .where('id', '=', id)
     .where('account_id', '=', accountId)
     .returningAll()
@@ -133,12 +143,6 @@ export async function findDomainByName(
   return row ?? null
 }
 
-/** Whether a domain other than `id` has the name, in whatever account. */
-export async function isDomainTaken(connection: Connection, domain: string, id: number): Promise<boolean> {
-  const row = await connection.selectFrom('domains').select('id').where('domain', '=', domain).where('id', '!=', id).executeTakeFirst()
-  return row !== undefined
-}
-
 /** The domain, held against other writers until the transaction ends, with its record count changed by `by`; null where there is none. */
 export async function changeRecordCount(
   connection: Connection,
@@ -157,7 +161,10 @@ export async function changeRecordCount(
   return row ?? null
 }
 
-function columnsOf({ master_ips, axfr_ips, ...settings }: DomainSettings) {
+const nameColumns = (name: ClaimedName) => ({ domain: name, reversed_name: reverseName(name) })
+
+/** The columns of all settings but the name. */
+function columnsOf({ domain: _, master_ips, axfr_ips, ...settings }: DomainSettings) {
   return { ...settings, master_ips: JSON.stringify(master_ips), axfr_ips: JSON.stringify(axfr_ips) }
 }
 
@@ -171,7 +178,8 @@ async function withTags(connection: Connection, rows: readonly DomainRow[]): Pro
 }
 
 function storedDomain(row: DomainRow, tags: readonly string[]): StoredDomain {
-  const { account_id: _, revision: _r, settled: _s, transfer_errors, record_count: recordCount, master_ips, axfr_ips, ...settings } = row
+  const { account_id: _a, reversed_name: _n, revision: _r, settled: _s, transfer_errors, ...columns } = row
+  const { record_count: recordCount, master_ips, axfr_ips, ...settings } = columns
   const errors = [row.errors, transfer_errors].filter((text) => text !== '').join('\n')
   return { ...settings, errors, tags, master_ips: JSON.parse(master_ips), axfr_ips: JSON.parse(axfr_ips), recordCount }
 }

@@ -1,6 +1,7 @@
 import type { Connection } from './database.ts'
 import { type DomainSettings, insertDomain, type StoredDomain } from './domain-store.ts'
 import type { RecordFields } from './record-store.ts'
+import type { ClaimedName } from './zone-name-store.ts'
 
 export interface Import {
   readonly settings: DomainSettings
@@ -13,15 +14,15 @@ export interface Import {
 /** Rows of one statement: few enough for the parameters a statement can have. */
 const CHUNK = 500
 
-/** Stores a domain with all its records; null where its name is taken, in whatever account. */
+/** Stores a domain with all its records. */
 export async function storeImport(
   connection: Connection,
   accountId: number,
+  name: ClaimedName,
   { settings, records, remarks }: Import,
   now: string,
-): Promise<StoredDomain | null> {
-  const domain = await insertDomain(connection, accountId, settings, now)
-  if (domain === null) return null
+): Promise<StoredDomain> {
+  const domain = await insertDomain(connection, accountId, name, settings, now)
   for (let from = 0; from < records.length; from += CHUNK) {
     const rows = records.slice(from, from + CHUNK).map((fields) => ({ ...fields, domain_id: domain.id, created: now, updated: now }))
     await connection.insertInto('records').values(rows).execute()

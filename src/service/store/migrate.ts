@@ -9,6 +9,7 @@ import { createImagesAndScripts } from './migrations/007-images-scripts.ts'
 import { createProfile } from './migrations/008-profile.ts'
 import { createTaggedObjects } from './migrations/009-tagged-objects.ts'
 import { noteOffers } from './migrations/010-offers.ts'
+import { indexZoneNames } from './migrations/011-zone-names.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
 /** In order; a migration that has been released is never changed. */
@@ -23,6 +24,7 @@ const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaD
   '008-profile': createProfile,
   '009-tagged-objects': createTaggedObjects,
   '010-offers': noteOffers,
+  '011-zone-names': indexZoneNames,
 }
 
 /** The names of all migrations: the last is the present schema. */

@@ -91,6 +91,8 @@ export interface DomainsTable {
   account_id: number
   /** Lower case, A-labels, no final dot. Unique across accounts. */
   domain: string
+  /** See `reverseName`. Empty where an earlier version of the program made the row, until the service starts again. */
+  reversed_name: Generated<string>
   type: 'master' | 'slave'
   status: 'active' | 'disabled'
   description: string

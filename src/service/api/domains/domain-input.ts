@@ -1,6 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { DomainName } from '../../../model/domain-name.ts'
 import type { DomainSettings } from '../../store/domain-store.ts'
+import type { NameConflict } from '../../store/zone-name-store.ts'
+import { isPublicSuffix } from '../../zone/public-suffix.ts'
 import { faultsOf, invalid, type RequestError, type RequestFault } from '../request-error.ts'
 import { readDomain, readEmail } from './host-name.ts'
 import { roundDomainTime } from './ttl-values.ts'
@@ -33,36 +35,50 @@ const DEFAULTS: Omit<DomainSettings, 'domain' | 'type'> = {
 export const domainToCreate = (body: DomainBody & Pick<DomainSettings, 'domain' | 'type'>): DomainSettings =>
   readSettings({ ...DEFAULTS, domain: '', type: body.type }, body)
 
+/** The settings of a domain in a seed, which may be a public suffix if the service has it already. Throws 400 with every other fault. */
+export const domainToSeed = (body: DomainBody & Pick<DomainSettings, 'domain' | 'type'>): DomainSettings =>
+  readSettings({ ...DEFAULTS, domain: '', type: body.type }, body, () => true)
+
 /** What is wrong with the values of a create that may lack any field. Where the type is missing, its rules are silent. */
 export const faultsOfCreate = (body: DomainBody): readonly RequestFault[] =>
   faultsOf(() => domainToCreate(body as Parameters<typeof domainToCreate>[0]))
 
 /** The existing settings with what an update changes of them. Throws 400 with every fault. */
-export const domainToUpdate = (existing: DomainSettings, body: DomainBody): DomainSettings => readSettings(existing, body)
+export const domainToUpdate = (existing: DomainSettings, body: DomainBody): DomainSettings =>
+  readSettings(existing, body, (name) => name === existing.domain)
+
+/** The name that an update asks for; null if it asks for none that is valid. */
+export const nameToUpdate = ({ domain }: DomainBody): string | null => (domain === undefined ? null : readStoredName(domain))
 
 /** The name a clone asks for. Throws 400 where it is none. */
 export function domainToClone({ domain }: { readonly domain: string }): string {
-  const name = readDomain(domain)
-  if (name === null) throw invalid(DOMAIN_NOT_VALID)
-  return storedName(name)
+  const faults: RequestFault[] = []
+  const name = readNewName(domain, faults)
+  if (faults.length > 0) throw invalid(...faults)
+  return name
 }
 
-export const DOMAIN_NOT_VALID: RequestFault = { field: 'domain', reason: 'domain is not valid' }
+/** The reasons say nothing about the other zone: not whose it is, and not whether it lies above or below. */
+const CONFLICTS: Readonly<Record<NameConflict, RequestFault>> = {
+  taken: { field: 'domain', reason: 'DNS zone already exists.' },
+  overlap: { field: 'domain', reason: 'A DNS zone above or below this name exists, and you may not change it.' },
+  'public-suffix': { field: 'domain', reason: 'domain is a public suffix' },
+}
 
-export const domainTaken = (): RequestError => invalid({ field: 'domain', reason: 'DNS zone already exists.' })
-
-/** A name as it is stored: without the final dot. */
-const storedName = (name: DomainName): string => name.slice(0, -1)
+export const nameRefused = (conflict: NameConflict): RequestError => invalid(CONFLICTS[conflict])
 
 /** The name of a stored domain. */
 export const nameOfDomain = (domain: string): DomainName => `${domain}.` as DomainName
 
-function readSettings(base: DomainSettings, body: DomainBody): DomainSettings {
+/** Which names may be a public suffix all the same: none, unless a zone has the name already. */
+type MayBeSuffix = (name: string) => boolean
+
+function readSettings(base: DomainSettings, body: DomainBody, mayBeSuffix?: MayBeSuffix): DomainSettings {
   const faults: RequestFault[] = []
   if (body.type !== undefined && body.type !== base.type) faults.push({ field: 'type', reason: 'type cannot be changed' })
   const settings: DomainSettings = {
     type: base.type,
-    domain: body.domain === undefined ? base.domain : readName(body.domain, faults),
+    domain: body.domain === undefined ? base.domain : readNewName(body.domain, faults, mayBeSuffix),
     status: body.status ?? base.status,
     description: body.description ?? base.description,
     group: body.group ?? base.group,
@@ -85,10 +101,15 @@ function readSettings(base: DomainSettings, body: DomainBody): DomainSettings {
   return settings
 }
 
-function readName(text: string, faults: RequestFault[]): string {
-  const name = readDomain(text)
-  if (name === null) faults.push(DOMAIN_NOT_VALID)
-  return name === null ? text : storedName(name)
+/** A name as it is stored: without the final dot. Null if it is not valid. */
+const readStoredName = (text: string): string | null => readDomain(text)?.slice(0, -1) ?? null
+
+/** The name that a zone is to have, as it is stored. Adds to the faults if no zone can have it. */
+export function readNewName(text: string, faults: RequestFault[], mayBeSuffix: MayBeSuffix = () => false): string {
+  const name = readStoredName(text)
+  if (name === null) faults.push({ field: 'domain', reason: 'domain is not valid' })
+  else if (isPublicSuffix(name) && !mayBeSuffix(name)) faults.push(CONFLICTS['public-suffix'])
+  return name ?? text
 }
 
 function readSoaEmail(text: string, faults: RequestFault[]): string {

@@ -11,7 +11,6 @@ import {
   deleteDomain,
   findDomain,
   insertDomain,
-  isDomainTaken,
   listDomains,
   type StoredDomain,
   updateDomain,
@@ -19,6 +18,7 @@ import {
 import { holdAccount } from '../../store/hold-account.ts'
 import { copyRecords, longestRecordName } from '../../store/record-store.ts'
 import { forgetTransferred, requestTransfer } from '../../store/secondary-store.ts'
+import { type ClaimedName, claimZoneName, lockZoneName, type NameLock } from '../../store/zone-name-store.ts'
 import type { Actor } from '../authenticate.ts'
 import { grantToCreator, READS_DOMAIN, WRITES_DOMAIN } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
@@ -26,12 +26,13 @@ import { faultsOf, invalid, notFound } from '../request-error.ts'
 import { defineRoute, type Service } from '../route.ts'
 import {
   type DomainBody,
-  domainTaken,
   domainToClone,
   domainToCreate,
   domainToUpdate,
   faultsOfCreate,
   nameOfDomain,
+  nameRefused,
+  nameToUpdate,
 } from './domain-input.ts'
 import { fitsDomain } from './record-name.ts'
 
@@ -62,7 +63,10 @@ const create = defineRoute<DomainBody & Pick<DomainSettings, 'domain' | 'type'>>
   handle: async ({ actor, body }, service) => {
     const { database, now } = service
     const settings = domainToCreate(body)
-    const domain = await database.write((connection) => insert(connection, actor, settings, now()))
+    const domain = await database.write(async (connection) => {
+      const lock = await lockZoneName(connection, settings.domain)
+      return insert(connection, lock, actor, settings, now())
+    })
     return changed(domain, service)
   },
 })
@@ -91,17 +95,20 @@ const update = defineRoute<DomainBody>({
   },
   handle: async ({ actor, ids, body }, service) => {
     const { database, now } = service
+    const wanted = nameToUpdate(body)
     const domain = await database.write(async (connection) => {
+      const lock = wanted === null ? null : await lockZoneName(connection, wanted)
       if (body.tags) await holdAccount(connection, actor.accountId)
       const { id } = await hold(connection, actor.accountId, ids['domainId'], now())
       const existing = await find(connection, actor.accountId, id)
       const settings = domainToUpdate(existing, body)
-      if (settings.domain !== existing.domain) {
-        if (await isDomainTaken(connection, settings.domain, id)) throw domainTaken()
-        await checkRecordNames(connection, id, settings.domain)
+      let name: ClaimedName | null = null
+      if (lock !== null && settings.domain !== existing.domain) {
+        name = await claim(connection, lock, actor, settings.domain, id)
+        await checkRecordNames(connection, id, name)
       }
       if (settings.type === 'slave') await followSlave(connection, existing, settings)
-      return updateDomain(connection, actor.accountId, id, settings, now())
+      return updateDomain(connection, actor.accountId, id, name, settings, now())
     })
     return changed(domain, service)
   },
@@ -134,8 +141,9 @@ const clone = defineRoute<{ readonly domain: string }>({
     const { database, now } = service
     const name = domainToClone(body)
     const domain = await database.write(async (connection) => {
+      const lock = await lockZoneName(connection, name)
       const source = await find(connection, actor.accountId, ids['domainId'])
-      const cloned = await insert(connection, actor, { ...source, domain: name, status: 'active' }, now())
+      const cloned = await insert(connection, lock, actor, { ...source, domain: name, status: 'active' }, now())
       await checkRecordNames(connection, source.id, name)
       const copied = await copyRecords(connection, source.id, cloned.id, now())
       await changeRecordCount(connection, actor.accountId, cloned.id, copied, now())
@@ -167,15 +175,22 @@ async function hold(connection: Connection, accountId: number, id: number | unde
   return domain
 }
 
-async function insert(connection: Connection, actor: Actor, settings: DomainSettings, now: string): Promise<StoredDomain> {
+async function insert(connection: Connection, lock: NameLock, actor: Actor, settings: DomainSettings, now: string): Promise<StoredDomain> {
   const { domain, type, status, description, group, tags, soa_email, master_ips, axfr_ips } = settings
   const { expire_sec, refresh_sec, retry_sec, ttl_sec } = settings
   const times = { expire_sec, refresh_sec, retry_sec, ttl_sec }
   const row = { domain, type, status, description, group, tags, soa_email, master_ips, axfr_ips, ...times }
-  const inserted = await insertDomain(connection, actor.accountId, row, now)
-  if (inserted === null) throw domainTaken()
+  const name = await claim(connection, lock, actor, domain)
+  const inserted = await insertDomain(connection, actor.accountId, name, row, now)
   await grantToCreator(connection, actor, 'domain', inserted.id)
   return inserted
+}
+
+/** Throws 400 if the actor cannot have the name for a zone; `id` is the zone that is renamed. */
+async function claim(connection: Connection, lock: NameLock, actor: Actor, domain: string, id?: number): Promise<ClaimedName> {
+  const claimed = await claimZoneName(connection, lock, actor, domain, id)
+  if (!claimed.ok) throw nameRefused(claimed.conflict)
+  return claimed.name
 }
 
 /** A slave that has another name has another zone; one with other masters, or that is active again, is to ask them at once. */

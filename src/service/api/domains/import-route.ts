@@ -2,15 +2,15 @@ import { isIP } from 'node:net'
 import DOMAIN from '../../../../schemas/service/domain.json' with { type: 'json' }
 import DOMAIN_IMPORT from '../../../../schemas/service/domain-import.json' with { type: 'json' }
 import type { DomainName } from '../../../model/domain-name.ts'
-import { isDomainTaken } from '../../store/domain-store.ts'
 import { storeImport } from '../../store/import-store.ts'
+import { claimZoneName, findNameConflict, lockZoneName } from '../../store/zone-name-store.ts'
 import { isTransferFailure, type TransferFailure } from '../../transfers/transfer-failure.ts'
 import type { TransferredZone } from '../../transfers/transfer-zone.ts'
 import { grantToCreator } from '../grants.ts'
 import { invalid, RequestError, type RequestFault } from '../request-error.ts'
 import { defineRoute, type Service } from '../route.ts'
-import { DOMAIN_NOT_VALID, domainTaken } from './domain-input.ts'
-import { readDomain, readHostName } from './host-name.ts'
+import { nameOfDomain, nameRefused, readNewName } from './domain-input.ts'
+import { readHostName } from './host-name.ts'
 import { importZone } from './imported-zone.ts'
 import { limitReached } from './record-limit.ts'
 
@@ -30,15 +30,18 @@ export const IMPORT_ROUTE = defineRoute<ImportBody>({
   response: DOMAIN,
   handle: async ({ actor, body }, service) => {
     const { database, now, limits, nsNames, zoneChanged } = service
-    const { zone, nameserver } = readImport(body)
-    const domain = zone.slice(0, -1)
-    // Before all the work; whether it still is free is decided with the insert.
-    if (await database.read((connection) => isDomainTaken(connection, domain, 0))) throw domainTaken()
+    const { domain, nameserver } = readImport(body)
+    const zone = nameOfDomain(domain)
+    // Before all the work. The claim decides, after it.
+    const conflict = await database.read((connection) => findNameConflict(connection, actor, domain))
+    if (conflict !== null) throw nameRefused(conflict)
     const { settings, records, remarks } = await importZone(zone, await transfer(service, nameserver, zone), nsNames)
     if (records.length > limits.recordsPerDomain) throw invalid(limitReached(limits))
     const stored = await database.write(async (connection) => {
-      const imported = await storeImport(connection, actor.accountId, { settings, records, remarks: remarks.join('\n') }, now())
-      if (imported === null) throw domainTaken()
+      const claim = await claimZoneName(connection, await lockZoneName(connection, domain), actor, domain)
+      if (!claim.ok) throw nameRefused(claim.conflict)
+      const zoneImport = { settings, records, remarks: remarks.join('\n') }
+      const imported = await storeImport(connection, actor.accountId, claim.name, zoneImport, now())
       await grantToCreator(connection, actor, 'domain', imported.id)
       return imported
     })
@@ -47,13 +50,13 @@ export const IMPORT_ROUTE = defineRoute<ImportBody>({
   },
 })
 
-function readImport({ domain, remote_nameserver: text }: ImportBody): { readonly zone: DomainName; readonly nameserver: string } {
-  const zone = readDomain(domain)
+function readImport({ domain, remote_nameserver: text }: ImportBody): { readonly domain: string; readonly nameserver: string } {
+  const faults: RequestFault[] = []
+  const name = readNewName(domain, faults)
   const nameserver = isIP(text) !== 0 ? text : readHostName(text.endsWith('.') ? text : `${text}.`, '.' as DomainName)
-  const faults: RequestFault[] = zone === null ? [DOMAIN_NOT_VALID] : []
   if (nameserver === null) faults.push({ field: 'remote_nameserver', reason: 'remote_nameserver is not valid' })
-  if (zone === null || nameserver === null) throw invalid(...faults)
-  return { zone, nameserver }
+  if (faults.length > 0 || nameserver === null) throw invalid(...faults)
+  return { domain: name, nameserver }
 }
 
 async function transfer({ transfers }: Service, nameserver: string, zone: DomainName): Promise<TransferredZone> {

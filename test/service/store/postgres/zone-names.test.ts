@@ -1,0 +1,177 @@
+/** Names that overlap, claimed at the same time by several processes for two accounts. */
+import pg from 'pg'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { prepareUsers } from '../../../../src/service/first-start.ts'
+import { readSeed } from '../../../../src/service/index.ts'
+import { createSecrets } from '../../../../src/service/secrets.ts'
+import { openPostgres } from '../../../../src/service/store/postgres/open-postgres.ts'
+import { lockZoneName } from '../../../../src/service/store/zone-name-store.ts'
+import { type Answer, type Client, connect, freshDatabase, inParallel, startForTest } from '../../harness.ts'
+import { serviceProcesses } from '../../service-process.ts'
+import { scriptedMaster, serving, soa } from '../../transfers/scripted-master.ts'
+
+const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
+const PEOPLE = ['alice', 'bob']
+
+const user = (username: string) => ({ username, email: `${username}@example.com`, tokens: [{ token: username }] })
+
+function seedOf(accounts: readonly object[]) {
+  const { seed, diagnostics } = readSeed(JSON.stringify({ accounts }), 'seed.yaml')
+  if (seed === null) throw new Error(JSON.stringify(diagnostics))
+  return seed
+}
+
+const peerPort = await scriptedMaster(
+  (query, socket) => serving([soa(1, '3600 600 604800 300', query.questions[0]?.name)])(query, socket),
+  { keep: true },
+)
+const serve = serviceProcesses()
+const database = await freshDatabase()
+const baseUrls: string[] = []
+
+beforeAll(async () => {
+  const seed = seedOf(PEOPLE.map((username) => ({ users: [user(username)] })))
+  const { service } = await startForTest({ dataDirectory: null, database, bootstrapToken: 'bootstrap', seed, peerPort })
+  const options = { dataDirectory: null, database, peerPort }
+  baseUrls.push(service.baseUrl, ...(await Promise.all([serve(options), serve(options)])).map(({ baseUrl }) => baseUrl))
+})
+
+const clients = new Map<string, Client>()
+
+/** A person's client of a process. */
+function clientOf(person: string, process: number): Client {
+  const baseUrl = baseUrls[process % baseUrls.length] as string
+  const key = `${person} ${baseUrl}`
+  const client = clients.get(key) ?? connect(baseUrl, person).client
+  clients.set(key, client)
+  return client
+}
+
+const query = async (text: string): Promise<readonly Record<string, unknown>[]> => {
+  const connection = new pg.Client({ connectionString: database })
+  await connection.connect()
+  try {
+    return (await connection.query(text)).rows
+  } finally {
+    await connection.end()
+  }
+}
+
+const overlaps = () =>
+  query(`select upper.domain, lower.domain from domains upper inner join domains lower
+    on lower.domain like '%.' || upper.domain and lower.account_id <> upper.account_id`)
+
+const deadlocks = async (): Promise<number> =>
+  Number((await query('select deadlocks from pg_stat_database where datname = current_database()'))[0]?.['deadlocks'])
+
+/** Names in one line, of which each overlaps with every other; longer ones have as many labels as a name can have. */
+const lineOf = (round: string): string[] => {
+  const parents = ['', 'a.', 'b.a.', `${'d.'.repeat(20)}c.b.a.`, `${'d.'.repeat(100)}c.b.a.`]
+  return parents.map((labels) => `${labels}race-${round}.example`)
+}
+
+type Ask = (person: string, process: number, name: string) => Promise<Answer>
+
+const spares = new Map<string, readonly number[]>()
+
+/** Zones of each person to be cloned and renamed. */
+async function makeSpares(prefix: string, count: number): Promise<void> {
+  for (const person of PEOPLE) {
+    spares.set(
+      person,
+      await inParallel(count, count, async (index) => {
+        const domain = `${prefix}-${index}-${person}.test`
+        return (await clientOf(person, index).ok('POST', '/domains', { ...MASTER, domain, tags: ['shared'] })).id
+      }),
+    )
+  }
+}
+
+const OPERATIONS: Readonly<Record<string, Ask>> = {
+  create: (person, process, domain) =>
+    clientOf(person, process).call('POST', '/domains', { ...MASTER, domain, tags: ['shared', `tag ${process % 3}`] }),
+  import: (person, process, domain) =>
+    clientOf(person, process).call('POST', '/domains/import', { domain, remote_nameserver: '127.0.0.1' }),
+  clone: (person, process, domain) => clientOf(person, process).call('POST', `/domains/${spares.get(person)?.[process]}/clone`, { domain }),
+  rename: (person, process, domain) =>
+    clientOf(person, process).call('PUT', `/domains/${spares.get(person)?.[process]}`, { domain, tags: ['shared', 'renamed'] }),
+}
+
+describe('of names that overlap, claimed at once by two accounts in three processes, one account has all that are made', () => {
+  test.each([...Object.keys(OPERATIONS), 'any'])('%s', { timeout: 180_000 }, async (operation) => {
+    for (let round = 0; round < 10; round += 1) {
+      const asked = lineOf(`${operation}-${round}`).flatMap((name) => PEOPLE.map((person) => ({ person, name })))
+      if (operation !== 'create' && operation !== 'import') await makeSpares(`${operation}-${round}`, asked.length)
+      const answers = await inParallel(asked.length, asked.length, (index) => {
+        const { person, name } = asked[(index + round) % asked.length] as (typeof asked)[number]
+        const ask = OPERATIONS[operation] ?? (Object.values(OPERATIONS)[index % 4] as Ask)
+        return ask(person, index, name)
+      })
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 400]))
+      for (const { status, body } of answers) if (status === 400) expect(body.errors).toMatchObject([{ field: 'domain' }])
+    }
+    expect(await overlaps()).toEqual([])
+  })
+
+  test('without a deadlock', async () => {
+    expect(await deadlocks()).toBe(0)
+  })
+})
+
+test('a seed and requests that claim overlapping names at once do not both get them', async () => {
+  const other = await openPostgres({ url: database, onError: () => undefined })
+  const outcomes = new Set<string>()
+  for (let round = 0; round < 12; round += 1) {
+    const names = Array.from({ length: 30 }, (_, index) => `seeded-${round}-${index}.example`)
+    const seeding = async (): Promise<string> => {
+      const domains = names.map((domain) => ({ ...MASTER, domain, tags: ['shared'] }))
+      try {
+        await prepareUsers(other, 'bootstrap', seedOf([{ users: [user('carol')], domains }]), '2026-01-31T09:00:00', createSecrets(null))
+        return 'made'
+      } catch (error) {
+        return error instanceof RangeError ? error.message.replace(/seeded-\S+/, 'NAME') : String(error)
+      }
+    }
+    const creating = inParallel(10, 5, (index) =>
+      clientOf('alice', index).call('POST', '/domains', { ...MASTER, domain: `www.${names[29 - index * 2]}`, tags: ['shared'] }),
+    )
+    // In half of the rounds requests are under way when the seed comes.
+    if (round % 2 === 0) await Promise.race([creating, new Promise((done) => setTimeout(done, 3 * round))])
+    outcomes.add(await seeding())
+    expect((await creating).every(({ status }) => status === 200 || status === 400)).toBe(true)
+    expect(await overlaps()).toEqual([])
+  }
+  await other.close()
+  for (const outcome of outcomes) {
+    expect(['made', 'the domain NAME of the seed lies above or below a domain of another account']).toContain(outcome)
+  }
+})
+
+test('a claim waits for one of an overlapping name, and for no other', async () => {
+  const other = await openPostgres({ url: database, onError: () => undefined })
+  const create = (domain: string) => clientOf('alice', 1).call('POST', '/domains', { ...MASTER, domain })
+  let release = (): void => undefined
+  const released = new Promise<void>((done) => {
+    release = done
+  })
+  let answers: Promise<Answer>[] = []
+  await new Promise<void>((held, failed) => {
+    other
+      .write(async (connection) => {
+        await lockZoneName(connection, 'b.held.example')
+        held()
+        await released
+      })
+      .catch(failed)
+  })
+  try {
+    expect((await create('c.held.example')).status).toBe(200)
+    expect((await create('beside.example')).status).toBe(200)
+    answers = ['a.b.held.example', 'held.example'].map(create)
+    expect(await Promise.race([...answers, new Promise((done) => setTimeout(done, 500, 'waiting'))])).toBe('waiting')
+  } finally {
+    release()
+    await other.close()
+  }
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200])
+})

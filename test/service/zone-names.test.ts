@@ -1,0 +1,369 @@
+/** Which names may become zones: two accounts and a restricted user, by every operation that names a zone. */
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { PARTS } from '../../src/service/api/parts.ts'
+import { readSeed, startService } from '../../src/service/index.ts'
+import { type Client, connect, freshStore, LOOPBACK, openStore, type Store, startForTest } from './harness.ts'
+import { scriptedMaster, serving, soa } from './transfers/scripted-master.ts'
+
+const OVERLAP = { errors: [{ field: 'domain', reason: 'A DNS zone above or below this name exists, and you may not change it.' }] }
+const TAKEN = { errors: [{ field: 'domain', reason: 'DNS zone already exists.' }] }
+const SUFFIX = { errors: [{ field: 'domain', reason: 'domain is a public suffix' }] }
+
+const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
+const SLAVE = { type: 'slave', master_ips: ['192.0.2.53'] }
+
+const seedOf = (document: object) => {
+  const { seed, diagnostics } = readSeed(JSON.stringify(document), 'seed.yaml')
+  if (seed === null) throw new Error(JSON.stringify(diagnostics))
+  return seed
+}
+
+const user = (username: string, rest: object = {}) => ({
+  username,
+  email: `${username}@example.com`,
+  tokens: [{ token: username }],
+  ...rest,
+})
+
+const restricted = (permissions: Readonly<Record<string, string>>) => ({
+  restricted: true,
+  grants: {
+    global: { add_domains: true },
+    domain: Object.entries(permissions).map(([domain, permission]) => ({ domain, permissions: permission })),
+  },
+})
+
+/** Zones by who may change them: `alice` and `rita`, who is restricted, are of the first account, `bob` is of the second. */
+const ZONES = {
+  alice: ['closed.example', 'www.closed-below.example', 'seen.example', 'www.seen-below.example', 'open.example', 'www.open-below.example'],
+  bob: ['other.example', 'www.other-below.example'],
+}
+
+const accounts = (zones: { readonly alice: readonly string[]; readonly bob: readonly string[] }, permissions = {}) => {
+  const domains = (names: readonly string[]) => names.map((domain) => ({ ...MASTER, domain }))
+  return {
+    accounts: [
+      { users: [user('alice'), user('rita', restricted(permissions))], domains: domains(zones.alice) },
+      { users: [user('bob')], domains: domains(zones.bob) },
+    ],
+  }
+}
+
+/** A master that has every zone it is asked for. */
+const peerPort = await scriptedMaster(
+  (query, socket) => serving([soa(1, '3600 600 604800 300', query.questions[0]?.name)])(query, socket),
+  { keep: true },
+)
+
+const { service } = await startForTest({
+  peerPort,
+  bootstrapToken: 'administrator',
+  seed: seedOf(
+    accounts(ZONES, {
+      'seen.example': 'read_only',
+      'www.seen-below.example': 'read_only',
+      'open.example': 'read_write',
+      'www.open-below.example': 'read_write',
+    }),
+  ),
+})
+const as = (token: string): Client => connect(service.baseUrl, token).client
+const CLIENTS: Readonly<Record<string, Client>> = { alice: as('alice'), rita: as('rita'), bob: as('bob') }
+
+let spare = 0
+const spareZone = async (client: Client): Promise<number> => {
+  spare += 1
+  return (await client.ok('POST', '/domains', { ...MASTER, domain: `spare-${spare}.example.net` })).id
+}
+
+/** Every operation that names a zone: asks for a name, and returns the answer. */
+const OPERATIONS: Readonly<
+  Record<string, { readonly route: string; readonly ask: (client: Client, domain: string) => ReturnType<Client['call']> }>
+> = {
+  'create a master': { route: 'POST /domains', ask: (client, domain) => client.call('POST', '/domains', { ...MASTER, domain }) },
+  'create a slave': { route: 'POST /domains', ask: (client, domain) => client.call('POST', '/domains', { ...SLAVE, domain }) },
+  import: {
+    route: 'POST /domains/import',
+    ask: (client, domain) => client.call('POST', '/domains/import', { domain, remote_nameserver: '127.0.0.1' }),
+  },
+  clone: {
+    route: 'POST /domains/{domainId}/clone',
+    ask: async (client, domain) => client.call('POST', `/domains/${await spareZone(client)}/clone`, { domain }),
+  },
+  rename: {
+    route: 'PUT /domains/{domainId}',
+    ask: async (client, domain) => client.call('PUT', `/domains/${await spareZone(client)}`, { domain }),
+  },
+}
+
+test('the operations are all that name a zone', () => {
+  const naming = PARTS.flat().filter(({ body }) => 'domain' in ((body as { properties?: object } | undefined)?.properties ?? {}))
+  const routes = naming.map(({ method, path }) => `${method} ${path}`)
+  expect(routes.sort()).toEqual([...new Set(Object.values(OPERATIONS).map(({ route }) => route))].sort())
+})
+
+/** By the place of a name, and by who asks for it, whether they get it. */
+const TABLE: readonly (readonly [place: string, name: string, ...getting: string[]])[] = [
+  ['below a zone of the first account, closed to its restricted user', 'www.closed.example', 'alice'],
+  ['far below it', 'a.b.c.d.closed.example', 'alice'],
+  ['above such a zone', 'closed-below.example', 'alice'],
+  ['below a zone that the restricted user may only read', 'www.seen.example', 'alice'],
+  ['above such a zone', 'seen-below.example', 'alice'],
+  ['below a zone that the restricted user may change', 'www.open.example', 'alice', 'rita'],
+  ['above such a zone', 'open-below.example', 'alice', 'rita'],
+  ['below a zone of the second account', 'www.other.example', 'bob'],
+  ['far below it', 'a.b.c.d.other.example', 'bob'],
+  ['above such a zone', 'other-below.example', 'bob'],
+  ['above zones of both accounts', 'example'],
+  ['beside them all', 'free.example', 'alice', 'rita', 'bob'],
+  ['like the end of a zone, within a label', 'my-closed.example', 'alice', 'rita', 'bob'],
+  ['like a zone and more, within a label', 'closed.example-1.net', 'alice', 'rita', 'bob'],
+]
+
+describe.each(Object.entries(OPERATIONS))('%s', (_operation, { ask }) => {
+  test.each(TABLE)('%s: %s', async (_place, name, ...getting) => {
+    for (const [person, client] of Object.entries(CLIENTS)) {
+      const answer = await ask(client, name)
+      if (getting.includes(person)) {
+        expect([person, answer.status, answer.body.domain]).toEqual([person, 200, name])
+        await client.ok('DELETE', `/domains/${answer.body.id}`)
+      } else {
+        expect([person, answer.status, answer.body]).toEqual([person, 400, OVERLAP])
+      }
+    }
+  })
+
+  test('a name that is taken, by whomever, also between zones of others', async () => {
+    for (const client of Object.values(CLIENTS)) {
+      expect(await ask(client, 'closed.example')).toMatchObject({ status: 400, body: TAKEN })
+      expect(await ask(client, 'other.example')).toMatchObject({ status: 400, body: TAKEN })
+    }
+  })
+
+  test.each([
+    'com',
+    'CO.UK.',
+    'uk',
+    'za',
+    'ck',
+    'foo.ck',
+    'kawasaki.jp',
+    'foo.kawasaki.jp',
+    'рф',
+    'xn--p1ai',
+    '公司.cn',
+    'arpa',
+    'in-addr.arpa',
+    'ip6.arpa',
+    'onion',
+  ])('the public suffix %s', async (name) => {
+    expect(await ask(CLIENTS['alice'] as Client, name)).toMatchObject({ status: 400, body: SUFFIX })
+  })
+
+  test.each([
+    'example.com',
+    'example.co.uk',
+    'www.ck',
+    'city.kawasaki.jp',
+    'github.io',
+    'alice.github.io',
+    'internal',
+    'test',
+    'home.arpa',
+    'lan',
+    '2.0.192.in-addr.arpa',
+    '10.in-addr.arpa',
+    '8.b.d.0.1.0.0.2.ip6.arpa',
+    'xn--e1afmkfd.xn--p1ai',
+    '_dmarc.example.com',
+  ])('%s, which is no public suffix of ICANN', async (name) => {
+    const client = CLIENTS['alice'] as Client
+    const answer = await ask(client, name)
+    expect([answer.status, answer.body.domain]).toEqual([200, name])
+    await client.ok('DELETE', `/domains/${answer.body.id}`)
+  })
+})
+
+test('a public suffix is reported with the other errors of a request', async () => {
+  expect(await (CLIENTS['alice'] as Client).refused('POST', '/domains', { domain: 'com', type: 'master', ttl_sec: 'x' })).toEqual([
+    ['ttl_sec', 'ttl_sec is not valid'],
+    ['domain', 'domain is a public suffix'],
+    ['soa_email', 'soa_email required when type=master'],
+  ])
+})
+
+test('a restricted user may nest zones that it has made itself', async () => {
+  const client = CLIENTS['rita'] as Client
+  for (const domain of ['rita.example', 'b.rita.example', 'a.b.rita.example', 'c.rita.example']) {
+    await client.ok('POST', '/domains', { ...MASTER, domain })
+  }
+})
+
+test('a zone may be renamed to a name above or below its own', async () => {
+  for (const client of Object.values(CLIENTS)) {
+    const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'moving.example' })
+    for (const domain of ['a.b.moving.example', 'b.moving.example', 'moving.example']) await client.ok('PUT', `/domains/${id}`, { domain })
+    await client.ok('DELETE', `/domains/${id}`)
+  }
+})
+
+test('a name is free again when the zone above is deleted or renamed', async () => {
+  const { alice, bob } = CLIENTS as { alice: Client; bob: Client }
+  const { id } = await alice.ok('POST', '/domains', { ...MASTER, domain: 'passing.example', status: 'disabled' })
+  expect(await bob.call('POST', '/domains', { ...MASTER, domain: 'www.passing.example' })).toMatchObject({ status: 400, body: OVERLAP })
+  await alice.ok('PUT', `/domains/${id}`, { domain: 'passed.example' })
+  const below = await bob.ok('POST', '/domains', { ...MASTER, domain: 'www.passing.example' })
+  expect(await alice.call('PUT', `/domains/${id}`, { domain: 'passing.example' })).toMatchObject({ status: 400, body: OVERLAP })
+  await bob.ok('DELETE', `/domains/${below.id}`)
+  await alice.ok('PUT', `/domains/${id}`, { domain: 'passing.example' })
+})
+
+describe('concurrent requests', () => {
+  /** Names in one line, the shortest first, each of which overlaps with every other. */
+  const lineOf = (round: number): string[] => ['', 'a.', 'b.a.', 'c.b.a.'].map((labels) => `${labels}race-${round}.example`)
+
+  test.each(Object.entries(OPERATIONS))('%s: of overlapping names one account gets all that it gets', async (operation, { ask }) => {
+    const people = ['alice', 'bob']
+    // One after the other: few imports may be under way at once.
+    for (let round = 0; round < 6; round += 1) {
+      const asked = lineOf(round).flatMap((name) => people.map((person) => ({ name, person })))
+      const answers = await Promise.all(asked.map(({ name, person }) => ask(CLIENTS[person] as Client, name)))
+      const got = asked.map((request, index) => ({ ...request, ...(answers[index] as (typeof answers)[number]) }))
+      const given = got.filter(({ status }) => status === 200)
+      expect([operation, new Set(given.map(({ person }) => person)).size]).toEqual([operation, 1])
+      for (const { status, body } of got) if (status !== 200) expect([OVERLAP, TAKEN]).toContainEqual(body)
+      for (const { person, body } of given) await (CLIENTS[person] as Client).ok('DELETE', `/domains/${body.id}`)
+    }
+  })
+})
+
+describe('a seed', () => {
+  const start = async (store: Store, seed: Parameters<typeof accounts>[0]) => {
+    const running = await startService({
+      ...store,
+      listen: LOOPBACK,
+      dns: null,
+      bootstrapToken: 'administrator',
+      seed: seedOf(accounts(seed)),
+    })
+    await running.stop()
+  }
+
+  test.each([
+    ['below', ['a.example'], ['www.a.example'], 'the domain www.a.example of the seed lies above or below a domain of another account'],
+    ['above', ['www.a.example'], ['a.example'], 'the domain a.example of the seed lies above or below a domain of another account'],
+    ['at a public suffix', [], ['co.uk'], 'the domain co.uk of the seed is a public suffix'],
+  ])('with a zone %s is refused, and nothing of it stays', async (_place, alice, bob, message) => {
+    const store = await freshStore()
+    await expect(start(store, { alice, bob })).rejects.toThrow(message)
+    await start(store, { alice: ['www.a.example', 'a.example'], bob: [] })
+  })
+})
+
+describe('zones that an earlier version has let through', async () => {
+  const store = await freshStore()
+  const seed = seedOf(accounts({ alice: ['alice.example', 'first.example'], bob: ['bob.example', 'second.example', 'third.example'] }))
+  const first = await startService({ ...store, listen: LOOPBACK, dns: null, bootstrapToken: 'administrator', seed })
+  await first.stop()
+  // As the earlier version has stored them: without the reversed name.
+  const database = await openStore(store)
+  await database.write(async (connection) => {
+    const names = { 'second.example': 'www.alice.example', 'third.example': 'a.www.alice.example', 'first.example': 'co.uk' }
+    for (const [domain, name] of Object.entries(names)) {
+      await connection.updateTable('domains').set({ domain: name, reversed_name: '' }).where('domain', '=', domain).execute()
+    }
+  })
+  await database.close()
+  const lines: string[] = []
+  const later = await startForTest({
+    ...store,
+    bootstrapToken: 'administrator',
+    seed,
+    log: { level: 'warn', write: (line) => lines.push(line) },
+  })
+  const [alice, bob] = ['alice', 'bob'].map((token) => connect(later.service.baseUrl, token).client) as [Client, Client]
+  const idOf = async (client: Client, domain: string): Promise<number> =>
+    (await client.ok('GET', '/domains', undefined, { 'x-filter': JSON.stringify({ domain }) })).data[0].id
+
+  test('are warned of at the start, each once', () => {
+    expect(lines.map((line) => JSON.parse(line)).map(({ time: _, ...line }) => line)).toEqual([
+      {
+        level: 'warn',
+        zone: 'www.alice.example',
+        above: 'alice.example',
+        account: expect.any(Number),
+        accountAbove: expect.any(Number),
+        message: 'zone lies inside a zone of another account',
+      },
+      {
+        level: 'warn',
+        zone: 'a.www.alice.example',
+        above: 'alice.example',
+        account: expect.any(Number),
+        accountAbove: expect.any(Number),
+        message: 'zone lies inside a zone of another account',
+      },
+      { level: 'warn', zone: 'co.uk', account: expect.any(Number), message: 'zone is a public suffix' },
+    ])
+  })
+
+  test('keep working, with updates that do not change the name', async () => {
+    for (const [client, domain] of [
+      [alice, 'alice.example'],
+      [alice, 'co.uk'],
+      [bob, 'www.alice.example'],
+    ] as const) {
+      const id = await idOf(client, domain)
+      await client.ok('PUT', `/domains/${id}`, { description: 'as before' })
+      await client.ok('PUT', `/domains/${id}`, { domain, description: 'sent back' })
+      await client.ok('PUT', `/domains/${id}`, { domain: `${domain.toUpperCase()}.`, description: 'in capitals' })
+      await client.ok('POST', `/domains/${id}/records`, { type: 'A', name: 'www', target: '192.0.2.1' })
+      await later.service.flush()
+      expect((await client.ok('GET', `/domains/${id}/zone-file`)).zone_file[0]).toContain(domain)
+    }
+  })
+
+  test('are in the way of others, and of their own owner', async () => {
+    const create = (client: Client, domain: string) => client.call('POST', '/domains', { ...MASTER, domain })
+    expect(await create(alice, 'b.a.www.alice.example')).toMatchObject({ status: 400, body: OVERLAP })
+    expect(await create(bob, 'b.a.www.alice.example')).toMatchObject({ status: 400, body: OVERLAP })
+    expect(await create(bob, 'ftp.alice.example')).toMatchObject({ status: 400, body: OVERLAP })
+    expect(await create(alice, 'ftp.alice.example')).toMatchObject({ status: 200 })
+    const id = await idOf(bob, 'www.alice.example')
+    expect(await bob.call('PUT', `/domains/${id}`, { domain: 'www2.alice.example' })).toMatchObject({ status: 400, body: OVERLAP })
+    await bob.ok('PUT', `/domains/${id}`, { domain: 'www.bob.example' })
+    expect(await bob.call('PUT', `/domains/${id}`, { domain: 'www.alice.example' })).toMatchObject({ status: 400, body: OVERLAP })
+  })
+})
+
+test('among 100,000 zones a create takes little longer than among few', { timeout: 120_000 }, async () => {
+  const store = await freshStore()
+  // Slaves, because masters would be rendered first.
+  const filling = await openStore(store)
+  await filling.write(async (connection) => {
+    await sql`insert into accounts (created) values ('2026-01-31T09:00:00')`.execute(connection)
+    await sql`insert into domains (account_id, domain, reversed_name, type, status, description, "group", soa_email, master_ips, axfr_ips,
+        errors, created, updated, expire_sec, refresh_sec, retry_sec, ttl_sec, record_count, settled)
+      with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 100000)
+      select 1, 'zone-' || n || '.example', 'example.zone-' || n || '.', 'slave', 'disabled', '', '', '', '["192.0.2.53"]', '[]',
+        '', '2026-01-31T09:00:00', '2026-01-31T09:00:00', 0, 0, 0, 0, 0, 1 from numbers`.execute(connection)
+  })
+  await filling.close()
+  const { client } = await startForTest({ ...store, bootstrapToken: 'administrator' })
+  const median = async (of: Client, work: (client: Client, index: number) => Promise<unknown>): Promise<number> => {
+    const times: number[] = []
+    for (let index = 0; index < 41; index += 1) {
+      const start = performance.now()
+      await work(of, index)
+      times.push(performance.now() - start)
+    }
+    return times.sort((a, b) => a - b)[20] as number
+  }
+  const create = (of: Client, index: number) => of.ok('POST', '/domains', { ...MASTER, domain: `measured-${index}.example` })
+  const refused = (of: Client, index: number) => of.refused('POST', '/domains', { ...MASTER, domain: `www.zone-${index + 7}.example` })
+  const few = { create: await median(CLIENTS['alice'] as Client, create) }
+  const many = { create: await median(client, create), refused: await median(client, refused) }
+  expect(many.create).toBeLessThan(5 * few.create + 10)
+  expect(many.refused).toBeLessThan(5 * few.create + 10)
+})
