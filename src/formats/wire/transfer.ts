@@ -38,7 +38,7 @@ export function createTransferReader(zone: DomainName, id: number, maxRecords: n
   }
 
   const accept = (message: Message): Result<'more' | 'complete'> => {
-    const problem = headerProblem(message, zone, id)
+    const problem = headerProblem(message, zone, id, 'AXFR')
     if (problem !== null) return fault(problem)
     for (const record of message.answers) {
       const wrong = acceptRecord(record)
@@ -49,14 +49,14 @@ export function createTransferReader(zone: DomainName, id: number, maxRecords: n
   return { accept, records }
 }
 
-/** What of a message's header and question is not as RFC 5936 section 2.2.1 wants it. */
-function headerProblem(message: Message, zone: DomainName, id: number): string | null {
+/** The rule of RFC 5936 section 2.2.1 that a message's header or question breaks; null for none. */
+export function headerProblem(message: Message, zone: DomainName, id: number, type: 'AXFR' | 'IXFR'): string | null {
   if (!message.response || message.id !== id) return 'it is not a response to the query'
   if (message.rcode !== RCODE.NOERROR) return `the server answers ${rcodeName(message.rcode)}`
   if (message.truncated) return 'a message over TCP is truncated'
   // Messages after the first may leave the question out.
   const [question] = message.questions
-  if (question && (question.name !== zone || question.type !== 'AXFR')) return 'it answers another question'
+  if (question && (question.name !== zone || question.type !== type)) return 'it answers another question'
   if (message.answers.length === 0) return 'a message has no records'
   return null
 }

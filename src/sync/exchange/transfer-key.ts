@@ -1,5 +1,5 @@
 import { isSecretReference, resolveSecret } from '../../definitions/secret.ts'
-import { TSIG_ALGORITHMS, type TsigAlgorithm, type TsigKey } from '../../formats/wire/tsig.ts'
+import { readTsigSecret, TSIG_ALGORITHMS, type TsigAlgorithm, type TsigKey } from '../../formats/wire/tsig.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import { parseDomainName } from '../../model/domain-name.ts'
 import type { ImportRequest } from './importer.ts'
@@ -30,13 +30,7 @@ export async function readTransferKey(text: string, { cwd, env }: Pick<ImportReq
   if (!name.ok) return refuse('the name of the key is not a domain name')
   const secret = await resolveSecret(reference, '--tsig', NO_PLACE, { folder: cwd, env })
   if (secret.diagnostic) return { value: undefined, diagnostic: { ...secret.diagnostic, at: undefined } }
-  const octets = base64Octets(secret.value)
+  const octets = readTsigSecret(secret.value)
   if (octets === null) return refuse('the secret is not base64', 'secret-missing')
   return { value: { name: name.value, algorithm: known satisfies TsigAlgorithm, secret: octets }, diagnostic: null }
-}
-
-function base64Octets(text: string): Buffer | null {
-  const packed = text.replace(/\s+/g, '')
-  if (packed === '' || packed.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(packed)) return null
-  return Buffer.from(packed, 'base64')
 }
