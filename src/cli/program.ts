@@ -208,7 +208,8 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
           .default(53),
       )
       .option('--transfer-addresses <addresses>', 'addresses that name servers must let transfer zones, separated by commas')
-      .option('--public-peers-only', 'transfer zones from addresses of the public Internet only')
+      .option('--public-peers-only', 'transfer zones from, and send NOTIFY to, addresses of the public Internet only')
+      .option('--tsig-keys <file>', 'YAML file of the keys that sign transfers and NOTIFY (TSIG); SIGHUP reads it again')
       .addOption(
         new Option('--dns-rate-limit <n>', 'equal answers a second over UDP to one network, or "off"').argParser(rateLimit).default(200),
       )
@@ -296,5 +297,4 @@ const planning = (command: Command): Command =>
     .option('--parallelism <n>', 'requests under way at once for each target', positiveInteger)
 
 const collect = (value: string, previous: readonly string[]): string[] => [...previous, value]
-
 const refusal = (value: string, previous: readonly string[]): string[] => [...previous, oneOf(REFUSAL_NAMES)(value)]

@@ -1,6 +1,9 @@
-import { resolve } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { readText } from '../definitions/read-text.ts'
-import type { RegionResolvers, Seed } from '../service/index.ts'
+import { resolveSecret } from '../definitions/secret.ts'
+import type { Diagnostic } from '../model/diagnostic.ts'
+import type { RegionResolvers, Seed, TransferKey } from '../service/index.ts'
 import type { Console } from './console.ts'
 import type { CliIo } from './io.ts'
 
@@ -22,6 +25,27 @@ export async function readRegionResolversFile(io: CliIo, console: Console, file:
   const { resolvers, diagnostics } = readRegionResolvers(text, file)
   console.diagnostics(diagnostics)
   return resolvers ?? undefined
+}
+
+/** The keys of transfers; undefined, and said why, where the file cannot be used. Secrets in files are relative to the folder of this one. */
+export async function readTransferKeysFile(io: CliIo, console: Console, file: string): Promise<readonly TransferKey[] | undefined> {
+  const text = await textOf(io, console, file)
+  if (text === undefined) return undefined
+  const { readTransferKeys } = await import('../service/index.ts')
+  const source = { folder: dirname(resolve(io.cwd, file)), env: io.env }
+  const { keys, diagnostics } = await readTransferKeys(text, file, (secret, what, at) => resolveSecret(secret, what, at, source))
+  console.diagnostics([...diagnostics, ...(await readableByOthers(io, file))], { secret: true })
+  return keys ?? undefined
+}
+
+/** Permissions of the group and of others. */
+const OTHERS = 0o077
+
+async function readableByOthers(io: CliIo, file: string): Promise<Diagnostic[]> {
+  const { mode } = await stat(resolve(io.cwd, file))
+  if ((mode & OTHERS) === 0) return []
+  const message = `${file} has the mode ${(mode & 0o777).toString(8).padStart(4, '0')}: other users of this machine may read it`
+  return [{ severity: 'warning', code: 'tsig-keys-readable', message, hint: `chmod 600 ${file}` }]
 }
 
 async function textOf(io: CliIo, console: Console, file: string): Promise<string | undefined> {

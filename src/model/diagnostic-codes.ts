@@ -166,6 +166,8 @@ export const DIAGNOSTIC_CODES = {
   'service-store': 'The data of the service cannot be backed up or restored.',
   'resolvers-invalid': 'A file of the resolvers of regions says something it cannot.',
   'seed-invalid': 'A seed file of the service says something it cannot.',
+  'tsig-keys-invalid': 'A file of transfer keys has an error.',
+  'tsig-keys-readable': 'Other users of the machine can read a file of transfer keys.',
 } as const satisfies Record<string, string>
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES

@@ -3,7 +3,7 @@ import { applySeed } from './seed/apply-seed.ts'
 import type { Seed } from './seed/seed.ts'
 import type { Database } from './store/database.ts'
 import { insertToken } from './store/token-store.ts'
-import { findAdministrator, insertAdministrator } from './store/user-store.ts'
+import { ADMINISTRATOR, findAdministrator, insertAdministrator } from './store/user-store.ts'
 import { isToken, makeToken } from './token-text.ts'
 
 export interface Prepared {
@@ -34,3 +34,9 @@ export async function prepareUsers(
     return { token, domains: seed === null ? [] : await applySeed(connection, seed, now, secrets) }
   })
 }
+
+/** The usernames that `prepareUsers` may make, by account. */
+export const expectedUsers = (seed: Seed | null): readonly (readonly string[])[] => [
+  [ADMINISTRATOR],
+  ...(seed?.accounts ?? []).map(({ users }) => users.map(({ username }) => username)),
+]

@@ -6,7 +6,7 @@ import { PARTS } from './api/parts.ts'
 import { createRateLimiter, DEFAULT_RATE_LIMITS } from './api/rate-limit.ts'
 import { regionsWith } from './catalogue/read-region-resolvers.ts'
 import { clockText } from './clock-text.ts'
-import { prepareUsers } from './first-start.ts'
+import { expectedUsers, prepareUsers } from './first-start.ts'
 import { createImageUploads } from './images/image-uploads.ts'
 import { JOB_HANDLERS } from './jobs/handlers.ts'
 import { createJobRunner } from './jobs/job-runner.ts'
@@ -31,6 +31,7 @@ import { checkSealed } from './store/check-sealed.ts'
 import { openDatabase } from './store/open-database.ts'
 import { createTimers } from './timers.ts'
 import { readPeerRules } from './transfers/peer.ts'
+import { createTransferKeys } from './transfers/transfer-keys.ts'
 import { createTransfers, type Transfers } from './transfers/transfers.ts'
 import { checkZoneNames } from './zone/check-zone-names.ts'
 import { createZoneRenderer } from './zone/zone-renderer.ts'
@@ -44,6 +45,8 @@ export { type Address, DEFAULT_LIMITS, DEFAULT_NS_NAMES, type RunningService, ty
 export { readSeed } from './seed/read-seed.ts'
 export type { Seed } from './seed/seed.ts'
 export { readSmsPlace, type SmsPlace } from './sms/sms-sink.ts'
+export { readTransferKeys } from './transfers/read-transfer-keys.ts'
+export type { TransferKey } from './transfers/transfer-keys.ts'
 
 /**
  * Starts the service. Every zone is rendered and answered for when it resolves. Rejects if the data directory is in use, an
@@ -80,6 +83,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const now = (): string => clockText(clock())
 
     const { peerPort: port = 53, publicPeersOnly: publicOnly = false, transferAddresses: localAddresses = [] } = options
+    const realClock = options.clock ?? Date.now
+    const { transferKeys = [], seed = null } = options
+    const keys = createTransferKeys()
+    // Before any zone is served: one that has a key must never be given without it.
+    await keys.use(transferKeys, database, options.listen ? expectedUsers(seed) : [])
     let transfers: Transfers | null = null
     nameServer =
       options.dns &&
@@ -87,8 +95,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
         ...options.dns,
         limits: options.nameServerLimits ?? {},
         peerPort: port,
+        keys,
+        publicPeersOnly: publicOnly,
+        clock: realClock,
         onAnswer: metrics.query,
-        onNotify: (zone, address, serial) => transfers?.notify(zone, address, serial) ?? null,
+        onNotify: (...notify) => transfers?.notify(...notify) ?? null,
+        onTransfer: (note) => log.debug(note, 'transfer requested'),
         onNotified: (outcome) => logNotified(log, outcome),
         onError,
       }))
@@ -99,7 +111,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     stops.push(() => renderer.close())
     await renderer.start()
 
-    const rules = readPeerRules({ port, publicOnly, localAddresses })
+    const rules = readPeerRules({ port, publicOnly, localAddresses, keys, clock: realClock })
     transfers = createTransfers({
       database,
       timers,
@@ -154,7 +166,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     // Data may be arriving for hours: that is given up first.
     stops.push(() => uploads.close())
     // Last, since a token made here can be told only once: a start that fails must not have made one, nor one that nobody can use it with.
-    const prepared = http && (await prepareUsers(database, options.bootstrapToken ?? null, options.seed ?? null, now(), secrets))
+    const prepared = http && (await prepareUsers(database, options.bootstrapToken ?? null, seed, now(), secrets))
+    if (prepared && transferKeys.length > 0) await keys.use(transferKeys, database)
     for (const domain of prepared?.domains ?? []) renderer.changed(domain)
     await transfers.start()
     if (http) await scheduleSweep(database, clock())
@@ -174,6 +187,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
         if (http === null) throw new RangeError('the service speaks no HTTP')
         http.useCertificate(certificate)
       },
+      useTransferKeys: (others) => keys.use(others, database),
       stop,
     }
   } catch (error) {
@@ -194,6 +208,7 @@ const publisherOf = (nameServer: NameServer | null, metrics: Metrics) => ({
 
 function logNotified(log: Log, outcome: NotifyOutcome): void {
   if (outcome.rcode === 'NOERROR') log.debug(outcome, 'secondary notified')
+  else if (outcome.problem !== undefined) log.warn(outcome, 'secondary not notified')
   else log.warn(outcome, outcome.rcode === null ? 'secondary does not answer NOTIFY' : 'secondary refuses NOTIFY')
 }
 

@@ -9,6 +9,7 @@ import type { NameServerLimits } from './nameserver/name-server.ts'
 import type { LogOptions } from './operations/log.ts'
 import type { Seed } from './seed/seed.ts'
 import type { SmsPlace } from './sms/sms-sink.ts'
+import type { TransferKey } from './transfers/transfer-keys.ts'
 import type { TransferLimits } from './transfers/transfer-zone.ts'
 
 export interface ServiceOptions {
@@ -34,7 +35,9 @@ export interface ServiceOptions {
   readonly peerPort?: number
   /** The addresses that the service transfers zones to: connections are made from those of them that the machine has. */
   readonly transferAddresses?: readonly string[]
-  /** Transfers zones only from addresses of the public Internet: for users who are not trusted with the service's own network. */
+  /** The keys that transfers and NOTIFY are signed with; `readTransferKeys` makes them from a file. */
+  readonly transferKeys?: readonly TransferKey[]
+  /** Transfers zones from, and sends NOTIFY to, addresses of the public Internet only: for users who are not trusted with the service's own network. */
   readonly publicPeersOnly?: boolean
   readonly transferLimits?: Partial<TransferLimits>
   /** The recursive name servers of regions; those that are not named have documentation addresses. */
@@ -84,6 +87,8 @@ export interface RunningService {
   catchUp(): Promise<void>
   /** Uses another certificate for connections made from now on. Throws if it cannot be used, or if the service speaks without TLS. */
   useCertificate(certificate: Certificate): void
+  /** Uses other transfer keys from now on. Rejects with a `RangeError`, and keeps the former ones, if an account has no user of the name. */
+  useTransferKeys(keys: readonly TransferKey[]): Promise<void>
   /** Finishes what is under way, then stops. */
   stop(): Promise<void>
 }

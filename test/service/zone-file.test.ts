@@ -134,7 +134,7 @@ describe('the rendered zone', () => {
     expect([count('A'), count('AAAA')]).toEqual([Math.floor(65_492 / 16), Math.floor(65_492 / 28)])
     expect(omitted).toHaveLength(12_000 - count('A') - count('AAAA'))
     const zone = buildZoneData('many.example.' as DomainName, 1, records)
-    const query = { header: { id: 1, flags: 0 }, name: 'x.many.example.' as DomainName, class: 1, edns: null }
+    const query = { header: { id: 1, flags: 0 }, name: 'x.many.example.' as DomainName, class: 1, edns: null, isSigned: false }
     for (const code of [1, 28]) {
       const question = Buffer.from(`\x01x\x04many\x07example\0\0${String.fromCharCode(code)}\0\x01`, 'latin1')
       const answer = answerQuestion(new Map([[zone.name, zone]]), query.name, code)

@@ -34,6 +34,10 @@ export interface DnsServerOptions {
   readonly unsignedTransfer?: boolean
   /** Ports on 127.0.0.1 that get a NOTIFY when a zone changes. */
   readonly notify?: readonly number[]
+  /** Signs NOTIFY with the key, and takes only signed ones; not unless given. */
+  readonly signedNotify?: boolean
+  /** Has NSD give and ask for incremental transfers, which it does not unless given. */
+  readonly incremental?: boolean
   /** The address of 127.0.0.0/8 to listen at and to transfer from; 127.0.0.1 unless given. BIND and PowerDNS take no other. */
   readonly host?: string
   /** A port that must be this one, as when a secondary is configured before its primary runs. */
@@ -106,6 +110,8 @@ async function startOnce(recipe: ServerRecipe, options: DnsServerOptions): Promi
     key: options.key ?? null,
     unsignedTransfer: options.unsignedTransfer ?? true,
     notify: options.notify ?? [],
+    signedNotify: options.signedNotify ?? false,
+    incremental: options.incremental ?? false,
   }
   for (const [path, text] of Object.entries(recipe.files(setup))) writeBelow(setup.directory, path, text)
   await recipe.prepare?.(setup)

@@ -1,13 +1,13 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Address, Certificate, LogLevel, RegionResolvers, RunningService, Seed } from '../../service/index.ts'
+import type { Address, Certificate, LogLevel, RegionResolvers, RunningService, Seed, TransferKey } from '../../service/index.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { parseListen } from '../listen-address.ts'
-import { readRegionResolversFile, readSeedFile } from '../read-service-file.ts'
+import { readRegionResolversFile, readSeedFile, readTransferKeysFile } from '../read-service-file.ts'
 import { storePlace } from './backup.ts'
 
 export interface ServeOptions extends CommonOptions {
@@ -29,6 +29,7 @@ export interface ServeOptions extends CommonOptions {
   readonly peerPort: number
   readonly transferAddresses?: string
   readonly publicPeersOnly?: boolean
+  readonly tsigKeys?: string
   /** Where messages to phones go. */
   readonly smsSink: string
   readonly clockSpeed: number
@@ -50,18 +51,24 @@ export async function serve(io: CliIo, _args: readonly [], options: ServeOptions
   }
   const seed = options.seed === undefined ? null : await readSeedFile(io, console, options.seed)
   const resolvers = options.regionResolvers === undefined ? new Map() : await readRegionResolversFile(io, console, options.regionResolvers)
-  if (seed === undefined || resolvers === undefined) return EXIT.failure
+  const transferKeys = options.tsigKeys === undefined ? [] : await readTransferKeysFile(io, console, options.tsigKeys)
+  if (seed === undefined || resolvers === undefined || transferKeys === undefined) return EXIT.failure
   const given = io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'] || null
   const interruption = listenForInterruption(console.note, 'Stopping: requests under way are finished. Once more to stop at once.')
   let release: (() => void) | null = null
   try {
-    const service = await start(io, console, { listen, dns, operations, tls, given, seed, regionResolvers: resolvers }, options)
+    const service = await start(
+      io,
+      console,
+      { listen, dns, operations, tls, given, seed, regionResolvers: resolvers, transferKeys },
+      options,
+    )
     if (service === null) return EXIT.failure
     if (service.token !== null && given === null) console.say(`Administrator's token, shown this once: ${service.token}`)
     const dnsAddress = service.dnsAddress && hostPort(service.dnsAddress)
     const ready = { event: 'listening', http: service.baseUrl || null, dns: dnsAddress }
     console.print(`${JSON.stringify(service.operationsUrl === null ? ready : { ...ready, operations: service.operationsUrl })}\n`)
-    if (tls !== null) release = renewOnHangup(io, console, service, options)
+    if (tls !== null || options.tsigKeys !== undefined) release = renewOnHangup(io, console, service, options)
     await aborted(interruption.signal)
     await service.stop()
     return EXIT.done
@@ -116,20 +123,37 @@ function readPem(file: string): string {
   }
 }
 
-/** SIGHUP reads the certificate anew, as its renewal asks for. The function given back ends that. */
+/** SIGHUP reads the certificate and the transfer keys again. The returned function ends that. */
 function renewOnHangup(io: CliIo, console: Console, service: RunningService, options: ServeOptions): () => void {
   const renew = (): void => {
-    const certificate = readCertificate(io, console, options)
-    if (!certificate) return
-    try {
-      service.useCertificate(certificate)
-      console.note('The certificate has been read anew.')
-    } catch (error) {
-      console.say(`The certificate stays as it was, the new one cannot be used: ${(error as Error).message}`)
-    }
+    renewCertificate(io, console, service, options)
+    void renewTransferKeys(io, console, service, options)
   }
   process.on('SIGHUP', renew)
   return () => void process.off('SIGHUP', renew)
+}
+
+function renewCertificate(io: CliIo, console: Console, service: RunningService, options: ServeOptions): void {
+  const certificate = readCertificate(io, console, options)
+  if (!certificate) return
+  try {
+    service.useCertificate(certificate)
+    console.note('The certificate has been read anew.')
+  } catch (error) {
+    console.say(`The certificate stays as it was, the new one cannot be used: ${(error as Error).message}`)
+  }
+}
+
+async function renewTransferKeys(io: CliIo, console: Console, service: RunningService, { tsigKeys }: ServeOptions): Promise<void> {
+  if (tsigKeys === undefined) return
+  try {
+    const keys = await readTransferKeysFile(io, console, tsigKeys)
+    if (keys === undefined) return console.say('The transfer keys stay as they were.')
+    await service.useTransferKeys(keys)
+    console.note('The transfer keys have been read again.')
+  } catch (error) {
+    console.say(`The transfer keys stay as they were, the new ones cannot be used: ${(error as Error).message}`)
+  }
 }
 
 interface Start {
@@ -140,6 +164,7 @@ interface Start {
   readonly given: string | null
   readonly seed: Seed | null
   readonly regionResolvers: RegionResolvers
+  readonly transferKeys: readonly TransferKey[]
 }
 
 /** Null, and said why, where the service cannot start as it is asked to. */

@@ -4,6 +4,7 @@ import type { Filter, FilterFields } from '../filter/filter.ts'
 import type { ImageUploads } from '../images/image-uploads.ts'
 import type { Secrets } from '../secrets.ts'
 import type { SmsSink } from '../sms/sms-sink.ts'
+import type { OwnedZone } from '../transfers/transfer-keys.ts'
 import type { TransferredZone } from '../transfers/transfer-zone.ts'
 import type { Actor, Authenticator } from './authenticate.ts'
 import type { Needs } from './grants.ts'
@@ -37,8 +38,8 @@ export interface Service extends Authenticator {
 
 /** What the operations need of zone transfers. */
 export interface ZoneTransfers {
-  /** A zone from a name server, given by address or name. Rejects with a `TransferFailure`. */
-  readonly fetchZone: (nameserver: string, zone: DomainName) => Promise<TransferredZone>
+  /** A zone from a name server, given by address or name, with the keys of the account. Rejects with a `TransferFailure`. */
+  readonly fetchZone: (nameserver: string, zone: OwnedZone) => Promise<TransferredZone>
   /** The addresses that zones are transferred to, as far as they are known. */
   readonly addresses: readonly string[]
   /** To be told when a slave has changed. */

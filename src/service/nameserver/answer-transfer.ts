@@ -1,13 +1,15 @@
-import { CLASS, RCODE } from '../../formats/wire/message.ts'
+import { CLASS, FLAG, RCODE } from '../../formats/wire/message.ts'
+import type { TsigKey } from '../../formats/wire/tsig.ts'
 import { META_TYPE } from '../../formats/wire/type-code.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import { isNewerSerial, serialNumber } from '../../model/serial-number.ts'
-import { type Answer, emptyAnswer } from './answer.ts'
+import { emptyAnswer, type PlacedRrset } from './answer.ts'
 import { canonicalAddress } from './client-address.ts'
 import type { Query } from './parse-query.ts'
 import { writeBare, writeResponse } from './write-response.ts'
 import type { ZoneData } from './zone-data.ts'
-import { transferMessages } from './zone-transfer.ts'
+import type { ZoneDifference } from './zone-history.ts'
+import { differenceSections, type PlacedRecord, recordsOf, transferMessages, wholeZone } from './zone-transfer.ts'
 
 /** Who sent a message, and over what. */
 export interface Client {
@@ -24,10 +26,31 @@ export interface Transfer {
   end(): void
 }
 
-/** The zone a transfer may be of, and the addresses that may have it, in their canonical form. */
+/** What became of a request for a transfer. */
+export interface TransferNote {
+  readonly zone: DomainName
+  readonly address: string
+  /** `SOA`: the zone's serial alone; `refused`: the address or the key may not. */
+  readonly given: 'AXFR' | 'IXFR' | 'SOA' | 'refused'
+  readonly serial: number
+  /** The name of the key that signed the request; null for none. */
+  readonly key: DomainName | null
+}
+
+/** What transfers are answered from. */
+export interface TransferSource {
+  readonly transferZone: (name: DomainName) => TransferZone | undefined
+  readonly slots: TransferSlots
+  readonly onTransfer: (note: TransferNote) => void
+}
+
+/** A zone that may be transferred. */
 export interface TransferZone {
   readonly data: ZoneData
-  readonly clients: ReadonlySet<string>
+  /** Whether the address may have it, with a request that this key signed; null for one without a signature. */
+  readonly admits: (address: string, signedBy: TsigKey | null) => boolean
+  /** The difference from the version of a serial; null if only the whole zone can be given. */
+  readonly since: (serial: number) => ZoneDifference | null
 }
 
 /** Bounds the transfers at one time: each holds a version of a zone. */
@@ -52,36 +75,58 @@ export function createTransferSlots(count: number): TransferSlots {
 }
 
 /**
- * Answers AXFR (RFC 5936) and IXFR (RFC 1995), whose changes are not kept: its answer is the whole zone, or the SOA alone where the asker
- * has it all, or over UDP, so that it comes back over TCP. Who is not among the zone's clients is refused; the machine's own
- * addresses are not special. `limit` is the most octets of an answer that is one message.
+ * Answers AXFR (RFC 5936) and IXFR (RFC 1995): IXFR with the difference from the asker's version, with the whole zone where none is known
+ * or it is no smaller, with the SOA alone where the asker has it all, or over UDP if the difference does not fit. A client that the zone does
+ * not admit is refused; the machine's own addresses are not special. `limit` is the most octets of an answer that is one message.
  */
 export function answerTransfer(
   query: Query,
   client: Client,
+  signedBy: TsigKey | null,
   limit: number,
-  find: (name: DomainName) => TransferZone | undefined,
-  slots: TransferSlots,
+  { transferZone, slots, onTransfer }: TransferSource,
 ): Buffer | Transfer {
   if (query.class !== CLASS.IN) return writeBare(query, RCODE.REFUSED)
   const isIncremental = query.code === META_TYPE.IXFR
-  const zone = find(query.name)
+  const zone = transferZone(query.name)
   if (!zone) return writeBare(query, RCODE.NOTAUTH)
   // There is no AXFR over UDP (RFC 5936 section 4.2).
   if (client.transport === 'udp' && !isIncremental) return writeBare(query, RCODE.FORMERR)
-  if (!zone.clients.has(canonicalAddress(client.address) ?? '')) return writeBare(query, RCODE.REFUSED)
   const { data } = zone
-  const isCurrent = query.serial !== null && !isNewerSerial(serialNumber(data.serial), serialNumber(query.serial))
-  if (isIncremental && (isCurrent || client.transport === 'udp')) return writeResponse(query, soaAnswer(data), limit)
-  if (!slots.take()) return writeBare(query, RCODE.SERVFAIL)
-  return createTransfer(transferMessages(query, data), slots)
+  const address = canonicalAddress(client.address) ?? ''
+  const note = (given: TransferNote['given']): void =>
+    onTransfer({ zone: data.name, address, given, serial: data.serial, key: signedBy?.name ?? null })
+  if (!zone.admits(address, signedBy)) {
+    note('refused')
+    return writeBare(query, RCODE.REFUSED)
+  }
+  const soa = [{ name: data.name, rrset: data.soa }]
+  if (isIncremental && query.serial !== null) {
+    const isNewer = isNewerSerial(serialNumber(data.serial), serialNumber(query.serial))
+    const difference = isNewer ? zone.since(query.serial) : null
+    const sections = difference && differenceSections(data, difference)
+    if (!isNewer || client.transport === 'udp') {
+      const message = sections && writeSections(query, sections, limit)
+      const isWhole = message !== null && !isTruncated(message)
+      note(isWhole ? 'IXFR' : 'SOA')
+      return isWhole ? message : writeSections(query, soa, limit)
+    }
+    if (sections) {
+      note('IXFR')
+      return beginTransfer(query, recordsOf(sections), slots)
+    }
+  }
+  note('AXFR')
+  return beginTransfer(query, wholeZone(data), slots)
 }
 
-const soaAnswer = ({ name, soa }: ZoneData): Answer => ({
-  ...emptyAnswer(RCODE.NOERROR),
-  authoritative: true,
-  answers: [{ name, rrset: soa }],
-})
+const writeSections = (query: Query, answers: PlacedRrset[], limit: number): Buffer =>
+  writeResponse(query, { ...emptyAnswer(RCODE.NOERROR), authoritative: true, answers }, limit)
+
+const isTruncated = (message: Buffer): boolean => (message.readUInt16BE(2) & FLAG.TC) !== 0
+
+const beginTransfer = (query: Query, records: Iterable<PlacedRecord>, slots: TransferSlots): Buffer | Transfer =>
+  slots.take() ? createTransfer(transferMessages(query, records), slots) : writeBare(query, RCODE.SERVFAIL)
 
 function createTransfer(messages: Generator<Buffer, void>, slots: TransferSlots): Transfer {
   let ended = false

@@ -1,11 +1,14 @@
 import { networkInterfaces } from 'node:os'
 import { FLAG, RCODE, rcodeName } from '../../formats/wire/message.ts'
 import type { DomainName } from '../../model/domain-name.ts'
-import { type Client, createTransferSlots } from './answer-transfer.ts'
+import { isAllowedPeer } from '../transfers/peer.ts'
+import { NO_KEYS, type TransferKeys } from '../transfers/transfer-keys.ts'
+import { type Client, createTransferSlots, type TransferNote } from './answer-transfer.ts'
 import { canonicalAddress, isOfOneHost } from './client-address.ts'
 import { listen } from './listen.ts'
 import { createNotifier, type NotifyOutcome } from './notifier.ts'
 import { parseQuery } from './parse-query.ts'
+import { createSignatureCheck } from './request-signature.ts'
 import { type OnNotify, respond, type Served } from './respond.ts'
 import { createResponseCache, repeatResponse, responseKey } from './response-cache.ts'
 import { createResponseLimiter, textHash } from './response-limiter.ts'
@@ -13,6 +16,7 @@ import type { TcpReply } from './tcp-connection.ts'
 import type { TcpLimits } from './tcp-listener.ts'
 import { writeBare } from './write-response.ts'
 import { buildZoneData, type ServedRecord, type ZoneData } from './zone-data.ts'
+import { createZoneHistory, HISTORY_LIMITS, type HistoryLimits } from './zone-history.ts'
 
 export interface NameServerOptions {
   /** An address of this machine. */
@@ -26,8 +30,18 @@ export interface NameServerOptions {
   readonly notifyWaits?: readonly number[]
   /** Decides on each NOTIFY received; without it, all are refused. */
   readonly onNotify?: OnNotify
+  /** The keys that zones are transferred with; none unless given. */
+  readonly keys?: TransferKeys
+  /** Sends NOTIFY to addresses of the public Internet only. */
+  readonly publicPeersOnly?: boolean
+  /** Real time in milliseconds since 1970, for signatures. */
+  readonly clock?: () => number
+  /** Bounds of what is kept for incremental transfers. */
+  readonly history?: Partial<HistoryLimits>
   /** Told of what goes wrong inside; the message it concerns is answered by SERVFAIL. */
   readonly onError?: (error: unknown) => void
+  /** Told of every request for a transfer of a zone that is served. */
+  readonly onTransfer?: (note: TransferNote) => void
   /** Told of the end of each NOTIFY sent. */
   readonly onNotified?: (outcome: NotifyOutcome) => void
   /** Told of every message: the name of the answer's response code, null where none was sent. */
@@ -50,6 +64,8 @@ export interface ServedZone {
   readonly records: Iterable<ServedRecord>
   /** Addresses that may transfer the zone, and are told of its changes; nobody may unless given. */
   readonly axfrIps?: readonly string[]
+  /** The account that owns it, whose keys are for it. */
+  readonly accountId?: number
 }
 
 export interface NameServer {
@@ -91,20 +107,29 @@ const PENDING_NOTIFY = 64
  * cannot be had.
  */
 export async function startNameServer(options: NameServerOptions): Promise<NameServer> {
-  const { host, peerPort = NOTIFY_PORT, onAnswer } = options
+  const { host, peerPort = NOTIFY_PORT, keys = NO_KEYS, publicPeersOnly = false, clock = Date.now, onAnswer } = options
   const limits = { ...NAME_SERVER_LIMITS, ...options.limits }
   const zones = new Map<DomainName, ZoneData | null>()
-  const clients = new Map<DomainName, ReadonlySet<string>>()
+  const clients = new Map<DomainName, Clients>()
+  const history = createZoneHistory({ ...HISTORY_LIMITS, ...options.history })
   const cache = createResponseCache((zone) => zones.get(zone.name) === zone, limits.cacheOctets)
   const permit = createResponseLimiter(limits.responsesPerSecond)
   const served: Served = {
     zones,
     transferZone: (name) => {
       const data = zones.get(name)
-      return data ? { data, clients: clients.get(name) ?? NOBODY } : undefined
+      if (!data) return undefined
+      const { addresses, accountId } = clients.get(name) ?? NOBODY
+      return {
+        data,
+        admits: (address, signedBy) => addresses.has(address) && keys.admits({ name, accountId }, 'outgoing', address, signedBy),
+        since: (serial) => history.since(data, serial),
+      }
     },
     slots: createTransferSlots(limits.transfers),
+    onTransfer: options.onTransfer ?? (() => {}),
     onNotify: boundPending(options.onNotify ?? (() => 'refused')),
+    checkSignature: createSignatureCheck(keys, clock),
     onError: options.onError ?? (() => {}),
   }
 
@@ -112,11 +137,11 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
     const key = responseKey(query)
     const kept = key === null ? undefined : cache.find(key)
     if (key !== null && kept) return limited(query, client, repeatResponse(kept, key, query), kept.about)
-    const { message, about, keep } = respond(served, query, client)
+    const { message, about, keep, isVerified } = respond(served, query, client)
     const hash = textHash(about)
     if (!Buffer.isBuffer(message)) return message instanceof Promise ? message : null
     if (key !== null && keep !== null) cache.keep(key, { octets: message, zones: keep, about: hash })
-    return limited(query, client, message, hash)
+    return isVerified ? message : limited(query, client, message, hash)
   }
 
   const limited = (query: Buffer, client: Client, response: Buffer, about: number): Buffer | null => {
@@ -137,36 +162,41 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
   const notifier = createNotifier({
     host,
     port: peerPort,
+    keyFor: (name, address) => keys.keyFor({ name, accountId: (clients.get(name) ?? NOBODY).accountId }, 'outgoing', address),
+    clock,
     ...(options.notifyWaits && { waits: options.notifyWaits }),
     ...(options.onNotified && { onEnd: options.onNotified }),
   })
   /** Whom a NOTIFY can be of use to: not this server itself. */
   const isListener = (address: string): boolean => isOfOneHost(address) && !(peerPort === tcp.port && isOwn(host, address))
 
-  const tellSecondaries = (
-    zone: ZoneData,
-    existing: ZoneData | null | undefined,
-    known: ReadonlySet<string>,
-    now: ReadonlySet<string>,
-  ): void => {
-    notifier.forget(zone.name, now)
+  const tellSecondaries = (zone: ZoneData, existing: ZoneData | null | undefined, known: Clients, now: Clients): void => {
+    notifier.forget(zone.name, now.addresses)
     const isNew = existing?.serial !== zone.serial
-    const told = [...now].filter((address) => (isNew || !known.has(address)) && isListener(address))
+    const told = [...now.addresses].filter((address) => (isNew || !known.addresses.has(address)) && isListener(address))
+    const allowed = told.filter((address) => isAllowedPeer(address, publicPeersOnly))
     const [data] = zone.soa.data
-    if (data !== undefined) notifier.notify({ zone: zone.name, serial: zone.serial, soa: { ttl: zone.soa.ttl, data } }, told)
+    if (data !== undefined) notifier.notify({ zone: zone.name, serial: zone.serial, soa: { ttl: zone.soa.ttl, data } }, allowed)
+    for (const address of told) {
+      if (allowed.includes(address)) continue
+      options.onNotified?.({ zone: zone.name, address, serial: zone.serial, rcode: null, problem: 'the address is not public' })
+    }
   }
   const forget = (name: DomainName): void => {
     zones.delete(name)
     clients.delete(name)
+    history.forget(name)
     cache.clear()
     notifier.forget(name)
   }
   return {
     address: { host, port: tcp.port },
-    setZone: ({ name, serial, records, axfrIps = [] }) => {
+    setZone: ({ name, serial, records, axfrIps = [], accountId = NOBODY.accountId }) => {
       const zone = buildZoneData(name, serial, records)
       const [existing, known] = [zones.get(name), clients.get(name) ?? NOBODY]
-      const now = new Set(axfrIps.flatMap((address) => canonicalAddress(address) ?? []))
+      const now: Clients = { addresses: new Set(axfrIps.flatMap((address) => canonicalAddress(address) ?? [])), accountId }
+      if (existing && now.addresses.size > 0) history.replaced(existing, zone)
+      else history.forget(name)
       zones.set(name, zone)
       clients.set(name, now)
       // Names that another zone answered for may be its own.
@@ -186,7 +216,14 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
   }
 }
 
-const NOBODY: ReadonlySet<string> = new Set()
+/** Who may transfer a zone: the canonical addresses, with the keys of the account. */
+interface Clients {
+  readonly addresses: ReadonlySet<string>
+  readonly accountId: number
+}
+
+/** No account has the number 0. */
+const NOBODY: Clients = { addresses: new Set(), accountId: 0 }
 
 function boundPending(onNotify: OnNotify): OnNotify {
   let pending = 0

@@ -6,7 +6,7 @@
  * Messages come from the address the name server listens at, which is the one secondaries know their primary by, and from a port
  * that the system picks, another one each time that nothing was under way. An answer counts if it comes from the address and port it
  * went to, with the errand's identifier and question; an attacker off the path has to guess port and identifier, and wins only that one
- * NOTIFY is not repeated.
+ * NOTIFY is not repeated. Where the zone has a transfer key the message is signed with it (RFC 8945), and only a signed answer counts.
  */
 import { randomInt } from 'node:crypto'
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
@@ -14,7 +14,9 @@ import { isIPv6 } from 'node:net'
 import { decodeMessage } from '../../formats/wire/decode-message.ts'
 import { encodeMessage } from '../../formats/wire/encode-message.ts'
 import { CLASS, createQuery, OPCODE, rcodeName } from '../../formats/wire/message.ts'
+import { createTsigVerifier, signMessage, type TsigKey } from '../../formats/wire/tsig.ts'
 import type { DomainName } from '../../model/domain-name.ts'
+import { ok, type Result } from '../../model/result.ts'
 import { canonicalAddress } from './client-address.ts'
 
 export interface NotifierOptions {
@@ -24,6 +26,10 @@ export interface NotifierOptions {
   readonly port: number
   /** Milliseconds to wait for an answer to each try; as many tries. */
   readonly waits?: readonly number[]
+  /** The key that signs what goes to an address about a zone; none unless given. */
+  readonly keyFor?: (zone: DomainName, address: string) => TsigKey | 'none' | 'missing'
+  /** Real time in milliseconds since 1970, for signatures. */
+  readonly clock?: () => number
   /** Told of the end of each errand. */
   readonly onEnd?: (outcome: NotifyOutcome) => void
 }
@@ -34,6 +40,8 @@ export interface NotifyOutcome {
   readonly serial: number
   /** The code of the answer; null where none came. */
   readonly rcode: string | null
+  /** Why nothing was sent, or no answer counted, if there is more to say than silence. */
+  readonly problem?: string
 }
 
 /** What a secondary is told: a zone and its SOA. */
@@ -65,6 +73,9 @@ interface Errand {
   readonly address: string
   news: ZoneNews
   id: number
+  /** The message about the news, made when it is first sent. */
+  message: Message | null
+  problem: string | null
   tries: number
   /** When it sent last, in milliseconds of the process; null before. */
   sentAt: number | null
@@ -73,7 +84,14 @@ interface Errand {
   timer: NodeJS.Timeout | null
 }
 
-export function createNotifier({ host, port, waits = WAITS, onEnd }: NotifierOptions): Notifier {
+/** A message and the check of answers to it. */
+interface Message {
+  readonly octets: Buffer
+  readonly check: (octets: Buffer) => Result<void>
+}
+
+export function createNotifier(options: NotifierOptions): Notifier {
+  const { host, port, waits = WAITS, keyFor = () => 'none', clock = Date.now, onEnd } = options
   const errands = new Map<DomainName, Map<string, Errand>>()
   const outbox = new Set<Errand>()
   let pacing: NodeJS.Timeout | null = null
@@ -107,17 +125,34 @@ export function createNotifier({ host, port, waits = WAITS, onEnd }: NotifierOpt
       end(errand, null)
       return
     }
+    errand.message ??= compose(errand)
+    if (errand.message === null) {
+      errand.problem = 'the zone has a transfer key, but none for this address'
+      end(errand, null)
+      return
+    }
     errand.tries += 1
     errand.sentAt = performance.now()
     at(errand, wait, queue)
-    sockets.send(writeNotify(errand), errand.address, port)
+    sockets.send(errand.message.octets, errand.address, port)
+  }
+
+  /** Null if the zone has keys, but none for the address. */
+  const compose = (errand: Errand): Message | null => {
+    const now = (): number => Math.floor(clock() / 1000)
+    const key = keyFor(errand.news.zone, errand.address)
+    if (key === 'missing') return null
+    const plain = writeNotify(errand)
+    if (key === 'none') return { octets: plain, check: () => ok(undefined) }
+    const { octets, mac } = signMessage(plain, key, now())
+    return { octets, check: (answer) => createTsigVerifier(key, mac).accept(answer, now()) }
   }
 
   const end = (errand: Errand, rcode: string | null): void => {
-    const { news, address } = errand
+    const { news, address, problem } = errand
     errand.done = true
     at(errand, restOf(errand), remove)
-    onEnd?.({ zone: news.zone, address, serial: news.serial, rcode })
+    onEnd?.({ zone: news.zone, address, serial: news.serial, rcode, ...(problem !== null && rcode === null && { problem }) })
   }
 
   const remove = (errand: Errand): void => {
@@ -138,6 +173,12 @@ export function createNotifier({ host, port, waits = WAITS, onEnd }: NotifierOpt
     if (!response || opcode !== OPCODE.NOTIFY || questions.length !== 1 || question?.type !== 'SOA' || question.class !== CLASS.IN) return
     const errand = errands.get(question.name)?.get(canonicalAddress(peer.address) ?? '')
     if (!errand || errand.done || errand.tries === 0 || errand.id !== id) return
+    const verdict = errand.message?.check(octets)
+    if (verdict && !verdict.ok) {
+      // It may be forged: a good answer can still come.
+      errand.problem = verdict.message
+      return
+    }
     outbox.delete(errand)
     end(errand, rcodeName(rcode))
   }
@@ -147,10 +188,10 @@ export function createNotifier({ host, port, waits = WAITS, onEnd }: NotifierOpt
       for (const address of addresses) {
         const ofZone = errands.get(news.zone) ?? new Map<string, Errand>()
         errands.set(news.zone, ofZone)
-        const errand = ofZone.get(address) ?? { address, news, id: 0, tries: 0, sentAt: null, done: false, timer: null }
+        const errand = ofZone.get(address) ?? newErrand(address, news)
         ofZone.set(address, errand)
         // An answer to what was sent before says nothing of what is new.
-        Object.assign(errand, { news, id: randomInt(0x10000), tries: 0, done: false })
+        Object.assign(errand, { news, id: randomInt(0x10000), message: null, problem: null, tries: 0, done: false })
         at(errand, restOf(errand), queue)
       }
     },
@@ -163,6 +204,18 @@ export function createNotifier({ host, port, waits = WAITS, onEnd }: NotifierOpt
     },
   }
 }
+
+const newErrand = (address: string, news: ZoneNews): Errand => ({
+  address,
+  news,
+  id: 0,
+  message: null,
+  problem: null,
+  tries: 0,
+  sentAt: null,
+  done: false,
+  timer: null,
+})
 
 const restOf = ({ sentAt }: Errand): number => (sentAt === null ? 0 : sentAt + GAP - performance.now())
 

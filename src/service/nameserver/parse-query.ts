@@ -14,6 +14,8 @@ export interface Asked {
   /** The question section. */
   readonly question: Uint8Array
   readonly edns: QueryEdns | null
+  /** Whether it has a TSIG record, which is not checked here. */
+  readonly isSigned: boolean
 }
 
 /** A standard query as the server needs it. */
@@ -84,8 +86,7 @@ function readQuery(reader: WireReader, header: QueryHeader): Query {
   if (counts.answers !== 0 || counts.authorities !== (isIncremental ? 1 : 0)) wireFault('a query has no answers')
   const serial = isIncremental ? readSoaSerial(reader, question.name) : null
   if (isIncremental && serial === null) wireFault('an IXFR query has the SOA of the zone (RFC 1995 section 3)')
-  const edns = readLast(reader, counts.additionals)
-  return { kind: 'query', header, ...question, edns, serial }
+  return { kind: 'query', header, ...question, ...readLast(reader, counts.additionals), serial }
 }
 
 function readNotify(reader: WireReader, header: QueryHeader): Notify {
@@ -97,8 +98,7 @@ function readNotify(reader: WireReader, header: QueryHeader): Notify {
     const found = readSoaSerial(reader, question.name)
     if (i < counts.answers) serial ??= found
   }
-  const edns = readLast(reader, counts.additionals)
-  return { kind: 'notify', header, ...question, edns, serial }
+  return { kind: 'notify', header, ...question, ...readLast(reader, counts.additionals), serial }
 }
 
 function readQuestion(reader: WireReader) {
@@ -131,9 +131,10 @@ function readSoaSerial(reader: WireReader, zone: DomainName): number | null {
 }
 
 /** The additional section, and that nothing follows it. */
-function readLast(reader: WireReader, count: number): QueryEdns | null {
+function readLast(reader: WireReader, count: number): Pick<Asked, 'edns' | 'isSigned'> {
   if (count > MAX_ADDITIONALS) wireFault('a query has few additional records')
   let edns: QueryEdns | null = null
+  let isSigned = false
   for (let i = 0; i < count; i += 1) {
     const start = reader.offset
     skipName(reader)
@@ -142,11 +143,12 @@ function readLast(reader: WireReader, count: number): QueryEdns | null {
     const udpSize = readU16(reader)
     const ttl = readU32(reader)
     const rdata = readOctets(reader, readU16(reader))
+    if (code === META_TYPE.TSIG) isSigned = true
     if (code !== META_TYPE.OPT) continue
     if (edns || ownerOctets !== 1) wireFault('there is one OPT record and its owner is the root (RFC 6891 section 6.1)')
     readEdnsOptions(createReader(rdata))
     edns = { udpSize, version: (ttl >>> 16) & 0xff, dnssecOk: (ttl & FLAG_DO) !== 0 }
   }
   if (remaining(reader) > 0) wireFault('octets follow the last section')
-  return edns
+  return { edns, isSigned }
 }

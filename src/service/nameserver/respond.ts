@@ -1,28 +1,35 @@
 import { CLASS, FLAG, MAX_MESSAGE_OCTETS, PLAIN_UDP_OCTETS, RCODE, SAFE_UDP_OCTETS } from '../../formats/wire/message.ts'
+import type { TsigKey } from '../../formats/wire/tsig.ts'
 import { META_TYPE } from '../../formats/wire/type-code.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import { answerQuestion, type HeldZones } from './answer.ts'
-import { answerTransfer, type Client, type Transfer, type TransferSlots, type TransferZone } from './answer-transfer.ts'
+import { answerTransfer, type Client, type Transfer, type TransferSource } from './answer-transfer.ts'
 import { canonicalAddress } from './client-address.ts'
 import { type Notify, parseQuery, type Query } from './parse-query.ts'
+import { type RequestSignature, UNSIGNED } from './request-signature.ts'
 import { writeBare, writeRejection, writeResponse } from './write-response.ts'
 import type { ZoneData } from './zone-data.ts'
 
 /** What the server answers from. */
-export interface Served {
+export interface Served extends TransferSource {
   readonly zones: HeldZones
-  readonly transferZone: (name: DomainName) => TransferZone | undefined
-  readonly slots: TransferSlots
   readonly onNotify: OnNotify
+  /** Checks the signature of a message that has one. */
+  readonly checkSignature: (octets: Uint8Array, client: Client) => RequestSignature
   readonly onError: (error: unknown) => void
 }
 
 /**
  * Decides on word that a zone has changed (RFC 1996 section 3.7): `accepted` is NOERROR; `refused`, from an address that is no primary
- * of the zone, REFUSED; `unknown`, of a zone that is transferred from nowhere, NOTAUTH. The address is in its canonical form; the serial is
- * what the message tells, null where it tells none. Null is no answer: who sent it sends it again.
+ * of the zone or not signed with its key, REFUSED; `unknown`, of a zone that is transferred from nowhere, NOTAUTH. The address is in its
+ * canonical form; the serial is what the message tells, null where it tells none. Null is no answer: who sent it sends it again.
  */
-export type OnNotify = (zone: DomainName, address: string, serial: number | null) => NotifyVerdict | Promise<NotifyVerdict> | null
+export type OnNotify = (
+  zone: DomainName,
+  address: string,
+  serial: number | null,
+  signedBy: TsigKey | null,
+) => NotifyVerdict | Promise<NotifyVerdict> | null
 
 export type NotifyVerdict = 'accepted' | 'refused' | 'unknown'
 
@@ -34,6 +41,8 @@ export interface Reply {
   readonly about: string
   /** The zones it came from; null where it must not be kept. */
   readonly keep: readonly ZoneData[] | null
+  /** Whether a key signed the message, so that its source is no forgery. */
+  readonly isVerified?: boolean
 }
 
 /**
@@ -44,8 +53,10 @@ export function respond(served: Served, octets: Uint8Array, client: Client): Rep
   if (query === null) return { message: null, about: '', keep: null }
   if (query.kind === 'rejected') return reply(writeRejection(query), `rcode ${query.rcode}`)
   try {
-    if (query.edns && query.edns.version > 0) return reply(writeBare(query, RCODE.BADVERS), 'version')
-    return query.kind === 'notify' ? answerNotify(served, query, client) : answerQuery(served, query, client)
+    const signature = query.isSigned ? served.checkSignature(octets, client) : null
+    const { message, about, keep } = answerAsked(served, query, client, signature ?? UNSIGNED)
+    if (signature === null) return { message: guarded(message, served.onError), about, keep }
+    return { message: guarded(signed(message, signature), served.onError), about, keep: null, isVerified: signature.key !== null }
   } catch (error) {
     served.onError(error)
     return reply(writeBare(query, RCODE.SERVFAIL), 'fault')
@@ -54,11 +65,32 @@ export function respond(served: Served, octets: Uint8Array, client: Client): Rep
 
 const reply = (message: Reply['message'], about: string, keep: Reply['keep'] = null): Reply => ({ message, about, keep })
 
-function answerQuery(served: Served, query: Query, client: Client): Reply {
-  const limit = client.transport === 'tcp' ? MAX_MESSAGE_OCTETS : udpLimit(query)
+function answerAsked(served: Served, query: Query | Notify, client: Client, signature: RequestSignature): Reply {
+  const { rcode } = signature
+  if (rcode !== null) return reply(writeBare(query, rcode), `rcode ${rcode}`)
+  if (query.edns && query.edns.version > 0) return reply(writeBare(query, RCODE.BADVERS), 'version')
+  return query.kind === 'notify' ? answerNotify(served, query, client, signature) : answerQuery(served, query, client, signature)
+}
+
+/** The same answer with a signature on each of its messages. */
+function signed(message: Reply['message'], { sign }: RequestSignature): Reply['message'] {
+  if (message === null) return null
+  if (Buffer.isBuffer(message)) return sign(message)
+  if (message instanceof Promise) return message.then((later) => later && sign(later))
+  return {
+    ...message,
+    next: () => {
+      const next = message.next()
+      return Buffer.isBuffer(next) ? sign(next) : next
+    },
+  }
+}
+
+function answerQuery(served: Served, query: Query, client: Client, { key, octets }: RequestSignature): Reply {
+  const limit = (client.transport === 'tcp' ? MAX_MESSAGE_OCTETS : udpLimit(query)) - octets
   if (query.code === META_TYPE.AXFR || query.code === META_TYPE.IXFR) {
-    const transfer = answerTransfer(query, client, limit, served.transferZone, served.slots)
-    return reply(Buffer.isBuffer(transfer) ? transfer : guarded(transfer, served.onError), 'transfer')
+    const transfer = answerTransfer(query, client, key, limit, served)
+    return reply(transfer, 'transfer')
   }
   const rcode = refusalOf(query)
   if (rcode !== null) return reply(writeBare(query, rcode), `rcode ${rcode}`)
@@ -70,18 +102,21 @@ function answerQuery(served: Served, query: Query, client: Client): Reply {
   return reply(writeResponse(query, answer, limit), `${answer.rcode} ${answer.source ?? ''}`, isKept ? answer.zones : null)
 }
 
-/** Its messages are made long after this call, where nobody else takes a fault for what it is. */
-const guarded = (transfer: Transfer, onError: (error: unknown) => void): Transfer => ({
-  ...transfer,
-  next: () => {
-    try {
-      return transfer.next()
-    } catch (error) {
-      onError(error)
-      return 'broken'
-    }
-  },
-})
+/** The messages of a transfer are made long after this call, where nobody else catches an error. */
+function guarded(message: Reply['message'], onError: (error: unknown) => void): Reply['message'] {
+  if (message === null || Buffer.isBuffer(message) || message instanceof Promise) return message
+  return {
+    ...message,
+    next: () => {
+      try {
+        return message.next()
+      } catch (error) {
+        onError(error)
+        return 'broken'
+      }
+    },
+  }
+}
 
 /** What the asker can take (RFC 6891 section 6.2.3; less than 512 counts as 512), but no more than passes without fragments. */
 function udpLimit({ edns }: Query): number {
@@ -110,16 +145,22 @@ const NOTIFY_RCODES: Readonly<Record<NotifyVerdict, number>> = {
   unknown: RCODE.NOTAUTH,
 }
 
-function answerNotify(served: Served, query: Notify, client: Client): Reply {
-  const verdict = served.onNotify(query.name, canonicalAddress(client.address) ?? client.address, query.serial)
+function answerNotify(served: Served, query: Notify, client: Client, { key, repeats, remembered }: RequestSignature): Reply {
   const write = (rcode: number): Buffer => writeBare(query, rcode, rcode === RCODE.NOERROR ? FLAG.AA : 0)
+  // Acted on already. Its answer may have been lost, or is still to come.
+  if (repeats !== null) return reply(repeats.rcode === null ? null : write(repeats.rcode), 'notify')
+  const decided = (rcode: number): Buffer => {
+    if (remembered !== null) remembered.rcode = rcode
+    return write(rcode)
+  }
+  const verdict = served.onNotify(query.name, canonicalAddress(client.address) ?? client.address, query.serial, key)
   if (verdict === null) return reply(null, 'notify')
-  if (typeof verdict === 'string') return reply(write(NOTIFY_RCODES[verdict]), 'notify')
+  if (typeof verdict === 'string') return reply(decided(NOTIFY_RCODES[verdict]), 'notify')
   const message = verdict.then(
-    (later) => write(NOTIFY_RCODES[later]),
+    (later) => decided(NOTIFY_RCODES[later]),
     (error) => {
       served.onError(error)
-      return write(RCODE.SERVFAIL)
+      return decided(RCODE.SERVFAIL)
     },
   )
   return reply(message, 'notify')

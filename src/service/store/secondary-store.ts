@@ -29,18 +29,19 @@ export async function forgetTransferred(connection: Connection, domainId: number
 /** An active slave that NOTIFY may be about. */
 export interface NotifiableDomain {
   readonly id: number
+  readonly accountId: number
   readonly masters: readonly string[]
 }
 
 export async function findActiveSlave(connection: Connection, domain: string): Promise<NotifiableDomain | null> {
   const row = await connection
     .selectFrom('domains')
-    .select(['id', 'master_ips'])
+    .select(['id', 'account_id', 'master_ips'])
     .where('domain', '=', domain)
     .where('type', '=', 'slave')
     .where('status', '=', 'active')
     .executeTakeFirst()
-  return row === undefined ? null : { id: row.id, masters: JSON.parse(row.master_ips) }
+  return row === undefined ? null : { id: row.id, accountId: row.account_id, masters: JSON.parse(row.master_ips) }
 }
 
 /** What a NOTIFY says: which master has a changed zone, and of which serial if it tells. */
@@ -110,6 +111,7 @@ export async function findNextMoment(connection: Connection, now: number): Promi
 
 export interface ClaimedRefresh {
   readonly domainId: number
+  readonly accountId: number
   readonly lease: string
   /** Without the final dot. */
   readonly domain: string
@@ -153,13 +155,13 @@ export async function claimRefresh(connection: Connection, domainId: number, lea
   const domain = await connection
     .selectFrom('domains')
     .leftJoin('zone_files', 'zone_files.domain_id', 'domains.id')
-    .select(['domains.domain', 'domains.master_ips', 'zone_files.serial'])
+    .select(['domains.domain', 'domains.account_id', 'domains.master_ips', 'zone_files.serial'])
     .where('domains.id', '=', domainId)
     .executeTakeFirstOrThrow()
   const { notified_by: notifiedBy, notified_serial: notifiedSerial, requests, failures, behind, refresh, retry, expire } = row
   const masters: string[] = JSON.parse(domain.master_ips)
   const state = { notifiedBy, notifiedSerial, requests, failures, behind, serial: domain.serial, times: { refresh, retry, expire } }
-  return { domainId, lease, domain: domain.domain, masters, ...state }
+  return { domainId, accountId: domain.account_id, lease, domain: domain.domain, masters, ...state }
 }
 
 /** Whether the claim still holds; if so, it does until the given moment. */

@@ -11,14 +11,32 @@ export async function findAdministrator(connection: Connection): Promise<number 
   return row?.id ?? null
 }
 
+/** The username of the administrator made at the first start. */
+export const ADMINISTRATOR = 'admin'
+
 export async function insertAdministrator(connection: Connection, now: string): Promise<number> {
   const accountId = await insertAccount(connection, now)
-  return insertUser(connection, { account_id: accountId, username: 'admin', email: 'admin@example.invalid', restricted: 0, created: now })
+  return insertUser(connection, {
+    account_id: accountId,
+    username: ADMINISTRATOR,
+    email: 'admin@example.invalid',
+    restricted: 0,
+    created: now,
+  })
 }
 
 export async function insertAccount(connection: Connection, now: string): Promise<number> {
   const { id } = await connection.insertInto('accounts').values({ created: now }).returning('id').executeTakeFirstOrThrow()
   return id
+}
+
+/** The highest number of an account; 0 before the first. */
+export async function findLastAccount(connection: Connection): Promise<number> {
+  const row = await connection
+    .selectFrom('accounts')
+    .select((eb) => eb.fn.max('id').as('last'))
+    .executeTakeFirst()
+  return Number(row?.last ?? 0)
 }
 
 /** The number of the user, whose name must be free. */

@@ -99,6 +99,7 @@ export const findZoneRecords = (connection: Connection, domainId: number): Promi
 export interface ServedFile extends ZoneFile {
   readonly domain_id: number
   readonly type: 'master' | 'slave'
+  readonly accountId: number
   /** Addresses that may transfer the zone. */
   readonly axfrIps: readonly string[]
 }
@@ -109,8 +110,10 @@ export async function findServedFiles(connection: Connection, domainIds: readonl
   const rows = await connection
     .selectFrom('zone_files')
     .innerJoin('domains', 'domains.id', 'zone_files.domain_id')
-    .select(['zone_files.domain_id', 'zone_files.serial', 'zone_files.text', 'domains.type', 'domains.axfr_ips'])
+    .select(['zone_files.domain_id', 'zone_files.serial', 'zone_files.text', 'domains.type', 'domains.account_id', 'domains.axfr_ips'])
     .where('zone_files.domain_id', 'in', domainIds)
     .execute()
-  return new Map(rows.map(({ axfr_ips, ...row }) => [row.domain_id, { ...row, axfrIps: JSON.parse(axfr_ips) }]))
+  return new Map(
+    rows.map(({ axfr_ips, account_id: accountId, ...row }) => [row.domain_id, { ...row, accountId, axfrIps: JSON.parse(axfr_ips) }]),
+  )
 }

@@ -1,14 +1,17 @@
 import type { DomainName } from '../../model/domain-name.ts'
 import { isNewerSerial, type SerialNumber, serialNumber } from '../../model/serial-number.ts'
 import type { ClaimedRefresh } from '../store/secondary-store.ts'
-import { type PeerRules, peerAt } from './peer.ts'
-import { isTransferFailure, transferFailure } from './transfer-failure.ts'
-import { querySerial, type TransferLimits, type TransferredZone, transferZone } from './transfer-zone.ts'
+import { type HeldZone, transferNewer } from './incremental-zone.ts'
+import { type Peer, type PeerRules, peerAt } from './peer.ts'
+import { isTransferFailure } from './transfer-failure.ts'
+import { querySerial, requireNameServer, type TransferLimits, type TransferredZone, transferZone } from './transfer-zone.ts'
 
 export interface AskOptions {
   readonly rules: PeerRules
   readonly limits: TransferLimits
   readonly signal: AbortSignal
+  /** The zone as it is held, if it is still the version of this serial. */
+  readonly readHeld: (claim: ClaimedRefresh) => Promise<HeldZone | null>
 }
 
 /** What the masters of a zone came to say. */
@@ -30,7 +33,7 @@ export interface MastersAnswer {
  * the time of one transfer, so that a long list of silent ones does not keep other zones waiting. Rejects only when the service stops,
  * or with a bug.
  */
-export async function askMasters(claim: ClaimedRefresh, { rules, limits, signal }: AskOptions): Promise<MastersAnswer> {
+export async function askMasters(claim: ClaimedRefresh, { rules, limits, signal, readHeld }: AskOptions): Promise<MastersAnswer> {
   const { masters, notifiedBy } = claim
   const held = serialOrNull(claim.serial)
   let told = serialOrNull(claim.notifiedSerial)
@@ -49,11 +52,12 @@ export async function askMasters(claim: ClaimedRefresh, { rules, limits, signal 
       if (problem !== null) problems.push(`transfer from ${master}: ${problem}`)
     }
     try {
-      const options = { rules, limits: { ...limits, total: left }, signal }
-      const offered = await askSerial(master, claim, options)
+      const options = { limits: { ...limits, total: left }, signal, readHeld }
+      const peer = peerAt(master, { name: zoneOf(claim), accountId: claim.accountId }, rules)
+      const offered = await querySerial(peer, zoneOf(claim), options.limits, signal)
       if (told === null || isNewerSerial(offered, told)) told = offered
       if (held === null || isNewerSerial(offered, held)) {
-        const zone = await askZone(master, claim, options)
+        const zone = await askZone(peer, claim, options)
         answered = true
         report(transferProblem(zone, offered, held))
         if (held !== null && !isNewerSerial(zone.soa.serial, held)) continue
@@ -79,16 +83,15 @@ const serialOrNull = (serial: number | null): SerialNumber | null => (serial ===
 
 const zoneOf = ({ domain }: ClaimedRefresh) => `${domain}.` as DomainName
 
-const askSerial = (master: string, claim: ClaimedRefresh, { rules, limits, signal }: AskOptions): Promise<SerialNumber> =>
-  querySerial(peerAt(master, rules), zoneOf(claim), limits, signal)
-
-async function askZone(master: string, claim: ClaimedRefresh, { rules, limits, signal }: AskOptions): Promise<TransferredZone> {
+async function askZone(
+  peer: Peer,
+  claim: ClaimedRefresh,
+  { limits, signal, readHeld }: Omit<AskOptions, 'rules'>,
+): Promise<TransferredZone> {
   const name = zoneOf(claim)
-  const zone = await transferZone(peerAt(master, rules), name, limits, signal)
-  // RFC 1034 section 4.2.1: a zone that nobody can be referred to is more likely half a zone.
-  if (!zone.records.some((record) => record.type === 'NS' && record.name === name)) {
-    throw transferFailure('malformed', 'sent a zone with no NS record at its apex')
-  }
+  const held = claim.serial === null ? null : await readHeld(claim)
+  const zone = await (held === null ? transferZone(peer, name, limits, signal) : transferNewer(peer, name, held, limits, signal))
+  requireNameServer(name, zone.records)
   return zone
 }
 

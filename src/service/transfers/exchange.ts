@@ -1,6 +1,10 @@
 import { connect } from 'node:net'
 import { createFrameReader, frame } from '../../formats/wire/frames.ts'
-import type { Peer } from './peer.ts'
+import { HEADER_OCTETS, RCODE } from '../../formats/wire/message.ts'
+import { createTsigVerifier, signMessage } from '../../formats/wire/tsig.ts'
+import { splitSignature } from '../../formats/wire/tsig-record.ts'
+import type { Result } from '../../model/result.ts'
+import type { Peer, Signing } from './peer.ts'
 import { transferFailure } from './transfer-failure.ts'
 
 export interface ExchangeLimits {
@@ -16,7 +20,8 @@ export interface ExchangeLimits {
 
 /**
  * Sends one message over a TCP connection of its own and gives each message that comes back to `onMessage`, until that returns false
- * (RFC 7766). Rejects with a `TransferFailure`, or with what `onMessage` throws; the connection is gone in any case.
+ * (RFC 7766). With a key the message is signed and the answer verified (RFC 8945): nothing that `onMessage` got is proved until this
+ * resolves. Rejects with a `TransferFailure`, or with what `onMessage` throws; the connection is gone in any case.
  */
 export function exchange(
   peer: Peer,
@@ -26,7 +31,8 @@ export function exchange(
   onMessage: (octets: Buffer) => boolean,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const { address: host, port, localAddress } = peer
+    const { address: host, port, localAddress, signing } = peer
+    const signed = signing === null ? unsigned(message) : sign(message, signing)
     const socket = connect({ host, port, noDelay: true, ...(localAddress === null ? {} : { localAddress }) })
     const framesOf = createFrameReader()
     let octets = 0
@@ -48,7 +54,7 @@ export function exchange(
     socket.on('connect', () => {
       clearTimeout(stage)
       stage = setTimeout(late('sent no whole message', limits.idle), limits.idle)
-      socket.write(frame(message))
+      socket.write(frame(signed.octets))
     })
     socket.on('data', (chunk: Buffer) => {
       octets += chunk.length
@@ -56,7 +62,10 @@ export function exchange(
       try {
         for (const received of framesOf(chunk)) {
           stage.refresh()
-          if (!onMessage(received)) return finish()
+          signed.check(received)
+          if (onMessage(received)) continue
+          signed.end()
+          return finish()
         }
       } catch (error) {
         finish(error)
@@ -67,4 +76,38 @@ export function exchange(
     )
     socket.on('end', () => finish(transferFailure('unreachable', 'closed the connection before its answer was complete')))
   })
+}
+
+/** A message to send, and the checks of the messages that answer it: they throw a `TransferFailure`. */
+interface CheckedMessage {
+  readonly octets: Uint8Array
+  readonly check: (received: Buffer) => void
+  /** To be called after the last message. */
+  readonly end: () => void
+}
+
+const unsigned = (octets: Uint8Array): CheckedMessage => ({ octets, check: () => {}, end: () => {} })
+
+function sign(message: Uint8Array, { key, clock }: Signing): CheckedMessage {
+  const now = (): number => Math.floor(clock() / 1000)
+  const { octets, mac } = signMessage(message, key, now())
+  const verifier = createTsigVerifier(key, mac)
+  const hold = (verdict: Result<void>): void => {
+    if (!verdict.ok) throw transferFailure('unverified', `does not answer with the key ${key.name}: ${verdict.message}`)
+  }
+  return {
+    octets,
+    check: (received) => {
+      // A refusal may come without a signature: a forged one does no more than silence.
+      if (isUnsignedError(received)) return
+      hold(verifier.accept(received, now()))
+    },
+    end: () => hold(verifier.end()),
+  }
+}
+
+function isUnsignedError(octets: Buffer): boolean {
+  if (octets.length < HEADER_OCTETS || ((octets[3] as number) & 0xf) === RCODE.NOERROR) return false
+  const found = splitSignature(octets)
+  return found.ok && found.value.signature === null
 }

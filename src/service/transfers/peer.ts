@@ -2,7 +2,9 @@ import { lookup } from 'node:dns/promises'
 import { isIP, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
+import type { TsigKey } from '../../formats/wire/tsig.ts'
 import { isTransferFailure, transferFailure } from './transfer-failure.ts'
+import type { OwnedZone, TransferKeys } from './transfer-keys.ts'
 
 /** A name server to transfer from. */
 export interface Peer {
@@ -10,6 +12,14 @@ export interface Peer {
   readonly port: number
   /** The address to connect from; null leaves it to the system. */
   readonly localAddress: string | null
+  /** Signs questions and must sign their answers; null for neither. */
+  readonly signing: Signing | null
+}
+
+export interface Signing {
+  readonly key: TsigKey
+  /** Real time in milliseconds since 1970. */
+  readonly clock: () => number
 }
 
 /**
@@ -23,6 +33,10 @@ export interface PeerRules {
   readonly publicOnly: boolean
   /** Addresses the service is known to transfer from: those of them that this machine has are connected from. */
   readonly localAddresses: readonly string[]
+  /** The keys of zones. */
+  readonly keys: TransferKeys
+  /** Real time in milliseconds since 1970, for signatures. */
+  readonly clock: () => number
 }
 
 /** The rules as they are given, if they can be kept; throws a `RangeError` for an address that is none. */
@@ -39,14 +53,14 @@ const RESOLVE_TIMEOUT = 5_000
 /** Addresses of one name that are tried. */
 const MAX_ADDRESSES = 8
 
-/** The peers that an address or a host name stands for, one at least. Rejects with a `TransferFailure`. */
-export async function findPeers(nameserver: string, rules: PeerRules): Promise<Peer[]> {
+/** The peers that an address or a host name stands for, one at least, to transfer the zone from. Rejects with a `TransferFailure`. */
+export async function findPeers(nameserver: string, zone: OwnedZone, rules: PeerRules): Promise<Peer[]> {
   const addresses = isIP(nameserver) !== 0 ? [nameserver] : await resolve(nameserver)
   const peers: Peer[] = []
   let failure: unknown
   for (const address of addresses.slice(0, MAX_ADDRESSES)) {
     try {
-      peers.push(peerAt(address, rules))
+      peers.push(peerAt(address, zone, rules))
     } catch (error) {
       if (!isTransferFailure(error)) throw error
       failure = error
@@ -56,16 +70,19 @@ export async function findPeers(nameserver: string, rules: PeerRules): Promise<P
   return peers
 }
 
-/** The peer at an address. Throws a `TransferFailure` where the service does not connect to it. */
-export function peerAt(address: string, { port, publicOnly, localAddresses }: PeerRules): Peer {
-  if (!isAllowed(address, publicOnly)) throw transferFailure('forbidden', 'has an address that the service does not connect to')
-  return { address, port, localAddress: ownAddress(localAddresses, isIPv6(address)) }
+/** The peer at an address, to transfer the zone from. Throws a `TransferFailure` if the service does not connect to it. */
+export function peerAt(address: string, zone: OwnedZone, { port, publicOnly, localAddresses, keys, clock }: PeerRules): Peer {
+  if (!isAllowedPeer(address, publicOnly)) throw transferFailure('forbidden', 'has an address that the service does not connect to')
+  const key = keys.keyFor(zone, 'incoming', address)
+  if (key === 'missing') throw transferFailure('forbidden', 'is not asked: the zone has a transfer key, but none for this address')
+  return { address, port, localAddress: ownAddress(localAddresses, isIPv6(address)), signing: key === 'none' ? null : { key, clock } }
 }
 
 /** Nobody in particular is at the unspecified, multicast and broadcast addresses; the first of them even means this machine. */
 const NOBODY: ReadonlySet<string> = new Set(['unspecified', 'multicast', 'broadcast'])
 
-function isAllowed(address: string, publicOnly: boolean): boolean {
+/** Whether the service sends to the address: with `publicOnly` only to addresses of the public Internet. */
+export function isAllowedPeer(address: string, publicOnly: boolean): boolean {
   if (!ipaddr.isValid(address)) return false
   const range = ipaddr.process(address).range()
   return publicOnly ? range === 'unicast' : !NOBODY.has(range)

@@ -4,6 +4,7 @@
  * due. Nothing of the state is in memory, so a process may end at any moment.
  */
 import { randomUUID } from 'node:crypto'
+import type { TsigKey } from '../../formats/wire/tsig.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import { canonicalAddress } from '../nameserver/client-address.ts'
 import type { Database } from '../store/database.ts'
@@ -21,12 +22,16 @@ import {
   refreshAllBy,
   renewClaim,
 } from '../store/secondary-store.ts'
+import { findZoneFile } from '../store/zone-file-store.ts'
 import type { ScheduledWork, Timers } from '../timers.ts'
+import { readRendering } from '../zone/rendering-text.ts'
 import { type AskOptions, askMasters, type MastersAnswer } from './ask-masters.ts'
+import type { HeldZone } from './incremental-zone.ts'
+import { isAllowedPeer } from './peer.ts'
 import { refreshOutcome } from './refresh-outcome.ts'
 import { isTransferFailure } from './transfer-failure.ts'
 
-export interface SecondariesOptions extends Omit<AskOptions, 'signal'> {
+export interface SecondariesOptions extends Omit<AskOptions, 'signal' | 'readHeld'> {
   readonly database: Database
   readonly timers: Timers
   /** Numbers from 0 to 1. */
@@ -38,7 +43,7 @@ export interface SecondariesOptions extends Omit<AskOptions, 'signal'> {
   readonly onError: (error: unknown) => void
 }
 
-/** What becomes of a NOTIFY: `refused` comes from none of the zone's masters, `unknown` is of no zone that is transferred in. */
+/** What becomes of a NOTIFY: `refused` comes from none of the zone's masters, or not with its key; `unknown` is of no zone that is transferred in. */
 export type NotifyVerdict = 'accepted' | 'refused' | 'unknown'
 
 export interface Secondaries {
@@ -46,8 +51,8 @@ export interface Secondaries {
   start(): Promise<void>
   /** To be called when a domain has changed: what is due is looked for at once. */
   wake(): void
-  /** Takes a NOTIFY for a zone (RFC 1996), with the serial of the SOA in it if there is one. */
-  notify(zone: DomainName, address: string, serial: number | null): Promise<NotifyVerdict>
+  /** Takes a NOTIFY for a zone (RFC 1996), with the serial of the SOA in it if there is one, and the key that signed it. */
+  notify(zone: DomainName, address: string, serial: number | null, signedBy: TsigKey | null): Promise<NotifyVerdict>
   /** Leaves what is under way to others. */
   close(): Promise<void>
 }
@@ -72,7 +77,7 @@ const EXPIRED =
   'The zone has expired: no master has confirmed it for as long as its SOA says. It is not answered until it is transferred again.'
 
 export function createSecondaries(options: SecondariesOptions): Secondaries {
-  const { database, timers, zoneChanged, onError } = options
+  const { database, timers, rules, zoneChanged, onError } = options
   const stopping = new AbortController()
   const active = new Map<number, Promise<void>>()
   /** Zones of which a NOTIFY has been stored a moment ago, and a later one that has not. */
@@ -117,7 +122,7 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
     if (claim === null) return
     const held = holdClaim(claim)
     try {
-      const answer = await askMasters(claim, { ...options, signal: held.signal })
+      const answer = await askMasters(claim, { ...options, signal: held.signal, readHeld })
       const outcome = refreshOutcome(claim, answer, timers.now(), options.random)
       const stored = await database.write((connection) => finishRefresh(connection, claim, outcome, timers.now()))
       if (!stored) return
@@ -130,6 +135,13 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
     } finally {
       held.release()
     }
+  }
+
+  const readHeld = async ({ domainId, domain, serial }: ClaimedRefresh): Promise<HeldZone | null> => {
+    const file = await database.read((connection) => findZoneFile(connection, domainId))
+    if (file === null || file.serial !== serial) return null
+    const [soa, ...others] = readRendering(`${domain}.` as DomainName, file.text)
+    return soa === undefined ? null : [soa, ...others]
   }
 
   /** Renews a claim while it is worked on; the signal tells when it is lost, or the service stops. */
@@ -194,12 +206,13 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
       wake()
     },
     wake,
-    notify: async (zone, address, serial) => {
+    notify: async (zone, address, serial, signedBy) => {
       const slave = await database.read((connection) => findActiveSlave(connection, zone.slice(0, -1)))
       if (slave === null) return 'unknown'
       const from = canonicalAddress(address)
       const master = slave.masters.find((candidate) => canonicalAddress(candidate) === from)
-      if (master === undefined) return 'refused'
+      if (master === undefined || !isAllowedPeer(address, rules.publicOnly)) return 'refused'
+      if (!rules.keys.admits({ name: zone, accountId: slave.accountId }, 'incoming', address, signedBy)) return 'refused'
       if (notified.has(slave.id)) notified.set(slave.id, { master, serial })
       else await noteNews(slave.id, { master, serial })
       return 'accepted'

@@ -1,5 +1,6 @@
 /**
- * Why a zone could not be had from another name server. `forbidden`: its address is one the service does not connect to; `unresolved`:
+ * Why a zone could not be had from another name server. `forbidden`: its address is one the service does not connect to, or that no key of
+ * the zone is for; `unverified`: its answer is not signed with the zone's key, or the server does not take the signature; `unresolved`:
  * its name has no address; `unreachable`: nobody is there, or the connection broke; `timeout`: too slow, at whatever stage;
  * `refused`: it does not let the service have the zone; `not-authoritative`: it does not answer for the zone, or knows that its copy is
  * no longer good; `malformed`: what it sent is no answer or no zone; `too-large`: the zone has more than the service takes; `stopped`:
@@ -7,6 +8,7 @@
  */
 export type TransferFailureReason =
   | 'forbidden'
+  | 'unverified'
   | 'unresolved'
   | 'unreachable'
   | 'timeout'

@@ -46,6 +46,8 @@ export interface TransferredZone {
   readonly records: readonly ServedRecord[]
   /** Records that do not belong to the zone. */
   readonly foreign: number
+  /** Steps of an incremental transfer; null for a whole one. */
+  readonly differences: number | null
 }
 
 /** The serial a name server has of a zone. Rejects with a `TransferFailure`. */
@@ -67,23 +69,41 @@ export async function querySerial(peer: Peer, zone: DomainName, limits: Exchange
 export async function transferZone(peer: Peer, zone: DomainName, limits: TransferLimits, signal: AbortSignal): Promise<TransferredZone> {
   const id = randomInt(0x10000)
   const transfer = createTransferReader(zone, id, Number.POSITIVE_INFINITY)
-  let received = 0
-  let characters = 0
+  const check = createRecordCheck(limits)
   await exchange(peer, encodeMessage(createAxfrQuery(id, zone)), limits, signal, (octets) => {
     const message = readMessage(octets, zone, id, 'AXFR')
-    received += message.answers.length
-    // The SOA comes twice.
-    if (received > limits.records + 1) throw transferFailure('too-large', `sent more than ${limits.records} records`)
-    for (const { name, type, data } of message.answers) {
-      if (!isDataType(type)) throw malformed(`${name} ${type} is of a type that no zone has (RFC 6895 section 3.1)`)
-      characters += name.length + (data?.length ?? 0)
-    }
-    if (characters > limits.characters) throw transferFailure('too-large', `sent records of more than ${limits.characters} characters`)
+    check(message.answers)
     const progress = transfer.accept(message)
     if (!progress.ok) throw malformed(progress.message)
     return progress.value === 'more'
   })
   return readZone(zone, transfer.records)
+}
+
+/** Checks the records of one message after the other against the limits. Throws a `TransferFailure`. */
+export function createRecordCheck(limits: TransferLimits): (records: readonly WireRecord[]) => void {
+  let received = 0
+  let characters = 0
+  return (records) => {
+    received += records.length
+    // The SOA comes twice.
+    checkRecordCount(received - 1, limits)
+    for (const { name, type, data } of records) {
+      if (!isDataType(type)) throw malformed(`${name} ${type} is of a type that no zone has (RFC 6895 section 3.1)`)
+      characters += name.length + (data?.length ?? 0)
+    }
+    if (characters > limits.characters) throw transferFailure('too-large', `sent records of more than ${limits.characters} characters`)
+  }
+}
+
+export function checkRecordCount(count: number, limits: TransferLimits): void {
+  if (count > limits.records) throw transferFailure('too-large', `sent more than ${limits.records} records`)
+}
+
+/** Throws a `TransferFailure` for a zone that nobody can be referred to: it is more likely half a zone (RFC 1034 section 4.2.1). */
+export function requireNameServer(zone: DomainName, records: readonly ServedRecord[]): void {
+  if (records.some(({ type, name }) => type === 'NS' && name === zone)) return
+  throw transferFailure('malformed', 'sent a zone with no NS record at its apex')
 }
 
 /** Whether zones have records of the type: those of questions and of messages would break whatever the zone is passed on to. */
@@ -96,7 +116,7 @@ const FIRST_META_TYPE = 128
 const LAST_META_TYPE = 255
 
 /** A message that answers the question, or why it does not: thrown as a `TransferFailure`. */
-function readMessage(octets: Buffer, zone: DomainName, id: number, type: string): Message {
+export function readMessage(octets: Buffer, zone: DomainName, id: number, type: string): Message {
   const decoded = decodeMessage(octets)
   if (!decoded.ok) throw malformed(decoded.message)
   const message = decoded.value
@@ -115,14 +135,15 @@ function readMessage(octets: Buffer, zone: DomainName, id: number, type: string)
   }
 }
 
-const malformed = (problem: string) => transferFailure('malformed', `sent what is no zone transfer: ${problem}`)
+export const malformed = (problem: string) => transferFailure('malformed', `sent what is no zone transfer: ${problem}`)
 
-function readZone(zone: DomainName, transferred: readonly WireRecord[]): TransferredZone {
+/** The zone of a whole transfer. */
+export function readZone(zone: DomainName, transferred: readonly WireRecord[]): TransferredZone {
   const records: ServedRecord[] = []
   for (const { name, type, ttl, data } of transferred) {
     if (isAtOrBelow(name, zone) && data !== null) records.push({ name, type, ttl: ttl as Ttl, data })
   }
-  return { soa: soaFields(records[0]?.data ?? ''), records, foreign: transferred.length - records.length }
+  return { soa: soaFields(records[0]?.data ?? ''), records, foreign: transferred.length - records.length, differences: null }
 }
 
 /** The fields of canonical SOA rdata. */

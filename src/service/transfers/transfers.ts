@@ -1,4 +1,3 @@
-import type { DomainName } from '../../model/domain-name.ts'
 import type { Log } from '../operations/log.ts'
 import type { Database } from '../store/database.ts'
 import type { Timers } from '../timers.ts'
@@ -7,6 +6,7 @@ import { fetchZone } from './fetch-zone.ts'
 import type { PeerRules } from './peer.ts'
 import { createSecondaries, type Secondaries } from './secondaries.ts'
 import { transferFailure } from './transfer-failure.ts'
+import type { OwnedZone } from './transfer-keys.ts'
 import { TRANSFER_LIMITS, type TransferLimits, type TransferredZone } from './transfer-zone.ts'
 
 export interface TransfersOptions {
@@ -21,7 +21,7 @@ export interface TransfersOptions {
 
 /** All of the service that transfers zones in: imports, and the zones of slaves. */
 export interface Transfers extends Secondaries {
-  readonly fetchZone: (nameserver: string, zone: DomainName) => Promise<TransferredZone>
+  readonly fetchZone: (nameserver: string, zone: OwnedZone) => Promise<TransferredZone>
   readonly addresses: readonly string[]
 }
 
@@ -60,8 +60,15 @@ export function createTransfers(options: TransfersOptions): Transfers {
 
 function logRefresh(log: Log, zone: string, { newer, answered, behind, problems }: MastersAnswer): void {
   if (newer) {
-    const { soa, records } = newer.zone
-    log.info({ zone, master: newer.master, serial: soa.serial, records: records.length, problems }, 'zone transferred')
+    const { soa, records, differences } = newer.zone
+    const transferred = {
+      zone,
+      master: newer.master,
+      serial: soa.serial,
+      records: records.length,
+      method: differences === null ? 'AXFR' : 'IXFR',
+    }
+    log.info({ ...transferred, problems }, 'zone transferred')
   } else if (!answered) log.warn({ zone, problems }, 'zone not refreshed')
   else if (!behind) log.debug({ zone, problems }, 'zone is up to date')
   if (answered && behind) log.warn({ zone, problems }, 'zone is older than its masters have told')

@@ -15,6 +15,7 @@ export interface PublishedZone {
   /** The number of its domain. */
   readonly id: number
   readonly type: 'master' | 'slave'
+  readonly accountId: number
   readonly name: DomainName
   readonly serial: number
   /** The SOA record first. */
@@ -71,7 +72,7 @@ export function createZonePublisher({ database, onZone, onLost, onRemoved, onErr
     if (file.serial !== serial) return
     const records = stored?.serial === serial && stored.name === name ? stored.records : readRendering(name, file.text)
     served.add(row.name)
-    onZone({ id, type: file.type, name, serial, records, axfrIps: file.axfrIps })
+    onZone({ id, type: file.type, accountId: file.accountId, name, serial, records, axfrIps: file.axfrIps })
   }
 
   const run = async (): Promise<void> => {

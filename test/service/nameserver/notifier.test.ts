@@ -122,6 +122,18 @@ describe('a NOTIFY sent', () => {
     expect(new Set(secondary.received.map(({ message }) => message.id)).size).toBe(1)
   })
 
+  test('goes to public addresses only, where that is asked for', async () => {
+    const secondary = await startSecondary(accept)
+    const { server, outcomes } = await startPrimary(secondary.port, { publicPeersOnly: true })
+    server.setZone(zone(7, ['127.0.0.1', '10.0.0.1', 'fd00::1', '::ffff:192.168.0.1']))
+    const problem = 'the address is not public'
+    expect(outcomes).toEqual(
+      ['127.0.0.1', '10.0.0.1', 'fd00::1', '192.168.0.1'].map((address) => ({ zone: ZONE, address, serial: 7, rcode: null, problem })),
+    )
+    await sleep(300)
+    expect(secondary.received).toEqual([])
+  })
+
   test('that is refused is not repeated', async () => {
     const secondary = await startSecondary(({ message }) => [{ ...message, response: true, answers: [], rcode: 5 }])
     const { server, outcomes } = await startPrimary(secondary.port)
@@ -299,8 +311,8 @@ describe('a NOTIFY received', () => {
       expect(answer.questions).toEqual([{ name: ZONE, type: 'SOA', class: 1 }])
     }
     expect(asked).toEqual([
-      [ZONE, '127.0.0.1', 4_294_967_295],
-      [ZONE, '127.0.0.1', null],
+      [ZONE, '127.0.0.1', 4_294_967_295, null],
+      [ZONE, '127.0.0.1', null, null],
     ])
   })
 

@@ -56,16 +56,16 @@ export const soa = (serial = 1, times = '3600 600 604800 300', zone = 'example.t
 
 /** The octets of an answer to the query, framed. */
 export const answerOf = (query: Message, answers: readonly WireRecord[], changes: Partial<Message> = {}): Buffer =>
-  frame(encodeMessage({ ...query, response: true, authoritative: true, answers, edns: null, ...changes }))
+  frame(encodeMessage({ ...query, response: true, authoritative: true, answers, authorities: [], edns: null, ...changes }))
 
 /** Records of one message: few enough for its octets. */
 const CHUNK = 1000
 
-/** Answers an SOA query with the first record, AXFR with the records and the SOA once more. */
+/** Answers an SOA query with the first record, AXFR and IXFR with the records and the SOA once more. */
 export const serving =
   (records: readonly [WireRecord, ...WireRecord[]]): Script =>
   (query, socket) => {
-    const isTransfer = query.questions[0]?.type === 'AXFR'
+    const isTransfer = query.questions[0]?.type !== 'SOA'
     const answers = isTransfer ? [...records, records[0]] : [records[0]]
     for (let from = 0; from < answers.length; from += CHUNK) socket.write(answerOf(query, answers.slice(from, from + CHUNK)))
   }

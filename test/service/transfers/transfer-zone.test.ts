@@ -4,6 +4,7 @@ import { frame } from '../../../src/formats/wire/frames.ts'
 import { RCODE, type WireRecord } from '../../../src/formats/wire/message.ts'
 import type { DomainName } from '../../../src/model/domain-name.ts'
 import { findPeers, type Peer, type PeerRules, peerAt } from '../../../src/service/transfers/peer.ts'
+import { NO_KEYS } from '../../../src/service/transfers/transfer-keys.ts'
 import { querySerial, TRANSFER_LIMITS, transferZone } from '../../../src/service/transfers/transfer-zone.ts'
 import { startBind, startKnot, startNsd, startPowerDns, TEST_KEY } from '../../support/dns-servers.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -11,9 +12,10 @@ import { describeWithTools } from '../../support/skip.ts'
 import { answerOf, record, type Script, scriptedMaster, serving, soa } from './scripted-master.ts'
 
 const ZONE = 'example.test.' as DomainName
-const RULES: PeerRules = { port: 53, publicOnly: false, localAddresses: [] }
+const RULES: PeerRules = { port: 53, publicOnly: false, localAddresses: [], keys: NO_KEYS, clock: Date.now }
+const OWNED = { name: ZONE, accountId: 1 }
 const NEVER = new AbortController().signal
-const at = (port: number): Peer => ({ address: '127.0.0.1', port, localAddress: null })
+const at = (port: number): Peer => ({ address: '127.0.0.1', port, localAddress: null, signing: null })
 
 const HOSTS = 3000
 const TEXT = `$TTL 300
@@ -233,7 +235,7 @@ describe('a hostile master', () => {
 
   test.runIf(hasIpv6)('is asked over IPv6 too', async () => {
     const port = await scriptedMaster(serving([soa(9), host]), { address: '::1' })
-    const peer: Peer = { address: '::1', port, localAddress: '::1' }
+    const peer: Peer = { address: '::1', port, localAddress: '::1', signing: null }
     expect(await querySerial(peer, ZONE, LIMITS, NEVER)).toBe(9)
     expect((await transferZone(peer, ZONE, LIMITS, NEVER)).records.length).toBe(2)
   })
@@ -276,7 +278,7 @@ describe('peers', () => {
   ])('%s', (address, anywhere, inPublic) => {
     const allowed = (publicOnly: boolean): boolean => {
       try {
-        return peerAt(address, { ...RULES, publicOnly }).address === address
+        return peerAt(address, OWNED, { ...RULES, publicOnly }).address === address
       } catch (error) {
         expect(error).toMatchObject({ reason: 'forbidden' })
         return false
@@ -286,15 +288,15 @@ describe('peers', () => {
   })
 
   test('by name', async () => {
-    const peers = await findPeers('localhost', { ...RULES, port: 5353 })
-    expect(peers).toContainEqual({ address: '127.0.0.1', port: 5353, localAddress: null })
-    await expect(findPeers('localhost', { ...RULES, publicOnly: true })).rejects.toMatchObject({ reason: 'forbidden' })
-    await expect(findPeers('nowhere.invalid', RULES)).rejects.toMatchObject({ reason: expect.stringMatching(/unresolved|timeout/) })
+    const peers = await findPeers('localhost', OWNED, { ...RULES, port: 5353 })
+    expect(peers).toContainEqual({ address: '127.0.0.1', port: 5353, localAddress: null, signing: null })
+    await expect(findPeers('localhost', OWNED, { ...RULES, publicOnly: true })).rejects.toMatchObject({ reason: 'forbidden' })
+    await expect(findPeers('nowhere.invalid', OWNED, RULES)).rejects.toMatchObject({ reason: expect.stringMatching(/unresolved|timeout/) })
   })
 
   test('are connected from an address of the machine that is among those given', () => {
     const localAddresses = ['192.0.2.1', '127.0.0.1', '2001:db8::1']
-    expect(peerAt('127.0.0.2', { ...RULES, localAddresses }).localAddress).toBe('127.0.0.1')
-    expect(peerAt('2001:db8::2', { ...RULES, localAddresses }).localAddress).toBeNull()
+    expect(peerAt('127.0.0.2', OWNED, { ...RULES, localAddresses }).localAddress).toBe('127.0.0.1')
+    expect(peerAt('2001:db8::2', OWNED, { ...RULES, localAddresses }).localAddress).toBeNull()
   })
 })

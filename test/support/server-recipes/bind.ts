@@ -13,11 +13,13 @@ export const bind: ServerRecipe = {
   zoneFile: (zone) => `${zone}.zone`,
 }
 
-function config({ directory, host, port, zones, secondaryZones, key, unsignedTransfer, notify }: ServerSetup): string {
+function config({ directory, host, port, zones, secondaryZones, key, unsignedTransfer, notify, signedNotify }: ServerSetup): string {
   const transferers = [...(key ? [`key "${plainKeyName(key)}";`] : []), ...(unsignedTransfer ? ['127.0.0.1;'] : [])]
   const transfer = transferers.length === 0 ? 'none;' : transferers.join(' ')
   const update = key ? `key "${plainKeyName(key)}";` : 'none;'
-  const notified = notify.map((target) => `127.0.0.1 port ${target};`).join(' ')
+  const notifyKey = signedNotify && key ? ` key "${plainKeyName(key)}"` : ''
+  const notified = notify.map((target) => `127.0.0.1 port ${target}${notifyKey};`).join(' ')
+  const notifiers = notifyKey === '' ? '127.0.0.1;' : `!{ !127.0.0.1; any; };${notifyKey};`
   const shared = `allow-transfer { ${transfer} };${notified === '' ? '' : ` also-notify { ${notified} };`}`
   return `
 ${key ? `key "${plainKeyName(key)}" { algorithm ${key.algorithm}; secret "${key.secret}"; };` : ''}
@@ -41,7 +43,7 @@ ${zones
 ${secondaryZones
   .map(({ name, primaryPort, signed }) => {
     const signature = signed && key ? ` key "${plainKeyName(key)}"` : ''
-    return `zone "${name}" { type secondary; file "${name}.zone"; masterfile-format text; primaries { 127.0.0.1 port ${primaryPort}${signature}; }; transfer-source ${host}; allow-notify { 127.0.0.1; }; ${shared} };`
+    return `zone "${name}" { type secondary; file "${name}.zone"; masterfile-format text; primaries { 127.0.0.1 port ${primaryPort}${signature}; }; transfer-source ${host}; allow-notify { ${notifiers} }; ${shared} };`
   })
   .join('\n')}
 `

@@ -15,8 +15,9 @@ export const knot: ServerRecipe = {
   zoneFile: (zone) => `zones/${zone}.zone`,
 }
 
-function config({ directory, host, port, zones, secondaryZones, key, unsignedTransfer, notify }: ServerSetup): string {
+function config({ directory, host, port, zones, secondaryZones, key, unsignedTransfer, notify, signedNotify }: ServerSetup): string {
   const acls = [...(key ? ['signed'] : []), ...(unsignedTransfer ? ['unsigned'] : [])]
+  const notifyKey = signedNotify && key ? `\n    key: ${plainKeyName(key)}` : ''
   const notified = notify.map((_, index) => `notify-${index}`)
   return `
 server:
@@ -32,7 +33,7 @@ database:
     storage: "${directory}/db"
 ${key ? `key:\n  - id: ${plainKeyName(key)}\n    algorithm: ${key.algorithm}\n    secret: ${key.secret}` : ''}
 remote:
-${notify.map((target, index) => `  - id: notify-${index}\n    address: 127.0.0.1@${target}`).join('\n')}
+${notify.map((target, index) => `  - id: notify-${index}\n    address: 127.0.0.1@${target}${notifyKey}`).join('\n')}
 ${secondaryZones
   .map(
     ({ primaryPort, signed }, index) =>
@@ -41,7 +42,7 @@ ${secondaryZones
   .join('\n')}
 acl:
   - id: notified
-    address: 127.0.0.1
+    address: 127.0.0.1${notifyKey}
     action: notify
   - id: unsigned
     address: 127.0.0.1

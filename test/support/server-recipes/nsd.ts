@@ -13,12 +13,15 @@ export const nsd: ServerRecipe = {
 }
 
 /** Response rate limiting would drop most of a test's queries; a user, a chroot and remote control need root or keys. */
-function config({ directory, host, port, zones, secondaryZones, key, unsignedTransfer, notify }: ServerSetup): string {
+function config(setup: ServerSetup): string {
+  const { directory, host, port, zones, secondaryZones, key, unsignedTransfer, notify, signedNotify, incremental } = setup
   const transfers = [
     ...(unsignedTransfer ? ['    provide-xfr: 127.0.0.1 NOKEY'] : []),
     ...(key ? [`    provide-xfr: 127.0.0.1 ${plainKeyName(key)}`] : []),
   ].join('\n')
-  const notified = notify.map((target) => `    notify: 127.0.0.1@${target} NOKEY`).join('\n')
+  const notifyKey = signedNotify && key ? plainKeyName(key) : 'NOKEY'
+  const notified = notify.map((target) => `    notify: 127.0.0.1@${target} ${notifyKey}`).join('\n')
+  const ixfr = incremental ? '\n    store-ixfr: yes\n    create-ixfr: yes' : ''
   return `
 server:
     server-count: 1
@@ -38,16 +41,16 @@ server:
 remote-control:
     control-enable: no
 ${key ? `key:\n    name: "${plainKeyName(key)}"\n    algorithm: ${key.algorithm}\n    secret: "${key.secret}"` : ''}
-${zones.map(({ name }) => `zone:\n    name: "${name}"\n    zonefile: "${name}.zone"\n${transfers}\n${notified}`).join('\n')}
+${zones.map(({ name }) => `zone:\n    name: "${name}"\n    zonefile: "${name}.zone"${ixfr}\n${transfers}\n${notified}`).join('\n')}
 ${secondaryZones
   .map(({ name, primaryPort, signed }) => {
     const signature = signed && key ? plainKeyName(key) : 'NOKEY'
     return `zone:
     name: "${name}"
     zonefile: "${name}.zone"
-    request-xfr: AXFR 127.0.0.1@${primaryPort} ${signature}
+    request-xfr: ${incremental ? '' : 'AXFR '}127.0.0.1@${primaryPort} ${signature}
     outgoing-interface: ${host}
-    allow-notify: 127.0.0.1 NOKEY
+    allow-notify: 127.0.0.1 ${notifyKey}
     min-refresh-time: 1
     min-retry-time: 1
 ${transfers}`

@@ -30,6 +30,10 @@ export interface ServerSetup {
   readonly unsignedTransfer: boolean
   /** Ports on 127.0.0.1 that get a NOTIFY when a zone changes. */
   readonly notify: readonly number[]
+  /** Whether NOTIFY, sent or taken, is signed with the key. */
+  readonly signedNotify: boolean
+  /** Whether NSD gives and asks for incremental transfers; the others do in any case. */
+  readonly incremental: boolean
 }
 
 /** How one make of server is told. */

@@ -5,6 +5,7 @@ import type { DomainName } from '../../../model/domain-name.ts'
 import { storeImport } from '../../store/import-store.ts'
 import { claimZoneName, findNameConflict, lockZoneName } from '../../store/zone-name-store.ts'
 import { isTransferFailure, type TransferFailure } from '../../transfers/transfer-failure.ts'
+import type { OwnedZone } from '../../transfers/transfer-keys.ts'
 import type { TransferredZone } from '../../transfers/transfer-zone.ts'
 import { grantToCreator } from '../grants.ts'
 import { invalid, RequestError, type RequestFault } from '../request-error.ts'
@@ -35,7 +36,8 @@ export const IMPORT_ROUTE = defineRoute<ImportBody>({
     // Before all the work. The claim decides, after it.
     const conflict = await database.read((connection) => findNameConflict(connection, actor, domain))
     if (conflict !== null) throw nameRefused(conflict)
-    const { settings, records, remarks } = await importZone(zone, await transfer(service, nameserver, zone), nsNames)
+    const transferred = await transfer(service, nameserver, { name: zone, accountId: actor.accountId })
+    const { settings, records, remarks } = await importZone(zone, transferred, nsNames)
     if (records.length > limits.recordsPerDomain) throw invalid(limitReached(limits))
     const stored = await database.write(async (connection) => {
       const claim = await claimZoneName(connection, await lockZoneName(connection, domain), actor, domain)
@@ -59,7 +61,7 @@ function readImport({ domain, remote_nameserver: text }: ImportBody): { readonly
   return { domain: name, nameserver }
 }
 
-async function transfer({ transfers }: Service, nameserver: string, zone: DomainName): Promise<TransferredZone> {
+async function transfer({ transfers }: Service, nameserver: string, zone: OwnedZone): Promise<TransferredZone> {
   try {
     return await transfers.fetchZone(nameserver, zone)
   } catch (error) {

@@ -1,0 +1,127 @@
+/** Transfers the changes of a zone instead of all of it (IXFR, RFC 1995), over TCP, and applies them to the version that is held. */
+import { randomInt } from 'node:crypto'
+import { encodeMessage } from '../../formats/wire/encode-message.ts'
+import {
+  createIncrementalReader,
+  createIxfrQuery,
+  type Difference,
+  type IncrementalAnswer,
+} from '../../formats/wire/incremental-transfer.ts'
+import { CLASS, type WireRecord } from '../../formats/wire/message.ts'
+import { type DomainName, isAtOrBelow } from '../../model/domain-name.ts'
+import { fault, ok, type Result } from '../../model/result.ts'
+import type { Ttl } from '../../model/ttl.ts'
+import type { ServedRecord } from '../nameserver/zone-data.ts'
+import { exchange } from './exchange.ts'
+import type { Peer } from './peer.ts'
+import { isTransferFailure, transferFailure } from './transfer-failure.ts'
+import {
+  checkRecordCount,
+  createRecordCheck,
+  malformed,
+  readMessage,
+  readZone,
+  requireNameServer,
+  soaFields,
+  type TransferLimits,
+  type TransferredZone,
+  transferZone,
+} from './transfer-zone.ts'
+
+/** The records of a zone as it is held, the SOA first. */
+export type HeldZone = readonly [ServedRecord, ...ServedRecord[]]
+
+/**
+ * The newer version of a zone that is held: by IXFR, or by AXFR if the master refuses IXFR or its answer cannot be applied. Rejects with a
+ * `TransferFailure`.
+ */
+export async function transferNewer(
+  peer: Peer,
+  zone: DomainName,
+  held: HeldZone,
+  limits: TransferLimits,
+  signal: AbortSignal,
+): Promise<TransferredZone> {
+  const deadline = performance.now() + limits.total
+  try {
+    const newer = await transferChanges(peer, zone, held, limits, signal)
+    if (newer !== null) return newer
+  } catch (error) {
+    if (!isTransferFailure(error) || NO_USE.has(error.reason)) throw error
+  }
+  const left = Math.ceil(deadline - performance.now())
+  if (left <= 0) throw transferFailure('timeout', `did not come to the end of its answer within ${limits.total / 1000} s`)
+  return transferZone(peer, zone, { ...limits, total: left }, signal)
+}
+
+/** Failures that AXFR would repeat. */
+const NO_USE: ReadonlySet<string> = new Set(['stopped', 'unverified', 'forbidden'])
+
+/** Null if the master says by IXFR that there is no newer version. */
+async function transferChanges(
+  peer: Peer,
+  zone: DomainName,
+  held: HeldZone,
+  limits: TransferLimits,
+  signal: AbortSignal,
+): Promise<TransferredZone | null> {
+  const id = randomInt(0x10000)
+  const [soa] = held
+  const transfer = createIncrementalReader(zone, id, soaFields(soa.data).serial)
+  const check = createRecordCheck(limits)
+  const query = encodeMessage(createIxfrQuery(id, zone, { ...soa, class: CLASS.IN }))
+  await exchange(peer, query, limits, signal, (octets) => {
+    const message = readMessage(octets, zone, id, 'IXFR')
+    check(message.answers)
+    const progress = transfer.accept(message)
+    if (!progress.ok) throw malformed(progress.message)
+    return progress.value === 'more'
+  })
+  return zoneOf(zone, held, transfer.answer(), limits)
+}
+
+function zoneOf(zone: DomainName, held: HeldZone, answer: IncrementalAnswer, limits: TransferLimits): TransferredZone | null {
+  if (answer.kind === 'current') return null
+  if (answer.kind === 'whole') return readZone(zone, answer.records)
+  const changed = applyDifferences(zone, held, answer.soa, answer.differences)
+  if (!changed.ok) throw malformed(changed.message)
+  const { records, foreign } = changed.value
+  checkRecordCount(records.length, limits)
+  requireNameServer(zone, records)
+  return { soa: soaFields(records[0].data), records, foreign, differences: answer.differences.length }
+}
+
+/**
+ * The records of a zone after the differences, in their order, under the new SOA. Records outside the zone are left out, as a whole transfer
+ * leaves them out, and counted. Removing a record that is not there, or adding one that is, is an error: the master speaks of another zone.
+ */
+export function applyDifferences(
+  zone: DomainName,
+  held: HeldZone,
+  soa: WireRecord,
+  differences: readonly Difference[],
+): Result<{ readonly records: HeldZone; readonly foreign: number }> {
+  const [heldSoa, ...others] = held
+  const records = new Map(others.map((record) => [keyOf(record), record]))
+  let foreign = 0
+  for (const { removed, added } of differences) {
+    for (const record of removed) {
+      if (!isAtOrBelow(record.name, zone)) continue
+      if (!records.delete(keyOf(record))) return fault(`it removes ${record.name} ${record.type}, which the zone does not have`)
+    }
+    for (const record of added) {
+      if (!isAtOrBelow(record.name, zone)) {
+        foreign += 1
+        continue
+      }
+      const key = keyOf(record)
+      if (records.has(key)) return fault(`it adds ${record.name} ${record.type}, which the zone has already`)
+      records.set(key, servedRecord(record))
+    }
+  }
+  return ok({ records: [servedRecord({ ...soa, name: heldSoa.name }), ...records.values()], foreign })
+}
+
+const keyOf = ({ name, type, data }: Pick<WireRecord, 'name' | 'type' | 'data'>): string => `${name} ${type} ${data}`
+
+const servedRecord = ({ name, type, ttl, data }: WireRecord): ServedRecord => ({ name, type, ttl: ttl as Ttl, data: data ?? '' })

@@ -1,0 +1,96 @@
+import { isIP } from 'node:net'
+import { Ajv } from 'ajv'
+import TSIG_KEYS from '../../../schemas/service/tsig-keys.json' with { type: 'json' }
+import { readTsigSecret, type TsigAlgorithm } from '../../formats/wire/tsig.ts'
+import { plainValue } from '../../formats/yaml/plain-value.ts'
+import { readYaml } from '../../formats/yaml/read-yaml.ts'
+import type { Diagnostic, SourcePosition } from '../../model/diagnostic.ts'
+import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
+import { schemaFaults } from '../api/schema-faults.ts'
+import { canonicalAddress } from '../nameserver/client-address.ts'
+import { nodeAt, type Path, stepsOf, type Tell } from '../seed/places.ts'
+import type { TransferDirection, TransferKey } from './transfer-keys.ts'
+
+/** A key as the schema accepts it. */
+interface KeyEntry {
+  readonly name: string
+  readonly algorithm?: TsigAlgorithm
+  readonly secret: string
+  readonly account: string
+  readonly zones?: readonly string[]
+  readonly peers?: readonly string[]
+  readonly transfers?: TransferDirection | 'both'
+}
+
+/** Resolves `env:NAME` and `file:PATH`; other text is the secret itself. */
+export type ResolveSecret = (
+  text: string,
+  what: string,
+  at: SourcePosition,
+) => Promise<{ readonly value: string | null; readonly diagnostic: Diagnostic | null }>
+
+export interface ReadTransferKeys {
+  /** In the order of the file; null if the text has an error. */
+  readonly keys: readonly TransferKey[] | null
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Octets of a secret at least: 128 bits cannot be guessed. */
+const LEAST_SECRET = 16
+
+/** Reads a file of transfer keys (YAML or JSON). Reports all errors with their positions, and never a secret. */
+export async function readTransferKeys(text: string, file: string, resolveSecret: ResolveSecret): Promise<ReadTransferKeys> {
+  const { root, diagnostics } = readYaml(text, { file })
+  if (root === null || diagnostics.some(({ severity }) => severity === 'error')) return { keys: null, diagnostics }
+  const errors: Diagnostic[] = []
+  const tell: Tell = (path, message) => {
+    errors.push({ severity: 'error', code: 'tsig-keys-invalid', message, at: nodeAt(root, path).at })
+  }
+  const document = plainValue(root)
+  const validate = new Ajv({ allErrors: true, verbose: true, strictTypes: false }).addVocabulary(['x-reason']).compile(TSIG_KEYS)
+  if (!validate(document)) {
+    for (const error of validate.errors ?? []) {
+      const isRoot = error.instancePath === '' && error.keyword === 'type'
+      const reason = isRoot ? 'a file of transfer keys is a mapping with the key "keys"' : schemaFaults([error])[0]?.reason
+      tell(stepsOf(error), reason ?? 'is not valid')
+    }
+    return { keys: null, diagnostics: [...diagnostics, ...errors] }
+  }
+  const keys: TransferKey[] = []
+  const names = new Set<DomainName>()
+  for (const [index, entry] of (document as { readonly keys: readonly KeyEntry[] }).keys.entries()) {
+    const path: Path = ['keys', index]
+    const name = readName(entry.name)
+    if (name === null) tell([...path, 'name'], 'the name of a key is a domain name')
+    else if (names.has(name)) tell([...path, 'name'], `the file has two keys with the name ${name}`)
+    else names.add(name)
+    const zones = entry.zones?.map((zone, at) => readName(zone) ?? tell([...path, 'zones', at], 'the name of a zone is a domain name'))
+    const peers = entry.peers?.map((peer, at) => readAddress(peer) ?? tell([...path, 'peers', at], 'a peer is an IPv4 or IPv6 address'))
+    const secret = await resolveSecret(entry.secret, `secret of the key ${entry.name}`, nodeAt(root, [...path, 'secret']).at)
+    if (secret.diagnostic) errors.push(secret.diagnostic)
+    const octets = secret.value === null ? null : readTsigSecret(secret.value)
+    if (secret.value !== null && octets === null) tell([...path, 'secret'], `the secret of the key ${entry.name} is not base64`)
+    if (octets !== null && octets.length < LEAST_SECRET)
+      tell([...path, 'secret'], `the secret of the key ${entry.name} has ${octets.length} octets; ${LEAST_SECRET} are the fewest`)
+    keys.push({
+      name: name as DomainName,
+      algorithm: entry.algorithm ?? 'hmac-sha256',
+      secret: octets as Uint8Array,
+      account: entry.account,
+      zones: zones === undefined ? null : new Set(zones as DomainName[]),
+      peers: peers === undefined ? null : new Set(peers as string[]),
+      directions: directionsOf(entry.transfers),
+    })
+  }
+  return { keys: errors.length === 0 ? keys : null, diagnostics: [...diagnostics, ...errors] }
+}
+
+function readName(text: string): DomainName | null {
+  const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+  return name.ok && name.value !== '.' ? name.value : null
+}
+
+const readAddress = (text: string): string | null => (isIP(text) === 0 ? null : canonicalAddress(text))
+
+const directionsOf = (transfers: KeyEntry['transfers'] = 'both'): ReadonlySet<TransferDirection> =>
+  new Set(transfers === 'both' ? ['outgoing', 'incoming'] : [transfers])

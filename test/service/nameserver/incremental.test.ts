@@ -1,0 +1,221 @@
+/** IXFR out: what is kept of the history of zones, and what is given of it. */
+import { afterAll, describe, expect, test } from 'vitest'
+import type { DomainName } from '../../../src/model/domain-name.ts'
+import { startService } from '../../../src/service/index.ts'
+import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
+import { buildZoneData, type ServedRecord, type ZoneData } from '../../../src/service/nameserver/zone-data.ts'
+import { createZoneHistory, HISTORY_LIMITS, type ZoneDifference } from '../../../src/service/nameserver/zone-history.ts'
+import { wholeZone } from '../../../src/service/nameserver/zone-transfer.ts'
+import { fc } from '../../support/fast-check.ts'
+import { describeWithTools } from '../../support/skip.ts'
+import { dig, kdig, runTool } from '../../support/tools.ts'
+import { connect, freshStore, LOOPBACK } from '../harness.ts'
+import { records } from './rich-zones.ts'
+
+const ZONE = 'example.test.' as DomainName
+
+const soaLine = (serial: number): string => `example.test. 60 SOA ns.example.test. h.example.test. ${serial} 1 1 1 1`
+const recordsOf = (serial: number, lines: readonly string[]): ServedRecord[] =>
+  records([soaLine(serial), 'example.test. 60 NS ns.example.test.', ...lines].join('\n'))
+const zone = (serial: number, lines: readonly string[]): ZoneData => buildZoneData(ZONE, serial, recordsOf(serial, lines))
+const hosts = (count: number, prefix = 'h'): string[] =>
+  Array.from({ length: count }, (_, i) => `${prefix}${i}.example.test. 60 A 192.0.2.${i % 256}`)
+
+/** The records of a zone without its SOA, as a transfer gives them. */
+const linesOf = (data: ZoneData): string[] =>
+  [...wholeZone(data)].slice(1, -1).map(([name, rrset, i]) => `${name} ${rrset.ttl} ${rrset.type} ${rrset.data[i]}`)
+
+/** A secondary that takes the difference word for word. */
+function apply(data: ZoneData, { removed, added }: ZoneDifference): string[] {
+  const held = new Set(linesOf(data))
+  for (const [list, change] of [
+    [removed, 'delete'],
+    [added, 'add'],
+  ] as const) {
+    for (const { name, rrset } of list) {
+      for (const text of rrset.data) {
+        const line = `${name} ${rrset.ttl} ${rrset.type} ${text}`
+        expect({ change, line, held: held.has(line) }).toEqual({ change, line, held: change === 'delete' })
+        held[change](line)
+      }
+    }
+  }
+  return [...held].sort()
+}
+
+describe('a history', () => {
+  const line = fc.tuple(
+    fc.constantFrom('', 'a.', 'b.', 'c.b.', '*.'),
+    fc.constantFrom(60, 300),
+    fc.constantFrom('A 192.0.2.1', 'A 192.0.2.2', 'A 192.0.2.3', 'TXT "x"', 'TXT "y"', 'MX 1 m.example.net.', 'NS ns.example.net.'),
+  )
+  const version = fc.array(
+    line.map(([owner, ttl, rest]) => `${owner}example.test. ${ttl} ${rest}`),
+    { maxLength: 25 },
+  )
+
+  test('leads from any version to the last one', () => {
+    let given = 0
+    fc.assert(
+      fc.property(fc.array(version, { minLength: 2, maxLength: 6 }), (versions) => {
+        const zones = versions.map((lines, i) => zone(i + 1, [...hosts(60), ...lines]))
+        const history = createZoneHistory(HISTORY_LIMITS)
+        for (const [i, data] of zones.entries()) if (i > 0) history.replaced(zones[i - 1] as ZoneData, data)
+        const last = zones.at(-1) as ZoneData
+        for (const data of zones.slice(0, -1)) {
+          const difference = history.since(last, data.serial)
+          if (difference === null) continue
+          given += 1
+          expect(apply(data, difference)).toEqual(linesOf(last).sort())
+          expect(difference.from.data[0]).toBe(`ns.example.test. h.example.test. ${data.serial} 1 1 1 1`)
+        }
+      }),
+      { numRuns: 500 },
+    )
+    expect(given).toBeGreaterThan(300)
+  })
+
+  const chain = (count: number, limits: Partial<typeof HISTORY_LIMITS> = {}) => {
+    const history = createZoneHistory({ ...HISTORY_LIMITS, ...limits })
+    const zones = Array.from({ length: count }, (_, i) => zone(i + 1, [...hosts(40), `v.example.test. 60 TXT "${i}"`]))
+    for (const [i, data] of zones.entries()) if (i > 0) history.replaced(zones[i - 1] as ZoneData, data)
+    const last = zones.at(-1) as ZoneData
+    return { history, known: zones.filter(({ serial }) => history.since(last, serial) !== null).map(({ serial }) => serial), last }
+  }
+
+  test('keeps so many differences of a zone, the latest', () => {
+    expect(chain(10).known).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    expect(chain(10, { differences: 3 }).known).toEqual([7, 8, 9])
+    // One takes about 350 octets.
+    expect(chain(10, { zoneOctets: 900 }).known).toEqual([8, 9])
+    expect(chain(10, { octets: 900 }).known).toEqual([8, 9])
+    expect(chain(10, { zoneOctets: 100 }).known).toEqual([])
+  })
+
+  test('is bounded over all zones: the oldest difference goes first, whosever it is', () => {
+    const history = createZoneHistory({ ...HISTORY_LIMITS, octets: 2000 })
+    const named = (name: string, serial: number): ZoneData =>
+      buildZoneData(
+        name as DomainName,
+        serial,
+        records([soaLine(serial), ...hosts(40), `v.example.test. 60 TXT "${serial}"`].join('\n').replaceAll('example.test.', name)),
+      )
+    const names = Array.from({ length: 10 }, (_, i) => `zone${i}.test.`)
+    for (const name of names) history.replaced(named(name, 1), named(name, 2))
+    const known = names.filter((name) => history.since(named(name, 2), 1) !== null)
+    expect(known).toEqual(names.slice(-known.length))
+    expect(known.length).toBeGreaterThan(2)
+    expect(known.length).toBeLessThan(8)
+  })
+
+  test('ends where serials go back, stay the same for another zone, or the zone is forgotten', () => {
+    for (const serial of [5, 3, 5 + 2 ** 31]) {
+      const { history, last } = chain(5)
+      history.replaced(last, zone(serial, hosts(30)))
+      expect(history.since(last, 4)).toBeNull()
+    }
+    const { history, last } = chain(5)
+    history.replaced(last, zone(5, [...hosts(40), 'v.example.test. 60 TXT "4"']))
+    expect(history.since(last, 4)).not.toBeNull()
+    history.forget(ZONE)
+    expect(history.since(last, 4)).toBeNull()
+  })
+
+  test('gives no difference that is as large as the zone', () => {
+    const history = createZoneHistory(HISTORY_LIMITS)
+    const [first, second] = [zone(1, hosts(20)), zone(2, hosts(20, 'other'))]
+    history.replaced(first, second)
+    expect(history.since(second, 1)).toBeNull()
+  })
+})
+
+const servers: NameServer[] = []
+afterAll(() => Promise.all(servers.map((server) => server.close())))
+
+describeWithTools(['dig', 'kdig'], 'IXFR', async () => {
+  const server = await startNameServer({ host: '127.0.0.1', port: 0, peerPort: 1, limits: { responsesPerSecond: 0 } })
+  servers.push(server)
+  const { port } = server.address
+  const serve = (serial: number, lines: readonly string[]): void =>
+    server.setZone({ name: ZONE, serial, records: recordsOf(serial, lines), axfrIps: ['127.0.0.1'] })
+  serve(1, hosts(200))
+  serve(2, hosts(199))
+  serve(3, [...hosts(199), 'new.example.test. 60 A 192.0.2.99'])
+  serve(4, [...hosts(199), 'new.example.test. 300 A 192.0.2.99'])
+
+  const answer = async (serial: number, ...options: string[]): Promise<string[]> =>
+    (await dig({ port, name: 'example.test', type: `IXFR=${serial}`, options: ['+noall', '+answer', ...options] }))
+      .filter((line) => !line.startsWith(';'))
+      .map((line) => line.split(/\s+/))
+      .map(([name, ttl, , type, ...data]) => (type === 'SOA' ? `SOA ${data[2]}` : `${name} ${ttl} ${data.join(' ')}`))
+
+  test.each([[['+tcp']], [['+notcp']]])('gives the changes since a serial, condensed: %j', async (options) => {
+    expect(await answer(3, ...options)).toEqual([
+      'SOA 4',
+      'SOA 3',
+      'new.example.test. 60 192.0.2.99',
+      'SOA 4',
+      'new.example.test. 300 192.0.2.99',
+      'SOA 4',
+    ])
+    expect(await answer(1, ...options)).toEqual([
+      'SOA 4',
+      'SOA 1',
+      'h199.example.test. 60 192.0.2.199',
+      'SOA 4',
+      'new.example.test. 300 192.0.2.99',
+      'SOA 4',
+    ])
+    expect(await answer(4, ...options)).toEqual(['SOA 4'])
+    expect(await answer(5, ...options)).toEqual(['SOA 4'])
+  })
+
+  test('gives the whole zone for a serial it does not know, over UDP the SOA alone', async () => {
+    expect(await answer(0, '+tcp')).toHaveLength(200 + 3)
+    expect(await answer(0, '+notcp')).toEqual(['SOA 4'])
+  })
+
+  test('gives a large difference in several messages, over UDP the SOA alone', async () => {
+    serve(5, [...hosts(199), ...hosts(100, 'more').map((line) => line.replace(/ A .*/, ` TXT "${'x'.repeat(250)}"`))])
+    expect(await answer(4, '+notcp')).toEqual(['SOA 5'])
+    const given = await answer(4, '+tcp')
+    expect(given).toHaveLength(4 + 1 + 100)
+    const { stdout } = await runTool('kdig', ['@127.0.0.1', '-p', String(port), '-t', 'IXFR=4', 'example.test'])
+    expect(stdout).toMatch(/\([2-9] messages/)
+    const lines = await kdig({ port, name: 'example.test', type: 'IXFR=4', options: ['+noall', '+answer'] })
+    expect(lines.filter((line) => line.includes('more'))).toHaveLength(100)
+  })
+})
+
+test('after a restart the first difference begins with the version that was served before', async () => {
+  const store = await freshStore()
+  const start = () => startService({ ...store, listen: LOOPBACK, dns: LOOPBACK, peerPort: 1, bootstrapToken: 'token' })
+  const serialOf = async (port: number): Promise<number> =>
+    Number((await dig({ port, name: 'example.test', type: 'SOA' }))[0]?.split(' ')[2])
+  const first = await start()
+  const session = connect(first.baseUrl, 'token')
+  const settings = { domain: 'example.test', type: 'master', soa_email: 'hostmaster@example.test', axfr_ips: ['127.0.0.1'] }
+  const { id } = await session.client.ok('POST', '/domains', settings)
+  for (let i = 0; i < 20; i += 1)
+    await session.client.ok('POST', `/domains/${id}/records`, { type: 'A', name: `h${i}`, target: '192.0.2.1' })
+  await first.flush()
+  const serial = await serialOf(first.dnsAddress?.port ?? 0)
+  await session.close()
+  await first.stop()
+  const second = await start()
+  try {
+    const again = connect(second.baseUrl, 'token')
+    await again.client.ok('POST', `/domains/${id}/records`, { type: 'A', name: 'later', target: '192.0.2.2' })
+    await second.flush()
+    const lines = await dig({
+      port: second.dnsAddress?.port ?? 0,
+      name: 'example.test',
+      type: `IXFR=${serial}`,
+      options: ['+noall', '+answer'],
+    })
+    expect(lines.filter((line) => /\sA\s/.test(line)).map((line) => line.split(/\s+/)[0])).toEqual(['later.example.test.'])
+    await again.close()
+  } finally {
+    await second.stop()
+  }
+})

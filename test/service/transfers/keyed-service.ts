@@ -1,0 +1,103 @@
+import { randomInt } from 'node:crypto'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { expect } from 'vitest'
+import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
+import { createQuery, type Message } from '../../../src/formats/wire/message.ts'
+import { type SignedMessage, signMessage, type TsigKey } from '../../../src/formats/wire/tsig.ts'
+import type { DomainName } from '../../../src/model/domain-name.ts'
+import { readSeed, readTransferKeys, type ServiceOptions, type TransferKey } from '../../../src/service/index.ts'
+import type { TsigKey as TextKey } from '../../support/tools.ts'
+import { connect, LOOPBACK, startForTest } from '../harness.ts'
+
+/** Two accounts, each with one user. */
+export const USERS = ['alice', 'bob'] as const
+
+const SEED = readSeed(
+  JSON.stringify({
+    accounts: USERS.map((username) => ({
+      users: [{ username, email: `${username}@example.com`, tokens: [{ token: `token-of-${username}` }] }],
+    })),
+  }),
+  'seed.yaml',
+).seed
+
+/** A key in the file, with what the file says of it beside the account. */
+export interface KeyEntry {
+  readonly name: string
+  readonly account: string
+  readonly algorithm?: 'hmac-sha256' | 'hmac-sha384' | 'hmac-sha512'
+  readonly zones?: readonly string[]
+  readonly peers?: readonly string[]
+  readonly transfers?: 'incoming' | 'outgoing' | 'both'
+}
+
+/** A secret of its own for each name. */
+export const secretOf = (name: string): string => Buffer.from(name.padEnd(32, '.').slice(0, 32)).toString('base64')
+
+/** The key as the tools of name servers take it. */
+export const toolKey = ({ name, algorithm = 'hmac-sha256' }: KeyEntry): TextKey => ({
+  name: `${name}.`,
+  algorithm,
+  secret: secretOf(name),
+})
+
+export const wireKey = ({ name, algorithm = 'hmac-sha256' }: KeyEntry): TsigKey => ({
+  name: `${name}.` as DomainName,
+  algorithm,
+  secret: Buffer.from(secretOf(name), 'base64'),
+})
+
+/** The keys, read as from a file. */
+export async function readKeys(entries: readonly KeyEntry[]): Promise<readonly TransferKey[]> {
+  const text = JSON.stringify({ keys: entries.map((entry) => ({ ...entry, secret: secretOf(entry.name) })) })
+  const { keys, diagnostics } = await readTransferKeys(text, 'keys.yaml', async (value) => ({ value, diagnostic: null }))
+  expect(diagnostics).toEqual([])
+  return keys as readonly TransferKey[]
+}
+
+/** A service with the two accounts and these keys, and a client of each account. */
+export async function startKeyed(entries: readonly KeyEntry[], options: Partial<ServiceOptions> = {}) {
+  const lines: string[] = []
+  const { service } = await startForTest({
+    dns: LOOPBACK,
+    peerPort: 1,
+    seed: SEED,
+    transferKeys: await readKeys(entries),
+    log: { level: 'debug', write: (line) => lines.push(line) },
+    ...options,
+  })
+  const [alice, bob] = USERS.map((user) => connect(service.baseUrl, `token-of-${user}`).client)
+  /** Lines of the log with this message. */
+  const logged = (message: string) => lines.map((line) => JSON.parse(line)).filter((line) => line.message === message)
+  return { service, alice, bob, port: service.dnsAddress?.port ?? 0, logged } as Keyed
+}
+
+export interface Keyed {
+  readonly service: Awaited<ReturnType<typeof startForTest>>['service']
+  readonly alice: ReturnType<typeof connect>['client']
+  readonly bob: ReturnType<typeof connect>['client']
+  readonly port: number
+  // biome-ignore lint/suspicious/noExplicitAny: the log holds whatever it holds
+  readonly logged: (message: string) => any[]
+}
+
+/** A query in its octets, signed now or so many seconds from now. */
+export function signedQuery(zone: string, type: string, key: TsigKey, changes: Partial<Message> = {}, ahead = 0): SignedMessage {
+  const query = { ...createQuery(randomInt(0x10000), { name: `${zone}.` as DomainName, type }), edns: null, ...changes }
+  return signMessage(encodeMessage(query), key, Math.floor(Date.now() / 1000) + ahead)
+}
+
+/** The datagram that answers these octets. */
+export async function askOctets(port: number, octets: Uint8Array): Promise<Buffer> {
+  const socket = createSocket('udp4')
+  socket.connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  try {
+    socket.send(octets)
+    const [answer] = (await once(socket, 'message', { signal: AbortSignal.timeout(10_000) })) as [Buffer]
+    return answer
+  } finally {
+    socket.close()
+  }
+}

@@ -1,0 +1,366 @@
+/** Transfers by key: who gets a zone, and who does not, whatever the address. */
+import { createHmac, randomInt } from 'node:crypto'
+import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { decodeMessage } from '../../../src/formats/wire/decode-message.ts'
+import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
+import { createQuery, OPCODE, rcodeName } from '../../../src/formats/wire/message.ts'
+import { createTsigVerifier, signMessage, type TsigKey } from '../../../src/formats/wire/tsig.ts'
+import { appendSignature, type Signature, splitSignature, variables } from '../../../src/formats/wire/tsig-record.ts'
+import type { DomainName } from '../../../src/model/domain-name.ts'
+import { describeWithTools } from '../../support/skip.ts'
+import { dig, kdig } from '../../support/tools.ts'
+import { framed, openTcp } from '../nameserver/tcp-client.ts'
+import { eventually } from './eventually.ts'
+import { askOctets, type KeyEntry, type Keyed, readKeys, signedQuery, startKeyed, toolKey, wireKey } from './keyed-service.ts'
+import { answerOf, record, scriptedMaster, soa } from './scripted-master.ts'
+
+const ALICE: KeyEntry = { name: 'alice-1.example', account: 'alice' }
+const ALICE_OTHER: KeyEntry = { name: 'alice-2.example', account: 'alice', algorithm: 'hmac-sha512', zones: ['listed.example'] }
+const BOB: KeyEntry = { name: 'bob-1.example', account: 'bob', algorithm: 'hmac-sha384', zones: ['bob.example', 'alice.example'] }
+const UNKNOWN: KeyEntry = { name: 'nobody.example', account: 'nobody' }
+
+let keyed: Keyed
+beforeAll(async () => {
+  keyed = await startKeyed([ALICE, ALICE_OTHER, BOB])
+  const create = (client: Keyed['alice'], domain: string, axfr_ips = ['127.0.0.1']) =>
+    client.ok('POST', '/domains', { domain, type: 'master', soa_email: 'hostmaster@example.com', axfr_ips })
+  await create(keyed.alice, 'alice.example')
+  await create(keyed.alice, 'closed.example', ['192.0.2.1'])
+  await create(keyed.alice, 'listed.example')
+  await create(keyed.bob, 'bob.example')
+  await create(keyed.bob, 'open.example')
+  await keyed.service.flush()
+})
+
+interface Outcome {
+  readonly rcode: string
+  readonly error: number | null
+  /** Whether the answer has a digest. */
+  readonly hasMac: boolean
+  readonly verified: boolean | null
+  readonly records: number
+}
+
+/** What comes back for the octets over TCP. */
+async function sendTcp(octets: Uint8Array, key?: TsigKey, mac?: Uint8Array): Promise<Outcome> {
+  const client = await openTcp(keyed.port)
+  client.socket.write(framed(octets))
+  const answer = (await client.next()) as Buffer
+  client.socket.destroy()
+  return outcomeOf(answer, key, mac)
+}
+
+function outcomeOf(answer: Buffer, key?: TsigKey, mac?: Uint8Array): Outcome {
+  const message = decodeMessage(answer)
+  const found = splitSignature(answer)
+  if (!message.ok || !found.ok) throw new Error('no answer')
+  const { signature } = found.value
+  const verdict = key && mac && createTsigVerifier(key, mac).accept(answer, Math.floor(Date.now() / 1000))
+  return {
+    rcode: rcodeName(message.value.rcode),
+    error: signature === null ? null : signature.error,
+    hasMac: (signature?.mac.length ?? 0) > 0,
+    verified: verdict ? verdict.ok : null,
+    records: message.value.answers.length,
+  }
+}
+
+async function transferSigned(zone: string, entry: KeyEntry, ahead = 0): Promise<Outcome> {
+  const { octets, mac } = signedQuery(zone, 'AXFR', wireKey(entry), {}, ahead)
+  return sendTcp(octets, wireKey(entry), mac)
+}
+
+const unsigned = (zone: string) => encodeMessage({ ...createQuery(1, { name: `${zone}.` as DomainName, type: 'AXFR' }), edns: null })
+
+const GIVEN = { rcode: 'NOERROR', error: 0, verified: true }
+
+describe('a zone with a key is transferred', () => {
+  test('with its key', async () => {
+    expect(await transferSigned('alice.example', ALICE)).toMatchObject(GIVEN)
+    expect(await transferSigned('bob.example', BOB)).toMatchObject(GIVEN)
+  })
+
+  test('with a key that names it', async () => {
+    expect(await transferSigned('listed.example', ALICE_OTHER)).toMatchObject(GIVEN)
+    expect(await transferSigned('alice.example', ALICE_OTHER)).toMatchObject({ rcode: 'REFUSED', error: 0, verified: true, records: 0 })
+  })
+
+  test('not without a key, though the address may', async () => {
+    expect(await sendTcp(unsigned('alice.example'))).toMatchObject({ rcode: 'REFUSED', error: null, records: 0 })
+    const ixfr = {
+      ...createQuery(1, { name: 'alice.example.' as DomainName, type: 'IXFR' }),
+      authorities: [soa(1, '1 1 1 1', 'alice.example.')],
+    }
+    expect(outcomeOf(await askOctets(keyed.port, encodeMessage(ixfr)))).toMatchObject({ rcode: 'REFUSED', records: 0 })
+  })
+
+  test('not with its key from an address that may not', async () => {
+    expect(await transferSigned('closed.example', ALICE)).toMatchObject({ rcode: 'REFUSED', error: 0, verified: true, records: 0 })
+  })
+
+  test('not with a key of another account, even one that names it', async () => {
+    expect(await transferSigned('alice.example', BOB)).toMatchObject({ rcode: 'REFUSED', error: 0, verified: true, records: 0 })
+  })
+
+  test('not with an unknown key: BADKEY without a digest', async () => {
+    expect(await transferSigned('alice.example', UNKNOWN)).toMatchObject({ rcode: 'NOTAUTH', error: 17, hasMac: false, records: 0 })
+  })
+
+  test('not with another secret: BADSIG without a digest', async () => {
+    const { octets } = signedQuery('alice.example', 'AXFR', { ...wireKey(ALICE), secret: Buffer.alloc(32) })
+    expect(await sendTcp(octets)).toMatchObject({ rcode: 'NOTAUTH', error: 16, hasMac: false, records: 0 })
+  })
+
+  test('not with a signature of another time: BADTIME with a digest', async () => {
+    for (const ahead of [-400, 400]) {
+      expect(await transferSigned('alice.example', ALICE, ahead)).toMatchObject({ rcode: 'NOTAUTH', error: 18, hasMac: true, records: 0 })
+    }
+    expect(await transferSigned('alice.example', ALICE, 200)).toMatchObject(GIVEN)
+  })
+
+  test('not with a digest that is cut', async () => {
+    const { octets } = signedQuery('alice.example', 'AXFR', wireKey(ALICE))
+    const found = splitSignature(octets)
+    if (!found.ok) throw new Error(found.message)
+    const { signature, unsigned: plain } = found.value as { signature: Signature; unsigned: Uint8Array }
+    const cut = (length: number) => sendTcp(appendSignature(plain, { ...signature, mac: signature.mac.subarray(0, length) }))
+    expect(await cut(16)).toMatchObject({ rcode: 'NOTAUTH', error: 22, hasMac: true, records: 0 })
+    expect(await cut(4)).toMatchObject({ rcode: 'FORMERR', error: null, records: 0 })
+  })
+
+  test('once for each request: a repeated one is BADTIME', async () => {
+    const { octets, mac } = signedQuery('alice.example', 'AXFR', wireKey(ALICE), { id: 77 })
+    expect(await sendTcp(octets, wireKey(ALICE), mac)).toMatchObject(GIVEN)
+    expect(await sendTcp(octets)).toMatchObject({ rcode: 'NOTAUTH', error: 18, hasMac: true, records: 0 })
+  })
+})
+
+test('a zone without a key is transferred by its addresses alone, and not with a key of another zone', async () => {
+  expect(await sendTcp(unsigned('open.example'))).toMatchObject({ rcode: 'NOERROR', error: null })
+  for (const entry of [ALICE, BOB]) expect(await transferSigned('open.example', entry)).toMatchObject({ rcode: 'REFUSED', records: 0 })
+})
+
+test('any question may be signed, over UDP again and again; its answer is never kept for another', async () => {
+  const key = wireKey(ALICE)
+  const plain = encodeMessage(createQuery(5, { name: 'alice.example.' as DomainName, type: 'SOA' }))
+  const { octets, mac } = signMessage(plain, key, Math.floor(Date.now() / 1000))
+  for (let i = 0; i < 3; i += 1) {
+    const answer = await askOctets(keyed.port, octets)
+    expect(outcomeOf(answer, key, mac)).toMatchObject({ rcode: 'NOERROR', error: 0, verified: true, records: 1 })
+    expect(outcomeOf(await askOctets(keyed.port, plain))).toMatchObject({ rcode: 'NOERROR', error: null, records: 1 })
+  }
+})
+
+test('keys are replaced while the service runs, all or none', async () => {
+  const { service } = keyed
+  try {
+    await service.useTransferKeys(await readKeys([{ ...UNKNOWN, account: 'alice' }]))
+    expect(await transferSigned('alice.example', ALICE)).toMatchObject({ rcode: 'NOTAUTH', error: 17 })
+    expect(await transferSigned('alice.example', UNKNOWN)).toMatchObject(GIVEN)
+    expect(await sendTcp(unsigned('bob.example'))).toMatchObject({ rcode: 'NOERROR' })
+    await expect(service.useTransferKeys(await readKeys([ALICE, { ...BOB, account: 'carol' }]))).rejects.toThrow(
+      'the key bob-1.example. belongs to the account of the user "carol", and there is no such user',
+    )
+    expect(await transferSigned('alice.example', UNKNOWN)).toMatchObject(GIVEN)
+  } finally {
+    await service.useTransferKeys(await readKeys([ALICE, ALICE_OTHER, BOB]))
+  }
+})
+
+test('peers of a key are the addresses that use it; others have none, and are refused', async () => {
+  const { service } = keyed
+  try {
+    await service.useTransferKeys(
+      await readKeys([
+        { ...ALICE, peers: ['127.0.0.2'] },
+        { ...ALICE_OTHER, zones: ['alice.example'], peers: ['::ffff:127.0.0.1'] },
+      ]),
+    )
+    expect(await transferSigned('alice.example', ALICE)).toMatchObject({ rcode: 'REFUSED', verified: true })
+    expect(await transferSigned('alice.example', ALICE_OTHER)).toMatchObject(GIVEN)
+    expect(await transferSigned('listed.example', ALICE)).toMatchObject({ rcode: 'REFUSED', verified: true })
+    expect(await sendTcp(unsigned('listed.example'))).toMatchObject({ rcode: 'REFUSED' })
+    await service.useTransferKeys(await readKeys([{ ...ALICE, transfers: 'incoming' }]))
+    expect(await sendTcp(unsigned('alice.example'))).toMatchObject({ rcode: 'NOERROR' })
+    expect(await transferSigned('alice.example', ALICE)).toMatchObject({ rcode: 'REFUSED' })
+  } finally {
+    await service.useTransferKeys(await readKeys([ALICE, ALICE_OTHER, BOB]))
+  }
+})
+
+describeWithTools(['dig', 'kdig'], 'clients of other makes', () => {
+  test.each([
+    ['dig', dig],
+    ['kdig', kdig],
+  ])('%s verifies every message of a large zone', async (_, tool) => {
+    const id = (await keyed.alice.ok('GET', '/domains', undefined, { 'x-filter': '{"domain":"listed.example"}' })).data[0].id
+    const path = `/domains/${id}/records`
+    for (let i = 0; i < 40; i += 1)
+      await keyed.alice.ok('POST', path, { type: 'TXT', name: `${_}-${i}`, target: `${i} ${'x'.repeat(2000)}` })
+    await keyed.service.flush()
+    const given = await tool({ port: keyed.port, name: 'listed.example', type: 'AXFR', key: toolKey(ALICE_OTHER), options: [] })
+    expect(given.filter((line) => line.includes(`${_}-`) && line.includes('TXT'))).toHaveLength(40)
+    expect(given.join('\n')).not.toMatch(/verif|NOTAUTH|BADSIG|BADKEY|failed|WARNING/i)
+    for (const key of [{ ...toolKey(ALICE_OTHER), secret: toolKey(BOB).secret }, toolKey(UNKNOWN), toolKey(BOB)]) {
+      const refused = await tool({ port: keyed.port, name: 'listed.example', type: 'AXFR', key, options: [] })
+      expect(refused.filter((line) => line.includes('TXT'))).toEqual([])
+    }
+  })
+})
+
+describe('NOTIFY for a slave with a key', () => {
+  let master = 0
+  const asked: string[] = []
+  let slave: Keyed
+  beforeAll(async () => {
+    master = await scriptedMaster(
+      (query, socket) => {
+        asked.push(query.questions[0]?.name ?? '')
+        socket.write(answerOf(query, [], { rcode: 5 }))
+      },
+      { keep: true },
+    )
+    slave = await startKeyed([ALICE, BOB], { peerPort: master })
+    for (const domain of ['slave.example']) {
+      await slave.alice.ok('POST', '/domains', { domain, type: 'slave', master_ips: ['127.0.0.1'] })
+    }
+    await slave.bob.ok('POST', '/domains', { domain: 'plain.example', type: 'slave', master_ips: ['127.0.0.1'] })
+    await eventually(async () => expect(new Set(asked).size).toBe(2))
+  })
+
+  const notify = async (zone: string, key: TsigKey | null, { ahead = 0, id = randomInt(0x10000) } = {}): Promise<string> => {
+    const message = {
+      ...createQuery(id, { name: `${zone}.` as DomainName, type: 'SOA' }),
+      opcode: OPCODE.NOTIFY,
+      authoritative: true,
+      edns: null,
+    }
+    const plain = encodeMessage(message)
+    const octets = key === null ? plain : signMessage(plain, key, Math.floor(Date.now() / 1000) + ahead).octets
+    const answer = decodeMessage(await askOctets(slave.port, octets))
+    if (!answer.ok) throw new Error(answer.message)
+    return rcodeName(answer.value.rcode)
+  }
+
+  test('is taken with the key only', async () => {
+    expect(await notify('slave.example', null)).toBe('REFUSED')
+    expect(await notify('slave.example', wireKey(BOB))).toBe('REFUSED')
+    expect(await notify('slave.example', wireKey(UNKNOWN))).toBe('NOTAUTH')
+    expect(await notify('slave.example', wireKey(ALICE), { ahead: 500 })).toBe('NOTAUTH')
+    const before = asked.length
+    expect(await notify('slave.example', wireKey(ALICE))).toBe('NOERROR')
+    await eventually(async () => expect(asked.length).toBeGreaterThan(before))
+    expect(await notify('plain.example', wireKey(ALICE))).toBe('REFUSED')
+    expect(await notify('plain.example', null)).toBe('NOERROR')
+  })
+
+  test('that is repeated is answered again, and not acted on', async () => {
+    const plain = encodeMessage({
+      ...createQuery(9, { name: 'slave.example.' as DomainName, type: 'SOA' }),
+      opcode: OPCODE.NOTIFY,
+      edns: null,
+    })
+    const { octets } = signMessage(plain, wireKey(ALICE), Math.floor(Date.now() / 1000))
+    const count = () => asked.filter((name) => name === 'slave.example.').length
+    const before = count()
+    const first = outcomeOf(await askOctets(slave.port, octets))
+    await eventually(async () => expect(count()).toBeGreaterThan(before))
+    await sleep(600)
+    const after = count()
+    for (let i = 0; i < 5; i += 1) expect(outcomeOf(await askOctets(slave.port, octets))).toEqual(first)
+    await sleep(600)
+    expect([first.rcode, count()]).toEqual(['NOERROR', after])
+  })
+})
+
+describe('a transfer from a master with a key', () => {
+  const zone = [
+    soa(7, '3600 600 604800 300', 'in.example.'),
+    record('in.example.', 'NS', 'ns1.example.net.'),
+    record('www.in.example.', 'A', '192.0.2.66'),
+  ] as const
+
+  test.each<[string, (query: Buffer, answer: Buffer) => Buffer, RegExp]>([
+    ['answers without a signature', (_, answer) => answer, /the answer is not signed/],
+    [
+      'signs with another key',
+      (query, answer) => signAnswer(query, answer, wireKey(BOB)),
+      /signed with another key|signature of the answer is wrong/,
+    ],
+    [
+      'signs with another secret',
+      (query, answer) => signAnswer(query, answer, { ...wireKey(ALICE), secret: Buffer.alloc(32) }),
+      /is wrong/,
+    ],
+    ['signs an hour ago', (query, answer) => signAnswer(query, answer, wireKey(ALICE), -3600), /signed at another time than now/],
+    [
+      'repeats the answer to another question',
+      (_, answer) => signAnswer(signedQuery('in.example', 'SOA', wireKey(ALICE)).octets, answer, wireKey(ALICE)),
+      /is wrong/,
+    ],
+    ['does not know the key', (_, answer) => answerWithError(answer, 17), /BADKEY: the server does not know the key/],
+    ['has another clock', (_, answer) => answerWithError(answer, 18), /BADTIME/],
+  ])('that %s is not believed', async (_, change, problem) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', (piece: Buffer) => {
+        const query = decodeMessage(piece.subarray(2))
+        if (!query.ok) return socket.destroy()
+        const isSoa = query.value.questions[0]?.type === 'SOA'
+        const answer = answerOf({ ...query.value, additionals: [] }, isSoa ? [zone[0]] : [...zone, zone[0]]).subarray(2)
+        socket.write(framed(change(piece.subarray(2), answer)))
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    try {
+      const { port: peerPort } = server.address() as AddressInfo
+      const { alice } = await startKeyed([ALICE], { peerPort })
+      const { id } = await alice.ok('POST', '/domains', { domain: 'in.example', type: 'slave', master_ips: ['127.0.0.1'] })
+      await eventually(async () => expect((await alice.ok('GET', `/domains/${id}`)).errors).toMatch(problem))
+      expect((await alice.ok('GET', `/domains/${id}/zone-file`)).zone_file).toEqual([])
+      const [fault] = await alice.refused('POST', '/domains/import', { domain: 'other.in.example', remote_nameserver: '127.0.0.1' })
+      expect(fault?.[0]).toBe('remote_nameserver')
+      expect(fault?.[1]).not.toContain('AAAA')
+    } finally {
+      server.close()
+    }
+  })
+})
+
+/** The answer as a master signs it. */
+function signAnswer(query: Buffer, answer: Buffer, key: TsigKey, ahead = 0): Buffer {
+  const asked = signatureOf(query)
+  const plain = signatureOf(signMessage(answer, key, Math.floor(Date.now() / 1000) + ahead).octets)
+  const hmac = createHmac(key.algorithm.replace('hmac-', ''), key.secret)
+  hmac
+    .update(Buffer.from([0, asked.mac.length]))
+    .update(asked.mac)
+    .update(answer)
+    .update(variables(key, plain))
+  return appendSignature(answer, { ...plain, mac: hmac.digest() })
+}
+
+function signatureOf(octets: Buffer): Signature {
+  const found = splitSignature(octets)
+  if (!found.ok || found.value.signature === null) throw new Error('it is not signed')
+  return found.value.signature
+}
+
+/** A refusal with an error in a TSIG record without a digest. */
+function answerWithError(answer: Buffer, error: number): Buffer {
+  const refused = Buffer.from(answer)
+  refused[3] = ((refused[3] as number) & 0xf0) | 9
+  const other = error === 18 ? Buffer.alloc(6) : Buffer.alloc(0)
+  return appendSignature(refused, {
+    keyName: wireKey(ALICE).name,
+    algorithm: 'hmac-sha256.' as DomainName,
+    time: Math.floor(Date.now() / 1000),
+    fudge: 300,
+    mac: Buffer.alloc(0),
+    originalId: refused.readUInt16BE(0),
+    error,
+    other,
+  })
+}
