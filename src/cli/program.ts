@@ -1,12 +1,14 @@
 import { Command, CommanderError, Option } from 'commander'
 import { oneLine } from '../model/diagnostic.ts'
 import { REFUSAL_NAMES } from '../model/zone.ts'
+import type { StoreOptions } from './commands/backup.ts'
 import type { CommonOptions } from './common-options.ts'
 import { describeExport, describeImport, describeRecord, RECORD_ACTIONS, RECORD_HELP } from './exchange-commands.ts'
 import { EXIT, type ExitStatus } from './exit-status.ts'
 import { VERSION } from './identity.ts'
 import { type CliIo, widthOf } from './io.ts'
 import { oneOf, portNumber, positiveInteger, positiveNumber, rateLimit } from './option-values.ts'
+import { BACKUP_HELP, ROTATE_KEY_HELP, SERVE_HELP } from './service-help.ts'
 
 /** A command's code is read only when it runs. */
 type Run<A extends readonly unknown[], O> = () => Promise<(io: CliIo, args: A, options: O & CommonOptions) => Promise<ExitStatus>>
@@ -61,8 +63,8 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
     command(usage, summary, parent).option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
 
   /** A command on the data of the service, while it runs or does not. */
-  const storing = (usage: string, summary: string): Command =>
-    command(usage, summary)
+  const storing = (usage: string, summary: string, parent: Command = program): Command =>
+    command(usage, summary, parent)
       .option('--data <dir>', 'folder of the SQLite database (default: "zonewright-data")')
       .option('--database <url>', 'PostgreSQL instead (also: ZONEWRIGHT_DATABASE)')
 
@@ -196,8 +198,9 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
     async () => (await import('./commands/explain.ts')).explain,
   )
 
+  const serve = command('serve', 'run the DNS hosting service').helpCommand(false)
   runs(
-    command('serve', 'run the DNS hosting service')
+    serve
       .option('--listen <address>', 'HTTP address and port, or "none" for a name server only', '127.0.0.1:8080')
       .option('--dns <address>', 'name server address and port, or "none"', '127.0.0.1:5353')
       .option('--data <dir>', 'folder of the SQLite database (default: "zonewright-data")')
@@ -236,6 +239,19 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       .addHelpText('after', SERVE_HELP),
     async () => (await import('./commands/serve.ts')).serve,
   )
+  runs(
+    storing('rotate-key', 'encrypt the secrets of the DNS hosting service with a new key, while it runs', serve).addHelpText(
+      'after',
+      ROTATE_KEY_HELP,
+    ),
+    async () => {
+      const { rotateKey } = await import('./commands/rotate-key.ts')
+      // The folder and the database may be named on either side of the command.
+      const { data, database } = serve.opts<StoreOptions>()
+      const outer = { ...(data === undefined ? {} : { data }), ...(database === undefined ? {} : { database }) }
+      return (io: CliIo, args: readonly [], options: StoreOptions) => rotateKey(io, args, { ...outer, ...options })
+    },
+  )
 
   runs(
     storing('backup', 'save all that the DNS hosting service keeps, also while it runs')
@@ -254,23 +270,7 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
   return program
 }
 
-const BACKUP_HELP = `
-A backup is of one moment, and the same for SQLite and PostgreSQL: it can be
-restored into either. Keep it as you keep the database: tokens are in it as
-hashes only, everything else as it is.`
-
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent']
-
-const SERVE_HELP = `
-ZONEWRIGHT_DATABASE sets --database where others must not see its password.
-The first start prints an administrator's token on standard error, once;
-ZONEWRIGHT_BOOTSTRAP_TOKEN sets it instead.
-ZONEWRIGHT_SECRETS_KEY, of 32 characters or more, encrypts what is stored of
-second factors, security questions and codes; without it that stands in clear.
-Ready, the command prints one line of JSON on standard output:
-{"event":"listening","http":"http://127.0.0.1:8080/v4","dns":"127.0.0.1:5353"}.
-SIGTERM and Ctrl-C let requests under way finish. The log holds no tokens,
-headers or bodies.`
 
 /** Commander's message as a diagnostic: `error: unknown option '--formt'` and, on a line of its own, `(Did you mean --format?)`. */
 function usageError(text: string): string {

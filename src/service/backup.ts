@@ -1,6 +1,7 @@
 /** Saves all that the service keeps to a file, and fills an empty database from one. */
 import { clockText } from './clock-text.ts'
 import type { PlainStore } from './store/backup/plain-store.ts'
+import type { WarnOfMode } from './store/private-files.ts'
 
 /** The URL of a PostgreSQL database, or the directory of a SQLite one. */
 export type StorePlace = { readonly database: string } | { readonly dataDirectory: string }
@@ -23,7 +24,11 @@ export async function backUpService(place: StorePlace, file: string, now: number
  * Fills an empty database, or a directory without one, with what a backup holds: all of it or nothing. No service may run on it. Rejects,
  * in words for its user, if anything is there already, or the file is damaged or of a later version.
  */
-export async function restoreService(place: StorePlace, file: string): Promise<{ readonly rows: number; readonly created: string }> {
+export async function restoreService(
+  place: StorePlace,
+  file: string,
+  warn?: WarnOfMode,
+): Promise<{ readonly rows: number; readonly created: string }> {
   const { restoreBackup } = await import('./store/backup/read-backup.ts')
   if ('database' in place) {
     const store = await openPlain(place)
@@ -34,7 +39,7 @@ export async function restoreService(place: StorePlace, file: string): Promise<{
     }
   }
   const { makeSqlite } = await import('./store/sqlite/plain-sqlite.ts')
-  const store = makeSqlite(place.dataDirectory)
+  const store = makeSqlite(place.dataDirectory, warn)
   try {
     const restored = await restoreBackup(store, file)
     await store.keep()

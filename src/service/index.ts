@@ -25,9 +25,8 @@ import {
   readPublicUrl,
   type ServiceOptions,
 } from './options.ts'
-import { createSecrets } from './secrets.ts'
+import { NO_SECRETS, prepareSecrets } from './prepare-secrets.ts'
 import { createSmsSink } from './sms/sms-sink.ts'
-import { checkSealed } from './store/check-sealed.ts'
 import { openDatabase } from './store/open-database.ts'
 import { createTimers } from './timers.ts'
 import { readPeerRules } from './transfers/peer.ts'
@@ -42,6 +41,7 @@ export { backUpService, restoreService, type StorePlace } from './backup.ts'
 export { type RegionResolvers, readRegionResolvers } from './catalogue/read-region-resolvers.ts'
 export type { LogLevel } from './operations/log.ts'
 export { type Address, DEFAULT_LIMITS, DEFAULT_NS_NAMES, type RunningService, type ServiceOptions } from './options.ts'
+export { type RotatedKey, rotateKey } from './rotate-key.ts'
 export { readSeed } from './seed/read-seed.ts'
 export type { Seed } from './seed/seed.ts'
 export { readSmsPlace, type SmsPlace } from './sms/sms-sink.ts'
@@ -76,10 +76,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       log.error({ error }, 'fault inside the service')
       options.onError?.(error)
     }
-    const database = await openDatabase({ url: options.database ?? null, directory: options.dataDirectory, onError })
+    const database = await openDatabase({ url: options.database ?? null, directory: options.dataDirectory, onError, warn: log.warn })
     abandon = database.abandon
     stops.push(() => database.close())
     await checkZoneNames(database, log)
+    const given = options.secretsKey ?? null
+    // A name server on PostgreSQL needs no key, and is better off without one.
+    const isKeyless = given === null && options.listen === null && database.others !== null
+    const secrets = isKeyless ? NO_SECRETS : await prepareSecrets({ database, given, log })
     const now = (): string => clockText(clock())
 
     const { peerPort: port = 53, publicPeersOnly: publicOnly = false, transferAddresses: localAddresses = [] } = options
@@ -132,6 +136,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       limits: options.uploadLimits ?? {},
       onError,
       directory: imageDirectoryOf(options),
+      warn: log.warn,
     })
     stops.push(() => uploads.close())
     if (options.listen) await uploads.start()
@@ -140,8 +145,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const limiter = createRateLimiter({ ...DEFAULT_RATE_LIMITS, ...options.rateLimits }, clock)
     const regions = regionsWith(options.regionResolvers ?? new Map())
     const logins = createLoginRecorder({ database, now, onError })
-    const secrets = createSecrets(options.secretsKey ?? null)
-    await checkSealed(database, secrets)
     const sms = createSmsSink(options.smsSink ?? { kind: 'log' }, log)
     const service = {
       database,

@@ -56,7 +56,10 @@ export interface ServiceOptions {
   readonly rateLimits?: Partial<RateLimits>
   /** Where messages to phones go; the log unless given. */
   readonly smsSink?: SmsPlace
-  /** What secrets that must be read again are sealed with, of 32 characters at least; null to store them as they are. */
+  /**
+   * The key that secrets are encrypted with, of 32 characters at least, or two keys separated by a comma, the new one first. With null a SQLite database
+   * has its key in a file beside it, made by the first start; PostgreSQL needs a key unless `listen` is null.
+   */
   readonly secretsKey?: string | null
   /** For HTTP over TLS; null for HTTP without it. */
   readonly tls?: Certificate | null

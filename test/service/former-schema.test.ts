@@ -9,7 +9,7 @@ import { migrate } from '../../src/service/store/migrate.ts'
 import { plainPostgres } from '../../src/service/store/postgres/plain-postgres.ts'
 import { makeSqlite } from '../../src/service/store/sqlite/plain-sqlite.ts'
 import { hashToken } from '../../src/service/store/token-store.ts'
-import { connect, freshDatabase, LOOPBACK, ON_POSTGRES, temporaryDirectory } from './harness.ts'
+import { connect, freshDatabase, LOOPBACK, ON_POSTGRES, TEST_KEY, temporaryDirectory } from './harness.ts'
 
 const FORMER = '005-users'
 const NOW = '2026-01-31T09:00:00'
@@ -50,7 +50,14 @@ async function makeFormer(): Promise<StorePlace> {
 
 /** The tags that a service on a place has, and gives on. */
 async function tagsAt(place: StorePlace): Promise<unknown> {
-  const service = await startService({ dataDirectory: null, ...place, listen: LOOPBACK, dns: null, bootstrapToken: 'administrator' })
+  const service = await startService({
+    dataDirectory: null,
+    secretsKey: TEST_KEY,
+    ...place,
+    listen: LOOPBACK,
+    dns: null,
+    bootstrapToken: 'administrator',
+  })
   const { client, close } = connect(service.baseUrl, 'alice')
   try {
     const carriers = async (label: string) =>

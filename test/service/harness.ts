@@ -38,13 +38,16 @@ export function temporaryDirectory(): string {
 /** Whether these tests run on PostgreSQL. */
 export const ON_POSTGRES = process.env['ZONEWRIGHT_TEST_DATABASE'] === 'postgres'
 
+/** The key of the secrets, which a service on PostgreSQL must be given. */
+export const TEST_KEY = 'the key of the secrets for tests only'
+
 /** Where a service keeps its data. */
-export type Store = Pick<ServiceOptions, 'dataDirectory' | 'database' | 'imageDirectory'>
+export type Store = Pick<ServiceOptions, 'dataDirectory' | 'database' | 'imageDirectory' | 'secretsKey'>
 
 /** An empty store, to be used by as many starts as the test likes: of PostgreSQL in its project, of SQLite elsewhere. */
 export const freshStore = async (): Promise<Store> =>
   ON_POSTGRES
-    ? { dataDirectory: null, database: await freshDatabase(), imageDirectory: temporaryDirectory() }
+    ? { dataDirectory: null, database: await freshDatabase(), imageDirectory: temporaryDirectory(), secretsKey: TEST_KEY }
     : { dataDirectory: temporaryDirectory() }
 
 /** The database of a store, without a service. */
@@ -77,6 +80,7 @@ export async function startForTest(options: Partial<ServiceOptions> = {}): Promi
   const store = options.dataDirectory === undefined && options.database === undefined ? await freshStore() : {}
   const service = await startService({
     dataDirectory: null,
+    ...(options.database ? { secretsKey: TEST_KEY } : {}),
     ...store,
     listen: LOOPBACK,
     dns: null,

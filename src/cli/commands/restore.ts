@@ -9,7 +9,9 @@ export async function restore(io: CliIo, [file]: readonly [string], options: Sto
   const console = createConsole(io, options)
   return reportingFaults(console, async () => {
     const { restoreService } = await import('../../service/index.ts')
-    const { rows, created } = await restoreService(storePlace(io, options), resolve(io.cwd, file))
+    const { rows, created } = await restoreService(storePlace(io, options), resolve(io.cwd, file), ({ path }, message) =>
+      console.note(`${path}: ${message}`),
+    )
     console.note(`${rows} rows of the backup of ${created} UTC are restored.`)
   })
 }

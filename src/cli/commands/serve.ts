@@ -56,6 +56,8 @@ export async function serve(io: CliIo, _args: readonly [], options: ServeOptions
   const given = io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'] || null
   const interruption = listenForInterruption(console.note, 'Stopping: requests under way are finished. Once more to stop at once.')
   let release: (() => void) | null = null
+  // Every file has its mode; this is for what a library might write.
+  const umask = process.umask(0o077)
   try {
     const service = await start(
       io,
@@ -74,6 +76,7 @@ export async function serve(io: CliIo, _args: readonly [], options: ServeOptions
     return EXIT.done
   } finally {
     release?.()
+    process.umask(umask)
     interruption.release()
   }
 }

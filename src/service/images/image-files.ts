@@ -1,6 +1,6 @@
 import { type FileHandle, open, readdir, rename, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeDirectory } from '../store/make-directory.ts'
+import { NO_WARNING, privateFolder, tightenFile, type WarnOfMode } from '../store/private-files.ts'
 
 /**
  * The data of images in a folder, a file for each: `NUMBER-RECEIVER.img.gz`, and `NUMBER-RECEIVER.part` while it arrives. The receiver is a name
@@ -25,9 +25,10 @@ export interface ImageFile {
   readonly receiver: string
 }
 
-/** The files of a folder, which is made first where there is none. */
-export async function openImageFiles(directory: string): Promise<ImageFiles> {
-  makeDirectory(directory)
+/** The files of a folder, which is made first where there is none. Files and folder are closed to other users. */
+export async function openImageFiles(directory: string, warn: WarnOfMode = NO_WARNING): Promise<ImageFiles> {
+  privateFolder(directory, warn)
+  for (const { name } of (await readdir(directory)).sort().flatMap(fileOf)) tightenFile(join(directory, name), warn)
   const partOf = (image: number, receiver: string): string => join(directory, `${image}-${receiver}.part`)
   return {
     receive: (image, receiver) => open(partOf(image, receiver), 'wx', 0o600),

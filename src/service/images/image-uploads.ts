@@ -8,6 +8,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { clockText } from '../clock-text.ts'
 import type { Database } from '../store/database.ts'
 import { lastNumber } from '../store/given-number.ts'
+import type { WarnOfMode } from '../store/private-files.ts'
 import {
   type Claim,
   claimUpload,
@@ -72,6 +73,8 @@ export interface ImageUploadsOptions {
   readonly directory: string | null
   readonly limits: Partial<UploadLimits>
   readonly onError: (error: unknown) => void
+  /** Called for each file and folder that others could read. */
+  readonly warn?: WarnOfMode
 }
 
 /** How often in its time a claim is renewed, and after how many such times there is a look for what was left behind. */
@@ -86,7 +89,7 @@ const UNMEASURED = 8 * MEBIBYTE
 export async function createImageUploads(options: ImageUploadsOptions): Promise<ImageUploads> {
   const { database, timers, onError } = options
   const limits = { ...DEFAULT_UPLOAD_LIMITS, ...options.limits }
-  const files = options.directory === null ? null : await openImageFiles(options.directory)
+  const files = options.directory === null ? null : await openImageFiles(options.directory, options.warn)
   /** What is arriving, and how to give it up. */
   const arriving = new Map<Claim, AbortController>()
   const work = new Set<Promise<unknown>>()

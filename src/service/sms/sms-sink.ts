@@ -1,5 +1,5 @@
 /** Where messages to phones go. The service has no line to a telephone network of its own. */
-import { appendFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import type { Log } from '../operations/log.ts'
 import type { SmsMessage } from './sms-message.ts'
 import { postMessage } from './webhook.ts'
@@ -44,9 +44,23 @@ function sinkOf(place: SmsPlace, log: Log): SmsSink {
     case 'log':
       return async ({ to, text }) => log.info({ to, text }, 'SMS')
     case 'file':
-      // Codes are for nobody else to read.
-      return (message) => appendFile(place.path, `${JSON.stringify(message)}\n`, { mode: 0o600 })
+      return (message) => appendMessage(place.path, message, log)
     case 'webhook':
       return (message) => postMessage(place.url, message)
+  }
+}
+
+/** Codes are for nobody else to read, also in a file that was there before. */
+async function appendMessage(path: string, message: SmsMessage, log: Log): Promise<void> {
+  const file = await open(path, 'a', 0o600)
+  try {
+    const facts = await file.stat()
+    if (facts.isFile() && (facts.mode & 0o077) !== 0 && process.platform !== 'win32') {
+      await file.chmod(0o600)
+      log.warn({ path, mode: (facts.mode & 0o7777).toString(8).padStart(4, '0') }, 'file was open to other users; its mode is 0600 now')
+    }
+    await file.appendFile(`${JSON.stringify(message)}\n`)
+  } finally {
+    await file.close()
   }
 }

@@ -21,6 +21,10 @@ export interface Database {
   write<T>(work: (connection: Connection) => Promise<T>): Promise<T>
   /** The other processes that use the database; null where there can be none. */
   readonly others: Others | null
+  /** The folder that the database is in, for files that belong beside it; null on a server. */
+  readonly directory: string | null
+  /** Rewrites the files that held secrets, so that nothing deleted or replaced can be read in them. Takes as long as a copy of them. */
+  eraseDeleted(): Promise<void>
   /** Waits for a server no longer: what has not been answered fails, and so does what comes after. Nothing where there is no server. */
   abandon(): void
   /** Finishes what is queued, then closes. */

@@ -10,6 +10,7 @@ import { createProfile } from './migrations/008-profile.ts'
 import { createTaggedObjects } from './migrations/009-tagged-objects.ts'
 import { noteOffers } from './migrations/010-offers.ts'
 import { indexZoneNames } from './migrations/011-zone-names.ts'
+import { createSecretKey } from './migrations/012-secret-key.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
 /** In order; a migration that has been released is never changed. */
@@ -25,6 +26,7 @@ const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaD
   '009-tagged-objects': createTaggedObjects,
   '010-offers': noteOffers,
   '011-zone-names': indexZoneNames,
+  '012-secret-key': createSecretKey,
 }
 
 /** The names of all migrations: the last is the present schema. */
@@ -41,6 +43,14 @@ export async function migrate<T>(
 ): Promise<void> {
   const { error } = await migratorOf(db, dialect).migrateTo(schema)
   if (error !== undefined) throw new Error('the database cannot be brought to the schema of this version', { cause: error })
+}
+
+/** Throws a `RangeError` unless the database has the present schema, which the service brings it to when it starts. */
+export async function requireSchema<T>(db: Kysely<T>, dialect: SchemaDialect): Promise<void> {
+  const schema = await findSchema(db, dialect)
+  if (schema === null) throw new RangeError('there is no database of the service')
+  if (schema !== SCHEMAS[SCHEMAS.length - 1])
+    throw new RangeError(`the database has the schema ${schema} of another version of the program: start the service of this version first`)
 }
 
 /** The schema the database has; null where it has no tables of the service. */

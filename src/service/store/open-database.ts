@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Database } from './database.ts'
+import type { WarnOfMode } from './private-files.ts'
 
 export interface DatabasePlace {
   /** The URL of a PostgreSQL database; null for one of SQLite in a directory. */
@@ -10,20 +11,22 @@ export interface DatabasePlace {
   readonly directory: string | null
   /** Told of what goes wrong in the background and mends itself. */
   readonly onError: (error: unknown) => void
+  /** Called for each file and folder that others could read. */
+  readonly warn?: WarnOfMode
 }
 
 /** Opens the database, made first where there is none. Each kind is loaded only if it is used. */
-export async function openDatabase({ url, directory, onError }: DatabasePlace): Promise<Database> {
+export async function openDatabase({ url, directory, onError, warn }: DatabasePlace): Promise<Database> {
   if (url !== null) {
     const { openPostgres } = await import('./postgres/open-postgres.ts')
     return openPostgres({ url, onError })
   }
   const { openSqlite } = await import('./sqlite/open-sqlite.ts')
-  if (directory !== null) return openSqlite(directory)
+  if (directory !== null) return openSqlite(directory, warn)
   const temporary = await mkdtemp(join(tmpdir(), 'zonewright-'))
   const remove = () => rm(temporary, { recursive: true, force: true })
   try {
-    const database = await openSqlite(temporary)
+    const database = await openSqlite(temporary, warn)
     return { ...database, close: () => database.close().finally(remove) }
   } catch (error) {
     await remove()

@@ -12,9 +12,8 @@ export async function holdSecondFactor(connection: Connection, userId: number): 
   return (await connection.selectFrom('second_factors').selectAll().where('user_id', '=', userId).executeTakeFirst()) ?? null
 }
 
-/** Has a secret wait for its confirmation, in place of any other that does. What is confirmed stays, and so does the count of wrong codes. */
+/** Has a secret wait for its confirmation, in place of any other that does. What is confirmed stays, and so does the count of wrong codes. The user is held. */
 export async function offerSecret(connection: Connection, userId: number, sealed: string, expiry: string): Promise<void> {
-  await holdUser(connection, userId)
   const pending = { pending: sealed, pending_expiry: expiry }
   await connection
     .insertInto('second_factors')

@@ -22,12 +22,7 @@ export async function replaceAnswers(
 ): Promise<void> {
   await holdUser(connection, userId)
   await connection.deleteFrom('security_answers').where('user_id', '=', userId).execute()
-  const rows = [...answers].map(([id, response]) => ({
-    user_id: userId,
-    question_id: id,
-    response: secrets.seal(response, contextOfAnswer(userId, id)),
-  }))
-  await connection.insertInto('security_answers').values(rows).execute()
+  for (const [id, response] of answers) await insertAnswer(connection, secrets, userId, id, response)
 }
 
 /** Keeps an answer beside the others. */
@@ -38,7 +33,7 @@ export async function insertAnswer(
   questionId: number,
   response: string,
 ): Promise<void> {
-  const sealed = secrets.seal(response, contextOfAnswer(userId, questionId))
+  const sealed = await secrets.seal(connection, response, contextOfAnswer(userId, questionId))
   await connection.insertInto('security_answers').values({ user_id: userId, question_id: questionId, response: sealed }).execute()
 }
 

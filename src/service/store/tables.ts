@@ -22,6 +22,7 @@ export interface Tables extends InstanceTables, ImageTables, ScriptTables, JobTa
   readonly secondaries: SecondariesTable
   readonly served_zones: ServedZonesTable
   readonly served_revision: ServedRevisionTable
+  readonly secret_key: SecretKeyTable
 }
 
 export interface AccountsTable {
@@ -185,6 +186,15 @@ export interface ServedRevisionTable {
   revision: number
   /** What, beside domains and records, zones were rendered from last. */
   rendering: string
+}
+
+/** A single row, made by the first start. It is no part of a backup: the database that a backup is restored to has its own. */
+export interface SecretKeyTable {
+  id: number
+  /** The key that secrets are encrypted with from now on; empty before the first start that has one. */
+  key_id: string
+  /** 1 after secrets that earlier versions stored in clear have been erased from the files of the database. */
+  erased: number
 }
 
 /** The zone as it was rendered last, or for a slave as it was transferred last. */

@@ -6,7 +6,7 @@ import { defineOpenRoute, defineRoute } from '../../../src/service/api/route.ts'
 import { prepareUsers } from '../../../src/service/first-start.ts'
 import { SILENT } from '../../../src/service/operations/log.ts'
 import { NO_METRICS } from '../../../src/service/operations/metrics.ts'
-import { createSecrets } from '../../../src/service/secrets.ts'
+import { NO_SECRETS } from '../../../src/service/prepare-secrets.ts'
 import { openDatabase } from '../../../src/service/store/open-database.ts'
 import { freshStore } from '../harness.ts'
 import { seedOfPeople, tokenOf } from './people.ts'
@@ -38,7 +38,7 @@ const strict = defineRoute({
 
 const store = await freshStore()
 const database = await openDatabase({ url: store.database ?? null, directory: store.dataDirectory, onError: () => undefined })
-await prepareUsers(database, 'administrator', seedOfPeople([]), NOW, createSecrets(null))
+await prepareUsers(database, 'administrator', seedOfPeople([]), NOW, NO_SECRETS)
 const app = await createHttpApp({
   service: {
     database,
@@ -56,7 +56,7 @@ const app = await createHttpApp({
       close: async () => undefined,
     },
     zoneChanged: () => undefined,
-    secrets: createSecrets(null),
+    secrets: NO_SECRETS,
     sms: async () => undefined,
     logins: { notice: async () => undefined },
     clock: () => Date.parse(`${NOW}Z`),

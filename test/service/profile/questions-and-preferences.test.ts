@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readSeed } from '../../../src/service/index.ts'
 import { fc } from '../../support/fast-check.ts'
-import { connect, freshStore, openStore, startForTest } from '../harness.ts'
+import { connect, freshStore, startForTest } from '../harness.ts'
 
 const { seed, diagnostics } = readSeed(
   JSON.stringify({
@@ -31,7 +31,7 @@ const { seed, diagnostics } = readSeed(
   'seed.json',
 )
 if (seed === null) throw new Error(JSON.stringify(diagnostics))
-const KEY = 'a key for tests, of enough characters'
+const KEY = 'a key for tests of enough characters'
 const store = await freshStore()
 const { service } = await startForTest({ ...store, seed, secretsKey: KEY })
 const as = (token: string) => connect(service.baseUrl, token).client
@@ -197,48 +197,3 @@ describe('preferences', () => {
     )
   })
 })
-
-test('what is secret is in the database as ciphertext where there is a key, and what was there before stays readable', async () => {
-  const place = await freshStore()
-  const first = await startForTest({ ...place, bootstrapToken: 'administrator' })
-  const read = (client: typeof alice) => client.ok('GET', '/profile/security-questions')
-  await first.client.ok('POST', '/profile/security-questions', answered([1, 2, 3], 'clear'))
-  await first.service.stop()
-  const second = await startForTest({ ...place, bootstrapToken: 'administrator', secretsKey: KEY })
-  expect((await read(second.client)).security_questions[0].response).toBe('clear 1')
-  await second.client.ok('POST', '/profile/security-questions', answered([1, 2, 3], 'sealed'))
-  expect((await read(second.client)).security_questions[0].response).toBe('sealed 1')
-  await second.service.stop()
-  const database = await openStore(place)
-  const stored = await database.read((connection) => connection.selectFrom('security_answers').select('response').execute())
-  await database.close()
-  expect(stored).toHaveLength(3)
-  for (const { response } of stored) expect(response).toMatch(/^gcm:[A-Za-z0-9+/]+=*$/)
-  await isKeptFromOtherKeys(place)
-})
-
-test('a code and a secret that wait for their confirmation are sealed, and known by their key', async () => {
-  const place = await freshStore()
-  const { client, service: first } = await startForTest({ ...place, bootstrapToken: 'administrator' })
-  await client.ok('POST', '/profile/security-questions', answered([1, 2, 3]))
-  await first.stop()
-  for (const [path, body] of [
-    ['/profile/tfa-enable', {}],
-    ['/profile/phone-number', { iso_code: 'US', phone_number: '201-555-0123' }],
-  ] as const) {
-    const each = await startForTest({ ...place, bootstrapToken: 'administrator', secretsKey: KEY })
-    await each.client.ok('POST', path, body)
-    await each.service.stop()
-    await isKeptFromOtherKeys(place)
-    const database = await openStore(place)
-    await database.write((connection) => connection.updateTable('second_factors').set({ pending: '' }).execute())
-    await database.close()
-  }
-})
-
-/** Another key, or none, is told at the start and not when it is asked for. */
-async function isKeptFromOtherKeys(place: Awaited<ReturnType<typeof freshStore>>): Promise<void> {
-  for (const secretsKey of [null, 'another key, of enough characters too']) {
-    await expect(startForTest({ ...place, bootstrapToken: 'administrator', secretsKey })).rejects.toThrow(/key/)
-  }
-}

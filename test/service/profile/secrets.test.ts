@@ -1,26 +1,74 @@
 import { expect, test } from 'vitest'
-import { createSecrets } from '../../../src/service/secrets.ts'
+import { createSecrets, givenKeys } from '../../../src/service/secrets.ts'
+import { makeSecretKeyRow, setKeyId } from '../../../src/service/store/secret-key-store.ts'
+import { openSqlite } from '../../../src/service/store/sqlite/open-sqlite.ts'
+import { atEndOfThisFile } from '../../support/file-end.ts'
+import { temporaryDirectory } from '../harness.ts'
 
-const secrets = createSecrets('0123456789abcdef0123456789abcdef')
+const KEY = '0123456789abcdef0123456789abcdef'
+const NEW = 'fedcba9876543210fedcba9876543210'
+const keys = givenKeys(KEY)
+const secrets = createSecrets(keys)
 
-test('what is sealed is opened, by the same key for the same purpose only', () => {
-  const sealed = secrets.seal('Gotham City ü', 'answer 1 2')
+const database = await openSqlite(temporaryDirectory())
+atEndOfThisFile(() => database.close())
+
+const seal = (text: string, context: string, ring = keys): Promise<string> =>
+  database.write(async (connection) => {
+    await makeSecretKeyRow(connection)
+    await setKeyId(connection, ring.newest().id)
+    return createSecrets(ring).seal(connection, text, context)
+  })
+
+test('what is sealed is opened, by the same key for the same purpose only', async () => {
+  const sealed = await seal('Gotham City ü', 'answer 1 2')
+  expect(sealed).toMatch(/^aes:[0-9a-f]{16}:[A-Za-z0-9+/]+=*$/)
   expect(sealed).not.toContain('Gotham')
-  expect(secrets.seal('Gotham City ü', 'answer 1 2')).not.toBe(sealed)
+  expect(await seal('Gotham City ü', 'answer 1 2')).not.toBe(sealed)
   expect(secrets.open(sealed, 'answer 1 2')).toBe('Gotham City ü')
-  expect(() => secrets.open(sealed, 'answer 2 2')).toThrow()
-  expect(() => createSecrets('x'.repeat(32)).open(sealed, 'answer 1 2')).toThrow()
-  expect(() => createSecrets(null).open(sealed, 'answer 1 2')).toThrow('key')
+  expect(() => secrets.open(sealed, 'answer 2 2')).toThrow('cannot be decrypted')
+  expect(() => createSecrets(givenKeys(NEW)).open(sealed, 'answer 1 2')).toThrow('start it with that key, too')
   const damaged = `${sealed.slice(0, -6)}${sealed.at(-6) === 'A' ? 'B' : 'A'}${sealed.slice(-5)}`
-  expect(() => secrets.open(damaged, 'answer 1 2')).toThrow()
+  expect(() => secrets.open(damaged, 'answer 1 2')).toThrow('cannot be decrypted')
+  expect(() => secrets.open(sealed.slice(0, 30), 'answer 1 2')).toThrow('cannot be decrypted')
 })
 
-test('what was kept without a key stays readable', () => {
-  const kept = createSecrets(null).seal('gcm:x', 'phone 1')
-  expect(kept).toBe('plain:gcm:x')
-  expect(secrets.open(kept, 'phone 1')).toBe('gcm:x')
+test('of two keys the one in use seals, and both open', async () => {
+  const both = givenKeys(`${NEW}, ${KEY}`)
+  const former = await seal('former', 'phone 1')
+  const present = await seal('present', 'phone 1', both)
+  expect([former, present].map((sealed) => createSecrets(both).open(sealed, 'phone 1'))).toEqual(['former', 'present'])
+  expect(() => secrets.open(present, 'phone 1')).toThrow('which this process does not have')
 })
 
-test('a key that could be guessed is refused', () => {
-  expect(() => createSecrets('short')).toThrow(RangeError)
+test('a key of an earlier version may have a comma, as the second one', async () => {
+  const former = givenKeys(`${KEY},a former key, with a comma in it`)
+  expect(former.all()).toHaveLength(2)
+  expect(() => givenKeys('a former key, with a comma in it')).toThrow('no comma')
+})
+
+test('nothing is sealed with a key that is not in use', async () => {
+  await seal('x', 'phone 1')
+  await expect(database.write((connection) => createSecrets(givenKeys(NEW)).seal(connection, 'x', 'phone 1'))).rejects.toThrow(
+    'which this process does not have',
+  )
+})
+
+test('what earlier versions stored is opened', () => {
+  // AES-256-GCM of "Gotham City" for "answer 1 2", as the version before sealed it with the key.
+  const sealed = 'gcm:FBf7JX8D9ckA6ht7JQeGkW91LxX80/teJQ49HPgPq3sS1doXVyIC'
+  expect(secrets.open('plain:gcm:x', 'phone 1')).toBe('gcm:x')
+  expect(secrets.open(sealed, 'answer 1 2')).toBe('Gotham City')
+  expect(() => createSecrets(givenKeys(NEW)).open(sealed, 'answer 1 2')).toThrow('cannot be decrypted')
+})
+
+test.each([
+  ['that could be guessed', 'short', '32 characters at least'],
+  ['of which one could be guessed', `${KEY},short`, '32 characters at least'],
+  ['that are one', `${KEY},${KEY}`, 'the same key twice'],
+  ['of which one is empty', `${KEY},`, '32 characters at least'],
+])('keys %s are refused', (_name, text, message) => {
+  expect(() => givenKeys(text)).toThrow(RangeError)
+  expect(() => givenKeys(text)).toThrow(message)
+  expect(() => givenKeys(text)).not.toThrow(KEY)
 })

@@ -56,7 +56,7 @@ export async function sendingOf(connection: Connection, secrets: Secrets, { user
   await savePhoneCode(connection, {
     user_id: userId,
     phone_number: to,
-    code: usable ? last.code : secrets.seal(code, contextOfPhoneCode(userId)),
+    code: usable ? last.code : await secrets.seal(connection, code, contextOfPhoneCode(userId)),
     expiry,
     failures: usable ? last.failures : 0,
     sent: sent + 1,

@@ -6,6 +6,7 @@
 import { clockText } from '../../clock-text.ts'
 import type { Secrets } from '../../secrets.ts'
 import type { Connection } from '../../store/database.ts'
+import { holdUser } from '../../store/hold-account.ts'
 import { contextOfSecondFactor, holdSecondFactor, offerSecret, updateSecondFactor } from '../../store/second-factor-store.ts'
 import { hasAnswers } from '../../store/security-answer-store.ts'
 import type { SecondFactorRow } from '../../store/tables/profile.ts'
@@ -34,7 +35,8 @@ export async function issueSecret(connection: Connection, secrets: Secrets, secr
     throw invalid({ field: null, reason: 'Answer three security questions before you enable two-factor authentication.' })
   }
   const expiry = clockText(now + VALIDITY)
-  await offerSecret(connection, userId, secrets.seal(secret, contextOfSecondFactor(userId)), expiry)
+  await holdUser(connection, userId)
+  await offerSecret(connection, userId, await secrets.seal(connection, secret, contextOfSecondFactor(userId)), expiry)
   return expiry
 }
 

@@ -1,7 +1,7 @@
 import type { Tables } from '../tables.ts'
 
-/** Every table with its key, referenced tables before those that refer to them. */
-export const BACKUP_TABLES: Readonly<Record<keyof Tables, readonly string[]>> = {
+/** Every table that a backup holds, with its key, referenced tables before those that refer to them. */
+export const BACKUP_TABLES: Readonly<Record<Exclude<keyof Tables, 'secret_key'>, readonly string[]>> = {
   accounts: ['id'],
   users: ['id'],
   apps: ['id'],

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { findSchema } from '../migrate.ts'
+import { countSealed } from '../sealed-values.ts'
 import { FORMAT, lineOf, type Value, VERSION } from './backup-format.ts'
 import { BACKUP_TABLES, FORMER_TABLES, NUMBERED_TABLES } from './backup-tables.ts'
 import type { PlainStore } from './plain-store.ts'
@@ -51,6 +52,7 @@ async function writeAll(
   let written = 0
   await write(lineOf({ format: FORMAT, version: VERSION, ...header }))
   const tables = await connection.introspection.getTables()
+  if (tables.some(({ name }) => name === 'security_answers')) await refusePlainSecrets(connection)
   for (const [table, key] of Object.entries({ ...BACKUP_TABLES, ...FORMER_TABLES })) {
     const found = tables.find(({ name }) => name === table)
     if (found === undefined) continue
@@ -63,6 +65,12 @@ async function writeAll(
   }
   await handle.appendFile(lineOf({ rows: written, sha256: hash.digest('hex') }))
   return written
+}
+
+/** Earlier versions stored secrets in clear if they had no key. */
+async function refusePlainSecrets(connection: AnyConnection): Promise<void> {
+  if ((await countSealed(connection)).has('plain'))
+    throw new RangeError('the database has secrets in clear: start the service of this version first, which encrypts them')
 }
 
 type Row = Readonly<Record<string, unknown>>

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import type { Database } from '../database.ts'
 import { migrate } from '../migrate.ts'
 import { POSTGRES_SCHEMA } from '../schema-dialect.ts'
+import { SECRET_TABLES } from '../sealed-values.ts'
 import type { Tables } from '../tables.ts'
 import { collateText } from './collate-text.ts'
 import { startFailure } from './failures.ts'
@@ -60,6 +61,11 @@ export async function openPostgres({ url, onError }: PostgresOptions): Promise<D
     read: (work) => readTransaction(reading, work),
     readOne: (query) => readOne(reading, query),
     write: (work) => writeTransaction(writing, work),
+    directory: null,
+    eraseDeleted: async () => {
+      // Each statement is a transaction of its own; the tables are small.
+      for (const table of SECRET_TABLES) await sql`vacuum (full) ${sql.table(table)}`.execute(writing)
+    },
     others: { follow: (onNews) => listen(url, onNews, onError) },
     abandon,
     close: async () => {

@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import type { PlainStore } from '../backup/plain-store.ts'
+import { requireSchema } from '../migrate.ts'
 import { POSTGRES_SCHEMA } from '../schema-dialect.ts'
 import { collateText } from './collate-text.ts'
 import { startFailure } from './failures.ts'
@@ -32,5 +33,15 @@ export async function plainPostgres(url: string): Promise<PlainStore> {
       await sql`select setval(pg_get_serial_sequence(${table}, 'id'), ${id + 1}, false)`.execute(connection)
     },
     close: () => db.destroy(),
+  }
+}
+
+/** Throws a `RangeError` unless a PostgreSQL database has the present schema. */
+export async function requirePostgresSchema(url: string): Promise<void> {
+  const store = await plainPostgres(url)
+  try {
+    await requireSchema(store.db, store.dialect)
+  } finally {
+    await store.close()
   }
 }

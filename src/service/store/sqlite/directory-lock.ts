@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Libsql from 'libsql'
+import { createPrivateFile } from '../private-files.ts'
 
 export interface DirectoryLock {
   release(): void
@@ -13,20 +14,30 @@ export interface DirectoryLock {
  */
 export function lockDirectory(directory: string): DirectoryLock {
   const pidFile = join(directory, 'service.pid')
-  const holder = new Libsql(join(directory, 'service.lock'), { timeout: 0 })
+  const lock = lockFile(join(directory, 'service.lock'), () => `the data directory ${directory} is in use${holderName(pidFile)}`)
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
+  return {
+    release: () => {
+      rmSync(pidFile, { force: true })
+      lock.release()
+    },
+  }
+}
+
+/** Keeps the change of the key of a data directory to one process. Throws if another process changes it. */
+export const lockRotation = (directory: string): DirectoryLock =>
+  lockFile(join(directory, 'rotation.lock'), () => `another process is changing the key of ${directory}`)
+
+function lockFile(path: string, message: () => string): DirectoryLock {
+  createPrivateFile(path)
+  const holder = new Libsql(path, { timeout: 0 })
   try {
     holder.exec('begin exclusive')
   } catch (cause) {
     holder.close()
-    throw new Error(`the data directory ${directory} is in use${holderName(pidFile)}`, { cause })
+    throw new Error(message(), { cause })
   }
-  writeFileSync(pidFile, `${process.pid}\n`)
-  return {
-    release: () => {
-      rmSync(pidFile, { force: true })
-      holder.close()
-    },
-  }
+  return { release: () => holder.close() }
 }
 
 function holderName(pidFile: string): string {

@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely, type SqliteDatabase } from 'kysely'
 import Libsql from 'libsql'
 import type { Database } from '../database.ts'
-import { makeDirectory } from '../make-directory.ts'
-import { migrate } from '../migrate.ts'
+import { migrate, requireSchema } from '../migrate.ts'
+import { createPrivateFile, NO_WARNING, privateFolder, tightenServiceFiles, type WarnOfMode } from '../private-files.ts'
 import { SQLITE_SCHEMA } from '../schema-dialect.ts'
 import type { Tables } from '../tables.ts'
 import { lockDirectory } from './directory-lock.ts'
@@ -18,19 +19,40 @@ export const DATABASE_FILE = 'service.db'
  * Opens, or makes, the SQLite database of a data directory, which one process holds at a time. With write-ahead logging,
  * reads go on beside a write; `synchronous = full` makes a commit wait until the disk has it.
  */
-export async function openSqlite(directory: string): Promise<Database> {
-  makeDirectory(directory)
+export async function openSqlite(directory: string, warn: WarnOfMode = NO_WARNING): Promise<Database> {
+  privateFolder(directory, warn)
+  tightenServiceFiles(directory, warn)
   const lock = lockDirectory(directory)
+  // SQLite gives its other files the mode of the database.
+  createPrivateFile(join(directory, DATABASE_FILE))
+  return openFile(directory, (db) => migrate(db, SQLITE_SCHEMA), lock.release)
+}
+
+/**
+ * Opens the SQLite database of a data directory while a service may run on it: writes must be short. Throws a `RangeError` if there is none of
+ * the present schema.
+ */
+export async function openBesideService(directory: string): Promise<Database> {
+  if (!existsSync(join(directory, DATABASE_FILE))) throw new RangeError(`there is no database in ${directory}`)
+  tightenServiceFiles(directory, NO_WARNING)
+  return openFile(
+    directory,
+    (db) => requireSchema(db, SQLITE_SCHEMA),
+    () => undefined,
+  )
+}
+
+async function openFile(directory: string, prepare: (db: Kysely<Tables>) => Promise<void>, release: () => void): Promise<Database> {
   const connections: Kysely<Tables>[] = []
   const close = async (): Promise<void> => {
     for (const connection of connections.reverse()) await connection.destroy()
-    lock.release()
+    release()
   }
   try {
     const file = join(directory, DATABASE_FILE)
     const { db: writer, native } = connect(file)
     connections.push(writer)
-    await migrate(writer, SQLITE_SCHEMA)
+    await prepare(writer)
     const { db: reader } = connect(file)
     connections.push(reader)
     const run = await offThread(native)
@@ -40,6 +62,12 @@ export async function openSqlite(directory: string): Promise<Database> {
       readOne: (query) => query(reader),
       write: group.write,
       others: null,
+      directory,
+      eraseDeleted: async () => {
+        await group.drained()
+        await run('vacuum')
+        await run('pragma wal_checkpoint(truncate)')
+      },
       abandon: () => undefined,
       close: async () => {
         await group.drained()
@@ -59,7 +87,8 @@ const LOCK_TIMEOUT = 5000
 
 function connect(file: string): { readonly db: Kysely<Tables>; readonly native: Libsql.Database } {
   const native = new Libsql(file, { timeout: LOCK_TIMEOUT })
-  native.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
+  // What is deleted or replaced is overwritten with zeros.
+  native.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = on')
   return { native, db: new Kysely<Tables>({ dialect: sqliteDialect(cachingStatements(native)) }) }
 }
 

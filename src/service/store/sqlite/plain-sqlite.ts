@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Kysely, type SqliteDatabase, sql } from 'kysely'
 import Libsql from 'libsql'
 import type { PlainStore } from '../backup/plain-store.ts'
-import { makeDirectory } from '../make-directory.ts'
+import { createPrivateFile, NO_WARNING, privateFolder, tightenServiceFiles, type WarnOfMode } from '../private-files.ts'
 import { SQLITE_SCHEMA } from '../schema-dialect.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { DATABASE_FILE } from './open-sqlite.ts'
@@ -16,6 +16,7 @@ import { sqliteDialect } from './sqlite-dialect.ts'
 export function readSqlite(directory: string): PlainStore {
   const file = join(directory, DATABASE_FILE)
   if (!existsSync(file)) throw new RangeError(`there is no database in ${directory}`)
+  tightenServiceFiles(directory, NO_WARNING)
   return plainStore(file, () => undefined)
 }
 
@@ -23,8 +24,9 @@ export function readSqlite(directory: string): PlainStore {
  * A new database for a directory that has none, to be filled: it gets its name when it is closed by `keep`, and is gone when it is only
  * closed. The directory is held meanwhile. Throws where it has a database, or another process has it.
  */
-export function makeSqlite(directory: string): PlainStore & { keep(): Promise<void> } {
-  makeDirectory(directory)
+export function makeSqlite(directory: string, warn: WarnOfMode = NO_WARNING): PlainStore & { keep(): Promise<void> } {
+  privateFolder(directory, warn)
+  tightenServiceFiles(directory, warn)
   const lock = lockDirectory(directory)
   const file = join(directory, DATABASE_FILE)
   const temporary = `${file}.part`
@@ -34,6 +36,7 @@ export function makeSqlite(directory: string): PlainStore & { keep(): Promise<vo
   try {
     if (existsSync(file)) throw new RangeError(`${directory} has a database already`)
     clear()
+    createPrivateFile(temporary)
     const store = plainStore(temporary, () => {
       clear()
       lock.release()
@@ -54,7 +57,7 @@ export function makeSqlite(directory: string): PlainStore & { keep(): Promise<vo
 
 function plainStore(file: string, closed: () => void): PlainStore {
   const native = new Libsql(file, { timeout: 5000 })
-  native.exec('pragma foreign_keys = on; pragma synchronous = full')
+  native.exec('pragma foreign_keys = on; pragma synchronous = full; pragma secure_delete = on')
   const db = new Kysely({ dialect: sqliteDialect(native as unknown as SqliteDatabase) })
   return {
     db,

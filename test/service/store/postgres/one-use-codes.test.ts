@@ -1,6 +1,8 @@
 import { Secret, TOTP } from 'otpauth'
 import { expect, test } from 'vitest'
-import { type Client, connect, freshStore, openStore } from '../../harness.ts'
+import { createSecrets, givenKeys } from '../../../../src/service/secrets.ts'
+import { contextOfPhoneCode } from '../../../../src/service/store/phone-store.ts'
+import { type Client, connect, freshStore, openStore, TEST_KEY } from '../../harness.ts'
 import { serviceProcesses } from '../../service-process.ts'
 
 const start = serviceProcesses()
@@ -30,7 +32,9 @@ test('of two processes one takes a code, once', async () => {
   await client.ok('POST', '/profile/phone-number', { iso_code: 'US', phone_number: '201-555-0123' })
   const { code } = await database.read((connection) => connection.selectFrom('phone_codes').select('code').executeTakeFirstOrThrow())
   await database.close()
-  expect(await race(clients, '/profile/phone-number/verify', { otp_code: code.replace('plain:', '') })).toHaveLength(1)
+  expect(
+    await race(clients, '/profile/phone-number/verify', { otp_code: createSecrets(givenKeys(TEST_KEY)).open(code, contextOfPhoneCode(1)) }),
+  ).toHaveLength(1)
   for (const each of clients) {
     expect(await each.ok('GET', '/profile')).toMatchObject({ two_factor_auth: true, verified_phone_number: '+12015550123' })
   }

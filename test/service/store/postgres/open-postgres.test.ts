@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { startService } from '../../../../src/service/index.ts'
 import type { Connection, Database } from '../../../../src/service/store/database.ts'
 import { openPostgres } from '../../../../src/service/store/postgres/open-postgres.ts'
-import { freshDatabase, inParallel, LOOPBACK } from '../../harness.ts'
+import { freshDatabase, inParallel, LOOPBACK, TEST_KEY } from '../../harness.ts'
 import { serviceProcesses } from '../../service-process.ts'
 
 const serve = serviceProcesses()
@@ -62,7 +62,7 @@ test.each<[string, (url: string) => string, RegExp]>([
 test('processes that start together on an empty database make its tables once, and one administrator', { timeout: 180_000 }, async () => {
   const database = await freshDatabase({ tables: false })
   const started = await Promise.all(Array.from({ length: 4 }, () => serve({ dataDirectory: null, database })))
-  const ours = await startService({ dataDirectory: null, database, listen: LOOPBACK, dns: null })
+  const ours = await startService({ dataDirectory: null, database, secretsKey: TEST_KEY, listen: LOOPBACK, dns: null })
   expect(ours.token).toBeNull()
   await ours.stop()
   const opened = await openPostgres({ url: database, onError: () => undefined })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startService } from '../../../../src/service/index.ts'
 import { createPool } from '../../../../src/service/store/postgres/postgres-pool.ts'
 import { type PostgresServer, startPostgres } from '../../../support/postgres.ts'
-import { connect, LOOPBACK } from '../../harness.ts'
+import { connect, LOOPBACK, TEST_KEY } from '../../harness.ts'
 
 let server: PostgresServer
 beforeAll(async () => {
@@ -35,6 +35,7 @@ test('a service whose database hangs stops all the same', { timeout: 180_000 }, 
   const errors: unknown[] = []
   const service = await startService({
     dataDirectory: null,
+    secretsKey: TEST_KEY,
     database: server.url('postgres'),
     listen: LOOPBACK,
     dns: null,
@@ -59,6 +60,7 @@ test('requests wait for connections that a server does not have to spare', { tim
   await server.query('postgres', 'alter role guarded connection limit 4')
   const service = await startService({
     dataDirectory: null,
+    secretsKey: TEST_KEY,
     database: server.url('scarce', 'guarded').replace('guarded@', 'guarded:right@'),
     listen: LOOPBACK,
     dns: null,

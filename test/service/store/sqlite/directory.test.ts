@@ -28,7 +28,7 @@ test('the whole state of a stopped service is in one file, without its tokens', 
   if (existsSync(log)) expect(statSync(log).size).toBe(0)
   const files = readdirSync(directory).filter((name) => !/-(shm|wal)$/.test(name))
   // The folder of images is for what was uploaded.
-  expect(files.sort()).toEqual(['images', 'service.db', 'service.lock'])
+  expect(files.sort()).toEqual(['images', 'secrets.key', 'service.db', 'service.lock'])
   expect(readdirSync(join(directory, 'images'))).toEqual([])
   expect(readFileSync(join(directory, 'service.db')).includes(token as string)).toBe(false)
 })

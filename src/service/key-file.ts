@@ -1,0 +1,89 @@
+/**
+ * The file with the key of the secrets, beside a SQLite database: one key on each line, the one in use or to be used first, at most two. It is made once,
+ * and never made again over another: whoever comes second reads what the first wrote.
+ */
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, fchmodSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** The name of the key file in a data directory. */
+export const KEY_FILE = 'secrets.key'
+
+/** Random octets of a key: as many as AES-256 takes. */
+const KEY_OCTETS = 32
+
+export const makeKey = (): string => randomBytes(KEY_OCTETS).toString('base64')
+
+/** The keys of a file as text, in its order; null if there is no file. */
+export function readKeyFile(path: string): readonly string[] | null {
+  try {
+    const lines = readFileSync(path, 'utf8').split('\n')
+    return lines.map((line) => line.trim()).filter((line) => line !== '')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Makes the file with a new key, unless there is one: then nothing changes. The file is whole and on the disk whenever it is there. */
+export function makeKeyFile(path: string): void {
+  const temporary = `${path}.${randomBytes(8).toString('hex')}.part`
+  try {
+    writeKeys(temporary, [makeKey()])
+    takeFreeName(temporary, path)
+    syncFolder(dirname(path))
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+}
+
+/** Replaces the keys of a file that is there: readers find those before or these. One process at a time. */
+export function replaceKeyFile(path: string, keys: readonly string[]): void {
+  const temporary = `${path}.new`
+  rmSync(temporary, { force: true })
+  writeKeys(temporary, keys)
+  renameSync(temporary, path)
+  syncFolder(dirname(path))
+}
+
+export const keyFileOf = (directory: string): string => join(directory, KEY_FILE)
+
+function writeKeys(path: string, keys: readonly string[]): void {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    fchmodSync(file, 0o600)
+    writeSync(file, keys.map((key) => `${key}\n`).join(''))
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** A hard link fails if the name is taken, which a rename does not. File systems without hard links get a look before the rename. */
+function takeFreeName(from: string, to: string): void {
+  try {
+    linkSync(from, to)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) throw error
+    if (!existsSync(to)) renameSync(from, to)
+  }
+}
+
+/** A new name is on the disk only when its folder is. Not every system lets a folder be opened. */
+function syncFolder(path: string): void {
+  let folder: number
+  try {
+    folder = openSync(path, 'r')
+  } catch {
+    return
+  }
+  try {
+    fsyncSync(folder)
+  } catch {
+    // Some file systems have nothing to do here and say so by an error.
+  } finally {
+    closeSync(folder)
+  }
+}

@@ -1,0 +1,148 @@
+/** Every column that holds encrypted values, for what is done to all of them. */
+import { type Kysely, sql } from 'kysely'
+import { keyIdOf, SealedValueError, type Secrets, sealedPrefix } from '../secrets.ts'
+import type { Connection, Database } from './database.ts'
+import { holdUser } from './hold-account.ts'
+import { contextOfPhoneCode } from './phone-store.ts'
+import { contextOfSecondFactor } from './second-factor-store.ts'
+import { findSecretKey, holdKeyId } from './secret-key-store.ts'
+import { contextOfAnswer } from './security-answer-store.ts'
+
+interface SealedColumn {
+  readonly table: 'security_answers' | 'second_factors' | 'phone_codes'
+  readonly column: string
+  /** The columns of the key beside `user_id`. */
+  readonly key: readonly string[]
+  readonly context: (row: SealedRow) => string
+}
+
+interface SealedRow {
+  readonly user_id: number
+  readonly value: string
+  readonly question_id?: number
+}
+
+const SEALED_COLUMNS: readonly SealedColumn[] = [
+  {
+    table: 'security_answers',
+    column: 'response',
+    key: ['question_id'],
+    context: ({ user_id, question_id = 0 }) => contextOfAnswer(user_id, question_id),
+  },
+  { table: 'second_factors', column: 'secret', key: [], context: ({ user_id }) => contextOfSecondFactor(user_id) },
+  { table: 'second_factors', column: 'pending', key: [], context: ({ user_id }) => contextOfSecondFactor(user_id) },
+  { table: 'phone_codes', column: 'code', key: [], context: ({ user_id }) => contextOfPhoneCode(user_id) },
+]
+
+/** The tables that hold encrypted values. */
+export const SECRET_TABLES: readonly string[] = [...new Set(SEALED_COLUMNS.map(({ table }) => table))]
+
+/** Users whose values are encrypted again in one transaction. */
+const BATCH = 50
+
+/** Characters of a value that tell how it is encrypted: `aes:` and the id of its key. */
+const PREFIX = sealedPrefix('0'.repeat(16)).length
+
+/** What the values are encrypted with, and how many there are of each: the id of a key, `null` for values of earlier versions, `plain` for text in clear. */
+export async function countSealed(connection: Connection): Promise<ReadonlyMap<string | null, number>> {
+  const counts = new Map<string | null, number>()
+  for (const { table, column } of SEALED_COLUMNS) {
+    const value = sql.ref<string>(column)
+    const { rows } = await sql<{ prefix: string; count: number | string }>`
+      select substr(${value}, 1, ${PREFIX}) as prefix, count(*) as count from ${sql.table(table)}
+      where ${value} like 'aes:%' group by 1
+      union all select 'gcm', count(*) from ${sql.table(table)} where ${value} like 'gcm:%'
+      union all select 'plain', count(*) from ${sql.table(table)} where ${value} like 'plain:%'`.execute(connection)
+    for (const { prefix, count } of rows) {
+      const kind = prefix === 'plain' ? prefix : keyIdOf(prefix)
+      if (Number(count) > 0) counts.set(kind, (counts.get(kind) ?? 0) + Number(count))
+    }
+  }
+  return counts
+}
+
+/** A few values that do not name their key, to try one on. */
+export async function openUnnamed(connection: Connection, secrets: Secrets): Promise<void> {
+  for (const sealed of SEALED_COLUMNS) {
+    const row = await selectValues(connection, sealed).where(sealed.column, 'like', 'gcm:%').limit(1).executeTakeFirst()
+    if (row !== undefined) secrets.open(row.value, sealed.context(row))
+  }
+}
+
+export interface Resealed {
+  /** Values that are encrypted with the key in use now, and were not before. */
+  readonly resealed: number
+  /** Values that cannot be decrypted, and stay as they are. */
+  readonly left: number
+}
+
+/**
+ * Encrypts all values with the key in use that are not yet, a few users at a time. Other processes may read and write meanwhile: each user is held while
+ * that user's values change. May be stopped at any time and begun again.
+ */
+export async function resealAll(database: Database, secrets: Secrets): Promise<Resealed> {
+  const sum = { resealed: 0, left: 0 }
+  for (const sealed of SEALED_COLUMNS) {
+    for (let last = 0; ; ) {
+      const users = await database.read((connection) => findStaleUsers(connection, sealed, last))
+      if (users.length === 0) break
+      const done = await database.write((connection) => resealUsers(connection, secrets, sealed, users))
+      sum.resealed += done.resealed
+      sum.left += done.left
+      last = users[users.length - 1] as number
+    }
+  }
+  return sum
+}
+
+/** Users after one, in order, who have values that are not encrypted with the key in use. */
+async function findStaleUsers(connection: Connection, { table, column }: SealedColumn, last: number): Promise<number[]> {
+  const { keyId } = await findSecretKey(connection)
+  const rows = await anyTable(connection)
+    .selectFrom(table)
+    .select('user_id')
+    .distinct()
+    .where('user_id', '>', last)
+    .where(column, '!=', '')
+    .where(column, 'not like', `${sealedPrefix(keyId)}%`)
+    .orderBy('user_id')
+    .limit(BATCH)
+    .execute()
+  return rows.map(({ user_id }) => Number(user_id))
+}
+
+async function resealUsers(connection: Connection, secrets: Secrets, sealed: SealedColumn, users: readonly number[]): Promise<Resealed> {
+  // Before the key, as everybody does: no two transactions wait for one another.
+  for (const user of users) await holdUser(connection, user)
+  const prefix = sealedPrefix(await holdKeyId(connection))
+  let resealed = 0
+  let left = 0
+  for (const row of await selectValues(connection, sealed).where('user_id', 'in', users).execute()) {
+    if (row.value === '' || row.value.startsWith(prefix)) continue
+    const context = sealed.context(row)
+    try {
+      const value = await secrets.seal(connection, secrets.open(row.value, context), context)
+      let update = anyTable(connection)
+        .updateTable(sealed.table)
+        .set({ [sealed.column]: value })
+        .where('user_id', '=', row.user_id)
+      for (const column of sealed.key) update = update.where(column, '=', row[column as 'question_id'])
+      await update.execute()
+      resealed += 1
+    } catch (error) {
+      if (!(error instanceof SealedValueError)) throw error
+      left += 1
+    }
+  }
+  return { resealed, left }
+}
+
+const selectValues = (connection: Connection, { table, column, key }: SealedColumn) =>
+  anyTable(connection)
+    .selectFrom(table)
+    .select(['user_id', ...key, `${column} as value`])
+    .$castTo<SealedRow>()
+
+/** The columns are known at run time only. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+const anyTable = (connection: Connection): Kysely<any> => connection as unknown as Kysely<any>
