@@ -57,11 +57,10 @@ export function createPrivateFile(path: string): void {
   chmodSync(path, 0o600)
 }
 
-/** Closes a file to others; nothing if there is none. Throws a `RangeError` for a symbolic link: what it leads to may be anybody's. */
+/** Closes a file to others; nothing if there is none. What a symbolic link leads to may be anybody's, and keeps its mode. */
 export function tightenFile(path: string, warn: WarnOfMode): void {
   const facts = lstatSync(path, { throwIfNoEntry: false })
   if (facts === undefined || process.platform === 'win32') return
-  if (facts.isSymbolicLink()) throw new RangeError(`${path} is a symbolic link: name the folder that it leads to instead`)
   if (!facts.isFile() || (facts.mode & OTHERS) === 0) return
   const found = { path, mode: octal(facts.mode) }
   try {
@@ -73,9 +72,15 @@ export function tightenFile(path: string, warn: WarnOfMode): void {
   }
 }
 
-/** Closes the service's own files in a data directory to others. */
+/** Closes the service's own files in a data directory to others. Throws a `RangeError` if one is a symbolic link: SQLite would write beside what it leads to. */
 export function tightenServiceFiles(directory: string, warn: WarnOfMode): void {
-  for (const name of readdirSync(directory).sort()) if (SERVICE_FILE.test(name)) tightenFile(join(directory, name), warn)
+  for (const name of readdirSync(directory).sort()) {
+    if (!SERVICE_FILE.test(name)) continue
+    const path = join(directory, name)
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+      throw new RangeError(`${path} is a symbolic link: name the folder that it leads to with --data`)
+    tightenFile(path, warn)
+  }
 }
 
 const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0')
@@ -83,28 +88,13 @@ const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, 
 /** Folders of the system (Filesystem Hierarchy Standard 3.0, macOS) that may be empty, so that their content says nothing. */
 const SYSTEM_FOLDERS: ReadonlySet<string> = new Set(
   [
-    '/',
-    ...['bin', 'boot', 'dev', 'etc', 'home', 'lib', 'lib32', 'lib64', 'libx32', 'media', 'mnt', 'opt', 'proc', 'root', 'run', 'sbin'],
-    ...[
-      'snap',
-      'srv',
-      'sys',
-      'tmp',
-      'usr',
-      'var',
-      'usr/bin',
-      'usr/include',
-      'usr/lib',
-      'usr/lib64',
-      'usr/libexec',
-      'usr/local',
-      'usr/sbin',
-    ],
-    ...['usr/share', 'usr/src', 'usr/local/bin', 'usr/local/etc', 'usr/local/lib', 'usr/local/sbin', 'usr/local/share', 'usr/local/var'],
-    ...['var/backups', 'var/cache', 'var/db', 'var/empty', 'var/lib', 'var/local', 'var/lock', 'var/log', 'var/mail', 'var/opt', 'var/run'],
-    ...['var/spool', 'var/tmp', 'run/lock', 'run/user', 'dev/shm', 'etc/opt'],
-    ...['Applications', 'Library', 'System', 'Users', 'Users/Shared', 'Volumes', 'private', 'private/etc', 'private/tmp', 'private/var'],
-  ].map((path) => (path === '/' ? path : `/${path}`)),
+    '/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /libx32 /media /mnt /opt /proc /root /run /sbin /snap /srv /sys /tmp /usr /var',
+    '/usr/bin /usr/include /usr/lib /usr/lib64 /usr/libexec /usr/local /usr/sbin /usr/share /usr/src',
+    '/usr/local/bin /usr/local/etc /usr/local/lib /usr/local/sbin /usr/local/share /usr/local/var',
+    '/var/backups /var/cache /var/db /var/empty /var/lib /var/local /var/lock /var/log /var/mail /var/opt /var/run /var/spool /var/tmp',
+    '/run/lock /run/user /dev/shm /etc/opt',
+    '/Applications /Library /System /Users /Users/Shared /Volumes /private /private/etc /private/tmp /private/var',
+  ].flatMap((paths) => paths.split(' ')),
 )
 
 /** Why a folder (without symbolic links) is used by others too; null if nothing says so. */

@@ -1,0 +1,268 @@
+/** Files of the service and who can read them: whatever the umask, and whatever modes they had before. */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, cpSync, lstatSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { backUpService, restoreService } from '../../../../src/service/backup.ts'
+import { type ServiceOptions, startService } from '../../../../src/service/index.ts'
+import { findTool } from '../../../support/tools.ts'
+import { connect, LOOPBACK, temporaryDirectory } from '../../harness.ts'
+import { begin, gzipOf, put } from '../../images/upload-client.ts'
+import { serviceProcesses } from '../../service-process.ts'
+
+const serve = serviceProcesses()
+
+const NOBODY = 65_534
+const isRoot = process.getuid?.() === 0
+
+/** The modes of all that is in a folder, and its own. */
+function modesOf(folder: string, name = '.'): Record<string, string> {
+  const path = join(folder, name)
+  const facts = lstatSync(path)
+  const below = facts.isDirectory() ? readdirSync(path).flatMap((entry) => Object.entries(modesOf(folder, join(name, entry)))) : []
+  return { [name]: (facts.mode & 0o7777).toString(8), ...Object.fromEntries(below) }
+}
+
+const isPrivate = (folder: string): void => {
+  for (const [name, mode] of Object.entries(modesOf(folder)))
+    expect([name, mode]).toEqual([name, lstatSync(join(folder, name)).isDirectory() ? '700' : '600'])
+}
+
+function withUmask(umask: number): void {
+  const former = process.umask(umask)
+  onTestFinished(() => void process.umask(former))
+}
+
+interface Warning {
+  readonly path: string
+  readonly mode: string
+  readonly message: string
+}
+
+/** Runs a service on a folder as long as the work takes; gives its warnings. */
+async function during(
+  options: Partial<ServiceOptions>,
+  work: (client: ReturnType<typeof connect>['client']) => Promise<void> = async () => undefined,
+) {
+  const lines: string[] = []
+  const log = { level: 'warn' as const, write: (line: string) => void lines.push(line) }
+  const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null, bootstrapToken: 'token', log, ...options })
+  const { client, close } = connect(service.baseUrl, 'token')
+  try {
+    await work(client)
+  } finally {
+    await close()
+    await service.stop()
+  }
+  return lines.map((line): Warning => JSON.parse(line))
+}
+
+/** Makes every kind of file that there is. */
+async function useAll(client: ReturnType<typeof connect>['client']): Promise<void> {
+  const security_questions = [1, 2, 3].map((question_id) => ({ question_id, response: 'answer' }))
+  await client.ok('POST', '/profile/security-questions', { security_questions })
+  await client.ok('POST', '/profile/phone-number', { iso_code: 'US', phone_number: '201-555-0123' })
+  expect((await put((await begin(client)).url, gzipOf(1))).status).toBe(200)
+}
+
+test('with a umask of 000 nothing is made that another user could read', async () => {
+  withUmask(0)
+  const folder = temporaryDirectory()
+  const place = { dataDirectory: join(folder, 'above', 'data') }
+  const warnings = await during({ ...place, smsSink: { kind: 'file', path: join(folder, 'sms.jsonl') } }, async (client) => {
+    await useAll(client)
+    expect(
+      Object.keys(modesOf(place.dataDirectory))
+        .filter((name) => !name.startsWith('images/'))
+        .sort(),
+    ).toEqual([
+      '.',
+      'images',
+      'secrets.key',
+      'service.db',
+      'service.db-shm',
+      'service.db-wal',
+      'service.lock',
+      'service.lock-journal',
+      'service.pid',
+    ])
+    isPrivate(folder)
+    await backUpService(place, join(folder, 'all.backup'))
+  })
+  expect(warnings).toEqual([])
+  await restoreService({ dataDirectory: join(folder, 'restored') }, join(folder, 'all.backup'))
+  isPrivate(folder)
+})
+
+test('with a umask that takes the owner’s rights too, files have their modes', async () => {
+  const folder = temporaryDirectory()
+  mkdirSync(join(folder, 'data'), 0o700)
+  withUmask(0o277)
+  await during({ dataDirectory: join(folder, 'data'), imageDirectory: null })
+  expect(modesOf(join(folder, 'data'))).toMatchObject({ 'service.db': '600', 'secrets.key': '600', 'service.lock': '600' })
+})
+
+/** A folder with all that a service leaves that was killed, which everybody may read and write now. */
+async function openedFolder(): Promise<string> {
+  const folder = join(temporaryDirectory(), 'data')
+  const killed = await serve({ dataDirectory: folder })
+  const { client, close } = connect(killed.baseUrl, 'bootstrap')
+  await useAll(client)
+  await close()
+  await killed.kill()
+  for (const name of Object.keys(modesOf(folder)).sort().reverse())
+    chmodSync(join(folder, name), lstatSync(join(folder, name)).isDirectory() ? 0o777 : 0o666)
+  expect(modesOf(folder)).toMatchObject({ 'service.db-wal': '666', 'service.db-shm': '666', 'service.pid': '666' })
+  return folder
+}
+
+test('modes that are wider are tightened at the start, each with a warning that has the former mode', async () => {
+  const folder = await openedFolder()
+  const sms = join(temporaryDirectory(), 'sms.jsonl')
+  writeFileSync(sms, '{}\n')
+  chmodSync(sms, 0o644)
+  const opened = Object.entries(modesOf(folder))
+  const warnings = await during({ dataDirectory: folder, smsSink: { kind: 'file', path: sms } }, async (client) => {
+    isPrivate(folder)
+    await client.ok('POST', '/profile/phone-number', { iso_code: 'US', phone_number: '201-555-0123' })
+  })
+  expect(warnings.map(({ path, mode }) => [path, mode]).sort()).toEqual(
+    [...opened.map(([name, mode]) => [join(folder, name), `0${mode}`]), [sms, '0644']].sort(),
+  )
+  for (const { message } of warnings) expect(message).toMatch(/mode is 0[67]00 now$/)
+  expect(modesOf(sms)).toEqual({ '.': '600' })
+  expect(await during({ dataDirectory: folder })).toEqual([])
+})
+
+test('a folder that the operator made is tightened; files of other names in it are not', async () => {
+  const folder = temporaryDirectory()
+  writeFileSync(join(folder, 'notes.txt'), '')
+  chmodSync(join(folder, 'notes.txt'), 0o644)
+  chmodSync(folder, 0o755)
+  const warnings = await during({ dataDirectory: folder })
+  expect(warnings.map(({ path, mode }) => [path, mode])).toEqual([[folder, '0755']])
+  expect(modesOf(folder)).toMatchObject({ '.': '700', 'notes.txt': '644', 'service.db': '600' })
+})
+
+test('a backup is private, also over a file that was not, and from a database that was not', async () => {
+  const folder = await openedFolder()
+  const file = join(temporaryDirectory(), 'all.backup')
+  writeFileSync(file, '')
+  chmodSync(file, 0o666)
+  await backUpService({ dataDirectory: folder }, file)
+  expect(modesOf(file)).toEqual({ '.': '600' })
+  expect(modesOf(folder)).toMatchObject({ 'service.db': '600', 'service.db-wal': '600', 'service.db-shm': '600' })
+})
+
+describe('a folder that others use', () => {
+  function withHome(home: string): void {
+    const former = process.env['HOME']
+    process.env['HOME'] = home
+    onTestFinished(() => {
+      process.env['HOME'] = former
+    })
+  }
+
+  test('keeps its mode if it is a home folder or above one, and the files are private', async () => {
+    const above = temporaryDirectory()
+    const home = join(above, 'home')
+    mkdirSync(home)
+    writeFileSync(join(home, '.profile'), '')
+    for (const folder of [above, home]) chmodSync(folder, 0o755)
+    withHome(home)
+    for (const [folder, why] of [
+      [home, 'it is a home folder'],
+      [above, 'it is above a home folder'],
+    ] as const) {
+      const warnings = await during({ dataDirectory: folder }, async () =>
+        expect(modesOf(folder)).toMatchObject({
+          '.': '755',
+          'service.db': '600',
+          'service.db-wal': '600',
+          'secrets.key': '600',
+          images: '700',
+        }),
+      )
+      expect(warnings).toEqual([expect.objectContaining({ path: folder, mode: '0755', message: expect.stringContaining(why) })])
+    }
+  })
+
+  test('does not count as such if it is the home folder of a user who exists for the service alone', async () => {
+    const home = temporaryDirectory()
+    chmodSync(home, 0o755)
+    withHome(home)
+    for (let start = 0; start < 2; start += 1) {
+      expect(await during({ dataDirectory: home })).toHaveLength(1)
+      expect(modesOf(home)).toMatchObject({ '.': '700' })
+      chmodSync(home, 0o755)
+    }
+  })
+
+  test('is refused if every user may write to it', async () => {
+    const temporary = temporaryDirectory()
+    chmodSync(temporary, 0o1777)
+    const former = process.env['TMPDIR']
+    process.env['TMPDIR'] = temporary
+    onTestFinished(() => {
+      if (former === undefined) delete process.env['TMPDIR']
+      else process.env['TMPDIR'] = former
+    })
+    await expect(during({ dataDirectory: temporary })).rejects.toThrow(
+      `every user may write to ${temporary}, and it is the folder of temporary files: give the service a folder of its own`,
+    )
+    expect(modesOf(temporary)).toEqual({ '.': '1777' })
+  })
+
+  test.skipIf(!isRoot)('keeps its mode if it belongs to another user, and is refused if every user may write to it', async () => {
+    const folder = temporaryDirectory()
+    chownSync(folder, NOBODY, NOBODY)
+    chmodSync(folder, 0o755)
+    const [warning] = await during({ dataDirectory: folder })
+    expect(warning?.message).toContain('it belongs to another user')
+    expect(modesOf(folder)).toMatchObject({ '.': '755', 'service.db': '600', 'secrets.key': '600' })
+    chmodSync(folder, 0o777)
+    await expect(during({ dataDirectory: folder })).rejects.toThrow('every user may write')
+    expect(modesOf(folder)).toMatchObject({ '.': '777' })
+  })
+})
+
+test('what a symbolic link leads to keeps its mode: a database is refused, an image left', async () => {
+  const folder = await openedFolder()
+  const elsewhere = join(temporaryDirectory(), 'elsewhere')
+  writeFileSync(elsewhere, '')
+  chmodSync(elsewhere, 0o644)
+  symlinkSync(elsewhere, join(folder, 'images', `9-${'0'.repeat(16)}.img.gz`))
+  await during({ dataDirectory: folder })
+  renameSync(join(folder, 'service.db'), join(folder, 'kept'))
+  symlinkSync(elsewhere, join(folder, 'service.db'))
+  await expect(during({ dataDirectory: folder })).rejects.toThrow('service.db is a symbolic link')
+  expect(modesOf(elsewhere)).toEqual({ '.': '644' })
+})
+
+/** A user who is not the owner tries to read. */
+const canNobodyRead = (path: string): boolean =>
+  spawnSync('setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', 'cat', path], { stdio: 'ignore' }).status === 0
+
+test.skipIf(!isRoot || findTool('setpriv') === null)(
+  'another user can read no file, whether it stands in the folder or lies open',
+  async () => {
+    withUmask(0)
+    const parent = temporaryDirectory()
+    chmodSync(parent, 0o755)
+    writeFileSync(join(parent, 'open'), '')
+    expect(canNobodyRead(join(parent, 'open'))).toBe(true)
+    const folder = join(parent, 'data')
+    cpSync(await openedFolder(), folder, { recursive: true, mode: 0 })
+    await during({ dataDirectory: folder }, async (client) => {
+      await useAll(client)
+      await backUpService({ dataDirectory: folder }, join(parent, 'all.backup'))
+      expect(canNobodyRead(join(parent, 'all.backup'))).toBe(false)
+      const files = Object.keys(modesOf(folder)).filter((name) => lstatSync(join(folder, name)).isFile())
+      expect(files.length).toBeGreaterThanOrEqual(8)
+      expect(files.filter((name) => canNobodyRead(join(folder, name)))).toEqual([])
+      // The folders alone would do; so would the files.
+      for (const name of ['.', 'images']) chmodSync(join(folder, name), 0o755)
+      expect(files.filter((name) => canNobodyRead(join(folder, name)))).toEqual([])
+    })
+  },
+)
