@@ -20,6 +20,8 @@ export interface RotatedKey {
   readonly resealed: number
   /** The file that has the new key, and the former one on its second line; null if the keys were given. */
   readonly keyFile: string | null
+  /** Why values with the former key may still be in free space of the tables; null if they are not. */
+  readonly notErased: string | null
 }
 
 /** `given` has two keys, the new one first; null for the key file beside a SQLite database. Rejects in words for the operator. */
@@ -29,16 +31,16 @@ export async function rotateKey(place: StorePlace, given: string | null): Promis
     if ((await database.read(findSecretKey)).keyId === '') throw new RangeError('the database has no key yet: start the service once')
     if (database.directory === null || given !== null) {
       const resealed = await changeKey(database, twoKeys(given))
-      // The former values are in free space of the tables; a SQLite database overwrites them at once.
-      if (database.directory === null) await database.eraseDeleted()
-      return { resealed, keyFile: null }
+      // A SQLite database overwrites former values at once.
+      const notErased = database.directory === null ? await problemOf(database.eraseDeleted()) : null
+      return { resealed, keyFile: null, notErased }
     }
     const { lockRotation } = await import('./store/sqlite/directory-lock.ts')
     const lock = lockRotation(database.directory)
     try {
       const keyFile = keyFileOf(database.directory)
       await addKey(database, keyFile)
-      return { resealed: await changeKey(database, fileKeys(keyFile)), keyFile }
+      return { resealed: await changeKey(database, fileKeys(keyFile)), keyFile, notErased: null }
     } finally {
       lock.release()
     }
@@ -46,6 +48,12 @@ export async function rotateKey(place: StorePlace, given: string | null): Promis
     await database.close()
   }
 }
+
+const problemOf = (work: Promise<void>): Promise<string | null> =>
+  work.then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  )
 
 async function openStore(place: StorePlace): Promise<Database> {
   if ('dataDirectory' in place) return (await import('./store/sqlite/open-sqlite.ts')).openBesideService(place.dataDirectory)

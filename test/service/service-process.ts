@@ -22,7 +22,7 @@ export interface ServiceProcess {
  * Services in processes of their own, for the tests of a file. The function starts one on a store and resolves when it serves, to the
  * token `bootstrap`; it ends with the tests.
  */
-export function serviceProcesses(): (store: Store, kind?: 'full' | 'dns-only') => Promise<ServiceProcess> {
+export function serviceProcesses(): ((store: Store, kind?: 'full' | 'dns-only') => Promise<ServiceProcess>) & { killAll(): Promise<void> } {
   // Beside the packages it loads, where nothing else looks.
   const program = join(root, 'node_modules', `.zonewright-serve-${process.pid}.mjs`)
   const running = new Set<ChildProcess>()
@@ -42,7 +42,7 @@ export function serviceProcesses(): (store: Store, kind?: 'full' | 'dns-only') =
     for (const child of running) child.kill('SIGKILL')
     rmSync(program, { force: true })
   })
-  return async (store, kind = 'full') => {
+  const start = async (store: Store, kind: 'full' | 'dns-only' = 'full'): Promise<ServiceProcess> => {
     const child = spawn(process.execPath, [program, JSON.stringify(store), kind], { stdio: ['ignore', 'pipe', 'inherit'] })
     running.add(child)
     const line = once(createInterface(child.stdout), 'line') as Promise<[string]>
@@ -61,4 +61,15 @@ export function serviceProcesses(): (store: Store, kind?: 'full' | 'dns-only') =
       },
     }
   }
+  /** Ends all of them without a warning, also those that do not serve yet. */
+  const killAll = async (): Promise<void> => {
+    for (const child of running) {
+      running.delete(child)
+      if (child.exitCode !== null || child.signalCode !== null) continue
+      const exited = once(child, 'exit')
+      child.kill('SIGKILL')
+      await exited
+    }
+  }
+  return Object.assign(start, { killAll })
 }

@@ -8,8 +8,10 @@ export async function rotateKey(io: CliIo, _args: readonly [], options: StoreOpt
   const console = createConsole(io, options)
   return reportingFaults(console, async () => {
     const service = await import('../../service/index.ts')
-    const { resealed, keyFile } = await service.rotateKey(storePlace(io, options), io.env['ZONEWRIGHT_SECRETS_KEY'] || null)
+    const { resealed, keyFile, notErased } = await service.rotateKey(storePlace(io, options), io.env['ZONEWRIGHT_SECRETS_KEY'] || null)
     console.note(`All secrets are encrypted with the new key (${resealed} of them by this run).`)
+    if (notErased !== null)
+      console.note(`Former values are still in free space of the tables (${notErased}); run the command again to erase them.`)
     console.note(
       keyFile === null
         ? 'Restart every process with the new key alone. Backups that were made before need the former key: keep it with them.'

@@ -5,6 +5,7 @@ import { POSTGRES_SCHEMA } from '../schema-dialect.ts'
 import { SECRET_TABLES } from '../sealed-values.ts'
 import type { Tables } from '../tables.ts'
 import { collateText } from './collate-text.ts'
+import { eraseDeletedRows } from './erase-deleted.ts'
 import { startFailure } from './failures.ts'
 import { listen } from './listen.ts'
 import { type Connections, clientSettings, createPool, databaseName } from './postgres-pool.ts'
@@ -62,10 +63,7 @@ export async function openPostgres({ url, onError }: PostgresOptions): Promise<D
     readOne: (query) => readOne(reading, query),
     write: (work) => writeTransaction(writing, work),
     directory: null,
-    eraseDeleted: async () => {
-      // Each statement is a transaction of its own; the tables are small.
-      for (const table of SECRET_TABLES) await sql`vacuum (full) ${sql.table(table)}`.execute(writing)
-    },
+    eraseDeleted: () => eraseDeletedRows(writing, SECRET_TABLES),
     others: { follow: (onNews) => listen(url, onNews, onError) },
     abandon,
     close: async () => {

@@ -1,0 +1,245 @@
+/** The change of the key of the secrets while services run on the database, killed in between and run again. */
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { backUpService, restoreService, type StorePlace } from '../../src/service/backup.ts'
+import { rotateKey, startService } from '../../src/service/index.ts'
+import { createSecrets, fileKeys, givenKeys, type KeyRing } from '../../src/service/secrets.ts'
+import { countSealed } from '../../src/service/store/sealed-values.ts'
+import { insertAnswer } from '../../src/service/store/security-answer-store.ts'
+import { insertToken } from '../../src/service/store/token-store.ts'
+import { insertUser } from '../../src/service/store/user-store.ts'
+import { builtProgram, type ProgramRun, startProgram } from '../support/built-program.ts'
+import { seededRandom } from '../support/random.ts'
+import { type Client, connect, freshStore, LOOPBACK, ON_POSTGRES, openStore, type Store, TEST_KEY, temporaryDirectory } from './harness.ts'
+import { filesWith } from './raw-files.ts'
+import { serviceProcesses } from './service-process.ts'
+
+const serve = serviceProcesses()
+const NEW_KEY = 'the next key of the secrets for tests only'
+const random = seededRandom(13)
+
+/** Users beside the administrator, each with three answers: some batches. */
+const USERS = 160
+
+const placeOf = ({ database, dataDirectory }: Store): StorePlace => (database ? { database } : { dataDirectory: dataDirectory as string })
+
+const keyFile = (store: Store): string => join(store.dataDirectory as string, 'secrets.key')
+
+const keysIn = (store: Store): string[] => readFileSync(keyFile(store), 'utf8').trimEnd().split('\n')
+
+/** What is given to processes of a service during the change. */
+const bothKeys = (store: Store): Store => (ON_POSTGRES ? { ...store, secretsKey: `${NEW_KEY},${TEST_KEY}` } : store)
+
+const ringOf = (store: Store): KeyRing => (ON_POSTGRES ? givenKeys(store.secretsKey as string) : fileKeys(keyFile(store)))
+
+/** A store with many users who have answers. */
+async function filledStore(): Promise<Store> {
+  const store = await freshStore()
+  await (await startService({ ...store, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap' })).stop()
+  const database = await openStore(store)
+  const secrets = createSecrets(ringOf(store))
+  const created = '2026-01-31T09:00:00'
+  await database.write(async (connection) => {
+    for (let number = 0; number < USERS; number += 1) {
+      const username = `user-${number}`
+      const userId = await insertUser(connection, { account_id: 1, username, email: `${username}@example.com`, restricted: 0, created })
+      await insertToken(connection, { userId, label: '', token: username, scopes: '*', expiry: null }, created)
+      for (const question of [1, 2, 3]) await insertAnswer(connection, secrets, userId, question, `${number}-${question}`)
+    }
+  })
+  await database.close()
+  return store
+}
+
+/** How many secrets each key has. */
+async function countsOf(store: Store): Promise<Record<string, number>> {
+  const database = await openStore(store)
+  const counts = await database.read(countSealed)
+  await database.close()
+  return Object.fromEntries([...counts].map(([kind, count]) => [String(kind), count]))
+}
+
+const rotate = (store: Store): Promise<ProgramRun> =>
+  startProgram(['serve', 'rotate-key', ...(store.database ? [] : ['--data', store.dataDirectory as string])], {
+    cwd: temporaryDirectory(),
+    env: store.database ? { ZONEWRIGHT_DATABASE: store.database, ZONEWRIGHT_SECRETS_KEY: `${NEW_KEY},${TEST_KEY}` } : {},
+  })
+
+const answered = (prefix: string) => ({
+  security_questions: [1, 2, 3].map((question_id) => ({ question_id, response: `${prefix}-${question_id}` })),
+})
+
+const responsesOf = async (client: Client): Promise<string[]> =>
+  (await client.ok('GET', '/profile/security-questions')).security_questions.flatMap(
+    ({ response }: { response: string | null }) => response ?? [],
+  )
+
+/** Users who go on writing and reading their secrets; every request must be answered. The function given back ends it. */
+function startUsers(clients: readonly ((token: string) => Client)[]): () => Promise<Map<number, string>> {
+  const last = new Map<number, string>()
+  let stopped = false
+  const worker = async (first: number): Promise<void> => {
+    for (let round = 0; !stopped; round += 1) {
+      for (let number = first; number < USERS && !stopped; number += 8) {
+        const client = (clients[(number + round) % clients.length] as (token: string) => Client)(`user-${number}`)
+        const text = randomBytes(4).toString('hex')
+        await client.ok('POST', '/profile/security-questions', answered(text))
+        last.set(number, text)
+        expect(await responsesOf(client)).toEqual([1, 2, 3].map((question) => `${text}-${question}`))
+        // A wrong code writes back the row that it has read.
+        if (round === 0)
+          await client.ok('POST', '/profile/phone-number', {
+            iso_code: 'US',
+            phone_number: `201-555-${String(100 + number)}`.padEnd(12, '0'),
+          })
+        await client.call('POST', '/profile/phone-number/verify', { otp_code: '000000' })
+        await client.ok('POST', '/profile/tfa-enable')
+      }
+    }
+  }
+  const work = [0, 1, 2, 3].map(worker)
+  return async () => {
+    stopped = true
+    await Promise.all(work)
+    return last
+  }
+}
+
+beforeAll(async () => void (await builtProgram()))
+
+test('encrypts everything again while processes serve, though it is killed at any moment', { timeout: 300_000 }, async () => {
+  const store = await filledStore()
+  const [former] = Object.keys(await countsOf(store)) as [string]
+  const processes = ON_POSTGRES ? [await serve(bothKeys(store)), await serve(bothKeys(store))] : [await serve(store)]
+  const connected = processes.map(
+    ({ baseUrl }) =>
+      (token: string) =>
+        connect(baseUrl, token).client,
+  )
+  const stop = startUsers(connected)
+  for (let round = 0; round < 6; round += 1) {
+    const run = await rotate(store)
+    await sleep(300 + random.below(900))
+    run.kill('SIGKILL')
+    await run.ended
+  }
+  const run = await rotate(store)
+  expect([(await run.ended).status, run.stderr()]).toEqual([0, expect.stringContaining('All secrets are encrypted with the new key')])
+  await sleep(300)
+  const last = await stop()
+
+  // Nothing has the former key: neither what was there nor what came meanwhile.
+  if (ON_POSTGRES) for (const { kill } of processes) await kill()
+  else await processes[0]?.kill()
+  const counts = await countsOf(store)
+  expect(Object.keys(counts)).toHaveLength(1)
+  expect(counts).not.toHaveProperty(former)
+  expect(Object.values(counts)[0]).toBeGreaterThanOrEqual(USERS * 3)
+
+  // The new key alone does, and every answer is the one that was acknowledged last.
+  if (!ON_POSTGRES) writeFileSync(keyFile(store), `${keysIn(store)[0]}\n`)
+  const alone = { ...store, ...(ON_POSTGRES ? { secretsKey: NEW_KEY } : {}) }
+  const service = await startService({ ...alone, listen: LOOPBACK, dns: null })
+  for (let number = 0; number < USERS; number += 1) {
+    const prefix = last.get(number) ?? String(number)
+    expect(await responsesOf(connect(service.baseUrl, `user-${number}`).client)).toEqual(
+      [1, 2, 3].map((question) => `${prefix}-${question}`),
+    )
+  }
+  await service.stop()
+})
+
+test('a start finishes what a killed run began, and is refused with the new key alone before that', async () => {
+  const store = await filledStore()
+  const [former] = Object.keys(await countsOf(store)) as [string]
+  // As a run leaves it that is killed when the new key has just come into use.
+  if (!ON_POSTGRES) writeFileSync(keyFile(store), `${NEW_KEY}\n${keysIn(store)[0]}\n`)
+  const ring = givenKeys(`${NEW_KEY}`)
+  const database = await openStore(store)
+  await database.write((connection) => connection.updateTable('secret_key').set({ key_id: ring.newest().id }).execute())
+  await database.close()
+  const start = (secretsKey: string | null) =>
+    startService({ ...store, secretsKey, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap' })
+  await expect(start(NEW_KEY)).rejects.toThrow(`480 secrets in the database are encrypted with a key that is not given (${former})`)
+  await (await start(ON_POSTGRES ? `${NEW_KEY},${TEST_KEY}` : null)).stop()
+  expect(await countsOf(store)).toEqual({ [ring.newest().id]: 480 })
+})
+
+test('a start with both keys leaves the former one in use', async () => {
+  const store = await filledStore()
+  const before = await countsOf(store)
+  if (!ON_POSTGRES) writeFileSync(keyFile(store), `${NEW_KEY}\n${keysIn(store)[0]}\n`)
+  const service = await startService({ ...bothKeys(store), listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap' })
+  const { client, close } = connect(service.baseUrl, 'bootstrap')
+  await client.ok('POST', '/profile/security-questions', answered('new'))
+  await close()
+  await service.stop()
+  expect(await countsOf(store)).toEqual({ [Object.keys(before)[0] as string]: 483 })
+})
+
+describe.skipIf(ON_POSTGRES)('with a key file', () => {
+  test('it has the new key before the former one, and no other', async () => {
+    const store = await filledStore()
+    const [first] = keysIn(store)
+    expect(await rotateKey(placeOf(store), null)).toEqual({ resealed: 480, keyFile: keyFile(store), notErased: null })
+    const [second] = keysIn(store)
+    expect(keysIn(store)).toEqual([second, first])
+    expect(second).toMatch(/^[A-Za-z0-9+/]{43}=$/)
+    expect(await rotateKey(placeOf(store), null)).toMatchObject({ resealed: 480 })
+    expect(keysIn(store)).toEqual([expect.not.stringContaining(first as string), second])
+    expect(statSync(keyFile(store)).mode & 0o777).toBe(0o600)
+    expect(readdirSync(store.dataDirectory as string).filter((name) => name.startsWith('secrets'))).toEqual(['secrets.key'])
+  })
+
+  test('the values that had the former key are in no file of the database afterwards', async () => {
+    const store = await filledStore()
+    const database = await openStore(store)
+    const rows = await database.read((connection) => connection.selectFrom('security_answers').select('response').limit(20).execute())
+    await database.close()
+    await rotateKey(placeOf(store), null)
+    for (const { response } of rows) expect(await filesWith(store, response)).toEqual([])
+  })
+
+  test('a backup from before is read with the former key, on its second line', async () => {
+    const store = await filledStore()
+    const backup = join(temporaryDirectory(), 'all.backup')
+    await backUpService(placeOf(store), backup)
+    await rotateKey(placeOf(store), null)
+    const dataDirectory = temporaryDirectory()
+    await restoreService({ dataDirectory }, backup)
+    writeFileSync(join(dataDirectory, 'secrets.key'), readFileSync(keyFile(store)))
+    const service = await startService({ dataDirectory, listen: LOOPBACK, dns: null })
+    expect(await responsesOf(connect(service.baseUrl, 'user-7').client)).toEqual(['7-1', '7-2', '7-3'])
+    await service.stop()
+  })
+
+  test('several commands at once make one new key between them', async () => {
+    const store = await filledStore()
+    const [first] = keysIn(store)
+    const runs = await Promise.all([rotate(store), rotate(store), rotate(store)])
+    const ended = await Promise.all(runs.map(async (run) => ({ ...(await run.ended), stderr: run.stderr() })))
+    for (const { status, stderr } of ended) if (status !== 0) expect(stderr).toContain('another process is changing the key')
+    const service = await startService({ ...store, listen: LOOPBACK, dns: null })
+    expect(await responsesOf(connect(service.baseUrl, 'user-7').client)).toEqual(['7-1', '7-2', '7-3'])
+    await service.stop()
+    if (ended.filter(({ status }) => status === 0).length === 1) expect(keysIn(store)[1]).toBe(first)
+  })
+})
+
+test('is refused, in words and without a key, where it cannot be done', async () => {
+  const store = await filledStore()
+  const place = placeOf(store)
+  if (ON_POSTGRES) {
+    await expect(rotateKey(place, null)).rejects.toThrow('give two keys in ZONEWRIGHT_SECRETS_KEY, separated by a comma')
+    await expect(rotateKey(place, TEST_KEY)).rejects.toThrow('give two keys')
+  } else {
+    await expect(rotateKey({ dataDirectory: temporaryDirectory() }, null)).rejects.toThrow('there is no database in')
+  }
+  await expect(rotateKey(place, `${NEW_KEY},${'y'.repeat(40)}`)).rejects.toThrow(
+    /the database is encrypted with another key \([0-9a-f]{16}\)/,
+  )
+  expect(Object.values(await countsOf(store))).toEqual([480])
+})

@@ -1,0 +1,225 @@
+/** What the service must read back in clear is in no file of its database, and in no backup. */
+import { randomBytes } from 'node:crypto'
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Secret, TOTP } from 'otpauth'
+import { describe, expect, test } from 'vitest'
+import { backUpService, restoreService, type StorePlace } from '../../src/service/backup.ts'
+import { type ServiceOptions, startService } from '../../src/service/index.ts'
+import {
+  type Client,
+  connect,
+  freshDatabase,
+  freshStore,
+  LOOPBACK,
+  ON_POSTGRES,
+  type Store,
+  TEST_KEY,
+  temporaryDirectory,
+} from './harness.ts'
+import { filesWith, runSql } from './raw-files.ts'
+import { serviceProcesses } from './service-process.ts'
+
+const spawnService = serviceProcesses()
+
+const OTHER_KEY = 'another key of the secrets of enough characters'
+
+const placeOf = ({ database, dataDirectory }: Store): StorePlace => (database ? { database } : { dataDirectory: dataDirectory as string })
+
+const keyFile = (store: Store): string => join(store.dataDirectory as string, 'secrets.key')
+
+/** A text that is nowhere else, as long as an answer may be. */
+const needle = (): string => `x${randomBytes(8).toString('hex')}`
+
+const answered = (...responses: readonly string[]) => ({
+  security_questions: responses.map((response, index) => ({ question_id: index + 1, response })),
+})
+
+const responsesOf = async (client: Client): Promise<string[]> =>
+  (await client.ok('GET', '/profile/security-questions')).security_questions.flatMap(
+    ({ response }: { response: string | null }) => response ?? [],
+  )
+
+/** Runs a service on a store as long as the work takes. */
+async function during<T>(options: Partial<ServiceOptions>, work: (client: Client) => Promise<T>): Promise<T> {
+  const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap', ...options })
+  const { client, close } = connect(service.baseUrl, 'bootstrap')
+  try {
+    return await work(client)
+  } finally {
+    await close()
+    await service.stop()
+  }
+}
+
+const PHONE = { iso_code: 'US', phone_number: '201-555-0123' }
+
+test('neither answers nor secrets of second factors nor the key can be read in the files, while the service runs and after it', async () => {
+  const store = await freshStore()
+  const sms = join(temporaryDirectory(), 'sms.jsonl')
+  const answers = [needle(), needle(), needle()]
+  const former = [needle(), needle(), needle()]
+  const backup = join(temporaryDirectory(), 'all.backup')
+  const label = needle()
+  const secrets = await during({ ...store, smsSink: { kind: 'file', path: sms } }, async (client) => {
+    await client.ok('POST', '/profile/security-questions', answered(...former))
+    await client.ok('POST', '/profile/security-questions', answered(...answers))
+    const { secret: confirmed } = await client.ok('POST', '/profile/tfa-enable')
+    await client.ok('POST', '/profile/tfa-enable-confirm', { tfa_code: new TOTP({ secret: Secret.fromBase32(confirmed) }).generate() })
+    const { secret: pending } = await client.ok('POST', '/profile/tfa-enable')
+    await client.ok('POST', '/profile/phone-number', PHONE)
+    // What is no secret is found: the search is one that finds.
+    await client.ok('POST', '/domains', {
+      domain: 'strings.example',
+      type: 'master',
+      soa_email: 'hostmaster@example.com',
+      description: label,
+    })
+    const hidden = [...answers, ...former, confirmed, pending, store.secretsKey ?? readFileSync(keyFile(store), 'utf8').trim()]
+    await backUpService(placeOf(store), backup)
+    expect(await filesWith(store, label)).not.toEqual([])
+    for (const text of hidden) expect(await filesWith(store, text)).toEqual([])
+    expect(await responsesOf(client)).toEqual(answers)
+    return hidden
+  })
+  const code = /\d{6}/.exec(JSON.parse(readFileSync(sms, 'utf8')).text)?.[0] as string
+  const saved = readFileSync(backup, 'utf8')
+  expect(saved).toContain(label)
+  for (const text of secrets) {
+    expect(await filesWith(store, text)).toEqual([])
+    expect(saved).not.toContain(text)
+  }
+  // Six digits are found by chance in any file; where they would be is a line of the backup.
+  const [phone = ''] = saved.split('\n').filter((line) => line.includes('+12015550123'))
+  expect(phone).toContain('"aes:')
+  expect(phone).not.toContain(code)
+})
+
+describe('a database of an earlier version', () => {
+  /** A store with secrets in clear: some are there, some are deleted, and some are replaced. */
+  async function formerStore(): Promise<{ store: Store; answers: string[]; gone: string[] }> {
+    const store = await freshStore()
+    await during(store, async () => undefined)
+    if (!ON_POSTGRES) rmSync(keyFile(store))
+    const [answers, gone] = [0, 1].map(() => [needle(), needle(), needle()]) as [string[], string[]]
+    const insert = (responses: readonly string[], from: number) =>
+      responses.map(
+        (response, index) =>
+          `insert into security_answers (user_id, question_id, response) values (1, ${index + from}, 'plain:${response}')`,
+      )
+    await runSql(store, [
+      'delete from secret_key',
+      ...insert(answers, 1),
+      ...insert(gone, 11),
+      `insert into second_factors (user_id, secret, pending) values (1, 'plain:${gone[0]}', '')`,
+      'delete from security_answers where question_id > 10',
+      `update second_factors set secret = 'plain:${answers[0]}'`,
+    ])
+    return { store, answers, gone }
+  }
+
+  /** The log of a PostgreSQL server is written over by the server, in time. */
+  const filesOfTables = async (store: Store, text: string): Promise<string[]> =>
+    (await filesWith(store, text)).filter((file) => !file.includes('/pg_wal/'))
+
+  test('is encrypted by the first start, and what was in clear is erased from its files', async () => {
+    const { store, answers, gone } = await formerStore()
+    for (const text of [...answers, ...gone]) expect(await filesOfTables(store, text)).not.toEqual([])
+    await expect(backUpService(placeOf(store), join(temporaryDirectory(), 'x'))).rejects.toThrow('secrets in clear: start the service')
+    await during(store, async (client) => {
+      for (const text of [...answers, ...gone]) expect(await filesOfTables(store, text)).toEqual([])
+      expect(await responsesOf(client)).toEqual(answers)
+    })
+    for (const text of [...answers, ...gone]) expect(await filesOfTables(store, text)).toEqual([])
+  })
+
+  test('is so after that start was killed at any moment', { timeout: 240_000 }, async () => {
+    const { store, answers, gone } = await formerStore()
+    const begun = performance.now()
+    await (await spawnService(await freshStore())).kill()
+    const whole = performance.now() - begun
+    for (const part of [0.3, 0.5, 0.6, 0.7, 0.8, 0.9]) {
+      const started = spawnService(store)
+      started.catch(() => undefined)
+      await sleep(part * whole)
+      await spawnService.killAll()
+    }
+    await during(store, async (client) => expect(await responsesOf(client)).toEqual(answers))
+    for (const text of [...answers, ...gone]) expect(await filesOfTables(store, text)).toEqual([])
+  })
+})
+
+describe('a start', () => {
+  async function usedStore(): Promise<Store> {
+    const store = await freshStore()
+    await during(store, (client) => client.ok('POST', '/profile/security-questions', answered('one', 'two', 'three')))
+    return store
+  }
+
+  test.skipIf(ON_POSTGRES)('beside a database with secrets never makes a new key', async () => {
+    const store = await usedStore()
+    const key = readFileSync(keyFile(store), 'utf8')
+    expect(key).toMatch(/^[A-Za-z0-9+/]{43}=\n$/)
+    rmSync(keyFile(store))
+    for (let time = 0; time < 2; time += 1) {
+      await expect(during(store, responsesOf)).rejects.toThrow(
+        /their key is missing: put the key file back to \S+secrets\.key, or give the key in/,
+      )
+      expect(existsSync(keyFile(store))).toBe(false)
+    }
+    // The same key from the environment does as well.
+    expect(await during({ ...store, secretsKey: key.trim() }, responsesOf)).toEqual(['one', 'two', 'three'])
+  })
+
+  test.skipIf(ON_POSTGRES)('makes a new key if nothing is encrypted with the one that is missing', async () => {
+    const store = await freshStore()
+    await during(store, async () => undefined)
+    rmSync(keyFile(store))
+    await during(store, (client) => client.ok('POST', '/profile/security-questions', answered('one', 'two', 'three')))
+    expect(await during(store, responsesOf)).toEqual(['one', 'two', 'three'])
+  })
+
+  test.skipIf(!ON_POSTGRES)('on PostgreSQL needs the key, unless it serves no HTTP', async () => {
+    const database = await freshDatabase()
+    await expect(during({ database }, responsesOf)).rejects.toThrow(
+      'with PostgreSQL the key of the secrets must be in ZONEWRIGHT_SECRETS_KEY, the same for all processes',
+    )
+    await (await startService({ dataDirectory: null, database, listen: null, dns: LOOPBACK })).stop()
+  })
+
+  test('with another key is refused, and the right key does afterwards', async () => {
+    const store = await usedStore()
+    await expect(during({ ...store, secretsKey: OTHER_KEY }, responsesOf)).rejects.toThrow(
+      /are encrypted with another key \([0-9a-f]{16}\) than the one given/,
+    )
+    expect(await during(store, responsesOf)).toEqual(['one', 'two', 'three'])
+    const right = store.secretsKey ?? readFileSync(keyFile(store), 'utf8').trim()
+    expect(await during({ ...store, secretsKey: `${OTHER_KEY},${right}` }, responsesOf)).toEqual(['one', 'two', 'three'])
+  })
+
+  test.skipIf(!ON_POSTGRES)('of two processes with different keys one is refused', async () => {
+    const store = await freshStore()
+    const both = await Promise.allSettled(
+      [TEST_KEY, OTHER_KEY].map((secretsKey) => startService({ ...store, secretsKey, listen: LOOPBACK, dns: null })),
+    )
+    for (const start of both) if (start.status === 'fulfilled') await start.value.stop()
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  })
+
+  test('on restored data needs the key', async () => {
+    const store = await usedStore()
+    const backup = join(temporaryDirectory(), 'all.backup')
+    await backUpService(placeOf(store), backup)
+    const dataDirectory = temporaryDirectory()
+    await restoreService({ dataDirectory }, backup)
+    await expect(during({ dataDirectory }, responsesOf)).rejects.toThrow('their key is missing')
+    if (store.secretsKey)
+      expect(await during({ dataDirectory, secretsKey: store.secretsKey }, responsesOf)).toEqual(['one', 'two', 'three'])
+    else {
+      copyFileSync(keyFile(store), join(dataDirectory, 'secrets.key'))
+      expect(await during({ dataDirectory }, responsesOf)).toEqual(['one', 'two', 'three'])
+    }
+    expect(readdirSync(dataDirectory).filter((name) => name.endsWith('.part'))).toEqual([])
+  })
+})
