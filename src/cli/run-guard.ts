@@ -4,6 +4,7 @@ import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import type { ApplicableZone, ApplyRun } from '../sync/apply-plan.ts'
 import type { RolledBackRun, RunCommand } from '../sync/journal/journal-entry.ts'
 import { applyJournalled } from '../sync/journal/journalled-apply.ts'
+import { tightenJournal } from '../sync/journal/private-journal.ts'
 import { runId } from '../sync/journal/run-id.ts'
 import { beginJournal, type Journal } from '../sync/journal/write-journal.ts'
 import { ownProcess } from '../sync/lock-owner.ts'
@@ -45,6 +46,13 @@ export async function guardRun(io: CliIo, console: Console, request: GuardReques
   const { journal: folder, command, zones, wait = 0, signal } = request
   const id = runId(io.now(), () => randomInt(0x10000) / 0x10000)
   const owner = ownProcess()
+  try {
+    for (const path of tightenJournal(folder)) console.note(`${path} was open to other users; it is closed to them now.`)
+  } catch (error) {
+    const { diagnostic } = unwritable(error, folder)
+    console.diagnostics([diagnostic])
+    return { run: null, diagnostic }
+  }
   const locks = await lockZones({
     journal: folder,
     zones,

@@ -35,7 +35,8 @@ export async function savePlan(io: CliIo, file: string, planned: PlannedRun, wor
   const { diagnostics, saved } = parseSavedPlan(text, file, key)
   if (saved === null) throw new Error(`a plan that cannot be read again: ${diagnostics.map(({ message }) => message).join('; ')}`)
   try {
-    await writeFileAtomically(path, text)
+    // It holds what zones hold; whoever wants others to read it widens its mode, which later plans keep.
+    await writeFileAtomically(path, text, undefined, 0o600)
   } catch (error) {
     console.diagnostics([writeFault(error, file)])
     return false

@@ -8,11 +8,16 @@ import { writeTarget } from './write-target.ts'
 /**
  * Replaces a file, or makes it, so that readers find it whole, before or after, whatever happens in between: the text goes to a temporary
  * file in the same folder, to the disk, and takes the name. The mode is kept, and a symbolic link stays one. Throws the system's error,
- * that of `writeTarget`, or one with the code `ECHANGED` where the file is no longer as `expected`, empty for none.
+ * that of `writeTarget`, or one with the code `ECHANGED` where the file is no longer as `expected`, empty for none. A new file gets the mode `newMode`.
  */
-export async function writeFileAtomically(path: string, text: string | Uint8Array, expected?: string): Promise<void> {
+export async function writeFileAtomically(
+  path: string,
+  text: string | Uint8Array,
+  expected?: string,
+  newMode: number | null = null,
+): Promise<void> {
   const { path: target, facts } = writeTarget(path)
-  await throughTemporary(target, text, facts === null ? null : facts.mode & 0o7777, (temporary) => {
+  await throughTemporary(target, text, facts === null ? newMode : facts.mode & 0o7777, (temporary) => {
     // With nothing in between, so that of several changes at once none is lost.
     if (expected !== undefined && !octetsOf(target).equals(Buffer.from(expected))) throw fileError('ECHANGED')
     renameSync(temporary, target)

@@ -3,8 +3,20 @@
  * and never made again over another: whoever comes second reads what the first wrote.
  */
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fchmodSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 
 /** The name of the key file in a data directory. */
 export const KEY_FILE = 'secrets.key'
@@ -34,6 +46,13 @@ export function makeKeyFile(path: string): void {
     syncFolder(dirname(path))
   } finally {
     rmSync(temporary, { force: true })
+  }
+}
+
+/** Removes what a process left that was killed while it made the file. For the one process that may make it. */
+export function removeUnfinishedKeys(path: string): void {
+  for (const name of readdirSync(dirname(path))) {
+    if (name.startsWith(`${basename(path)}.`) && name.endsWith('.part')) rmSync(join(dirname(path), name), { force: true })
   }
 }
 

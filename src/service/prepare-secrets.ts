@@ -1,6 +1,6 @@
 /** The key of the secrets at a start: finds or makes it, and encrypts what earlier versions stored in clear. */
 import { existsSync } from 'node:fs'
-import { keyFileOf, makeKeyFile } from './key-file.ts'
+import { keyFileOf, makeKeyFile, removeUnfinishedKeys } from './key-file.ts'
 import type { Log } from './operations/log.ts'
 import { createSecrets, fileKeys, givenKeys, type KeyRing, SealedValueError, type Secrets } from './secrets.ts'
 import type { Database } from './store/database.ts'
@@ -45,6 +45,7 @@ async function findKeys(database: Database, given: string | null, warn: WarnOfMo
     )
   }
   const path = keyFileOf(database.directory)
+  removeUnfinishedKeys(path)
   if (!existsSync(path)) {
     const sealed = await database.read(countSealed)
     if ([...sealed.keys()].some((kind) => kind !== 'plain')) {

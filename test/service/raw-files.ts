@@ -20,6 +20,21 @@ export async function filesWith(store: Store, text: string): Promise<string[]> {
   return stdout.split('\n').filter((file) => file !== '')
 }
 
+/** The number that a query gives, by a connection of its own: a service may run on the database. */
+export async function numberOf(store: Store, query: string): Promise<number> {
+  if (store.database) {
+    const client = new pg.Client({ connectionString: store.database })
+    await client.connect()
+    const { rows } = await client.query(query)
+    await client.end()
+    return Number(rows[0].number)
+  }
+  const db = new Libsql(join(store.dataDirectory as string, 'service.db'))
+  const row = db.prepare(query).get() as { number: number }
+  db.close()
+  return row.number
+}
+
 /** Runs statements on a database by other means than the program’s, which overwrite nothing that they delete. */
 export async function runSql(store: Store, statements: readonly string[]): Promise<void> {
   if (store.database) {

@@ -14,7 +14,7 @@ import { insertUser } from '../../src/service/store/user-store.ts'
 import { builtProgram, type ProgramRun, startProgram } from '../support/built-program.ts'
 import { seededRandom } from '../support/random.ts'
 import { type Client, connect, freshStore, LOOPBACK, ON_POSTGRES, openStore, type Store, TEST_KEY, temporaryDirectory } from './harness.ts'
-import { filesWith } from './raw-files.ts'
+import { filesWith, numberOf } from './raw-files.ts'
 import { serviceProcesses } from './service-process.ts'
 
 const serve = serviceProcesses()
@@ -120,9 +120,17 @@ test('encrypts everything again while processes serve, though it is killed at an
         connect(baseUrl, token).client,
   )
   const stop = startUsers(connected)
-  for (let round = 0; round < 6; round += 1) {
+  const formerLeft = () => numberOf(store, `select count(*) as number from security_answers where response like 'aes:${former}:%'`)
+  for (let kills = 0; kills < 5; kills += 1) {
+    const left = await formerLeft()
     const run = await rotate(store)
-    await sleep(300 + random.below(900))
+    let hasEnded = false
+    void run.ended.then(() => {
+      hasEnded = true
+    })
+    // Before the new key is in use, and each time that a part is done.
+    if (kills === 0) await sleep(random.below(1000))
+    else while (!hasEnded && (await formerLeft()) === left && left > 0) await sleep(1)
     run.kill('SIGKILL')
     await run.ended
   }

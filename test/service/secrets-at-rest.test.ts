@@ -139,7 +139,7 @@ describe('a database of an earlier version', () => {
     const begun = performance.now()
     await (await spawnService(await freshStore())).kill()
     const whole = performance.now() - begun
-    for (const part of [0.3, 0.5, 0.6, 0.7, 0.8, 0.9]) {
+    for (const part of [0.5, 0.7, 0.8, 0.9]) {
       const started = spawnService(store)
       started.catch(() => undefined)
       await sleep(part * whole)

@@ -4,7 +4,7 @@
  */
 import { chmodSync, closeSync, lstatSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir, tmpdir, userInfo } from 'node:os'
-import { join, sep } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { makeDirectory } from './make-directory.ts'
 
 /** Reports one file or folder that others could read: its path and former mode, and what was done about it. */
@@ -88,18 +88,20 @@ const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, 
 /** Folders of the system (Filesystem Hierarchy Standard 3.0, macOS) that may be empty, so that their content says nothing. */
 const SYSTEM_FOLDERS: ReadonlySet<string> = new Set(
   [
-    '/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /libx32 /media /mnt /opt /proc /root /run /sbin /snap /srv /sys /tmp /usr /var',
-    '/usr/bin /usr/include /usr/lib /usr/lib64 /usr/libexec /usr/local /usr/sbin /usr/share /usr/src',
-    '/usr/local/bin /usr/local/etc /usr/local/lib /usr/local/sbin /usr/local/share /usr/local/var',
-    '/var/backups /var/cache /var/db /var/empty /var/lib /var/local /var/lock /var/log /var/mail /var/opt /var/run /var/spool /var/tmp',
-    '/run/lock /run/user /dev/shm /etc/opt',
-    '/Applications /Library /System /Users /Users/Shared /Volumes /private /private/etc /private/tmp /private/var',
-  ].flatMap((paths) => paths.split(' ')),
+    'bin boot dev etc home lib lib32 lib64 libx32 media mnt opt proc root run sbin snap srv sys tmp usr var',
+    'usr/bin usr/include usr/lib usr/lib64 usr/libexec usr/local usr/sbin usr/share usr/src',
+    'usr/local/bin usr/local/etc usr/local/lib usr/local/sbin usr/local/share usr/local/var',
+    'var/backups var/cache var/db var/empty var/lib var/local var/lock var/log var/mail var/opt var/run var/spool var/tmp',
+    'run/lock run/user dev/shm etc/opt',
+    'Applications Library System Users Users/Shared Volumes private private/etc private/tmp private/var',
+  ]
+    .flatMap((paths) => paths.split(' '))
+    .map((path) => `/${path}`),
 )
 
 /** Why a folder (without symbolic links) is used by others too; null if nothing says so. */
-function sharedFolder(folder: string): string | null {
-  if (SYSTEM_FOLDERS.has(folder)) return 'it is a folder of the system'
+export function sharedFolder(folder: string): string | null {
+  if (dirname(folder) === folder || SYSTEM_FOLDERS.has(folder)) return 'it is a folder of the system'
   if (isAtOrBelow(realPath(tmpdir()), folder)) return 'it is the folder of temporary files'
   const homes = homeFolders()
   // A user that exists for the service alone often has the data directory for a home folder.

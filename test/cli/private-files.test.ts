@@ -1,0 +1,36 @@
+/** What commands write is for its owner alone, and what was open before is closed: journals, locks and saved plans. */
+import { chmodSync, lstatSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openScene, ZONE } from './scene.ts'
+
+const modeOf = (...path: string[]): number => lstatSync(join(...path)).mode & 0o7777
+
+test('with a umask of 000 a plan is saved and a run is journalled for the owner alone, also in a journal that was open', async () => {
+  const umask = process.umask(0)
+  onTestFinished(() => void process.umask(umask))
+  const scene = await openScene()
+  const journal = join(scene.folder, '.zonewright')
+  expect(await scene.run('plan', '--out', 'saved.plan')).toMatchObject({ status: 0 })
+  expect(modeOf(scene.folder, 'saved.plan')).toBe(0o600)
+  expect(await scene.run('apply', 'saved.plan', '--yes')).toMatchObject({ status: 0 })
+  const entries = () => [
+    journal,
+    ...readdirSync(journal, { recursive: true, withFileTypes: true }).map(({ parentPath, name }) => join(parentPath, name)),
+  ]
+  const arePrivate = (): void => {
+    for (const path of entries()) expect([path, modeOf(path)]).toEqual([path, lstatSync(path).isDirectory() ? 0o700 : 0o600])
+  }
+  arePrivate()
+  const opened = entries().filter((path) => !path.endsWith('.gitignore'))
+  for (const path of opened) chmodSync(path, lstatSync(path).isDirectory() ? 0o777 : 0o666)
+  scene.write({ 'zones/example.com.yaml': `${ZONE}  new: {type: A, value: 192.0.2.9}\n` })
+  const { status, stderr } = await scene.run('apply', '--yes')
+  expect([status, stderr]).toEqual([0, expect.stringContaining(`${journal} was open to other users; it is closed to them now.`)])
+  for (const path of opened) expect(stderr).toContain(`${path} was open`)
+  arePrivate()
+  // A mode that somebody chose for a plan stays.
+  chmodSync(join(scene.folder, 'saved.plan'), 0o640)
+  expect(await scene.run('plan', '--out', 'saved.plan')).toMatchObject({ status: 0 })
+  expect(modeOf(scene.folder, 'saved.plan')).toBe(0o640)
+})

@@ -1,0 +1,120 @@
+/** `serve` and `serve rotate-key`, killed (SIGKILL) right before any step of their work on files: the key is whole or not there, and nothing is lost. */
+import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { builtProgram, type ProgramRun, startProgram } from '../support/built-program.ts'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+const PRELOAD = fileURLToPath(new URL('../support/kill-at.mjs', import.meta.url))
+const TOKEN = 'token-of-the-administrator'
+const ANSWERS = { security_questions: [1, 2, 3].map((question_id) => ({ question_id, response: `answer ${question_id}` })) }
+
+/** Steps that are tried at most; there are fewer. */
+const MOST_STEPS = 40
+
+const serve = (folder: string, env: Readonly<Record<string, string>> = {}): Promise<ProgramRun> =>
+  startProgram(['serve', '--listen', '127.0.0.1:0', '--dns', 'none', '--data', folder], {
+    cwd: temporaryDirectory(),
+    env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN, ...env },
+  })
+
+/** Runs a service on a folder as long as the work takes. */
+async function during<T>(
+  folder: string,
+  work: (call: (method: string, path: string, body?: object) => Promise<Response>) => Promise<T>,
+): Promise<T> {
+  const run = await serve(folder)
+  onTestFinished(() => run.kill('SIGKILL'))
+  await run.until('listening')
+  const { http } = JSON.parse(run.stdout())
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+  const done = await work((method, path, body) =>
+    fetch(`${http}${path}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) }),
+  )
+  run.kill('SIGTERM')
+  await run.ended
+  return done
+}
+
+const saveAnswers = (folder: string) =>
+  during(folder, async (call) => expect((await call('POST', '/profile/security-questions', ANSWERS)).status).toBe(200))
+
+const readAnswers = (folder: string): Promise<unknown> =>
+  during(folder, async (call) => {
+    const { security_questions } = (await (await call('GET', '/profile/security-questions')).json()) as {
+      security_questions: { response: string | null }[]
+    }
+    return security_questions.flatMap(({ response }) => response ?? [])
+  })
+
+const killing = (folder: string, step: number) => ({ NODE_OPTIONS: `--import=${PRELOAD}`, KILL_BELOW: folder, KILL_AT: String(step) })
+
+beforeAll(async () => void (await builtProgram()))
+
+test('a first start that is killed leaves a key that the next one uses, or none', { timeout: 180_000 }, async () => {
+  let killed = 0
+  for (let step = 1; step < MOST_STEPS; step += 1) {
+    const folder = join(temporaryDirectory(), 'data')
+    const run = await serve(folder, killing(folder, step))
+    onTestFinished(() => run.kill('SIGKILL'))
+    const serves = await run.until('listening').then(
+      () => true,
+      () => false,
+    )
+    run.kill('SIGKILL')
+    await run.ended
+    if (serves) break
+    killed += 1
+    await saveAnswers(folder)
+    expect(readFileSync(join(folder, 'secrets.key'), 'utf8')).toMatch(/^[A-Za-z0-9+/]{43}=\n$/)
+    expect(statSync(join(folder, 'secrets.key')).mode & 0o777).toBe(0o600)
+    expect(readdirSync(folder).filter((name) => name.startsWith('secrets'))).toEqual(['secrets.key'])
+  }
+  expect(killed).toBeGreaterThanOrEqual(4)
+})
+
+test('a change of the key that is killed at any step on files is finished by the same command', { timeout: 180_000 }, async () => {
+  const source = join(temporaryDirectory(), 'data')
+  await saveAnswers(source)
+  const former = readFileSync(join(source, 'secrets.key'), 'utf8')
+  let killed = 0
+  for (let step = 1; step < MOST_STEPS; step += 1) {
+    const cwd = temporaryDirectory()
+    const folder = join(cwd, 'data')
+    cpSync(source, folder, { recursive: true })
+    const run = await startProgram(['serve', 'rotate-key', '--data', folder], { cwd, env: killing(folder, step) })
+    const { status } = await run.ended
+    if (status === 0) break
+    killed += 1
+    // The folder may be named on either side of the command, or be the usual one.
+    expect(await cli(['serve', '--data', 'data', 'rotate-key'], { cwd })).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^All secrets are encrypted with the new key \(\d of them by this run\)\.\nThe former key is the second line of \S+secrets\.key: /,
+      ),
+    })
+    const keys = readFileSync(join(folder, 'secrets.key'), 'utf8')
+    expect(keys.split('\n')).toHaveLength(3)
+    expect(keys).not.toBe(former)
+    expect(readdirSync(folder).filter((name) => name.startsWith('secrets'))).toEqual(['secrets.key'])
+    expect(await readAnswers(folder)).toEqual(['answer 1', 'answer 2', 'answer 3'])
+  }
+  expect(killed).toBeGreaterThanOrEqual(2)
+})
+
+test.each([
+  ['there is no database', {}, /^error\[service-store\] there is no database in \S+zonewright-data\n$/],
+  [
+    'the database is on a server, with one key',
+    { ZONEWRIGHT_DATABASE: 'postgres://u:secret@127.0.0.1:1/x', ZONEWRIGHT_SECRETS_KEY: 'k'.repeat(44) },
+    /cannot be reached/,
+  ],
+])('where %s, that is told', async (_name, env, message) => {
+  const { status, stderr } = await cli(['serve', 'rotate-key'], { cwd: temporaryDirectory(), env })
+  expect(status).toBe(1)
+  expect(stderr).toMatch(message)
+  expect(stderr).not.toMatch(/secret@|kkkk/)
+})
