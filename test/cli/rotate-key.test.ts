@@ -75,6 +75,27 @@ test('a first start that is killed leaves a key that the next one uses, or none'
   expect(killed).toBeGreaterThanOrEqual(4)
 })
 
+test('of several first starts at once one serves, and there is one key', async () => {
+  const folder = join(temporaryDirectory(), 'data')
+  const runs = await Promise.all([1, 2, 3, 4].map(() => serve(folder)))
+  const serving = await Promise.all(
+    runs.map((run) => {
+      onTestFinished(() => run.kill('SIGKILL'))
+      return run.until('listening').then(
+        () => true,
+        () => false,
+      )
+    }),
+  )
+  expect(serving.filter(Boolean)).toHaveLength(1)
+  const key = readFileSync(join(folder, 'secrets.key'), 'utf8')
+  for (const run of runs) run.kill('SIGKILL')
+  await Promise.all(runs.map(({ ended }) => ended))
+  await saveAnswers(folder)
+  expect(await readAnswers(folder)).toEqual(['answer 1', 'answer 2', 'answer 3'])
+  expect(readFileSync(join(folder, 'secrets.key'), 'utf8')).toBe(key)
+})
+
 test('a change of the key that is killed at any step on files is finished by the same command', { timeout: 180_000 }, async () => {
   const source = join(temporaryDirectory(), 'data')
   await saveAnswers(source)

@@ -72,12 +72,12 @@ export function tightenFile(path: string, warn: WarnOfMode): void {
   }
 }
 
-/** Closes the service's own files in a data directory to others. Throws a `RangeError` if one is a symbolic link: SQLite would write beside what it leads to. */
+/** Closes the service's own files in a data directory to others. Throws a `RangeError` if a database is a symbolic link: SQLite would write beside what it leads to. */
 export function tightenServiceFiles(directory: string, warn: WarnOfMode): void {
   for (const name of readdirSync(directory).sort()) {
     if (!SERVICE_FILE.test(name)) continue
     const path = join(directory, name)
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+    if (name.startsWith('service.') && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
       throw new RangeError(`${path} is a symbolic link: name the folder that it leads to with --data`)
     tightenFile(path, warn)
   }

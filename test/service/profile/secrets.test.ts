@@ -1,4 +1,11 @@
+import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { build } from 'esbuild'
 import { expect, test } from 'vitest'
+import { makeKeyFile, readKeyFile } from '../../../src/service/key-file.ts'
 import { createSecrets, givenKeys } from '../../../src/service/secrets.ts'
 import { makeSecretKeyRow, setKeyId } from '../../../src/service/store/secret-key-store.ts'
 import { openSqlite } from '../../../src/service/store/sqlite/open-sqlite.ts'
@@ -46,6 +53,32 @@ test('a key of an earlier version may have a comma, as the second one', async ()
   expect(former.all()).toHaveLength(2)
   expect(() => givenKeys('a former key, with a comma in it')).toThrow('no comma')
 })
+
+test('a key file is made once, also by many at once', async () => {
+  const path = join(temporaryDirectory(), 'secrets.key')
+  const program = `${await bundled('src/service/key-file.ts')}\nmakeKeyFile(${JSON.stringify(path)})\nprocess.stdout.write(readKeyFile(${JSON.stringify(path)}).join())`
+  const run = promisify(execFile)
+  const read = await Promise.all(
+    Array.from({ length: 8 }, () => run(process.execPath, ['--input-type=module', '--eval', program]).then(({ stdout }) => stdout)),
+  )
+  expect(new Set(read).size).toBe(1)
+  expect(read[0]).toMatch(/^[A-Za-z0-9+/]{43}=$/)
+  expect(readdirSync(dirname(path))).toEqual(['secrets.key'])
+  makeKeyFile(path)
+  expect(readKeyFile(path)).toEqual([read[0]])
+})
+
+/** A module as text, its exports as names. */
+async function bundled(file: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL(`../../../${file}`, import.meta.url))],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+  })
+  return outputFiles[0]?.text as string
+}
 
 test('nothing is sealed with a key that is not in use', async () => {
   await seal('x', 'phone 1')
