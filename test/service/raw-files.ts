@@ -6,16 +6,23 @@ import pg from 'pg'
 import { expect } from 'vitest'
 import type { Store } from './harness.ts'
 
-/** The folder that a store has its database in; on PostgreSQL that of the whole server. */
-export const rawFolder = ({ database, dataDirectory }: Store): string =>
-  database ? join(new URL(database.replace('@/', '@_/')).searchParams.get('host') as string, 'data') : (dataDirectory as string)
+/** The folders that a store has its data in; on PostgreSQL those of its database, and what the server has for all: its transaction log, too. */
+async function rawFolders(store: Store): Promise<string[]> {
+  if (!store.database) return [store.dataDirectory as string]
+  const server = join(new URL(store.database.replace('@/', '@_/')).searchParams.get('host') as string, 'data')
+  const oid = await numberOf(store, 'select oid as number from pg_database where datname = current_database()')
+  return [join(server, 'base', String(oid)), join(server, 'pg_wal'), join(server, 'global')]
+}
 
-/** Files of a store that have a text in them, its transaction log and images too. On PostgreSQL after a checkpoint. */
-export async function filesWith(store: Store, text: string): Promise<string[]> {
+/** Files of a store that have one of the texts in them, transaction log and images too. On PostgreSQL after a checkpoint. */
+export async function filesWith(store: Store, ...texts: readonly string[]): Promise<string[]> {
   if (store.database) await runSql(store, ['checkpoint'])
-  const folder = rawFolder(store)
+  const patterns = texts.flatMap((text) => ['-e', text])
   // A server goes on with its files meanwhile: those that are gone are said on standard error alone.
-  const { stdout, error } = spawnSync('grep', ['-rlaF', '--exclude=secrets.key', '--', text, folder], { encoding: 'utf8' })
+  const { stdout, error } = spawnSync('grep', ['-rlaF', '--exclude=secrets.key', ...patterns, ...(await rawFolders(store))], {
+    encoding: 'utf8',
+    env: { ...process.env, LC_ALL: 'C' },
+  })
   expect(error).toBeUndefined()
   return stdout.split('\n').filter((file) => file !== '')
 }

@@ -79,17 +79,15 @@ test('neither answers nor secrets of second factors nor the key can be read in t
     const hidden = [...answers, ...former, confirmed, pending, store.secretsKey ?? readFileSync(keyFile(store), 'utf8').trim()]
     await backUpService(placeOf(store), backup)
     expect(await filesWith(store, label)).not.toEqual([])
-    for (const text of hidden) expect(await filesWith(store, text)).toEqual([])
+    expect(await filesWith(store, ...hidden)).toEqual([])
     expect(await responsesOf(client)).toEqual(answers)
     return hidden
   })
   const code = /\d{6}/.exec(JSON.parse(readFileSync(sms, 'utf8')).text)?.[0] as string
   const saved = readFileSync(backup, 'utf8')
   expect(saved).toContain(label)
-  for (const text of secrets) {
-    expect(await filesWith(store, text)).toEqual([])
-    expect(saved).not.toContain(text)
-  }
+  expect(await filesWith(store, ...secrets)).toEqual([])
+  for (const text of secrets) expect(saved).not.toContain(text)
   // Six digits are found by chance in any file; where they would be is a line of the backup.
   const [phone = ''] = saved.split('\n').filter((line) => line.includes('+12015550123'))
   expect(phone).toContain('"aes:')
@@ -120,18 +118,18 @@ describe('a database of an earlier version', () => {
   }
 
   /** The log of a PostgreSQL server is written over by the server, in time. */
-  const filesOfTables = async (store: Store, text: string): Promise<string[]> =>
-    (await filesWith(store, text)).filter((file) => !file.includes('/pg_wal/'))
+  const filesOfTables = async (store: Store, ...texts: readonly string[]): Promise<string[]> =>
+    (await filesWith(store, ...texts)).filter((file) => !file.includes('/pg_wal/'))
 
   test('is encrypted by the first start, and what was in clear is erased from its files', async () => {
     const { store, answers, gone } = await formerStore()
     for (const text of [...answers, ...gone]) expect(await filesOfTables(store, text)).not.toEqual([])
     await expect(backUpService(placeOf(store), join(temporaryDirectory(), 'x'))).rejects.toThrow('secrets in clear: start the service')
     await during(store, async (client) => {
-      for (const text of [...answers, ...gone]) expect(await filesOfTables(store, text)).toEqual([])
+      expect(await filesOfTables(store, ...answers, ...gone)).toEqual([])
       expect(await responsesOf(client)).toEqual(answers)
     })
-    for (const text of [...answers, ...gone]) expect(await filesOfTables(store, text)).toEqual([])
+    expect(await filesOfTables(store, ...answers, ...gone)).toEqual([])
   })
 
   test('is so after that start was killed at any moment', { timeout: 240_000 }, async () => {
@@ -146,7 +144,7 @@ describe('a database of an earlier version', () => {
       await spawnService.killAll()
     }
     await during(store, async (client) => expect(await responsesOf(client)).toEqual(answers))
-    for (const text of [...answers, ...gone]) expect(await filesOfTables(store, text)).toEqual([])
+    expect(await filesOfTables(store, ...answers, ...gone)).toEqual([])
   })
 })
 

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { prepareUsers } from '../../../../src/service/first-start.ts'
 import { readSeed } from '../../../../src/service/index.ts'
-import { createSecrets } from '../../../../src/service/secrets.ts'
+import { NO_SECRETS } from '../../../../src/service/prepare-secrets.ts'
 import { openPostgres } from '../../../../src/service/store/postgres/open-postgres.ts'
 import { lockZoneName } from '../../../../src/service/store/zone-name-store.ts'
 import { type Answer, type Client, connect, freshDatabase, inParallel, startForTest } from '../../harness.ts'
@@ -126,7 +126,7 @@ test('a seed and requests that claim overlapping names at once do not both get t
     const seeding = async (): Promise<string> => {
       const domains = names.map((domain) => ({ ...MASTER, domain, tags: ['shared'] }))
       try {
-        await prepareUsers(other, 'bootstrap', seedOf([{ users: [user('carol')], domains }]), '2026-01-31T09:00:00', createSecrets(null))
+        await prepareUsers(other, 'bootstrap', seedOf([{ users: [user('carol')], domains }]), '2026-01-31T09:00:00', NO_SECRETS)
         return 'made'
       } catch (error) {
         return error instanceof RangeError ? error.message.replace(/seeded-\S+/, 'NAME') : String(error)
