@@ -221,7 +221,7 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       .option('--tls-key <file>', 'its private key in PEM')
       .option('--seed <file>', 'YAML file of accounts and users to make unless they exist')
       .option('--image-data <dir>', 'folder for the data of images (default: "images" in the folder of --data; none with --database)')
-      .option('--public-url <url>', 'what clients reach the service by, where that is not what they send as Host: https://dns.example.net')
+      .option('--public-url <url>', 'what clients reach the service by, where that is not the address of --listen: https://dns.example.net')
       .option('--region-resolvers <file>', 'YAML file of the recursive name servers that each region has')
       .addOption(
         new Option('--rate-limit <n>', 'requests a minute that one token may make of one operation, or "off"')

@@ -154,7 +154,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       zoneChanged: renderer.changed,
       nsNames,
       transfers,
-      publicOrigin,
       uploads,
       regions,
       clock,
@@ -164,8 +163,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       sms,
     }
     const { listen, tls = null, maxConnections } = options
-    const http = listen && (await startHttpServer({ service, parts: PARTS, tls, listen, maxConnections, log, metrics, onError }))
+    const http =
+      listen && (await startHttpServer({ service, parts: PARTS, tls, listen, maxConnections, publicOrigin, log, metrics, onError }))
     if (http) stops.push(http.close)
+    if (http?.uploadOrigin() === null && uploads.canReceive) log.warn({}, 'no images can be uploaded without a public URL')
     // Data may be arriving for hours: that is given up first.
     stops.push(() => uploads.close())
     // Last, since a token made here can be told only once: a start that fails must not have made one, nor one that nobody can use it with.

@@ -45,7 +45,10 @@ export interface ServiceOptions {
   /** What the name server bears. */
   readonly nameServerLimits?: Partial<NameServerLimits>
   readonly limits?: Partial<Limits>
-  /** What clients reach the service by, as of a proxy before it: `https://dns.example.net`. Unless given, what they send as `Host`. */
+  /**
+   * What clients reach the service by, such as a proxy: `https://dns.example.net`. Unless given, the address of `listen`; a service that
+   * listens on all addresses begins no upload without it.
+   */
   readonly publicUrl?: string
   /** Where the data of images is kept: `images` in the data directory unless given; nowhere where there is neither. */
   readonly imageDirectory?: string | null

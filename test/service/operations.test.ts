@@ -1,12 +1,10 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
-import { join } from 'node:path'
 import { connect as tlsConnect } from 'node:tls'
 import { Agent, request } from 'undici'
 import { describe, expect, test } from 'vitest'
 import { startService } from '../../src/service/index.ts'
 import { checkHealth } from '../../src/service/operations/health.ts'
+import { selfSigned } from '../support/certificate.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { dig } from '../support/tools.ts'
 import { LOOPBACK, startForTest, temporaryDirectory } from './harness.ts'
@@ -122,15 +120,6 @@ describe('the listener for operators', () => {
 })
 
 describeWithTools(['openssl'], 'TLS', () => {
-  const directory = temporaryDirectory()
-  const certificate = (name: string): { cert: string; key: string } => {
-    const [key, cert] = [join(directory, `${name}.key`), join(directory, `${name}.pem`)]
-    const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1']
-    execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-days', '2', ...subject], {
-      stdio: 'ignore',
-    })
-    return { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }
-  }
   const nameShown = (port: number, options: object = {}): Promise<string> =>
     new Promise((resolve, reject) => {
       const socket = tlsConnect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options }, () => {
@@ -141,7 +130,7 @@ describeWithTools(['openssl'], 'TLS', () => {
     })
 
   test('is what the interface speaks, and a renewed certificate is used without a stop', async () => {
-    const [first, second] = [certificate('first.example'), certificate('second.example')]
+    const [first, second] = [selfSigned('first.example'), selfSigned('second.example')]
     const { service } = await startForTest({ tls: first, bootstrapToken: TOKEN })
     expect(service.baseUrl).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/v4$/)
     const dispatcher = new Agent({ connect: { ca: first.cert } })
@@ -161,7 +150,7 @@ describeWithTools(['openssl'], 'TLS', () => {
 
   test.each([
     ['no certificate', { cert: 'nonsense', key: 'nonsense' }],
-    ['a key of another certificate', { cert: certificate('one.example').cert, key: certificate('other.example').key }],
+    ['a key of another certificate', { cert: selfSigned('one.example').cert, key: selfSigned('other.example').key }],
   ])('with %s ends the start, and gives everything back', async (_, tls) => {
     const dataDirectory = temporaryDirectory()
     const options = { dataDirectory, listen: LOOPBACK, dns: null, bootstrapToken: TOKEN }

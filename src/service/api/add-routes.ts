@@ -84,16 +84,8 @@ function callOf(request: FastifyRequest, route: Route): Call<unknown> {
     body: request.body,
     paging: pagingOf(request.query as Record<string, number>),
     filter: route.filter && header !== undefined ? parseFilter(String(header), route.filter) : null,
-    origin: () => originOf(request),
     remoteAddress: request.ip,
   }
-}
-
-/** By the `Host` field, which reaches the service wherever it stands; by the address of the connection where that is none. */
-function originOf({ protocol, host, socket }: FastifyRequest): string {
-  if (/^[a-z0-9._-]+(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/i.test(host)) return `${protocol}://${host}`
-  const { localAddress = '127.0.0.1', localPort } = socket
-  return `${protocol}://${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`
 }
 
 const idsOf = (request: FastifyRequest, route: Route): Record<string, number> =>

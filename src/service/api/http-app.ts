@@ -2,6 +2,7 @@ import { METHODS } from 'node:http'
 import { createSecureContext } from 'node:tls'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import ERRORS from '../../../schemas/service/errors.json' with { type: 'json' }
+import { hostProblem, originForm } from '../host-header.ts'
 import type { Log } from '../operations/log.ts'
 import type { Metrics } from '../operations/metrics.ts'
 import type { Database } from '../store/database.ts'
@@ -43,21 +44,41 @@ export interface HttpAppOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** Older versions have known weaknesses (RFC 8996). */
-export const MIN_TLS = 'TLSv1.2'
+/**
+ * TLS 1.2 and 1.3 (RFC 8996) with ephemeral keys and authenticated encryption only: whoever gets the certificate's key later still cannot
+ * read what was recorded (RFC 9325 section 4.2).
+ */
+export const TLS_OPTIONS = {
+  minVersion: 'TLSv1.2',
+  honorCipherOrder: true,
+  ciphers: [
+    'TLS_AES_128_GCM_SHA256',
+    'TLS_AES_256_GCM_SHA384',
+    'TLS_CHACHA20_POLY1305_SHA256',
+    'ECDHE-ECDSA-AES128-GCM-SHA256',
+    'ECDHE-RSA-AES128-GCM-SHA256',
+    'ECDHE-ECDSA-AES256-GCM-SHA384',
+    'ECDHE-RSA-AES256-GCM-SHA384',
+    'ECDHE-ECDSA-CHACHA20-POLY1305',
+    'ECDHE-RSA-CHACHA20-POLY1305',
+  ].join(':'),
+} as const
+
+/** `checkHost` refuses requests without a host, in the words of the interface. */
+const SERVER_OPTIONS = { maxHeaderSize: HEADER_LIMIT, requireHostHeader: false } as const
 
 /** The HTTP side of the service, not yet listening. */
 export async function createHttpApp({ service, parts, tls, log, metrics, onError }: HttpAppOptions): Promise<FastifyInstance> {
   checkCertificate(tls)
   const app: FastifyInstance = Fastify({
-    ...(tls === null ? {} : { https: { ...tls, minVersion: MIN_TLS } }),
+    ...(tls === null ? { http: SERVER_OPTIONS } : { https: { ...tls, ...TLS_OPTIONS, ...SERVER_OPTIONS } }),
+    rewriteUrl: ({ url = '' }) => originForm(url),
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    http: { maxHeaderSize: HEADER_LIMIT },
     routerOptions: { maxParamLength: 500 },
-    frameworkErrors: (_error, _request, reply) => void answerFaults(reply, notFound()),
+    frameworkErrors: (_error, request, reply) => void answerFaults(reply, hostErrorOf(request) ?? notFound()),
     clientErrorHandler: answerBrokenRequest,
   })
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
@@ -66,6 +87,7 @@ export async function createHttpApp({ service, parts, tls, log, metrics, onError
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJson)
   app.addHook('onRequest', setCommonHeaders)
+  app.addHook('onRequest', checkHost)
   app.addHook('onRequest', forgetTypeOfNothing)
   app.addHook('onResponse', async (request, reply) => recordRequest(request, reply, log, metrics))
   app.setErrorHandler((error: FastifyError, request, reply) => {
@@ -116,6 +138,16 @@ async function setCommonHeaders(_request: FastifyRequest, reply: FastifyReply): 
     'x-frame-options': 'DENY',
     ...CROSS_ORIGIN,
   })
+}
+
+function hostErrorOf({ raw: { rawHeaders, httpVersion }, originalUrl }: FastifyRequest): RequestError | null {
+  const problem = hostProblem({ rawHeaders, httpVersion, target: originalUrl })
+  return problem === null ? null : new RequestError(400, [fault(problem)])
+}
+
+async function checkHost(request: FastifyRequest): Promise<void> {
+  const error = hostErrorOf(request)
+  if (error !== null) throw error
 }
 
 /** Pages of any origin may call: what they may do is in the token they send, and nothing is in a cookie. */

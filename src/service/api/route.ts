@@ -24,8 +24,11 @@ export interface Service extends Authenticator {
   /** All regions, with the resolvers that the installation has. */
   readonly regions: readonly Region[]
   readonly uploads: ImageUploads
-  /** What clients reach the service by; null for what they send a request to. */
-  readonly publicOrigin: string | null
+  /**
+   * The origin of the addresses that uploads are sent to: that of the configuration, never of a request. Null where the service listens on
+   * all addresses and has no public URL.
+   */
+  readonly uploadOrigin: () => string | null
   /** Milliseconds of the service's clock. */
   readonly clock: () => number
   /** Seals what is stored and must be read again. */
@@ -63,8 +66,6 @@ export interface Call<Body> {
   readonly paging: Paging
   /** Of a list; null for all of it. */
   readonly filter: Filter | null
-  /** Where the request was sent to, as far as its sender says: `https://dns.example:8080`. */
-  readonly origin: () => string
   /** The address of the peer. */
   readonly remoteAddress: string
 }

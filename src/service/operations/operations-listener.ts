@@ -1,5 +1,6 @@
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { hostProblem, originForm } from '../host-header.ts'
 import type { Health } from './health.ts'
 import type { MetricsPage } from './metrics.ts'
 
@@ -19,8 +20,8 @@ export interface OperationsPages {
  * its operators. `/healthz` is 200 only where everything works and requests are taken. Rejects if the address cannot be had.
  */
 export async function listenForOperations(address: { host: string; port: number }, pages: OperationsPages): Promise<OperationsListener> {
-  const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 8192 }, (request, response) => {
-    answer(request.method ?? '', (request.url ?? '').split('?')[0] as string, response, pages).catch(() => response.destroy())
+  const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 8192, requireHostHeader: false }, (request, response) => {
+    answer(request, response, pages).catch(() => response.destroy())
   })
   server.maxConnections = 64
   await new Promise<void>((resolve, reject) => {
@@ -41,11 +42,15 @@ export async function listenForOperations(address: { host: string; port: number 
   }
 }
 
-async function answer(method: string, path: string, response: ServerResponse, { metrics, health }: OperationsPages): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, { metrics, health }: OperationsPages): Promise<void> {
+  const { method, url: target = '' } = request
+  const path = originForm(target).split('?')[0]
   const send = (status: number, contentType: string, text: string): void => {
     response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
     response.end(method === 'HEAD' ? undefined : text)
   }
+  const problem = hostProblem({ rawHeaders: request.rawHeaders, httpVersion: request.httpVersion, target })
+  if (problem !== null) return send(400, 'text/plain', `${problem}\n`)
   if (path !== '/metrics' && path !== '/healthz') return send(404, 'text/plain', 'Not found\n')
   if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD')

@@ -47,7 +47,7 @@ const app = await createHttpApp({
     limits: { recordsPerDomain: 1 },
     nsNames: [],
     regions: [],
-    publicOrigin: null,
+    uploadOrigin: () => null,
     uploads: {
       canReceive: false,
       receive: async () => undefined,

@@ -1,31 +1,22 @@
 /** Where uploads go, by what clients know of the service, and what time they have. */
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { connect as connectTcp, type Socket } from 'node:net'
-import { join } from 'node:path'
 import Fastify from 'fastify'
 import { Agent, request } from 'undici'
 import { expect, test } from 'vitest'
 import { addUploadRoute, isReceiving, withoutUploadKey } from '../../../src/service/api/images/upload-route.ts'
-import { startService } from '../../../src/service/index.ts'
+import { type ServiceOptions, startService } from '../../../src/service/index.ts'
+import { selfSigned } from '../../support/certificate.ts'
 import { describeWithTools } from '../../support/skip.ts'
-import { LOOPBACK, startForTest, temporaryDirectory } from '../harness.ts'
+import { LOOPBACK, startForTest } from '../harness.ts'
 import { gzipOf } from './upload-client.ts'
 
 const DATA = gzipOf(1)
 const BODY = { label: 'image', region: 'us-east' }
 
 describeWithTools(['openssl'], 'over TLS', () => {
-  const directory = temporaryDirectory()
-  const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
-  const subject = ['-subj', '/CN=upload.example', '-addext', 'subjectAltName=IP:127.0.0.1']
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-days', '2', ...subject], {
-    stdio: 'ignore',
-  })
-
   test('an image is uploaded as it is created', async () => {
-    const tls = { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }
+    const tls = selfSigned('upload.example')
     const { service } = await startForTest({ tls, bootstrapToken: 'bootstrap' })
     const dispatcher = new Agent({ connect: { ca: tls.cert } })
     const json = { authorization: 'Bearer bootstrap', 'content-type': 'application/json' }
@@ -46,19 +37,49 @@ describeWithTools(['openssl'], 'over TLS', () => {
   })
 })
 
-test('the URL has the name that the client knows the service by', async () => {
-  const { client } = await startForTest({ bootstrapToken: 'bootstrap' })
-  const origin = async (host: string): Promise<string> =>
-    new URL((await client.ok('POST', '/images/upload', BODY, { host })).upload_to).origin
-  expect(await origin('images.example:8443')).toBe('http://images.example:8443')
-  expect(await origin('[2001:db8::1]:80')).toBe('http://[2001:db8::1]')
-  expect(await origin('a"b')).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
-  expect(await origin('user@images.example')).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+/** What a client can say of the host it asks, in HTTP and in the headers of proxies. */
+const CLAIMS: readonly Readonly<Record<string, string>>[] = [
+  {},
+  { host: 'attacker.example:8443' },
+  { host: '[2001:db8::1]:80' },
+  { 'x-forwarded-host': 'attacker.example', 'x-forwarded-proto': 'https', 'x-forwarded-port': '1' },
+  { forwarded: 'host=attacker.example;proto=https', 'x-original-host': 'attacker.example', 'x-host': 'attacker.example' },
+]
+
+test.each<[string, Partial<ServiceOptions>, (baseUrl: string) => string]>([
+  ['the address the service listens on', {}, (baseUrl) => new URL(baseUrl).origin],
+  ['the name the service listens on', { listen: { host: 'localhost', port: 0 } }, (baseUrl) => `http://localhost:${new URL(baseUrl).port}`],
+  ['the public URL', { publicUrl: 'https://dns.example.net/' }, () => 'https://dns.example.net'],
+  [
+    'the public URL of a service on all addresses',
+    { publicUrl: 'https://dns.example.net:8443', listen: { host: '0.0.0.0', port: 0 } },
+    () => 'https://dns.example.net:8443',
+  ],
+])('the host of an upload URL is %s, whatever the request says', async (_name, options, expected) => {
+  const { service, client } = await startForTest({ bootstrapToken: 'bootstrap', ...options })
+  for (const claim of CLAIMS) {
+    const { upload_to } = await client.ok('POST', '/images/upload', BODY, claim)
+    expect([claim, new URL(upload_to).origin]).toEqual([claim, expected(service.baseUrl)])
+  }
 })
 
-test('the URL has the name that the installation gives', async () => {
-  const { client } = await startForTest({ bootstrapToken: 'bootstrap', publicUrl: 'https://dns.example.net/' })
-  expect((await client.ok('POST', '/images/upload', BODY)).upload_to).toMatch(/^https:\/\/dns\.example\.net\/uploads\//)
+test.each(['0.0.0.0', '::', '::ffff:0.0.0.0', '0'])(
+  'a service on all addresses (%s) without a public URL begins no upload',
+  async (host) => {
+    const lines: string[] = []
+    const { client } = await startForTest({
+      bootstrapToken: 'bootstrap',
+      listen: { host, port: 0 },
+      log: { level: 'warn', write: (line) => lines.push(line) },
+    })
+    const { status, body } = await client.call('POST', '/images/upload', BODY, { host: 'attacker.example' })
+    expect([status, body.errors]).toEqual([503, [{ field: null, reason: 'This service has no public URL to send the data of images to.' }]])
+    expect((await client.ok('GET', '/images', undefined, { 'x-filter': '{"is_public": false}' })).results).toBe(0)
+    expect(JSON.parse(lines[0] as string)).toMatchObject({ level: 'warn', message: 'no images can be uploaded without a public URL' })
+  },
+)
+
+test('a public URL that is none ends the start', async () => {
   for (const publicUrl of ['dns.example.net', 'https://dns.example.net/v4', 'ftp://dns.example.net', '']) {
     await expect(startService({ dataDirectory: null, listen: LOOPBACK, dns: null, publicUrl })).rejects.toThrow(/is no URL of a service/)
   }

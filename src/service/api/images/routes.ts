@@ -59,14 +59,16 @@ const upload = defineRoute<ImageBody & { readonly label: string; readonly region
   body: IMAGE_UPLOAD,
   response: IMAGE_UPLOADING,
   valueFaults: async ({ body: { region } }) => (region === undefined || findRegion(region) !== null ? [] : [NO_REGION]),
-  handle: async ({ actor, body, origin }, { database, clock, jobs, uploads, publicOrigin }) => {
+  handle: async ({ actor, body }, { database, clock, jobs, uploads, uploadOrigin }) => {
     if (findRegion(body.region) === null) throw invalid(NO_REGION)
     if (!uploads.canReceive) throw new RequestError(503, [{ field: null, reason: 'This service takes no data of images.' }])
+    const origin = uploadOrigin()
+    if (origin === null) throw new RequestError(503, [NO_PUBLIC_URL])
     const { image, key } = await database.write((connection) =>
       awaitImage(connection, actor, { label: body.label, description: body.description || null }, clock()),
     )
     jobs.wake()
-    return { image, upload_to: `${publicOrigin ?? origin()}${UPLOADS_PATH}${key}` }
+    return { image, upload_to: `${origin}${UPLOADS_PATH}${key}` }
   },
 })
 
@@ -127,6 +129,8 @@ const remove = defineRoute({
 
 /** The Images part of the interface. */
 export const IMAGES_PART: readonly Route[] = [list, create, upload, get, update, remove]
+
+const NO_PUBLIC_URL = { field: null, reason: 'This service has no public URL to send the data of images to.' } as const
 
 const NO_REGION = { field: 'region', reason: 'region is not valid' } as const
 

@@ -1,0 +1,36 @@
+/** A host with an optional port (RFC 9110 section 7.2), or nothing. No comma, with which a proxy would join two fields into one. */
+const HOST = /^(?:[a-z0-9._-]*|\[[0-9a-f:.]+\])(?::[0-9]{0,5})?$/i
+
+/** The authority of a request target in absolute form, and the rest of it (RFC 9112 section 3.2.2). */
+const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)(.*)$/is
+
+/** The path and query of a request target, whichever form it has. */
+export function originForm(target: string): string {
+  const rest = ABSOLUTE_FORM.exec(target)?.[2]
+  if (rest === undefined) return target
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+export interface RequestHead {
+  /** Names and values in turn, as they were sent. */
+  readonly rawHeaders: readonly string[]
+  readonly httpVersion: string
+  /** The request target as it was sent. */
+  readonly target: string
+}
+
+/**
+ * What is wrong with the host of a request, to be answered with 400 (RFC 9112 section 3.2), or null. A valid request has one `Host` field,
+ * which equals the authority of a target in absolute form; HTTP/1.0 needs none. A proxy and the service could take any other request for two
+ * different ones.
+ */
+export function hostProblem({ rawHeaders, httpVersion, target }: RequestHead): string | null {
+  const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host')
+  const [host] = hosts
+  if (hosts.length > 1) return 'The request has more than one Host header'
+  if (host === undefined) return httpVersion === '1.0' ? null : 'The request has no Host header'
+  const authority = ABSOLUTE_FORM.exec(target)?.[1]
+  if (!HOST.test(host)) return 'The Host header is not valid'
+  if (authority === undefined || authority.toLowerCase() === host.toLowerCase()) return null
+  return 'The Host header does not match the request target'
+}
