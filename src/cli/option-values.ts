@@ -15,8 +15,8 @@ export const oneOf =
 /** A number of things in a time; 0 for no limit. */
 export function rateLimit(value: string): number {
   // Commander would make an empty text of null.
-  if (value === 'off') return 0
-  if (!/^[1-9][0-9]{0,8}$/.test(value)) throw new InvalidArgumentError('It is a whole number from 1, or off.')
+  if (value === 'off' || value === 'none') return 0
+  if (!/^(?:0|[1-9][0-9]{0,8})$/.test(value)) throw new InvalidArgumentError('It is a whole number from 1, or off.')
   return Number(value)
 }
 

@@ -226,7 +226,7 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       .addOption(
         new Option('--rate-limit <n>', 'requests a minute that one token may make of one operation, or "off"')
           .argParser(rateLimit)
-          .default(0, 'off'),
+          .default(800),
       )
       .option('--sms-sink <sink>', 'where messages to phones go: "log", "file:PATH", or a URL that gets them by POST', 'log')
       .addOption(new Option('--clock-speed <n>', 'for tests: how many times as fast time passes').argParser(positiveNumber).default(1))

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type DomainName, parseDomainName } from '../model/domain-name.ts'
 import type { Certificate } from './api/http-app.ts'
-import type { RateLimits } from './api/rate-limit.ts'
+import { type RateLimits, UNLIMITED_RATES } from './api/rate-limit.ts'
 import type { Limits } from './api/route.ts'
 import type { RegionResolvers } from './catalogue/read-region-resolvers.ts'
 import type { UploadLimits } from './images/image-uploads.ts'
@@ -55,7 +55,7 @@ export interface ServiceOptions {
   readonly uploadLimits?: Partial<UploadLimits>
   /** HTTP connections at most; what comes beyond is closed at once. */
   readonly maxConnections?: number
-  /** How many requests one caller may make; unless given, only requests with invalid tokens are limited. */
+  /** How many requests one caller may make of this process; `DEFAULT_RATE_LIMITS` as far as it is not given. */
   readonly rateLimits?: Partial<RateLimits>
   /** Where messages to phones go; the log unless given. */
   readonly smsSink?: SmsPlace
@@ -101,6 +101,9 @@ export interface RunningService {
 
 /** Under a name that is reserved for tests (RFC 2606): an installation has its own. */
 export const DEFAULT_NS_NAMES = [1, 2, 3, 4, 5].map((number) => `ns${number}.zonewright.test`)
+
+/** For services whose users are all trusted, such as those of demos and tests. */
+export const UNLIMITED = { rateLimits: UNLIMITED_RATES } as const satisfies Partial<ServiceOptions>
 
 export const DEFAULT_LIMITS: Limits = { recordsPerDomain: 12_000 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { expect, onTestFinished, type TestContext } from 'vitest'
-import { type RunningService, readSeed, type Seed, startService } from '../../src/service/index.ts'
+import { type RunningService, readSeed, type Seed, startService, UNLIMITED } from '../../src/service/index.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { type Front, type Script, startFront } from './front.ts'
@@ -57,6 +57,7 @@ export async function openScene(
   const loopback = { host: '127.0.0.1', port: 0 }
   const seed = options.seed === undefined ? null : seedFrom(options.seed)
   const service = await startService({
+    ...UNLIMITED,
     dataDirectory: null,
     listen: loopback,
     dns: loopback,

@@ -64,7 +64,20 @@ test('lines of a seed are not shown, since tokens stand in them', async () => {
   expect(stderr).not.toContain('token-of-nobody')
 })
 
-test.each(['0', '-1', '1.5', 'many', ''])('--rate-limit %j is a mistake', async (value) => {
+test.each<[string, readonly string[], string | null]>([
+  ['800 unless another is given', [], '800'],
+  ['off', ['--rate-limit', 'off'], null],
+  ['off by none', ['--rate-limit', 'none'], null],
+  ['off by 0', ['--rate-limit', '0'], null],
+])('the rate limit of serve is %s', async (_name, options, limit) => {
+  const run = await startProgram(['serve', '--listen', '127.0.0.1:0', '--dns', 'none', ...options], { cwd: temporaryDirectory() })
+  onTestFinished(() => run.kill('SIGKILL'))
+  await run.until('listening')
+  const { headers } = await fetch(`${JSON.parse(run.stdout()).http}/regions`)
+  expect(headers.get('x-ratelimit-limit')).toBe(limit)
+})
+
+test.each(['-1', '1.5', 'many', ''])('--rate-limit %j is a mistake', async (value) => {
   const { status, stderr } = await cli(['serve', '--rate-limit', value], { cwd: temporaryDirectory() })
   expect(status).toBe(1)
   expect(stderr).toMatch(/^error\[usage\] .*It is a whole number from 1, or off\.\n$/)

@@ -13,7 +13,7 @@ import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { createCloudProvider } from '../../src/providers/cloud/cloud-provider.ts'
 import { type Provider, ProviderError, type ZoneReference } from '../../src/providers/provider.ts'
-import { type RunningService, startService } from '../../src/service/index.ts'
+import { type RunningService, startService, UNLIMITED } from '../../src/service/index.ts'
 import { desiredZone } from '../support/records.ts'
 import { oddRecords } from './odd-records.ts'
 
@@ -34,6 +34,7 @@ let service: RunningService
 let provider: Provider
 beforeAll(async () => {
   service = await startService({
+    ...UNLIMITED,
     dataDirectory: null,
     listen: { host: '127.0.0.1', port: 0 },
     dns: null,

@@ -11,7 +11,7 @@ import { REFUSAL_NAMES } from '../../src/model/zone.ts'
 import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'
 import { createCloudProvider } from '../../src/providers/cloud/cloud-provider.ts'
 import type { Provider, ZoneReference } from '../../src/providers/provider.ts'
-import { type RunningService, startService } from '../../src/service/index.ts'
+import { type RunningService, startService, UNLIMITED } from '../../src/service/index.ts'
 import { applyZones } from '../../src/sync/apply-plan.ts'
 import { type PlannedRun, planZones } from '../../src/sync/plan-zones.ts'
 import type { ZoneJob } from '../../src/sync/zone-job.ts'
@@ -34,6 +34,7 @@ describe('every call of a plan is accepted, whatever comes first', () => {
 async function applyCases(limit: number | null): Promise<void> {
   const faults: unknown[] = []
   const service = await startService({
+    ...UNLIMITED,
     dataDirectory: null,
     listen: { host: '127.0.0.1', port: 0 },
     dns: null,

@@ -32,7 +32,7 @@ export async function startServiceProcess(): Promise<ServiceProcess> {
   const folder = temporaryDirectory()
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
-  const args = ['serve', '--listen', `127.0.0.1:${port}`, '--dns', 'none', '--data', folder]
+  const args = ['serve', '--listen', `127.0.0.1:${port}`, '--dns', 'none', '--data', folder, '--rate-limit', 'off']
   const start = async (): Promise<ProgramRun> => {
     const run = await startProgram(args, { cwd: folder, env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN } })
     await run.until('listening')

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { PlanDocument } from '../../src/report/plan-document.ts'
-import { type RunningService, startService } from '../../src/service/index.ts'
+import { type RunningService, startService, UNLIMITED } from '../../src/service/index.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -68,7 +68,12 @@ interface Verification {
 describeWithTools(['dig'], 'the octoDNS corpus, to the service and back', () => {
   let service: RunningService
   beforeAll(async () => {
-    service = await startService({ dataDirectory: null, listen: { host: '127.0.0.1', port: 0 }, dns: { host: '127.0.0.1', port: 0 } })
+    service = await startService({
+      dataDirectory: null,
+      listen: { host: '127.0.0.1', port: 0 },
+      dns: { host: '127.0.0.1', port: 0 },
+      ...UNLIMITED,
+    })
   })
   afterAll(() => service.stop())
 

@@ -15,7 +15,7 @@ import { parseDomainName } from '../../src/model/domain-name.ts'
 import type { RenderedState } from '../../src/plan/plan.ts'
 import type { Provider, ReadZone } from '../../src/providers/provider.ts'
 import { createProvider } from '../../src/providers/registry.ts'
-import { type RunningService, startService } from '../../src/service/index.ts'
+import { type RunningService, startService, UNLIMITED } from '../../src/service/index.ts'
 import { applyZones } from '../../src/sync/apply-plan.ts'
 import { mayApply, type PlannedRun, planZones } from '../../src/sync/plan-zones.ts'
 import { expectFile, shortened } from './expected-file.ts'
@@ -26,7 +26,7 @@ const CONFIG_URL = 'http://127.0.0.1:8080/v4'
 
 let service: RunningService
 beforeAll(async () => {
-  service = await startService({ dataDirectory: null, listen: { host: '127.0.0.1', port: 0 }, dns: null })
+  service = await startService({ dataDirectory: null, listen: { host: '127.0.0.1', port: 0 }, dns: null, ...UNLIMITED })
 })
 afterAll(() => service.stop())
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { Pool } from 'undici'
 import { expect, inject } from 'vitest'
-import { type RunningService, type ServiceOptions, startService } from '../../src/service/index.ts'
+import { type RunningService, type ServiceOptions, startService, UNLIMITED } from '../../src/service/index.ts'
 import type { Database } from '../../src/service/store/database.ts'
 import { openDatabase } from '../../src/service/store/open-database.ts'
 import { atEndOfThisFile } from '../support/file-end.ts'
@@ -74,11 +74,12 @@ const withDatabase = (url: string, name: string): string => url.replace(/\/[^/?]
 
 export const LOOPBACK = { host: '127.0.0.1', port: 0 } as const
 
-/** A service that is stopped after the tests of the file; an error inside it fails them. */
+/** A service without rate limits that is stopped after the tests of the file; an error inside it fails them. */
 export async function startForTest(options: Partial<ServiceOptions> = {}): Promise<{ service: RunningService; client: Client }> {
   const errors: unknown[] = []
   const store = options.dataDirectory === undefined && options.database === undefined ? await freshStore() : {}
   const service = await startService({
+    ...UNLIMITED,
     dataDirectory: null,
     ...(options.database ? { secretsKey: TEST_KEY } : {}),
     ...store,

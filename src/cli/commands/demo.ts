@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { ALLOWED_HOSTS, readHostPolicy } from '../../model/allowed-hosts.ts'
 import { isVerified } from '../../plan/verification.ts'
-import { type Address, startService } from '../../service/index.ts'
+import { type Address, startService, UNLIMITED } from '../../service/index.ts'
 import { applyZones } from '../../sync/apply-plan.ts'
 import { verifyZone } from '../../sync/verify-zone.ts'
 import type { CommonOptions } from '../common-options.ts'
@@ -30,7 +30,7 @@ export async function demo(io: CliIo, _args: readonly [], options: CommonOptions
   const clean = (): void => rmSync(folder, { recursive: true, force: true })
   const release = exitOnSignal(clean)
   try {
-    const service = await startService({ dataDirectory: folder, listen: LOOPBACK, dns: LOOPBACK })
+    const service = await startService({ dataDirectory: folder, listen: LOOPBACK, dns: LOOPBACK, ...UNLIMITED })
     try {
       const dns = service.dnsAddress as Address
       const zones = options.zones === undefined ? join(packageFolder(), 'zones') : resolve(io.cwd, options.zones)

@@ -172,7 +172,7 @@ interface Start {
 
 /** Null, and said why, where the service cannot start as it is asked to. */
 async function start(io: CliIo, console: Console, { given, ...addresses }: Start, options: ServeOptions): Promise<RunningService | null> {
-  const { readSmsPlace, requestsPerMinute, startService } = await import('../../service/index.ts')
+  const { readSmsPlace, requestsPerMinute, startService, UNLIMITED_RATES } = await import('../../service/index.ts')
   try {
     const sms = readSmsPlace(options.smsSink)
     return await startService({
@@ -182,7 +182,7 @@ async function start(io: CliIo, console: Console, { given, ...addresses }: Start
       ...(options.imageData === undefined ? {} : { imageDirectory: resolve(io.cwd, options.imageData) }),
       ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
       bootstrapToken: given,
-      ...(options.rateLimit === 0 ? {} : { rateLimits: requestsPerMinute(options.rateLimit) }),
+      rateLimits: options.rateLimit === 0 ? UNLIMITED_RATES : requestsPerMinute(options.rateLimit),
       peerPort: options.peerPort,
       publicPeersOnly: options.publicPeersOnly ?? false,
       clockSpeed: options.clockSpeed,

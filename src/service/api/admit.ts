@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Actor, authenticate } from './authenticate.ts'
-import { type Allowance, addressCaller, RateLimited } from './rate-limit.ts'
+import { addressCaller, type Caller, RateLimited, rateHeaders } from './rate-limit.ts'
 import { RequestError } from './request-error.ts'
 import type { Route, Service } from './route.ts'
 import { allowsScopes, type Scope } from './scopes.ts'
@@ -12,18 +12,12 @@ import { allowsScopes, type Scope } from './scopes.ts'
 export async function admit(request: FastifyRequest, reply: FastifyReply, route: Route, service: Service): Promise<Actor | null> {
   const scopes = scopesOf(route)
   reply.headers({ 'x-oauth-scopes': 'unknown', 'x-accepted-oauth-scopes': scopes.join(',') || '*' })
-  try {
-    const actor = await identify(request, reply, route, service)
-    if (actor === null) return null
-    reply.header('x-oauth-scopes', actor.scopes)
-    count(reply, `token ${actor.tokenId}`, route, service)
-    if (!allowsScopes(actor.scopes, scopes)) throw lacksScope()
-    return actor
-  } catch (error) {
-    if (!(error instanceof RateLimited)) throw error
-    tell(reply, error.allowance)
-    throw error
-  }
+  const actor = await identify(request, reply, route, service)
+  if (actor === null) return null
+  reply.header('x-oauth-scopes', actor.scopes)
+  count(reply, actor.tokenId, route, service)
+  if (!allowsScopes(actor.scopes, scopes)) throw lacksScope()
+  return actor
 }
 
 /** A request without a valid token counts as one of its address. */
@@ -39,14 +33,8 @@ async function identify(request: FastifyRequest, reply: FastifyReply, route: Rou
   return null
 }
 
-function count(reply: FastifyReply, caller: string, route: Route, { limiter }: Service): void {
-  tell(reply, limiter.take(caller, `${route.method} ${route.path}`, route.rate))
-}
-
-function tell(reply: FastifyReply, allowance: Allowance | null): void {
-  if (allowance === null) return
-  const { limit, remaining, reset } = allowance
-  reply.headers({ 'x-ratelimit-limit': limit, 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': reset })
+function count(reply: FastifyReply, caller: Caller, route: Route, { limiter }: Service): void {
+  reply.headers(rateHeaders(limiter.take(caller, `${route.method} ${route.path}`, route.rate)))
 }
 
 /** The scopes that an operation needs, all of them. */

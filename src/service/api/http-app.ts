@@ -9,7 +9,7 @@ import type { Database } from '../store/database.ts'
 import { actorOf, addOtherMethods, addRoutes } from './add-routes.ts'
 import { addUploadRoute, isReceiving, UPLOADS_PATH, withoutUploadKey } from './images/upload-route.ts'
 import { addOpenApi } from './openapi.ts'
-import { RateLimited } from './rate-limit.ts'
+import { addressCaller, RateLimited, rateHeaders } from './rate-limit.ts'
 import { errorBody, notFound, RequestError, type RequestFault } from './request-error.ts'
 import type { Route, Service } from './route.ts'
 import { compileValidator } from './validators.ts'
@@ -93,11 +93,13 @@ export async function createHttpApp({ service, parts, tls, log, metrics, onError
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const known = requestError(error, request)
     if (known === null) onError(error)
-    if (known instanceof RateLimited) reply.header('retry-after', known.retryAfter)
+    if (known instanceof RateLimited) reply.headers({ 'retry-after': known.retryAfter, ...rateHeaders(known.allowance) })
     return answerFaults(reply, known ?? new RequestError(500, [fault('Internal server error')]))
   })
   app.setNotFoundHandler((_request, reply) => answerFaults(reply, notFound()))
-  await addOpenApi(app, VERSION_SEGMENT, SPEC_VERSION, parts.flat())
+  await addOpenApi(app, VERSION_SEGMENT, SPEC_VERSION, parts.flat(), async ({ ip }, reply) => {
+    reply.headers(rateHeaders(service.limiter.take(addressCaller(ip), 'GET /openapi.json')))
+  })
   addOtherMethods(app, `${VERSION_SEGMENT}/openapi.json`, new Set(['GET', 'HEAD']))
   await app.register(
     (scope, _options, done) => {

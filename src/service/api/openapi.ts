@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import { describeOperation, ERRORS, HEADERS, type NamedSchemas, type Operation, tagOf } from './describe-operation.ts'
 import type { Route } from './route.ts'
 
@@ -22,9 +22,15 @@ const SECTIONS: Readonly<Record<string, string>> = {
 
 /**
  * Describes the operations that are declared after it, from the very schemas they are validated with, and serves that as
- * `openapi.json` (OpenAPI 3.1), for which no token is needed.
+ * `openapi.json` (OpenAPI 3.1), for which no token is needed. `admit` may refuse a request for it.
  */
-export async function addOpenApi(app: FastifyInstance, prefix: string, version: string, routes: readonly Route[]): Promise<void> {
+export async function addOpenApi(
+  app: FastifyInstance,
+  prefix: string,
+  version: string,
+  routes: readonly Route[],
+  admit: onRequestAsyncHookHandler,
+): Promise<void> {
   const { default: swagger } = await import('@fastify/swagger')
   await app.register(swagger, {
     openapi: {
@@ -43,9 +49,10 @@ export async function addOpenApi(app: FastifyInstance, prefix: string, version: 
       return completed(document.openapiObject as unknown as OpenApi, routes) as typeof document.openapiObject
     },
   })
-  app.get(`${prefix}/openapi.json`, async (_request, reply) => {
-    reply.header('cache-control', 'public, max-age=3600')
-    return app.swagger()
+  let document: string | null = null
+  app.get(`${prefix}/openapi.json`, { onRequest: admit }, async (_request, reply) => {
+    document ??= JSON.stringify(app.swagger())
+    return reply.headers({ 'cache-control': 'public, max-age=3600', 'content-type': 'application/json; charset=utf-8' }).send(document)
   })
 }
 

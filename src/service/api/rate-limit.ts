@@ -4,7 +4,7 @@
  */
 import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { createGenerations } from './generations.ts'
+import { createGenerations, type Generations } from './generations.ts'
 import { RequestError } from './request-error.ts'
 
 /** So many requests within so many seconds. */
@@ -22,13 +22,22 @@ export interface RateLimits {
   readonly failures: RateWindow | null
 }
 
-export const DEFAULT_RATE_LIMITS: RateLimits = { general: null, operation: null, failures: { requests: 1000, seconds: 60 } }
-
-/** So many requests a minute to one operation, and as many in each of two minutes to all of them together. */
+/** So many requests a minute to one operation, and twice as many in two minutes to all operations together. */
 export const requestsPerMinute = (requests: number): Pick<RateLimits, 'general' | 'operation'> => ({
   general: { requests: 2 * requests, seconds: 120 },
   operation: { requests, seconds: 60 },
 })
+
+/** Requests a minute that a caller may make of one operation of the hosting service whose interface this is (facts, A). */
+export const DEFAULT_REQUESTS_PER_MINUTE = 800
+
+export const DEFAULT_RATE_LIMITS: RateLimits = {
+  ...requestsPerMinute(DEFAULT_REQUESTS_PER_MINUTE),
+  failures: { requests: 1000, seconds: 60 },
+}
+
+/** Only requests with invalid tokens stay limited. */
+export const UNLIMITED_RATES: Pick<RateLimits, 'general' | 'operation'> = { general: null, operation: null }
 
 /** What a caller may still do. */
 export interface Allowance {
@@ -38,12 +47,25 @@ export interface Allowance {
   readonly reset: number
 }
 
+/** What the headers of an answer say of an allowance. */
+export const rateHeaders = (allowance: Allowance | null): Readonly<Record<string, number>> =>
+  allowance === null
+    ? {}
+    : {
+        'x-ratelimit-limit': allowance.limit,
+        'x-ratelimit-remaining': allowance.remaining,
+        'x-ratelimit-reset': Math.ceil(allowance.reset),
+      }
+
+/** The number of a token, or an address. */
+export type Caller = number | string
+
 export interface RateLimiter {
   /**
-   * Counts a request. `own` is the operation's own limit. Returns the tightest allowance, null where nothing is limited; throws
-   * `RateLimited` where there is none left.
+   * Counts a request of a caller, which is the number of a token or what `addressCaller` gives. `own` is the operation's own limit. Returns
+   * the tightest allowance, or null if nothing is limited. Throws `RateLimited` if none is left.
    */
-  take(caller: string, operation: string, own: RateWindow | undefined): Allowance | null
+  take(caller: Caller, operation: string, own?: RateWindow): Allowance | null
   /** Throws `RateLimited` where the address has sent too many invalid tokens, unless this one was valid before. */
   checkGuesses(address: string, hash: string): void
   failed(address: string, hash: string): void
@@ -63,7 +85,10 @@ export class RateLimited extends RequestError {
   }
 }
 
-/** Counters at most, of some 100 octets each. Beyond that, those that have not been used for longest are forgotten. */
+/**
+ * Counters of tokens at most, and of addresses as many, of some 100 octets each. Beyond that, those that have not been used for longest are
+ * forgotten. They are apart, since a sender with many addresses could otherwise make the service forget what tokens have used.
+ */
 const MAX_COUNTERS = 100_000
 
 /** Tokens that are known to have been valid, at most. */
@@ -77,17 +102,18 @@ interface Counter {
 
 /** `clock` gives milliseconds since 1970. */
 export function createRateLimiter(limits: RateLimits, clock: () => number, maxCounters = MAX_COUNTERS): RateLimiter {
-  const counters = createGenerations<Counter>(maxCounters)
+  const ofTokens = createGenerations<Counter>(maxCounters)
+  const ofAddresses = createGenerations<Counter>(maxCounters)
   const known = createGenerations<true>(MAX_KNOWN)
 
-  const running = (key: string, { seconds }: RateWindow, now: number): Counter | null => {
+  const running = (counters: Generations<Counter>, key: string, { seconds }: RateWindow, now: number): Counter | null => {
     const counter = counters.get(key)
     // A window that ends later than it can is of a clock that was set back.
     return counter !== undefined && counter.ends > now && counter.ends <= now + seconds * 1000 ? counter : null
   }
 
-  const counterOf = (key: string, window: RateWindow, now: number): Counter => {
-    const counter = running(key, window, now)
+  const counterOf = (counters: Generations<Counter>, key: string, window: RateWindow, now: number): Counter => {
+    const counter = running(counters, key, window, now)
     if (counter !== null) return counter
     const fresh = { count: 0, ends: now + window.seconds * 1000 }
     counters.set(key, fresh)
@@ -97,10 +123,11 @@ export function createRateLimiter(limits: RateLimits, clock: () => number, maxCo
   return {
     take: (caller, operation, own) => {
       const now = clock()
+      const counters = typeof caller === 'number' ? ofTokens : ofAddresses
       const perOperation = limits.operation === null ? null : (own ?? limits.operation)
       const counted = [
-        ...(limits.general ? [{ window: limits.general, counter: counterOf(caller, limits.general, now) }] : []),
-        ...(perOperation ? [{ window: perOperation, counter: counterOf(`${caller} ${operation}`, perOperation, now) }] : []),
+        ...(limits.general ? [{ window: limits.general, counter: counterOf(counters, `${caller}`, limits.general, now) }] : []),
+        ...(perOperation ? [{ window: perOperation, counter: counterOf(counters, `${caller} ${operation}`, perOperation, now) }] : []),
       ]
       for (const { window, counter } of counted) {
         if (counter.count >= window.requests) throw new RateLimited(allowanceOf(window, counter), now)
@@ -112,12 +139,12 @@ export function createRateLimiter(limits: RateLimits, clock: () => number, maxCo
     checkGuesses: (address, hash) => {
       if (limits.failures === null || known.get(hash)) return
       const now = clock()
-      const counter = running(failuresOf(address), limits.failures, now)
+      const counter = running(ofAddresses, failuresOf(address), limits.failures, now)
       if (counter && counter.count >= limits.failures.requests) throw new RateLimited(allowanceOf(limits.failures, counter), now)
     },
     failed: (address, hash) => {
       known.delete(hash)
-      if (limits.failures !== null) counterOf(failuresOf(address), limits.failures, clock()).count += 1
+      if (limits.failures !== null) counterOf(ofAddresses, failuresOf(address), limits.failures, clock()).count += 1
     },
     succeeded: (hash) => {
       if (limits.failures !== null && !known.get(hash)) known.set(hash, true)

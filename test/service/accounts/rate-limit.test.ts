@@ -7,7 +7,7 @@ import {
   requestsPerMinute,
 } from '../../../src/service/api/rate-limit.ts'
 import { withCpuTime } from '../../support/cpu-time.ts'
-import { connect, startForTest } from '../harness.ts'
+import { type Answer, connect, inParallel, startForTest } from '../harness.ts'
 import { seedOfPeople, tokenOf } from './people.ts'
 
 const NONE = { general: null, operation: null, failures: null }
@@ -85,6 +85,13 @@ describe('counting', () => {
     }
     expect(isNew('idle')).toBe(true)
     expect(isNew('other 99')).toBe(false)
+  })
+
+  test('many addresses do not make the service forget what a token has used', () => {
+    const limiter = createRateLimiter({ ...NONE, operation: { requests: 1, seconds: 10 } }, () => 0, 20)
+    limiter.take(7, 'x')
+    for (let other = 0; other < 1000; other += 1) limiter.take(`192.0.2.${other}`, 'x')
+    expect(() => limiter.take(7, 'x')).toThrow(RateLimited)
   })
 
   test('many callers take little, and no longer than few', () => {
@@ -186,8 +193,79 @@ describe('over HTTP', async () => {
   })
 })
 
-test('by default only guesses are limited', async () => {
-  const { client } = await startForTest()
-  const answer = await client.call('GET', '/profile')
-  expect([answer.headers['x-ratelimit-limit'], DEFAULT_RATE_LIMITS.failures]).toEqual([undefined, { requests: 1000, seconds: 60 }])
+describe('by default', async () => {
+  const now = Date.parse('2026-01-01T00:00:00Z')
+  const { client } = await startForTest({ rateLimits: {}, clock: () => now })
+  const headersOf = ({ headers }: Answer) =>
+    ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'].map((name) => Number(headers[name] ?? -1))
+  const inSeconds = (seconds: number): number => now / 1000 + seconds
+  const TOO_MANY = { errors: [{ field: null, reason: 'Too many requests' }] }
+
+  test('the rates are those of the real service', () => {
+    expect(DEFAULT_RATE_LIMITS).toEqual({
+      general: { requests: 1600, seconds: 120 },
+      operation: { requests: 800, seconds: 60 },
+      failures: { requests: 1000, seconds: 60 },
+    })
+  })
+
+  test('instances are created ten times in 30 seconds', async () => {
+    const body = { region: 'us-east', type: 'g6-nanode-1' }
+    const statuses = await inParallel(14, 14, async () => (await client.call('POST', '/compute/instances', body)).status)
+    expect(statuses.sort()).toEqual([...Array(10).fill(200), ...Array(4).fill(429)])
+    const refused = await client.call('POST', '/compute/instances', body)
+    expect([refused.body, ...headersOf(refused)]).toEqual([TOO_MANY, 10, 0, inSeconds(30), 30])
+    expect((await client.ok('GET', '/compute/instances')).results).toBe(10)
+  })
+
+  test('an operation is called 800 times a minute with a token, whatever the process is asked besides', { timeout: 120_000 }, async () => {
+    const statuses = await inParallel(810, 16, async () => (await client.call('GET', '/regions/us-east')).status)
+    expect([statuses.filter((status) => status === 200).length, statuses.filter((status) => status === 429).length]).toEqual([800, 10])
+    expect(headersOf(await client.call('GET', '/regions/us-east'))).toEqual([800, 0, inSeconds(60), 60])
+    // Without a token the address has its own.
+    const nobody = await client.call('GET', '/regions/us-east', undefined, { authorization: '' })
+    expect([nobody.status, ...headersOf(nobody).slice(0, 2)]).toEqual([401, 800, 799])
+  })
+})
+
+describe('requests that need no token', async () => {
+  let time = Date.parse('2026-01-01T00:00:00Z')
+  const { service } = await startForTest({ rateLimits: requestsPerMinute(5), clock: () => time })
+
+  test.each<[string, string, string]>([
+    ['the description', 'GET', '/v4/openapi.json'],
+    ['an open operation', 'GET', '/v4/regions'],
+    ['an upload', 'PUT', `/uploads/${'k'.repeat(43)}`],
+  ])('are counted by address: %s', async (_name, method, path) => {
+    time += 600_000
+    const { client } = connect(new URL(path, service.baseUrl).href, '')
+    const reset = String(time / 1000 + 60)
+    for (let left = 4; left >= 0; left -= 1) {
+      const { status, headers } = await client.call(method, '')
+      expect([status === 429, headers['x-ratelimit-remaining'], headers['x-ratelimit-reset']]).toEqual([false, String(left), reset])
+    }
+    const { status, body, headers } = await client.call(method, '')
+    expect([status, body]).toEqual([429, { errors: [{ field: null, reason: 'Too many requests' }] }])
+    expect(headers).toMatchObject({
+      'retry-after': '60',
+      'x-ratelimit-limit': '5',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': reset,
+    })
+  })
+})
+
+test('a refusal of too many messages to a phone tells of that limit in its headers', async () => {
+  const now = Date.parse('2026-01-01T00:00:00.250Z')
+  const { client } = await startForTest({ rateLimits: {}, clock: () => now })
+  const send = () => client.call('POST', '/profile/phone-number', { iso_code: 'US', phone_number: '201-555-0123' })
+  for (let message = 0; message < 10; message += 1) expect((await send()).status).toBe(200)
+  const { status, headers } = await send()
+  expect([
+    status,
+    headers['x-ratelimit-limit'],
+    headers['x-ratelimit-remaining'],
+    headers['x-ratelimit-reset'],
+    headers['retry-after'],
+  ]).toEqual([429, '10', '0', String(Math.floor(now / 1000) + 3600), '3600'])
 })

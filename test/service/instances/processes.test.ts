@@ -1,6 +1,6 @@
 /** Instances while processes are killed, and of several processes at once. */
 import { describe, expect, test } from 'vitest'
-import { startService } from '../../../src/service/index.ts'
+import { startService, UNLIMITED } from '../../../src/service/index.ts'
 import { type Client, connect, freshStore, inParallel, LOOPBACK, ON_POSTGRES, type Store } from '../harness.ts'
 import { serviceProcesses } from '../service-process.ts'
 import { eventually } from '../transfers/eventually.ts'
@@ -48,7 +48,9 @@ describe.runIf(ON_POSTGRES)('processes of one database', () => {
     const onError = (error: unknown) => errors.push(error)
     // Each as if in a process of its own.
     const services = await Promise.all(
-      [0, 1, 2].map(() => startService({ ...store, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap', clock: () => now, onError })),
+      [0, 1, 2].map(() =>
+        startService({ ...UNLIMITED, ...store, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap', clock: () => now, onError }),
+      ),
     )
     const connections = services.map(({ baseUrl }) => connect(baseUrl, 'bootstrap'))
     const at = (index: number): Client => connections[index % connections.length]?.client as Client

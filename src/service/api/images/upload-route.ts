@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ImageUploads } from '../../images/image-uploads.ts'
 import { UploadFault, type UploadRefusal } from '../../images/upload-fault.ts'
-import { addressCaller, RateLimited, type RateLimiter } from '../rate-limit.ts'
+import { addressCaller, type RateLimiter, rateHeaders } from '../rate-limit.ts'
 import { notFound, RequestError } from '../request-error.ts'
 
 /** Where the data of an image is sent to, by PUT; what follows is the secret of one upload. */
@@ -30,7 +30,7 @@ export function addUploadRoute(app: FastifyInstance, uploads: ImageUploads, limi
       const { raw } = request
       receiving.add(raw.socket)
       try {
-        limiter.take(addressCaller(request.ip), 'PUT /uploads', undefined)
+        reply.headers(rateHeaders(limiter.take(addressCaller(request.ip), 'PUT /uploads')))
         if (mediaTypeOf(request) !== 'application/octet-stream') throw new RequestError(415, [fault(NOT_OCTETS)])
         // RFC 9110, section 14.5: a part of the data is not to be taken for all of it.
         if (request.headers['content-range'] !== undefined) throw new RequestError(400, [fault('The data must be sent as a whole')])
@@ -42,7 +42,6 @@ export function addUploadRoute(app: FastifyInstance, uploads: ImageUploads, limi
         const isStopping = error instanceof UploadFault && error.refusal === 'unavailable'
         if (isStopping) reply.header('connection', 'close')
         else if (!raw.complete && !raw.destroyed) drain(raw)
-        if (error instanceof RateLimited) reply.header('retry-after', error.retryAfter)
         if (!(error instanceof UploadFault)) throw error
         if (error.refusal === 'too-many') reply.header('retry-after', 60)
         throw refusalOf(error)
