@@ -223,11 +223,8 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
       .option('--image-data <dir>', 'folder for the data of images (default: "images" in the folder of --data; none with --database)')
       .option('--public-url <url>', 'what clients reach the service by, where that is not the address of --listen: https://dns.example.net')
       .option('--region-resolvers <file>', 'YAML file of the recursive name servers that each region has')
-      .addOption(
-        new Option('--rate-limit <n>', 'requests a minute that one token may make of one operation, or "off"')
-          .argParser(rateLimit)
-          .default(800),
-      )
+      .addOption(new Option('--rate-limit <n>', 'requests a minute of one token and operation, or "off"').argParser(rateLimit).default(800))
+      .option('--quotas <list>', 'what one account can have, such as domains=5000,images=none; "none" for no limits')
       .option('--sms-sink <sink>', 'where messages to phones go: "log", "file:PATH", or a URL that gets them by POST', 'log')
       .addOption(new Option('--clock-speed <n>', 'for tests: how many times as fast time passes').argParser(positiveNumber).default(1))
       .option('--operations <address>', 'address and port of /metrics and /healthz (default: nowhere)')

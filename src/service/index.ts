@@ -26,6 +26,7 @@ import {
   type ServiceOptions,
 } from './options.ts'
 import { NO_SECRETS, prepareSecrets } from './prepare-secrets.ts'
+import { DEFAULT_QUOTAS } from './quotas.ts'
 import { createSmsSink } from './sms/sms-sink.ts'
 import { openDatabase } from './store/open-database.ts'
 import { createTimers } from './timers.ts'
@@ -41,6 +42,7 @@ export { backUpService, restoreService, type StorePlace } from './backup.ts'
 export { type RegionResolvers, readRegionResolvers } from './catalogue/read-region-resolvers.ts'
 export type { LogLevel } from './operations/log.ts'
 export { type Address, DEFAULT_LIMITS, DEFAULT_NS_NAMES, type RunningService, type ServiceOptions, UNLIMITED } from './options.ts'
+export { readQuotas } from './quotas.ts'
 export { type RotatedKey, rotateKey } from './rotate-key.ts'
 export { readSeed } from './seed/read-seed.ts'
 export type { Seed } from './seed/seed.ts'
@@ -130,9 +132,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const jobs = createJobRunner({ database, timers, handlers: JOB_HANDLERS, log, onError })
     stops.push(() => jobs.close())
 
+    const quotas = { ...DEFAULT_QUOTAS, ...options.quotas }
     const uploads = await createImageUploads({
       database,
       timers,
+      quotas,
       limits: options.uploadLimits ?? {},
       onError,
       directory: imageDirectoryOf(options),
@@ -150,6 +154,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       database,
       now,
       limits,
+      quotas,
       limiter,
       zoneChanged: renderer.changed,
       nsNames,

@@ -7,6 +7,7 @@ import type { RegionResolvers } from './catalogue/read-region-resolvers.ts'
 import type { UploadLimits } from './images/image-uploads.ts'
 import type { NameServerLimits } from './nameserver/name-server.ts'
 import type { LogOptions } from './operations/log.ts'
+import { type Quotas, UNLIMITED_QUOTAS } from './quotas.ts'
 import type { Seed } from './seed/seed.ts'
 import type { SmsPlace } from './sms/sms-sink.ts'
 import type { TransferKey } from './transfers/transfer-keys.ts'
@@ -45,6 +46,8 @@ export interface ServiceOptions {
   /** What the name server bears. */
   readonly nameServerLimits?: Partial<NameServerLimits>
   readonly limits?: Partial<Limits>
+  /** What one account can have; `DEFAULT_QUOTAS` as far as it is not given. A seed may give accounts their own. */
+  readonly quotas?: Partial<Quotas>
   /**
    * What clients reach the service by, such as a proxy: `https://dns.example.net`. Unless given, the address of `listen`; a service that
    * listens on all addresses begins no upload without it.
@@ -103,7 +106,7 @@ export interface RunningService {
 export const DEFAULT_NS_NAMES = [1, 2, 3, 4, 5].map((number) => `ns${number}.zonewright.test`)
 
 /** For services whose users are all trusted, such as those of demos and tests. */
-export const UNLIMITED = { rateLimits: UNLIMITED_RATES } as const satisfies Partial<ServiceOptions>
+export const UNLIMITED = { rateLimits: UNLIMITED_RATES, quotas: UNLIMITED_QUOTAS } as const satisfies Partial<ServiceOptions>
 
 export const DEFAULT_LIMITS: Limits = { recordsPerDomain: 12_000 }
 

@@ -77,6 +77,34 @@ test.each<[string, readonly string[], string | null]>([
   expect(headers.get('x-ratelimit-limit')).toBe(limit)
 })
 
+test('serve --quotas limits what an account can have', async () => {
+  const args = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none', '--quotas', 'scripts=1,domains=none']
+  const run = await startProgram(args, { cwd: temporaryDirectory(), env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: 'token-of-somebody' } })
+  onTestFinished(() => run.kill('SIGKILL'))
+  await run.until('listening')
+  const { http } = JSON.parse(run.stdout())
+  const answers: unknown[] = []
+  for (const label of ['first', 'second']) {
+    const body = JSON.stringify({ label, images: ['any/all'], script: '#!/bin/sh' })
+    const headers = { authorization: 'Bearer token-of-somebody', 'content-type': 'application/json' }
+    const answer = await fetch(`${http}/compute/scripts`, { method: 'POST', headers, body })
+    answers.push([answer.status, ((await answer.json()) as { errors?: unknown }).errors])
+  }
+  expect(answers).toEqual([
+    [200, undefined],
+    [400, [{ field: null, reason: 'An account can have at most 1 scripts.' }]],
+  ])
+})
+
+test('--quotas with a name that is none is a mistake', async () => {
+  const args = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none', '--quotas', 'domain=5']
+  const { status, stderr } = await cli(args, { cwd: temporaryDirectory() })
+  expect(status).toBe(1)
+  expect(stderr).toMatch(
+    /^error\[service-start\] the service cannot start: "domain=5" is not a quota such as domains=1000; there are domains, /,
+  )
+})
+
 test.each(['-1', '1.5', 'many', ''])('--rate-limit %j is a mistake', async (value) => {
   const { status, stderr } = await cli(['serve', '--rate-limit', value], { cwd: temporaryDirectory() })
   expect(status).toBe(1)

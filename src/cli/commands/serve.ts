@@ -24,6 +24,8 @@ export interface ServeOptions extends CommonOptions {
   readonly regionResolvers?: string
   readonly imageData?: string
   readonly publicUrl?: string
+  /** What one account can have. */
+  readonly quotas?: string
   /** Requests a minute; 0 for no limit. */
   readonly rateLimit: number
   readonly peerPort: number
@@ -172,7 +174,7 @@ interface Start {
 
 /** Null, and said why, where the service cannot start as it is asked to. */
 async function start(io: CliIo, console: Console, { given, ...addresses }: Start, options: ServeOptions): Promise<RunningService | null> {
-  const { readSmsPlace, requestsPerMinute, startService, UNLIMITED_RATES } = await import('../../service/index.ts')
+  const { readQuotas, readSmsPlace, requestsPerMinute, startService, UNLIMITED_RATES } = await import('../../service/index.ts')
   try {
     const sms = readSmsPlace(options.smsSink)
     return await startService({
@@ -182,6 +184,7 @@ async function start(io: CliIo, console: Console, { given, ...addresses }: Start
       ...(options.imageData === undefined ? {} : { imageDirectory: resolve(io.cwd, options.imageData) }),
       ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
       bootstrapToken: given,
+      ...(options.quotas === undefined ? {} : { quotas: readQuotas(options.quotas) }),
       rateLimits: options.rateLimit === 0 ? UNLIMITED_RATES : requestsPerMinute(options.rateLimit),
       peerPort: options.peerPort,
       publicPeersOnly: options.publicPeersOnly ?? false,

@@ -2,6 +2,7 @@ import type { DomainName } from '../../model/domain-name.ts'
 import type { Region } from '../catalogue/regions.ts'
 import type { Filter, FilterFields } from '../filter/filter.ts'
 import type { ImageUploads } from '../images/image-uploads.ts'
+import type { Quotas } from '../quotas.ts'
 import type { Secrets } from '../secrets.ts'
 import type { SmsSink } from '../sms/sms-sink.ts'
 import type { OwnedZone } from '../transfers/transfer-keys.ts'
@@ -16,6 +17,8 @@ import type { Scope } from './scopes.ts'
 /** What the operations of the interface work on. */
 export interface Service extends Authenticator {
   readonly limits: Limits
+  /** Of accounts that have none of their own. */
+  readonly quotas: Quotas
   /** To be told of every committed change of a domain or its records, deletion included. */
   readonly zoneChanged: (domainId: number) => void
   /** The service's name servers, which every zone has at its apex; the primary first. */

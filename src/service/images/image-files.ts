@@ -1,4 +1,4 @@
-import { type FileHandle, open, readdir, rename, rm, statfs } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NO_WARNING, privateFolder, tightenFile, type WarnOfMode } from '../store/private-files.ts'
 
@@ -11,6 +11,8 @@ export interface ImageFiles {
   receive(image: number, receiver: string): Promise<FileHandle>
   /** The data is whole: resolves when the disk has it under the name that it keeps; with false where another process has removed it. */
   keep(image: number, receiver: string): Promise<boolean>
+  /** Octets of data that was kept; null if it is not in this folder. */
+  size(image: number, receiver: string): Promise<number | null>
   /** Removes data that did not come to its end; nothing where it was kept. */
   discard(image: number, receiver: string): Promise<void>
   remove(file: ImageFile): Promise<void>
@@ -29,12 +31,13 @@ export interface ImageFile {
 export async function openImageFiles(directory: string, warn: WarnOfMode = NO_WARNING): Promise<ImageFiles> {
   privateFolder(directory, warn)
   for (const { name } of (await readdir(directory)).sort().flatMap(fileOf)) tightenFile(join(directory, name), warn)
+  const fileOfImage = (image: number, receiver: string): string => join(directory, `${image}-${receiver}.img.gz`)
   const partOf = (image: number, receiver: string): string => join(directory, `${image}-${receiver}.part`)
   return {
     receive: (image, receiver) => open(partOf(image, receiver), 'wx', 0o600),
     keep: async (image, receiver) => {
       try {
-        await rename(partOf(image, receiver), join(directory, `${image}-${receiver}.img.gz`))
+        await rename(partOf(image, receiver), fileOfImage(image, receiver))
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
         throw error
@@ -42,6 +45,14 @@ export async function openImageFiles(directory: string, warn: WarnOfMode = NO_WA
       const folder = await open(directory, 'r')
       await folder.sync().finally(() => folder.close())
       return true
+    },
+    size: async (image, receiver) => {
+      try {
+        return (await stat(fileOfImage(image, receiver))).size
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+        throw error
+      }
     },
     discard: (image, receiver) => rm(partOf(image, receiver), { force: true }),
     room: async () => {

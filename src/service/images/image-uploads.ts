@@ -6,24 +6,29 @@
 import { randomBytes } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { clockText } from '../clock-text.ts'
+import type { Quotas } from '../quotas.ts'
 import type { Database } from '../store/database.ts'
 import { lastNumber } from '../store/given-number.ts'
+import { holdAccount } from '../store/hold-account.ts'
 import type { WarnOfMode } from '../store/private-files.ts'
 import {
   type Claim,
   claimUpload,
   completeUpload,
+  findAwaiting,
   findReceivers,
+  findUncounted,
   hashUploadKey,
-  isAwaited,
   releaseAllClaims,
   releaseClaim,
   renewClaim,
+  setOctets,
 } from '../store/upload-store.ts'
 import type { Timers } from '../timers.ts'
 import { checkGzip, GzipFault } from './gzip-check.ts'
 import { type ImageFile, type ImageFiles, openImageFiles } from './image-files.ts'
 import { piecesOf } from './pieces.ts'
+import { RESERVED_AHEAD, reserveOctets } from './reserve-octets.ts'
 import { UploadFault } from './upload-fault.ts'
 
 export interface ImageUploads {
@@ -72,6 +77,7 @@ export interface ImageUploadsOptions {
   /** Where the data of images is kept; null for nowhere. */
   readonly directory: string | null
   readonly limits: Partial<UploadLimits>
+  readonly quotas: Quotas
   readonly onError: (error: unknown) => void
   /** Called for each file and folder that others could read. */
   readonly warn?: WarnOfMode
@@ -87,7 +93,7 @@ const MEBIBYTE = 1024 * 1024
 const UNMEASURED = 8 * MEBIBYTE
 
 export async function createImageUploads(options: ImageUploadsOptions): Promise<ImageUploads> {
-  const { database, timers, onError } = options
+  const { database, timers, quotas, onError } = options
   const limits = { ...DEFAULT_UPLOAD_LIMITS, ...options.limits }
   const files = options.directory === null ? null : await openImageFiles(options.directory, options.warn)
   /** What is arriving, and how to give it up. */
@@ -103,9 +109,16 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     if (arriving.size >= limits.atATime) throw new UploadFault('too-many')
     const span = { now: timers.now(), until: claimEnd() }
     const hash = hashUploadKey(key)
-    if (!(await database.readOne((connection) => isAwaited(connection, hash, span.now)))) throw new UploadFault('unknown')
+    const account = await database.readOne((connection) => findAwaiting(connection, hash, span.now))
+    if (account === null) throw new UploadFault('unknown')
     const receiver = randomBytes(8).toString('hex')
-    const claim = await database.write((connection) => claimUpload(connection, hash, receiver, span))
+    const [least, most] = [announced ?? 1, announced ?? RESERVED_AHEAD]
+    const { claim, reserved } = await database.write(async (connection) => {
+      await holdAccount(connection, account)
+      const claim = await claimUpload(connection, hash, receiver, span)
+      if (claim === null || claim === 'busy') return { claim, reserved: 0 }
+      return { claim, reserved: await reserveOctets(connection, quotas, { claim, least, most, now: span.now }) }
+    })
     if (claim === null) throw new UploadFault('unknown')
     if (claim === 'busy') throw new UploadFault('busy')
     const abort = new AbortController()
@@ -117,7 +130,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
       if (closed) throw new UploadFault('unavailable')
       const ofAccount = [...arriving.keys()].filter(({ account }) => account === claim.account).length
       if (arriving.size > limits.atATime || ofAccount > limits.ofAccount) throw new UploadFault('too-many')
-      await store(files, claim, piecesOf(data, { signal: abort.signal, silence: limits.silence }))
+      await store(files, claim, reserved, piecesOf(data, { signal: abort.signal, silence: limits.silence }))
     } catch (error) {
       arriving.delete(claim)
       await giveUp(files, claim)
@@ -129,13 +142,16 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     }
   }
 
-  const store = async (files: ImageFiles, claim: Claim, data: AsyncIterable<Buffer>): Promise<void> => {
+  const store = async (files: ImageFiles, claim: Claim, reserved: number, data: AsyncIterable<Buffer>): Promise<void> => {
     const file = await files.receive(claim.image, claim.receiver)
-    const octets = await write(file, withRoom(files, data)).finally(() => file.close())
+    const { octets, inflated } = await write(file, withinQuota(claim, reserved, withRoom(files, data))).finally(() => file.close())
     if (!(await files.keep(claim.image, claim.receiver))) throw new UploadFault('unknown')
-    const size = Math.max(1, Math.ceil(octets / MEBIBYTE))
+    const size = Math.max(1, Math.ceil(inflated / MEBIBYTE))
     const now = timers.now()
-    const done = await database.write((connection) => completeUpload(connection, claim, size, { now, nowText: clockText(now) }))
+    const done = await database.write(async (connection) => {
+      await reserveOctets(connection, quotas, { claim, least: octets, most: octets, now })
+      return completeUpload(connection, claim, size, { now, nowText: clockText(now) })
+    })
     if (!done) throw new UploadFault('unknown')
   }
 
@@ -152,8 +168,21 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     }
   }
 
-  /** Resolves with the octets it inflates to when the disk has it. */
-  const write = async (file: FileHandle, data: AsyncIterable<Buffer>): Promise<number> => {
+  /** What arrives, as long as the account's quota has room for it. */
+  async function* withinQuota(claim: Claim, atFirst: number, data: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let [received, reserved] = [0, atFirst]
+    for await (const piece of data) {
+      received += piece.length
+      if (received > reserved) {
+        const wanted = { claim, least: received, most: received + RESERVED_AHEAD, now: timers.now() }
+        reserved = await database.write((connection) => reserveOctets(connection, quotas, wanted))
+      }
+      yield piece
+    }
+  }
+
+  /** Resolves with its octets, and those it inflates to, when the disk has it. */
+  const write = async (file: FileHandle, data: AsyncIterable<Buffer>): Promise<{ readonly octets: number; readonly inflated: number }> => {
     const gzip = checkGzip(limits.inflated)
     let received = 0
     try {
@@ -162,9 +191,9 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
         if (received > limits.compressed) throw new UploadFault('too-large', limits.compressed)
         await Promise.all([file.writeFile(piece), gzip.write(piece)])
       }
-      const octets = await gzip.end()
+      const inflated = await gzip.end()
       await file.sync()
-      return octets
+      return { octets: received, inflated }
     } catch (error) {
       if (error instanceof GzipFault) throw new UploadFault(error.tooLarge ? 'inflates' : 'no-gzip', error.message)
       throw NO_SPACE.has((error as NodeJS.ErrnoException).code ?? '') ? new UploadFault('no-room') : error
@@ -215,6 +244,14 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     }
   }
 
+  /** Counts the octets of data that a version received which did not count them. */
+  const countFormer = async (files: ImageFiles): Promise<void> => {
+    for (const { image, receiver } of await database.read(findUncounted)) {
+      const octets = await files.size(image, receiver)
+      if (octets !== null) await database.write((connection) => setOctets(connection, image, octets))
+    }
+  }
+
   const inBackground = (task: Promise<void>): void => {
     const done = task.catch(onError).finally(() => work.delete(done))
     work.add(done)
@@ -236,6 +273,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
       if (files === null) return
       if (database.others === null) await database.write(releaseAllClaims)
       await sweep(files)
+      await countFormer(files)
       sweeping = setInterval(() => inBackground(sweep(files)), limits.claim * SWEEP_AFTER)
       sweeping.unref()
     },

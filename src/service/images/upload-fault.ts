@@ -9,6 +9,8 @@ export type UploadRefusal =
   /** The sender has sent nothing for too long. */
   | 'silent'
   | 'too-many'
+  /** The account's images would have more data than they may. */
+  | 'over-quota'
   /** There is not enough space where the data is kept. */
   | 'no-room'
   | 'unavailable'

@@ -1,6 +1,7 @@
 import type { Secrets } from '../secrets.ts'
 import type { Connection } from '../store/database.ts'
 import { findDomainByName, insertDomain } from '../store/domain-store.ts'
+import { setQuotas } from '../store/quota-store.ts'
 import { findUserByName, insertAccount, insertUser } from '../store/user-store.ts'
 import { claimZoneName, lockZoneNames, type NameConflict, type NameLock } from '../store/zone-name-store.ts'
 import { equipUser } from './equip-user.ts'
@@ -10,7 +11,7 @@ import type { SeedOwner } from './seed-part.ts'
 /**
  * Makes what a seed names and the service does not have yet: accounts, found by their users; users and what is the account's, found by
  * their names. What there is stays as it is, so that a seed may be given at every start without bringing back a token that has been
- * revoked. Returns the numbers of the domains made. Throws a `RangeError` where the seed contradicts what there is; the transaction must
+ * revoked. Only quotas of an account replace those it has. Returns the numbers of the domains made. Throws a `RangeError` where the seed contradicts what there is; the transaction must
  * not be committed then.
  */
 export async function applySeed(connection: Connection, seed: Seed, now: string, secrets: Secrets): Promise<readonly number[]> {
@@ -28,6 +29,7 @@ export async function applySeed(connection: Connection, seed: Seed, now: string,
     }
     const owners = await makeUsers(connection, accountId ?? (await insertAccount(connection, now)), account, known, now)
     const first = owners.get(account.users[0] as SeedUser) as SeedOwner
+    if (account.quotas !== null) await setQuotas(connection, first.accountId, account.quotas)
     made.push(...(await makeDomains(connection, lock, first, account, now)))
     for (const { part, entries } of account.objects) for (const entry of entries) await part.make(connection, first, entry, now, secrets)
     for (const [user, owner] of owners) if (!known.has(user)) await equipUser(connection, owner, user, now, secrets)

@@ -3,6 +3,7 @@ import { readYaml } from '../../formats/yaml/read-yaml.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import { domainToSeed } from '../api/domains/domain-input.ts'
 import { faultsOf } from '../api/request-error.ts'
+import type { Quotas } from '../quotas.ts'
 import type { DomainSettings } from '../store/domain-store.ts'
 import { ACCOUNT_PARTS, USER_PARTS } from './parts.ts'
 import { below, nodeAt, type Path, reasonOf, stepsOf, type Tell } from './places.ts'
@@ -13,6 +14,7 @@ import { compileSeedSchema } from './seed-schema.ts'
 
 /** An account as the schema lets it through; further keys are those of its parts. */
 interface AccountEntry {
+  readonly quotas?: Partial<Quotas>
   readonly users: readonly UserEntry[]
   readonly domains?: readonly (Pick<DomainSettings, 'domain' | 'type'> & Partial<DomainSettings>)[]
 }
@@ -68,6 +70,7 @@ function seedOf(document: { readonly accounts: readonly AccountEntry[] }, tell: 
       return readUser(entry, entriesOf(USER_PARTS, entry, path, tell, once), below(path, tell))
     })
     return {
+      quotas: account.quotas ?? null,
       users,
       domains: domains.filter((settings) => settings !== null),
       objects: entriesOf(ACCOUNT_PARTS, account, at, tell, once),

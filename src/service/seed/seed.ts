@@ -1,5 +1,6 @@
 import type { Updateable } from 'kysely'
 import type { GlobalGrant } from '../api/grants.ts'
+import type { Quotas } from '../quotas.ts'
 import type { DomainSettings } from '../store/domain-store.ts'
 import type { GrantKind, Permissions, UsersTable } from '../store/tables.ts'
 import type { SeedEntries } from './seed-part.ts'
@@ -10,6 +11,8 @@ export interface Seed {
 }
 
 export interface SeedAccount {
+  /** In place of the service's, as far as they are named; null to leave those the account has. */
+  readonly quotas: Partial<Quotas> | null
   readonly users: readonly SeedUser[]
   readonly domains: readonly DomainSettings[]
   /** In the order they are made. */

@@ -11,6 +11,7 @@ import { createTaggedObjects } from './migrations/009-tagged-objects.ts'
 import { noteOffers } from './migrations/010-offers.ts'
 import { indexZoneNames } from './migrations/011-zone-names.ts'
 import { createSecretKey } from './migrations/012-secret-key.ts'
+import { addQuotas } from './migrations/013-quotas.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
 /** In order; a migration that has been released is never changed. */
@@ -27,6 +28,7 @@ const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaD
   '010-offers': noteOffers,
   '011-zone-names': indexZoneNames,
   '012-secret-key': createSecretKey,
+  '013-quotas': addQuotas,
 }
 
 /** The names of all migrations: the last is the present schema. */

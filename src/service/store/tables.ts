@@ -28,6 +28,8 @@ export interface Tables extends InstanceTables, ImageTables, ScriptTables, JobTa
 export interface AccountsTable {
   id: Generated<number>
   created: string
+  /** JSON object of the quotas that the account has instead of the service's. */
+  quotas: Generated<string>
 }
 
 export interface UsersTable {

@@ -27,10 +27,10 @@ interface Span {
   readonly until: number
 }
 
-/** Whether data is awaited with a key: so that keys that are none cost no write. */
-export async function isAwaited(connection: Connection, hash: string, now: number): Promise<boolean> {
-  const awaited = connection.selectFrom('images').select('id').where('upload_hash', '=', hash).where('upload_until', '>', now)
-  return (await awaited.executeTakeFirst()) !== undefined
+/** The account that data is awaited for with a key; null for keys that are none, which cost no write. */
+export async function findAwaiting(connection: Connection, hash: string, now: number): Promise<number | null> {
+  const awaited = connection.selectFrom('images').select('account_id').where('upload_hash', '=', hash).where('upload_until', '>', now)
+  return (await awaited.executeTakeFirst())?.account_id ?? null
 }
 
 /** Claims the upload of a key until a moment; `'busy'` where another receiver has it, null where no data is awaited with that key. */
@@ -59,6 +59,26 @@ export async function claimUpload(
 export async function renewClaim(connection: Connection, { image, receiver }: Claim, until: number): Promise<boolean> {
   const held = connection.updateTable('images').set({ receiver_until: until }).where('id', '=', image).where('receiver', '=', receiver)
   return (await held.where('status', '=', 'pending_upload').executeTakeFirstOrThrow()).numUpdatedRows > 0n
+}
+
+/** Notes how many octets are reserved for the data of an image. False if the claim is lost. */
+export async function setReservation(connection: Connection, { image, receiver }: Claim, octets: number): Promise<boolean> {
+  const held = connection.updateTable('images').set({ octets }).where('id', '=', image).where('receiver', '=', receiver)
+  return (await held.where('status', '=', 'pending_upload').executeTakeFirstOrThrow()).numUpdatedRows > 0n
+}
+
+/** The images that have data whose octets have not been counted, as of a version that did not count. */
+export const findUncounted = (connection: Connection): Promise<readonly { readonly image: number; readonly receiver: string }[]> =>
+  connection
+    .selectFrom('images')
+    .select(['id as image', 'receiver'])
+    .where('status', '=', 'available')
+    .where('receiver', '!=', '')
+    .where('octets', 'is', null)
+    .execute()
+
+export async function setOctets(connection: Connection, image: number, octets: number): Promise<void> {
+  await connection.updateTable('images').set({ octets }).where('id', '=', image).where('octets', 'is', null).execute()
 }
 
 /** Gives a claim back: the data can be sent anew. */

@@ -7,6 +7,7 @@ import { prepareUsers } from '../../../src/service/first-start.ts'
 import { SILENT } from '../../../src/service/operations/log.ts'
 import { NO_METRICS } from '../../../src/service/operations/metrics.ts'
 import { NO_SECRETS } from '../../../src/service/prepare-secrets.ts'
+import { UNLIMITED_QUOTAS } from '../../../src/service/quotas.ts'
 import { openDatabase } from '../../../src/service/store/open-database.ts'
 import { freshStore } from '../harness.ts'
 import { seedOfPeople, tokenOf } from './people.ts'
@@ -45,6 +46,7 @@ const app = await createHttpApp({
     now: () => NOW,
     limiter: createRateLimiter({ ...requestsPerMinute(100), failures: null }, () => Date.parse(`${NOW}Z`)),
     limits: { recordsPerDomain: 1 },
+    quotas: UNLIMITED_QUOTAS,
     nsNames: [],
     regions: [],
     uploadOrigin: () => null,

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { createImageUploads, type UploadLimits } from '../../../src/service/images/image-uploads.ts'
+import { UNLIMITED_QUOTAS } from '../../../src/service/quotas.ts'
 import type { Database } from '../../../src/service/store/database.ts'
 import { createTimers } from '../../../src/service/timers.ts'
 import { seedOfPeople, tokenOf } from '../accounts/people.ts'
@@ -30,6 +31,7 @@ async function receiverOf(store: Store, limits: Partial<UploadLimits>) {
     },
   }
   const uploads = await createImageUploads({
+    quotas: UNLIMITED_QUOTAS,
     database: failing,
     timers: createTimers({ clock: Date.now, speed: 1 }),
     directory: folderOf(store),

@@ -20,6 +20,7 @@ import { copyRecords, longestRecordName } from '../../store/record-store.ts'
 import { forgetTransferred, requestTransfer } from '../../store/secondary-store.ts'
 import { type ClaimedName, claimZoneName, lockZoneName, type NameLock } from '../../store/zone-name-store.ts'
 import type { Actor } from '../authenticate.ts'
+import { checkQuota, withinTagQuota } from '../check-quota.ts'
 import { grantToCreator, READS_DOMAIN, WRITES_DOMAIN } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { faultsOf, invalid, notFound } from '../request-error.ts'
@@ -61,11 +62,11 @@ const create = defineRoute<DomainBody & Pick<DomainSettings, 'domain' | 'type'>>
   response: DOMAIN,
   valueFaults: async ({ body }) => faultsOfCreate(body),
   handle: async ({ actor, body }, service) => {
-    const { database, now } = service
     const settings = domainToCreate(body)
+    const { database } = service
     const domain = await database.write(async (connection) => {
       const lock = await lockZoneName(connection, settings.domain)
-      return insert(connection, lock, actor, settings, now())
+      return insert(connection, lock, actor, settings, service)
     })
     return changed(domain, service)
   },
@@ -94,10 +95,9 @@ const update = defineRoute<DomainBody>({
     return existing === null ? [] : faultsOf(() => domainToUpdate(existing, body))
   },
   handle: async ({ actor, ids, body }, service) => {
-    const { database, now } = service
+    const { database, quotas, now } = service
     const wanted = nameToUpdate(body)
-    const domain = await database.write(async (connection) => {
-      const lock = wanted === null ? null : await lockZoneName(connection, wanted)
+    const change = async (connection: Connection, lock: NameLock | null): Promise<StoredDomain> => {
       if (body.tags) await holdAccount(connection, actor.accountId)
       const { id } = await hold(connection, actor.accountId, ids['domainId'], now())
       const existing = await find(connection, actor.accountId, id)
@@ -109,6 +109,10 @@ const update = defineRoute<DomainBody>({
       }
       if (settings.type === 'slave') await followSlave(connection, existing, settings)
       return updateDomain(connection, actor.accountId, id, name, settings, now())
+    }
+    const domain = await database.write(async (connection) => {
+      const lock = wanted === null ? null : await lockZoneName(connection, wanted)
+      return withinTagQuota(connection, actor, quotas, body.tags, () => change(connection, lock))
     })
     return changed(domain, service)
   },
@@ -143,7 +147,7 @@ const clone = defineRoute<{ readonly domain: string }>({
     const domain = await database.write(async (connection) => {
       const lock = await lockZoneName(connection, name)
       const source = await find(connection, actor.accountId, ids['domainId'])
-      const cloned = await insert(connection, lock, actor, { ...source, domain: name, status: 'active' }, now())
+      const cloned = await insert(connection, lock, actor, { ...source, domain: name, status: 'active' }, service)
       await checkRecordNames(connection, source.id, name)
       const copied = await copyRecords(connection, source.id, cloned.id, now())
       await changeRecordCount(connection, actor.accountId, cloned.id, copied, now())
@@ -175,13 +179,21 @@ async function hold(connection: Connection, accountId: number, id: number | unde
   return domain
 }
 
-async function insert(connection: Connection, lock: NameLock, actor: Actor, settings: DomainSettings, now: string): Promise<StoredDomain> {
+async function insert(
+  connection: Connection,
+  lock: NameLock,
+  actor: Actor,
+  settings: DomainSettings,
+  { quotas, now }: Pick<Service, 'quotas' | 'now'>,
+): Promise<StoredDomain> {
+  await checkQuota(connection, actor, 'domains', quotas)
   const { domain, type, status, description, group, tags, soa_email, master_ips, axfr_ips } = settings
   const { expire_sec, refresh_sec, retry_sec, ttl_sec } = settings
   const times = { expire_sec, refresh_sec, retry_sec, ttl_sec }
   const row = { domain, type, status, description, group, tags, soa_email, master_ips, axfr_ips, ...times }
   const name = await claim(connection, lock, actor, domain)
-  const inserted = await insertDomain(connection, actor.accountId, name, row, now)
+  const add = () => insertDomain(connection, actor.accountId, name, row, now())
+  const inserted = await withinTagQuota(connection, actor, quotas, tags, add)
   await grantToCreator(connection, actor, 'domain', inserted.id)
   return inserted
 }

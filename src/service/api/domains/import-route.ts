@@ -7,6 +7,7 @@ import { claimZoneName, findNameConflict, lockZoneName } from '../../store/zone-
 import { isTransferFailure, type TransferFailure } from '../../transfers/transfer-failure.ts'
 import type { OwnedZone } from '../../transfers/transfer-keys.ts'
 import type { TransferredZone } from '../../transfers/transfer-zone.ts'
+import { checkQuota } from '../check-quota.ts'
 import { grantToCreator } from '../grants.ts'
 import { invalid, RequestError, type RequestFault } from '../request-error.ts'
 import { defineRoute, type Service } from '../route.ts'
@@ -30,17 +31,20 @@ export const IMPORT_ROUTE = defineRoute<ImportBody>({
   body: DOMAIN_IMPORT,
   response: DOMAIN,
   handle: async ({ actor, body }, service) => {
-    const { database, now, limits, nsNames, zoneChanged } = service
+    const { database, now, limits, quotas, nsNames, zoneChanged } = service
     const { domain, nameserver } = readImport(body)
     const zone = nameOfDomain(domain)
-    // Before all the work. The claim decides, after it.
+    // Before all the work. The claim and the quota decide, after it.
+    await database.write((connection) => checkQuota(connection, actor, 'domains', quotas))
     const conflict = await database.read((connection) => findNameConflict(connection, actor, domain))
     if (conflict !== null) throw nameRefused(conflict)
     const transferred = await transfer(service, nameserver, { name: zone, accountId: actor.accountId })
     const { settings, records, remarks } = await importZone(zone, transferred, nsNames)
     if (records.length > limits.recordsPerDomain) throw invalid(limitReached(limits))
     const stored = await database.write(async (connection) => {
-      const claim = await claimZoneName(connection, await lockZoneName(connection, domain), actor, domain)
+      const lock = await lockZoneName(connection, domain)
+      await checkQuota(connection, actor, 'domains', quotas)
+      const claim = await claimZoneName(connection, lock, actor, domain)
       if (!claim.ok) throw nameRefused(claim.conflict)
       const zoneImport = { settings, records, remarks: remarks.join('\n') }
       const imported = await storeImport(connection, actor.accountId, claim.name, zoneImport, now())

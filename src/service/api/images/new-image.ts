@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { clockText } from '../../clock-text.ts'
+import type { Quotas } from '../../quotas.ts'
 import type { Connection } from '../../store/database.ts'
 import { findPermissions } from '../../store/grant-store.ts'
 import { IMAGE_CREATION, type Image, insertImage } from '../../store/image-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
 import { hashUploadKey, UPLOAD_EXPIRY, UPLOAD_PATIENCE } from '../../store/upload-store.ts'
 import type { Actor } from '../authenticate.ts'
+import { checkImageOctets, checkQuota } from '../check-quota.ts'
 import { grantToCreator, unauthorized } from '../grants.ts'
 import { invalid } from '../request-error.ts'
 
@@ -17,14 +19,21 @@ interface Words {
 /** Milliseconds of the service's clock until an image of a disk is available. */
 const CREATION_TIME = 30_000
 
-/** Begins the image of a disk, which is `available` after a while. `now` is in milliseconds. Throws 400 unless the disk can be taken. */
+interface Conditions {
+  readonly quotas: Quotas
+  /** Milliseconds of the service's clock. */
+  readonly now: number
+}
+
+/** Begins the image of a disk, which is `available` after a while. Throws 400 unless the disk can be taken. */
 export async function makeImage(
   connection: Connection,
   actor: Actor,
   diskId: number,
   { label, description }: { readonly label: string | null; readonly description: string | null },
-  now: number,
+  { quotas, now }: Conditions,
 ): Promise<Image> {
+  await checkQuota(connection, actor, 'images', quotas)
   const disk = await connection
     .selectFrom('disks')
     .innerJoin('instances', 'instances.id', 'disks.instance_id')
@@ -46,8 +55,10 @@ export async function awaitImage(
   connection: Connection,
   actor: Actor,
   words: Words,
-  now: number,
+  { quotas, now }: Conditions,
 ): Promise<{ readonly image: Image; readonly key: string }> {
+  await checkQuota(connection, actor, 'images', quotas)
+  await checkImageOctets(connection, actor, quotas, now)
   const key = randomBytes(32).toString('base64url')
   const until = now + UPLOAD_PATIENCE
   const awaited = { upload_hash: hashUploadKey(key), upload_until: until }

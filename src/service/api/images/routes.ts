@@ -41,9 +41,15 @@ const create = defineRoute<ImageBody & { readonly disk_id: number }>({
   needs: { global: 'add_images' },
   body: IMAGE_CREATE,
   response: IMAGE,
-  handle: async ({ actor, body }, { database, clock, jobs }) => {
+  handle: async ({ actor, body }, { database, quotas, clock, jobs }) => {
     const image = await database.write((connection) =>
-      makeImage(connection, actor, body.disk_id, { label: body.label ?? null, description: body.description || null }, clock()),
+      makeImage(
+        connection,
+        actor,
+        body.disk_id,
+        { label: body.label ?? null, description: body.description || null },
+        { quotas, now: clock() },
+      ),
     )
     jobs.wake()
     return image
@@ -59,13 +65,13 @@ const upload = defineRoute<ImageBody & { readonly label: string; readonly region
   body: IMAGE_UPLOAD,
   response: IMAGE_UPLOADING,
   valueFaults: async ({ body: { region } }) => (region === undefined || findRegion(region) !== null ? [] : [NO_REGION]),
-  handle: async ({ actor, body }, { database, clock, jobs, uploads, uploadOrigin }) => {
+  handle: async ({ actor, body }, { database, quotas, clock, jobs, uploads, uploadOrigin }) => {
     if (findRegion(body.region) === null) throw invalid(NO_REGION)
     if (!uploads.canReceive) throw new RequestError(503, [{ field: null, reason: 'This service takes no data of images.' }])
     const origin = uploadOrigin()
     if (origin === null) throw new RequestError(503, [NO_PUBLIC_URL])
     const { image, key } = await database.write((connection) =>
-      awaitImage(connection, actor, { label: body.label, description: body.description || null }, clock()),
+      awaitImage(connection, actor, { label: body.label, description: body.description || null }, { quotas, now: clock() }),
     )
     jobs.wake()
     return { image, upload_to: `${origin}${UPLOADS_PATH}${key}` }

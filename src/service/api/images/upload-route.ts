@@ -64,7 +64,7 @@ const mediaTypeOf = ({ headers }: FastifyRequest): string => (headers['content-t
 
 const NOT_OCTETS = 'The data must be application/octet-stream'
 
-const WORDS: Readonly<Record<Exclude<UploadRefusal, 'unknown'>, readonly [status: number, words: string]>> = {
+const WORDS: Readonly<Record<Exclude<UploadRefusal, 'unknown' | 'over-quota'>, readonly [status: number, words: string]>> = {
   busy: [409, 'The data of this image is being received already'],
   'too-large': [413, 'The data is larger than'],
   inflates: [413, 'The data is too large:'],
@@ -77,6 +77,7 @@ const WORDS: Readonly<Record<Exclude<UploadRefusal, 'unknown'>, readonly [status
 
 function refusalOf({ refusal, detail }: UploadFault): RequestError {
   if (refusal === 'unknown') return notFound()
+  if (refusal === 'over-quota') return new RequestError(400, [fault(String(detail))])
   const [status, words] = WORDS[refusal]
   const more = detail === null ? '' : typeof detail === 'number' ? ` ${detail} octets` : ` ${detail}`
   return new RequestError(status, [fault(words + more)])

@@ -1,6 +1,7 @@
 import INSTANCE from '../../../../schemas/service/instance.json' with { type: 'json' }
 import INSTANCE_CLONE from '../../../../schemas/service/instance-clone.json' with { type: 'json' }
 import { storedInstance } from '../../store/instance-store.ts'
+import { checkQuota } from '../check-quota.ts'
 import { WRITES_INSTANCE } from '../grants.ts'
 import { defineRoute } from '../route.ts'
 import { type CloneBody, cloneInstance, faultsOfClone } from './clone-instance.ts'
@@ -16,9 +17,10 @@ export const CLONE_ROUTE = defineRoute<CloneBody>({
   response: INSTANCE,
   valueFaults: async ({ body }) => faultsOfClone(body),
   handle: async ({ actor, ids, body }, service) => {
-    const instance = await service.database.write(async (connection) =>
-      storedInstance(connection, await cloneInstance(connection, actor, ids['instanceId'] as number, body, momentOf(service))),
-    )
+    const instance = await service.database.write(async (connection) => {
+      if (!body.instance_id) await checkQuota(connection, actor, 'instances', service.quotas)
+      return storedInstance(connection, await cloneInstance(connection, actor, ids['instanceId'] as number, body, momentOf(service)))
+    })
     service.jobs.wake()
     return instance
   },

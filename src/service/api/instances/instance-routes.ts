@@ -16,6 +16,7 @@ import {
 } from '../../store/instance-store.ts'
 import { countJobs } from '../../store/job-store.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
+import { checkQuota, withinTagQuota } from '../check-quota.ts'
 import { READS_INSTANCE, WRITES_INSTANCE } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound } from '../request-error.ts'
@@ -53,9 +54,12 @@ const create = defineRoute<InstanceBody>({
   valueFaults: async ({ body }) => faultsOfCreate(body),
   handle: async ({ actor, body }, service) => {
     const order = instanceToCreate(body)
-    const instance = await service.database.write(async (connection) =>
-      storedInstance(connection, await createInstance(connection, actor, order, momentOf(service))),
-    )
+    const { quotas } = service
+    const instance = await service.database.write(async (connection) => {
+      await checkQuota(connection, actor, 'instances', quotas)
+      const make = () => createInstance(connection, actor, order, momentOf(service))
+      return storedInstance(connection, await withinTagQuota(connection, actor, quotas, order.tags, make))
+    })
     service.jobs.wake()
     return instance
   },
@@ -86,9 +90,10 @@ const update = defineRoute<InstanceChanges>({
   response: INSTANCE,
   valueFaults: async ({ body: { label } }) => [label === undefined ? null : labelFault(label)].filter((fault) => fault !== null),
   handle: async ({ actor, ids, body }, service) => {
-    const instance = await service.database.write(async (connection) =>
-      storedInstance(connection, await updateInstance(connection, actor, ids['instanceId'] as number, body, momentOf(service))),
-    )
+    const instance = await service.database.write(async (connection) => {
+      const change = () => updateInstance(connection, actor, ids['instanceId'] as number, body, momentOf(service))
+      return storedInstance(connection, await withinTagQuota(connection, actor, service.quotas, body.tags, change))
+    })
     service.jobs.wake()
     return instance
   },

@@ -3,6 +3,7 @@ import SSH_KEY from '../../../../schemas/service/ssh-key.json' with { type: 'jso
 import SSH_KEY_CREATE from '../../../../schemas/service/ssh-key-create.json' with { type: 'json' }
 import SSH_KEY_UPDATE from '../../../../schemas/service/ssh-key-update.json' with { type: 'json' }
 import { deleteSshKey, findSshKey, insertSshKey, listSshKeys, renameSshKey } from '../../store/ssh-key-store.ts'
+import { checkQuota } from '../check-quota.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound, orNotFound } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
@@ -31,10 +32,13 @@ const create = defineRoute<{ readonly label: string; readonly ssh_key: string }>
   needs: null,
   body: SSH_KEY_CREATE,
   response: SSH_KEY,
-  handle: async ({ actor, body: { label, ssh_key } }, { database, now }) => {
+  handle: async ({ actor, body: { label, ssh_key } }, { database, quotas, now }) => {
     const key = readSshKey(ssh_key)
     if (key === null) throw invalid({ field: 'ssh_key', reason: SSH_KEY_FAULT })
-    return database.write((connection) => insertSshKey(connection, actor.userId, { label, key }, now()))
+    return database.write(async (connection) => {
+      await checkQuota(connection, actor, 'ssh_keys', quotas)
+      return insertSshKey(connection, actor.userId, { label, key }, now())
+    })
   },
 })
 

@@ -12,6 +12,7 @@ import {
   TOKEN_FILTER_FIELDS,
 } from '../../store/token-store.ts'
 import { makeToken } from '../../token-text.ts'
+import { checkQuota } from '../check-quota.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { notFound, orNotFound } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
@@ -47,10 +48,13 @@ const create = defineRoute<TokenBody>({
   needs: null,
   body: TOKEN_CREATE,
   response: TOKEN,
-  handle: async ({ actor, body }, { database, now }) => {
+  handle: async ({ actor, body }, { database, quotas, now }) => {
     const token = makeToken()
     const wanted = tokenToCreate(body, token, actor.scopes, now())
-    const stored = await database.write((connection) => insertToken(connection, { ...wanted, userId: actor.userId, token }, now()))
+    const stored = await database.write(async (connection) => {
+      await checkQuota(connection, actor, 'tokens', quotas)
+      return insertToken(connection, { ...wanted, userId: actor.userId, token }, now())
+    })
     if (stored === null) throw new Error('two random tokens are the same')
     return answerOf(stored, token)
   },

@@ -14,6 +14,7 @@ import {
   updateScript,
 } from '../../store/script-store.ts'
 import type { Actor } from '../authenticate.ts'
+import { checkQuota } from '../check-quota.ts'
 import { grantToCreator, READS_SCRIPT, unauthorized, WRITES_SCRIPT } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound } from '../request-error.ts'
@@ -44,8 +45,9 @@ const create = defineRoute<ScriptBody>({
   needs: { global: 'add_scripts' },
   body: SCRIPT_CREATE,
   response: SCRIPT,
-  handle: async ({ actor, body }, { database, now }) =>
+  handle: async ({ actor, body }, { database, quotas, now }) =>
     database.write(async (connection) => {
+      await checkQuota(connection, actor, 'scripts', quotas)
       const content = await scriptToCreate(connection, actor, body)
       const id = await insertScript(connection, actor, content, now())
       await grantToCreator(connection, actor, 'script', id)

@@ -6,6 +6,7 @@ import type { TaggedKind } from '../../store/tables/tagged-objects.ts'
 import { MAX_TAGS } from '../../store/tag-label.ts'
 import { listTags } from '../../store/tag-store.ts'
 import { deleteTag, findOvertagged, listCarriers, tagObjects } from '../../store/tagged-object-store.ts'
+import { withinTagQuota } from '../check-quota.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound } from '../request-error.ts'
 import { defineRoute, type Route } from '../route.ts'
@@ -46,14 +47,16 @@ const create = defineRoute<TagBody>({
   needs: { unrestricted: true },
   body: TAG_CREATE,
   response: TAG,
-  handle: async ({ actor, body: { label, ...fields } }, { database, now }) => {
+  handle: async ({ actor, body: { label, ...fields } }, { database, quotas, now }) => {
     const objects = new Map<TaggedKind, readonly number[]>()
     for (const [field, ids] of Object.entries(fields)) {
       const kind = FIELDS[field as keyof typeof FIELDS]
       if (ids !== null) objects.set(kind, [...(objects.get(kind) ?? []), ...ids])
     }
     return database.write(async (connection) => {
-      const tagged = await tagObjects(connection, actor.accountId, label, objects, now())
+      const tagged = await withinTagQuota(connection, actor, quotas, [label], () =>
+        tagObjects(connection, actor.accountId, label, objects, now()),
+      )
       if ('missing' in tagged) throw invalid(...fieldsOf(fields, tagged.missing).map(noSuchObject))
       const overtagged = await findOvertagged(connection, objects, MAX_TAGS)
       if (overtagged !== null) throw invalid(...fieldsOf(fields, [overtagged]).map((field) => tooManyTags(field, overtagged)))

@@ -28,6 +28,8 @@ export interface ImagesTable {
   receiver: Generated<string>
   /** Until when that is nobody else's, in milliseconds of the service's clock. */
   receiver_until: Generated<number>
+  /** Octets of its data as it was sent; while it arrives, those that are reserved for it. Null if it has no data, or they have not been counted. */
+  octets: Generated<number | null>
   created: string
   updated: string
 }

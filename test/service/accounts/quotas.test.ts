@@ -1,0 +1,284 @@
+/** What one account can have, with requests at the same time and, on PostgreSQL, in several processes. */
+import { describe, expect, test } from 'vitest'
+import { PARTS } from '../../../src/service/api/parts.ts'
+import type { Route } from '../../../src/service/api/route.ts'
+import { readSeed, type Seed, type ServiceOptions } from '../../../src/service/index.ts'
+import { DEFAULT_QUOTAS, QUOTA_NAMES, type QuotaName, quotaReason, readQuotas, UNLIMITED_QUOTAS } from '../../../src/service/quotas.ts'
+import { countOwned } from '../../../src/service/store/quota-store.ts'
+import { GOOD_BODIES } from '../good-bodies.ts'
+import { type Client, connect, freshStore, inParallel, ON_POSTGRES, openStore, type Store, startForTest } from '../harness.ts'
+import { IMAGE, START } from '../instances/fixture.ts'
+import { SSH_KEYS } from '../profile/ssh-key-samples.ts'
+import { record, type Script, scriptedMaster, serving, soa } from '../transfers/scripted-master.ts'
+import { ownedObjects, pathFor, SHARED, sharedName } from './owned-objects.ts'
+import { seedOfPeople, tokenOf } from './people.ts'
+
+const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
+const HOLDINGS = QUOTA_NAMES.filter((name) => name !== 'image_octets')
+
+let now = START
+const clock = (): number => now
+const MAKING = PARTS.flat().filter(({ method }) => method === 'POST' || method === 'PUT')
+const SAVED = 'saved.example'
+
+/** What operations name: numbers of objects of the first account. */
+interface Things {
+  readonly instance: number
+  readonly disk: number
+  readonly backup: number
+  readonly domain: number
+}
+
+/** A store with accounts that have some of everything. */
+async function filledStore(): Promise<{ store: Store; things: Things }> {
+  const store = await freshStore()
+  const { service } = await startForTest({
+    ...store,
+    clock,
+    seed: seedOfPeople([SHARED], { instances: [SHARED, SAVED], images: [SHARED], scripts: [SHARED] }),
+  })
+  const { client: owner, close } = connect(service.baseUrl, tokenOf('owner'))
+  const number = async (path: string, filter: object): Promise<number> =>
+    (await owner.ok('GET', path, undefined, { 'x-filter': JSON.stringify(filter) })).data[0].id
+  const instance = await number('/compute/instances', { label: SHARED })
+  const [config] = (await owner.ok('GET', `/compute/instances/${instance}/configs`)).data
+  const backup = await owner.ok('POST', `/compute/instances/${instance}/backups`, { label: 'snapshot' })
+  await owner.ok('POST', '/profile/sshkeys', { label: 'first', ssh_key: SSH_KEYS['ssh-ed25519'] })
+  now += 120_000
+  await service.catchUp()
+  const things = { instance, disk: config.devices.sda.disk_id, backup: backup.id, domain: await number('/domains', { domain: SHARED }) }
+  await close()
+  await service.stop()
+  return { store, things }
+}
+
+/** How many objects of each kind the first account has. No service may run on the store. */
+async function holdingsOf(store: Store): Promise<Readonly<Record<string, number>>> {
+  const database = await openStore(store)
+  try {
+    return await database.read(async (connection) => {
+      const counts: [string, number][] = []
+      for (const name of HOLDINGS) counts.push([name, await countOwned(connection, await firstAccount(connection), name)])
+      return Object.fromEntries(counts)
+    })
+  } finally {
+    await database.close()
+  }
+}
+
+const firstAccount = async (connection: Parameters<typeof countOwned>[0]): Promise<number> =>
+  (await connection.selectFrom('users').select('account_id').where('username', '=', 'owner').executeTakeFirstOrThrow()).account_id
+
+/** How an object is made, by the number of the request. */
+type Make = (number: number, things: Things) => readonly [method: string, path: string, body: object]
+
+const OPERATIONS: readonly (readonly [name: string, quota: QuotaName, make: Make])[] = [
+  ['create a domain', 'domains', (n) => ['POST', '/domains', { ...MASTER, domain: `new-${n}.example` }]],
+  [
+    'create a slave domain',
+    'domains',
+    (n) => ['POST', '/domains', { type: 'slave', domain: `new-${n}.example`, master_ips: ['192.0.2.1'] }],
+  ],
+  ['import a domain', 'domains', (n) => ['POST', '/domains/import', { domain: `new-${n}.example`, remote_nameserver: '127.0.0.1' }]],
+  ['clone a domain', 'domains', (n, { domain }) => ['POST', `/domains/${domain}/clone`, { domain: `new-${n}.example` }]],
+  ['create an instance', 'instances', (n) => ['POST', '/compute/instances', { ...IMAGE, label: `new-${n}` }]],
+  [
+    'create an instance of a backup',
+    'instances',
+    (n, { backup }) => ['POST', '/compute/instances', { region: 'us-east', type: 'g6-standard-1', label: `new-${n}`, backup_id: backup }],
+  ],
+  [
+    'clone an instance',
+    'instances',
+    (n, { instance }) => ['POST', `/compute/instances/${instance}/clone`, { label: `new-${n}`, region: 'us-east', type: 'g6-standard-1' }],
+  ],
+  ['begin an upload', 'images', (n) => ['POST', '/images/upload', { label: `new-${n}`, region: 'us-east' }]],
+  ['create an image of a disk', 'images', (n, { disk }) => ['POST', '/images', { disk_id: disk, label: `new-${n}` }]],
+  ['create a script', 'scripts', (n) => ['POST', '/compute/scripts', { label: `new-${n}`, images: ['any/all'], script: '#!/bin/sh' }]],
+  ['add an SSH key', 'ssh_keys', (n) => ['POST', '/profile/sshkeys', { label: `new-${n}`, ssh_key: SSH_KEYS['ssh-ed25519'] }]],
+  ['create a token', 'tokens', (n) => ['POST', '/profile/tokens', { label: `new-${n}` }]],
+  ['create a tag', 'tags', (n) => ['POST', '/tags', { label: `new-${n}` }]],
+  ['create a domain with a tag', 'tags', (n) => ['POST', '/domains', { ...MASTER, domain: `new-${n}.example`, tags: [`new-${n}`] }]],
+  ['create an instance with a tag', 'tags', (n) => ['POST', '/compute/instances', { ...IMAGE, label: `new-${n}`, tags: [`new-${n}`] }]],
+]
+
+/** Services of one store: several as of several processes, where the database lets them. */
+const startAll = (store: Store, options: Partial<ServiceOptions>) =>
+  Promise.all((ON_POSTGRES ? [0, 1, 2] : [0]).map(() => startForTest({ ...store, clock, ...options })))
+
+describe('at the quota', () => {
+  test.each(HOLDINGS)('%s are refused, however they are made', { timeout: 120_000 }, async (quota) => {
+    const operations = OPERATIONS.filter((operation) => operation[1] === quota)
+    const { store, things } = await filledStore()
+    const limit = ((await holdingsOf(store))[quota] as number) + 2
+    const started = await startAll(store, { peerPort: await scriptedMaster(anyZone), quotas: { [quota]: limit } })
+    // The quota is the account's, not the user's or the token's.
+    const clients = started.flatMap(({ service }) => ['owner', 'colleague'].map((user) => connect(service.baseUrl, tokenOf(user)).client))
+    const reason = quotaReason(quota, limit)
+    expect(reason).toContain(` ${limit} `)
+    const askFor = (index: number) => {
+      const [name, , make] = operations[index % operations.length] as (typeof OPERATIONS)[number]
+      const client = clients[Math.floor(index / operations.length) % clients.length] as Client
+      return client.call(...make(index, things)).then(({ status, body }) => [name, status, status === 200 ? null : body.errors])
+    }
+    const atOnce = await inParallel(operations.length * 6, 8, askFor)
+    const later = await inParallel(operations.length, 1, (index) => askFor(100 * operations.length + index))
+    expect(atOnce.filter(([, status]) => status === 200)).toHaveLength(2)
+    for (const [name, status, errors] of [...atOnce.filter((outcome) => outcome[1] !== 200), ...later]) {
+      expect([name, status, errors]).toEqual([name, 400, [{ field: null, reason }]])
+    }
+    // Another account has its own.
+    const stranger = connect(started[0]?.service.baseUrl as string, tokenOf('stranger')).client
+    expect((await stranger.call(...(operations[0] as (typeof OPERATIONS)[number])[2](99, things))).status).toBe(200)
+    for (const { service } of started) await service.stop()
+    expect((await holdingsOf(store))[quota]).toBe(limit)
+  })
+
+  test('deleting one makes room for one', async () => {
+    const { client } = await startForTest({ quotas: { domains: 1 } })
+    const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'one.example' })
+    const two = { ...MASTER, domain: 'two.example' }
+    expect(await client.refused('POST', '/domains', two)).toEqual([[null, 'An account can have at most 1 domains.']])
+    await client.ok('DELETE', `/domains/${id}`)
+    await client.ok('POST', '/domains', two)
+  })
+
+  test('a clone to an existing instance makes none', async () => {
+    const { store, things } = await filledStore()
+    const { service } = await startForTest({ ...store, clock, quotas: { instances: 0 } })
+    const { client } = connect(service.baseUrl, tokenOf('owner'))
+    const { data } = await client.ok('GET', '/compute/instances')
+    const target = data.find(({ id }: { id: number }) => id !== things.instance)
+    const body = { instance_id: target.id, configs: [], disks: [] }
+    expect((await client.ok('POST', `/compute/instances/${things.instance}/clone`, body)).id).toBe(target.id)
+  })
+})
+
+test('no declared operation makes anything at a quota of 0', { timeout: 180_000 }, async () => {
+  const { store, things } = await filledStore()
+  const { service: first } = await startForTest({ ...store, clock })
+  const objects = await ownedObjects(connect(first.baseUrl, tokenOf('owner')).client)
+  const saved = Number(await objects['instanceId']?.value(SAVED))
+  const paths = new Map<Route, string>()
+  for (const route of MAKING) paths.set(route, await pathFor(route, sharedName(route), objects))
+  now += 120_000
+  await first.catchUp()
+  await first.stop()
+  const before = await holdingsOf(store)
+  const { service } = await startForTest({ ...store, clock, peerPort: await scriptedMaster(anyZone), quotas: NOTHING })
+  const { client: owner } = connect(service.baseUrl, tokenOf('owner'))
+  const named = { ...things, saved, questions: [1, 2, 3] }
+  const over: string[] = []
+  let number = 0
+  for (const [route, path] of paths) {
+    const name = `${route.method} ${route.path}`
+    number += 1
+    const body = route.body && GOOD_BODIES[name]?.make(number, named)
+    const answer = await owner.call(route.method, path, body)
+    expect([name, answer.status]).toEqual([
+      name,
+      expect.toSatisfy((status: number) => status < 500 && ![401, 403, 404, 405].includes(status)),
+    ])
+    if (/ can have at most 0 /.test(answer.body.errors?.[0]?.reason)) over.push(name)
+    now += 60_000
+    await service.catchUp()
+  }
+  expect(over.sort()).toEqual([
+    'POST /compute/instances',
+    'POST /compute/instances/{instanceId}/clone',
+    'POST /compute/scripts',
+    'POST /domains',
+    'POST /domains/import',
+    'POST /domains/{domainId}/clone',
+    'POST /images',
+    'POST /images/upload',
+    'POST /profile/sshkeys',
+    'POST /profile/tokens',
+    'POST /tags',
+    'PUT /compute/instances/{instanceId}',
+  ])
+  await service.stop()
+  expect(await holdingsOf(store)).toEqual(before)
+})
+
+const NOTHING = { ...UNLIMITED_QUOTAS, ...Object.fromEntries(QUOTA_NAMES.map((name) => [name, 0])) }
+
+describe('quotas of single accounts', () => {
+  const seedWith = (quotas: string): Seed => {
+    const { seed, diagnostics } = readSeed(
+      `accounts: [{quotas: ${quotas}, users: [{username: ann, email: ann@example.com, tokens: [{token: ann}]}], domains: [{domain: seeded.example, type: slave, master_ips: [192.0.2.1]}]}]`,
+      'seed.yaml',
+    )
+    if (seed === null) throw new Error(diagnostics.map(({ message }) => message).join())
+    return seed
+  }
+
+  test('come from a seed, which makes what it names beyond them, and replace those of an earlier start', async () => {
+    const store = await freshStore()
+    const outcomes: unknown[] = []
+    for (const quotas of ['{domains: 0}', '{domains: 3}', '{scripts: 1}', '{domains: null}']) {
+      const { service } = await startForTest({ ...store, bootstrapToken: 'root', seed: seedWith(quotas), quotas: { domains: 1 } })
+      const [ann, root] = ['ann', 'root'].map((token) => connect(service.baseUrl, token).client) as [Client, Client]
+      const create = async (client: Client, count: number): Promise<number> => {
+        const answers = await inParallel(count, 4, (index) =>
+          client.call('POST', '/domains', { ...MASTER, domain: `${client === ann ? 'ann' : 'root'}-${outcomes.length}-${index}.example` }),
+        )
+        return answers.filter(({ status }) => status === 200).length
+      }
+      outcomes.push([quotas, await create(ann, 4), await create(root, 2)])
+      await service.stop()
+    }
+    expect(outcomes).toEqual([
+      ['{domains: 0}', 0, 1],
+      ['{domains: 3}', 2, 0],
+      ['{scripts: 1}', 0, 0],
+      ['{domains: null}', 4, 0],
+    ])
+  })
+
+  test.each([
+    ['{domain: 1}', /quotas/],
+    ['{domains: many}', /quotas/],
+    ['{domains: -1}', /quotas/],
+  ])('%s is a mistake', (quotas, message) => expect(() => seedWith(quotas)).toThrow(message))
+})
+
+test('an account that is over a quota keeps what it has, and can change it', async () => {
+  const { store, things } = await filledStore()
+  const { service } = await startForTest({ ...store, clock, quotas: NOTHING })
+  const { client } = connect(service.baseUrl, tokenOf('owner'))
+  const { tags } = await client.ok('GET', `/domains/${things.domain}`)
+  expect(tags).toEqual([`tag of ${SHARED}`])
+  await client.ok('POST', `/domains/${things.domain}/records`, { type: 'A', target: '192.0.2.1' })
+  await client.ok('PUT', `/domains/${things.domain}`, { description: 'changed', tags })
+  expect(await client.refused('PUT', `/domains/${things.domain}`, { tags: [...tags, 'one-more'] })).toEqual([
+    [null, 'An account can have at most 0 tags.'],
+  ])
+  expect((await client.ok('GET', `/domains/${things.domain}`)).tags).toEqual(tags)
+  await client.ok('POST', '/tags', { label: tags[0], instances: [things.instance] })
+  await client.ok('DELETE', `/domains/${things.domain}`)
+})
+
+describe('the list of quotas', () => {
+  test('has the defaults, but for those it names', () => {
+    expect(readQuotas('domains=5000, images = none,tokens=0')).toEqual({ ...DEFAULT_QUOTAS, domains: 5000, images: null, tokens: 0 })
+    for (const text of ['none', 'off']) expect(readQuotas(text)).toEqual(UNLIMITED_QUOTAS)
+  })
+
+  test.each([
+    ['', '"" is not a quota such as domains=1000; there are domains, images, image_octets, instances, scripts, ssh_keys, tags, tokens'],
+    ['domain=1', '"domain=1" is not a quota such as domains=1000; there are domains'],
+    ['1000', '"1000" is not a quota such as domains=1000'],
+    ['domains=1,domains=2', 'the quota domains is given twice'],
+    ['domains=', 'the quota domains is not a whole number or none: ""'],
+    ['domains=-1', 'the quota domains is not a whole number or none: "-1"'],
+    ['domains=1e3', 'the quota domains is not a whole number or none: "1e3"'],
+    ['images=25,', '"" is not a quota'],
+  ])('%j is a mistake', (text, message) => expect(() => readQuotas(text)).toThrow(message))
+})
+
+/** A master of whatever zone it is asked for. */
+const anyZone: Script = (query, socket) => {
+  const zone = query.questions[0]?.name ?? 'example.'
+  serving([soa(1, undefined, zone), record(zone, 'NS', 'ns.example.net.')])(query, socket)
+}
