@@ -11,7 +11,7 @@ export const TOKEN = 'bench'.padEnd(64, '0')
 /** The service in a process of its own, with an empty store that goes at the end. */
 export async function startService(options = []) {
   const data = mkdtempSync(join(tmpdir(), 'zonewright-bench-'))
-  const limits = ['--rate-limit', 'off']
+  const limits = ['--rate-limit', 'off', '--quotas', 'none']
   const serve = ['serve', '--listen', '127.0.0.1:0', '--dns', '127.0.0.1:0', '--data', data, '--log-level', 'warn', ...limits, ...options]
   const running = await start([PROGRAM, ...serve], { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN })
   return {
