@@ -7,6 +7,8 @@ export interface YamlSource {
   readonly name: string
   /** As it is written, or as the environment has it; null where nothing says it. */
   readonly directory: string | null
+  /** Directory and shared file for messages: as they are written. What a variable of the environment holds may be a secret. */
+  readonly shown: { readonly directory: string; readonly sharedFile: string }
   readonly defaultTtl: number
   /** What folders of split zones end in; null without them. */
   readonly splitExtension: string | null
@@ -61,6 +63,7 @@ export function yamlSourceOf(provider: OctodnsProvider, lost: LostItem[], env: E
     const value = settings.get(key)
     return typeof value === 'string' && value !== '' ? value : null
   }
+  const writtenText = (key: string): string => String(provider.settings[key] ?? '')
   const isTrue = (key: string): boolean => isTrueValue(settings.get(key))
   const isSplit = provider.className.endsWith('.SplitYamlProvider')
   const ttl = Number(settings.get('default_ttl') ?? DEFAULT_TTL)
@@ -69,6 +72,7 @@ export function yamlSourceOf(provider: OctodnsProvider, lost: LostItem[], env: E
   return {
     name: provider.name,
     directory: textOf('directory'),
+    shown: { directory: writtenText('directory'), sharedFile: writtenText('shared_filename') },
     defaultTtl: isTtl ? ttl : DEFAULT_TTL,
     splitExtension: isSplit ? (textOf('extension') ?? '.') : textOf('split_extension'),
     hasZoneFiles: !isSplit && !isTrue('disable_zonefile'),

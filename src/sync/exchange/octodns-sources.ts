@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { displayPath, isInside, realOr } from '../../definitions/file-path.ts'
+import { isInside, realOr } from '../../definitions/file-path.ts'
 import { systemFault } from '../../definitions/read-text.ts'
 import type { OctodnsConfig } from '../../formats/octodns/read-octodns-config.ts'
 import { type YamlSource, yamlSourceOf } from '../../formats/octodns/yaml-source.ts'
@@ -38,7 +38,7 @@ export async function openSources(config: OctodnsConfig, path: string, request: 
   const directories = yaml.flatMap(({ source: { directory } }) => directory ?? [])
   const base = await baseOf(directories, path, request.cwd)
   const named = config.zones.flatMap(({ name }) => name ?? [])
-  const found = await Promise.all(yaml.map(({ source, at }) => findIn(source, base, at, named, request, diagnostics)))
+  const found = await Promise.all(yaml.map(({ source, at }) => findIn(source, base, at, named, diagnostics)))
   // What one source lists all are asked for.
   const sought = [...named, ...found.flatMap((one) => one?.found ?? []).flatMap(({ zone, listed }) => (listed === null ? [] : [zone]))]
   const sources = new Map<string, OpenSource>()
@@ -58,7 +58,6 @@ async function findIn(
   base: string,
   at: SourcePosition,
   named: readonly DomainName[],
-  { cwd }: ImportRequest,
   diagnostics: Diagnostic[],
 ): Promise<FoundSource | null> {
   const fail = (message: string): null => {
@@ -66,15 +65,16 @@ async function findIn(
     return null
   }
   if (source.directory === null) return fail(`the provider ${source.name} has no directory, or an environment variable that is not set`)
+  const { shown } = source
   const directory = resolve(base, source.directory)
   try {
     const found = await findOctodnsZones(directory, { ...source, named })
     const sharedPath = source.sharedFile === null ? null : join(directory, source.sharedFile)
     const isFile = sharedPath === null || (await stat(sharedPath).catch(() => null))?.isFile()
-    if (!isFile) return fail(`the file ${displayPath(sharedPath, cwd)} of the provider ${source.name} cannot be read`)
+    if (!isFile) return fail(`the file ${join(shown.directory, shown.sharedFile)} of the provider ${source.name} cannot be read`)
     return { source, base: baseFor(directory, base), found, sharedPath }
   } catch (error) {
-    return fail(`the directory ${displayPath(directory, cwd)} of the provider ${source.name} ${systemFault(error)}`)
+    return fail(`the directory ${shown.directory} of the provider ${source.name} ${systemFault(error)}`)
   }
 }
 
