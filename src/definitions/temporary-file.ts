@@ -21,6 +21,9 @@ function cut(name: string): string {
   return text
 }
 
+/** Whether a name is one of those that `temporaryName` gives. */
+export const isTemporaryName = (name: string): boolean => /^\..+\.[0-9a-f]{12}\.tmp$/.test(name)
+
 /** A free name beside a file: no glob of a config takes it for a definition. */
 export const temporaryName = (target: string): string => join(dirname(target), `${prefixOf(target)}.${randomBytes(6).toString('hex')}.tmp`)
 

@@ -4,10 +4,11 @@
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import type { Diagnostic } from '../model/diagnostic.ts'
 import type { Config } from './config.ts'
 import { displayPath, fromDisplayPath, isInside, realOr } from './file-path.ts'
+import { isTemporaryName } from './temporary-file.ts'
 
 /** The folder in which files are made ready; it begins with a dot, so that no glob goes into it. */
 export const WRITE_FOLDER = '.zonewright-write'
@@ -44,6 +45,8 @@ export function readNote(folder: string): UnfinishedWrite | null {
   }
   try {
     const { command, files, changes } = JSON.parse(text) as Readonly<Record<string, Readonly<Record<string, unknown>>>>
+    const ready = Object.values(changes ?? {}).map((change) => (change as { readonly ready: unknown }).ready)
+    if (![...Object.keys(files ?? {}), ...Object.keys(changes ?? {})].every(isBelow) || !ready.every(isReadyFile)) return UNREADABLE
     const digests = Object.entries(files ?? {}).map(([path, digest]) => [path, String(digest)] as const)
     return {
       command: String(command),
@@ -53,6 +56,17 @@ export function readNote(folder: string): UnfinishedWrite | null {
   } catch {
     return UNREADABLE
   }
+}
+
+/** Whether a note, which may come with a repository, means a file below its folder. */
+const isBelow = (path: unknown): boolean => typeof path === 'string' && !isAbsolute(path) && !path.split(/[/\\]/).includes('..')
+
+/** Whether a text can be one that was made ready: nothing else is ever moved into the place of a definition. */
+function isReadyFile(path: unknown): boolean {
+  if (!isBelow(path)) return false
+  const parts = (path as string).split(/[/\\]/)
+  const isInArea = parts.length === 3 && parts[0] === WRITE_FOLDER && parts[1] === READY && /^\d+$/.test(parts[2] ?? '')
+  return isInArea || isTemporaryName(parts.at(-1) ?? '')
 }
 
 const UNREADABLE: UnfinishedWrite = { command: 'write', digests: new Map(), changes: null }

@@ -1,6 +1,6 @@
-import { renameSync, rmSync } from 'node:fs'
+import { lstatSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { digestAt, notePath, readNote, unfinishedFiles } from '../../definitions/unfinished-write.ts'
+import { digestAt, notePath, READY, readNote, unfinishedFiles, WRITE_FOLDER } from '../../definitions/unfinished-write.ts'
 import { holdFolder, type Writer } from './write-folder.ts'
 
 /**
@@ -13,7 +13,8 @@ export function finishEdit(folder: string, writer: Writer): boolean | 'held' {
   if ('diagnostic' in held) return 'held'
   try {
     const note = readNote(folder)
-    if (!note?.changes) return false
+    // A link there, of somebody who wrote the note as well, would lead to files that were not made ready.
+    if (!note?.changes || lstatSync(join(folder, WRITE_FOLDER, READY), { throwIfNoEntry: false })?.isSymbolicLink()) return false
     const left = unfinishedFiles(folder, note).map((path) => ({ path, change: note.changes?.get(path) }))
     const canEnd = left.every(
       ({ path, change }) =>
