@@ -66,13 +66,17 @@ export function createConsole(io: CliIo, options: CommonOptions): Console {
     verbose,
     fromRoot: fromRoot(io),
   })
-  /** Lines of the config may hold a secret in plain text: they are never shown. */
+  /** Lines of the config may hold a secret in plain text: they are never shown. Nor is a line of a file with a secret of the run. */
   const isConfig = (file: string): boolean =>
     basename(file) === CONFIG_FILE || (options.config !== undefined && resolve(io.cwd, file) === resolve(io.cwd, options.config))
+  const framedText = (path: string): string | undefined => {
+    const text = sourceText(path)
+    return text === undefined || (io.secrets.guard?.find(text) ?? null) !== null ? undefined : text
+  }
   const render = (diagnostics: readonly Diagnostic[], stream: TextStream, format: 'text' | 'github', secret = false): string => {
     const frames =
       !secret && (stream.isTTY === true || verbose)
-        ? (file: string) => (isConfig(file) ? undefined : sourceText(resolve(io.cwd, file)))
+        ? (file: string) => (isConfig(file) ? undefined : framedText(resolve(io.cwd, file)))
         : undefined
     return renderDiagnostics(diagnostics, { color: colorOf(stream, io, options.color), frames, format, fromRoot: fromRoot(io) })
   }

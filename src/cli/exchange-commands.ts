@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander'
 import { EXPORT_FORMATS } from '../sync/exchange/exporters.ts'
 import { IMPORT_FORMATS } from '../sync/exchange/importers.ts'
-import { positiveInteger, serialNumber, ttl } from './option-values.ts'
+import { collect, positiveInteger, serialNumber, ttl } from './option-values.ts'
 
 const writing = (command: Command): Command =>
   command
@@ -51,8 +51,6 @@ Examples:
   zonewright export zonefile example.com --ns ns1.example.net.
   zonewright export octodns -o config
   zonewright export csv -o records.csv`
-
-const collect = (value: string, previous: readonly string[]): string[] => [...previous, value]
 
 /** The edits that `record` makes, with what each does. */
 export const RECORD_ACTIONS = [

@@ -1,3 +1,5 @@
+import { type LoadedSecrets, noSecrets } from '../definitions/loaded-secrets.ts'
+
 /** What a command has of the world: streams, environment and clock. The process itself is looked at only here and in `main.ts`. */
 
 export interface TextStream {
@@ -13,6 +15,8 @@ export interface CliIo {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly now: () => Date
+  /** Those that the run has loaded. */
+  readonly secrets: LoadedSecrets
 }
 
 export const processIo = (): CliIo => ({
@@ -22,6 +26,7 @@ export const processIo = (): CliIo => ({
   env: process.env,
   cwd: process.cwd(),
   now: () => new Date(),
+  secrets: noSecrets(),
 })
 
 /** Columns of the terminal, 80 where there is none. */

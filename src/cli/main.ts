@@ -1,3 +1,4 @@
+import { redacted } from '../definitions/loaded-secrets.ts'
 import { formatDiagnostic } from '../model/diagnostic.ts'
 import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
 import { processIo } from './io.ts'
@@ -27,12 +28,12 @@ process.on('exit', () => {
 })
 
 async function main(): Promise<void> {
+  const io = processIo()
   try {
-    process.exitCode = await runCli(process.argv.slice(2), processIo())
+    process.exitCode = await runCli(process.argv.slice(2), io)
   } catch (error) {
-    process.stderr.write(
-      `zonewright: this is a fault of the program, please report it\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-    )
+    const trace = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    process.stderr.write(`zonewright: this is a fault of the program, please report it\n${redacted(io.secrets, trace)}\n`)
     process.exitCode = 1
   }
 }

@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../definitions/config.ts'
 import { unknownProvider } from '../definitions/read-config.ts'
+import { PLAN_KEY } from '../definitions/secret.ts'
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts'
 import type { OnWait, Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import { checkTargets } from '../sync/plan-file/check-targets.ts'
 import { parseSavedPlan } from '../sync/plan-file/parse-saved-plan.ts'
 import { looksLikePlan, readPlanText } from '../sync/plan-file/read-plan-file.ts'
-import { PLAN_KEY, type SavedPlan } from '../sync/plan-file/saved-plan.ts'
+import type { SavedPlan } from '../sync/plan-file/saved-plan.ts'
 import type { CliIo } from './io.ts'
 import { loadRunConfig } from './run-config.ts'
 import type { Workspace } from './workspace.ts'
@@ -106,7 +107,7 @@ async function addProviders(
       diagnostics.push(unknownProvider(name, config.providers.keys(), undefined))
       continue
     }
-    const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env }, parallelism, onWait })
+    const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env, loaded: io.secrets }, parallelism, onWait })
     diagnostics.push(...made.diagnostics)
     if (made.provider) providers.set(name, made.provider)
   }

@@ -48,3 +48,6 @@ export function ttl(value: string): Ttl {
   if (!parsed.ok) throw new InvalidArgumentError(`${parsed.message}.`)
   return parsed.value
 }
+
+/** Collects the values of an option that may be given several times. */
+export const collect = (value: string, previous: readonly string[]): string[] => [...previous, value]

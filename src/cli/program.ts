@@ -5,22 +5,25 @@ import type { StoreOptions } from './commands/backup.ts'
 import type { CommonOptions } from './common-options.ts'
 import { describeExport, describeImport, describeRecord, RECORD_ACTIONS, RECORD_HELP } from './exchange-commands.ts'
 import { EXIT, type ExitStatus } from './exit-status.ts'
+import { withGuardedStreams } from './guarded-streams.ts'
 import { VERSION } from './identity.ts'
 import { type CliIo, widthOf } from './io.ts'
-import { oneOf, portNumber, positiveInteger, positiveNumber, rateLimit } from './option-values.ts'
+import { collect, oneOf, portNumber, positiveInteger, positiveNumber, rateLimit } from './option-values.ts'
 import { BACKUP_HELP, ROTATE_KEY_HELP, SERVE_HELP } from './service-help.ts'
 
 /** A command's code is read only when it runs. */
 type Run<A extends readonly unknown[], O> = () => Promise<(io: CliIo, args: A, options: O & CommonOptions) => Promise<ExitStatus>>
 
 /** Runs a command line (without the program's own name) and gives its exit status. */
-export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
+export const runCli = (argv: readonly string[], given: CliIo): Promise<ExitStatus> => withGuardedStreams(given, (io) => run(argv, io))
+
+async function run(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done
-  const program = describeProgram(io, (ended) => {
-    status = ended
-  })
   try {
-    await program.parseAsync([...argv], { from: 'user' })
+    const end = (ended: ExitStatus): void => {
+      status = ended
+    }
+    await describeProgram(io, end).parseAsync([...argv], { from: 'user' })
     return status
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
@@ -283,7 +286,7 @@ const planning = (command: Command): Command =>
     .option('--target <name>', 'only this target')
     .addOption(
       new Option('--allow <limit>', `lift a safety limit (repeatable): ${REFUSAL_NAMES.join(', ')}`)
-        .argParser(refusal)
+        .argParser((value: string, previous: readonly string[]): string[] => [...previous, oneOf(REFUSAL_NAMES)(value)])
         .default([], 'those of the configuration'),
     )
     .addOption(
@@ -292,6 +295,3 @@ const planning = (command: Command): Command =>
         .default('continuity', 'continuity'),
     )
     .option('--parallelism <n>', 'requests under way at once for each target', positiveInteger)
-
-const collect = (value: string, previous: readonly string[]): string[] => [...previous, value]
-const refusal = (value: string, previous: readonly string[]): string[] => [...previous, oneOf(REFUSAL_NAMES)(value)]

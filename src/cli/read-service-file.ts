@@ -32,7 +32,7 @@ export async function readTransferKeysFile(io: CliIo, console: Console, file: st
   const text = await textOf(io, console, file)
   if (text === undefined) return undefined
   const { readTransferKeys } = await import('../service/index.ts')
-  const source = { folder: dirname(resolve(io.cwd, file)), env: io.env }
+  const source = { folder: dirname(resolve(io.cwd, file)), env: io.env, loaded: io.secrets }
   const { keys, diagnostics } = await readTransferKeys(text, file, (secret, what, at) => resolveSecret(secret, what, at, source))
   console.diagnostics([...diagnostics, ...(await readableByOthers(io, file))], { secret: true })
   return keys ?? undefined
@@ -49,7 +49,7 @@ async function readableByOthers(io: CliIo, file: string): Promise<Diagnostic[]> 
 }
 
 async function textOf(io: CliIo, console: Console, file: string): Promise<string | undefined> {
-  const text = await readText(resolve(io.cwd, file), file)
+  const text = await readText(resolve(io.cwd, file), file, null)
   if (text.ok) return text.text
   console.error(text.fault.code, text.fault.message)
   return undefined

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { isSecretExposed } from '../definitions/loaded-secrets.ts'
 import { type Diagnostic, oneLine } from '../model/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import type { ApplicableZone, ApplyRun } from '../sync/apply-plan.ts'
@@ -84,10 +85,12 @@ export async function guardRun(io: CliIo, console: Console, request: GuardReques
         plan,
         zones: pending,
         targets,
+        secrets: io.secrets,
       }
       try {
         journal = await beginJournal(begun)
       } catch (error) {
+        if (isSecretExposed(error)) throw error
         console.diagnostics([unwritable(error, folder).diagnostic])
         return null
       }
@@ -125,6 +128,10 @@ export async function endRun(run: GuardedRun, work: () => Promise<ExitStatus>): 
   try {
     const status = await work()
     return run.end(status) ? status : worstOf([status, EXIT.failure])
+  } catch (error) {
+    // The report alone is withheld: what was done is done, and is in the journal.
+    if (isSecretExposed(error)) run.end(EXIT.failure)
+    throw error
   } finally {
     run.release()
   }

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { PLAN_KEY } from '../definitions/secret.ts'
 import { writeFileAtomically } from '../definitions/write-file.ts'
 import type { Diagnostic } from '../model/diagnostic.ts'
 import { parseSavedPlan } from '../sync/plan-file/parse-saved-plan.ts'
 import { looksLikePlan, MAX_PLAN_OCTETS } from '../sync/plan-file/read-plan-file.ts'
-import { PLAN_KEY } from '../sync/plan-file/saved-plan.ts'
 import { savedPlanText } from '../sync/plan-file/write-saved-plan.ts'
 import type { PlannedRun } from '../sync/plan-zones.ts'
 import type { Console } from './console.ts'
@@ -22,7 +22,7 @@ export async function savePlan(io: CliIo, file: string, planned: PlannedRun, wor
   const key = io.env[PLAN_KEY] || null
   if (key === null && io.env[PLAN_KEY] !== undefined) console.diagnostics([EMPTY_KEY])
   const targets = [...new Set(planned.plan.zones.map(({ target }) => target))].flatMap((name) => workspace.providers.get(name) ?? [])
-  const text = savedPlanText({ plan: planned.plan, zones: planned.zones, targets }, key)
+  const text = savedPlanText({ plan: planned.plan, zones: planned.zones, targets }, key, io.secrets)
   if (text.length > MAX_PLAN_OCTETS) {
     console.error(
       'plan-file-invalid',

@@ -59,7 +59,7 @@ export async function openConfig(io: CliIo, config: Config, options: WorkspaceOp
     const entry = config.providers.get(target)
     if (!entry) continue
     const { parallelism, onWait } = options
-    const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env }, parallelism, onWait })
+    const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env, loaded: io.secrets }, parallelism, onWait })
     diagnostics.push(...made.diagnostics)
     if (made.provider) providers.set(target, made.provider)
   }

@@ -3,6 +3,7 @@ import type { DomainName } from '../model/domain-name.ts'
 import type { Ttl } from '../model/ttl.ts'
 import type { DesiredZone, Policy, RefusalName, SettingPlaces, UnmanagedSelector, ZoneSettings } from '../model/zone.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
+import type { LoadedSecrets } from './loaded-secrets.ts'
 import type { PathStep } from './yaml-place.ts'
 
 /** The config file, with every default filled in. Paths are absolute; names of files for messages are from the working directory. */
@@ -24,6 +25,10 @@ export interface Config {
   readonly journal: string
   readonly octodnsDefaultTtl: Ttl
   readonly octodnsSplitExtension: string
+  /** Files that `file:` references name, absolute: no definition may be read from them. */
+  readonly secretFiles: readonly string[]
+  /** The secrets of the run, which no definition may hold. */
+  readonly secrets: LoadedSecrets
 }
 
 export interface ProviderConfig {

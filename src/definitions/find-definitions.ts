@@ -12,6 +12,7 @@ import { compileGlobs, type FileGlobs, type GlobStart } from './file-glob.ts'
 import { displayPath, fromDisplayPath, isInside, realOr } from './file-path.ts'
 import { type FolderTree, folderTree, type TreeEntry } from './folder-tree.ts'
 import { systemFault } from './read-text.ts'
+import { isHiddenName, type SourcePolicy, sourcePolicy } from './source-policy.ts'
 
 export interface FoundDefinition {
   /** Absolute. */
@@ -57,15 +58,17 @@ interface Search {
   readonly diagnostics: Diagnostic[]
   /** The config itself is no definition. */
   readonly configPath: string | null
-  /** What leads out of the folder and was told. */
-  readonly outside: Set<string>
+  readonly policy: SourcePolicy
+  /** What may not be read and was reported. */
+  readonly refused: Set<string>
 }
 
 /** What a config names stays in its folder; a path on the command line may lead anywhere. */
 const newSearch = (config: Config, isConfined: boolean): Search => ({
   config,
   tree: folderTree(isConfined ? realOr(config.folder) : null),
-  outside: new Set(),
+  policy: sourcePolicy(config),
+  refused: new Set(),
   found: new Map(),
   diagnostics: [],
   configPath: config.file === null ? null : fromDisplayPath(config.file, config.cwd),
@@ -92,6 +95,7 @@ async function searchStart(
 ): Promise<void> {
   const { folder, cwd } = search.config
   const path = resolve(folder, start.path)
+  if (refusePath(search, path, rule)) return
   if (!isInside(path, folder) || !isInside(realOr(path), realOr(folder))) return reportOutside(search, path, rule)
   const facts = await stat(path).catch((error: unknown) => systemFault(error))
   if (typeof facts === 'string') {
@@ -111,10 +115,11 @@ async function searchStart(
     if (own || (await holdsMatch(search, path, globs))) add(path, { kind: 'split', zone: split })
     return
   }
-  await walkDefinitions(search, path, start.depth, rule, async (entry, name) => {
-    const matches = globs.matches(globPath(search, entry.path))
-    if (matches || (name.kind === 'split' && (await holdsMatch(search, entry.path, globs)))) add(entry.path, name)
-  })
+  const isMatch = (one: string): boolean => globs.matches(globPath(search, one))
+  const visit = async (entry: TreeEntry, name: FileName): Promise<void> => {
+    if (isMatch(entry.path) || (name.kind === 'split' && (await holdsMatch(search, entry.path, globs)))) add(entry.path, name)
+  }
+  await walkDefinitions(search, path, start.depth, rule, visit, isMatch)
 }
 
 /** A folder of split files is meant also by a glob that matches the files in it. */
@@ -122,6 +127,7 @@ const holdsMatch = async (search: Search, path: string, globs: FileGlobs): Promi
   (await search.tree.list(path)).some((part) => !part.isFolder && globs.matches(globPath(search, part.path)))
 
 async function searchPath(search: Search, path: string): Promise<void> {
+  if (refusePath(search, path, null)) return
   const facts = await stat(path).catch((error: unknown) => systemFault(error))
   if (typeof facts === 'string') return report(search, 'file-unreadable', `${displayPath(path, search.config.cwd)} ${facts}`, null)
   const split = facts.isDirectory() ? splitFolderZone(basename(path), search.config.octodnsSplitExtension) : null
@@ -143,6 +149,7 @@ async function walkDefinitions(
   depth: number,
   rule: ConfigRule | null,
   visit: (entry: TreeEntry, name: FileName) => Promise<void>,
+  isMatch: (path: string) => boolean = () => false,
 ): Promise<void> {
   const extension = search.config.octodnsSplitExtension
   const pending: [TreeEntry, FileName][] = []
@@ -153,8 +160,10 @@ async function walkDefinitions(
     (entry) => {
       const split = entry.isFolder ? splitFolderZone(entry.name, extension) : null
       const name: FileName | null = entry.isFolder ? split && { kind: 'split', zone: split } : fileNameOf(entry.name)
-      if (entry.name.startsWith('.')) return
-      if (entry.leadsOut && (entry.isFolder || name)) reportOutside(search, entry.path, rule)
+      if (isHiddenName(entry.path)) {
+        // A wildcard passes over it; a glob that begins with a dot itself asks for it.
+        if (rule !== null && isMatch(entry.path)) refusePath(search, entry.path, rule)
+      } else if (entry.leadsOut && (entry.isFolder || name)) reportOutside(search, entry.path, rule)
       else if (name) pending.push([entry, name])
     },
   )
@@ -162,7 +171,7 @@ async function walkDefinitions(
 }
 
 function addFound(search: Search, path: string, name: FileName, rule: ConfigRule | null): void {
-  if (path === search.configPath) return
+  if (path === search.configPath || refusePath(search, path, rule)) return
   const known = search.found.get(path)
   const rules = rule === null ? [] : [rule]
   if (!known) {
@@ -183,18 +192,29 @@ function assignRules(search: Search, rules: readonly { readonly rule: ConfigRule
 async function withParts(search: Search, found: FoundDefinition): Promise<FoundDefinition> {
   if (found.kind !== 'split') return found
   const parts = (await search.tree.list(found.path)).filter((part) => !part.isFolder && /\.ya?ml$/i.test(part.name))
-  for (const part of parts) if (part.leadsOut) reportOutside(search, part.path, found.rules[0] ?? null)
-  return { ...found, parts: parts.filter((part) => !part.leadsOut).map((part) => part.path) }
+  const rule = found.rules[0] ?? null
+  for (const part of parts) if (part.leadsOut) reportOutside(search, part.path, rule)
+  const fit = parts.filter((part) => !part.leadsOut && !refusePath(search, part.path, rule))
+  return { ...found, parts: fit.map((part) => part.path) }
 }
 
 /** A path as globs see it: from the config's folder, with `/`. */
 const globPath = (search: Search, path: string): string => relative(search.config.folder, path).split(sep).join('/')
 
 function reportOutside(search: Search, path: string, rule: ConfigRule | null): void {
-  if (search.outside.has(path)) return
-  search.outside.add(path)
+  if (search.refused.has(path)) return
+  search.refused.add(path)
   const message = `${displayPath(path, search.config.cwd)} leads out of the folder of the config, which definitions may not come from`
   report(search, 'path-outside', message, rule, 'error', 'keep the definitions below the config, or move the config above them')
+}
+
+/** Whether no definition may come from a path, which is reported. */
+function refusePath(search: Search, path: string, rule: ConfigRule | null): boolean {
+  const refused = search.policy.refusePath(path)
+  if (refused === null) return false
+  if (!search.refused.has(path)) report(search, 'path-protected', `${displayPath(path, search.config.cwd)} ${refused}`, rule)
+  search.refused.add(path)
+  return true
 }
 
 const unknownFormat = (search: Search, path: string): string =>

@@ -3,7 +3,8 @@ import { dirname, resolve } from 'node:path'
 import { fault, ok, type Result } from '../model/result.ts'
 import type { Config } from './config.ts'
 import { displayPath, fromDisplayPath, isInside, realOr } from './file-path.ts'
-import { readTextSync, systemFault } from './read-text.ts'
+import { readTextSync, systemFault, withoutSecrets } from './read-text.ts'
+import { sourcePolicy } from './source-policy.ts'
 
 /** No system takes longer paths (PATH_MAX of Linux). */
 const MAX_PATH_LENGTH = 4096
@@ -15,16 +16,27 @@ export type IncludeReader = (path: string, from: string) => Result<{ readonly fi
 
 /**
  * A reader for `include:`, `!include` and `$INCLUDE`. Paths start from the including file and must end, symbolic links resolved,
- * in the config's folder: a definition draws in no other file of the machine. `given` has texts that stand for files, by absolute path.
+ * in the config's folder: a definition draws in no other file of the machine, and in the folder none that its policy protects. `given` has texts that
+ * stand for files, by absolute path.
  */
 export function includeReader(config: Config, given: ReadonlyMap<string, string> = new Map()): IncludeReader {
   const cwd = realOr(config.cwd)
   const root = realOr(config.folder)
+  const policy = sourcePolicy(config)
   const texts = new Map<string, Result<string>>()
+  const confidential = (text: Result<string>, file: string): Result<string> => {
+    const checked = text.ok ? withoutSecrets(text.value, file, policy) : null
+    if (checked === null || checked.ok) return text
+    const { at, message } = checked.fault
+    return fault(`${at?.file}:${at?.line}: ${message}`)
+  }
   return (path, from) => {
     if (path === '' || path.includes('\0')) return fault(`${path === '' ? 'an empty name' : 'a name with the octet 0'} is that of no file`)
     if (path.length > MAX_PATH_LENGTH) return fault(`the name of the file has ${path.length} characters; ${MAX_PATH_LENGTH} are allowed`)
     const wanted = resolve(dirname(fromDisplayPath(from, config.cwd)), path)
+    // Before it is looked for: whether there is such a file is not reported either.
+    const refused = policy.refusePath(wanted)
+    if (refused !== null) return fault(`${displayPath(wanted, config.cwd)} ${refused}`)
     let real: string
     try {
       real = realpathSync(wanted)
@@ -38,7 +50,7 @@ export function includeReader(config: Config, given: ReadonlyMap<string, string>
     let text = texts.get(file)
     if (!text) {
       const other = given.get(wanted) ?? given.get(real)
-      text = other === undefined ? readTextSync(real, file) : ok(other)
+      text = confidential(other === undefined ? readTextSync(real, file, policy) : ok(other), file)
       texts.set(file, text)
     }
     return text.ok ? ok({ file, text: text.value }) : text

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import type { Diagnostic } from '../model/diagnostic.ts'
 import { CONFIG_FILE } from './config.ts'
 import { displayPath } from './file-path.ts'
+import type { LoadedSecrets } from './loaded-secrets.ts'
 import { type ReadConfig, readConfig } from './read-config.ts'
 import { readText } from './read-text.ts'
 
@@ -11,10 +12,12 @@ export interface LoadConfigOptions {
   readonly cwd: string
   /** The file, instead of the search; from `cwd`. */
   readonly file?: string | undefined
+  /** Those of the run, for the config. */
+  readonly secrets?: LoadedSecrets | undefined
 }
 
 /** Finds and reads the config. Without one the config is null and the diagnostic is `config-missing`. */
-export async function loadConfig({ cwd, file }: LoadConfigOptions): Promise<ReadConfig> {
+export async function loadConfig({ cwd, file, secrets }: LoadConfigOptions): Promise<ReadConfig> {
   const path = file === undefined ? await findUpward(cwd, CONFIG_FILE) : resolve(cwd, file)
   if (path === null) {
     const other = await findUpward(cwd, OTHER_NAME)
@@ -22,8 +25,8 @@ export async function loadConfig({ cwd, file }: LoadConfigOptions): Promise<Read
     return failed(other === null ? missing(message) : missing(message, `rename ${displayPath(other, cwd)}, or name it with -c`))
   }
   const shown = displayPath(path, cwd)
-  const text = await readText(path, shown)
-  if (text.ok) return readConfig(text.text, { file: shown, folder: dirname(path), cwd })
+  const text = await readText(path, shown, null)
+  if (text.ok) return readConfig(text.text, { file: shown, folder: dirname(path), cwd, secrets })
   return failed(
     text.fault.message.endsWith('does not exist')
       ? missing(text.fault.message)

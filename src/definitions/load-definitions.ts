@@ -13,6 +13,8 @@ import { displayPath, fromDisplayPath, realOr } from './file-path.ts'
 import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
 import { includeReader } from './include-reader.ts'
 import { type ReadDefinition, readDefinition } from './read-definition.ts'
+import { secretsInZone } from './secrets-in-zone.ts'
+import { sourcePolicy } from './source-policy.ts'
 import { unfinishedWrites } from './unfinished-write.ts'
 
 /** Files that are open at once. */
@@ -43,14 +45,14 @@ export interface LoadedDefinitions {
 export async function loadDefinitions(config: Config, options: LoadOptions = {}): Promise<LoadedDefinitions> {
   const wanted = wantedZones(options.zones)
   const found = await findDefinitions(config, options.paths ?? null)
-  const include = includeReader(config, options.texts)
+  const sources = { include: includeReader(config, options.texts), policy: sourcePolicy(config) }
   const limit = pLimit(OPEN_FILES)
   const definitions = found.definitions
     .filter((definition) => !isDisabled(definition))
     .map((definition) => withNewParts(definition, options.texts))
   const read = await Promise.all(
     definitions.map((definition) =>
-      limit(() => readDefinition(definition, config, include, { wanted: wanted.names, texts: options.texts, seen: options.seen })),
+      limit(() => readDefinition(definition, config, sources, { wanted: wanted.names, texts: options.texts, seen: options.seen })),
     ),
   )
   const parsed = withoutFragments(
@@ -135,7 +137,7 @@ function joinWithConfig(
   }
   const rule = ruleFor(zone, definition.rules)
   if (!rule?.enabled) return true
-  zones.push(configureZone(zone, rule, config, files, found))
+  zones.push(configureZone(zone, rule, config, files, [...found, ...secretsInZone(zone, config.secrets)]))
   return false
 }
 

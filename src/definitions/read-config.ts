@@ -15,8 +15,9 @@ import type { Policy, RefusalName, UnmanagedSelector, ZoneSettings } from '../mo
 import { DEFAULT_THRESHOLDS, type SafetyThresholds } from '../plan/safety-limits.ts'
 import { type Config, type ConfigDefaults, type ConfigRule, DEFAULT_FILES, DEFAULT_RULE, type ProviderConfig } from './config.ts'
 import { hasGlob } from './file-glob.ts'
+import { type LoadedSecrets, noSecrets } from './loaded-secrets.ts'
 import { schemaDiagnostics } from './schema-diagnostics.ts'
-import { plainSecrets } from './secret.ts'
+import { plainSecrets, secretFilesOf } from './secret.ts'
 import { placeAt } from './yaml-place.ts'
 
 const MAX_CONFIG_LENGTH = 1024 * 1024
@@ -29,6 +30,8 @@ export interface ConfigPlace {
   readonly folder: string
   /** Absolute; names of files in messages start from it. */
   readonly cwd: string
+  /** Those of the run; absent where nothing is to be found out about them. */
+  readonly secrets?: LoadedSecrets | undefined
 }
 
 export interface ReadConfig {
@@ -79,6 +82,8 @@ export function defaultConfig(place: Omit<ConfigPlace, 'file'>): Config {
     journal: resolve(place.folder, '.zonewright'),
     octodnsDefaultTtl: 3600 as Ttl,
     octodnsSplitExtension: '.',
+    secretFiles: [],
+    secrets: place.secrets ?? noSecrets(),
   }
 }
 
@@ -124,6 +129,7 @@ function configOf(document: ConfigDocument, reading: Reading, place: ConfigPlace
     journal: document.journal === undefined ? base.journal : resolve(place.folder, document.journal),
     octodnsDefaultTtl: ttlOf(document.octodns_default_ttl, ['octodns_default_ttl'], reading) ?? base.octodnsDefaultTtl,
     octodnsSplitExtension: document.octodns_split_extension ?? base.octodnsSplitExtension,
+    secretFiles: secretFilesOf(providers.values(), place.folder),
   }
 }
 

@@ -9,7 +9,8 @@ import type { Config } from './config.ts'
 import { displayPath } from './file-path.ts'
 import type { FoundDefinition } from './find-definitions.ts'
 import type { IncludeReader } from './include-reader.ts'
-import { readText } from './read-text.ts'
+import { readText, withoutSecrets } from './read-text.ts'
+import type { SourcePolicy } from './source-policy.ts'
 import { zoneFileDefinition } from './zone-file-definition.ts'
 import { checkZone } from './zone-rules/rules.ts'
 
@@ -22,6 +23,12 @@ export interface ReadDefinition {
   readonly files: readonly string[]
   readonly includedFiles: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Where definitions come from. */
+export interface DefinitionSources {
+  readonly include: IncludeReader
+  readonly policy: SourcePolicy
 }
 
 export interface ReadOptions {
@@ -37,7 +44,7 @@ export interface ReadOptions {
 export async function readDefinition(
   definition: FoundDefinition,
   config: Config,
-  include: IncludeReader,
+  { include, policy }: DefinitionSources,
   { wanted, texts, seen }: ReadOptions,
 ): Promise<ReadDefinition | null> {
   const zoneName = definition.rules.find((rule) => rule.zoneName !== null)?.zoneName ?? definition.zoneName
@@ -46,9 +53,9 @@ export async function readDefinition(
   for (const path of definition.kind === 'split' ? definition.parts : [definition.path]) {
     const file = displayPath(path, config.cwd)
     const given = texts?.get(path)
-    const text = given === undefined ? await readText(path, file) : { ok: true as const, text: given }
+    const text = given === undefined ? await readText(path, file, policy) : withoutSecrets(given, file, policy)
     if (text.ok) sources.push({ path, file, text: text.text })
-    else faults.push({ severity: 'error', ...text.fault, at: { file, line: 1, column: 1 } })
+    else faults.push({ severity: 'error', ...text.fault, at: text.fault.at ?? { file, line: 1, column: 1 } })
   }
   const files = sources.map((source) => source.file)
   if (definition.parts.length === 0 && definition.kind === 'split') {

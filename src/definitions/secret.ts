@@ -2,6 +2,11 @@ import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
 import type { ProviderConfig } from './config.ts'
+import type { LoadedSecrets } from './loaded-secrets.ts'
+import { addSecret } from './secret-guard.ts'
+
+/** The environment variable whose text signs plans. */
+export const PLAN_KEY = 'ZONEWRIGHT_PLAN_KEY'
 
 /** Octets a file with a secret may have: private keys have a few thousand. */
 const MAX_SECRET_OCTETS = 65_536
@@ -24,6 +29,8 @@ export interface SecretSource {
   /** The folder that `file:` paths start from. */
   readonly folder: string
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Where each secret is noted that is looked up. */
+  readonly loaded: LoadedSecrets
 }
 
 export type ResolvedSecret =
@@ -38,17 +45,21 @@ const OTHER_REFERENCE = /^(?:\$[A-Z_][A-Z0-9_]*|\$\{.*\}|env\/[A-Z_][A-Z0-9_]*)$
 
 /**
  * The secret that `env:NAME` or `file:PATH` refers to; other text is the secret itself. Newlines at the end of a file are not
- * part of it. `what` names the setting for messages (`providers.cloud.token`); the value never stands in one.
+ * part of it. `what` names the setting for messages (`providers.cloud.token`); the value never appears in one. The secret is noted among those of the run.
  */
 export async function resolveSecret(text: string, what: string, at: SourcePosition, source: SecretSource): Promise<ResolvedSecret> {
   const missing = (message: string, hint?: string): ResolvedSecret => ({
     value: null,
     diagnostic: { severity: 'error', code: 'secret-missing', message: `${what}: ${message}`, at, hint },
   })
+  const found = (value: string): ResolvedSecret => {
+    addSecret(source.loaded, what, value)
+    return { value, diagnostic: null }
+  }
   if (text.startsWith('env:')) {
     const name = text.slice(4)
     const value = source.env[name]
-    if (value !== undefined && value !== '') return { value, diagnostic: null }
+    if (value !== undefined && value !== '') return found(value)
     // What looks unlike a name of a variable may be the secret itself.
     if (!/^[A-Z_][A-Z0-9_]{0,63}$/i.test(name) || /[0-9a-z]{24}/i.test(name))
       return missing('what follows env: is not the name of a variable')
@@ -59,10 +70,10 @@ export async function resolveSecret(text: string, what: string, at: SourcePositi
     const contents = await readSecretFile(resolve(source.folder, path))
     if (!contents.ok) return missing(`the file ${path} ${contents.message}`)
     const value = contents.value.replace(/[\r\n]+$/, '')
-    return value === '' ? missing(`the file ${path} is empty`) : { value, diagnostic: null }
+    return value === '' ? missing(`the file ${path} is empty`) : found(value)
   }
   if (OTHER_REFERENCE.test(text)) return missing('is a reference as it is written elsewhere', 'a variable of the environment is env:NAME')
-  return text === '' ? missing('is empty') : { value: text, diagnostic: null }
+  return text === '' ? missing('is empty') : found(text)
 }
 
 type FileContents = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly message: string }
@@ -90,25 +101,50 @@ const readFault = (error: unknown): string => {
   return code === 'EACCES' ? 'may not be read' : `cannot be read (${code})`
 }
 
+/** Texts of a provider's settings, at any depth, with their paths. */
+function* textsOf(value: unknown, path: readonly string[] = []): Generator<readonly [text: string, path: readonly string[]]> {
+  if (typeof value !== 'object' || value === null) yield [String(value ?? ''), path]
+  else for (const [key, below] of Object.entries(value)) yield* textsOf(below, [...path, key])
+}
+
+/** The password of a URL; undefined without one. */
+const passwordOf = (text: string): string | undefined => /^[a-z][a-z0-9+.-]*:\/\/[^/?#@]*:([^/?#@]+)@/i.exec(text)?.[1]
+
+const isPlainSecret = (text: string, path: readonly string[]): boolean =>
+  SECRET_KEYS.has(path.at(-1) ?? '') && text !== '' && !isSecretReference(text)
+
 /** Warnings for secrets that stand in the config itself, where everyone who sees the repository sees them. */
 export function plainSecrets(provider: ProviderConfig): Diagnostic[] {
-  const diagnostics: Diagnostic[] = []
-  const visit = (value: unknown, path: readonly string[]): void => {
-    if (typeof value === 'object' && value !== null) {
-      for (const [key, below] of Object.entries(value)) visit(below, [...path, key])
-      return
-    }
-    const text = String(value ?? '')
-    const secret = SECRET_KEYS.has(path.at(-1) ?? '') && text !== '' && !isSecretReference(text)
-    if (!secret && !/^[a-z][a-z0-9+.-]*:\/\/[^/?#@]*:[^/?#@]+@/i.test(text)) return
-    diagnostics.push({
+  return [...textsOf(provider.settings)]
+    .filter(([text, path]) => isPlainSecret(text, path) || passwordOf(text) !== undefined)
+    .map(([, path]) => ({
       severity: 'warning',
       code: 'secret-in-config',
       message: `providers.${[provider.name, ...path].join('.')} holds a secret in plain text`,
       at: provider.placeOf(...path),
       hint: 'write env:NAME or file:PATH instead',
-    })
+    }))
+}
+
+/** The files that `file:` references of providers name, absolute. `folder` is that of the config. */
+export const secretFilesOf = (providers: Iterable<ProviderConfig>, folder: string): string[] =>
+  [...providers].flatMap(({ settings }) =>
+    [...textsOf(settings)].flatMap(([text]) => (text.startsWith('file:') ? [resolve(folder, text.slice('file:'.length))] : [])),
+  )
+
+/**
+ * Notes all secrets of a config before anything is read that could hold one, and the key of plan files. Secrets that are missing are passed over:
+ * the provider that needs one reports it.
+ */
+export async function noteSecrets(providers: Iterable<ProviderConfig>, source: SecretSource): Promise<void> {
+  const key = source.env[PLAN_KEY] ?? ''
+  if (key !== '') addSecret(source.loaded, PLAN_KEY, key)
+  for (const { name, settings, placeOf } of providers) {
+    for (const [text, path] of textsOf(settings)) {
+      const what = `providers.${[name, ...path].join('.')}`
+      const password = passwordOf(text)
+      if (isSecretReference(text) || isPlainSecret(text, path)) await resolveSecret(text, what, placeOf(...path), source)
+      else if (password !== undefined) addSecret(source.loaded, what, password)
+    }
   }
-  visit(provider.settings, [])
-  return diagnostics
 }

@@ -8,6 +8,7 @@ export const DIAGNOSTIC_CODES = {
   'file-too-large': 'A file is larger than a definition may be.',
   'no-definitions': 'No definition file matches.',
   'path-outside': 'A glob, a path or a symbolic link leads out of the folder of the config.',
+  'path-protected': 'A definition would come from a hidden file, the config, or the file of a secret.',
   'file-format': 'The name of a file does not say which format of definition it has.',
   // YAML
   'yaml-syntax': 'The file is not well-formed YAML.',
@@ -99,6 +100,7 @@ export const DIAGNOSTIC_CODES = {
   'provider-unknown': 'A target is not among the providers.',
   'target-missing': 'A zone has no target.',
   'secret-missing': 'A secret that the config refers to is not there.',
+  'secret-exposed': 'A secret of the run is in a definition, in live data, or in something that would be written.',
   'secret-in-config': 'A secret stands in the config in plain text.',
   'insecure-url': 'A provider would be reached without TLS.',
   'host-not-allowed': 'A host is not among those that the run may contact.',

@@ -5,6 +5,7 @@ import type { Diagnostic } from '../model/diagnostic.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { CLOUD } from './cloud/cloud-config.ts'
 import type { MadeProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
+import { withoutSecretsInErrors } from './without-secrets.ts'
 
 /** Every type of provider, one line each. */
 const TYPES: Readonly<Record<string, ProviderType>> = {
@@ -30,7 +31,9 @@ export async function createProvider(config: ProviderConfig, context: ProviderCo
   const type = typeOf(config.type)
   if (type !== null) {
     const refused = refusedEndpoints(config, readHostPolicy(context.secrets.env))
-    return refused.length > 0 ? { provider: null, diagnostics: refused } : type.create(config, context)
+    if (refused.length > 0) return { provider: null, diagnostics: refused }
+    const made = await type.create(config, context)
+    return made.provider === null ? made : { ...made, provider: withoutSecretsInErrors(made.provider, context.secrets.loaded) }
   }
   const message = `providers.${config.name}: there is no provider type ${JSON.stringify(config.type)}`
   const hint = didYouMean(config.type, PROVIDER_TYPES) ?? `types are ${PROVIDER_TYPES.join(', ')}`

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, onTestFinished, test } from 'vitest'
 import { runCli } from '../../src/cli/program.ts'
+import { noSecrets } from '../../src/definitions/loaded-secrets.ts'
 import { type Client, connect } from '../service/harness.ts'
 import { openScene, type Scene, TOKEN, withoutToken, ZONE } from './scene.ts'
 
@@ -127,7 +128,7 @@ async function onTerminal(scene: Scene, args: readonly string[], seconds: number
   })
   const stdout = { write: (text: string) => (written.stdout += text) }
   const env = { ZONEWRIGHT_TOKEN: TOKEN, NO_COLOR: '1' }
-  const status = await runCli(args, { stdout, stderr, stdin, env, cwd: scene.folder, now: () => new Date(clock) })
+  const status = await runCli(args, { stdout, stderr, stdin, env, cwd: scene.folder, now: () => new Date(clock), secrets: noSecrets() })
   return withoutToken({ status, ...written })
 }
 

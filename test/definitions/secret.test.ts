@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
+import { noSecrets } from '../../src/definitions/loaded-secrets.ts'
 import { resolveSecret } from '../../src/definitions/secret.ts'
 import { folderWith } from './files.ts'
 
@@ -13,7 +14,7 @@ describe('resolveSecret', () => {
     'keys/empty': '\n',
     'keys/large': 'x'.repeat(70_000),
   })
-  const source = { folder, env: { TOKEN: 's3cret', EMPTY: '' } }
+  const source = { folder, env: { TOKEN: 's3cret', EMPTY: '' }, loaded: noSecrets() }
 
   test.each<[reference: string, value: string]>([
     ['env:TOKEN', 's3cret'],

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Config } from '../../src/definitions/config.ts'
 import { loadDefinitions } from '../../src/definitions/load-definitions.ts'
+import { noSecrets } from '../../src/definitions/loaded-secrets.ts'
 import { readConfig } from '../../src/definitions/read-config.ts'
 import { parseZoneFile } from '../../src/formats/zone-file/parse-zone-file.ts'
 import { hasErrors } from '../../src/model/diagnostic.ts'
@@ -93,7 +94,7 @@ async function providerOf(config: Config, name: string): Promise<Provider> {
   const entry = config.providers.get(name)
   if (!entry) throw new Error(`no provider ${name}`)
   const env = { ZONEWRIGHT_TOKEN: service.token ?? '' }
-  const { provider, diagnostics } = await createProvider(entry, { secrets: { folder: config.folder, env } })
+  const { provider, diagnostics } = await createProvider(entry, { secrets: { folder: config.folder, env, loaded: noSecrets() } })
   expect(diagnostics).toEqual([])
   return provider as Provider
 }

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import type { CliIo } from '../../src/cli/io.ts'
 import { runCli } from '../../src/cli/program.ts'
+import { noSecrets } from '../../src/definitions/loaded-secrets.ts'
 
 export interface CliResult {
   readonly status: number
@@ -25,6 +26,6 @@ export async function cli(args: readonly string[], { cwd, env = {}, now = () => 
   })
   const stdin = new PassThrough()
   stdin.end()
-  const status = await runCli(args, { stdout: stream('stdout'), stderr: stream('stderr'), stdin, env, cwd, now })
+  const status = await runCli(args, { stdout: stream('stdout'), stderr: stream('stderr'), stdin, env, cwd, now, secrets: noSecrets() })
   return { status, ...written }
 }

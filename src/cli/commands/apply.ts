@@ -6,6 +6,7 @@ import type { ApplicableZone, ApplyRun } from '../../sync/apply-plan.ts'
 import type { RolledBackRun } from '../../sync/journal/journal-entry.ts'
 import type { SavedPlan } from '../../sync/plan-file/saved-plan.ts'
 import { mayApply } from '../../sync/plan-zones.ts'
+import { withoutSecrets } from '../../sync/secrets-in-plan.ts'
 import { canAsk, confirm } from '../confirm.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
@@ -94,7 +95,7 @@ export interface ChangeOptions extends ApplyOptions {
 /** Shows a plan that was read just now, asks, makes its changes, reads back and reports. */
 export async function makeChanges(
   io: CliIo,
-  ready: ReadyRun,
+  given: ReadyRun,
   workspace: Workspace,
   console: Console,
   interruption: Interruption,
@@ -102,6 +103,7 @@ export async function makeChanges(
   options: ChangeOptions,
 ): Promise<ExitStatus> {
   const inText = options.format === 'text'
+  const ready = withoutSecrets(given, io.secrets)
   const readAt = io.now().getTime()
   if (interruption.signal.aborted) {
     console.say('Nothing was applied.')
@@ -109,6 +111,7 @@ export async function makeChanges(
     return interruption.status() ?? EXIT.failure
   }
   if (!options.isSaved) reportPlanDiagnostics(ready.plan, console, options.format)
+  else if (inText) reportExposed(ready.plan, console)
   if (inText) console.plan(ready.plan, 'text')
 
   const status = await statusBeforeApply(io, ready.plan, console, interruption, options)
@@ -117,8 +120,10 @@ export async function makeChanges(
     return status
   }
   const pause = options.yes ? 0 : io.now().getTime() - readAt
-  const current = await rereadAfterPause(ready, pause, workspace, console, inText, interruption.signal)
-  const late = statusOfPlan(current.plan)
+  const reread = await rereadAfterPause(ready, pause, workspace, console, inText, interruption.signal)
+  const current = reread === ready ? ready : withoutSecrets(reread, io.secrets)
+  if (inText && current !== ready) reportExposed(current.plan, console)
+  const late = io.secrets.hasLeaked ? EXIT.failure : statusOfPlan(current.plan)
   if (late !== EXIT.done || interruption.signal.aborted) {
     console.say('Nothing was applied.')
     if (!inText) console.outcome(current.plan, [], options.format)
@@ -135,6 +140,10 @@ export async function makeChanges(
   console.outcome(current.plan, outcomes, options.format, { planShown: inText })
   return interruption.status() ?? statusOfOutcomes(outcomes)
 }
+
+/** What was found only since the plan was read. */
+const reportExposed = ({ zones }: Plan, console: Console): void =>
+  console.diagnostics(zones.flatMap(({ diagnostics }) => diagnostics.filter(({ code }) => code === 'secret-exposed')))
 
 /** The status of a run that ends without a change: nothing to do, not allowed to, or not confirmed. Null where it may go on. */
 async function statusBeforeApply(

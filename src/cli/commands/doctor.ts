@@ -34,7 +34,7 @@ export async function doctor(io: CliIo, [zones]: readonly [string[]], options: D
     }
     const providers = await Promise.all(
       [...config.providers.values()].map(async (entry): Promise<Examination> => {
-        const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env } })
+        const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env, loaded: io.secrets } })
         const faults = made.diagnostics.map(findingOf)
         if (made.provider === null) return { subject: entry.name, findings: faults }
         try {

@@ -111,7 +111,9 @@ async function deliver(
     console.note(`${counted(zones, 'zone')} in ${counted(named.length, 'file')}; nothing was written.`)
     return EXIT.done
   }
-  const outcome = await endedBySignals(() => writeFiles(folder, named, { overwrite: force === true, command: 'export', now: io.now }))
+  const outcome = await endedBySignals(() =>
+    writeFiles(folder, named, { overwrite: force === true, command: 'export', now: io.now, secrets: io.secrets }),
+  )
   if (!reportWritten(console, outcome, shown)) return EXIT.failure
   console.note(`${counted(zones, 'zone')} in ${counted(named.length, 'file')}.`)
   return EXIT.done

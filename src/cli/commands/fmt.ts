@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { displayPath } from '../../definitions/file-path.ts'
 import { type FoundDefinition, findDefinitions } from '../../definitions/find-definitions.ts'
 import { readWholeText } from '../../definitions/read-text.ts'
+import { type SourcePolicy, sourcePolicy } from '../../definitions/source-policy.ts'
 import { unfinishedWrites } from '../../definitions/unfinished-write.ts'
 import { formatDefinition } from '../../formats/definition/format-definition.ts'
 import { readYaml } from '../../formats/yaml/read-yaml.ts'
@@ -30,10 +31,12 @@ export async function fmt(
   const files = yamlFiles(found?.definitions ?? [])
   const unfinished = config === null ? [] : unfinishedWrites(files, config)
   faults.push(...unfinished)
+  const policy = config && sourcePolicy(config)
   let changed = 0
   for (const path of unfinished.length > 0 ? [] : files) {
+    if (policy === null) break
     const file = displayPath(path, io.cwd)
-    const formatted = await formatFile(path, file, check, io.now)
+    const formatted = await formatFile(path, file, check, { policy, io })
     if (typeof formatted === 'object') faults.push(...formatted)
     else if (formatted) {
       changed += 1
@@ -53,10 +56,15 @@ const yamlFiles = (definitions: readonly FoundDefinition[]): string[] =>
   definitions.flatMap(({ kind, path, parts }) => (kind === 'yaml' ? [path] : kind === 'split' ? parts : []))
 
 /** Whether the file's layout changes, or what is in the way. */
-async function formatFile(path: string, file: string, check: boolean, now: CliIo['now']): Promise<boolean | readonly Diagnostic[]> {
+async function formatFile(
+  path: string,
+  file: string,
+  check: boolean,
+  { policy, io }: { policy: SourcePolicy; io: CliIo },
+): Promise<boolean | readonly Diagnostic[]> {
   const at = { file, line: 1, column: 1 }
-  const whole = await readWholeText(path, file)
-  if (!whole.ok) return [{ severity: 'error', ...whole.fault, at }]
+  const whole = await readWholeText(path, file, policy)
+  if (!whole.ok) return [{ severity: 'error', ...whole.fault, at: whole.fault.at ?? at }]
   const text = whole.text.replace(/^\ufeff/, '')
   const formatted = formatDefinition(text)
   if (!formatted.ok) {
@@ -66,7 +74,9 @@ async function formatFile(path: string, file: string, check: boolean, now: CliIo
   if (formatted.value === text) return false
   if (check) return true
   try {
-    const held = await endedBySignals(() => writeEdited(path, { before: whole.text, after: formatted.value }, { command: 'fmt', now }))
+    const held = await endedBySignals(() =>
+      writeEdited(path, { before: whole.text, after: formatted.value }, { command: 'fmt', now: io.now }),
+    )
     return held === null ? true : [held]
   } catch (error) {
     return [writeFault(error, file)]

@@ -197,7 +197,9 @@ async function deliver(
     console.note(`${size} in ${counted(files.length, 'file')}; nothing was written.`)
     return EXIT.done
   }
-  const outcome = await endedBySignals(() => writeFiles(folder, files, { overwrite: force === true, command: 'import', now: io.now }))
+  const outcome = await endedBySignals(() =>
+    writeFiles(folder, files, { overwrite: force === true, command: 'import', now: io.now, secrets: io.secrets }),
+  )
   if (!reportWritten(console, outcome, (path) => displayPath(resolve(folder, path), io.cwd))) return EXIT.failure
   console.note(`${size}, read back and compared.`)
   return EXIT.done

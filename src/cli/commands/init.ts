@@ -68,7 +68,9 @@ function readZone(console: Console, text: string): DomainName | null {
 }
 
 async function writeAll(io: CliIo, files: readonly InitFile[]): Promise<Diagnostic[]> {
-  const outcome = await endedBySignals(() => writeFiles(io.cwd, files, { overwrite: false, command: 'init', now: io.now }))
+  const outcome = await endedBySignals(() =>
+    writeFiles(io.cwd, files, { overwrite: false, command: 'init', now: io.now, secrets: io.secrets }),
+  )
   if (outcome.state === 'written') return outcome.written.length > 0 ? [] : outcome.unchanged.map(alreadyThere)
   if (outcome.state === 'refused') return [outcome.diagnostic]
   if (outcome.state === 'in-the-way') return outcome.paths.map(alreadyThere)

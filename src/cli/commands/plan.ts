@@ -4,6 +4,7 @@ import type { Plan } from '../../plan/plan.ts'
 import { countDiagnostics } from '../../report/diagnostics-report.ts'
 import type { ReportFormat } from '../../report/render-report.ts'
 import { type PlannedRun, planZones } from '../../sync/plan-zones.ts'
+import { withoutSecrets } from '../../sync/secrets-in-plan.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
@@ -87,13 +88,14 @@ export async function runPlan(workspace: Workspace, io: CliIo, console: Console,
   const bar = console.progress()
   const release = signal === undefined ? exitOnSignal(bar.clear) : () => undefined
   try {
-    return await planZones(workspace.jobs, {
+    const planned = await planZones(workspace.jobs, {
       providers: workspace.providers,
       now: io.now(),
       tool: TOOL,
       signal,
       onProgress: bar.onProgress,
     })
+    return withoutSecrets(planned, io.secrets)
   } finally {
     release()
     bar.clear()

@@ -36,12 +36,13 @@ export const editRecord =
   (action: RecordEdit['action']) =>
   async (io: CliIo, [zone, name, type, values]: Words, options: RecordCommandOptions): Promise<ExitStatus> => {
     const console = createConsole(io, options)
+    // First, so that no message repeats a secret.
+    const { config, diagnostics: inConfig } = await configOrDefault(io, options.config)
     const edit = readRecordEdit(action, { zone, name, type, values, ttl: options.ttl ?? null })
     if (!edit.ok) {
       console.error('usage', edit.message)
       return EXIT.failure
     }
-    const { config, diagnostics: inConfig } = await configOrDefault(io, options.config)
     if (config === null || hasErrors(inConfig)) {
       console.diagnostics(inConfig)
       return EXIT.failure

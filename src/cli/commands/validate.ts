@@ -42,5 +42,5 @@ export async function configOrDefault(
 ): Promise<{ config: Config | null; diagnostics: readonly Diagnostic[] }> {
   const loaded = await loadRunConfig(io, file)
   const missing = file === undefined && loaded.diagnostics.some((diagnostic) => diagnostic.code === 'config-missing')
-  return missing ? { config: defaultConfig({ folder: io.cwd, cwd: io.cwd }), diagnostics: [] } : loaded
+  return missing ? { config: defaultConfig({ folder: io.cwd, cwd: io.cwd, secrets: io.secrets }), diagnostics: [] } : loaded
 }

@@ -111,10 +111,10 @@ async function editAndCheck(
   const { zone, files } = loaded
   const { cwd } = config
   const main = realPath(zone.at.file, cwd)
-  const kind = await kindOf(main)
+  const kind = await kindOf(main, config)
   const parts = await shareEdit(edit, own, { zone, files, cwd, isMerged: kind !== 'settings' }, file)
   if ('severity' in parts) return refused(parts)
-  const edited = await editFiles(parts, { zone, seen, cwd, kind })
+  const edited = await editFiles(parts, { zone, seen, config, kind })
   const refusal = (...found: Diagnostic[]) => refusedOrStale(refused(...found), zone, config)
   if (!edited.ok) return edited.isStale ? { ...refused(edited.diagnostic), isStale: true } : refusal(edited.diagnostic)
   const { changes } = edited

@@ -1,8 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
+import type { Config } from '../../definitions/config.ts'
 import { fileNameOf } from '../../definitions/definition-name.ts'
 import { displayPath, realOr } from '../../definitions/file-path.ts'
 import { readText, readWholeText } from '../../definitions/read-text.ts'
+import { sourcePolicy } from '../../definitions/source-policy.ts'
 import { soundTree } from '../../formats/yaml/edit-document.ts'
 import { lookUp, type YamlNode } from '../../formats/yaml/yaml-node.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
@@ -29,8 +31,10 @@ export const BYTE_ORDER_MARK = '\ufeff'
 /** Makes the parts of an edit in the texts of their files. `seen` has texts as they were loaded. */
 export async function editFiles(
   parts: ReadonlyMap<string, RecordEdit>,
-  { zone, seen, cwd, kind }: { zone: DesiredZone; seen: ReadonlyMap<string, string>; cwd: string; kind: EditedFile['kind'] },
+  { zone, seen, config, kind }: { zone: DesiredZone; seen: ReadonlyMap<string, string>; config: Config; kind: EditedFile['kind'] },
 ): Promise<EditedFiles> {
+  const { cwd } = config
+  const policy = sourcePolicy(config)
   const changes: FileEdit[] = []
   for (const [path, edit] of parts) {
     const shown = displayPath(path, cwd)
@@ -38,7 +42,7 @@ export async function editFiles(
       () => false,
       (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
     )
-    const read = isNew ? ({ ok: true, text: '---\n' } as const) : await readWholeText(path, shown)
+    const read = isNew ? ({ ok: true, text: '---\n' } as const) : await readWholeText(path, shown, policy)
     if (!read.ok) return { ok: false, diagnostic: { severity: 'error', ...read.fault } }
     const mark = read.text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : ''
     const text = read.text.slice(mark.length)
@@ -62,9 +66,9 @@ const changedMeanwhile = (file: string): Diagnostic => ({
 })
 
 /** How the files of a zone are written: fragments as the definition that includes them, split files in the layout of octoDNS. `main` is absolute. */
-export async function kindOf(main: string): Promise<EditedFile['kind']> {
+export async function kindOf(main: string, config: Config): Promise<EditedFile['kind']> {
   if (fileNameOf(basename(main))?.kind === 'zone-file') return 'zone-file'
-  const read = await readText(main, main)
+  const read = await readText(main, main, sourcePolicy(config))
   const root = read.ok ? treeOf(read.text) : null
   return root?.kind === 'mapping' && lookUp(root, 'domain')?.kind === 'scalar' ? 'settings' : 'octodns'
 }

@@ -6,6 +6,7 @@ import { cleanAtExit } from '../../definitions/clean-at-exit.ts'
 import { CONFIG_FILE, type Config, DEFAULT_RULE } from '../../definitions/config.ts'
 import type { LoadedZone } from '../../definitions/configured-zone.ts'
 import { loadDefinitions } from '../../definitions/load-definitions.ts'
+import { secretsInZone } from '../../definitions/secrets-in-zone.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { ExchangedFile, ImportedZone } from '../../model/exchange.ts'
 import type { ResourceRecord } from '../../model/record.ts'
@@ -26,6 +27,8 @@ export async function checkImport(
   config: Config,
   shownPath: (path: string) => string,
 ): Promise<Diagnostic[]> {
+  const exposed = zones.flatMap((zone) => secretsInZone(zone, config.secrets))
+  if (exposed.length > 0) return exposed
   let folder: string
   try {
     folder = await mkdtemp(join(tmpdir(), 'zonewright-import-'))
@@ -46,9 +49,9 @@ export async function checkImport(
     }
     const loaded = await loadDefinitions(configOf(config, folder))
     const byName = new Map(loaded.zones.map((one) => [one.zone.name, one]))
-    // A definition beyond the limit is told as such; its zone is not missed a second time.
-    const isTooLarge = loaded.diagnostics.some(({ code }) => code === 'file-too-large')
-    const compared = isTooLarge ? zones.filter(({ name }) => byName.has(name)) : zones
+    // A definition that is not read is reported as such; its zone is not missed a second time.
+    const isUnread = loaded.diagnostics.some(({ code }) => code === 'file-too-large' || code === 'secret-exposed')
+    const compared = isUnread ? zones.filter(({ name }) => byName.has(name)) : zones
     const defined = loaded.zones.map(({ zone }) => zone)
     return [
       ...placedForReader(loaded.diagnostics, zones, defined, shownPath),

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { displayPath } from '../../definitions/file-path.ts'
 import { readText } from '../../definitions/read-text.ts'
+import { sourcePolicy } from '../../definitions/source-policy.ts'
 import { zoneFileDefinition } from '../../definitions/zone-file-definition.ts'
 import { commentedItems, zoneParts } from '../../formats/dnscontrol/get-zones-file.ts'
 import { type DnscontrolDomain, readIntermediate } from '../../formats/dnscontrol/read-intermediate.ts'
@@ -19,10 +20,10 @@ interface Read {
 }
 
 /** Zones of DNSControl: the JSON of `dnscontrol print-ir`, or what `get-zones` writes with `--format=zone` or `tsv`. */
-export const importDnscontrol: Importer = async ({ source, zones: wanted, cwd }) => {
+export const importDnscontrol: Importer = async ({ source, zones: wanted, cwd, config }) => {
   const path = resolve(cwd, source)
   const file = displayPath(path, cwd)
-  const text = await readText(path, file)
+  const text = await readText(path, file, sourcePolicy(config, 'allowed'))
   if (!text.ok) return { zones: [], lost: [], diagnostics: [{ severity: 'error', ...text.fault }] }
   const read = readAny(text.text, file, wanted)
   const zones = read.zones.filter(({ name }) => wanted.length === 0 || wanted.some((one) => plainName(one) === name))

@@ -2,7 +2,9 @@ import { stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileNameOf, splitFolderZone } from '../../definitions/definition-name.ts'
 import { displayPath } from '../../definitions/file-path.ts'
+import { noSecrets } from '../../definitions/loaded-secrets.ts'
 import { readText, systemFault } from '../../definitions/read-text.ts'
+import { sourcePolicy } from '../../definitions/source-policy.ts'
 import { isOctodnsConfig } from '../../formats/octodns/read-octodns-config.ts'
 import { readYaml } from '../../formats/yaml/read-yaml.ts'
 import { lookUp, type YamlNode } from '../../formats/yaml/yaml-node.ts'
@@ -23,7 +25,8 @@ export const importOctodns: Importer = async (request) => {
   } catch (error) {
     return failed({ severity: 'error', code: 'file-unreadable', message: `${shown} ${systemFault(error)}` })
   }
-  const text = await readText(path, shown)
+  // The configuration of octoDNS may hold a token itself; it is no definition.
+  const text = await readText(path, shown, sourcePolicy({ ...request.config, secrets: noSecrets() }, 'allowed'))
   if (!text.ok) return failed({ severity: 'error', ...text.fault })
   if (isOctodnsConfig(text.text)) return importOctodnsConfig(path, text.text, request)
   const name = fileNameOf(basename(path))
@@ -61,6 +64,7 @@ async function leftOut(
   { config, cwd }: ImportRequest,
 ): Promise<{ readonly lost: readonly LostItem[]; readonly diagnostics: readonly Diagnostic[] }> {
   const extension = config.octodnsSplitExtension
+  const policy = sourcePolicy({ ...config, folder, cwd })
   const taken = new Set([...zones.flatMap((zone) => zone.files ?? []), ...files].map(({ path }) => path))
   const rest = (await yamlIn(folder)).filter(({ name, isFolder }) =>
     isFolder ? splitFolderZone(name, extension) === null : !taken.has(name) && !(ZONE_FILE.test(name) && fileNameOf(name)?.zone),
@@ -69,7 +73,7 @@ async function leftOut(
   const diagnostics: Diagnostic[] = []
   for (const { name, isFolder } of rest) {
     const shown = displayPath(join(folder, name), cwd)
-    const text = isFolder || ZONE_FILE.test(name) ? null : await readText(join(folder, name), shown)
+    const text = isFolder || ZONE_FILE.test(name) ? null : await readText(join(folder, name), shown, policy)
     if (text?.ok && isRecordMap(text.text)) {
       const what = `the records of ${shown}, which is not taken for a zone, since its name has one dot only`
       lost.push({ zone: null, name: null, type: null, what, outcome: 'they are left out; name the zone or the file to have them' })

@@ -23,7 +23,7 @@ export async function importFromProvider(request: ImportRequest): Promise<Import
   const { source, config, env, parallelism, onWait } = request
   const entry = config.providers.get(source)
   if (!entry) return { zones: [], lost: [], diagnostics: [unknownProvider(source, config.providers.keys(), undefined)] }
-  const made = await createProvider(entry, { secrets: { folder: config.folder, env }, parallelism, onWait })
+  const made = await createProvider(entry, { secrets: { folder: config.folder, env, loaded: config.secrets }, parallelism, onWait })
   if (made.provider === null) return { zones: [], lost: [], diagnostics: made.diagnostics }
   try {
     const copied = await copyAtProvider(made.provider, request)

@@ -5,6 +5,7 @@ import { displayPath, realOr } from '../../definitions/file-path.ts'
 import { folderTree } from '../../definitions/folder-tree.ts'
 import { includeReader } from '../../definitions/include-reader.ts'
 import { readText, systemFault } from '../../definitions/read-text.ts'
+import { sourcePolicy } from '../../definitions/source-policy.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
 import type { Imported, ImportedZone, LostItem } from '../../model/exchange.ts'
@@ -24,6 +25,7 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
   if (typeof facts === 'string') return failed({ code: 'file-unreadable', message: `${displayPath(path, cwd)} ${facts}` })
   const folder = facts.isDirectory() ? path : dirname(path)
   const include = includeReader({ ...config, folder, cwd })
+  const policy = sourcePolicy({ ...config, folder, cwd }, facts.isDirectory() ? 'refused' : 'allowed')
   const { files, others, diagnostics } = facts.isDirectory()
     ? await zoneFilesBelow(path, cwd)
     : { files: [path], others: [], diagnostics: [] }
@@ -33,9 +35,14 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
   const read: ReadZone[] = []
   for (const one of files) {
     const file = displayPath(one, cwd)
-    const text = await readText(one, file)
+    const text = await readText(one, file, policy)
     if (!text.ok) {
-      read.push({ file, zone: null, lost: [], diagnostics: [{ severity: 'error', ...text.fault, at: { file, line: 1, column: 1 } }] })
+      read.push({
+        file,
+        zone: null,
+        lost: [],
+        diagnostics: [{ severity: 'error', ...text.fault, at: text.fault.at ?? { file, line: 1, column: 1 } }],
+      })
       continue
     }
     const definition = readCommentedZone({ file, text: text.text }, zoneNameOf(one, zones), include)

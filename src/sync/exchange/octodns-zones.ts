@@ -2,6 +2,7 @@ import { basename, dirname, join } from 'node:path'
 import pLimit from 'p-limit'
 import { realOr } from '../../definitions/file-path.ts'
 import { includeReader } from '../../definitions/include-reader.ts'
+import { sourcePolicy } from '../../definitions/source-policy.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { ExchangedFile, FileReading, Imported } from '../../model/exchange.ts'
 import type { ImportRequest } from './importer.ts'
@@ -19,7 +20,8 @@ export function readingOf(
   layout: Pick<OctodnsReading, 'defaultTtl' | 'escapesSemicolons'>,
 ): OctodnsReading {
   const root = realOr(base)
-  return { ...layout, base: root, cwd: realOr(cwd), include: includeReader({ ...config, folder: root, cwd: realOr(cwd) }) }
+  const below = { ...config, folder: root, cwd: realOr(cwd) }
+  return { ...layout, base: root, cwd: below.cwd, include: includeReader(below), policy: sourcePolicy(below) }
 }
 
 /** A file or a folder of split files of a zone. */

@@ -3,6 +3,7 @@ import { fileNameOf, splitFolderZone } from '../../definitions/definition-name.t
 import { displayPath, fromDisplayPath, isInside, realOr } from '../../definitions/file-path.ts'
 import type { IncludeReader } from '../../definitions/include-reader.ts'
 import { readWholeText } from '../../definitions/read-text.ts'
+import type { SourcePolicy } from '../../definitions/source-policy.ts'
 import { collectFaults } from '../../formats/definition/faults.ts'
 import { openFiles } from '../../formats/definition/open-files.ts'
 import { parseDefinition } from '../../formats/definition/parse-definition.ts'
@@ -25,6 +26,7 @@ export interface OctodnsReading {
   readonly defaultTtl: number
   readonly escapesSemicolons: boolean
   readonly include: IncludeReader
+  readonly policy: SourcePolicy
 }
 
 export interface ReadOctodnsZone {
@@ -117,7 +119,7 @@ function commentsOf(
 
 async function readSources(
   { zone, folder, paths }: OctodnsZoneFiles,
-  { base, cwd }: OctodnsReading,
+  { base, cwd, policy }: OctodnsReading,
 ): Promise<{ readonly sources: Source[]; readonly diagnostics: Diagnostic[] }> {
   const sources: Source[] = []
   const diagnostics: Diagnostic[] = []
@@ -128,9 +130,9 @@ async function readSources(
       diagnostics.push({ severity: 'error', code: 'path-outside', message, at: { file, line: 1, column: 1 } })
       continue
     }
-    const text = await readWholeText(path, file)
+    const text = await readWholeText(path, file, policy)
     if (text.ok) sources.push({ file, text: withoutMark(text.text), whole: text.text })
-    else diagnostics.push({ severity: 'error', ...text.fault, at: { file, line: 1, column: 1 } })
+    else diagnostics.push({ severity: 'error', ...text.fault, at: text.fault.at ?? { file, line: 1, column: 1 } })
   }
   if (paths.length === 0) {
     const message = `the folder ${displayPath(folder ?? '', cwd)} of ${zone} has no YAML files`

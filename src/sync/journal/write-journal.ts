@@ -2,6 +2,7 @@ import { closeSync, constants, existsSync, fsyncSync, openSync, writeFileSync, w
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pLimit from 'p-limit'
+import { assertNoSecret, type LoadedSecrets } from '../../definitions/loaded-secrets.ts'
 import { makeFolder } from '../../definitions/make-folder.ts'
 import { oneLine } from '../../model/diagnostic.ts'
 import type { Change } from '../../plan/change.ts'
@@ -36,6 +37,8 @@ export interface RunToJournal {
   /** The zones that have changes, with their state before. */
   readonly zones: readonly ApplicableZone[]
   readonly targets: ReadonlyMap<string, SavedTarget>
+  /** Those of the run, which are not written down. */
+  readonly secrets: LoadedSecrets
 }
 
 /** The journal of a run under way. Every line is in the system's hands when a method returns, so that it outlives the process. */
@@ -55,10 +58,10 @@ const FILES_AT_ONCE = 16
 
 /**
  * Writes the state before and the plan of each zone, then the first line. The run's folder appears under its name when all that is in it, so that a
- * run that is there is complete and a run that is not there has sent nothing. Throws the system's error where it cannot be written.
+ * run that is there is complete and a run that is not there has sent nothing. Throws the system's error where it cannot be written, and `SecretExposed`.
  */
 export async function beginJournal(request: RunToJournal): Promise<Journal> {
-  const { journal, run, now, zones } = request
+  const { journal, run, now, zones, secrets } = request
   const runs = join(journal, 'runs')
   const made = join(runs, `.${run}`)
   const folder = join(runs, run)
@@ -76,14 +79,14 @@ export async function beginJournal(request: RunToJournal): Promise<Journal> {
     )
     const lines = openSync(join(made, JOURNAL_FILE), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND, 0o600)
     try {
-      writeLine(lines, beginEntry(request))
+      writeLine(lines, beginEntry(request), secrets)
       fsyncSync(lines)
       await rename(made, folder)
     } catch (error) {
       closeSync(lines)
       throw error
     }
-    return openJournal(run, lines, zones, now)
+    return openJournal(run, lines, zones, now, secrets)
   } catch (error) {
     await rm(made, { recursive: true, force: true })
     throw error
@@ -99,10 +102,10 @@ function keepOutOfGit(journal: string): void {
   }
 }
 
-function planText({ plan, targets }: RunToJournal, zone: ApplicableZone): string {
+function planText({ plan, targets, secrets }: RunToJournal, zone: ApplicableZone): string {
   const target = targets.get(zone.plan.target)
   if (!target) throw new Error(`no target ${zone.plan.target}`)
-  return savedPlanText({ plan: { ...plan, zones: [zone.plan], diagnostics: [] }, zones: [zone], targets: [target] }, null)
+  return savedPlanText({ plan: { ...plan, zones: [zone.plan], diagnostics: [] }, zones: [zone], targets: [target] }, null, secrets)
 }
 
 const beginEntry = ({ run, command, rollsBack, process, now, plan, zones }: RunToJournal): BeginEntry => ({
@@ -118,14 +121,16 @@ const beginEntry = ({ run, command, rollsBack, process, now, plan, zones }: RunT
   zones: zones.map(({ plan: { zone, target, calls } }) => ({ zone, target, calls: { ...calls } })),
 })
 
-/** One write for a line: what others read ends in whole lines but for the last. */
-function writeLine(descriptor: number, entry: JournalEntry): void {
-  const line = Buffer.from(`${JSON.stringify(entry)}\n`)
+/** One write for a line: what others read ends in whole lines but for the last. Throws `SecretExposed`. */
+function writeLine(descriptor: number, entry: JournalEntry, secrets: LoadedSecrets): void {
+  const text = JSON.stringify(entry)
+  assertNoSecret(secrets, text, 'a line of the journal')
+  const line = Buffer.from(`${text}\n`)
   let written = writeSync(descriptor, line)
   while (written < line.length) written += writeSync(descriptor, line, written)
 }
 
-function openJournal(run: string, lines: number, zones: readonly ApplicableZone[], now: () => Date): Journal {
+function openJournal(run: string, lines: number, zones: readonly ApplicableZone[], now: () => Date, secrets: LoadedSecrets): Journal {
   const indexes = new Map(zones.map((zone, index) => [zone, index]))
   const final: Outcome[][] = zones.map(() => [])
   /** Once a line could not be written, nothing comes after it. */
@@ -133,7 +138,7 @@ function openJournal(run: string, lines: number, zones: readonly ApplicableZone[
   const write = (entry: JournalEntry): void => {
     if (problem !== null) return
     try {
-      writeLine(lines, entry)
+      writeLine(lines, entry, secrets)
     } catch (error) {
       const { code = 'fault', message } = error as NodeJS.ErrnoException
       problem = `the journal of run ${run} cannot be written: ${code === 'ENOSPC' ? 'the disk is full' : oneLine(message)}`

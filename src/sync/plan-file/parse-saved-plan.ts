@@ -4,6 +4,7 @@
  * fingerprints) is derived, printed again, and has to be what the file says.
  */
 import { type SchemaError, validate } from '../../../generated/plan-schema.js'
+import { PLAN_KEY } from '../../definitions/secret.ts'
 import type { Diagnostic } from '../../model/diagnostic.ts'
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts'
 import { fault, ok, type Result } from '../../model/result.ts'
@@ -12,7 +13,7 @@ import { PLAN_FORMAT, PLAN_VERSION, planDocument } from '../../report/plan-docum
 import { boundPassed, firstDifference } from './canonical-json.ts'
 import { parseSavedDiagnostic, parseSavedZone } from './parse-saved-zone.ts'
 import { checksumOf, sameSeal, signatureOf } from './plan-seal.ts'
-import { PLAN_KEY, type SavedPlan, type SavedPlanDocument, type SavedTarget, type SavedZone } from './saved-plan.ts'
+import type { SavedPlan, SavedPlanDocument, SavedTarget, SavedZone } from './saved-plan.ts'
 
 /** Deepest is an address in a list of a zone's settings of a change; the rest is room for later versions. */
 const BOUNDS = { depth: 16, values: 8_000_000 } as const

@@ -46,6 +46,3 @@ export interface SavedPlanDocument extends PlanDocument {
   readonly targets: readonly SavedTarget[]
   readonly zones: readonly SavedZoneDocument[]
 }
-
-/** The environment variable whose text signs plans. */
-export const PLAN_KEY = 'ZONEWRIGHT_PLAN_KEY'

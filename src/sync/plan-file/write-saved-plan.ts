@@ -1,3 +1,4 @@
+import { assertNoSecret, type LoadedSecrets } from '../../definitions/loaded-secrets.ts'
 import type { ExistingRecord } from '../../model/record.ts'
 import type { ExistingZone } from '../../model/zone.ts'
 import type { Plan } from '../../plan/plan.ts'
@@ -15,8 +16,8 @@ export interface PlanToSave {
   readonly targets: readonly SavedTarget[]
 }
 
-/** The text of a plan file. With a key it is signed; the key is not in it. */
-export function savedPlanText({ plan, zones, targets }: PlanToSave, key: string | null): string {
+/** The text of a plan file. With a key it is signed; the key is not in it. Throws `SecretExposed` rather than write down a secret of the run. */
+export function savedPlanText({ plan, zones, targets }: PlanToSave, key: string | null, secrets: LoadedSecrets): string {
   const { format, version, created, tool, zones: planned, ...rest } = planDocument(plan)
   const head = { format, version, created, tool }
   const body = {
@@ -29,7 +30,9 @@ export function savedPlanText({ plan, zones, targets }: PlanToSave, key: string 
   }
   const seal = key === null ? {} : { signature: signatureOf({ ...head, ...body }, key) }
   const document: SavedPlanDocument = { ...head, checksum: checksumOf({ ...head, ...seal, ...body }), ...seal, ...body }
-  return planFileText(document)
+  const text = planFileText(document)
+  assertNoSecret(secrets, text, `the saved plan of ${planned.length === 1 ? planned[0]?.zone : `${planned.length} zones`}`)
+  return text
 }
 
 const stateOf = ({ id, settings, records }: ExistingZone): SavedState => ({

@@ -11,6 +11,7 @@ import { dirname, isAbsolute, join, sep } from 'node:path'
 import { cleanAtExit } from '../../definitions/clean-at-exit.ts'
 import { fileError } from '../../definitions/file-error.ts'
 import { realOr } from '../../definitions/file-path.ts'
+import { assertNoSecret, type LoadedSecrets } from '../../definitions/loaded-secrets.ts'
 import { makeFolder, removeFolders } from '../../definitions/make-folder.ts'
 import { syncFolder } from '../../definitions/temporary-file.ts'
 import { readNote, unfinishedDiagnostic, unfinishedFiles, WRITE_FOLDER } from '../../definitions/unfinished-write.ts'
@@ -27,6 +28,8 @@ export interface WriteFilesOptions {
   /** The command, for messages. */
   readonly command: string
   readonly now: () => Date
+  /** Those of the run, which are not written. */
+  readonly secrets: LoadedSecrets
 }
 
 /** Paths are those that were given. Only `written` leaves anything written, but for what `left` names. */
@@ -41,11 +44,13 @@ export type WrittenFiles =
 /** A backslash is a character like others but on Windows: octoDNS's folders have `\\@.yaml` of a name that begins so. */
 const SEPARATOR = sep === '/' ? '/' : /[/\\]/
 
+/** Throws `SecretExposed` rather than write a secret. */
 export async function writeFiles(given: string, files: readonly ExchangedFile[], options: WriteFilesOptions): Promise<WrittenFiles> {
   for (const { path } of files) {
     if (isAbsolute(path) || path.split(SEPARATOR).some((part) => part === '..' || part === ''))
       throw new Error(`not a path in a folder: ${path}`)
   }
+  for (const { path, text } of files) assertNoSecret(options.secrets, `${path}\n${text}`, path)
   const [first] = files
   if (first === undefined) return { state: 'written', written: [], unchanged: [] }
   let made: string[]

@@ -14,6 +14,8 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { validate } from '../../../generated/journal-schema.js'
+import { noSecrets } from '../../../src/definitions/loaded-secrets.ts'
+import { addSecret } from '../../../src/definitions/secret-guard.ts'
 import type { Outcome, Plan } from '../../../src/plan/plan.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
 import type { ApplicableZone } from '../../../src/sync/apply-plan.ts'
@@ -35,6 +37,8 @@ const DEAD: LockOwner = { ...OWN, started: '1' }
 const RUN = '20261121T063000Z-4f2a'
 const TARGETS = new Map([['cloud', { name: 'cloud', type: 'cloud', address: 'http://127.0.0.1:8080/v4' }]])
 const APPLIED: Outcome = { state: 'applied', id: 7 }
+
+const SECRET = 'journal-secret-55667788'
 
 /** A zone whose plan has two updates and one creation. */
 function zoneToApply(): ApplicableZone {
@@ -59,7 +63,7 @@ async function begin(journal: string, zones: readonly ApplicableZone[], more: Pa
     diagnostics: [],
   }
   const common = { run: RUN, command: 'apply', rollsBack: null, process: OWN, now: clock() } as const
-  return beginJournal({ journal, plan, zones, targets: TARGETS, ...common, ...more })
+  return beginJournal({ journal, plan, zones, targets: TARGETS, secrets: noSecrets(), ...common, ...more })
 }
 
 /** Makes all changes of a zone with that outcome. */
@@ -99,6 +103,39 @@ describe('the name of a run', () => {
   test.each(['', 'x', '../..', `${RUN}0`, 'T06'])('%j cannot', (text) => {
     expect(isRunPrefix(text)).toBe(false)
     expect(isRunId(text)).toBe(false)
+  })
+})
+
+describe('a secret of the run', () => {
+  const secrets = noSecrets()
+  addSecret(secrets, 'providers.cloud.token', SECRET)
+
+  test('in a plan: there is no journal', async () => {
+    const journal = temporaryDirectory()
+    const zone = { ...zoneToApply(), plan: planOf('a A 192.0.2.1', `a A 192.0.2.1\nt TXT ${SECRET}`) }
+    await expect(begin(journal, [zone], { secrets })).rejects.toMatchObject({
+      name: 'SecretExposed',
+      message: `the saved plan of ${ORIGIN} would hold the secret of providers.cloud.token`,
+    })
+    expect(readdirSync(join(journal, 'runs'))).toEqual([])
+  })
+
+  test('in the state before, which no change touches', async () => {
+    const journal = temporaryDirectory()
+    const zone = zoneToApply()
+    const existing = { ...existingZone(ORIGIN, `a A 192.0.2.1\nb A 192.0.2.1\nt TXT ${SECRET}`), id: 1, quietFor: null }
+    await expect(begin(journal, [{ ...zone, existing }], { secrets })).rejects.toMatchObject({ name: 'SecretExposed' })
+  })
+
+  test('in an outcome: the line is left out, and no call goes out after it', async () => {
+    const journal = temporaryDirectory()
+    const zone = zoneToApply()
+    const begun = await begin(journal, [zone], { secrets })
+    expect(begun.call(zone, 0)).toBeNull()
+    begun.outcome(zone, 0, { state: 'failed', error: `what is ${SECRET}?` })
+    const problem = `the journal of run ${RUN} cannot be written: a line of the journal would hold the secret of providers.cloud.token`
+    expect([begun.call(zone, 1), begun.end(1)]).toEqual([problem, problem])
+    expect(readFileSync(join(journal, 'runs', RUN, 'journal.jsonl'), 'utf8')).not.toContain(SECRET)
   })
 })
 

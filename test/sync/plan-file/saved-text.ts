@@ -1,3 +1,4 @@
+import { noSecrets } from '../../../src/definitions/loaded-secrets.ts'
 import type { ExistingZone } from '../../../src/model/zone.ts'
 import type { ZonePlan } from '../../../src/plan/plan.ts'
 import { checksumOf, signatureOf } from '../../../src/sync/plan-file/plan-seal.ts'
@@ -16,6 +17,7 @@ export const savedText = (zones: readonly { plan: ZonePlan; existing: ExistingZo
       targets: [TARGET],
     },
     key,
+    noSecrets(),
   )
 
 const EXISTING = `

@@ -1,0 +1,272 @@
+/** A secret that the run has loaded is in nothing that it reads, shows, saves, journals or sends. */
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { addFiles } from '../definitions/files.ts'
+import { startProgram } from '../support/built-program.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { type Script, startFront } from './front.ts'
+import { filesBelow, openScene, type Scene, TOKEN } from './scene.ts'
+
+const PLAN_KEY = 'Plan/Key+5b0c94e1d7a25b0c94e1d7a2'
+const LONG = 'Q7xZ'.repeat(80)
+const BASE64 = (text: string, before = ''): string => Buffer.from(`${before}${text}`).toString('base64')
+
+const definition = (records: string, settings = ''): string =>
+  `domain: example.com\nsoa_email: a@example.com\n${settings}records:\n  w: {type: A, value: 192.0.2.1}\n${records}`
+const txt = (value: string, comment = ''): string => definition(`  t: {type: TXT, value: '${value}'}${comment}\n`)
+const zoneFile = (data: string): string => `$ORIGIN example.com.\nw 60 A 192.0.2.1\nt 60 TXT ${data}\n`
+const strings = (text: string): string => (text.match(/.{1,255}/g) ?? []).map((one) => `"${one}"`).join(' ')
+const escaped = (text: string): string => [...text].map((one) => `\\${String(one.charCodeAt(0)).padStart(3, '0')}`).join('')
+
+interface Leak {
+  readonly name: string
+  readonly files: Readonly<Record<string, string>>
+  /** Where it is, by file and line. */
+  readonly at: string
+}
+
+const YAML = 'zones/example.com.yaml'
+const ZONE = 'zones/example.com.zone'
+
+const LEAKS: readonly Leak[] = [
+  { name: 'a value', files: { [YAML]: txt(TOKEN) }, at: `${YAML}:5:1` },
+  { name: 'a part of a value', files: { [YAML]: txt(`v=x; k=${TOKEN}; y`) }, at: `${YAML}:5:1` },
+  { name: 'a comment', files: { [YAML]: txt('x', ` # ${TOKEN}`) }, at: `${YAML}:5:1` },
+  { name: 'a name', files: { [YAML]: definition(`  ${TOKEN}: {type: A, value: 192.0.2.1}\n`) }, at: `${YAML}:5:1` },
+  { name: 'a setting', files: { [YAML]: definition('', `tags: [a, ${TOKEN}]\n`) }, at: `${YAML}:3:1` },
+  { name: 'small letters', files: { [YAML]: txt(PLAN_KEY.toLowerCase()) }, at: `${YAML}:5:1` },
+  { name: 'the key of plans', files: { [YAML]: txt(PLAN_KEY) }, at: `${YAML}:5:1` },
+  { name: 'base64', files: { [YAML]: txt(BASE64(TOKEN)) }, at: `${YAML}:5:1` },
+  { name: 'base64 behind one octet', files: { [YAML]: txt(BASE64(TOKEN, ':')) }, at: `${YAML}:5:1` },
+  { name: 'base64 behind two octets', files: { [YAML]: txt(BASE64(TOKEN, 'u:')) }, at: `${YAML}:5:1` },
+  { name: 'base64url', files: { [YAML]: txt(Buffer.from(PLAN_KEY).toString('base64url')) }, at: `${YAML}:5:1` },
+  { name: 'strings of 255 octets', files: { [ZONE]: zoneFile(strings(LONG)) }, at: `${ZONE}:3:` },
+  { name: 'strings of 255 octets in base64', files: { [ZONE]: zoneFile(strings(BASE64(LONG))) }, at: `${ZONE}:3:` },
+  { name: 'a long value, which becomes such strings', files: { [YAML]: txt(`${'x'.repeat(200)}${TOKEN}`) }, at: `${YAML}:5:1` },
+  { name: 'escapes of a zone file', files: { [ZONE]: zoneFile(escaped(TOKEN)) }, at: `${ZONE}:3:` },
+  { name: 'escapes of YAML', files: { [YAML]: definition(`  t: {type: TXT, value: "\\x7a${TOKEN.slice(1)}"}\n`) }, at: `${YAML}:5:` },
+  {
+    name: 'a variable in two halves',
+    files: {
+      [YAML]: definition('', `include: [{file: ../f.yaml, with: {a: ${TOKEN.slice(0, 9)}, b: ${TOKEN.slice(9)}}}]\n`),
+      'f.yaml': `t: {type: TXT, value: "\${a}\${b}"}\n`,
+    },
+    at: 'f.yaml:1:',
+  },
+  {
+    name: 'an included file',
+    files: { [YAML]: definition('', 'include: [../f.yaml]\n'), 'f.yaml': `t: {type: TXT, value: ${TOKEN}}\n` },
+    at: 'f.yaml:1',
+  },
+  {
+    name: 'a file of $INCLUDE',
+    files: { [ZONE]: '$ORIGIN example.com.\n$INCLUDE f.inc\n', 'zones/f.inc': `t 60 TXT ${TOKEN}\n` },
+    at: 'zones/f.inc:1',
+  },
+  { name: 'a record that is broken as well', files: { [YAML]: definition(`  t: {type: A, value: ${TOKEN}}\n`) }, at: `${YAML}:5:1` },
+]
+
+const ENV = { ZONEWRIGHT_TOKEN: TOKEN, ZONEWRIGHT_PLAN_KEY: PLAN_KEY, LONG, OTHER: undefined as string | undefined }
+
+/** Nothing that was printed or written holds a secret in any letter case. */
+function expectNoSecret(
+  output: string,
+  files: Readonly<Record<string, string>>,
+  secrets: readonly string[] = [TOKEN, PLAN_KEY, LONG],
+): void {
+  const all = [output, ...Object.values(files)].join('\n').toLowerCase()
+  for (const secret of secrets)
+    for (const form of [secret, BASE64(secret)]) expect.soft(all).not.toContain(form.toLowerCase().replace(/=+$/, ''))
+}
+
+describe.each(LEAKS.map((leak) => [leak.name, leak] as const))('%s in a definition', (_, { files, at }) => {
+  test('is refused before any server is asked', async () => {
+    const front = await startFront(() => ({ status: 500 }), null)
+    onTestFinished(() => front.close())
+    const folder = temporaryDirectory()
+    const provider = (name: string, token: string): string =>
+      `  ${name}: {type: cloud, base_url: '${front.origin}/v4', token: '${token}'}\n`
+    addFiles(folder, {
+      'zonewright.yaml': `providers:\n${provider('cloud', 'env:ZONEWRIGHT_TOKEN')}${provider('other', 'env:LONG')}zones: [{targets: [cloud]}]\n`,
+      ...files,
+    })
+    const program = await startProgram(['apply', '--yes', '--verbose'], { cwd: folder, env: ENV })
+    const { status } = await program.ended
+    const output = program.stdout() + program.stderr()
+    expect.soft(status).toBe(1)
+    expect.soft(output).toContain('holds the secret of ')
+    expect.soft(output).toContain(at)
+    expectNoSecret(output, {})
+    expect.soft(front.heard).toEqual([])
+    expect.soft(Object.keys(filesBelow(folder)).sort()).toEqual(['zonewright.yaml', ...Object.keys(files)].sort())
+  })
+})
+
+describe('every command that reads definitions', () => {
+  test.each([
+    ['validate', ['validate', '--verbose']],
+    ['validate as JSON', ['validate', '--format', 'json']],
+    ['plan', ['plan', '--verbose']],
+    ['plan to a file', ['plan', '--out', 'plan.json', '--format', 'json']],
+    ['verify', ['verify', '--verbose']],
+    ['export', ['export', 'csv']],
+    ['export to a file', ['export', 'zonefile', '--ns', 'ns.example.net', '-o', 'out']],
+    ['fmt', ['fmt']],
+    ['record', ['record', 'add', 'example.com', 'x', 'A', '192.0.2.7']],
+  ])('%s', async (_, command) => {
+    const scene = await openScene({ files: { [YAML]: txt(TOKEN) } })
+    const before = scene.files()
+    const { status, stdout, stderr } = await scene.run(...command)
+    expect(status).toBe(1)
+    expect(stdout + stderr).toContain('secret-exposed')
+    expect(scene.front.heard).toEqual([])
+    expect(scene.files()).toEqual(before)
+  })
+
+  test('record does not write one', async () => {
+    const scene = await openScene()
+    const before = scene.files()
+    const { status, stderr } = await scene.run('record', 'add', 'example.com', 'x', 'TXT', TOKEN, '--verbose')
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining('error[secret-exposed] the line holds the secret of providers.cloud.token'),
+    ])
+    expect(scene.files()).toEqual(before)
+  })
+
+  test('import does not write one', async () => {
+    const scene = await openScene({ files: { 'from/example.net.zone': zoneFile(TOKEN).replace('com', 'net') } })
+    const before = scene.files()
+    for (const more of [[], ['-o', 'out']]) {
+      const { status, stderr } = await scene.run('import', 'zonefile', 'from', ...more)
+      expect([status, stderr]).toEqual([1, expect.stringContaining('from/example.net.zone:3:1: error[secret-exposed]')])
+    }
+    expect(scene.files()).toEqual(before)
+  })
+
+  test.each([
+    ['a zone', ['plan', TOKEN]],
+    ['a value', ['record', 'add', 'example.com', 'x', 'A', TOKEN]],
+    ['a file', ['validate', `zones/${TOKEN}.yaml`]],
+  ])('a message about %s of the command line is redacted, and the run fails', async (_, command) => {
+    const scene = await openScene()
+    const { status, stdout, stderr } = await scene.run(...command)
+    expect([status, stdout]).toEqual([1, command[0] === 'validate' ? '' : stdout])
+    expect(stderr).toContain('secret-exposed')
+  })
+
+  test('a secret of fewer than 8 characters is not looked for', async () => {
+    const scene = await openScene({ files: { [YAML]: txt('short67') } })
+    expect((await scene.runWith({ ZONEWRIGHT_PLAN_KEY: 'short67' }, 'plan')).status).toBe(0)
+  })
+})
+
+describe('live data', () => {
+  const TWO = (scene: Scene): string =>
+    scene
+      .files()
+      ['zonewright.yaml']?.replace(
+        'providers:\n',
+        `providers:\n  other: {type: cloud, base_url: '${scene.front.origin}/v4', token: 'env:OTHER'}\n`,
+      ) ?? ''
+  const OTHER = 'other-secret-77aa88bb99cc'
+  /** A zone whose record is a secret as soon as OTHER is set; applied before. */
+  async function leaked(): Promise<Scene> {
+    const scene = await openScene({ files: { [YAML]: `${txt(OTHER)}targets: [cloud]\n` } })
+    scene.write({ 'zonewright.yaml': TWO(scene) })
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    scene.write({ [YAML]: `${txt('harmless')}targets: [cloud]\n` })
+    expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
+    return scene
+  }
+  const PLACE = 't.example.com. TXT at cloud holds the secret of providers.other.token'
+
+  test.each([
+    ['plan', ['plan', '--verbose']],
+    ['plan as JSON, saved', ['plan', '--format', 'json', '--out', 'next.json']],
+    ['apply', ['apply', '--yes']],
+    ['a saved plan', ['apply', 'plan.json', '--yes']],
+  ])('%s stops', async (_, command) => {
+    const scene = await leaked()
+    const before = scene.files()
+    const mutations = scene.front.mutations().length
+    const { status, stdout, stderr } = await scene.runWith({ OTHER }, ...command)
+    expect(status).toBe(1)
+    expect(stdout + stderr).toMatch(/secret-exposed/)
+    expect(stdout + stderr).toContain(PLACE)
+    expectNoSecret(stdout + stderr, {}, [OTHER])
+    expect(scene.front.mutations().length).toBe(mutations)
+    expect(scene.files()).toEqual(before)
+  })
+
+  test('rollback stops before it brings one back', async () => {
+    const scene = await leaked()
+    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    const mutations = scene.front.mutations().length
+    const { status, stdout, stderr } = await scene.runWith({ OTHER }, 'rollback', '--last', '--yes')
+    expect([status, stderr]).toEqual([1, expect.stringContaining(PLACE)])
+    expectNoSecret(stdout + stderr, {}, [OTHER])
+    expect(scene.front.mutations().length).toBe(mutations)
+  })
+
+  test('history withholds a run that has one', async () => {
+    const scene = await leaked()
+    for (const format of ['text', 'json']) {
+      const { status, stdout, stderr } = await scene.runWith({ OTHER }, 'history', '--last', '--format', format)
+      expect([status, stdout]).toEqual([1, ''])
+      expect(stderr).toContain('error[secret-exposed] standard output would hold the secret of providers.other.token')
+    }
+  })
+
+  test('import from a provider writes none', async () => {
+    const scene = await leaked()
+    const before = scene.files()
+    const { status, stdout, stderr } = await scene.runWith({ OTHER }, 'import', '--from', 'cloud', '-o', 'out')
+    expect([status, stdout, stderr]).toEqual([
+      1,
+      '',
+      expect.stringContaining('error[secret-exposed] t.example.com. TXT holds the secret of providers.other.token'),
+    ])
+    expectNoSecret(stderr, {}, [OTHER])
+    expect(scene.files()).toEqual(before)
+  })
+
+  test('with another secret in its place the record is removed', async () => {
+    const scene = await leaked()
+    expect((await scene.runWith({ OTHER: 'a-new-secret-112233' }, 'apply', '--yes')).status).toBe(0)
+    expect((await scene.runWith({ OTHER }, 'plan')).status).toBe(0)
+  })
+})
+
+describe('a server that repeats the token', () => {
+  const repeating: Script = ({ headers }) => ({
+    status: 400,
+    body: JSON.stringify({
+      errors: [{ field: null, reason: `bad header: ${headers['authorization']}, or ${BASE64(TOKEN)}, or ${TOKEN.toUpperCase()}` }],
+    }),
+  })
+
+  test.each([
+    ['plan', ['plan', '--verbose']],
+    ['plan as JSON', ['plan', '--format', 'json']],
+    ['apply', ['apply', '--yes', '--format', 'json']],
+    ['verify', ['verify', '--format', 'json']],
+    ['import', ['import', '--from', 'cloud']],
+    ['doctor', ['doctor']],
+    ['doctor as JSON', ['doctor', '--format', 'json']],
+  ])('%s', async (_, command) => {
+    const scene = await openScene({ script: repeating })
+    const { status, stdout, stderr } = await scene.run(...command)
+    expect(status).toBe(1)
+    expect(stdout + stderr).toContain('bad header: Bearer ***, or ***')
+    expect(stdout + stderr).not.toContain('secret-exposed')
+  })
+
+  test('in the answer to a change: the journal has the failure without it', async () => {
+    const scene = await openScene({ script: (heard) => (heard.method === 'GET' ? null : repeating(heard)) })
+    const { status, stdout } = await scene.run('apply', '--yes')
+    expect([status, stdout]).toEqual([1, expect.stringContaining('bad header: Bearer ***, or ***')])
+    const journal = Object.entries(scene.files()).filter(([path]) => path.startsWith('.zonewright/runs/'))
+    expect(journal.map(([, text]) => text).join('')).toContain('bad header: Bearer ***, or ***')
+    expectNoSecret('', Object.fromEntries(journal))
+  })
+})
