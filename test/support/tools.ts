@@ -39,12 +39,12 @@ export interface ToolResult {
 export function runTool(
   name: string,
   args: readonly string[],
-  { input = '', timeout = 45_000, cwd }: { input?: string; timeout?: number; cwd?: string | undefined } = {},
+  { input = '', timeout = 45_000, cwd, env }: { input?: string; timeout?: number; cwd?: string | undefined; env?: NodeJS.ProcessEnv } = {},
 ): Promise<ToolResult> {
   const path = findTool(name)
   if (path === null) throw new Error(`${name} is not installed`)
   return new Promise((resolve, reject) => {
-    const child = spawn(path, args, { stdio: ['pipe', 'pipe', 'pipe'], timeout, cwd, env: { ...process.env, LC_ALL: 'C' } })
+    const child = spawn(path, args, { stdio: ['pipe', 'pipe', 'pipe'], timeout, cwd, env: { ...process.env, LC_ALL: 'C', ...env } })
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
