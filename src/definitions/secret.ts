@@ -69,7 +69,7 @@ export async function resolveSecret(text: string, what: string, at: SourcePositi
     const path = text.slice(5)
     const contents = await readSecretFile(resolve(source.folder, path))
     if (!contents.ok) return missing(`the file ${path} ${contents.message}`)
-    const value = contents.value.replace(/[\r\n]+$/, '')
+    const value = contents.value.replace(/(?<![\r\n])[\r\n]+$/, '')
     return value === '' ? missing(`the file ${path} is empty`) : found(value)
   }
   if (OTHER_REFERENCE.test(text)) return missing('is a reference as it is written elsewhere', 'a variable of the environment is env:NAME')
@@ -108,7 +108,7 @@ function* textsOf(value: unknown, path: readonly string[] = []): Generator<reado
 }
 
 /** The password of a URL; undefined without one. */
-const passwordOf = (text: string): string | undefined => /^[a-z][a-z0-9+.-]*:\/\/[^/?#@]*:([^/?#@]+)@/i.exec(text)?.[1]
+const passwordOf = (text: string): string | undefined => /^[a-z][a-z0-9+.-]*:\/\/[^/?#@:]*:([^/?#@]+)@/i.exec(text)?.[1]
 
 const isPlainSecret = (text: string, path: readonly string[]): boolean =>
   SECRET_KEYS.has(path.at(-1) ?? '') && text !== '' && !isSecretReference(text)

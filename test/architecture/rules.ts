@@ -42,7 +42,7 @@ export const RULES: readonly IRegularForbiddenRuleType[] = [
   forbid(
     'pure-packages',
     { path: pure },
-    { path: '(?:^|/)node_modules/', pathNot: packages(['yaml', 'js-yaml', 'dns-packet', '@types/dns-packet', 'ipaddr\\.js', 'picomatch']) },
+    { path: '(?:^|/)node_modules/', pathNot: packages(['yaml', 'js-yaml', 'dns-packet', '@types/dns-packet', 'ipaddr\\.js']) },
   ),
   forbid(
     'sockets',

@@ -37,6 +37,13 @@ export const TEXT_RULES: readonly TextRule[] = [
     files: /^src\//,
     pattern: /\bfrom '(?:fs|path|url|net|dgram|crypto|http|https|os|util|buffer|events)(?:\/promises)?'/,
   },
+  {
+    // Text from users is matched by src/model/linear-pattern.ts. These files join constants of their own.
+    name: 'no-regexp-from-text',
+    files:
+      /^src\/(?!providers\/cloud\/record-rules|definitions\/zone-rules\/caa-rules|formats\/yaml\/print-document|formats\/definition\/splice-pair)/,
+    pattern: /\bRegExp\(/,
+  },
   { name: 'no-default-export', files: /^src\//, pattern: /^export default\b|\bas default\b/ },
   { name: 'no-enum-or-namespace', files: /^src\//, pattern: /^(?:export )?(?:declare )?(?:const )?(?:enum|namespace) / },
 ]

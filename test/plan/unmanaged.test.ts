@@ -3,8 +3,9 @@ import { textDataOf } from '../../src/model/character-string.ts'
 import { globIndex } from '../../src/plan/glob-index.ts'
 import { globTest, unmanagedTest } from '../../src/plan/unmanaged.ts'
 import { withCpuTime } from '../support/cpu-time.ts'
+import { fc } from '../support/fast-check.ts'
 import { ORIGIN } from '../support/plan.ts'
-import { seededRandom } from '../support/random.ts'
+import { rounds, seededRandom } from '../support/random.ts'
 import { name } from '../support/records.ts'
 
 describe('a selector of targets', () => {
@@ -87,5 +88,31 @@ describe('selectors of names', () => {
       expect(new Set(near.filter((glob) => globTest(glob)(owner)))).toEqual(new Set(globs.filter((glob) => globTest(glob)(owner))))
       expect(new Set(near).size).toBe(near.length)
     }
+  })
+})
+
+describe('a glob', () => {
+  it('finds the same as a regular expression', () => {
+    const text = fc
+      .array(fc.constantFrom('a', 'b', 'ab', 'aab'.repeat(20), 'aab'.repeat(20)), { maxLength: 6 })
+      .map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(fc.array(text, { minLength: 1, maxLength: 4 }), text, text, (parts, before, after) => {
+        const glob = parts.join('*')
+        const expression = new RegExp(`^${parts.join('.*')}$`)
+        for (const one of [before, parts.join(''), parts.join(before), `${before}${parts.join(after)}`, `${parts.join(before)}${after}`])
+          expect(globTest(glob)(one)).toBe(expression.test(one))
+      }),
+      { numRuns: rounds(300) },
+    )
+  })
+
+  it.each([
+    ['a long part that nearly matches at every place', `*${'a'.repeat(300_000)}b${'a'.repeat(300_000)}*`, 'a'.repeat(1_200_000)],
+    ['many parts', `${'*a'.repeat(300_000)}*b`, 'a'.repeat(1_200_000)],
+  ])('takes linear time: %s', (_, glob, text) => {
+    const { value, milliseconds } = withCpuTime(() => globTest(glob)(text))
+    expect(value).toBe(false)
+    expect(milliseconds).toBeLessThan(4_000)
   })
 })

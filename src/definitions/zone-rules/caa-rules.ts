@@ -23,9 +23,9 @@ const CRITICAL = 128
 
 const LABEL = '[A-Za-z0-9](?:-*[A-Za-z0-9])*'
 const ISSUER = new RegExp(`^[ \\t]*(?:${LABEL}(?:\\.${LABEL})*)?[ \\t]*(?:;.*)?$`)
-const PARAMETER = /^[ \t]*[A-Za-z0-9](?:-*[A-Za-z0-9])*[ \t]*=[ \t]*[\x21-\x3a\x3c-\x7e]*[ \t]*$/
+const PARAMETER = /^[ \t]*[A-Za-z0-9](?:-*[A-Za-z0-9])*[ \t]*=[ \t]*(?:[\x21-\x3a\x3c-\x7e]+[ \t]*)?$/
 
-const REPORT_URL = /^(?:mailto:[^\s@]+@[^\s@]+|https?:\/\/[^\s/]+.*)$/i
+const REPORT_URL = /^(?:mailto:[^\s@]+@[^\s@]+|https?:\/\/[^\s/].*)$/i
 
 /** All bits but the highest are reserved; 1 is what people write who mean critical. */
 export function caaFlagsReserved({ zone }: ZoneIndex): Diagnostic[] {

@@ -73,7 +73,7 @@ function editEntry(text: string, zone: DomainName, layout: Layout, edit: RrsetEd
   if (source === null) {
     if (limit === 'entry') return fault(BY_HAND)
     const printed = printDocument(document, heads, text)
-    return ok(text.includes('\r\n') ? printed.replaceAll(/\r*\n/g, '\r\n') : printed)
+    return ok(text.includes('\r\n') ? printed.replaceAll(/(?<!\r)\r*\n/g, '\r\n') : printed)
   }
   const { items } = map.value
   const index = items.findIndex((pair) => ownerOf(pair, zone) === edit.name)

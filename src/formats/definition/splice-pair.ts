@@ -29,7 +29,7 @@ export function withEntry(
   printed: string,
 ): Result<string> {
   // The parser has carriage returns at the ends of some comments.
-  const text = printed.replaceAll(/\r+\n/g, '\n')
+  const text = printed.replaceAll(/(?<!\r)\r+\n/g, '\n')
   const read = agreeOn(text)
   if (!read.ok) return read
   const lines = text.split('\n')

@@ -8,7 +8,7 @@ export interface ZonePart {
   readonly linesBefore: number
 }
 
-const ORIGIN = /^\$ORIGIN[ \t]+(\S+\.)[ \t]*(?:;.*)?$/
+const ORIGIN = /^\$ORIGIN[ \t]+([^\s;]+\.)[ \t]*(?:;.*)?$/
 
 /**
  * Cuts the text apart where a zone begins: at an `$ORIGIN` that leads out of the zone so far, and at one below it that stands as

@@ -124,7 +124,7 @@ const COMPRESSIBLE: ReadonlySet<string> = new Set(['NS', 'CNAME', 'SOA', 'PTR', 
 /** Whether names in the rdata of the type may be written as pointers, so that its octets depend on the message around it. */
 export const isCompressible = (type: string): boolean => COMPRESSIBLE.has(type)
 
-const GENERIC = /^\\# [0-9]+ ?([0-9a-f]*)$/
+const GENERIC = /^\\# [0-9]+(?: ([0-9a-f]*))?$/
 
 /**
  * Writes rdata from its canonical text, without the length before it. Names are compressed if the writer does that and the type

@@ -216,8 +216,12 @@ function scalarStart(text: string, event: ScalarEvent): number {
       return start - 1
     case SCALAR_STYLE.LITERAL_BLOCK:
     case SCALAR_STYLE.FOLDED_BLOCK: {
-      const header = text.lastIndexOf('\n', start - 2) + 1
-      const indicator = text.slice(header, start).search(/[|>][-+0-9]{0,2}[ \t]*(?:#.*)?\r?\n?$/)
+      let end = start
+      if (text[end - 1] === '\n') end -= 1
+      if (text[end - 1] === '\r') end -= 1
+      let header = end
+      while (header > 0 && text[header - 1] !== '\n' && text[header - 1] !== '\r') header -= 1
+      const indicator = text.slice(header, end).search(/[|>][-+0-9]{0,2}[ \t]*(?:#[^\r\n]*)?$/)
       return indicator === -1 ? start : header + indicator
     }
     default:

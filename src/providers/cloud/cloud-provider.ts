@@ -25,7 +25,7 @@ export function createCloudProvider(options: CloudApiOptions, instance: CloudIns
   const { paths = INTERFACE_PATHS, transferAddresses = [] } = instance
   const api = createCloudApi(options)
   const reach: Reach = { api, name: options.provider }
-  const address = options.baseUrl.href.replace(/\/+$/, '')
+  const address = options.baseUrl.href.replace(/(?<!\/)\/+$/, '')
   return {
     name: options.provider,
     type: 'cloud',
