@@ -12,9 +12,9 @@ import { type ReportFormat, renderOutcome, renderPlan } from '../report/render-r
 import type { ReportOptions } from '../report/report.ts'
 import type { Verification } from '../report/verification-document.ts'
 import { renderVerification, type VerificationFormat } from '../report/verification-report.ts'
-import type { FromRoot } from '../report/workflow-command.ts'
+import { type FromRoot, plainLines } from '../report/workflow-command.ts'
 import type { CommonOptions } from './common-options.ts'
-import { type CliIo, colorOf, type TextStream, widthOf } from './io.ts'
+import { type CliIo, colorOf, isWorkflow, type TextStream, widthOf } from './io.ts'
 import { type ProgressBar, progressBar } from './progress-bar.ts'
 
 /** What commands say, and where: reports on standard output, everything else on standard error. */
@@ -25,6 +25,8 @@ export interface Console {
   note(text: string): void
   /** Text on standard output. */
   print(text: string): void
+  /** A report on standard output. As text it holds no command for the runner of GitHub Actions. */
+  report(text: string, format: string): void
   /**
    * Diagnostics on standard error, many of them with their count at the end; `--quiet` leaves all but errors out. Of a file with
    * secrets no lines are shown.
@@ -80,6 +82,9 @@ export function createConsole(io: CliIo, options: CommonOptions): Console {
         : undefined
     return renderDiagnostics(diagnostics, { color: colorOf(stream, io, options.color), frames, format, fromRoot: fromRoot(io) })
   }
+  const report: Console['report'] = (text, format) => {
+    io.stdout.write(format === 'text' && isWorkflow(io) ? plainLines(text) : text)
+  }
   const onStandardError: Console['diagnostics'] = (diagnostics, { from = quiet ? 'error' : 'notice', secret } = {}) => {
     bar?.clear()
     const shown = diagnostics.filter((diagnostic) => RANK[diagnostic.severity] >= RANK[from])
@@ -92,19 +97,20 @@ export function createConsole(io: CliIo, options: CommonOptions): Console {
       if (!quiet) say(text)
     },
     print: (text) => void io.stdout.write(text),
+    report,
     diagnostics: onStandardError,
     printDiagnostics: (diagnostics, format) => {
       const shown = quiet ? diagnostics.filter((diagnostic) => diagnostic.severity !== 'notice') : diagnostics
-      io.stdout.write(render(shown, io.stdout, format))
+      report(render(shown, io.stdout, format), format)
     },
     error: (code, message, hint) => onStandardError([{ severity: 'error', code, message, hint }]),
     // In a text report the diagnostics are on standard error already.
-    plan: (plan, format) => void io.stdout.write(renderPlan(plan, format, { ...reportOptions(), diagnostics: format !== 'text' })),
+    plan: (plan, format) => report(renderPlan(plan, format, { ...reportOptions(), diagnostics: format !== 'text' }), format),
     outcome: (plan, outcomes, format, more) =>
-      void io.stdout.write(renderOutcome(plan, outcomes, format, { ...reportOptions(), diagnostics: format !== 'text', ...more })),
-    verification: (verification, format) => void io.stdout.write(renderVerification(verification, format, reportOptions())),
+      report(renderOutcome(plan, outcomes, format, { ...reportOptions(), diagnostics: format !== 'text', ...more }), format),
+    verification: (verification, format) => report(renderVerification(verification, format, reportOptions()), format),
     history: (history, format) =>
-      void io.stdout.write(format === 'json' ? renderHistoryJson(history) : renderHistoryText(history, reportOptions())),
+      report(format === 'json' ? renderHistoryJson(history) : renderHistoryText(history, reportOptions()), format),
     progress: () => {
       bar = progressBar(io.stderr, !quiet, () => io.now().getTime())
       return bar

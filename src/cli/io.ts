@@ -2,6 +2,8 @@ import { type LoadedSecrets, noSecrets } from '../definitions/loaded-secrets.ts'
 
 /** What a command has of the world: streams, environment and clock. The process itself is looked at only here and in `main.ts`. */
 
+import { plainLines } from '../report/workflow-command.ts'
+
 export interface TextStream {
   write(text: string): unknown
   readonly isTTY?: boolean | undefined
@@ -17,6 +19,16 @@ export interface CliIo {
   readonly now: () => Date
   /** Those that the run has loaded. */
   readonly secrets: LoadedSecrets
+}
+
+/** Whether this is a step of a GitHub Actions job, whose runner reads standard output and standard error for commands. */
+export const isWorkflow = ({ env }: Pick<CliIo, 'env'>): boolean => env['GITHUB_ACTIONS'] === 'true'
+
+/** The same with a standard error that holds no command for the runner of GitHub Actions, in such a job or with its report format. */
+export function withPlainErrors(io: CliIo, format?: unknown): CliIo {
+  const { stderr } = io
+  const isPlain = stderr.isTTY === true || !(isWorkflow(io) || format === 'github')
+  return isPlain ? io : { ...io, stderr: { write: (text) => stderr.write(plainLines(text)), columns: stderr.columns } }
 }
 
 export const processIo = (): CliIo => ({

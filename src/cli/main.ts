@@ -1,7 +1,7 @@
 import { redacted } from '../definitions/loaded-secrets.ts'
 import { formatDiagnostic } from '../model/diagnostic.ts'
 import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
-import { processIo } from './io.ts'
+import { processIo, withPlainErrors } from './io.ts'
 import { runCli } from './program.ts'
 import { writeFault } from './write-fault.ts'
 
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
     process.exitCode = await runCli(process.argv.slice(2), io)
   } catch (error) {
     const trace = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    process.stderr.write(`zonewright: this is a fault of the program, please report it\n${redacted(io.secrets, trace)}\n`)
+    withPlainErrors(io).stderr.write(`zonewright: this is a fault of the program, please report it\n${redacted(io.secrets, trace)}\n`)
     process.exitCode = 1
   }
 }

@@ -7,7 +7,7 @@ import { describeExport, describeImport, describeRecord, RECORD_ACTIONS, RECORD_
 import { EXIT, type ExitStatus } from './exit-status.ts'
 import { withGuardedStreams } from './guarded-streams.ts'
 import { VERSION } from './identity.ts'
-import { type CliIo, widthOf } from './io.ts'
+import { type CliIo, widthOf, withPlainErrors } from './io.ts'
 import { collect, oneOf, portNumber, positiveInteger, positiveNumber, rateLimit } from './option-values.ts'
 import { BACKUP_HELP, ROTATE_KEY_HELP, SERVE_HELP } from './service-help.ts'
 
@@ -15,7 +15,8 @@ import { BACKUP_HELP, ROTATE_KEY_HELP, SERVE_HELP } from './service-help.ts'
 type Run<A extends readonly unknown[], O> = () => Promise<(io: CliIo, args: A, options: O & CommonOptions) => Promise<ExitStatus>>
 
 /** Runs a command line (without the program's own name) and gives its exit status. */
-export const runCli = (argv: readonly string[], given: CliIo): Promise<ExitStatus> => withGuardedStreams(given, (io) => run(argv, io))
+export const runCli = (argv: readonly string[], given: CliIo): Promise<ExitStatus> =>
+  withGuardedStreams(withPlainErrors(given), (io) => run(argv, io))
 
 async function run(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done
@@ -74,7 +75,7 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
   const runs = <A extends readonly unknown[], O>(described: Command, load: Run<A, O>): Command =>
     described.action(async (...given: unknown[]) => {
       const args = given.slice(0, -2) as unknown as A
-      end(await (await load())(io, args, described.opts() as O & CommonOptions))
+      end(await (await load())(withPlainErrors(io, described.opts()['format']), args, described.opts() as O & CommonOptions))
     })
 
   runs(

@@ -32,5 +32,8 @@ export function diagnosticAnnotation({ severity, code, message, at, hint }: Diag
   return annotation({ severity, title: code, message: text, file: at && fromRoot(at.file), line: at?.line, column: at?.column })
 }
 
+/** Lines that the runner must take for text. */
+export const plainLines = (text: string): string => text.split('\n').map(plainLine).join('\n')
+
 /** Text that the runner must take for text: `::` opens a command at the start of a line, `##[` one of the older kind anywhere. */
 export const plainLine = (line: string): string => line.replace(/^(\s*):(?=:)/, '$1\\u003a').replace(/##\[/g, '##\\u005b')

@@ -46,10 +46,11 @@ export async function doctor(io: CliIo, [zones]: readonly [string[]], options: D
     )
     const examinations = [ofConfig, ...providers, ...(await nameServers(workspace))]
     const quiet = options.quiet === true
-    console.print(
+    console.report(
       options.format === 'json'
         ? renderDoctorJson(examinations)
         : renderDoctorText(examinations, { color: colorOf(io.stdout, io, options.color), quiet }),
+      options.format,
     )
     return examinations.some(({ findings }) => findings.some(({ status }) => status === 'error')) ? EXIT.failure : EXIT.done
   } finally {
