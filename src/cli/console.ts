@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { CONFIG_FILE } from '../definitions/config.ts'
 import { displayPath, isInside, realOr } from '../definitions/file-path.ts'
-import type { Diagnostic, Severity } from '../model/diagnostic.ts'
+import { type Diagnostic, oneLine, type Severity } from '../model/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import { counted } from '../report/counts.ts'
 import { renderDiagnostics } from '../report/diagnostics-report.ts'
@@ -19,7 +19,7 @@ import { type ProgressBar, progressBar } from './progress-bar.ts'
 
 /** What commands say, and where: reports on standard output, everything else on standard error. */
 export interface Console {
-  /** A line on standard error. */
+  /** A line on standard error, whatever the text holds. */
   say(text: string): void
   /** The same for what `--quiet` leaves out. */
   note(text: string): void
@@ -60,7 +60,7 @@ export function createConsole(io: CliIo, options: CommonOptions): Console {
   let bar: ProgressBar | null = null
   const say = (text: string): void => {
     bar?.clear()
-    io.stderr.write(`${text}\n`)
+    io.stderr.write(`${oneLine(text)}\n`)
   }
   const reportOptions = (): ReportOptions => ({
     color: colorOf(io.stdout, io, options.color),

@@ -1,11 +1,12 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import { type CharacterTest, type LinearPattern, linearPattern, type OnStep } from '../model/linear-pattern.ts'
+import { withoutControlCharacters } from './definition-name.ts'
 
 /** Globs of a rule as one test. */
 export interface FileGlobs {
   /** Where the search begins, one place per glob: a folder, or for a glob without wildcards the path itself. */
   readonly starts: readonly GlobStart[]
-  /** Whether a path (from the config's folder, with `/`) is matched, and not excluded by a glob that begins with `!`. */
+  /** Whether a path (from the config's folder, with `/`) is matched, as it is or without control characters, and not excluded by a glob that begins with `!`. */
   readonly matches: (path: string) => boolean
 }
 
@@ -23,9 +24,11 @@ export function compileGlobs(globs: readonly string[], folder: string): FileGlob
   const fromFolder = (glob: string): FileGlob => parseGlob(isAbsolute(glob) ? relative(folder, glob).split(sep).join('/') : glob)
   const wanted = globs.filter((glob) => !glob.startsWith('!')).map(fromFolder)
   const excluded = globs.filter((glob) => glob.startsWith('!')).map((glob) => fromFolder(glob.slice(1)))
+  const isMatch = (path: string): boolean => wanted.some(({ matches }) => matches(path)) && !excluded.some(({ matches }) => matches(path))
   return {
     starts: wanted.map(({ start }) => start),
-    matches: (path) => wanted.some(({ matches }) => matches(path)) && !excluded.some(({ matches }) => matches(path)),
+    // "zones/*.yaml" is also asked about a file "a.yaml" with a line break at the end: it is reported.
+    matches: (path) => isMatch(path) || (withoutControlCharacters(path) !== path && isMatch(withoutControlCharacters(path))),
   }
 }
 

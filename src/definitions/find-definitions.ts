@@ -7,7 +7,14 @@ import { basename, relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../model/diagnostic.ts'
 import type { DomainName } from '../model/domain-name.ts'
 import type { Config, ConfigRule } from './config.ts'
-import { type DefinitionKind, type FileName, fileNameOf, splitFolderZone } from './definition-name.ts'
+import {
+  type DefinitionKind,
+  type FileName,
+  fileNameOf,
+  splitFolderZone,
+  unprintableName,
+  withoutControlCharacters,
+} from './definition-name.ts'
 import { compileGlobs, type FileGlobs, type GlobStart } from './file-glob.ts'
 import { displayPath, fromDisplayPath, isInside, realOr } from './file-path.ts'
 import { type FolderTree, folderTree, type TreeEntry } from './folder-tree.ts'
@@ -191,7 +198,9 @@ function assignRules(search: Search, rules: readonly { readonly rule: ConfigRule
 
 async function withParts(search: Search, found: FoundDefinition): Promise<FoundDefinition> {
   if (found.kind !== 'split') return found
-  const parts = (await search.tree.list(found.path)).filter((part) => !part.isFolder && /\.ya?ml$/i.test(part.name))
+  const parts = (await search.tree.list(found.path)).filter(
+    (part) => !part.isFolder && /\.ya?ml$/i.test(withoutControlCharacters(part.name)),
+  )
   const rule = found.rules[0] ?? null
   for (const part of parts) if (part.leadsOut) reportOutside(search, part.path, rule)
   const fit = parts.filter((part) => !part.leadsOut && !refusePath(search, part.path, rule))
@@ -210,9 +219,14 @@ function reportOutside(search: Search, path: string, rule: ConfigRule | null): v
 
 /** Whether no definition may come from a path, which is reported. */
 function refusePath(search: Search, path: string, rule: ConfigRule | null): boolean {
+  const shown = displayPath(path, search.config.cwd)
   const refused = search.policy.refusePath(path)
-  if (refused === null) return false
-  if (!search.refused.has(path)) report(search, 'path-protected', `${displayPath(path, search.config.cwd)} ${refused}`, rule)
+  const unprintable = unprintableName(globPath(search, path), shown)
+  if (refused === null && unprintable === null) return false
+  if (!search.refused.has(path)) {
+    if (refused !== null) report(search, 'path-protected', `${shown} ${refused}`, rule)
+    else if (unprintable !== null) search.diagnostics.push({ ...unprintable, at: rule?.at ?? undefined })
+  }
   search.refused.add(path)
   return true
 }

@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { fault, ok, type Result } from '../model/result.ts'
 import type { Config } from './config.ts'
+import { unprintableName } from './definition-name.ts'
 import { displayPath, fromDisplayPath, isInside, realOr } from './file-path.ts'
 import { readTextSync, systemFault, withoutSecrets } from './read-text.ts'
 import { sourcePolicy } from './source-policy.ts'
@@ -34,6 +35,8 @@ export function includeReader(config: Config, given: ReadonlyMap<string, string>
     if (path === '' || path.includes('\0')) return fault(`${path === '' ? 'an empty name' : 'a name with the octet 0'} is that of no file`)
     if (path.length > MAX_PATH_LENGTH) return fault(`the name of the file has ${path.length} characters; ${MAX_PATH_LENGTH} are allowed`)
     const wanted = resolve(dirname(fromDisplayPath(from, config.cwd)), path)
+    const unprintable = unprintableName(path, path)
+    if (unprintable !== null) return fault(unprintable.message)
     // Before it is looked for: whether there is such a file is not reported either.
     const refused = policy.refusePath(wanted)
     if (refused !== null) return fault(`${displayPath(wanted, config.cwd)} ${refused}`)

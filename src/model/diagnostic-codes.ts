@@ -7,6 +7,7 @@ export const DIAGNOSTIC_CODES = {
   'file-unreadable': 'A file that was asked for cannot be read.',
   'file-too-large': 'A file is larger than a definition may be.',
   'no-definitions': 'No definition file matches.',
+  'file-name': 'The name of a file or folder of definitions has a line break or another control character.',
   'path-outside': 'A glob, a path or a symbolic link leads out of the folder of the config.',
   'path-protected': 'A definition would come from a hidden file, the config, or the file of a secret.',
   'file-format': 'The name of a file does not say which format of definition it has.',

@@ -13,7 +13,16 @@ import type { Imported, LostItem } from '../../model/exchange.ts'
 import { importOctodnsConfig } from './import-octodns-config.ts'
 import type { Importer, ImportRequest } from './importer.ts'
 import { missingZones } from './missing-zones.ts'
-import { byZone, findOctodnsZones, type OctodnsZoneFiles, soughtZones, yamlIn, ZONE_FILE, zonesInTwo } from './octodns-files.ts'
+import {
+  byZone,
+  findOctodnsZones,
+  type OctodnsZoneFiles,
+  soughtZones,
+  unprintableNames,
+  yamlIn,
+  ZONE_FILE,
+  zonesInTwo,
+} from './octodns-files.ts'
 import { joined, readAll, readingOf } from './octodns-zones.ts'
 
 /** Zones of octoDNS: from a directory of YAML files, from one such file, or from octoDNS's configuration. The files are taken as they are. */
@@ -44,14 +53,19 @@ export const importOctodns: Importer = async (request) => {
 async function importDirectory(folder: string, request: ImportRequest): Promise<Imported> {
   const { config, zones } = request
   const layout = { splitExtension: config.octodnsSplitExtension, hasZoneFiles: true, named: zones }
+  const unprintable = await unprintableNames(folder, layout.splitExtension, displayPath(folder, request.cwd))
   const found = soughtZones(await findOctodnsZones(folder, layout), zones)
   if (found.length > 0) {
     const imported = await importZones(found, folder, request)
     const left = zones.length > 0 ? { lost: [], diagnostics: [] } : await leftOut(folder, imported, request)
-    return { ...imported, lost: [...imported.lost, ...left.lost], diagnostics: [...imported.diagnostics, ...left.diagnostics] }
+    return {
+      ...imported,
+      lost: [...imported.lost, ...left.lost],
+      diagnostics: [...unprintable, ...imported.diagnostics, ...left.diagnostics],
+    }
   }
   const message = `${displayPath(folder, request.cwd)} has no zones of octoDNS: files such as example.com.yaml, or folders such as example.com.`
-  return failed({ severity: 'error', code: 'no-definitions', message })
+  return failed({ severity: 'error', code: 'no-definitions', message }, ...unprintable)
 }
 
 /**
@@ -123,4 +137,4 @@ async function importZones(found: readonly OctodnsZoneFiles[], base: string, req
   }
 }
 
-const failed = (diagnostic: Diagnostic): Imported => ({ zones: [], lost: [], diagnostics: [diagnostic] })
+const failed = (...diagnostics: Diagnostic[]): Imported => ({ zones: [], lost: [], diagnostics })

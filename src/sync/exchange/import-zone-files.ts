@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
-import { basename, dirname, resolve } from 'node:path'
-import { fileNameOf } from '../../definitions/definition-name.ts'
+import { basename, dirname, relative, resolve } from 'node:path'
+import { fileNameOf, unprintableName } from '../../definitions/definition-name.ts'
 import { displayPath, realOr } from '../../definitions/file-path.ts'
 import { folderTree } from '../../definitions/folder-tree.ts'
 import { includeReader } from '../../definitions/include-reader.ts'
@@ -134,7 +134,11 @@ async function zoneFilesBelow(folder: string, cwd: string): Promise<FilesBelow> 
       if (!isFolder && known?.kind !== 'zone-file') {
         if (known === null && !leadsOut) others.push(path)
       } else if (leadsOut) diagnostics.push(leadingOut(displayPath(path, cwd)))
-      else if (!isFolder) files.push(path)
+      else if (!isFolder) {
+        const unprintable = unprintableName(relative(folder, path), displayPath(path, cwd))
+        if (unprintable === null) files.push(path)
+        else diagnostics.push(unprintable)
+      }
     },
   )
   for (const { path, message } of tree.faults)

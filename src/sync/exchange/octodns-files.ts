@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileNameOf, splitFolderZone } from '../../definitions/definition-name.ts'
+import { basename, join, relative } from 'node:path'
+import { fileNameOf, splitFolderZone, unprintableName, withoutControlCharacters } from '../../definitions/definition-name.ts'
 import { displayPath } from '../../definitions/file-path.ts'
-import type { Diagnostic } from '../../model/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 
 /** The files of one zone in the directory of a YamlProvider, absolute, in the order octoDNS reads them. */
@@ -34,7 +34,7 @@ const MAX_ENTRIES = 100_000
  */
 export async function findOctodnsZones(directory: string, layout: OctodnsLayout): Promise<OctodnsZoneFiles[]> {
   const found: OctodnsZoneFiles[] = []
-  const entries = (await readdir(directory)).sort().slice(0, MAX_ENTRIES)
+  const entries = (await readdir(directory)).filter(isPrintable).sort().slice(0, MAX_ENTRIES)
   for (const entry of entries) {
     const path = join(directory, entry)
     const facts = await stat(path).catch(() => null)
@@ -49,6 +49,27 @@ export async function findOctodnsZones(directory: string, layout: OctodnsLayout)
   }
   return layout.hasZoneFiles ? [...found, ...(await filesInFolders(directory, layout.named ?? []))] : found
 }
+
+/** An error for each file and folder of a zone that has a control character in its name. `shown` is the directory in messages. Throws what the file system throws. */
+export async function unprintableNames(directory: string, splitExtension: string | null, shown: string): Promise<Diagnostic[]> {
+  const found: Diagnostic[] = []
+  const report = (path: string): void => {
+    const refused = unprintableName(basename(path), join(shown, relative(directory, path)))
+    if (refused !== null) found.push(refused)
+  }
+  for (const entry of (await readdir(directory)).slice(0, MAX_ENTRIES)) {
+    const path = join(directory, entry)
+    const isZone = splitExtension !== null && splitFolderZone(entry, splitExtension) !== null
+    if (isZone || isYaml(entry)) report(path)
+    const parts = isZone ? await readdir(path).catch(() => []) : []
+    for (const part of parts) if (isYaml(part)) report(join(path, part))
+  }
+  return found.sort(compareDiagnostics)
+}
+
+const isYaml = (name: string): boolean => withoutControlCharacters(name).endsWith('.yaml')
+
+const isPrintable = (name: string): boolean => withoutControlCharacters(name) === name
 
 /** Without files that nobody looks for: those that are not listed, of zones that are neither named nor listed themselves. */
 export function soughtZones(found: readonly OctodnsZoneFiles[], named: Iterable<DomainName>): OctodnsZoneFiles[] {
@@ -99,13 +120,13 @@ export function zonesInTwo(found: readonly OctodnsZoneFiles[], cwd: string): Dia
 
 const partsOf = async (folder: string): Promise<string[]> =>
   (await readdir(folder))
-    .filter((name) => name.endsWith('.yaml'))
+    .filter((name) => name.endsWith('.yaml') && isPrintable(name))
     .sort()
     .map((name) => join(folder, name))
 
 /** The YAML files in a directory and the folders that hold some, in the order of their names. */
 export async function yamlIn(directory: string): Promise<{ readonly name: string; readonly isFolder: boolean }[]> {
-  const entries = (await readdir(directory, { withFileTypes: true })).slice(0, MAX_ENTRIES)
+  const entries = (await readdir(directory, { withFileTypes: true })).filter(({ name }) => isPrintable(name)).slice(0, MAX_ENTRIES)
   const found = await Promise.all(
     entries.map(async (entry) => {
       const isFolder = entry.isDirectory()

@@ -8,7 +8,7 @@ import type { Diagnostic, SourcePosition } from '../../model/diagnostic.ts'
 import type { DomainName } from '../../model/domain-name.ts'
 import type { LostItem } from '../../model/exchange.ts'
 import type { ImportRequest } from './importer.ts'
-import { byZone, findOctodnsZones, type OctodnsZoneFiles, soughtZones, zonesInTwo } from './octodns-files.ts'
+import { byZone, findOctodnsZones, type OctodnsZoneFiles, soughtZones, unprintableNames, zonesInTwo } from './octodns-files.ts'
 
 /** A YAML source with what is in its directory. */
 export interface OpenSource {
@@ -69,6 +69,7 @@ async function findIn(
   const directory = resolve(base, source.directory)
   try {
     const found = await findOctodnsZones(directory, { ...source, named })
+    diagnostics.push(...(await unprintableNames(directory, source.splitExtension, shown.directory)))
     const sharedPath = source.sharedFile === null ? null : join(directory, source.sharedFile)
     const isFile = sharedPath === null || (await stat(sharedPath).catch(() => null))?.isFile()
     if (!isFile) return fail(`the file ${join(shown.directory, shown.sharedFile)} of the provider ${source.name} cannot be read`)
