@@ -1,7 +1,7 @@
 /** From what stands between the records a zone has and those it should have to the plan that closes it: safety limits, calls, their order. Pure. */
 import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
 import type { DomainName } from '../model/domain-name.ts'
-import type { ExistingZone, RefusalName, UnmanagedSelector } from '../model/zone.ts'
+import type { ExistingZone, UnmanagedSelector } from '../model/zone.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Change, DomainChange, RecordChange } from './change.ts'
 import { compileChanges, compiledCalls } from './compile-changes.ts'
@@ -11,10 +11,10 @@ import { inReadingOrder, type Preference } from './least-calls.ts'
 import { type Call, pairRecords } from './pair-records.ts'
 import type { CallCount, RenderedState, ZonePlan } from './plan.ts'
 import { type Because, planCalls } from './plan-calls.ts'
-import { type SafetyThresholds, safetyRefusals } from './safety-limits.ts'
+import { type SafetyRules, safetyRefusals } from './safety-limits.ts'
 import { selectorsBeside, unmanagedTest } from './unmanaged.ts'
 
-export interface DifferenceInput {
+export interface DifferenceInput extends SafetyRules {
   readonly zone: DomainName
   /** What diagnostics point at; absent where no file says what the zone should be. */
   readonly at?: SourcePosition | undefined
@@ -34,8 +34,6 @@ export interface DifferenceInput {
   readonly deletesZone: boolean
   /** Managed records the zone should have. */
   readonly desiredRecords: number
-  readonly thresholds: SafetyThresholds
-  readonly allow: ReadonlySet<RefusalName>
   readonly rendered: RenderedState
   /** What comes first where fewest calls and no interruption cannot both be had; continuity where absent. */
   readonly prefer?: Preference | undefined
@@ -66,7 +64,7 @@ export function planDifference(input: DifferenceInput): ZonePlan {
     },
     changes,
     calls: { ...countCalls(changes), total: totalCalls(input, changes) },
-    refusals: safetyRefusals(zone, difference, input.deletesZone, input.thresholds, input.allow),
+    refusals: safetyRefusals(zone, difference, input.deletesZone, input),
     rendered: input.rendered,
     diagnostics,
   }

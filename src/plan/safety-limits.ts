@@ -19,24 +19,36 @@ export interface SafetyThresholds {
 
 export const DEFAULT_THRESHOLDS: SafetyThresholds = { max_delete_percent: 30, max_update_percent: 30, min_existing: 10 }
 
+export interface SafetyRules {
+  readonly thresholds: SafetyThresholds
+  readonly allow: ReadonlySet<RefusalName>
+  /**
+   * The record sets (see `rrsetKey`) whose change nobody has reviewed; all where absent. The others go back to a state that was reviewed when it was made:
+   * neither their number nor a change of apex NS records is a reason to refuse.
+   */
+  readonly unreviewed?: ReadonlySet<string> | undefined
+}
+
 /** The safety limits a difference runs into. They look at record sets, before calls are matched, so that no clever call hides a loss. */
 export function safetyRefusals(
   zone: DomainName,
   difference: ZoneDifference,
   deletesZone: boolean,
-  thresholds: SafetyThresholds,
-  allow: ReadonlySet<RefusalName>,
+  { thresholds, allow, unreviewed }: SafetyRules,
 ): Refusal[] {
   const refusals: Refusal[] = []
   const refuse = (name: RefusalName, message: string): void => {
     refusals.push({ name, message, allowed: allow.has(name) })
   }
-  const { existing, lost, changed } = difference.rrsets
+  const isUnreviewed = (key: string): boolean => unreviewed === undefined || unreviewed.has(key)
+  const { existing } = difference.rrsets
+  const lost = difference.rrsets.lost.filter(isUnreviewed)
+  const changed = difference.rrsets.changed.filter(isUnreviewed)
   if (deletesZone) {
     refuse('delete-zone', `the zone ${zone} itself and all its records would be deleted`)
     return refusals
   }
-  const emptied = emptiedZone(zone, difference)
+  const emptied = emptiedZone(zone, difference, unreviewed !== undefined && lost.length === 0)
   if (emptied !== null) {
     refuse('empty-zone', emptied)
   } else {
@@ -45,7 +57,7 @@ export function safetyRefusals(
   }
   const reason = excess(changed.length, existing, thresholds.max_update_percent, thresholds.max_updates, thresholds)
   if (reason !== null) refuse('updates', `${changed.length} of ${existing} record sets of ${zone} would change${reason}`)
-  const apexNs = apexNsChange(zone, difference)
+  const apexNs = isUnreviewed(rrsetKey({ name: zone, type: 'NS' })) ? apexNsChange(zone, difference) : null
   if (apexNs !== null) refuse('apex-ns', apexNs)
   return refusals
 }
@@ -63,11 +75,11 @@ function excess(
   return maxCount !== undefined && count > maxCount ? `; the limit is ${maxCount}` : null
 }
 
-/** What becomes of a zone of which no existing record set stays and that ends with fewer of them; null for any other. */
-function emptiedZone(zone: DomainName, { rrsets: { existing, lost }, added }: ZoneDifference): string | null {
+/** What becomes of a zone of which no existing record set stays and that ends with fewer of them, or if that was reviewed with none; null for any other. */
+function emptiedZone(zone: DomainName, { rrsets: { existing, lost }, added }: ZoneDifference, isReviewed: boolean): string | null {
   if (existing === 0 || lost.length < existing) return null
   const come = new Set(added.map(rrsetKey)).size
-  if (come >= existing) return null
+  if (come >= existing || (isReviewed && come > 0)) return null
   const sets = existing === 1 ? 'the only record set' : `all ${existing} record sets`
   if (come === 0) return `${sets} of ${zone} would be deleted, which leaves the zone empty`
   return `${sets} of ${zone} would be deleted, and only ${come} ${come === 1 ? 'other' : 'others'} would come`

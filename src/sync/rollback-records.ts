@@ -20,6 +20,8 @@ export interface RecordRollback {
   readonly added: readonly ResourceRecord[]
   readonly kept: readonly ExistingRecord[]
   readonly rrsets: ZoneDifference['rrsets']
+  /** Sets (see `rrsetKey`) that others changed since and that go back nevertheless. */
+  readonly overwritten: ReadonlySet<string>
   /** Sets that the run changed and that stay as they are, or are overwritten. */
   readonly conflicts: readonly RrsetConflict[]
   /** Sets that only others changed since. */
@@ -70,7 +72,8 @@ export function rollBackRecords(states: RecordStates, exclusive: boolean, overwr
   }
   const existing = sets.filter(({ live }) => live.length > 0).length
   const others = sets.filter((set) => set.decision === 'stays' && isSame(set.before, set.base) && !isSame(set.live, set.base))
-  return { ...result, rrsets: { existing, lost, changed }, conflicts, others }
+  const overwritten = new Set(overwrite ? conflicts.map(rrsetKey) : [])
+  return { ...result, rrsets: { existing, lost, changed }, overwritten, conflicts, others }
 }
 
 function statesOf({ before, base, live }: RecordStates): States[] {

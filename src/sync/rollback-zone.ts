@@ -54,6 +54,8 @@ interface Intent {
   readonly added: readonly ResourceRecord[]
   readonly kept: readonly ExistingRecord[]
   readonly rrsets: ZoneDifference['rrsets']
+  /** Record sets (see `rrsetKey`) that others changed since and that go back nevertheless: only to them safety limits of number apply. */
+  readonly overwritten: ReadonlySet<string>
   readonly deletesZone: boolean
   readonly diagnostics: readonly Diagnostic[]
   readonly whole: boolean
@@ -79,6 +81,7 @@ export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rule
     desiredRecords: intent.deletesZone ? 0 : difference.kept.length + difference.added.length,
     thresholds: rules.thresholds,
     allow: rules.allow,
+    unreviewed: intent.overwritten,
     rendered: 'unavailable',
     prefer: rules.prefer,
     diagnostics: [...intent.diagnostics, ...fitted.diagnostics],
@@ -99,7 +102,15 @@ function pastOf({ before, plan: { changes }, outcomes }: RunOnZone, live: Existi
   return { before, applied, base: isThere ? finalRecords(records, applied) : null }
 }
 
-const NOTHING = { domain: null, removed: [], added: [], deletesZone: false, diagnostics: [], whole: true } as const
+const NOTHING = {
+  domain: null,
+  removed: [],
+  added: [],
+  overwritten: new Set<string>(),
+  deletesZone: false,
+  diagnostics: [],
+  whole: true,
+} as const
 
 function intentOf(past: Past, live: ExistingZone | null, plan: ZonePlan, rules: RollbackRules): Intent {
   const { before, base } = past
@@ -146,10 +157,7 @@ function deletionOf({ applied, base }: Past, live: ExistingZone, plan: ZonePlan,
 }
 
 /** What is empty is so without being said. */
-function creationOf({
-  name,
-  settings,
-}: ExistingZone): Pick<Intent, 'domain' | 'removed' | 'kept' | 'rrsets' | 'deletesZone' | 'diagnostics' | 'whole'> {
+function creationOf({ name, settings }: ExistingZone): Omit<Intent, 'added'> {
   const isSaid = ([, value]: [string, unknown]): boolean =>
     value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0)
   const desired: ZoneSettings = { type: 'master', ...Object.fromEntries(Object.entries(settings).filter(isSaid)) }

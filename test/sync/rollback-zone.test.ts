@@ -8,7 +8,7 @@ import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { planZoneRollback, type RollbackRules, type ZoneRollback } from '../../src/sync/rollback-zone.ts'
 import { fc } from '../support/fast-check.ts'
 import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
-import { existingZone } from '../support/records.ts'
+import { desiredZone, existingZone } from '../support/records.ts'
 import { identity } from '../support/zone-simulator.ts'
 
 const EVERYTHING: readonly RefusalName[] = ['deletes', 'updates', 'empty-zone', 'apex-ns', 'delete-zone']
@@ -38,7 +38,7 @@ function rollBack(
   more: Partial<RollbackRules> = {},
   outcomes?: Outcome[],
 ): ZoneRollback {
-  const plan = planOf(before, after)
+  const plan = planOf(before, after, { desired: desiredZone(ORIGIN, after, { apexNs: 'manage' }) })
   const run = { before: zoneOf(before), plan, outcomes: outcomes ?? plan.changes.map(() => APPLIED) }
   return planZoneRollback(run, zoneOf(live), rules(more))
 }
@@ -224,12 +224,61 @@ describe('records', () => {
     expect(messages(rollback)).toEqual([expect.stringMatching(/a\.example\.com\. TXT cannot come back as it was/)])
   })
 
-  it('safety limits hold as for any plan', () => {
-    const lines = (address: string): string => Array.from({ length: 12 }, (_, index) => `h${index} A ${address}`).join('\n')
-    const rollback = rollBack('k A 192.0.2.9', `k A 192.0.2.9\n${lines('192.0.2.1')}`, `k A 192.0.2.9\n${lines('192.0.2.1')}`, {
-      allow: new Set(),
-    })
-    expect(rollback.plan.refusals).toEqual([expect.objectContaining({ name: 'deletes', allowed: false })])
+  const lines = (address: string, count = 12): string => Array.from({ length: count }, (_, index) => `h${index} A ${address}`).join('\n')
+  const NS = '@ NS ns1.example.net.\n@ NS ns2.example.net.\n'
+
+  it.each<[name: string, before: string, after: string]>([
+    ['all it added', 'k A 192.0.2.9', `k A 192.0.2.9\n${lines('192.0.2.1')}`],
+    ['all it changed', lines('192.0.2.1'), lines('192.0.2.2')],
+    ['all it deleted', `k A 192.0.2.9\n${lines('192.0.2.1')}`, 'k A 192.0.2.9'],
+    ['all records, fewer before', 'k A 192.0.2.9', lines('192.0.2.1')],
+    ['apex NS records', `${NS}k A 192.0.2.9`, '@ NS ns3.example.net.\nk A 192.0.2.9'],
+    ['apex NS records that it added', 'k A 192.0.2.9', `${NS}k A 192.0.2.9`],
+  ])('the way back is not refused for its size: %s', (_, before, after) => {
+    const thresholds = { ...DEFAULT_THRESHOLDS, max_deletes: 0, max_updates: 0, min_existing: 1 }
+    for (const overwrite of [false, true]) {
+      const { plan, whole } = rollBack(before, after, after, { allow: new Set(), thresholds, overwrite })
+      expect(plan.refusals).toEqual([])
+      expect(whole).toBe(true)
+      expect(plan.changes).not.toEqual([])
+    }
+  })
+
+  it('a zone that would be empty is refused, also after a part of the run', () => {
+    const plan = planOf('', lines('192.0.2.1'))
+    for (const made of [1, 5, 12]) {
+      const outcomes = plan.changes.map((_, index): Outcome => (index < made ? APPLIED : { state: 'skipped', because: 'interrupted' }))
+      const live = zoneOf(
+        plan.changes
+          .slice(0, made)
+          .map(({ name }) => `${name} A 192.0.2.1`)
+          .join('\n'),
+      )
+      const rollback = planZoneRollback({ before: zoneOf(''), plan, outcomes }, live, rules({ allow: new Set() }))
+      expect(changesOf(rollback.plan)).toHaveLength(made)
+      expect(rollback.plan.refusals).toEqual([expect.objectContaining({ name: 'empty-zone', allowed: false })])
+    }
+  })
+
+  it('records that others added since are no part of it and keep the zone from being empty', () => {
+    const live = `${lines('192.0.2.1')}\nnew A 192.0.2.3`
+    const { plan } = rollBack('', lines('192.0.2.1'), live, { allow: new Set() })
+    expect(plan.refusals).toEqual([])
+    expect(changesOf(plan)).toHaveLength(12)
+    expect(changesOf(plan).join()).not.toContain('new')
+  })
+
+  it.each<[name: string, before: string, after: string, live: string, refused: string[]]>([
+    ['updates', lines('192.0.2.1'), lines('192.0.2.2'), lines('192.0.2.3'), ['updates']],
+    ['deletions', 'k A 192.0.2.9', `k A 192.0.2.9\n${lines('192.0.2.2')}`, `k A 192.0.2.9\n${lines('192.0.2.3')}`, ['deletes']],
+    ['all records, fewer before', 'k A 192.0.2.9', lines('192.0.2.2'), lines('192.0.2.3'), ['empty-zone']],
+    ['few of many', lines('192.0.2.1'), lines('192.0.2.2'), `${lines('192.0.2.2', 10)}\nh10 A 192.0.2.3\nh11 A 192.0.2.3`, []],
+    ['apex NS records', `${NS}k A 192.0.2.9`, '@ NS ns3.example.net.\nk A 192.0.2.9', '@ NS ns4.example.net.\nk A 192.0.2.9', ['apex-ns']],
+  ])('what --overwrite takes from others is refused for its size: %s', (_, before, after, live, refused) => {
+    const { plan } = rollBack(before, after, live, { allow: new Set(), overwrite: true })
+    expect(plan.refusals.map(({ name }) => name)).toEqual(refused)
+    const kept = rollBack(before, after, live, { allow: new Set() })
+    expect(kept.plan.refusals).toEqual([])
   })
 
   it('of many sets that others changed the first are told and the rest counted', () => {

@@ -1,0 +1,127 @@
+/** An apply killed at any point, then rolled back: the zone is as it was before, and nothing has to be allowed for it. */
+import { setTimeout as wait } from 'node:timers/promises'
+import { beforeAll, expect, test } from 'vitest'
+import { builtProgram, startProgram } from '../support/built-program.ts'
+import { type Random, seededRandom } from '../support/random.ts'
+import { openScene, type Scene, TOKEN } from './scene.ts'
+
+const definition = (lines: readonly string[], settings = ''): string =>
+  `domain: example.com\nsoa_email: hostmaster@example.com\n${settings}records:\n${lines.map((line) => `  ${line}\n`).join('')}`
+
+/** Records of hosts with an address each. */
+const hosts = (prefix: string, count: number, address: string): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}: {type: A, value: ${address}}`)
+
+const BASE = hosts('base', 12, '192.0.2.1')
+const MANY = hosts('h', 30, '192.0.2.1')
+
+/** What a run makes of a zone; it sends at least 30 calls. */
+const RUNS: readonly (readonly [name: string, before: string, after: string])[] = [
+  ['additions', definition(BASE), definition([...BASE, ...MANY])],
+  ['updates', definition(MANY), definition(hosts('h', 30, '192.0.2.2'))],
+  ['deletions', definition([...BASE, ...MANY]), definition(BASE)],
+  ['other records in place of all, more than before', definition(BASE), definition(hosts('other', 40, '192.0.2.3'))],
+  [
+    'settings, additions, updates and deletions',
+    definition([...hosts('a', 12, '192.0.2.1'), ...hosts('b', 12, '192.0.2.1')]),
+    definition([...hosts('b', 12, '192.0.2.2'), ...hosts('c', 12, '192.0.2.3')], 'tags: [changed]\nttl_sec: 3600\n'),
+  ],
+]
+
+const ROUNDS = 6
+
+const ALLOW_ALL = ['deletes', 'updates', 'empty-zone'].flatMap((name) => ['--allow', name])
+
+async function get(scene: Scene, path: string): Promise<Record<string, unknown>[]> {
+  const answer = await fetch(scene.service.baseUrl + path, { headers: { authorization: `Bearer ${TOKEN}` } })
+  return ((await answer.json()) as { data: Record<string, unknown>[] }).data
+}
+
+/** Settings and records that the service holds; null if there is no zone. */
+async function held(scene: Scene): Promise<string[] | null> {
+  const [zone] = await get(scene, '/domains')
+  if (zone === undefined) return null
+  const records = await get(scene, `/domains/${zone['id']}/records?page_size=500`)
+  return [JSON.stringify([zone['tags'], zone['ttl_sec']]), ...records.map(({ name, type, target }) => `${name} ${type} ${target}`).sort()]
+}
+
+/** Kills an apply with its calls under way, after so many of them went out. */
+async function applyAndKill(scene: Scene, calls: number): Promise<void> {
+  const start = scene.front.mutations().length
+  const run = await startProgram(['apply', '--yes', ...ALLOW_ALL], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
+  let isOver = false
+  void run.ended.then(() => {
+    isOver = true
+  })
+  while (!isOver && scene.front.mutations().length - start < calls) await wait(1)
+  run.kill('SIGKILL')
+  expect((await run.ended).signal, run.stderr()).toBe('SIGKILL')
+  await scene.front.settled()
+}
+
+/** A service that takes a random time for each change. */
+const openSlowScene = (random: Random, files: Readonly<Record<string, string>>): Promise<Scene> =>
+  openScene({
+    files,
+    script: async ({ method }) => {
+      if (method !== 'GET') await wait(random.below(8))
+      return null
+    },
+  })
+
+beforeAll(async () => void (await builtProgram()))
+
+test.each(RUNS)('%s', { timeout: 180_000 }, async (name, before, after) => {
+  const random = seededRandom(name.length)
+  const scene = await openSlowScene(random, { 'zones/example.com.yaml': before })
+  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const expected = await held(scene)
+  for (let round = 0; round < ROUNDS; round += 1) {
+    scene.write({ 'zones/example.com.yaml': after })
+    await applyAndKill(scene, 1 + random.below(22))
+    expect(await held(scene)).not.toEqual(expected)
+    const { status, stdout, stderr } = await scene.run('rollback', '--last', '--yes')
+    expect([round, status], stdout + stderr).toEqual([round, 0])
+    expect(stdout).not.toContain('REFUSED')
+    expect(await held(scene)).toEqual(expected)
+  }
+})
+
+test('records of others stay', async () => {
+  const random = seededRandom(1)
+  const scene = await openSlowScene(random, { 'zones/example.com.yaml': definition(BASE) })
+  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const expected = (await held(scene)) ?? []
+  scene.write({ 'zones/example.com.yaml': definition([...BASE, ...MANY]) })
+  await applyAndKill(scene, 15)
+  const [zone] = await get(scene, '/domains')
+  const added = await fetch(`${scene.service.baseUrl}/domains/${zone?.['id']}/records`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ type: 'A', name: 'theirs', target: '192.0.2.77' }),
+  })
+  expect(added.ok).toBe(true)
+  const { status, stderr } = await scene.run('rollback', '--last', '--yes', '--overwrite')
+  expect(status).toBe(0)
+  expect(stderr).toContain('notice[rollback-kept]')
+  expect(await held(scene)).toEqual([...expected, 'theirs A 192.0.2.77'])
+})
+
+test.each([
+  ['empty-zone', true],
+  ['delete-zone', false],
+])('a zone that the way back leaves empty or deletes is refused: %s', async (allow, isThere) => {
+  const random = seededRandom(2)
+  const scene = await openSlowScene(random, { 'zones/example.com.yaml': definition([]).replace(/records:\n$/, 'records: {}\n') })
+  if (isThere) expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const before = await held(scene)
+  expect(before === null).toBe(!isThere)
+  scene.write({ 'zones/example.com.yaml': definition(MANY) })
+  await applyAndKill(scene, 5 + random.below(15))
+  const left = await held(scene)
+  const refused = await scene.run('rollback', '--last', '--yes')
+  expect([refused.status, refused.stdout]).toEqual([3, expect.stringContaining(`--allow ${allow}`)])
+  expect(await held(scene)).toEqual(left)
+  expect((await scene.run('rollback', '--last', '--yes', '--allow', allow)).status).toBe(0)
+  expect(await held(scene)).toEqual(before)
+})
