@@ -83,7 +83,7 @@ export function createZoneHistory(limits: HistoryLimits): ZoneHistory {
 
   return {
     replaced: (existing, zone) => {
-      const difference = differenceOf(existing, zone)
+      const difference = detached(differenceOf(existing, zone))
       const isEmpty = difference.removed.length === 0 && difference.added.length === 0
       if (existing.serial === zone.serial && isEmpty) return
       // Secondaries take no version that is not newer, and one serial must not stand for two versions.
@@ -147,6 +147,16 @@ function compareRrsets(name: DomainName, existing: Rrset, rrset: Rrset, removed:
   const come = rrset.data.filter((data) => !before.has(data))
   if (gone.length > 0) removed.push({ name, rrset: { ...existing, data: gone, octets: null } })
   if (come.length > 0) added.push({ name, rrset: { ...rrset, data: come, octets: null } })
+}
+
+/**
+ * The same difference with its own copy of all data. Data that was read from the text of a zone is a part of that string: kept as it is, each
+ * difference would keep the whole text in memory.
+ */
+function detached({ from, removed, added }: ZoneDifference): ZoneDifference {
+  const copy = (rrset: Rrset): Rrset => ({ ...rrset, data: rrset.data.map((data) => Buffer.from(data).toString()), octets: null })
+  const copies = (sections: readonly PlacedRrset[]): PlacedRrset[] => sections.map(({ name, rrset }) => ({ name, rrset: copy(rrset) }))
+  return { from: copy(from), removed: copies(removed), added: copies(added) }
 }
 
 /** Octets that a record takes in memory beside its name and data. */

@@ -1,4 +1,6 @@
 /** IXFR out: what is kept of the history of zones, and what is given of it. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/model/domain-name.ts'
 import { startService } from '../../../src/service/index.ts'
@@ -6,6 +8,7 @@ import { type NameServer, startNameServer } from '../../../src/service/nameserve
 import { buildZoneData, type ServedRecord, type ZoneData } from '../../../src/service/nameserver/zone-data.ts'
 import { createZoneHistory, HISTORY_LIMITS, type ZoneDifference } from '../../../src/service/nameserver/zone-history.ts'
 import { wholeZone } from '../../../src/service/nameserver/zone-transfer.ts'
+import { readRendering, transferredText } from '../../../src/service/zone/rendering-text.ts'
 import { fc } from '../../support/fast-check.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { dig, kdig, runTool } from '../../support/tools.ts'
@@ -44,6 +47,30 @@ function apply(data: ZoneData, { removed, added }: ZoneDifference): string[] {
 }
 
 describe('a history', () => {
+  test('does not keep the text of each version that a difference comes from', () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const others = Array.from({ length: 2000 }, (_, i) => `t${i}.example.test. 60 TXT "${'x'.repeat(200)}"`)
+    const base = recordsOf(1, others)
+    const version = (serial: number): ZoneData => {
+      const text = transferredText(ZONE, 1, [...recordsOf(serial, [`changed.example.test. 60 TXT "the version number ${serial}"`]), ...base.slice(1)])
+      return buildZoneData(ZONE, serial, readRendering(ZONE, text))
+    }
+    const history = createZoneHistory(HISTORY_LIMITS)
+    let existing = version(1)
+    collect()
+    const before = process.memoryUsage().heapUsed
+    for (let serial = 2; serial <= 100; serial += 1) {
+      const next = version(serial)
+      history.replaced(existing, next)
+      existing = next
+    }
+    collect()
+    // The texts have 45 MB together.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(15_000_000)
+    expect(history.since(existing, 1)?.added).toHaveLength(1)
+  })
+
   const line = fc.tuple(
     fc.constantFrom('', 'a.', 'b.', 'c.b.', '*.'),
     fc.constantFrom(60, 300),
