@@ -49,9 +49,12 @@ export interface TransferZone {
   readonly data: ZoneData
   /** Whether the address may have it, with a request that this key signed; null for one without a signature. */
   readonly admits: (address: string, signedBy: TsigKey | null) => boolean
-  /** The difference from the version of a serial; null if only the whole zone can be given. */
-  readonly since: (serial: number) => ZoneDifference | null
+  /** The difference from the version of a serial, made of at most so many records; null if only the whole zone can be given. */
+  readonly since: (serial: number, most: number) => ZoneDifference | null
 }
+
+/** Records of a difference that is put together for an answer over UDP, which has room for fewer than a hundred. */
+const UDP_RECORDS = 500
 
 /** Bounds the transfers at one time: each holds a version of a zone. */
 export interface TransferSlots {
@@ -103,7 +106,7 @@ export function answerTransfer(
   const soa = [{ name: data.name, rrset: data.soa }]
   if (isIncremental && query.serial !== null) {
     const isNewer = isNewerSerial(serialNumber(data.serial), serialNumber(query.serial))
-    const difference = isNewer ? zone.since(query.serial) : null
+    const difference = isNewer ? zone.since(query.serial, client.transport === 'udp' ? UDP_RECORDS : Number.POSITIVE_INFINITY) : null
     const sections = difference && differenceSections(data, difference)
     if (!isNewer || client.transport === 'udp') {
       const message = sections && writeSections(query, sections, limit)

@@ -123,7 +123,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
       return {
         data,
         admits: (address, signedBy) => addresses.has(address) && keys.admits({ name, accountId }, 'outgoing', address, signedBy),
-        since: (serial) => history.since(data, serial),
+        since: (serial, most) => history.since(data, serial, most),
       }
     },
     slots: createTransferSlots(limits.transfers),

@@ -33,8 +33,11 @@ export const HISTORY_LIMITS: HistoryLimits = { differences: 100, zoneOctets: 4 *
 export interface ZoneHistory {
   /** Notes that a version of a zone has been replaced by another. */
   replaced(existing: ZoneData, zone: ZoneData): void
-  /** The difference from the version of this serial to the zone; null if it is not known, or is no less than the zone. */
-  since(zone: ZoneData, serial: number): ZoneDifference | null
+  /**
+   * The difference from the version of this serial to the zone. Null if it is not known, if it has as many records as the zone, or if it would be
+   * made of more than `most` records: `most` is for answers that have room for few.
+   */
+  since(zone: ZoneData, serial: number, most?: number): ZoneDifference | null
   forget(name: DomainName): void
 }
 
@@ -42,7 +45,12 @@ interface Step extends ZoneDifference {
   readonly fromSerial: number
   readonly zone: DomainName
   readonly octets: number
+  /** Records, without the SOA records. */
+  readonly count: number
 }
+
+/** Records of several steps that are condensed even if the zone has fewer: more cost more time than the whole zone. */
+const CONDENSED_RECORDS = 5_000
 
 export function createZoneHistory(limits: HistoryLimits): ZoneHistory {
   /** The steps of each zone, each beginning with the version that the one before it leads to. */
@@ -88,14 +96,18 @@ export function createZoneHistory(limits: HistoryLimits): ZoneHistory {
       if (existing.serial === zone.serial && isEmpty) return
       // Secondaries take no version that is not newer, and one serial must not stand for two versions.
       if (!isNewerSerial(serialNumber(zone.serial), serialNumber(existing.serial))) return forget(zone.name)
-      add({ ...difference, fromSerial: existing.serial, zone: zone.name, octets: octetsOf(difference) })
+      add({ ...difference, fromSerial: existing.serial, zone: zone.name, octets: octetsOf(difference), count: countOf(difference) })
     },
-    since: (zone, serial) => {
+    since: (zone, serial, most = Number.POSITIVE_INFINITY) => {
       const ofZone = steps.get(zone.name) ?? []
       const first = ofZone.findIndex(({ fromSerial }) => fromSerial === serial)
       if (first === -1) return null
-      const difference = condense(ofZone.slice(first))
-      return isLessThan(difference, zone) ? difference : null
+      const missed = ofZone.slice(first)
+      const count = missed.reduce((sum, step) => sum + step.count, 0)
+      // Known before the work: whoever may ask can ask very often.
+      if (count > most || (count > CONDENSED_RECORDS && !isLessThan(count, zone))) return null
+      const difference = condense(missed)
+      return isLessThan(countOf(difference), zone) ? difference : null
     },
     forget,
   }
@@ -189,10 +201,13 @@ function* singleRecords(sections: readonly PlacedRrset[]): Generator<[string, Pl
   }
 }
 
-/** Whether the difference has fewer records than the zone, SOA records included. */
-function isLessThan({ removed, added }: ZoneDifference, zone: ZoneData): boolean {
-  const count = (sections: readonly PlacedRrset[]): number => sections.reduce((sum, { rrset }) => sum + rrset.data.length, 0)
-  let left = count(removed) + count(added) + 2
+/** Records of a difference, without the SOA records. */
+const countOf = ({ removed, added }: ZoneDifference): number =>
+  [...removed, ...added].reduce((sum, { rrset }) => sum + rrset.data.length, 0)
+
+/** Whether a difference of so many records is less than the zone, SOA records included. */
+function isLessThan(count: number, zone: ZoneData): boolean {
+  let left = count + 2
   for (const { rrsets } of zone.nodes.values()) {
     for (const { data } of rrsets) left -= data.length
     if (left < 0) return true

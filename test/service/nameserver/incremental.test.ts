@@ -53,7 +53,10 @@ describe('a history', () => {
     const others = Array.from({ length: 2000 }, (_, i) => `t${i}.example.test. 60 TXT "${'x'.repeat(200)}"`)
     const base = recordsOf(1, others)
     const version = (serial: number): ZoneData => {
-      const text = transferredText(ZONE, 1, [...recordsOf(serial, [`changed.example.test. 60 TXT "the version number ${serial}"`]), ...base.slice(1)])
+      const text = transferredText(ZONE, 1, [
+        ...recordsOf(serial, [`changed.example.test. 60 TXT "the version number ${serial}"`]),
+        ...base.slice(1),
+      ])
       return buildZoneData(ZONE, serial, readRendering(ZONE, text))
     }
     const history = createZoneHistory(HISTORY_LIMITS)
@@ -153,6 +156,25 @@ describe('a history', () => {
     const [first, second] = [zone(1, hosts(20)), zone(2, hosts(20, 'other'))]
     history.replaced(first, second)
     expect(history.since(second, 1)).toBeNull()
+  })
+
+  test('condenses no more records than the answer has room for, or than the zone has', () => {
+    const { history, last } = chain(10)
+    // 9 steps that remove a record and add one.
+    expect(history.since(last, 1, 18)).not.toBeNull()
+    expect(history.since(last, 1, 17)).toBeNull()
+    expect(history.since(last, 2, 17)).not.toBeNull()
+    const versions = Array.from({ length: 30 }, (_, i) =>
+      zone(
+        i + 1,
+        hosts(200).map((line) => line.replace(' 60 ', ` ${60 + (i % 2)} `)),
+      ),
+    )
+    const large = createZoneHistory(HISTORY_LIMITS)
+    for (const [i, data] of versions.entries()) if (i > 0) large.replaced(versions[i - 1] as ZoneData, data)
+    // Nothing is left of 2 steps; 28 steps have 11200 records, which nobody counts to find that out.
+    expect(large.since(versions[29] as ZoneData, 28)?.added).toEqual([])
+    expect(large.since(versions[29] as ZoneData, 2)).toBeNull()
   })
 })
 
