@@ -47,8 +47,14 @@ export const faultsOfCreate = (body: DomainBody): readonly RequestFault[] =>
 export const domainToUpdate = (existing: DomainSettings, body: DomainBody): DomainSettings =>
   readSettings(existing, body, (name) => name === existing.domain)
 
-/** The name that an update asks for; null if it asks for none that is valid. */
-export const nameToUpdate = ({ domain }: DomainBody): string | null => (domain === undefined ? null : readStoredName(domain))
+/**
+ * The name that an update asks for; null if it asks for none that is valid. A public suffix is not: nobody is given one, and a lock on it would
+ * keep all names below it waiting.
+ */
+export function nameToUpdate({ domain }: DomainBody): string | null {
+  const name = domain === undefined ? null : readStoredName(domain)
+  return name === null || isPublicSuffix(name) ? null : name
+}
 
 /** The name a clone asks for. Throws 400 where it is none. */
 export function domainToClone({ domain }: { readonly domain: string }): string {

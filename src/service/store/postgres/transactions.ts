@@ -30,7 +30,7 @@ export const readOne = <T>(db: Kysely<Tables>, query: Work<T>): Promise<T> => ag
  */
 export const writeTransaction = <T>(db: Kysely<Tables>, work: Work<T>): Promise<T> =>
   again(async (asked) => {
-    const transaction = await db.startTransaction().execute()
+    const transaction = await db.startTransaction().setIsolationLevel('read committed').execute()
     try {
       const value = await work(transaction)
       asked()

@@ -4,14 +4,31 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { prepareUsers } from '../../../../src/service/first-start.ts'
 import { readSeed } from '../../../../src/service/index.ts'
 import { NO_SECRETS } from '../../../../src/service/prepare-secrets.ts'
+import { type DomainSettings, insertDomain } from '../../../../src/service/store/domain-store.ts'
 import { openPostgres } from '../../../../src/service/store/postgres/open-postgres.ts'
-import { lockZoneName } from '../../../../src/service/store/zone-name-store.ts'
+import { insertAccount } from '../../../../src/service/store/user-store.ts'
+import { claimZoneName, lockZoneName } from '../../../../src/service/store/zone-name-store.ts'
 import { type Answer, type Client, connect, freshDatabase, inParallel, startForTest } from '../../harness.ts'
 import { serviceProcesses } from '../../service-process.ts'
 import { scriptedMaster, serving, soa } from '../../transfers/scripted-master.ts'
 
 const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 const PEOPLE = ['alice', 'bob']
+
+const SETTINGS: Omit<DomainSettings, 'domain'> = {
+  type: 'master',
+  status: 'active',
+  description: '',
+  group: '',
+  tags: [],
+  soa_email: 'hostmaster@example.com',
+  master_ips: [],
+  axfr_ips: [],
+  expire_sec: 0,
+  refresh_sec: 0,
+  retry_sec: 0,
+  ttl_sec: 0,
+}
 
 const user = (username: string) => ({ username, email: `${username}@example.com`, tokens: [{ token: username }] })
 
@@ -174,4 +191,52 @@ test('a claim waits for one of an overlapping name, and for no other', async () 
     await other.close()
   }
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200])
+})
+
+test('a claim that has waited sees the zone it waited for, whatever isolation the database sets', async () => {
+  const strict = await freshDatabase()
+  const connection = new pg.Client({ connectionString: strict })
+  await connection.connect()
+  await connection.query(`alter database ${connection.database} set default_transaction_isolation = 'repeatable read'`)
+  await connection.end()
+  const first = await openPostgres({ url: strict, onError: () => undefined })
+  const second = await openPostgres({ url: strict, onError: () => undefined })
+  const claim = async (at: typeof first, accountId: number, name: string, held: () => Promise<void>) =>
+    at.write(async (transaction) => {
+      const lock = await lockZoneName(transaction, name)
+      await held()
+      const claimed = await claimZoneName(transaction, lock, { accountId, userId: accountId, restricted: false }, name)
+      if (claimed.ok) await insertDomain(transaction, accountId, claimed.name, { ...SETTINGS, domain: name }, '2026-01-31T09:00:00')
+      return claimed.ok
+    })
+  try {
+    const [alice, bob] = await first.write(async (transaction) => [
+      await insertAccount(transaction, '2026-01-31T09:00:00'),
+      await insertAccount(transaction, '2026-01-31T09:00:00'),
+    ])
+    let waiting: Promise<boolean> | undefined
+    const made = await claim(first, alice as number, 'strict.example', async () => {
+      waiting = claim(second, bob as number, 'www.strict.example', async () => undefined)
+      await new Promise((done) => setTimeout(done, 300))
+    })
+    expect([made, await waiting]).toEqual([true, false])
+  } finally {
+    await Promise.all([first.close(), second.close()])
+  }
+})
+
+test('a name that no zone can be given is refused without a lock', async () => {
+  const other = await openPostgres({ url: database, onError: () => undefined })
+  const { id } = await clientOf('alice', 0).ok('POST', '/domains', { ...MASTER, domain: 'unlocked.example' })
+  try {
+    await other.write(async (connection) => {
+      await lockZoneName(connection, 'somewhere.com')
+      const renamed = clientOf('alice', 1).call('PUT', `/domains/${id}`, { domain: 'com' })
+      expect(await Promise.race([renamed.then(({ status }) => status), new Promise((done) => setTimeout(done, 3_000, 'waiting'))])).toBe(
+        400,
+      )
+    })
+  } finally {
+    await other.close()
+  }
 })
