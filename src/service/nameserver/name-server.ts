@@ -195,7 +195,8 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
       const zone = buildZoneData(name, serial, records)
       const [existing, known] = [zones.get(name), clients.get(name) ?? NOBODY]
       const now: Clients = { addresses: new Set(axfrIps.flatMap((address) => canonicalAddress(address) ?? [])), accountId }
-      if (existing && now.addresses.size > 0) history.replaced(existing, zone)
+      // A zone that another account has made under the name must not show what was in the former one.
+      if (existing && now.addresses.size > 0 && accountId === known.accountId) history.replaced(existing, zone)
       else history.forget(name)
       zones.set(name, zone)
       clients.set(name, now)

@@ -224,6 +224,29 @@ describeWithTools(['dig', 'kdig'], 'IXFR', async () => {
     expect(await answer(0, '+notcp')).toEqual(['SOA 4'])
   })
 
+  test('gives nothing of a zone of the same name that another account had', async () => {
+    const served = (serial: number, accountId: number): void =>
+      server.setZone({
+        name: 'other.test.' as DomainName,
+        serial,
+        accountId,
+        axfrIps: ['127.0.0.1'],
+        records: records(
+          [soaLine(serial), ...hosts(20), ...(accountId === 1 ? ['secret.example.test. 60 A 192.0.2.1'] : [])]
+            .join('\n')
+            .replaceAll('example.test.', 'other.test.'),
+        ),
+      })
+    served(1, 1)
+    served(2, 1)
+    served(3, 2)
+    for (const serial of [1, 2]) {
+      const given = await dig({ port, name: 'other.test', type: `IXFR=${serial}`, options: ['+tcp', '+noall', '+answer'] })
+      expect(given.filter((line) => line.includes('secret'))).toEqual([])
+      expect(given).toHaveLength(20 + 2)
+    }
+  })
+
   test('gives a large difference in several messages, over UDP the SOA alone', async () => {
     serve(5, [...hosts(199), ...hosts(100, 'more').map((line) => line.replace(/ A .*/, ` TXT "${'x'.repeat(250)}"`))])
     expect(await answer(4, '+notcp')).toEqual(['SOA 5'])
