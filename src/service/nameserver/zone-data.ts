@@ -51,9 +51,11 @@ export interface Rrset {
 export function buildZoneData(name: DomainName, serial: number, records: Iterable<ServedRecord>): ZoneData {
   const nodes = new Map<DomainName, ZoneNode>()
   const apex = addNode(nodes, name)
+  const indexes = new Map<ZoneNode, Map<string, Rrset>>()
   for (const record of records) {
     const code = typeCode(record.type)
-    if (code !== null && isAtOrBelow(record.name, name)) addRecord(nodes.get(record.name) ?? addNode(nodes, record.name), record, code)
+    if (code !== null && isAtOrBelow(record.name, name))
+      addRecord(nodes.get(record.name) ?? addNode(nodes, record.name), record, code, indexes)
   }
   addEmptyNonTerminals(nodes, apex)
   coverNodes(nodes, apex)
@@ -77,21 +79,41 @@ function addNode(nodes: Map<DomainName, ZoneNode>, name: DomainName): ZoneNode {
   return node
 }
 
-function addRecord(node: ZoneNode, record: ServedRecord, code: number): void {
-  const { ttl } = record
-  const rrset = record.type === 'RRSIG' ? findSignatures(node, record.data) : findRrset(node, record.type)
-  if (!rrset) {
-    node.rrsets.push({ type: record.type, code, ttl, data: [record.data], octets: null })
+/** RRsets of a node that are searched one by one. A node with more has an index: it can have one of each of 65,536 types. */
+const SEARCHED = 16
+
+function addRecord(node: ZoneNode, record: ServedRecord, code: number, indexes: Map<ZoneNode, Map<string, Rrset>>): void {
+  const { type, ttl, data } = record
+  const key = rrsetKey(type, data)
+  const rrset = indexes.get(node)?.get(key) ?? (node.rrsets.length <= SEARCHED ? findByKey(node.rrsets, key) : undefined)
+  if (rrset) {
+    rrset.data.push(data)
+    if (ttl < rrset.ttl) rrset.ttl = ttl
     return
   }
-  rrset.data.push(record.data)
-  if (ttl < rrset.ttl) rrset.ttl = ttl
+  const added: Rrset = { type, code, ttl, data: [data], octets: null }
+  node.rrsets.push(added)
+  if (node.rrsets.length === SEARCHED + 1) indexes.set(node, indexRrsets(node.rrsets))
+  else indexes.get(node)?.set(key, added)
 }
 
-/** Signatures of one RRset have its TTL; those of others at the name have nothing to do with them (RFC 4034 section 3). */
-function findSignatures(node: ZoneNode, data: string): Rrset | undefined {
-  const covered = data.slice(0, data.indexOf(' ') + 1)
-  return node.rrsets.find(({ type, data: [first] }) => type === 'RRSIG' && first?.startsWith(covered))
+/**
+ * What tells the RRsets of a name apart. Signatures of one RRset have its TTL; those of others at the name have nothing to do with them
+ * (RFC 4034 section 3).
+ */
+const rrsetKey = (type: string, data: string): string => (type === 'RRSIG' ? `RRSIG ${data.slice(0, data.indexOf(' '))}` : type)
+
+const keyOf = ({ type, data: [first = ''] }: Rrset): string => rrsetKey(type, first)
+
+const findByKey = (rrsets: readonly Rrset[], key: string): Rrset | undefined => rrsets.find((rrset) => keyOf(rrset) === key)
+
+const indexRrsets = (rrsets: readonly Rrset[]): Map<string, Rrset> => new Map(rrsets.map((rrset) => [keyOf(rrset), rrset]))
+
+/** Finds the RRset of the same type, or of signatures of the same type, among those of one name. */
+export function matchRrsets(rrsets: readonly Rrset[]): (wanted: Rrset) => Rrset | undefined {
+  if (rrsets.length <= SEARCHED) return (wanted) => findByKey(rrsets, keyOf(wanted))
+  const index = indexRrsets(rrsets)
+  return (wanted) => index.get(keyOf(wanted))
 }
 
 function addEmptyNonTerminals(nodes: Map<DomainName, ZoneNode>, apex: ZoneNode): void {

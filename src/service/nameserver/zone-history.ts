@@ -9,7 +9,7 @@
 import type { DomainName } from '../../model/domain-name.ts'
 import { isNewerSerial, serialNumber } from '../../model/serial-number.ts'
 import type { PlacedRrset } from './answer.ts'
-import type { Rrset, ZoneData, ZoneNode } from './zone-data.ts'
+import { matchRrsets, type Rrset, type ZoneData, type ZoneNode } from './zone-data.ts'
 
 /** What turns one version of a zone into a later one. The SOA records are not in the lists. */
 export interface ZoneDifference {
@@ -131,20 +131,15 @@ function compareNode(
   removed: PlacedRrset[],
   added: PlacedRrset[],
 ): void {
+  const formers = existing?.rrsets ?? []
+  const [findFormer, findNow] = [matchRrsets(formers), matchRrsets(rrsets)]
   for (const rrset of rrsets) {
-    const former = isSoa(rrset) ? rrset : existing?.rrsets.find((other) => isSameSet(other, rrset))
+    const former = isSoa(rrset) ? rrset : findFormer(rrset)
     if (former === undefined) added.push({ name, rrset })
     else if (former !== rrset) compareRrsets(name, former, rrset, removed, added)
   }
-  for (const rrset of existing?.rrsets ?? []) {
-    if (!isSoa(rrset) && !rrsets.some((other) => isSameSet(other, rrset))) removed.push({ name, rrset })
-  }
+  for (const rrset of formers) if (!isSoa(rrset) && findNow(rrset) === undefined) removed.push({ name, rrset })
 }
-
-/** Signatures of different types are sets of their own (RFC 4034 section 3). */
-const isSameSet = (a: Rrset, b: Rrset): boolean => a.code === b.code && (a.type !== 'RRSIG' || coveredType(a) === coveredType(b))
-
-const coveredType = ({ data: [first = ''] }: Rrset): string => first.slice(0, first.indexOf(' '))
 
 function compareRrsets(name: DomainName, existing: Rrset, rrset: Rrset, removed: PlacedRrset[], added: PlacedRrset[]): void {
   if (existing.ttl !== rrset.ttl) {

@@ -6,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
 import { createQuery, type Message, rcodeName } from '../../../src/formats/wire/message.ts'
 import type { DomainName } from '../../../src/model/domain-name.ts'
+import type { Ttl } from '../../../src/model/ttl.ts'
 import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
 import { fc } from '../../support/fast-check.ts'
-import { RICH_ZONES } from './rich-zones.ts'
+import { RICH_ZONES, records } from './rich-zones.ts'
 import { framed, openTcp } from './tcp-client.ts'
 import { askUdp, exchangeUdp } from './udp-client.ts'
 
@@ -149,6 +150,26 @@ async function connectFrom(localAddress: string): Promise<{ readonly socket: Soc
   socket.resume()
   return { socket, isOpen: () => open }
 }
+
+test('a name with tens of thousands of types takes no more time than as many names', () => {
+  const name = 'types.test.' as DomainName
+  const apex = ['types.test. 60 SOA ns.example.test. h.example.test. 1 1 1 1 1', 'types.test. 60 NS ns.example.test.']
+  const version = (octet: string) => [
+    ...records(apex.join('\n')),
+    ...Array.from({ length: 30_000 }, (_, i) => ({
+      name: 'x.types.test.' as DomainName,
+      type: `TYPE${1000 + i}`,
+      ttl: 60 as Ttl,
+      data: `\\# 1 ${octet}`,
+    })),
+  ]
+  const versions = ['00', '01'].map(version)
+  const begun = performance.now()
+  for (const [index, each] of versions.entries()) server.setZone({ name, serial: index + 1, records: each, axfrIps: ['127.0.0.1'] })
+  // It was half a minute.
+  expect(performance.now() - begun).toBeLessThan(5_000)
+  server.removeZone(name)
+})
 
 describe('connections', () => {
   test('of one address push out only each other', async () => {
