@@ -9,14 +9,17 @@ import {
   fchmodSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { keepOwner } from './store/private-files.ts'
 
 /** The name of the key file in a data directory. */
 export const KEY_FILE = 'secrets.key'
@@ -56,21 +59,34 @@ export function removeUnfinishedKeys(path: string): void {
   }
 }
 
-/** Replaces the keys of a file that is there: readers find those before or these. One process at a time. */
+/**
+ * Replaces the keys of a file that is there: readers find those before or these. One process at a time. A symbolic link stays one, and the file keeps
+ * its owner: root may change the key of a service that runs as another user.
+ */
 export function replaceKeyFile(path: string, keys: readonly string[]): void {
-  const temporary = `${path}.new`
+  const file = realpathSync(path)
+  const temporary = `${file}.new`
   rmSync(temporary, { force: true })
-  writeKeys(temporary, keys)
-  renameSync(temporary, path)
-  syncFolder(dirname(path))
+  // The mode of what a link leads to is the operator's: the service may read it as a member of a group.
+  const mode = lstatSync(path).isSymbolicLink() ? lstatSync(file).mode & 0o777 : 0o600
+  writeKeys(temporary, keys, { mode, ownerOf: file })
+  renameSync(temporary, file)
+  syncFolder(dirname(file))
 }
 
 export const keyFileOf = (directory: string): string => join(directory, KEY_FILE)
 
-function writeKeys(path: string, keys: readonly string[]): void {
+interface KeyFileAccess {
+  readonly mode: number
+  /** The file whose owner the new one gets. */
+  readonly ownerOf: string
+}
+
+function writeKeys(path: string, keys: readonly string[], access?: KeyFileAccess): void {
   const file = openSync(path, 'wx', 0o600)
   try {
-    fchmodSync(file, 0o600)
+    if (access !== undefined) keepOwner(file, access.ownerOf)
+    fchmodSync(file, access?.mode ?? 0o600)
     writeSync(file, keys.map((key) => `${key}\n`).join(''))
     fsyncSync(file)
   } finally {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { backUpService, restoreService, type StorePlace } from '../../src/service/backup.ts'
@@ -68,6 +68,20 @@ test('holds every table there is', async () => {
   await database.close()
   // Which key is in use belongs to one database, not to its data.
   expect(present.map(({ name }) => name).sort()).toEqual([...tables, 'secret_key'].sort())
+})
+
+test('what a killed process left of a database that has been removed is not applied to a restored one', async () => {
+  const killed = temporaryDirectory()
+  const dataDirectory = temporaryDirectory()
+  await during({ dataDirectory: killed }, async (client) => {
+    await client.ok('POST', '/domains', { ...MASTER, domain: 'former.example' })
+    copyFileSync(join(killed, 'service.db-wal'), join(dataDirectory, 'service.db-wal'))
+  })
+  await restoreService({ dataDirectory }, whole)
+  await during({ dataDirectory }, async (client) => {
+    const domains = (await client.ok('GET', '/domains')).data.map(({ domain }: { domain: string }) => domain)
+    expect(domains).toEqual(['one.example', 'two.example'])
+  })
 })
 
 test('is for its owner only, and says what it is', () => {

@@ -1,6 +1,6 @@
 /** The change of the key of the secrets while services run on the database, killed in between and run again. */
 import { randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -200,6 +200,28 @@ describe.skipIf(ON_POSTGRES)('with a key file', () => {
     expect(keysIn(store)).toEqual([expect.not.stringContaining(first as string), second])
     expect(statSync(keyFile(store)).mode & 0o777).toBe(0o600)
     expect(readdirSync(store.dataDirectory as string).filter((name) => name.startsWith('secrets'))).toEqual(['secrets.key'])
+  })
+
+  test.skipIf(process.geteuid?.() !== 0)('root leaves every file to the user that the service runs as', async () => {
+    const store = await filledStore()
+    const folder = store.dataDirectory as string
+    const user = 65534
+    for (const name of ['', ...readdirSync(folder)]) chownSync(join(folder, name), user, user)
+    await rotateKey(placeOf(store), null)
+    for (const name of readdirSync(folder)) expect([name, statSync(join(folder, name)).uid]).toEqual([name, user])
+  })
+
+  test('a link to it stays a link, and what it leads to keeps its mode', async () => {
+    const store = await filledStore()
+    const elsewhere = join(temporaryDirectory(), 'zonewright.key')
+    renameSync(keyFile(store), elsewhere)
+    chmodSync(elsewhere, 0o640)
+    symlinkSync(elsewhere, keyFile(store))
+    const [first] = keysIn(store)
+    await rotateKey(placeOf(store), null)
+    expect(lstatSync(keyFile(store)).isSymbolicLink()).toBe(true)
+    expect(readFileSync(elsewhere, 'utf8').trimEnd().split('\n')).toEqual([expect.not.stringContaining(first as string), first])
+    expect(statSync(elsewhere).mode & 0o777).toBe(0o640)
   })
 
   test('the values that had the former key are in no file of the database afterwards', async () => {

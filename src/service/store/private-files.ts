@@ -2,7 +2,7 @@
  * Files and folders that only their owner can read: files have mode 0600, folders 0700, whatever the umask and whatever they had before. Files are never
  * opened for this: closing one would end the locks that SQLite holds on it in this process (POSIX fcntl).
  */
-import { chmodSync, closeSync, lstatSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, fchownSync, lstatSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir, tmpdir, userInfo } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 import { makeDirectory } from './make-directory.ts'
@@ -15,6 +15,9 @@ export const NO_WARNING: WarnOfMode = () => undefined
 /** Names in a data directory that the service gives. */
 const SERVICE_FILE =
   /^(?:service\.(?:db|lock)(?:-(?:wal|shm|journal))?|service\.db\.part(?:-(?:wal|shm|journal))?|service\.pid|secrets\.key.*|rotation\.lock)$/
+
+/** The name of the SQLite database in a data directory. */
+export const DATABASE_FILE = 'service.db'
 
 /** The folder of images in a data directory. */
 export const IMAGE_FOLDER = 'images'
@@ -45,16 +48,29 @@ export function privateFolder(path: string, warn: WarnOfMode): void {
   warn(found, `folder is open to other users and keeps its mode: ${shared}; give the service a folder of its own`)
 }
 
-/** Makes an empty file that only its owner can read, unless there is one. */
-export function createPrivateFile(path: string): void {
+/** Makes an empty file that only its owner can read, unless there is one. Made by root, it belongs to the owner of the file `ownerOf`. */
+export function createPrivateFile(path: string, ownerOf?: string): void {
+  let file: number
   try {
-    closeSync(openSync(path, 'wx', 0o600))
+    file = openSync(path, 'wx', 0o600)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     return
   }
+  try {
+    if (ownerOf !== undefined) keepOwner(file, ownerOf)
+  } finally {
+    closeSync(file)
+  }
   // A umask may have taken even the owner's rights.
   chmodSync(path, 0o600)
+}
+
+/** Gives a new file, by its descriptor, the owner of another one. Only root can; for other users the new file stays theirs. */
+export function keepOwner(file: number, ownerOf: string): void {
+  if (process.geteuid?.() !== 0) return
+  const { uid, gid } = statSync(ownerOf)
+  fchownSync(file, uid, gid)
 }
 
 /** Closes a file to others; nothing if there is none. What a symbolic link leads to may be anybody's, and keeps its mode. */

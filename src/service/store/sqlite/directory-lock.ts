@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Libsql from 'libsql'
-import { createPrivateFile } from '../private-files.ts'
+import { createPrivateFile, DATABASE_FILE } from '../private-files.ts'
 
 export interface DirectoryLock {
   release(): void
@@ -24,12 +24,12 @@ export function lockDirectory(directory: string): DirectoryLock {
   }
 }
 
-/** Keeps the change of the key of a data directory to one process. Throws if another process changes it. */
+/** Keeps the change of the key of a data directory to one process. Throws if another process changes it. The lock has the owner of the database. */
 export const lockRotation = (directory: string): DirectoryLock =>
-  lockFile(join(directory, 'rotation.lock'), () => `another process is changing the key of ${directory}`)
+  lockFile(join(directory, 'rotation.lock'), () => `another process is changing the key of ${directory}`, join(directory, DATABASE_FILE))
 
-function lockFile(path: string, message: () => string): DirectoryLock {
-  createPrivateFile(path)
+function lockFile(path: string, message: () => string, ownerOf?: string): DirectoryLock {
+  createPrivateFile(path, ownerOf)
   const holder = new Libsql(path, { timeout: 0 })
   try {
     holder.exec('begin exclusive')

@@ -4,16 +4,13 @@ import { Kysely, type SqliteDatabase } from 'kysely'
 import Libsql from 'libsql'
 import type { Database } from '../database.ts'
 import { migrate, requireSchema } from '../migrate.ts'
-import { createPrivateFile, NO_WARNING, privateFolder, tightenServiceFiles, type WarnOfMode } from '../private-files.ts'
+import { createPrivateFile, DATABASE_FILE, NO_WARNING, privateFolder, tightenServiceFiles, type WarnOfMode } from '../private-files.ts'
 import { SQLITE_SCHEMA } from '../schema-dialect.ts'
 import type { Tables } from '../tables.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { offThread } from './off-thread.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
-
-/** The name of the database in its directory. */
-export const DATABASE_FILE = 'service.db'
 
 /**
  * Opens, or makes, the SQLite database of a data directory, which one process holds at a time. With write-ahead logging,

@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { Kysely, type SqliteDatabase, sql } from 'kysely'
 import Libsql from 'libsql'
 import type { PlainStore } from '../backup/plain-store.ts'
-import { createPrivateFile, NO_WARNING, privateFolder, tightenServiceFiles, type WarnOfMode } from '../private-files.ts'
+import { createPrivateFile, DATABASE_FILE, NO_WARNING, privateFolder, tightenServiceFiles, type WarnOfMode } from '../private-files.ts'
 import { SQLITE_SCHEMA } from '../schema-dialect.ts'
 import { lockDirectory } from './directory-lock.ts'
-import { DATABASE_FILE } from './open-sqlite.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 
 /**
@@ -31,7 +30,7 @@ export function makeSqlite(directory: string, warn: WarnOfMode = NO_WARNING): Pl
   const file = join(directory, DATABASE_FILE)
   const temporary = `${file}.part`
   const clear = (): void => {
-    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${temporary}${suffix}`, { force: true })
+    for (const suffix of ['', ...SIDE_FILES]) rmSync(`${temporary}${suffix}`, { force: true })
   }
   try {
     if (existsSync(file)) throw new RangeError(`${directory} has a database already`)
@@ -45,6 +44,8 @@ export function makeSqlite(directory: string, warn: WarnOfMode = NO_WARNING): Pl
       ...store,
       keep: async () => {
         await store.db.destroy()
+        // SQLite would apply what a killed process left there for a database that has been removed since.
+        for (const suffix of SIDE_FILES) rmSync(`${file}${suffix}`, { force: true })
         renameSync(temporary, file)
         lock.release()
       },
@@ -54,6 +55,9 @@ export function makeSqlite(directory: string, warn: WarnOfMode = NO_WARNING): Pl
     throw error
   }
 }
+
+/** What SQLite keeps beside a database. */
+const SIDE_FILES = ['-wal', '-shm', '-journal']
 
 function plainStore(file: string, closed: () => void): PlainStore {
   const native = new Libsql(file, { timeout: 5000 })
