@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import Libsql from 'libsql'
 import { Secret, TOTP } from 'otpauth'
 import { describe, expect, test } from 'vitest'
 import { backUpService, restoreService, type StorePlace } from '../../src/service/backup.ts'
@@ -130,6 +131,20 @@ describe('a database of an earlier version', () => {
       expect(await responsesOf(client)).toEqual(answers)
     })
     expect(await filesOfTables(store, ...answers, ...gone)).toEqual([])
+  })
+
+  test.skipIf(ON_POSTGRES)('is erased by the next start if another process read the database meanwhile', async () => {
+    const { store, answers, gone } = await formerStore()
+    const reader = new Libsql(join(store.dataDirectory as string, 'service.db'))
+    reader.exec('begin')
+    reader.prepare('select count(*) from users').get()
+    const killed = await spawnService(store)
+    await killed.kill()
+    reader.exec('rollback')
+    reader.close()
+    await during(store, async () => {
+      expect(await filesOfTables(store, ...answers, ...gone)).toEqual([])
+    })
   })
 
   test('is so after that start was killed at any moment', { timeout: 240_000 }, async () => {

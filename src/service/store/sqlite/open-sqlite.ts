@@ -64,6 +64,9 @@ async function openFile(directory: string, prepare: (db: Kysely<Tables>) => Prom
         await group.drained()
         await run('vacuum')
         await run('pragma wal_checkpoint(truncate)')
+        // It reports no error if a reader kept it from writing the pages to the database.
+        const { log } = native.prepare('pragma wal_checkpoint(passive)').get() as { readonly log: number }
+        if (log !== 0) throw new Error('another process reads the database')
       },
       abandon: () => undefined,
       close: async () => {
