@@ -28,6 +28,8 @@ export interface KeyRing {
   /** The key with this id. Keys from a file are read again if it is not known yet. */
   find(id: string): SecretKey | null
   all(): readonly SecretKey[]
+  /** Keys that a value which names none may have: earlier versions took the variable as it was, with the line feed at its end too. */
+  ofUnnamed(): readonly SecretKey[]
 }
 
 /** The fewest characters of a key: 32 random octets in base64 have 44. */
@@ -55,7 +57,13 @@ export function givenKeys(text: string): KeyRing {
     texts.map((key) => key.trim()),
     'ZONEWRIGHT_SECRETS_KEY',
   )
-  return { newest: () => keys[0] as SecretKey, find: (id) => keys.find((key) => key.id === id) ?? null, all: () => keys }
+  const verbatim = texts.filter((key) => key !== key.trim()).map(keyOf)
+  return {
+    newest: () => keys[0] as SecretKey,
+    find: (id) => keys.find((key) => key.id === id) ?? null,
+    all: () => keys,
+    ofUnnamed: () => [...keys, ...verbatim],
+  }
 }
 
 /** The keys of a file. Those that it had before stay known. Throws a `RangeError` if there is no file, or no key in it. */
@@ -76,6 +84,7 @@ export function fileKeys(path: string): KeyRing {
       return known.get(id) ?? null
     },
     all: () => [...known.values()],
+    ofUnnamed: () => [...known.values()],
   }
 }
 
@@ -85,11 +94,13 @@ function parseKeys(texts: readonly string[], source: string): readonly SecretKey
   if (texts.some((text) => text.length < MIN_KEY))
     throw new RangeError(`${source}: a key has ${MIN_KEY} characters at least, and no comma, which ends the first of two keys`)
   if (new Set(texts).size < texts.length) throw new RangeError(`${source} has the same key twice`)
-  return texts.map((text) => ({
-    id: derive(text, 'zonewright secrets key id', 8).toString('hex'),
-    octets: derive(text, 'zonewright secrets 1', 32),
-  }))
+  return texts.map(keyOf)
 }
+
+const keyOf = (text: string): SecretKey => ({
+  id: derive(text, 'zonewright secrets key id', 8).toString('hex'),
+  octets: derive(text, 'zonewright secrets 1', 32),
+})
 
 const derive = (key: string, purpose: string, length: number): Buffer => Buffer.from(hkdfSync('sha256', key, '', purpose, length))
 
@@ -118,7 +129,7 @@ export function createSecrets(keys: KeyRing): Secrets {
       if (sealed.startsWith('plain:')) return sealed.slice('plain:'.length)
       const id = keyIdOf(sealed)
       const bytes = Buffer.from(sealed.slice(sealed.lastIndexOf(':') + 1), 'base64')
-      for (const key of id === null ? keys.all() : [find(id)]) {
+      for (const key of id === null ? keys.ofUnnamed() : [find(id)]) {
         const text = decrypt(key, bytes, context)
         if (text !== null) return text
       }

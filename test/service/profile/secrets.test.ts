@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createCipheriv, hkdfSync } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -52,6 +53,16 @@ test('a key of an earlier version may have a comma, as the second one', async ()
   const former = givenKeys(`${KEY},a former key, with a comma in it`)
   expect(former.all()).toHaveLength(2)
   expect(() => givenKeys('a former key, with a comma in it')).toThrow('no comma')
+})
+
+test('a key of an earlier version may have white space around it', () => {
+  const text = `${KEY}\n`
+  // As the earlier version encrypted.
+  const key = Buffer.from(hkdfSync('sha256', text, '', 'zonewright secrets 1', 32))
+  const cipher = createCipheriv('aes-256-gcm', key, Buffer.alloc(12)).setAAD(Buffer.from('phone 1'))
+  const octets = Buffer.concat([cipher.update('123456'), cipher.final()])
+  const sealed = `gcm:${Buffer.concat([Buffer.alloc(12), cipher.getAuthTag(), octets]).toString('base64')}`
+  for (const given of [text, `${NEW},${text}`]) expect(createSecrets(givenKeys(given)).open(sealed, 'phone 1')).toBe('123456')
 })
 
 test('a key file is made once, also by many at once', async () => {
