@@ -18,7 +18,7 @@ import {
 import { holdAccount } from '../../store/hold-account.ts'
 import { copyRecords, longestRecordName } from '../../store/record-store.ts'
 import { forgetTransferred, requestTransfer } from '../../store/secondary-store.ts'
-import { type ClaimedName, claimZoneName, lockZoneName, type NameLock } from '../../store/zone-name-store.ts'
+import { type ClaimedName, claimZoneName, findNameConflict, lockZoneName, type NameLock } from '../../store/zone-name-store.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
 import { grantToCreator, READS_DOMAIN, WRITES_DOMAIN } from '../grants.ts'
@@ -65,6 +65,9 @@ const create = defineRoute<DomainBody & Pick<DomainSettings, 'domain' | 'type'>>
     const settings = domainToCreate(body)
     const { database } = service
     const domain = await database.write(async (connection) => {
+      // A name that is refused anyway is not locked, so that nobody waits for the refusal. The claim decides.
+      const conflict = await findNameConflict(connection, actor, settings.domain)
+      if (conflict !== null) throw nameRefused(conflict)
       const lock = await lockZoneName(connection, settings.domain)
       return insert(connection, lock, actor, settings, service)
     })
