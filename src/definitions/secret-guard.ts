@@ -55,8 +55,8 @@ export function createGuard(): SecretGuard {
   }
   const redact: SecretGuard['redact'] = (text) => {
     if (find(text) === null) return text
-    const forms = [...exact.keys()].sort((a, b) => b.length - a.length).map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'))
-    const replaced = text.replace(new RegExp(forms.join('|'), 'gi'), '***')
+    const forms = [...exact.keys()].sort((a, b) => b.length - a.length)
+    const replaced = forms.reduce((rest, form) => replaceAnyCase(rest, form, '***'), text)
     if (find(replaced) === null) return replaced
     const lines = replaced
       .split('\n')
@@ -68,6 +68,19 @@ export function createGuard(): SecretGuard {
 }
 
 const LEFT_OUT = '[left out: it holds a secret]'
+
+/** Replaces a form in small letters, whatever case the text has it in. A text whose length changes in small letters stays as it is. */
+function replaceAnyCase(text: string, form: string, replacement: string): string {
+  const folded = text.toLowerCase()
+  if (folded.length !== text.length) return text
+  let replaced = ''
+  let from = 0
+  for (let at = folded.indexOf(form); at !== -1; at = folded.indexOf(form, from)) {
+    replaced += text.slice(from, at) + replacement
+    from = at + form.length
+  }
+  return replaced + text.slice(from)
+}
 
 function firstIn(forms: ReadonlyMap<string, string>, text: string): string | null {
   for (const [form, setting] of forms) if (text.includes(form)) return setting
