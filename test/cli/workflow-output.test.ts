@@ -72,3 +72,10 @@ test('elsewhere text stays as it is', async () => {
   const { stderr } = await scene.run('plan')
   expect(stderr).toContain('##[')
 })
+
+test.each([['--format', 'github'], ['--format=github']])('an error of the command line with %s', async (...format) => {
+  const scene = await openScene()
+  const { stderr } = await scene.run('plan', ...format, `--${EVIL}`)
+  expect(stderr).toContain('error[usage]')
+  expect(commandsIn(stderr)).toEqual([])
+})
