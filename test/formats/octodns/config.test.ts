@@ -87,6 +87,7 @@ describe("octoDNS's configuration", () => {
       {
         name: 'config',
         directory: './config',
+        shown: { directory: './config', sharedFile: 'all.yaml' },
         defaultTtl: 600,
         splitExtension: '.',
         hasZoneFiles: true,
@@ -98,6 +99,7 @@ describe("octoDNS's configuration", () => {
       {
         name: 'old',
         directory: './old',
+        shown: { directory: './old', sharedFile: '' },
         defaultTtl: 3600,
         splitExtension: '.zone',
         hasZoneFiles: false,
