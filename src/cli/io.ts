@@ -1,7 +1,5 @@
-import { type LoadedSecrets, noSecrets } from '../definitions/loaded-secrets.ts'
-
 /** What a command has of the world: streams, environment and clock. The process itself is looked at only here and in `main.ts`. */
-
+import { type LoadedSecrets, noSecrets } from '../definitions/loaded-secrets.ts'
 import { plainLines } from '../report/workflow-command.ts'
 
 export interface TextStream {
@@ -24,11 +22,12 @@ export interface CliIo {
 /** Whether this is a step of a GitHub Actions job, whose runner reads standard output and standard error for commands. */
 export const isWorkflow = ({ env }: Pick<CliIo, 'env'>): boolean => env['GITHUB_ACTIONS'] === 'true'
 
-/** The same with a standard error that holds no command for the runner of GitHub Actions, in such a job or with its report format. */
-export function withPlainErrors(io: CliIo, format?: unknown): CliIo {
+/** The same with a standard error that holds no command for the runner of GitHub Actions, in such a job or with `--format github`. */
+export function withPlainErrors(io: CliIo, argv: readonly string[] = []): CliIo {
   const { stderr } = io
-  const isPlain = stderr.isTTY === true || !(isWorkflow(io) || format === 'github')
-  return isPlain ? io : { ...io, stderr: { write: (text) => stderr.write(plainLines(text)), columns: stderr.columns } }
+  const isReport = argv.some((word, at) => word === '--format=github' || (word === 'github' && argv[at - 1] === '--format'))
+  if (stderr.isTTY === true || !(isReport || isWorkflow(io))) return io
+  return { ...io, stderr: { write: (text) => stderr.write(plainLines(text)), columns: stderr.columns } }
 }
 
 export const processIo = (): CliIo => ({

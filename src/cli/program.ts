@@ -16,7 +16,7 @@ type Run<A extends readonly unknown[], O> = () => Promise<(io: CliIo, args: A, o
 
 /** Runs a command line (without the program's own name) and gives its exit status. */
 export const runCli = (argv: readonly string[], given: CliIo): Promise<ExitStatus> =>
-  withGuardedStreams(withPlainErrors(given), (io) => run(argv, io))
+  withGuardedStreams(withPlainErrors(given, argv), (io) => run(argv, io))
 
 async function run(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done
@@ -75,7 +75,7 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
   const runs = <A extends readonly unknown[], O>(described: Command, load: Run<A, O>): Command =>
     described.action(async (...given: unknown[]) => {
       const args = given.slice(0, -2) as unknown as A
-      end(await (await load())(withPlainErrors(io, described.opts()['format']), args, described.opts() as O & CommonOptions))
+      end(await (await load())(io, args, described.opts() as O & CommonOptions))
     })
 
   runs(
