@@ -16,7 +16,7 @@ import { ORIGIN } from '../support/plan.ts'
 import { desiredZone } from '../support/records.ts'
 
 /** Of one label, of IDNA, and of a network among them. */
-const ZONES = ['example.com', 'single', 'xn--p1ai', 'bücher.example', '2.0.192.in-addr.arpa']
+const ZONES = ['example.com', 'single', 'xn--bcher-kva', 'bücher.example', '2.0.192.in-addr.arpa']
 
 const SETTINGS = {
   type: 'master',
