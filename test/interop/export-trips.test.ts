@@ -72,7 +72,7 @@ const FORMATS: Readonly<Record<string, (scene: Scene) => readonly (readonly stri
   zonefile: () => [['zonefile', 'out-zonefile']],
   octodns: () => [
     ['octodns', 'out-octodns/single.yaml'],
-    ['octodns', 'out-octodns/xn--p1ai.yaml'],
+    ['octodns', 'out-octodns/xn--bcher-kva.yaml'],
     ...['example.com', 'xn--bcher-kva.example', '2.0.192.in-addr.arpa'].map((zone) => ['octodns', 'out-octodns', zone]),
   ],
   dnscontrol: (scene) => {
