@@ -5,17 +5,17 @@
 import type { Diagnostic } from '../model/diagnostic.ts'
 import { type ExistingRecord, rrsetKey } from '../model/record.ts'
 import type { DesiredZone, ExistingZone, Policy, RefusalName } from '../model/zone.ts'
+import type { Preference } from './break-cycles.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { DomainChange } from './change.ts'
-import { diffZone, type ZoneDifference } from './diff-zone.ts'
+import { compareZones, type ZoneDifference } from './compare-zones.ts'
 import { differingSettings, domainChange } from './domain-change.ts'
 import { type FittedZone, fitToTarget } from './fit-to-target.ts'
-import type { Preference } from './least-calls.ts'
 import type { RenderedState, ZonePlan } from './plan.ts'
 import { planDifference } from './plan-difference.ts'
 import { applyPolicy } from './policy.ts'
+import { conflictsAmongAdded, conflictsWithKept } from './record-conflicts.ts'
 import type { SafetyThresholds } from './safety-limits.ts'
-import { addedConflicts, standingConflicts } from './standing-conflicts.ts'
 import { unmanagedTest } from './unmanaged.ts'
 
 export interface PlanInput {
@@ -45,7 +45,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   const difference = applyPolicy(compared, input.policy)
   diagnostics.push(...policyNotice(compared, fitted, input), ...surplusNotices(difference, target))
   if (capabilities.cnameExclusive && !desired.absent)
-    diagnostics.push(...standingConflicts(difference, target), ...addedConflicts(difference, target))
+    diagnostics.push(...conflictsWithKept(difference, target), ...conflictsAmongAdded(difference, target))
   const domain = domainChange(desired.name, existing, fitted.settings, desired.absent, input.policy)
   if (domain?.action === 'create') diagnostics.push(...unfitName(input), ...missingSettings(domain, input))
   if (domain?.action === 'update') diagnostics.push(...fixedSettings(domain, input))
@@ -113,7 +113,7 @@ const isBlank = (value: unknown): boolean => value === undefined || value === ''
 function compare(input: PlanInput, fitted: FittedZone, existing: readonly ExistingRecord[]): ZoneDifference {
   const selected = unmanagedTest(input.desired.unmanaged, input.desired.name)
   const apexNsKey = fitted.apexNs === null ? null : rrsetKey({ name: input.desired.name, type: 'NS' })
-  return diffZone(existing, fitted.records, (record) => {
+  return compareZones(existing, fitted.records, (record) => {
     if (selected(record)) return true
     if (record.type === 'NS' && apexNsKey !== null && rrsetKey(record) === apexNsKey) return true
     return fitted.leftAlone.size > 0 && fitted.leftAlone.has(rrsetKey(record))

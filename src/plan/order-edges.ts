@@ -1,84 +1,240 @@
 /**
- * What a call waits for, one edge for each reason, in three strengths. Hard: the target refuses otherwise (a CNAME and other records of its
- * name, a null MX and other MX). Continuity: something that need not be interrupted would be (see `continuity.ts`). Courtesy: nothing that was
- * there before is at stake, but a new pointer is better made after its target, and an old one better taken away before it.
+ * Step 3: which call waits for which, one edge per reason.
  *
- * Continuity asks for "some record of these comes before the last of those goes". An edge needs one of each, so one is picked on either side: by
- * `rank`, where an order is known in which every call is safe, the first that comes and the last that goes, so that all edges follow that order;
- * else a plain create and a plain delete before updates, which other edges are more likely to bind.
+ * - `required`: the provider refuses any other order. A CNAME excludes other records at its name (RFC 2181 section 10.1), a null MX other MX
+ *   (RFC 7505 section 3).
+ * - `continuity`: without the edge something is interrupted that need not be (`continuity.ts`).
+ * - `preferred`: a continuity edge that contradicts the known order of the calls. It is kept if it closes no cycle.
+ * - `bestEffort`: nothing in use is at stake, but a new pointer is better created after its target, an old one better deleted before it.
+ *
+ * Continuity asks that some record of one group is created before the last record of another group is removed. An edge needs one call on either side.
+ * With a known order of the calls these are the first to be created and the last to be removed, so that all edges follow that order. Without one, a
+ * plain create and a plain delete are chosen before updates, because other edges are more likely to bind an update.
  */
 import { type ResourceRecord, rrsetKey } from '../model/record.ts'
-import { append, type CallIndex, indexCalls, type Ranks } from './call-index.ts'
-import { type Continuity, has, pointerOf } from './continuity.ts'
-import type { ZoneDifference } from './diff-zone.ts'
-import { keepWhole, type OrderEdges } from './edge-layers.ts'
+import { type Continuity, has, type Need, needKey, pointerOf, satisfies } from './continuity.ts'
 import type { Call } from './pair-records.ts'
-import { addPointerEdges } from './pointer-edges.ts'
-import { clash } from './standing-conflicts.ts'
+import { conflicts, isNullMx } from './record-conflicts.ts'
 
-export function orderEdges(
-  calls: readonly Call[],
-  difference: ZoneDifference,
-  continuity: Continuity,
-  ranks: Ranks | null = null,
-): OrderEdges {
-  const none = (): Set<number>[] => calls.map(() => new Set<number>())
-  const namesAtStake = (waits: number, before: number): string[] => stakesOf(calls[waits] as Call, calls[before] as Call, continuity)
-  const edges: OrderEdges = { hard: none(), continuity: none(), doubtful: none(), courtesy: none(), missed: [], gaps: [], namesAtStake }
-  const index = indexCalls(calls, ranks)
-  addExclusivity(index, edges.hard)
-  addContinuingSets(index, continuity, edges)
-  addPointerEdges(index, difference, continuity, edges)
-  return edges
+/** For each call the calls it waits for. */
+type Layer = readonly Set<number>[]
+
+export interface OrderEdges {
+  readonly required: Layer
+  readonly continuity: Layer
+  readonly preferred: Layer
+  readonly bestEffort: Layer
+  /** Names that are empty for a moment in every order of these calls, or in the known order. */
+  readonly missed: readonly string[]
+  /** The names that may be empty for a moment if the first call does not wait for the second. */
+  namesAtStake(waits: number, before: number): readonly string[]
 }
 
-/** A name that changes hands between the two calls, or one that the later points at and the earlier comes to, or the other way round. */
-function stakesOf(waits: Call, before: Call, continuity: Continuity): string[] {
-  const [gone, come] = [waits.existing?.name, before.desired?.name]
-  const pointedAt = (record: ResourceRecord | null, side: 'before' | 'after'): string | undefined =>
-    record !== null && continuity.isGuarded(record, side) ? pointerOf(record)?.target : undefined
-  const names = new Set<string>()
-  if (come !== undefined && (come === gone || come === pointedAt(waits.desired, 'after'))) names.add(come)
-  if (gone !== undefined && gone === pointedAt(before.existing, 'before')) names.add(gone)
-  return [...names]
+/** `isOrdered`: the calls are listed in an order in which each is accepted. */
+export function orderEdges(calls: readonly Call[], continuity: Continuity, isOrdered: boolean): OrderEdges {
+  const empty = (): Set<number>[] => calls.map(() => new Set<number>())
+  const graph: Graph = {
+    calls,
+    continuity,
+    index: indexByName(calls),
+    isOrdered,
+    edges: { required: empty(), continuity: empty(), preferred: empty(), bestEffort: empty() },
+    missed: [],
+  }
+  addRequiredEdges(graph)
+  addRrsetEdges(graph)
+  for (const target of targetsOf(graph).values()) addTargetEdges(graph, target)
+  return { ...graph.edges, missed: graph.missed, namesAtStake: (waits, before) => namesAtStake(graph, waits, before) }
 }
 
-const isNullMx = (record: ResourceRecord): boolean => record.type === 'MX' && record.data === '0 .'
+interface Graph {
+  readonly calls: readonly Call[]
+  readonly continuity: Continuity
+  readonly index: NameIndex
+  readonly isOrdered: boolean
+  readonly edges: Record<'required' | 'continuity' | 'preferred' | 'bestEffort', Set<number>[]>
+  readonly missed: string[]
+}
 
-/** What comes waits for everything at its name that it cannot stand beside. */
-function addExclusivity({ calls, existingOf }: CallIndex, edges: readonly Set<number>[]): void {
-  const leaving = new Map<string, number[]>()
-  const sensitive = new Set<string>()
+/** Calls by the names at which they create and remove records. An update within its RRset does neither. */
+export interface NameIndex {
+  readonly additions: ReadonlyMap<string, readonly number[]>
+  readonly removals: ReadonlyMap<string, readonly number[]>
+  /** Types that an update within its RRset keeps from ever being empty, by name. */
+  readonly held: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+export function indexByName(calls: readonly Call[]): NameIndex {
+  const additions = new Map<string, number[]>()
+  const removals = new Map<string, number[]>()
+  const held = new Map<string, Set<string>>()
   calls.forEach(({ existing, desired }, at) => {
-    for (const record of [existing, desired]) if (record && (record.type === 'CNAME' || isNullMx(record))) sensitive.add(record.name)
+    if (existing && desired && rrsetKey(existing) === rrsetKey(desired)) {
+      held.set(existing.name, (held.get(existing.name) ?? new Set()).add(existing.type))
+      return
+    }
+    if (desired) append(additions, desired.name, at)
+    if (existing) append(removals, existing.name, at)
+  })
+  return { additions, removals, held }
+}
+
+export const isNameHeld = ({ held }: NameIndex, name: string, need: Need): boolean =>
+  [...(held.get(name) ?? [])].some((type) => satisfies(type, need))
+
+export function append(map: Map<string, number[]>, key: string, value: number): void {
+  const list = map.get(key)
+  if (list) list.push(value)
+  else map.set(key, [value])
+}
+
+const removedBy = ({ calls }: Graph, at: number): ResourceRecord => calls[at]?.existing as ResourceRecord
+const addedBy = ({ calls }: Graph, at: number): ResourceRecord => calls[at]?.desired as ResourceRecord
+
+/** The call to wait for if any of these will do. */
+const firstOf = ({ calls, isOrdered }: Graph, candidates: readonly number[]): number =>
+  candidates.find((at) => isOrdered || calls[at]?.existing === null) ?? (candidates[0] as number)
+
+/** The call that waits if any of these will do. */
+const lastOf = ({ calls, isOrdered }: Graph, candidates: readonly number[]): number =>
+  (isOrdered ? candidates.at(-1) : candidates.find((at) => calls[at]?.desired === null)) ?? (candidates[0] as number)
+
+function addEdge(edges: readonly Set<number>[], waits: number, before: number): void {
+  if (waits !== before) edges[waits]?.add(before)
+}
+
+function addContinuityEdge({ edges, isOrdered }: Graph, waits: number, before: number): void {
+  addEdge(isOrdered && waits < before ? edges.preferred : edges.continuity, waits, before)
+}
+
+/** A created record waits for everything at its name that the provider does not accept beside it. */
+function addRequiredEdges(graph: Graph): void {
+  const { calls, edges } = graph
+  const leaving = new Map<string, number[]>()
+  const exclusive = new Set<string>()
+  calls.forEach(({ existing, desired }, at) => {
+    for (const record of [existing, desired]) if (record && (record.type === 'CNAME' || isNullMx(record))) exclusive.add(record.name)
     if (existing) append(leaving, existing.name, at)
   })
-  if (sensitive.size === 0) return
+  if (exclusive.size === 0) return
   calls.forEach(({ desired }, at) => {
-    if (!desired || !sensitive.has(desired.name)) return
-    for (const other of leaving.get(desired.name) ?? []) if (other !== at && clash(existingOf(other), desired)) edges[at]?.add(other)
+    if (!desired || !exclusive.has(desired.name)) return
+    for (const other of leaving.get(desired.name) ?? []) if (conflicts(removedBy(graph, other), desired)) addEdge(edges.required, at, other)
   })
 }
 
-/** An RRset that is there before and after and of which no record stays or changes in place: one comes before the last goes. */
-function addContinuingSets(index: CallIndex, continuity: Continuity, edges: OrderEdges): void {
-  for (const [name, going] of index.goesFrom) {
-    const coming = index.comesTo.get(name)
-    if (!coming) continue
-    for (const [key, goes] of bySet(going, index.existingOf)) {
-      const goer = index.existingOf(goes[0] as number)
-      if (index.isSetHeld(name, goer.type) || has(continuity.standing.sets, key)) continue
-      const comes = coming.filter((at) => rrsetKey(index.desiredOf(at)) === key)
-      if (comes.length === 0) continue
-      // Where the two cannot stand side by side, a gap cannot be avoided.
-      if (comes.some((at) => clash(goer, index.desiredOf(at)))) edges.missed.push(name)
-      else keepWhole(index, edges, index.last(goes), index.first(comes))
+/** In an RRset that continues although no record of it stays or changes in place, one record is created before the last is removed. */
+function addRrsetEdges(graph: Graph): void {
+  const { continuity, index, missed } = graph
+  for (const [name, removals] of index.removals) {
+    const additions = index.additions.get(name)
+    if (!additions) continue
+    const byKey = new Map<string, number[]>()
+    for (const at of removals) append(byKey, rrsetKey(removedBy(graph, at)), at)
+    for (const [key, removed] of byKey) {
+      const example = removedBy(graph, removed[0] as number)
+      if (index.held.get(name)?.has(example.type) || has(continuity.unchanged.sets, key)) continue
+      const added = additions.filter((at) => rrsetKey(addedBy(graph, at)) === key)
+      if (added.length === 0) continue
+      if (added.some((at) => conflicts(example, addedBy(graph, at)))) missed.push(name)
+      else addContinuityEdge(graph, lastOf(graph, removed), firstOf(graph, added))
     }
   }
 }
 
-function bySet(indexes: readonly number[], recordOf: (at: number) => ResourceRecord): Map<string, number[]> {
-  const groups = new Map<string, number[]>()
-  for (const at of indexes) append(groups, rrsetKey(recordOf(at)), at)
-  return groups
+/** Everything that points at one name with one need. */
+interface Target {
+  readonly name: string
+  readonly need: Need
+  /** Calls by which a pointer at it is created, and removed. */
+  readonly additions: number[]
+  readonly removals: number[]
+  /** Calls that change a guarded pointer at it in place. */
+  readonly inPlace: number[]
+  /** A guarded pointer at it stays as it is. */
+  isAlwaysPointedAt: boolean
+}
+
+function targetsOf({ calls, continuity, index }: Graph): Map<string, Target> {
+  const targets = new Map<string, Target>()
+  const targetOf = ({ target: name, need }: { target: string; need: Need }): Target => {
+    const key = needKey(name, need)
+    const target = targets.get(key) ?? { name, need, additions: [], removals: [], inPlace: [], isAlwaysPointedAt: false }
+    targets.set(key, target)
+    return target
+  }
+  const changes = (name: string): boolean => index.additions.has(name) || index.removals.has(name)
+  calls.forEach(({ existing, desired }, at) => {
+    const before = existing && pointerOf(existing)
+    const after = desired && pointerOf(desired)
+    const staysAtTarget = existing && desired && before && before.target === after?.target && rrsetKey(existing) === rrsetKey(desired)
+    const wasGuarded = existing !== null && continuity.isGuarded(existing, 'before')
+    const isGuarded = desired !== null && continuity.isGuarded(desired, 'after')
+    if (staysAtTarget && wasGuarded && isGuarded && changes(before.target)) targetOf(before).inPlace.push(at)
+    else {
+      if (before && changes(before.target) && (!staysAtTarget || wasGuarded)) targetOf(before).removals.push(at)
+      if (after && changes(after.target) && (!staysAtTarget || isGuarded)) targetOf(after).additions.push(at)
+    }
+  })
+  for (const record of continuity.unchangedPointers) {
+    const pointer = pointerOf(record)
+    if (pointer && changes(pointer.target)) targetOf(pointer).isAlwaysPointedAt = true
+  }
+  return targets
+}
+
+/**
+ * A pointer is created after its target, and removed before it. Or the target changes hands without a gap, one record of it being created before the last
+ * is removed, and pointers may change at any time. If both ways preserve everything, pointers wait.
+ */
+function addTargetEdges(graph: Graph, target: Target): void {
+  const { continuity, edges, index, isOrdered, missed } = graph
+  const { name, need, inPlace } = target
+  if (has(continuity.unchanged.names, needKey(name, need)) || isNameHeld(index, name, need)) return
+  const additions = (index.additions.get(name) ?? []).filter((at) => satisfies(addedBy(graph, at).type, need))
+  const removals = (index.removals.get(name) ?? []).filter((at) => satisfies(removedBy(graph, at).type, need))
+  const first = additions.length === 0 ? null : firstOf(graph, additions)
+  const last = removals.length === 0 ? null : lastOf(graph, removals)
+  if (first !== null && last !== null) {
+    const isPointedAt = target.isAlwaysPointedAt || inPlace.length > 0
+    const changesHands = isOrdered ? first < last : isPointedAt && !excludesHandover(graph, removals, additions)
+    if (changesHands) {
+      if (isPointedAt || hasGuardedPointer(graph, target)) addContinuityEdge(graph, last, first)
+      else addEdge(edges.bestEffort, last, first)
+      return
+    }
+    if (isPointedAt) missed.push(name)
+    // A pointer changed in place is spared at least on that side of the gap on which it is changed.
+    for (const pointer of isOrdered ? inPlace : []) {
+      if (pointer < last) addEdge(edges.continuity, last, pointer)
+      else if (first < pointer) addEdge(edges.continuity, pointer, first)
+    }
+  }
+  for (const pointer of first === null ? [] : target.additions) {
+    if (continuity.isGuarded(addedBy(graph, pointer), 'after')) addContinuityEdge(graph, pointer, first as number)
+    else addEdge(edges.bestEffort, pointer, first as number)
+  }
+  for (const pointer of last === null ? [] : target.removals) {
+    if (continuity.isGuarded(removedBy(graph, pointer), 'before')) addContinuityEdge(graph, last as number, pointer)
+    else addEdge(edges.bestEffort, last as number, pointer)
+  }
+}
+
+const excludesHandover = (graph: Graph, removals: readonly number[], additions: readonly number[]): boolean =>
+  removals.some((from) => additions.some((to) => conflicts(removedBy(graph, from), addedBy(graph, to))))
+
+const hasGuardedPointer = (graph: Graph, { additions, removals }: Target): boolean =>
+  additions.some((at) => graph.continuity.isGuarded(addedBy(graph, at), 'after')) ||
+  removals.some((at) => graph.continuity.isGuarded(removedBy(graph, at), 'before'))
+
+/** A name that both calls change, or that one changes and the other points at. */
+function namesAtStake({ calls, continuity }: Graph, waits: number, before: number): readonly string[] {
+  const [later, earlier] = [calls[waits] as Call, calls[before] as Call]
+  const targetOf = (record: ResourceRecord | null, side: 'before' | 'after'): string | undefined =>
+    record !== null && continuity.isGuarded(record, side) ? pointerOf(record)?.target : undefined
+  const [removed, added] = [later.existing?.name, earlier.desired?.name]
+  const names = new Set<string>()
+  if (added !== undefined && (added === removed || added === targetOf(later.desired, 'after'))) names.add(added)
+  if (removed !== undefined && removed === targetOf(earlier.existing, 'before')) names.add(removed)
+  return [...names]
 }

@@ -2,16 +2,16 @@
 import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
 import type { DomainName } from '../model/domain-name.ts'
 import type { ExistingZone, UnmanagedSelector } from '../model/zone.ts'
+import type { Preference } from './break-cycles.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Change, DomainChange, RecordChange } from './change.ts'
+import type { ZoneDifference } from './compare-zones.ts'
 import { compileChanges, compiledCalls } from './compile-changes.ts'
-import type { ZoneDifference } from './diff-zone.ts'
 import { fingerprint } from './fingerprint.ts'
-import { inReadingOrder, type Preference } from './least-calls.ts'
-import { type Call, pairRecords } from './pair-records.ts'
+import { type Call, compareCalls, pairRecords } from './pair-records.ts'
 import type { CallCount, RenderedState, ZonePlan } from './plan.ts'
-import { type Because, planCalls } from './plan-calls.ts'
 import { type SafetyRules, safetyRefusals } from './safety-limits.ts'
+import { type InterruptionReason, scheduleCalls } from './schedule.ts'
 import { selectorsBeside, unmanagedTest } from './unmanaged.ts'
 
 export interface DifferenceInput extends SafetyRules {
@@ -95,20 +95,23 @@ function recordChanges(
   const { capabilities, prefer = 'continuity', zone, at } = input
   // What is carried out as a whole interrupts nothing and needs no order, so that no update is ever split.
   if (capabilities.granularity === 'message' || capabilities.granularity === 'file')
-    return inReadingOrder(pairRecords(difference.removed, difference.added)).map((call) => recordChange(call, []))
+    return pairRecords(difference.removed, difference.added)
+      .sort(compareCalls)
+      .map((call) => recordChange(call, []))
   const headroom = capabilities.maxRecords === null ? Number.POSITIVE_INFINITY : capabilities.maxRecords - existingCount
-  const planned = planCalls(difference, prefer, headroom)
-  if (!planned.proved) {
-    const message = `${zone}: ${planned.splits} updates are split into two calls each; whether fewer would do was not proved`
+  const planned = scheduleCalls(difference, prefer, headroom)
+  if (!planned.isProvedMinimal) {
+    const updates = planned.splits === 1 ? '1 update is' : `${planned.splits} updates are`
+    const message = `${zone}: ${updates} split into two calls; the number of calls is not proved minimal`
     diagnostics.push({ severity: 'notice', code: 'calls-not-proved', message, at })
   }
-  const why: Record<Because, string> = {
+  const why: Record<InterruptionReason, string> = {
     calls: 'fewer calls come first',
     room: `the zone has room for ${Math.max(0, headroom)} more records`,
     order: 'no order avoids it',
   }
-  for (const [because, names] of planned.interrupted) {
-    const message = `${zone}: ${listed(names)} may lack records for a moment, since ${why[because]}`
+  for (const [reason, names] of planned.interrupted) {
+    const message = `${zone}: ${listed(names)} may lack records for a moment, since ${why[reason]}`
     diagnostics.push({ severity: 'notice', code: 'interruption', message, at })
   }
   return planned.calls.map((call, index) => recordChange(call, planned.after[index] as number[]))

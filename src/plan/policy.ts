@@ -1,6 +1,6 @@
 import { rrsetKey } from '../model/record.ts'
 import type { Policy } from '../model/zone.ts'
-import type { ZoneDifference } from './diff-zone.ts'
+import type { ZoneDifference } from './compare-zones.ts'
 
 /**
  * The part of a difference that a policy lets through. `upsert-only` never makes a record set disappear: records of a set of which

@@ -5,8 +5,8 @@
  */
 import { compareNames, type DomainName } from '../model/domain-name.ts'
 import type { Ttl } from '../model/ttl.ts'
-import { withoutCircles } from './change-order.ts'
-import { pointerOf, satisfiesType } from './continuity.ts'
+import { pointerOf, satisfies } from './continuity.ts'
+import { alongEdges, withoutCycles } from './topological-order.ts'
 
 /** An RRset and what becomes of it, its data sorted and without duplicates; no data where it does not exist. */
 export interface ChangedSet {
@@ -53,7 +53,7 @@ export function inSafeOrder(changed: readonly ChangedSet[]): ChangedSet[] {
   sets.forEach((set, at) => {
     const [was, becomes] = [targetsOf(set, set.before), targetsOf(set, set.after)]
     const atTarget = (target: string, need: 'any' | 'address'): number[] =>
-      (byName.get(target) ?? []).filter((other) => other !== at && satisfiesType(sets[other]?.type ?? '', need))
+      (byName.get(target) ?? []).filter((other) => other !== at && satisfies(sets[other]?.type ?? '', need))
     for (const [target, need] of becomes) {
       if (was.has(target)) continue
       for (const other of atTarget(target, need)) if (comes(sets[other] as ChangedSet)) soft[at]?.add(other)
@@ -63,31 +63,10 @@ export function inSafeOrder(changed: readonly ChangedSet[]): ChangedSet[] {
       for (const other of atTarget(target, need)) if (goes(sets[other] as ChangedSet)) soft[other]?.add(at)
     }
   })
-  return alongEdges(withoutCircles(hard, [soft])).map((at) => sets[at] as ChangedSet)
+  return alongEdges(withoutCycles(hard, [soft])).map((at) => sets[at] as ChangedSet)
 }
 
 function targetsOf({ name, type }: ChangedSet, data: readonly string[]): Map<string, 'any' | 'address'> {
   const pointers = data.map((one) => pointerOf({ name, type, ttl: null, data: one })).filter((pointer) => pointer !== null)
   return new Map(pointers.map(({ target, need }) => [target, need]))
-}
-
-/** The indexes in an order along the edges, near to their own. */
-function alongEdges(waitsFor: readonly ReadonlySet<number>[]): number[] {
-  const order: number[] = []
-  const done = new Uint8Array(waitsFor.length)
-  for (let start = 0; start < waitsFor.length; start += 1) {
-    const path = [{ at: start, rest: (waitsFor[start] as ReadonlySet<number>).values() }]
-    while (path.length > 0) {
-      const { at, rest } = path[path.length - 1] as { at: number; rest: Iterator<number> }
-      const step: IteratorResult<number> = done[at] ? { done: true, value: undefined } : rest.next()
-      if (!step.done) {
-        if (!done[step.value]) path.push({ at: step.value, rest: (waitsFor[step.value] as ReadonlySet<number>).values() })
-        continue
-      }
-      path.pop()
-      if (!done[at]) order.push(at)
-      done[at] = 1
-    }
-  }
-  return order
 }

@@ -1,7 +1,7 @@
 import type { DomainName } from '../model/domain-name.ts'
 import { type ResourceRecord, rrsetKey } from '../model/record.ts'
 import type { RefusalName } from '../model/zone.ts'
-import type { ZoneDifference } from './diff-zone.ts'
+import type { ZoneDifference } from './compare-zones.ts'
 import type { Refusal } from './plan.ts'
 
 export interface SafetyThresholds {

@@ -5,8 +5,8 @@
  */
 import type { DomainName } from '../model/domain-name.ts'
 import { type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../model/record.ts'
-import type { ZoneDifference } from '../plan/diff-zone.ts'
-import { clash } from '../plan/standing-conflicts.ts'
+import type { ZoneDifference } from '../plan/compare-zones.ts'
+import { conflicts } from '../plan/record-conflicts.ts'
 
 export interface RecordStates {
   readonly before: readonly ResourceRecord[]
@@ -116,7 +116,7 @@ function settleNames(sets: readonly States[], overwrite: boolean): void {
     const returning = list.filter((set) => goesBack(set) && set.before.length > 0)
     const staying = list.filter((set) => !goesBack(set) && set.live.length > 0)
     const clashes = returning.some((set) =>
-      staying.some((other) => clash(set.before[0] as ResourceRecord, other.live[0] as ResourceRecord)),
+      staying.some((other) => conflicts(set.before[0] as ResourceRecord, other.live[0] as ResourceRecord)),
     )
     if (!clashes) continue
     const involved = overwrite ? staying.filter(({ before, live }) => !isSame(live, before)) : list.filter(goesBack)

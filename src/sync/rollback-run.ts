@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import type { Diagnostic } from '../model/diagnostic.ts'
 import type { RefusalName } from '../model/zone.ts'
-import type { Preference } from '../plan/least-calls.ts'
+import type { Preference } from '../plan/break-cycles.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
 import type { Provider, ZoneReference } from '../providers/provider.ts'

@@ -1,5 +1,5 @@
 import type { DesiredZone, Policy, RefusalName } from '../model/zone.ts'
-import type { Preference } from '../plan/least-calls.ts'
+import type { Preference } from '../plan/break-cycles.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
 
 /** One zone at one target: what a run plans, applies or verifies. */

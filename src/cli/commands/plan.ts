@@ -1,5 +1,5 @@
 import { type Diagnostic, hasErrors, isError } from '../../model/diagnostic.ts'
-import type { Preference } from '../../plan/least-calls.ts'
+import type { Preference } from '../../plan/break-cycles.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { countDiagnostics } from '../../report/diagnostics-report.ts'
 import type { ReportFormat } from '../../report/render-report.ts'

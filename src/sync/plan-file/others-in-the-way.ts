@@ -4,7 +4,7 @@ import { type ExistingRecord, type ResourceRecord, recordKey } from '../../model
 import type { ExistingZone } from '../../model/zone.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import type { ZonePlan } from '../../plan/plan.ts'
-import { clash } from '../../plan/standing-conflicts.ts'
+import { conflicts } from '../../plan/record-conflicts.ts'
 import { unmanagedTest } from '../../plan/unmanaged.ts'
 import { counted } from '../../report/counts.ts'
 import type { MovedState } from './moved-state.ts'
@@ -49,7 +49,7 @@ function standing(plan: ZonePlan, before: ExistingZone, now: ExistingZone): stri
   const isUnmanaged = unmanagedTest(plan.unmanaged ?? [], plan.zone)
   const known = new Set(before.records.map(recordKey))
   return now.records.flatMap((record: ExistingRecord) => {
-    const refused = coming.get(record.name)?.find((one) => clash(record, one))
+    const refused = coming.get(record.name)?.find((one) => conflicts(record, one))
     if (refused === undefined || known.has(recordKey(record)) || !isUnmanaged(record)) return []
     return [
       `${record.name} ${record.type} ${record.data.slice(0, 200)} stands beside ${refused.type} ${refused.data.slice(0, 200)}, which is planned`,

@@ -44,7 +44,7 @@ interface Wanted {
  * Compares two sets of records by owner, type, data and TTL. Of exact duplicates the one with the lowest identifier stays. Linear in the number of
  * records where nothing differs; those that do are put in the order of their identifiers, so that the order they were listed in decides nothing.
  */
-export function diffZone(
+export function compareZones(
   existing: readonly ExistingRecord[],
   desired: readonly DefinedRecord[],
   isUnmanaged: (record: ResourceRecord) => boolean,

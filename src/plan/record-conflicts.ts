@@ -1,0 +1,63 @@
+/** Records that cannot exist at one name at the same time: a CNAME and any other (RFC 2181 section 10.1), a null MX and other MX (RFC 7505 section 3). */
+import type { Diagnostic } from '../model/diagnostic.ts'
+import type { DomainName } from '../model/domain-name.ts'
+import { type DefinedRecord, type ExistingRecord, groupRrsets } from '../model/record.ts'
+import type { ZoneDifference } from './compare-zones.ts'
+
+interface TypeAndData {
+  readonly type: string
+  readonly data: string
+}
+
+export const isNullMx = ({ type, data }: TypeAndData): boolean => type === 'MX' && data === '0 .'
+
+/** Whether two records of one name exclude each other. */
+export function conflicts(a: TypeAndData, b: TypeAndData): boolean {
+  if (a.type === 'CNAME' || b.type === 'CNAME') return true
+  return a.type === 'MX' && b.type === 'MX' && isNullMx(a) !== isNullMx(b)
+}
+
+const codeOf = (isAboutMx: boolean): 'null-mx-not-alone' | 'cname-not-alone' => (isAboutMx ? 'null-mx-not-alone' : 'cname-not-alone')
+
+/** Errors for records to add that conflict with records that stay, unmanaged ones included: one per RRset. */
+export function conflictsWithKept(difference: ZoneDifference, target: string): Diagnostic[] {
+  if (difference.added.length === 0) return []
+  const staying = new Map<DomainName, ExistingRecord[]>()
+  for (const { name } of difference.added) staying.set(name, [])
+  for (const record of [...difference.unmanaged, ...difference.kept]) staying.get(record.name)?.push(record)
+  return [...groupRrsets(difference.added).values()].flatMap((set) => {
+    const added = set[0] as DefinedRecord
+    const blocking = staying.get(added.name)?.find((record) => set.some((one) => conflicts(record, one)))
+    if (!blocking) return []
+    const whose = difference.unmanaged.includes(blocking) ? 'which is not managed' : 'which stays'
+    return {
+      severity: 'error',
+      code: codeOf(added.type === 'MX' && blocking.type === 'MX'),
+      message: `${added.name} ${added.type} cannot be added to ${target} beside ${blocking.name} ${blocking.type} ${blocking.data}, ${whose}`,
+      at: added.at,
+    }
+  })
+}
+
+/** Errors for records to add that conflict with one another, one per name. Checked definitions have none; zones built by other means may. */
+export function conflictsAmongAdded(difference: ZoneDifference, target: string): Diagnostic[] {
+  const exclusive = new Map<DomainName, DefinedRecord>()
+  for (const record of difference.added) {
+    if ((record.type === 'CNAME' || isNullMx(record)) && exclusive.get(record.name)?.type !== 'CNAME') exclusive.set(record.name, record)
+  }
+  if (exclusive.size === 0) return []
+  const others = new Map<DomainName, DefinedRecord>()
+  for (const record of difference.added) {
+    const alone = exclusive.get(record.name)
+    if (alone && alone !== record && !others.has(record.name) && conflicts(alone, record)) others.set(record.name, record)
+  }
+  return [...others].map(([name, other]) => {
+    const alone = exclusive.get(name) as DefinedRecord
+    return {
+      severity: 'error',
+      code: codeOf(alone.type === 'MX'),
+      message: `${name} ${alone.type} ${alone.data} cannot be added to ${target} together with ${name} ${other.type} ${other.data}`,
+      at: alone.at,
+    }
+  })
+}

@@ -1,0 +1,184 @@
+/**
+ * Step 5: the `after` edges of a plan, in a topological order within the record limit.
+ *
+ * All required edges stand. Continuity, preferred and best-effort edges that would close a cycle with them yield, the weaker first.
+ *
+ * If a zone may become full, creates wait for deletes: along one order of the calls, create number i waits for delete number i - headroom. So at any moment
+ * each create beyond the first `headroom` has a delete of its own that is done, and the limit is never exceeded. In that order deletes come as early as they
+ * can, then updates, then creates. If only creates are left and there is no room, a delete comes first although it should wait: the limit precedes
+ * continuity, and the plan names what is interrupted.
+ */
+import type { OrderEdges } from './order-edges.ts'
+import type { Call } from './pair-records.ts'
+
+type Edges = readonly ReadonlySet<number>[]
+
+export interface CallOrder {
+  /** For each call the indexes of the calls it waits for, ascending. */
+  readonly after: readonly number[][]
+  /** Whether the record limit holds calls back. */
+  readonly isLimited: boolean
+  /** The names that may be empty for a moment because edges yielded, or in every order. */
+  readonly missed: readonly string[]
+}
+
+/**
+ * `calls` are listed in an order along all required edges; `hasRoom` if each of them finds room in that order. The provider accepts `headroom` more records;
+ * below 0, the zone holds too many already.
+ */
+export function orderCalls(calls: readonly Call[], edges: OrderEdges, headroom: number, hasRoom: boolean): CallOrder {
+  const isLimited = calls.filter(({ existing }) => existing === null).length > headroom
+  const required = edges.required.map((set) => new Set(set))
+  if (isLimited) addLimitEdges(calls, hasRoom ? [...calls.keys()] : deletesFirst(calls, edges, headroom), required, headroom)
+  const waits = withoutCycles(required, [edges.continuity, edges.preferred, edges.bestEffort])
+  const yielded = [edges.continuity, edges.preferred].flatMap((layer) =>
+    layer.flatMap((set, at) => [...set].flatMap((before) => (waits[at]?.has(before) ? [] : edges.namesAtStake(at, before)))),
+  )
+  return {
+    after: waits.map((set) => [...set].sort((a, b) => a - b)),
+    isLimited,
+    missed: [...new Set([...edges.missed, ...yielded])].sort(),
+  }
+}
+
+/** An order of the calls in which creates never outnumber deletes by more than `headroom`, if the calls allow it. */
+function deletesFirst(calls: readonly Call[], edges: OrderEdges, headroom: number): number[] {
+  const full = withoutCycles(edges.required, [edges.continuity, edges.preferred, edges.bestEffort])
+  const order = deletesFirstAlong(calls, full, headroom)
+  return order.forced === 0
+    ? order.order
+    : deletesFirstAlong(calls, withoutCycles(edges.required, [edges.continuity, edges.preferred]), headroom).order
+}
+
+function deletesFirstAlong(calls: readonly Call[], waits: Edges, headroom: number): { order: number[]; forced: number } {
+  const followers = followersOf(waits)
+  const open = waits.map((set) => set.size)
+  const done = new Uint8Array(calls.length)
+  const order: number[] = []
+  const ready: [deletes: number[], updates: number[], urgentCreates: number[], creates: number[]] = [[], [], [], []]
+  const enqueue = (at: number): void => {
+    const { existing, desired } = calls[at] as Call
+    const hasFollowers = (followers[at]?.length ?? 0) > 0
+    ready[desired === null ? 0 : existing !== null ? 1 : hasFollowers ? 2 : 3].push(at)
+  }
+  for (let at = calls.length - 1; at >= 0; at -= 1) if (open[at] === 0) enqueue(at)
+  const deletes = [...calls.keys()].filter((at) => calls[at]?.desired === null)
+  let room = headroom
+  let forced = 0
+  const make = (at: number): void => {
+    done[at] = 1
+    order.push(at)
+    const { existing, desired } = calls[at] as Call
+    room += (existing === null ? 0 : 1) - (desired === null ? 0 : 1)
+    for (const follower of followers[at] ?? []) {
+      open[follower] = (open[follower] as number) - 1
+      if (open[follower] === 0 && !done[follower]) enqueue(follower)
+    }
+  }
+  const forceDelete = (): boolean => {
+    const left = deletes.filter((at) => !done[at])
+    if (left.length === 0) return false
+    forced += 1
+    make(left.reduce((best, at) => ((open[at] as number) < (open[best] as number) ? at : best)))
+    return true
+  }
+  while (order.length < calls.length) {
+    const at = ready[0].pop() ?? ready[1].pop()
+    if (at !== undefined) {
+      if (!done[at]) make(at)
+      continue
+    }
+    if (room <= 0 && forceDelete()) continue
+    make((ready[2].pop() ?? ready[3].pop()) as number)
+  }
+  return { order, forced }
+}
+
+/**
+ * Create number i waits for delete number i - headroom. A zone that holds too many records already, by `-headroom`, loses those first: every create waits
+ * for the next delete after them, and that one for all before it.
+ */
+function addLimitEdges(calls: readonly Call[], order: readonly number[], required: readonly Set<number>[], headroom: number): void {
+  const deletes = order.filter((at) => calls[at]?.desired === null)
+  // If there are too few deletes, the zone would hold too many records in the end, which the plan reports; no create waits for more than the last.
+  const deleteAt = (position: number): number | undefined => deletes[Math.min(position, deletes.length - 1)]
+  const first = headroom < 0 ? deleteAt(-headroom) : undefined
+  if (first !== undefined) for (const before of deletes.slice(0, -headroom)) if (before !== first) required[first]?.add(before)
+  const creates = order.filter((at) => calls[at]?.existing === null)
+  creates.forEach((create, position) => {
+    const needed = position < headroom ? undefined : deleteAt(position - headroom)
+    for (const before of [first, needed]) if (before !== undefined) required[create]?.add(before)
+  })
+}
+
+function followersOf(waits: Edges): number[][] {
+  const followers: number[][] = waits.map(() => [])
+  waits.forEach((set, at) => {
+    for (const before of set) followers[before]?.push(at)
+  })
+  return followers
+}
+
+/** For each call the calls it waits for along required edges and along all others that close no cycle. `others` are listed from strong to weak. */
+export function withoutCycles(required: Edges, others: readonly Edges[]): Set<number>[] {
+  const rank = new Int32Array(required.length)
+  acyclicOrder(required, others).forEach((at, position) => {
+    rank[at] = position
+  })
+  return required.map((set, at) => {
+    const kept = new Set(set)
+    for (const layer of others) for (const before of layer[at] ?? []) if ((rank[before] as number) < (rank[at] as number)) kept.add(before)
+    return kept
+  })
+}
+
+/**
+ * Kahn's algorithm over all edges. When every call left waits for another, one that no required edge holds goes on: one that only weak edges hold before
+ * one that strong edges hold. Required edges have a cycle only in a zone that is invalid, which its plan reports: then any call goes on.
+ */
+function acyclicOrder(required: Edges, others: readonly Edges[]): number[] {
+  const layers = [required, ...others]
+  const open = layers.map((layer) => Int32Array.from(layer, (set) => set.size))
+  const followers = layers.map(followersOf)
+  const done = new Uint8Array(required.length)
+  const order: number[] = []
+  /** 0 for a call that nothing holds, the number of layers for one that a required edge holds. */
+  const strengthOf = (at: number): number => {
+    const layer = open.findIndex((counts) => (counts[at] as number) > 0)
+    return layer === -1 ? 0 : layers.length - layer
+  }
+  const queues: number[][] = layers.map(() => [])
+  const enqueue = (at: number): void => void queues[strengthOf(at)]?.push(at)
+  for (let at = required.length - 1; at >= 0; at -= 1) enqueue(at)
+  while (order.length < required.length) {
+    const strength = queues.findIndex((queue) => queue.length > 0)
+    const at = queues[strength]?.pop() ?? done.indexOf(0)
+    if (done[at] || (strength !== -1 && strengthOf(at) !== strength)) continue
+    done[at] = 1
+    order.push(at)
+    layers.forEach((_, layer) => {
+      for (const follower of followers[layer]?.[at] ?? []) {
+        const counts = open[layer] as Int32Array
+        counts[follower] = (counts[follower] as number) - 1
+        if (counts[follower] === 0 && !done[follower]) enqueue(follower)
+      }
+    })
+  }
+  return order
+}
+
+/** The indexes in an order along edges without cycles, near to their own. */
+export function alongEdges(waits: Edges): number[] {
+  const order = new Set<number>()
+  for (const start of waits.keys()) {
+    const path = [{ at: start, rest: (waits[start] as ReadonlySet<number>).values() }]
+    for (let step = path.at(-1); step !== undefined; step = path.at(-1)) {
+      const next: IteratorResult<number> = order.has(step.at) ? { done: true, value: undefined } : step.rest.next()
+      if (next.done) {
+        path.pop()
+        order.add(step.at)
+      } else if (!order.has(next.value)) path.push({ at: next.value, rest: (waits[next.value] as ReadonlySet<number>).values() })
+    }
+  }
+  return [...order]
+}
