@@ -50,7 +50,7 @@ function withCyclesJoined(components: readonly number[][], calls: readonly Call[
   const isSmall = (component: readonly number[]): boolean => recordCount(component.map((at) => calls[at] as Call)) <= MAX_RECORDS
   if (cycles.length < 2 || !isSmall(cycles.flat())) return components
   const ring = waits.map((set) => new Set(set))
-  cycles.forEach(([at = 0], place) => ring[at]?.add(cycles[(place + 1) % cycles.length]?.[0] as number))
+  for (const [place, [at = 0]] of cycles.entries()) ring[at]?.add(cycles[(place + 1) % cycles.length]?.[0] as number)
   const joined = stronglyConnectedComponents(ring)
   return joined.every(isSmall) ? joined : components
 }
