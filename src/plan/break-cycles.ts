@@ -29,6 +29,7 @@ type Waits = readonly ReadonlySet<number>[]
 /** The records of `paired` in calls without cycles, listed in an order in which each is accepted. The record limit is left to step 5. */
 export function breakCycles(paired: readonly Call[], difference: ZoneDifference, continuity: Continuity, prefer: Preference): Call[] {
   let calls = paired.toSorted(compareCalls)
+  const traded = new Set<Call>()
   for (let round = 1; ; round += 1) {
     const { required, continuity: preserving } = orderEdges(calls, continuity, false)
     const waits = prefer === 'calls' ? required : required.map((set, at) => new Set([...set, ...(preserving[at] ?? [])]))
@@ -39,7 +40,7 @@ export function breakCycles(paired: readonly Call[], difference: ZoneDifference,
         updatesToSplit(component, calls, waits, round <= SINGLE_ROUNDS ? 1 : Math.ceil(component.length / CALLS_PER_SPLIT)),
       ),
     )
-    if (split.size > 0) calls = splitUpdates(calls, split, waits).sort(compareCalls)
+    if (split.size > 0) calls = splitUpdates(calls, split, waits, traded).sort(compareCalls)
     else return inSequence(calls, waits, required, components, zoneBefore(difference, continuity), prefer)
   }
 }
@@ -77,21 +78,30 @@ function updatesToSplit(component: readonly number[], calls: readonly Call[], wa
 
 const isRename = ({ existing, desired }: Call): boolean => existing !== null && desired !== null && rrsetKey(existing) !== rrsetKey(desired)
 
-/** Each of these updates as two calls. A call of the same type that is bound to no other takes over one half, so that there is no call more. */
-function splitUpdates(calls: readonly Call[], split: ReadonlySet<number>, waits: Waits): Call[] {
+/**
+ * Each of these updates as two calls. A call of the same type that is bound to no other takes over one half, so that there is no call more. `traded` are
+ * updates made so: they are split for good, so that the splits come to an end.
+ */
+function splitUpdates(calls: readonly Call[], split: ReadonlySet<number>, waits: Waits, traded: Set<Call>): Call[] {
   const isBound = new Set(waits.flatMap((set, at) => (set.size > 0 ? [at, ...set] : [])))
   const free = new Map<string, number[]>()
   calls.forEach((call, at) => {
-    if (!isBound.has(at) && (call.existing === null || call.desired === null || isRename(call))) append(free, recordOf(call).type, at)
+    if (!isBound.has(at) && !traded.has(call) && (call.existing === null || call.desired === null || isRename(call)))
+      append(free, recordOf(call).type, at)
   })
   const result: (Call | null)[] = [...calls]
   for (const at of split) {
-    const { existing, desired } = calls[at] as Call
-    const helper = free.get(recordOf(calls[at] as Call).type)?.pop()
+    const call = calls[at] as Call
+    const helper = traded.has(call) ? undefined : free.get(recordOf(call).type)?.pop()
     const other = helper === undefined ? null : (calls[helper] as Call)
     if (helper !== undefined) result[helper] = null
-    result[at] = { existing, desired: other?.desired ?? null }
-    result.push({ existing: other?.existing ?? null, desired })
+    const halves: Call[] = [
+      { existing: call.existing, desired: other?.desired ?? null },
+      { existing: other?.existing ?? null, desired: call.desired },
+    ]
+    if (other !== null) for (const half of halves) traded.add(half)
+    result[at] = null
+    result.push(...halves)
   }
   return result.filter((call) => call !== null)
 }

@@ -119,28 +119,30 @@ function followersOf(waits: Edges): number[][] {
   return followers
 }
 
-/** For each call the calls it waits for along required edges and along all others that close no cycle. `others` are listed from strong to weak. */
+/**
+ * For each call the calls it waits for along required edges and along all others that close no cycle. `others` are listed from strong to weak. Required edges
+ * have a cycle only in a zone that is invalid, which its plan reports; then some of them yield too.
+ */
 export function withoutCycles(required: Edges, others: readonly Edges[]): Set<number>[] {
+  const layers: [Edges, ...Edges[]] = [required, ...others]
   const rank = new Int32Array(required.length)
-  acyclicOrder(required, others).forEach((at, position) => {
-    rank[at] = position
-  })
-  return required.map((set, at) => {
-    const kept = new Set(set)
-    for (const layer of others) for (const before of layer[at] ?? []) if ((rank[before] as number) < (rank[at] as number)) kept.add(before)
+  for (const [position, at] of acyclicOrder(layers).entries()) rank[at] = position
+  return required.map((_, at) => {
+    const kept = new Set<number>()
+    for (const layer of layers) for (const before of layer[at] ?? []) if ((rank[before] as number) < (rank[at] as number)) kept.add(before)
     return kept
   })
 }
 
 /**
- * Kahn's algorithm over all edges. When every call left waits for another, one that no required edge holds goes on: one that only weak edges hold before
- * one that strong edges hold. Required edges have a cycle only in a zone that is invalid, which its plan reports: then any call goes on.
+ * Kahn's algorithm. When every call left waits for another, one that no required edge holds goes on: one that only weak edges hold before one that strong
+ * edges hold. If required edges hold all of them, any call goes on.
  */
-function acyclicOrder(required: Edges, others: readonly Edges[]): number[] {
-  const layers = [required, ...others]
+function acyclicOrder(layers: readonly [Edges, ...Edges[]]): number[] {
+  const count = layers[0].length
   const open = layers.map((layer) => Int32Array.from(layer, (set) => set.size))
   const followers = layers.map(followersOf)
-  const done = new Uint8Array(required.length)
+  const done = new Uint8Array(count)
   const order: number[] = []
   /** 0 for a call that nothing holds, the number of layers for one that a required edge holds. */
   const strengthOf = (at: number): number => {
@@ -149,8 +151,8 @@ function acyclicOrder(required: Edges, others: readonly Edges[]): number[] {
   }
   const queues: number[][] = layers.map(() => [])
   const enqueue = (at: number): void => void queues[strengthOf(at)]?.push(at)
-  for (let at = required.length - 1; at >= 0; at -= 1) enqueue(at)
-  while (order.length < required.length) {
+  for (let at = count - 1; at >= 0; at -= 1) enqueue(at)
+  while (order.length < count) {
     const strength = queues.findIndex((queue) => queue.length > 0)
     const at = queues[strength]?.pop() ?? done.indexOf(0)
     if (done[at] || (strength !== -1 && strengthOf(at) !== strength)) continue
