@@ -56,7 +56,7 @@ const bundlePlanner = (outfile) =>
   build({
     stdin: {
       contents: `export { makeZonePlan } from './src/plan/make-plan.ts'
-export { UNSAID } from './src/model/zone.ts'
+export { UNSAID } from './src/dns/zone.ts'
 export { DEFAULT_THRESHOLDS } from './src/plan/safety-limits.ts'
 export { CLOUD_CAPABILITIES } from './src/providers/cloud/capabilities.ts'`,
       resolveDir: root,

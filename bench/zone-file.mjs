@@ -64,8 +64,8 @@ async function compare(count) {
     const bundle = join(folder, 'zone-file.mjs')
     await build({
       stdin: {
-        contents: `export { createZoneFileReader, parseZoneFile } from './src/formats/zone-file/parse-zone-file.ts'
-          export { printZoneFile } from './src/formats/zone-file/print-zone-file.ts'`,
+        contents: `export { createZoneFileReader, parseZoneFile } from './src/dns/zone-file/parse-zone-file.ts'
+          export { printZoneFile } from './src/dns/zone-file/print-zone-file.ts'`,
         resolveDir: fileURLToPath(new URL('..', import.meta.url)),
       },
       bundle: true,

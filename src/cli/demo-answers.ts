@@ -1,6 +1,6 @@
-import { isAtOrBelow } from '../model/domain-name.ts'
-import type { ResourceRecord } from '../model/record.ts'
-import type { PlannedRun, PlannedZone } from '../sync/plan-zones.ts'
+import type { PlannedRun, PlannedZone } from '../apply/plan-zones.ts'
+import { isAtOrBelow } from '../dns/domain-name.ts'
+import type { ResourceRecord } from '../dns/record.ts'
 import { createDnsClient } from '../transport/dns-client.ts'
 import type { DnsServer } from '../transport/dns-client-server.ts'
 

@@ -1,5 +1,5 @@
-import { assertNoSecret, isSecretExposed, redacted } from '../definitions/loaded-secrets.ts'
-import { type Diagnostic, formatDiagnostic } from '../model/diagnostic.ts'
+import { assertNoSecret, isSecretExposed, redacted } from '../definition/load/loaded-secrets.ts'
+import { type Diagnostic, formatDiagnostic } from '../dns/diagnostic.ts'
 import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
 import type { CliIo, TextStream } from './io.ts'
 

@@ -1,5 +1,5 @@
 /** The files `zonewright init` writes. The definition is in the canonical layout, so that `fmt --check` has nothing to say. */
-import { type DomainName, displayName } from '../model/domain-name.ts'
+import { type DomainName, displayName } from '../dns/domain-name.ts'
 
 export interface InitFile {
   /** From the folder of the repository, with `/`. */

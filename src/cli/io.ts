@@ -1,5 +1,5 @@
 /** What a command has of the world: streams, environment and clock. The process itself is looked at only here and in `main.ts`. */
-import { type LoadedSecrets, noSecrets } from '../definitions/loaded-secrets.ts'
+import { type LoadedSecrets, noSecrets } from '../definition/load/loaded-secrets.ts'
 import { plainLines } from '../report/workflow-command.ts'
 
 export interface TextStream {

@@ -1,5 +1,5 @@
-import { redacted } from '../definitions/loaded-secrets.ts'
-import { formatDiagnostic } from '../model/diagnostic.ts'
+import { redacted } from '../definition/load/loaded-secrets.ts'
+import { formatDiagnostic } from '../dns/diagnostic.ts'
 import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
 import { processIo, withPlainErrors } from './io.ts'
 import { runCli } from './program.ts'

@@ -1,7 +1,7 @@
 /** How the values of options are read; what is none is told with the option (commander's `InvalidArgumentError`). */
 import { InvalidArgumentError } from 'commander'
-import { didYouMean } from '../formats/definition/suggest.ts'
-import { parseTtl, type Ttl } from '../model/ttl.ts'
+import { didYouMean } from '../definition/parse/suggest.ts'
+import { parseTtl, type Ttl } from '../dns/ttl.ts'
 
 /** One of a few words; the nearest is suggested for another. */
 export const oneOf =

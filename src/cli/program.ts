@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
-import { oneLine } from '../model/diagnostic.ts'
-import { REFUSAL_NAMES } from '../model/zone.ts'
+import { oneLine } from '../dns/diagnostic.ts'
+import { REFUSAL_NAMES } from '../dns/zone.ts'
 import type { StoreOptions } from './commands/backup.ts'
 import type { CommonOptions } from './common-options.ts'
 import { describeExport, describeImport, describeRecord, RECORD_ACTIONS, RECORD_HELP } from './exchange-commands.ts'

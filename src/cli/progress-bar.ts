@@ -1,4 +1,4 @@
-import type { OnProgress, Progress } from '../sync/zone-job.ts'
+import type { OnProgress, Progress } from '../apply/zone-job.ts'
 import { type TextStream, widthOf } from './io.ts'
 
 const LABELS: Record<Progress['phase'], string> = { reading: 'Reading zones', applying: 'Applying', asking: 'Asking name servers' }

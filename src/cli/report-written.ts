@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../model/diagnostic.ts'
+import type { WrittenFiles } from '../definition/files/write-files.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
 import { counted } from '../report/counts.ts'
-import type { WrittenFiles } from '../sync/write-files/write-files.ts'
 import type { Console } from './console.ts'
 import { writeFault } from './write-fault.ts'
 

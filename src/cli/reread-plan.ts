@@ -1,7 +1,7 @@
+import type { ApplicableZone } from '../apply/apply-plan.ts'
+import { rereadZones, type ZoneToReread } from '../apply/saved-plan/reread-zones.ts'
+import type { SavedPlan } from '../apply/saved-plan/saved-plan.ts'
 import type { Plan } from '../plan/plan.ts'
-import type { ApplicableZone } from '../sync/apply-plan.ts'
-import { rereadZones, type ZoneToReread } from '../sync/plan-file/reread-zones.ts'
-import type { SavedPlan } from '../sync/plan-file/saved-plan.ts'
 import type { Console } from './console.ts'
 import type { Workspace } from './workspace.ts'
 

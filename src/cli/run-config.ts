@@ -1,8 +1,8 @@
-import { type LoadConfigOptions, loadConfig } from '../definitions/load-config.ts'
-import { type ConfigPlace, type ReadConfig, readConfig } from '../definitions/read-config.ts'
-import { noteSecrets } from '../definitions/secret.ts'
-import { readHostPolicy } from '../model/allowed-hosts.ts'
-import { refusedHosts } from '../sync/allowed-endpoints.ts'
+import { refusedHosts } from '../apply/allowed-endpoints.ts'
+import { type LoadConfigOptions, loadConfig } from '../definition/config/load-config.ts'
+import { type ConfigPlace, type ReadConfig, readConfig } from '../definition/config/read-config.ts'
+import { noteSecrets } from '../definition/config/secret.ts'
+import { readHostPolicy } from '../transport/allowed-hosts.ts'
 import type { CliIo } from './io.ts'
 
 /**

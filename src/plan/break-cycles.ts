@@ -12,13 +12,13 @@
  * Components are visited after the components they wait for, and all calls are applied to one state of the zone. So the calls are listed in an order in
  * which each is accepted and, if the search found a way, interrupts nothing.
  */
-import { rrsetKey } from '../model/record.ts'
+import { rrsetKey } from '../dns/record.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import type { Continuity } from './continuity.ts'
 import { MAX_RECORDS, searchExactly } from './exact-search.ts'
 import { append, orderEdges } from './order-edges.ts'
 import { additionsOf, type Call, compareCalls, lowerBound, recordOf, removalsOf } from './pair-records.ts'
-import { alongEdges, withoutCycles } from './topological-order.ts'
+import { alongEdges, stronglyConnectedComponents, withoutCycles } from './topological-order.ts'
 import { type ZoneState, zoneBefore } from './zone-state.ts'
 
 /** What comes first if a plan cannot have both: no interruption, or the fewest calls. */
@@ -261,44 +261,4 @@ function withAllWaits(from: readonly number[], waits: Waits): Set<number> {
   const found = new Set(from)
   for (const at of found) for (const before of waits[at] ?? []) found.add(before)
   return found
-}
-
-/**
- * Tarjan's algorithm, without recursion. Every index is in one component, and each component comes after those that it waits for.
- */
-export function stronglyConnectedComponents(waits: Waits): number[][] {
-  const order = new Int32Array(waits.length).fill(-1)
-  const low = new Int32Array(waits.length)
-  const onStack = new Uint8Array(waits.length)
-  const stack: number[] = []
-  const components: number[][] = []
-  let next = 0
-  const enter = (at: number): { at: number; rest: Iterator<number> } => {
-    order[at] = next
-    low[at] = next
-    next += 1
-    stack.push(at)
-    onStack[at] = 1
-    return { at, rest: (waits[at] as ReadonlySet<number>).values() }
-  }
-  for (let start = 0; start < waits.length; start += 1) {
-    if (order[start] !== -1) continue
-    const path = [enter(start)]
-    for (let frame = path.at(-1); frame !== undefined; frame = path.at(-1)) {
-      const step = frame.rest.next()
-      if (!step.done) {
-        if (order[step.value] === -1) path.push(enter(step.value))
-        else if (onStack[step.value]) low[frame.at] = Math.min(low[frame.at] as number, order[step.value] as number)
-        continue
-      }
-      path.pop()
-      const parent = path.at(-1)
-      if (parent) low[parent.at] = Math.min(low[parent.at] as number, low[frame.at] as number)
-      if (low[frame.at] !== order[frame.at]) continue
-      const component = stack.splice(stack.lastIndexOf(frame.at))
-      for (const at of component) onStack[at] = 0
-      components.push(component)
-    }
-  }
-  return components
 }

@@ -1,7 +1,7 @@
-import type { Diagnostic } from '../model/diagnostic.ts'
-import type { DomainName } from '../model/domain-name.ts'
-import type { DefinedRecord } from '../model/record.ts'
-import type { ZoneSettings } from '../model/zone.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import type { DefinedRecord } from '../dns/record.ts'
+import type { ZoneSettings } from '../dns/zone.ts'
 
 /** A rule of one target about single records. Gives the record as the target would store it, or null where it cannot, and says what it did. */
 export type RecordRule = (

@@ -1,6 +1,6 @@
-import type { DomainName } from '../model/domain-name.ts'
-import type { ResourceRecord } from '../model/record.ts'
-import type { ZoneSettings } from '../model/zone.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import type { ResourceRecord } from '../dns/record.ts'
+import type { ZoneSettings } from '../dns/zone.ts'
 
 export type Action = 'create' | 'update' | 'delete'
 

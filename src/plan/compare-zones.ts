@@ -1,4 +1,4 @@
-import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../model/record.ts'
+import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../dns/record.ts'
 
 /** What stands between the records a zone has and those it should have. Nothing is matched into calls yet. */
 export interface ZoneDifference {

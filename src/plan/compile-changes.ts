@@ -3,9 +3,9 @@
  * unit: one replacement for an RRset however many of its records change; no update at all for what a message would delete and add again; one file.
  * Replacements are in an order in which they can be sent one by one (`rrset-order.ts`).
  */
-import type { DomainName } from '../model/domain-name.ts'
-import { compareRecords, type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../model/record.ts'
-import type { Ttl } from '../model/ttl.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import { compareRecords, type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
+import type { Ttl } from '../dns/ttl.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Change } from './change.ts'
 import { finalRecords } from './final-state.ts'

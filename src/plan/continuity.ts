@@ -10,9 +10,9 @@
  * When not everything can be preserved, RRsets that exist before and after, and pointers in them, come first: they are in use. A pointer that is new,
  * or removed with its RRset, yields to them.
  */
-import type { DomainName } from '../model/domain-name.ts'
-import { targetName } from '../model/rdata/canonical.ts'
-import { type ResourceRecord, rrsetKey } from '../model/record.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import { targetName } from '../dns/rdata/canonical.ts'
+import { type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 
 /** What a pointer needs at its target: any record, or one that leads to an address. */

@@ -1,6 +1,6 @@
-import type { DomainName } from '../model/domain-name.ts'
-import { mailboxName } from '../model/mailbox.ts'
-import type { ExistingZone, Policy, ZoneSettings } from '../model/zone.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import { mailboxName } from '../dns/mailbox.ts'
+import type { ExistingZone, Policy, ZoneSettings } from '../dns/zone.ts'
 import type { DomainChange } from './change.ts'
 
 type Field = keyof ZoneSettings

@@ -5,7 +5,7 @@
  * the least weight of needs that has to be missed. Then it looks for calls that miss no more, over the states the zone can be in, updates before deletes
  * and creates. The number of calls allowed grows from the lower bound, so that the first sequence found is the shortest.
  */
-import type { DefinedRecord, ExistingRecord, ResourceRecord } from '../model/record.ts'
+import type { DefinedRecord, ExistingRecord, ResourceRecord } from '../dns/record.ts'
 import { type Call, similarity } from './pair-records.ts'
 import { conflicts } from './record-conflicts.ts'
 import type { BitNeed, ZoneState } from './zone-state.ts'

@@ -2,7 +2,7 @@
  * Why updates were split. A delete and a create of one type could be one update, unless one must be done before a third call and the other after it, or
  * the zone lacks room. The third call is found along the edges of the plan.
  */
-import type { ResourceRecord } from '../model/record.ts'
+import type { ResourceRecord } from '../dns/record.ts'
 import type { OrderEdges } from './order-edges.ts'
 import { additionsOf, type Call, pairRecords, recordOf, removalsOf } from './pair-records.ts'
 

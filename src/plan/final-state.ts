@@ -1,4 +1,4 @@
-import { type ExistingRecord, type ResourceRecord, recordKey } from '../model/record.ts'
+import { type ExistingRecord, type ResourceRecord, recordKey } from '../dns/record.ts'
 import type { Change } from './change.ts'
 
 /** The records a zone has once all changes are made. Existing records are told apart by identifier, without one by their content. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { ResourceRecord } from '../model/record.ts'
-import type { ExistingZone } from '../model/zone.ts'
+import type { ResourceRecord } from '../dns/record.ts'
+import type { ExistingZone } from '../dns/zone.ts'
 
 /** `sha256:…` over a zone's live state: its settings and every record that is managed, with its identifier, whatever their order. */
 export function fingerprint(zone: ExistingZone | null, isUnmanaged: (record: ResourceRecord) => boolean = () => false): string {

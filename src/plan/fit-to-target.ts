@@ -2,12 +2,12 @@
  * Fit to target: what the target would store if it were given the definition, computed before anything is compared, so that
  * a plan made after an apply is empty. Every departure from the definition is said with its place.
  */
-import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
-import type { DomainName } from '../model/domain-name.ts'
-import { mailboxName, mailboxOf } from '../model/mailbox.ts'
-import { type DefinedRecord, groupRrsets, recordKey, rrsetKey } from '../model/record.ts'
-import type { Ttl } from '../model/ttl.ts'
-import type { DesiredZone, ZoneSettings } from '../model/zone.ts'
+import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import { mailboxName, mailboxOf } from '../dns/mailbox.ts'
+import { type DefinedRecord, groupRrsets, recordKey, rrsetKey } from '../dns/record.ts'
+import type { Ttl } from '../dns/ttl.ts'
+import type { DesiredZone, ZoneSettings } from '../dns/zone.ts'
 import type { Capabilities } from './capabilities.ts'
 import { lowestTtl } from './compile-changes.ts'
 import { nearestStep, stepAtLeast } from './ttl-steps.ts'

@@ -4,7 +4,7 @@
  * A name can be empty once all calls that remove its records are done, with all calls those wait for, unless one that creates a record is among them. That
  * is the smallest such state, so a pointer at the name is interrupted if it still exists then, or can be created before any record of the name.
  */
-import { type ResourceRecord, rrsetKey } from '../model/record.ts'
+import { type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import { type Continuity, has, NEEDS, needKey, pointerOf, type Side, satisfies, WEIGHT_IN_USE } from './continuity.ts'
 import { indexByName, isNameHeld } from './order-edges.ts'
 import type { Call } from './pair-records.ts'

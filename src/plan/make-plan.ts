@@ -2,9 +2,9 @@
  * The plan of one zone at one target: desired zone, existing zone and the target's capabilities in, changes out. Pure: the same
  * inputs in any order give the same plan.
  */
-import type { Diagnostic } from '../model/diagnostic.ts'
-import { type ExistingRecord, rrsetKey } from '../model/record.ts'
-import type { DesiredZone, ExistingZone, Policy, RefusalName } from '../model/zone.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import { type ExistingRecord, rrsetKey } from '../dns/record.ts'
+import type { DesiredZone, ExistingZone, Policy, RefusalName } from '../dns/zone.ts'
 import type { Preference } from './break-cycles.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { DomainChange } from './change.ts'

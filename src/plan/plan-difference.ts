@@ -1,7 +1,7 @@
 /** From what stands between the records a zone has and those it should have to the plan that closes it: safety limits, calls, their order. Pure. */
-import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
-import type { DomainName } from '../model/domain-name.ts'
-import type { ExistingZone, UnmanagedSelector } from '../model/zone.ts'
+import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import type { ExistingZone, UnmanagedSelector } from '../dns/zone.ts'
 import type { Preference } from './break-cycles.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Change, DomainChange, RecordChange } from './change.ts'

@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../model/diagnostic.ts'
-import type { DomainName } from '../model/domain-name.ts'
-import type { RefusalName, UnmanagedSelector } from '../model/zone.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import type { RefusalName, UnmanagedSelector } from '../dns/zone.ts'
 import type { Change } from './change.ts'
 
 /** A safety limit that stands against a plan, by the name that lifts it. */

@@ -1,5 +1,5 @@
-import { rrsetKey } from '../model/record.ts'
-import type { Policy } from '../model/zone.ts'
+import { rrsetKey } from '../dns/record.ts'
+import type { Policy } from '../dns/zone.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 
 /**

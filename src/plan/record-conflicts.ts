@@ -1,7 +1,7 @@
 /** Records that cannot exist at one name at the same time: a CNAME and any other (RFC 2181 section 10.1), a null MX and other MX (RFC 7505 section 3). */
-import type { Diagnostic } from '../model/diagnostic.ts'
-import type { DomainName } from '../model/domain-name.ts'
-import { type DefinedRecord, type ExistingRecord, groupRrsets } from '../model/record.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import { type DefinedRecord, type ExistingRecord, groupRrsets } from '../dns/record.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 
 interface TypeAndData {

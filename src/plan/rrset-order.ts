@@ -3,8 +3,8 @@
  * always holds. Beyond it, additions come before removals: a target is there before what comes to point at it, and goes after what pointed at it; at one
  * name what comes does so before other sets go. Where these form a circle, as when two names trade places and what points at them stays, one yields.
  */
-import { compareNames, type DomainName } from '../model/domain-name.ts'
-import type { Ttl } from '../model/ttl.ts'
+import { compareNames, type DomainName } from '../dns/domain-name.ts'
+import type { Ttl } from '../dns/ttl.ts'
 import { pointerOf, satisfies } from './continuity.ts'
 import { alongEdges, withoutCycles } from './topological-order.ts'
 

@@ -1,6 +1,6 @@
-import type { DomainName } from '../model/domain-name.ts'
-import { type ResourceRecord, rrsetKey } from '../model/record.ts'
-import type { RefusalName } from '../model/zone.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import { type ResourceRecord, rrsetKey } from '../dns/record.ts'
+import type { RefusalName } from '../dns/zone.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import type { Refusal } from './plan.ts'
 

@@ -12,7 +12,7 @@
  * leave a split, an interruption or a lack of room, and few records differ, one exact search over all of them (`exact-search.ts`) finds the best plan there
  * is. If many records differ, the plan says that its number of calls is not proved minimal.
  */
-import { compareRecords } from '../model/record.ts'
+import { compareRecords } from '../dns/record.ts'
 import { breakCycles, type Preference } from './break-cycles.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import { analyseContinuity, type Continuity } from './continuity.ts'

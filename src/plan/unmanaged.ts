@@ -1,7 +1,7 @@
-import { textOfRdata } from '../model/character-string.ts'
-import { type DomainName, parseDomainName, relativeName } from '../model/domain-name.ts'
-import type { ResourceRecord } from '../model/record.ts'
-import type { UnmanagedSelector } from '../model/zone.ts'
+import { textOfRdata } from '../dns/character-string.ts'
+import { type DomainName, parseDomainName, relativeName } from '../dns/domain-name.ts'
+import type { ResourceRecord } from '../dns/record.ts'
+import type { UnmanagedSelector } from '../dns/zone.ts'
 import type { Change } from './change.ts'
 import { globIndex } from './glob-index.ts'
 

@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../model/diagnostic.ts'
-import type { DomainName } from '../model/domain-name.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
 import type { RenderedState } from './plan.ts'
 
 /** One record set of which a name server says something else than the definition. Data are in presentation form, sorted. */

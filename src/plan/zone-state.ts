@@ -1,6 +1,6 @@
 /** A zone while its changes are applied: what it holds, and what a few further changes to it may interrupt. */
-import type { DomainName } from '../model/domain-name.ts'
-import { type DefinedRecord, type ExistingRecord, type ResourceRecord, rrsetKey } from '../model/record.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import { type DefinedRecord, type ExistingRecord, type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import {
   addPresence,

@@ -1,15 +1,15 @@
-import type { ProviderConfig } from '../definitions/config.ts'
-import type { SecretSource } from '../definitions/secret.ts'
-import type { Endpoint } from '../model/allowed-hosts.ts'
-import type { Diagnostic, Severity, SourcePosition } from '../model/diagnostic.ts'
-import type { DiagnosticCode } from '../model/diagnostic-codes.ts'
-import type { DomainName } from '../model/domain-name.ts'
-import type { Finding, Wants } from '../model/finding.ts'
-import type { InventoryObject, InventoryQuery } from '../model/inventory.ts'
-import type { ExistingRecord, ResourceRecord } from '../model/record.ts'
-import type { ExistingZone, ZoneSettings } from '../model/zone.ts'
+import type { ProviderConfig } from '../definition/config/config.ts'
+import type { SecretSource } from '../definition/config/secret.ts'
+import type { Diagnostic, Severity, SourcePosition } from '../dns/diagnostic.ts'
+import type { DiagnosticCode } from '../dns/diagnostic-codes.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import type { Finding, Wants } from '../dns/finding.ts'
+import type { InventoryObject, InventoryQuery } from '../dns/inventory.ts'
+import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
+import type { ExistingZone, ZoneSettings } from '../dns/zone.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import type { Change } from '../plan/change.ts'
+import type { Endpoint } from '../transport/allowed-hosts.ts'
 
 /** A zone at a provider, without its records. */
 export interface ZoneReference {
@@ -177,4 +177,10 @@ export class ProviderError extends Error {
     this.status = options.status ?? null
     this.hint = options.hint
   }
+}
+
+/** A provider's failure as a diagnostic; a bug stays an exception. */
+export function diagnosticOf(error: unknown): Diagnostic {
+  if (error instanceof ProviderError) return { severity: 'error', code: error.code, message: error.message, hint: error.hint }
+  throw error
 }

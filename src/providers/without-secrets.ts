@@ -1,5 +1,5 @@
-import { type LoadedSecrets, redacted } from '../definitions/loaded-secrets.ts'
-import type { Finding } from '../model/finding.ts'
+import { type LoadedSecrets, redacted } from '../definition/load/loaded-secrets.ts'
+import type { Finding } from '../dns/finding.ts'
 import { type Provider, ProviderError } from './provider.ts'
 
 /** The provider with failures and findings that hold no secret of the run: a server may repeat a token that it was sent. */

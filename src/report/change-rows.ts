@@ -2,10 +2,10 @@
  * The changes of a zone as a reader wants them: by owner in canonical order, one row a change, a record that is renamed as a
  * row out and a row in. Text in rows is neutralised: it holds no control characters.
  */
-import { oneLine } from '../model/diagnostic.ts'
-import { type DomainName, isAtOrBelow, relativeName, sortKey } from '../model/domain-name.ts'
-import type { ResourceRecord } from '../model/record.ts'
-import type { ZoneSettings } from '../model/zone.ts'
+import { oneLine } from '../dns/diagnostic.ts'
+import { type DomainName, isAtOrBelow, relativeName, sortKey } from '../dns/domain-name.ts'
+import type { ResourceRecord } from '../dns/record.ts'
+import type { ZoneSettings } from '../dns/zone.ts'
 import type { Change, DomainChange } from '../plan/change.ts'
 import type { Outcome } from '../plan/plan.ts'
 import type { ZoneView } from './report.ts'

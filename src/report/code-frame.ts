@@ -1,4 +1,4 @@
-import { oneLine, type SourcePosition } from '../model/diagnostic.ts'
+import { oneLine, type SourcePosition } from '../dns/diagnostic.ts'
 import type { Palette } from './palette.ts'
 
 /** Columns of source shown at most; a longer line is cut around the place. */

@@ -1,4 +1,4 @@
-import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine, type SourcePosition } from '../model/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine, type SourcePosition } from '../dns/diagnostic.ts'
 import { codeFrame } from './code-frame.ts'
 import { counted } from './counts.ts'
 import { type Palette, paletteOf } from './palette.ts'

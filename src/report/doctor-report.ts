@@ -1,6 +1,6 @@
 /** How config, providers and name servers stand: for a reader, and as the versioned document of `schemas/doctor.schema.json`. */
-import { oneLine } from '../model/diagnostic.ts'
-import type { Finding } from '../model/finding.ts'
+import { oneLine } from '../dns/diagnostic.ts'
+import type { Finding } from '../dns/finding.ts'
 import { counted } from './counts.ts'
 import { jsonText } from './json-text.ts'
 import { paletteOf } from './palette.ts'

@@ -1,5 +1,5 @@
 /** A report for the log of a GitHub Actions job: annotations at the places of the diagnostics, and zones in groups. */
-import { compareDiagnostics, oneLine } from '../model/diagnostic.ts'
+import { compareDiagnostics, oneLine } from '../dns/diagnostic.ts'
 import { type Report, type ReportOptions, zoneViews } from './report.ts'
 import { summaryLine } from './summary-line.ts'
 import { zoneLines } from './text-report.ts'

@@ -1,5 +1,5 @@
 /** What runs did, for machines: the versioned document of `schemas/history.schema.json`. Its key order is fixed. */
-import { compareDiagnostics, type Diagnostic } from '../model/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic } from '../dns/diagnostic.ts'
 import type { CallCount, Plan, ZoneOutcome } from '../plan/plan.ts'
 import { jsonText } from './json-text.ts'
 import { type DiagnosticDocument, diagnosticDocument, type PlanDocument, planDocument } from './plan-document.ts'

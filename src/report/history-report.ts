@@ -1,5 +1,5 @@
 /** What runs did, for a terminal. */
-import { oneLine } from '../model/diagnostic.ts'
+import { oneLine } from '../dns/diagnostic.ts'
 import { counted, formatCount } from './counts.ts'
 import type { History, RunView } from './history-document.ts'
 import { type Paint, type Palette, paletteOf } from './palette.ts'

@@ -1,5 +1,5 @@
 /** A report as one page that needs nothing else: no script, no image, no request. */
-import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine } from '../model/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import { type Cell, type ChangeRow, changeRows, type RecordRow } from './change-rows.ts'
 import { escapeHtml } from './escape-html.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'

@@ -3,7 +3,7 @@
  * users or servers stands in a fenced block whose fence is longer than any run of backticks in it, or in `<code>` with HTML
  * escaped, so that it can neither end the block, nor be markup, nor mention anybody.
  */
-import { compareDiagnostics, formatDiagnostic, oneLine } from '../model/diagnostic.ts'
+import { compareDiagnostics, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import { changeRows, type Marker, type RecordRow, type RowGroup } from './change-rows.ts'
 import { counted } from './counts.ts'
 import { escapeHtml } from './escape-html.ts'

@@ -1,7 +1,7 @@
 /** The machine's view: the versioned document of `schemas/plan.schema.json`, which a saved plan is too. Its key order is fixed. */
-import type { Diagnostic, SourcePosition } from '../model/diagnostic.ts'
-import type { ResourceRecord } from '../model/record.ts'
-import { type UnmanagedSelector, ZONE_SETTINGS, type ZoneSettings } from '../model/zone.ts'
+import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
+import type { ResourceRecord } from '../dns/record.ts'
+import { type UnmanagedSelector, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
 import type { Change } from '../plan/change.ts'
 import type { Outcome, Plan, RenderedState, ZoneOutcome } from '../plan/plan.ts'
 import { jsonText } from './json-text.ts'

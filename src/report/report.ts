@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../model/diagnostic.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { Action } from '../plan/change.ts'
 import type { Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import type { FromRoot } from './workflow-command.ts'

@@ -1,4 +1,4 @@
-import { hasErrors } from '../model/diagnostic.ts'
+import { hasErrors } from '../dns/diagnostic.ts'
 import type { CallCount, Refusal, ZonePlan } from '../plan/plan.ts'
 import { counted, formatCount } from './counts.ts'
 import { type Report, summarize, summarizeOutcomes, zoneViews } from './report.ts'

@@ -1,4 +1,4 @@
-import { oneLine } from '../model/diagnostic.ts'
+import { oneLine } from '../dns/diagnostic.ts'
 
 /** Lines of context around what differs. */
 const CONTEXT = 3

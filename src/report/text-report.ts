@@ -1,5 +1,5 @@
 /** A report for a terminal: zones with their changes, refusals and diagnostics, and one line that sums up. */
-import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine } from '../model/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import type { Refusal } from '../plan/plan.ts'
 import { changeRows, type Marker, type RecordRow, type RowGroup } from './change-rows.ts'
 import { formatCount } from './counts.ts'

@@ -1,5 +1,5 @@
 /** The machine's view of a validation: the versioned document of `schemas/validation.schema.json`. Its key order is fixed. */
-import { compareDiagnostics, type Diagnostic, type Severity } from '../model/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic, type Severity } from '../dns/diagnostic.ts'
 import { jsonText } from './json-text.ts'
 import { type DiagnosticDocument, diagnosticDocument } from './plan-document.ts'
 

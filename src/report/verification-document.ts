@@ -1,5 +1,5 @@
 /** The machine's view of a verification: the versioned document of `schemas/verification.schema.json`. Its key order is fixed. */
-import { compareDiagnostics, type Diagnostic } from '../model/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic } from '../dns/diagnostic.ts'
 import type { RenderedState } from '../plan/plan.ts'
 import { type AnswerDifference, isVerified, type NameServerVerification, type ZoneVerification } from '../plan/verification.ts'
 import { type DiagnosticDocument, diagnosticDocument } from './plan-document.ts'

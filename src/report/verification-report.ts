@@ -1,4 +1,4 @@
-import { compareDiagnostics, hasErrors, oneLine } from '../model/diagnostic.ts'
+import { compareDiagnostics, hasErrors, oneLine } from '../dns/diagnostic.ts'
 import { isVerified, type NameServerVerification, type ZoneVerification } from '../plan/verification.ts'
 import { counted } from './counts.ts'
 import { jsonText } from './json-text.ts'

@@ -1,5 +1,5 @@
-import { oneLine } from '../model/diagnostic.ts'
-import { displayName } from '../model/domain-name.ts'
+import { oneLine } from '../dns/diagnostic.ts'
+import { displayName } from '../dns/domain-name.ts'
 import type { RenderedState, ZonePlan } from '../plan/plan.ts'
 import { counted, formatCount } from './counts.ts'
 import type { ZoneView } from './report.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { DomainName } from '../model/domain-name.ts'
+import type { DomainName } from '../dns/domain-name.ts'
 import { startHttpServer } from './api/http-server.ts'
 import { createLoginRecorder } from './api/login-recorder.ts'
 import { PARTS } from './api/parts.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type DomainName, parseDomainName } from '../model/domain-name.ts'
+import { type DomainName, parseDomainName } from '../dns/domain-name.ts'
 import type { Certificate } from './api/http-app.ts'
 import { type RateLimits, UNLIMITED_RATES } from './api/rate-limit.ts'
 import type { Limits } from './api/route.ts'

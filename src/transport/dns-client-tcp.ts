@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { createFrameReader, frame } from '../formats/wire/frames.ts'
+import { createFrameReader, frame } from '../dns/wire/frames.ts'
 import { dnsFailure } from './dns-client-failure.ts'
 import { type DnsServer, formatServer } from './dns-client-server.ts'
 

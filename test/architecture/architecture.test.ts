@@ -28,7 +28,7 @@ describe('the source', () => {
 
   test('is read with its type imports', () => {
     expect(found.imports.get('src/plan/plan.ts')).toEqual(
-      expect.arrayContaining(['src/model/diagnostic.ts', 'src/model/zone.ts', 'src/plan/change.ts']),
+      expect.arrayContaining(['src/dns/diagnostic.ts', 'src/dns/zone.ts', 'src/plan/change.ts']),
     )
   })
 
@@ -64,34 +64,37 @@ test('no test takes fast-check without the seed of the suite', () => {
 
 /** For each rule a small source tree that breaks it. */
 const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'one-way-model': { 'model/a.ts': `import type { P } from '../plan/p.ts'`, 'plan/p.ts': 'export type P = 1' },
-  'one-way-plan': { 'plan/a.ts': `import { f } from '../formats/f.ts'`, 'formats/f.ts': 'export const f = 1' },
-  'one-way-formats': { 'formats/a.ts': `export { p } from '../plan/p.ts'`, 'plan/p.ts': 'export const p = 1' },
-  'one-way-report': { 'report/a.ts': `import { f } from '../formats/f.ts'`, 'formats/f.ts': 'export const f = 1' },
-  'one-way-definitions': { 'definitions/a.ts': `import { t } from '../transport/t.ts'`, 'transport/t.ts': 'export const t = 1' },
-  'one-way-transport': { 'transport/a.ts': `import { d } from '../definitions/d.ts'`, 'definitions/d.ts': 'export const d = 1' },
-  'one-way-providers': { 'providers/x/a.ts': `import { s } from '../../sync/s.ts'`, 'sync/s.ts': 'export const s = 1' },
-  'one-way-sync': { 'sync/a.ts': `const c = await import('../cli/c.ts')`, 'cli/c.ts': 'export const c = 1' },
+  'one-way-dns': { 'dns/a.ts': `import type { P } from '../plan/p.ts'`, 'plan/p.ts': 'export type P = 1' },
+  'one-way-plan': { 'plan/a.ts': `import { f } from '../definition/f.ts'`, 'definition/f.ts': 'export const f = 1' },
+  'one-way-convert': { 'convert/a.ts': `export { r } from '../report/r.ts'`, 'report/r.ts': 'export const r = 1' },
+  'one-way-report': { 'report/a.ts': `import { f } from '../definition/f.ts'`, 'definition/f.ts': 'export const f = 1' },
+  'one-way-definition': { 'definition/a.ts': `import { t } from '../transport/t.ts'`, 'transport/t.ts': 'export const t = 1' },
+  'one-way-transport': { 'transport/a.ts': `import { d } from '../definition/d.ts'`, 'definition/d.ts': 'export const d = 1' },
+  'one-way-providers': { 'providers/x/a.ts': `import { s } from '../../apply/s.ts'`, 'apply/s.ts': 'export const s = 1' },
+  'one-way-apply': { 'apply/a.ts': `const c = await import('../cli/c.ts')`, 'cli/c.ts': 'export const c = 1' },
   'one-way-service': { 'service/a.ts': `import { t } from '../transport/t.ts'`, 'transport/t.ts': 'export const t = 1' },
   'one-way-cli': { 'cli/a.ts': `import { u } from '../odd/u.ts'`, 'odd/u.ts': 'export const u = 1' },
-  'known-folders': { 'odd/a.ts': `import { m } from '../model/m.ts'`, 'model/m.ts': 'export const m = 1' },
-  'not-outside-src': { 'sync/a.ts': `import { t } from '../../test/t.ts'`, '../test/t.ts': 'export const t = 1' },
+  'known-folders': { 'odd/a.ts': `import { m } from '../dns/m.ts'`, 'dns/m.ts': 'export const m = 1' },
+  'not-outside-src': { 'apply/a.ts': `import { t } from '../../test/t.ts'`, '../test/t.ts': 'export const t = 1' },
   'pure-core-modules': { 'report/a.ts': `import { readFileSync } from 'node:fs'` },
-  'pure-packages': { 'formats/a.ts': `import pc from 'picocolors'` },
+  'pure-packages': { 'definition/parse/a.ts': `import pc from 'picocolors'` },
   sockets: { 'providers/x/a.ts': `import { request } from 'node:https'` },
   'sockets-http-client': { 'providers/x/a.ts': `import { request } from 'undici'` },
-  'service-packages': { 'sync/a.ts': `import type { Pool } from 'pg'` },
-  'terminal-packages': { 'sync/a.ts': `import pc from 'picocolors'` },
+  'service-packages': { 'apply/a.ts': `import type { Pool } from 'pg'` },
+  'terminal-packages': { 'apply/a.ts': `import pc from 'picocolors'` },
   'island-providers': { 'providers/x/a.ts': `import type { y } from '../y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
   'provider-door': { 'cli/a.ts': `import { y } from '../providers/y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
-  'config-door': { 'cli/a.ts': `import { l } from '../definitions/load-config.ts'`, 'definitions/load-config.ts': 'export const l = 1' },
+  'config-door': {
+    'cli/a.ts': `import { l } from '../definition/config/load-config.ts'`,
+    'definition/config/load-config.ts': 'export const l = 1',
+  },
   'service-door': { 'cli/a.ts': `import { s } from '../service/store/s.ts'`, 'service/store/s.ts': 'export const s = 1' },
   'no-cycles': {
-    'model/a.ts': `import type { B } from './b.ts'\nexport type A = B`,
-    'model/b.ts': `import type { A } from './a.ts'\nexport type B = A`,
+    'dns/a.ts': `import type { B } from './b.ts'\nexport type A = B`,
+    'dns/b.ts': `import type { A } from './a.ts'\nexport type B = A`,
   },
-  resolvable: { 'model/a.ts': `import { x } from './nowhere.ts'` },
-  'no-development-packages': { 'sync/a.ts': `import { test } from 'vitest'` },
+  resolvable: { 'dns/a.ts': `import { x } from './nowhere.ts'` },
+  'no-development-packages': { 'apply/a.ts': `import { test } from 'vitest'` },
 }
 
 describe('a source that breaks a rule is found out', () => {
@@ -109,8 +112,8 @@ describe('a source that breaks a rule is found out', () => {
   test('and one that keeps them all is not', async () => {
     const found = await survey(
       plant({
-        'model/a.ts': `import { isIP } from 'node:net'\nexport const a = isIP`,
-        'plan/a.ts': `import { a } from '../model/a.ts'\nexport const b = a`,
+        'dns/a.ts': `import { isIP } from 'node:net'\nexport const a = isIP`,
+        'plan/a.ts': `import { a } from '../dns/a.ts'\nexport const b = a`,
         'providers/registry.ts': `import { x } from './x/x.ts'\nexport const r = x`,
         'providers/x/x.ts': `import { connect } from '../../transport/t.ts'\nexport const x = connect`,
         'transport/t.ts': `export { connect } from 'node:net'`,
@@ -126,17 +129,17 @@ describe('a source that breaks a rule is found out', () => {
 const FORBIDDEN_TEXT: readonly (readonly [rule: string, file: string, line: string])[] = [
   ['pure-clock', 'src/plan/a.ts', 'const now = Date.now()'],
   ['pure-clock', 'src/report/a.ts', 'const now = new Date( )'],
-  ['pure-clock', 'src/formats/a.ts', 'setTimeout(run, 1)'],
-  ['pure-randomness', 'src/model/a.ts', 'const id = Math.random()'],
+  ['pure-clock', 'src/definition/parse/a.ts', 'setTimeout(run, 1)'],
+  ['pure-randomness', 'src/dns/a.ts', 'const id = Math.random()'],
   ['pure-randomness', 'src/plan/a.ts', `import { createHash, randomUUID } from 'node:crypto'`],
   ['pure-process', 'src/report/a.ts', 'const width = process.stdout.columns'],
-  ['net-only-isip', 'src/model/a.ts', `import { connect, isIP } from 'node:net'`],
+  ['net-only-isip', 'src/dns/a.ts', `import { connect, isIP } from 'node:net'`],
   ['net-only-isip', 'src/providers/x/a.ts', `import * as net from 'node:net'`],
   ['net-only-isip', 'src/cli/a.ts', `} from 'node:net'`],
   ['pure-crypto-only-hashes', 'src/plan/a.ts', `const c = await import('node:crypto')`],
   ['pure-crypto-only-hashes', 'src/plan/a.ts', `import { createHash, createSign } from 'node:crypto'`],
   ['node-prefix', 'src/cli/a.ts', `import { readFile } from 'fs/promises'`],
-  ['no-regexp-from-text', 'src/formats/octodns/a.ts', 'const expression = new RegExp(text)'],
+  ['no-regexp-from-text', 'src/convert/octodns/a.ts', 'const expression = new RegExp(text)'],
   ['no-default-export', 'src/cli/a.ts', 'export default 1'],
   ['no-enum-or-namespace', 'src/cli/a.ts', 'export const enum A { b }'],
 ]
@@ -151,9 +154,9 @@ describe('text that breaks a rule is found out', () => {
   })
 
   test.each([
-    ['src/model/a.ts', `import { isIPv4, isIPv6 } from 'node:net'`],
+    ['src/dns/a.ts', `import { isIPv4, isIPv6 } from 'node:net'`],
     ['src/plan/a.ts', `import { createHash } from 'node:crypto'`],
-    ['src/formats/a.ts', `import { createHmac, timingSafeEqual } from 'node:crypto'`],
+    ['src/definition/parse/a.ts', `import { createHmac, timingSafeEqual } from 'node:crypto'`],
     ['src/plan/a.ts', 'const at = new Date(milliseconds)'],
     ['src/plan/a.ts', '// Date.now() is an argument here'],
     ['src/cli/a.ts', 'const now = Date.now()'],

@@ -1,6 +1,6 @@
 /** A secret that the run has loaded is in nothing that it reads, shows, saves, journals or sends. */
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { addFiles } from '../definitions/files.ts'
+import { addFiles } from '../definition/files.ts'
 import { startProgram } from '../support/built-program.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { type Script, startFront } from './front.ts'

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { recordKey } from '../../src/model/record.ts'
+import { recordKey } from '../../src/dns/record.ts'
 import { fitToTarget } from '../../src/plan/fit-to-target.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { recordToApi } from '../../src/providers/cloud/record-codec.ts'

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { put, resealed } from '../apply/saved-plan/saved-text.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { withCpuTimeOf } from '../support/cpu-time.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { put, resealed } from '../sync/plan-file/saved-text.ts'
 import { openScene, type Scene, TOKEN, withoutToken, ZONE } from './scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7').replace("www: {type: CNAME, value: '@'}", 'new: {type: AAAA, value: "2001:db8::1"}')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { DomainName } from '../../src/model/domain-name.ts'
+import type { DomainName } from '../../src/dns/domain-name.ts'
 import { queryDns } from '../../src/transport/dns-client.ts'
 import { eventually } from '../service/transfers/eventually.ts'
 import { record, scriptedMaster, serving, soa } from '../service/transfers/scripted-master.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic-codes.ts'
+import { DIAGNOSTIC_CODES } from '../../src/dns/diagnostic-codes.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { openScene } from './scene.ts'

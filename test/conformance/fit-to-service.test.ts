@@ -4,9 +4,9 @@
  * refuse too, or store something else than was asked.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isError } from '../../src/model/diagnostic.ts'
-import type { DomainName } from '../../src/model/domain-name.ts'
-import { type DefinedRecord, type ResourceRecord, recordKey } from '../../src/model/record.ts'
+import { isError } from '../../src/dns/diagnostic.ts'
+import type { DomainName } from '../../src/dns/domain-name.ts'
+import { type DefinedRecord, type ResourceRecord, recordKey } from '../../src/dns/record.ts'
 import { type FittedZone, fitToTarget } from '../../src/plan/fit-to-target.ts'
 import { makeZonePlan } from '../../src/plan/make-plan.ts'
 import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'

@@ -3,12 +3,12 @@
  * unique by their number, so that no record stands in another's way.
  */
 
-import { textToRdata } from '../../src/model/character-string.ts'
-import { type DomainName, parseDomainName } from '../../src/model/domain-name.ts'
-import { canonicalRdata } from '../../src/model/rdata/canonical.ts'
-import type { Token } from '../../src/model/rdata/token.ts'
-import type { DefinedRecord } from '../../src/model/record.ts'
-import type { Ttl } from '../../src/model/ttl.ts'
+import { textToRdata } from '../../src/dns/character-string.ts'
+import { type DomainName, parseDomainName } from '../../src/dns/domain-name.ts'
+import { canonicalRdata } from '../../src/dns/rdata/canonical.ts'
+import type { Token } from '../../src/dns/rdata/token.ts'
+import type { DefinedRecord } from '../../src/dns/record.ts'
+import type { Ttl } from '../../src/dns/ttl.ts'
 import { fc } from '../support/fast-check.ts'
 
 /** A record as a definition could have it; the owner is text relative to the zone, with `#` for the number of the record. */

@@ -3,8 +3,8 @@
  * Knot DNS through nsupdate, whole files by BIND's checker. The judge is what each server transfers afterwards.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { printZoneFile } from '../../src/formats/zone-file/print-zone-file.ts'
-import type { ResourceRecord } from '../../src/model/record.ts'
+import type { ResourceRecord } from '../../src/dns/record.ts'
+import { printZoneFile } from '../../src/dns/zone-file/print-zone-file.ts'
 import { type CompiledChanges, compileChanges, compiledCalls } from '../../src/plan/compile-changes.ts'
 import { finalRecords } from '../../src/plan/final-state.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'

@@ -2,12 +2,12 @@
 import { appendFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe } from 'vitest'
-import { textToRdata } from '../../src/model/character-string.ts'
-import { parseDomainName } from '../../src/model/domain-name.ts'
-import { canonicalRdata } from '../../src/model/rdata/canonical.ts'
-import type { ResourceRecord } from '../../src/model/record.ts'
-import { ok, type Result } from '../../src/model/result.ts'
-import type { Ttl } from '../../src/model/ttl.ts'
+import { textToRdata } from '../../src/dns/character-string.ts'
+import { parseDomainName } from '../../src/dns/domain-name.ts'
+import { canonicalRdata } from '../../src/dns/rdata/canonical.ts'
+import type { ResourceRecord } from '../../src/dns/record.ts'
+import { ok, type Result } from '../../src/dns/result.ts'
+import type { Ttl } from '../../src/dns/ttl.ts'
 import { findTool, runTool } from '../support/tools.ts'
 
 /** The Python that octoDNS runs on: beside `octodns-sync`, which is on the PATH or in the folder that ZONEWRIGHT_OCTODNS names. */

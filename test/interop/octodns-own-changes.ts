@@ -1,8 +1,8 @@
 /** What is planned here of a zone that comes from octoDNS, in the words octoDNS has for it. */
-import { loadConfig } from '../../src/definitions/load-config.ts'
-import { loadDefinitions } from '../../src/definitions/load-definitions.ts'
-import { parseDefinition } from '../../src/formats/definition/parse-definition.ts'
-import { rrsetKey } from '../../src/model/record.ts'
+import { loadConfig } from '../../src/definition/config/load-config.ts'
+import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
+import { parseDefinition } from '../../src/definition/parse/parse-definition.ts'
+import { rrsetKey } from '../../src/dns/record.ts'
 import { makeZonePlan } from '../../src/plan/make-plan.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 

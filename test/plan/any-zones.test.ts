@@ -3,8 +3,8 @@
  * twice, more than the limit. A plan is made of any of them: either it says what is wrong, or each of its calls is accepted in every order.
  */
 import { expect, it } from 'vitest'
-import type { ResourceRecord } from '../../src/model/record.ts'
-import type { Policy } from '../../src/model/zone.ts'
+import type { ResourceRecord } from '../../src/dns/record.ts'
+import type { Policy } from '../../src/dns/zone.ts'
 import type { ZonePlan } from '../../src/plan/plan.ts'
 import { orderAlong, randomOrder } from '../support/interleavings.ts'
 import { type Random, rounds, seededRandom } from '../support/random.ts'

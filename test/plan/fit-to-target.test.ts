@@ -1,9 +1,9 @@
 /** Fitting to the cloud target, over generated records at the edges of what it holds. */
 
 import { describe, expect, it } from 'vitest'
-import { rdataToText } from '../../src/model/character-string.ts'
-import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey } from '../../src/model/record.ts'
-import type { DesiredZone } from '../../src/model/zone.ts'
+import { rdataToText } from '../../src/dns/character-string.ts'
+import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey } from '../../src/dns/record.ts'
+import type { DesiredZone } from '../../src/dns/zone.ts'
 import { fitToTarget } from '../../src/plan/fit-to-target.ts'
 import { CLOUD_CAPABILITIES, RECORD_TTLS } from '../../src/providers/cloud/capabilities.ts'
 import { fc } from '../support/fast-check.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ExistingRecord } from '../../src/model/record.ts'
-import type { ExistingZone } from '../../src/model/zone.ts'
+import type { ExistingRecord } from '../../src/dns/record.ts'
+import type { ExistingZone } from '../../src/dns/zone.ts'
 import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
 import { desiredZone, existingZone, name } from '../support/records.ts'
 

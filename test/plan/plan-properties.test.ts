@@ -1,7 +1,7 @@
 /** What holds for every plan, over generated zones. */
 
 import { describe, expect, it } from 'vitest'
-import type { ResourceRecord } from '../../src/model/record.ts'
+import type { ResourceRecord } from '../../src/dns/record.ts'
 import type { ZonePlan } from '../../src/plan/plan.ts'
 import { fc } from '../support/fast-check.ts'
 import { changesOf } from '../support/plan.ts'

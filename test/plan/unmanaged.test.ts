@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { textDataOf } from '../../src/model/character-string.ts'
+import { textDataOf } from '../../src/dns/character-string.ts'
 import { globIndex } from '../../src/plan/glob-index.ts'
 import { globTest, unmanagedTest } from '../../src/plan/unmanaged.ts'
 import { withCpuTime } from '../support/cpu-time.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Diagnostic } from '../../src/model/diagnostic.ts'
+import type { Diagnostic } from '../../src/dns/diagnostic.ts'
 import { countDiagnostics, renderDiagnostics } from '../../src/report/diagnostics-report.ts'
 import { withCpuTime } from '../support/cpu-time.ts'
 import { HOSTILE } from './plan-of.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { DomainName } from '../../src/model/domain-name.ts'
+import type { DomainName } from '../../src/dns/domain-name.ts'
 import type { Plan } from '../../src/plan/plan.ts'
 import { renderPlan } from '../../src/report/render-report.ts'
 import { fc } from '../support/fast-check.ts'

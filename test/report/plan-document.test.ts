@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { DomainName } from '../../src/model/domain-name.ts'
+import type { DomainName } from '../../src/dns/domain-name.ts'
 import type { DomainChange } from '../../src/plan/change.ts'
 import type { Outcome, Plan, ZoneOutcome } from '../../src/plan/plan.ts'
 import { planDocument } from '../../src/report/plan-document.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { DomainName } from '../../src/model/domain-name.ts'
+import type { DomainName } from '../../src/dns/domain-name.ts'
 import type { DomainChange } from '../../src/plan/change.ts'
 import type { Outcome, ZoneOutcome } from '../../src/plan/plan.ts'
 import { renderOutcome, renderPlan } from '../../src/report/render-report.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseZoneFile } from '../../src/formats/zone-file/parse-zone-file.ts'
-import { parseDomainName } from '../../src/model/domain-name.ts'
+import { parseDomainName } from '../../src/dns/domain-name.ts'
+import { parseZoneFile } from '../../src/dns/zone-file/parse-zone-file.ts'
 import { fc } from '../support/fast-check.ts'
 import { startForTest } from './harness.ts'
 

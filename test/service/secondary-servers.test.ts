@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { DomainName } from '../../src/model/domain-name.ts'
+import type { DomainName } from '../../src/dns/domain-name.ts'
 import { queryDns } from '../../src/transport/dns-client.ts'
 import { type DnsServer, startBind, startKnot, startNsd, startPowerDns } from '../support/dns-servers.ts'
 import { freePort } from '../support/free-port.ts'

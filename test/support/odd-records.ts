@@ -1,7 +1,7 @@
 /** Generated records of every type the cloud target holds, at and past the edges of what it holds, and some it does not. */
 
-import { quoteString, textToRdata } from '../../src/model/character-string.ts'
-import type { DefinedRecord } from '../../src/model/record.ts'
+import { quoteString, textToRdata } from '../../src/dns/character-string.ts'
+import type { DefinedRecord } from '../../src/dns/record.ts'
 import { RECORD_TTLS } from '../../src/providers/cloud/capabilities.ts'
 import { fc } from './fast-check.ts'
 import { ORIGIN } from './plan.ts'

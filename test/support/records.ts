@@ -1,8 +1,8 @@
-import { type DomainName, parseDomainName } from '../../src/model/domain-name.ts'
-import { canonicalRdata, rdataFields } from '../../src/model/rdata/canonical.ts'
-import type { DefinedRecord, ExistingRecord } from '../../src/model/record.ts'
-import type { Ttl } from '../../src/model/ttl.ts'
-import { type DesiredZone, type ExistingZone, UNSAID } from '../../src/model/zone.ts'
+import { type DomainName, parseDomainName } from '../../src/dns/domain-name.ts'
+import { canonicalRdata, rdataFields } from '../../src/dns/rdata/canonical.ts'
+import type { DefinedRecord, ExistingRecord } from '../../src/dns/record.ts'
+import type { Ttl } from '../../src/dns/ttl.ts'
+import { type DesiredZone, type ExistingZone, UNSAID } from '../../src/dns/zone.ts'
 
 /** A canonical name; throws on text that is none. */
 export function name(text: string, origin?: DomainName): DomainName {

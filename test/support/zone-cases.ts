@@ -1,6 +1,6 @@
 /** Small zones before and after, as zone text, for proofs by many cases; and how a failing one is made small and shown. */
-import type { ExistingRecord, ResourceRecord } from '../../src/model/record.ts'
-import type { UnmanagedSelector } from '../../src/model/zone.ts'
+import type { ExistingRecord, ResourceRecord } from '../../src/dns/record.ts'
+import type { UnmanagedSelector } from '../../src/dns/zone.ts'
 import type { PlanInput } from '../../src/plan/make-plan.ts'
 import type { ZonePlan } from '../../src/plan/plan.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'

@@ -12,7 +12,7 @@
  *   if its RRset is there before and after and its need is met in the zones it belongs to: before for a record that is there before,
  *   after for one that is there after.
  */
-import type { ResourceRecord } from '../../src/model/record.ts'
+import type { ResourceRecord } from '../../src/dns/record.ts'
 
 /** A record with the sides of the change it belongs to: before, after, or both where it stays. */
 export interface Stage {

@@ -1,4 +1,4 @@
-import { ZONE_SETTINGS } from '../../model/zone.ts'
+import { ZONE_SETTINGS } from '../../dns/zone.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import { CLOUD_RECORD_RULES } from './record-rules.ts'
 import { cloudSettingFaults } from './setting-limits.ts'

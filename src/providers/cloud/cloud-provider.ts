@@ -1,5 +1,5 @@
-import { relativeName } from '../../model/domain-name.ts'
-import { type ExistingRecord, type ResourceRecord, sameRecord } from '../../model/record.ts'
+import { relativeName } from '../../dns/domain-name.ts'
+import { type ExistingRecord, type ResourceRecord, sameRecord } from '../../dns/record.ts'
 import type { DomainChange, RecordChange } from '../../plan/change.ts'
 import type { AppliedChange, Provider, ProviderCallOptions, ReadZone, ZoneReference } from '../provider.ts'
 import { domainShape, emptyShape, recordShape, ShapeError, zoneFileShape } from './api-shapes.ts'

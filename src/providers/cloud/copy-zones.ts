@@ -1,4 +1,4 @@
-import type { DomainName } from '../../model/domain-name.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { type CopiedZone, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { domainShape, ShapeError } from './api-shapes.ts'
 import type { CloudApi } from './cloud-api.ts'

@@ -1,6 +1,6 @@
 /** Whether a token can do what a config asks of it, and for how long: told from the user's own profile, grants and tokens. */
-import type { DomainName } from '../../model/domain-name.ts'
-import type { Finding, Wants } from '../../model/finding.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import type { Finding, Wants } from '../../dns/finding.ts'
 import { type ProviderCallOptions, ProviderError, type UnnamedZone, type ZoneList, type ZoneReference } from '../provider.ts'
 import type { Answer, ApiRequest } from './api-request.ts'
 import { type ApiGrants, type ApiProfile, type ApiToken, grantsShape, profileShape, tokenShape } from './api-shapes.ts'

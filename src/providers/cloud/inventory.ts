@@ -3,8 +3,8 @@
  * the interface shows them.
  */
 import { isIPv4 } from 'node:net'
-import type { InventoryObject, InventoryQuery } from '../../model/inventory.ts'
-import { parseIpv6 } from '../../model/ip-address.ts'
+import type { InventoryObject, InventoryQuery } from '../../dns/inventory.ts'
+import { parseIpv6 } from '../../dns/ip-address.ts'
 import { type ProviderCallOptions, ProviderError } from '../provider.ts'
 import { type ApiInstance, type ApiLoadBalancer, instanceShape, loadBalancerShape, tagShape } from './api-shapes.ts'
 import type { CloudApi } from './cloud-api.ts'

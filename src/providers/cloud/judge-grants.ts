@@ -1,5 +1,5 @@
-import type { DomainName } from '../../model/domain-name.ts'
-import type { Finding, Wants } from '../../model/finding.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import type { Finding, Wants } from '../../dns/finding.ts'
 import type { ZoneReference } from '../provider.ts'
 import type { ApiGrants, ApiProfile } from './api-shapes.ts'
 import { listed } from './listed.ts'

@@ -1,4 +1,4 @@
-import type { Finding, TokenCommand, Wants } from '../../model/finding.ts'
+import type { Finding, TokenCommand, Wants } from '../../dns/finding.ts'
 import type { ProviderError } from '../provider.ts'
 import type { ApiToken } from './api-shapes.ts'
 

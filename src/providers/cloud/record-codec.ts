@@ -1,4 +1,4 @@
-import { rdataToText, textDataOf } from '../../model/character-string.ts'
+import { rdataToText, textDataOf } from '../../dns/character-string.ts'
 import {
   type DomainName,
   labelsOf,
@@ -8,11 +8,11 @@ import {
   nameOctets,
   parseDomainName,
   relativeName,
-} from '../../model/domain-name.ts'
-import { canonicalRdata, rdataFields } from '../../model/rdata/canonical.ts'
-import type { Token } from '../../model/rdata/field-kind.ts'
-import type { ExistingRecord, ResourceRecord } from '../../model/record.ts'
-import type { Ttl } from '../../model/ttl.ts'
+} from '../../dns/domain-name.ts'
+import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
+import type { Token } from '../../dns/rdata/field-kind.ts'
+import type { ExistingRecord, ResourceRecord } from '../../dns/record.ts'
+import type { Ttl } from '../../dns/ttl.ts'
 import type { ApiRecord } from './api-shapes.ts'
 import { joinSrvOwner, splitSrvOwner } from './srv-owner.ts'
 

@@ -1,9 +1,9 @@
 /** What the service makes of single records, and which it cannot hold. One small rule each, run in order. */
-import { rdataToText, textToRdata } from '../../model/character-string.ts'
-import type { Diagnostic } from '../../model/diagnostic.ts'
-import { isWildcard, relativeName } from '../../model/domain-name.ts'
-import { rdataFields, targetName } from '../../model/rdata/canonical.ts'
-import type { DefinedRecord } from '../../model/record.ts'
+import { rdataToText, textToRdata } from '../../dns/character-string.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { isWildcard, relativeName } from '../../dns/domain-name.ts'
+import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
+import type { DefinedRecord } from '../../dns/record.ts'
 import type { RecordRule } from '../../plan/capabilities.ts'
 import { splitSrvOwner } from './srv-owner.ts'
 

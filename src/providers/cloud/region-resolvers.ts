@@ -1,4 +1,4 @@
-import { isServerAddress } from '../../model/server-address.ts'
+import { isServerAddress } from '../../dns/server-address.ts'
 import { type ProviderCallOptions, ProviderError } from '../provider.ts'
 import { regionShape, ShapeError } from './api-shapes.ts'
 import type { CloudApi } from './cloud-api.ts'

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import type { DiagnosticCode } from '../../model/diagnostic-codes.ts'
+import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { type AdaptiveLimit, LimitClosed, type Turn, type TurnResult } from '../../transport/adaptive-limit.ts'
 import { formatSeconds, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
 import { type AnswerWatch, createReadDeadline, type ReadDeadline } from '../../transport/read-deadline.ts'

@@ -1,4 +1,4 @@
-import type { ZoneSettings } from '../../model/zone.ts'
+import type { ZoneSettings } from '../../dns/zone.ts'
 import type { SettingFault } from '../../plan/capabilities.ts'
 
 /** Characters the settings of a domain can have (interface, Domain and Limits). */

@@ -1,4 +1,4 @@
-import { type DomainName, parseDomainName, relativeName } from '../../model/domain-name.ts'
+import { type DomainName, parseDomainName, relativeName } from '../../dns/domain-name.ts'
 
 /** How the service names an SRV record: the service without underscore, the protocol without underscore and with the sub-name below the apex. */
 export interface SrvOwner {

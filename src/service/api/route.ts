@@ -1,4 +1,4 @@
-import type { DomainName } from '../../model/domain-name.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import type { Region } from '../catalogue/regions.ts'
 import type { Filter, FilterFields } from '../filter/filter.ts'
 import type { ImageUploads } from '../images/image-uploads.ts'

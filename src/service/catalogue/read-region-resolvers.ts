@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import { readYaml } from '../../formats/yaml/read-yaml.ts'
-import type { YamlNode } from '../../formats/yaml/yaml-node.ts'
-import type { Diagnostic } from '../../model/diagnostic.ts'
+import { readYaml } from '../../definition/yaml/read-yaml.ts'
+import type { YamlNode } from '../../definition/yaml/yaml-node.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { findRegion, REGIONS, type Region, type Resolvers } from './regions.ts'
 
 /** The resolvers that an installation has, by region. */

@@ -1,14 +1,5 @@
-import {
-  type DomainName,
-  isAtOrBelow,
-  isBelow,
-  MAX_NAME_OCTETS,
-  nameOctets,
-  parentOf,
-  ROOT,
-  relativeName,
-} from '../../model/domain-name.ts'
-import { targetName } from '../../model/rdata/canonical.ts'
+import { type DomainName, isAtOrBelow, isBelow, MAX_NAME_OCTETS, nameOctets, parentOf, ROOT, relativeName } from '../../dns/domain-name.ts'
+import { targetName } from '../../dns/rdata/canonical.ts'
 import { findRrset, isDelegation, type Rrset, type ZoneData, type ZoneNode } from './zone-data.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { formatIpv6, ipv6Groups, parseIpv6 } from '../../model/ip-address.ts'
+import { formatIpv6, ipv6Groups, parseIpv6 } from '../../dns/ip-address.ts'
 
 /**
  * The one text of an address, so that equal addresses are equal texts: RFC 5952, without the zone identifier that the system adds

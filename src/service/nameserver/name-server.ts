@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
-import { FLAG, RCODE, rcodeName } from '../../formats/wire/message.ts'
-import type { DomainName } from '../../model/domain-name.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { FLAG, RCODE, rcodeName } from '../../dns/wire/message.ts'
 import { isAllowedPeer } from '../transfers/peer.ts'
 import { NO_KEYS, type TransferKeys } from '../transfers/transfer-keys.ts'
 import { type Client, createTransferSlots, type TransferNote } from './answer-transfer.ts'

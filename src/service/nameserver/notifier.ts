@@ -11,12 +11,12 @@
 import { randomInt } from 'node:crypto'
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
-import { decodeMessage } from '../../formats/wire/decode-message.ts'
-import { encodeMessage } from '../../formats/wire/encode-message.ts'
-import { CLASS, createQuery, OPCODE, rcodeName } from '../../formats/wire/message.ts'
-import { createTsigVerifier, signMessage, type TsigKey } from '../../formats/wire/tsig.ts'
-import type { DomainName } from '../../model/domain-name.ts'
-import { ok, type Result } from '../../model/result.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { ok, type Result } from '../../dns/result.ts'
+import { decodeMessage } from '../../dns/wire/decode-message.ts'
+import { encodeMessage } from '../../dns/wire/encode-message.ts'
+import { CLASS, createQuery, OPCODE, rcodeName } from '../../dns/wire/message.ts'
+import { createTsigVerifier, signMessage, type TsigKey } from '../../dns/wire/tsig.ts'
 import { canonicalAddress } from './client-address.ts'
 
 export interface NotifierOptions {

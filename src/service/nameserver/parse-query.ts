@@ -1,9 +1,9 @@
-import { readEdnsOptions, skipName } from '../../formats/wire/decode-message.ts'
-import { CLASS, FLAG, FLAG_DO, HEADER_OCTETS, OPCODE, RCODE } from '../../formats/wire/message.ts'
-import { createReader, readName, readOctets, readU16, readU32, remaining, type WireReader } from '../../formats/wire/reader.ts'
-import { META_TYPE } from '../../formats/wire/type-code.ts'
-import { decoding, wireFault } from '../../formats/wire/wire-fault.ts'
-import { type DomainName, nameOctets } from '../../model/domain-name.ts'
+import { type DomainName, nameOctets } from '../../dns/domain-name.ts'
+import { readEdnsOptions, skipName } from '../../dns/wire/decode-message.ts'
+import { CLASS, FLAG, FLAG_DO, HEADER_OCTETS, OPCODE, RCODE } from '../../dns/wire/message.ts'
+import { createReader, readName, readOctets, readU16, readU32, remaining, type WireReader } from '../../dns/wire/reader.ts'
+import { META_TYPE } from '../../dns/wire/type-code.ts'
+import { decoding, wireFault } from '../../dns/wire/wire-fault.ts'
 
 /** What any message with a question has. The question keeps its octets, for the answer repeats them as they came. */
 export interface Asked {

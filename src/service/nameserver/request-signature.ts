@@ -1,7 +1,7 @@
 /** Checks the signatures of requests (TSIG, RFC 8945), and remembers requests so that none is acted on twice. */
-import { RCODE } from '../../formats/wire/message.ts'
-import type { TsigKey } from '../../formats/wire/tsig.ts'
-import { type AnswerSigner, signatureOctets, type VerifiedRequest, verifyRequest } from '../../formats/wire/tsig-server.ts'
+import { RCODE } from '../../dns/wire/message.ts'
+import type { TsigKey } from '../../dns/wire/tsig.ts'
+import { type AnswerSigner, signatureOctets, type VerifiedRequest, verifyRequest } from '../../dns/wire/tsig-server.ts'
 import type { TransferKeys } from '../transfers/transfer-keys.ts'
 import type { Client } from './answer-transfer.ts'
 

@@ -5,7 +5,7 @@
  *
  * The memory is a table of fixed size. Two that meet in one place of it push each other out, and are then limited less, never more.
  */
-import { ipv6Groups } from '../../model/ip-address.ts'
+import { ipv6Groups } from '../../dns/ip-address.ts'
 
 export type Permission = 'send' | 'truncate' | 'drop'
 

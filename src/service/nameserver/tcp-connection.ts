@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { HEADER_OCTETS } from '../../formats/wire/message.ts'
+import { HEADER_OCTETS } from '../../dns/wire/message.ts'
 import type { Transfer } from './answer-transfer.ts'
 
 export interface ConnectionLimits {

@@ -1,6 +1,7 @@
-import { beginMessage, putHeader, writeOpt, writeRecordHead } from '../../formats/wire/encode-message.ts'
-import { CLASS, FLAG, HEADER_OCTETS, SAFE_UDP_OCTETS } from '../../formats/wire/message.ts'
-import { encodeRdata, isCompressible, rdataOctets } from '../../formats/wire/rdata-codec.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { beginMessage, putHeader, writeOpt, writeRecordHead } from '../../dns/wire/encode-message.ts'
+import { CLASS, FLAG, HEADER_OCTETS, SAFE_UDP_OCTETS } from '../../dns/wire/message.ts'
+import { encodeRdata, isCompressible, rdataOctets } from '../../dns/wire/rdata-codec.ts'
 import {
   createWriter,
   resetWriter,
@@ -11,8 +12,7 @@ import {
   writeSized,
   writeU16,
   writtenOctets,
-} from '../../formats/wire/writer.ts'
-import type { DomainName } from '../../model/domain-name.ts'
+} from '../../dns/wire/writer.ts'
 import type { Answer, PlacedRrset } from './answer.ts'
 import type { Asked, QueryEdns, Rejected } from './parse-query.ts'
 import type { Rrset } from './zone-data.ts'

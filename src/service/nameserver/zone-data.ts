@@ -1,8 +1,8 @@
-import { type DomainName, isAtOrBelow, parentOf } from '../../model/domain-name.ts'
-import { rdataFields } from '../../model/rdata/canonical.ts'
-import type { ResourceRecord } from '../../model/record.ts'
-import { typeCode } from '../../model/record-type.ts'
-import type { Ttl } from '../../model/ttl.ts'
+import { type DomainName, isAtOrBelow, parentOf } from '../../dns/domain-name.ts'
+import { rdataFields } from '../../dns/rdata/canonical.ts'
+import type { ResourceRecord } from '../../dns/record.ts'
+import { typeCode } from '../../dns/record-type.ts'
+import type { Ttl } from '../../dns/ttl.ts'
 
 /** A record as a zone serves it: its TTL is known. */
 export interface ServedRecord extends ResourceRecord {

@@ -6,8 +6,8 @@
  * A difference is taken between two versions as they are transferred, so that applying it to the one gives the other exactly. Several in a row
  * are condensed into one (RFC 1995 section 6): a record that is added by one and removed by a later one is in neither list.
  */
-import type { DomainName } from '../../model/domain-name.ts'
-import { isNewerSerial, serialNumber } from '../../model/serial-number.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { isNewerSerial, serialNumber } from '../../dns/serial-number.ts'
 import type { PlacedRrset } from './answer.ts'
 import { matchRrsets, type Rrset, type ZoneData, type ZoneNode } from './zone-data.ts'
 

@@ -1,6 +1,6 @@
 /** Where things stand in a seed file. */
 import type { ErrorObject } from 'ajv'
-import { entryOf, type YamlNode } from '../../formats/yaml/yaml-node.ts'
+import { entryOf, type YamlNode } from '../../definition/yaml/yaml-node.ts'
 import { schemaFaults } from '../api/schema-faults.ts'
 
 /** Keys and positions that lead to a value of a document. */

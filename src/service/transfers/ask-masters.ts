@@ -1,5 +1,5 @@
-import type { DomainName } from '../../model/domain-name.ts'
-import { isNewerSerial, type SerialNumber, serialNumber } from '../../model/serial-number.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { isNewerSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { ClaimedRefresh } from '../store/secondary-store.ts'
 import { type HeldZone, transferNewer } from './incremental-zone.ts'
 import { type Peer, type PeerRules, peerAt } from './peer.ts'

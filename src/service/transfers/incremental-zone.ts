@@ -1,16 +1,11 @@
 /** Transfers the changes of a zone instead of all of it (IXFR, RFC 1995), over TCP, and applies them to the version that is held. */
 import { randomInt } from 'node:crypto'
-import { encodeMessage } from '../../formats/wire/encode-message.ts'
-import {
-  createIncrementalReader,
-  createIxfrQuery,
-  type Difference,
-  type IncrementalAnswer,
-} from '../../formats/wire/incremental-transfer.ts'
-import { CLASS, type WireRecord } from '../../formats/wire/message.ts'
-import { type DomainName, isAtOrBelow } from '../../model/domain-name.ts'
-import { fault, ok, type Result } from '../../model/result.ts'
-import type { Ttl } from '../../model/ttl.ts'
+import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
+import { fault, ok, type Result } from '../../dns/result.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import { encodeMessage } from '../../dns/wire/encode-message.ts'
+import { createIncrementalReader, createIxfrQuery, type Difference, type IncrementalAnswer } from '../../dns/wire/incremental-transfer.ts'
+import { CLASS, type WireRecord } from '../../dns/wire/message.ts'
 import type { ServedRecord } from '../nameserver/zone-data.ts'
 import { exchange } from './exchange.ts'
 import type { Peer } from './peer.ts'

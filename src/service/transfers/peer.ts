@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
-import type { TsigKey } from '../../formats/wire/tsig.ts'
+import type { TsigKey } from '../../dns/wire/tsig.ts'
 import { isTransferFailure, transferFailure } from './transfer-failure.ts'
 import type { OwnedZone, TransferKeys } from './transfer-keys.ts'
 

@@ -1,4 +1,4 @@
-import type { DomainName } from '../../model/domain-name.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import type { ClaimedRefresh, RefreshOutcome, SoaTimes } from '../store/secondary-store.ts'
 import { transferredText } from '../zone/rendering-text.ts'
 import type { MastersAnswer } from './ask-masters.ts'

@@ -4,8 +4,8 @@
  * due. Nothing of the state is in memory, so a process may end at any moment.
  */
 import { randomUUID } from 'node:crypto'
-import type { TsigKey } from '../../formats/wire/tsig.ts'
-import type { DomainName } from '../../model/domain-name.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import type { TsigKey } from '../../dns/wire/tsig.ts'
 import { canonicalAddress } from '../nameserver/client-address.ts'
 import type { Database } from '../store/database.ts'
 import {

@@ -2,8 +2,9 @@
  * The keys that zone transfers and NOTIFY are signed with (RFC 8945). A key belongs to one account. A zone that has a key in a direction is
  * transferred in that direction with one of its keys only, in addition to what its addresses allow; a key of another account opens nothing.
  */
-import type { TsigKey } from '../../formats/wire/tsig.ts'
-import type { DomainName } from '../../model/domain-name.ts'
+
+import type { DomainName } from '../../dns/domain-name.ts'
+import type { TsigKey } from '../../dns/wire/tsig.ts'
 import { canonicalAddress } from '../nameserver/client-address.ts'
 import type { Connection, Database } from '../store/database.ts'
 import { findLastAccount, findUserByName } from '../store/user-store.ts'

@@ -1,8 +1,8 @@
-import { textToRdata } from '../../model/character-string.ts'
-import { type DomainName, parseDomainName } from '../../model/domain-name.ts'
-import { canonicalRdata } from '../../model/rdata/canonical.ts'
-import type { Token } from '../../model/rdata/field-kind.ts'
-import { fault, ok, type Result } from '../../model/result.ts'
+import { textToRdata } from '../../dns/character-string.ts'
+import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { canonicalRdata } from '../../dns/rdata/canonical.ts'
+import type { Token } from '../../dns/rdata/field-kind.ts'
+import { fault, ok, type Result } from '../../dns/result.ts'
 import type { ZoneRecord } from '../store/zone-file-store.ts'
 
 /** The rdata of a stored record in canonical form, or why it has none. */

@@ -1,10 +1,10 @@
 /** Makes the zone that the name servers serve, and its zone file, of a domain and its records. */
-import { type DomainName, nameOctets, ROOT } from '../../model/domain-name.ts'
-import { mailboxName } from '../../model/mailbox.ts'
-import { rdataFields } from '../../model/rdata/canonical.ts'
-import type { ResourceRecord } from '../../model/record.ts'
-import type { SerialNumber } from '../../model/serial-number.ts'
-import type { Ttl } from '../../model/ttl.ts'
+import { type DomainName, nameOctets, ROOT } from '../../dns/domain-name.ts'
+import { mailboxName } from '../../dns/mailbox.ts'
+import { rdataFields } from '../../dns/rdata/canonical.ts'
+import type { ResourceRecord } from '../../dns/record.ts'
+import type { SerialNumber } from '../../dns/serial-number.ts'
+import type { Ttl } from '../../dns/ttl.ts'
 import type { ZoneRecord, ZoneSource } from '../store/zone-file-store.ts'
 import { recordRdata } from './record-rdata.ts'
 

@@ -2,7 +2,7 @@
  * What zones are rendered from beside domains and records, as one text in the database: all processes that use it render alike, as the
  * one that was started last is told to. If each followed its own options, a zone would change with each process that renders it.
  */
-import type { DomainName } from '../../model/domain-name.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { RENDERING_VERSION } from './render-zone.ts'
 
 /** `nsNames` are the names of the service's name servers, the primary first. */

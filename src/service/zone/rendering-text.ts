@@ -1,6 +1,6 @@
 /** The text in which rendered and transferred zones are stored: every record on one line, its parts separated by tabs. */
-import type { DomainName } from '../../model/domain-name.ts'
-import type { Ttl } from '../../model/ttl.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import type { Ttl } from '../../dns/ttl.ts'
 import type { ServedRecord } from './render-zone.ts'
 
 const DEFAULT_TTL = '$TTL '

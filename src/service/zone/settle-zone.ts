@@ -3,7 +3,7 @@
  * domain then decides: which serial the zone gets, whether it needs one at all, or whether another process, or a later change, has
  * been here first. So a serial grows once for each change of content, whoever renders it, and what is served never goes back.
  */
-import { type SerialNumber, serialNumber } from '../../model/serial-number.ts'
+import { type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { Connection, Database } from '../store/database.ts'
 import { findRendering, holdServedName, serveZone, withdrawZones } from '../store/served-zone-store.ts'
 import {

@@ -2,7 +2,7 @@
  * Gives the name server what is to be served, as the database says it: all of it at the start, then whatever has changed since the
  * revision seen last, whichever process changed it.
  */
-import type { DomainName } from '../../model/domain-name.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import type { Connection, Database } from '../store/database.ts'
 import { findRevision, findServedSince, type ServedRow } from '../store/served-zone-store.ts'
 import { findServedFiles, type ServedFile } from '../store/zone-file-store.ts'

@@ -4,7 +4,7 @@
  * leaves most of the time to requests. A serial is stored before the zone that carries it is given out. Where other processes use the
  * database, what they store is given out too, and what one of them left undone is done.
  */
-import type { DomainName } from '../../model/domain-name.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { findRendering, findUnsettled, noteRendering } from '../store/served-zone-store.ts'
 import { nameServersOf, renderingBasis } from './rendering-basis.ts'
 import { type SettleOptions, settleZone } from './settle-zone.ts'

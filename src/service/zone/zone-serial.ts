@@ -1,4 +1,4 @@
-import { isNewerSerial, nextSerial, type SerialNumber, serialNumber } from '../../model/serial-number.ts'
+import { isNewerSerial, nextSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 
 /** Serials of one year: the year in front, a counter behind it. */
 const YEAR = 1_000_000

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseDomainName } from '../../../src/model/domain-name.ts'
+import { parseDomainName } from '../../../src/dns/domain-name.ts'
 import { fitToTarget } from '../../../src/plan/fit-to-target.ts'
 import { domainShape, pageShape, recordShape, zoneFileShape } from '../../../src/providers/cloud/api-shapes.ts'
 import { CLOUD_CAPABILITIES } from '../../../src/providers/cloud/capabilities.ts'

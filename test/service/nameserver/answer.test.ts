@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { wireTypeCode } from '../../../src/formats/wire/type-code.ts'
-import type { DomainName } from '../../../src/model/domain-name.ts'
+import type { DomainName } from '../../../src/dns/domain-name.ts'
+import { wireTypeCode } from '../../../src/dns/wire/type-code.ts'
 import { answerQuestion, type PlacedRrset } from '../../../src/service/nameserver/answer.ts'
 import { buildZoneData } from '../../../src/service/nameserver/zone-data.ts'
 import { withCpuTime } from '../../support/cpu-time.ts'

@@ -1,9 +1,9 @@
 import { createSocket } from 'node:dgram'
 import { expect } from 'vitest'
-import { decodeMessage } from '../../../src/formats/wire/decode-message.ts'
-import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
-import { createQuery, type Message, rcodeName, type WireRecord } from '../../../src/formats/wire/message.ts'
-import type { DomainName } from '../../../src/model/domain-name.ts'
+import type { DomainName } from '../../../src/dns/domain-name.ts'
+import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
+import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
+import { createQuery, type Message, rcodeName, type WireRecord } from '../../../src/dns/wire/message.ts'
 import type { ServedRecord } from '../../../src/service/nameserver/zone-data.ts'
 
 export interface Asked {

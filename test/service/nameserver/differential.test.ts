@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Message } from '../../../src/formats/wire/message.ts'
-import type { DomainName } from '../../../src/model/domain-name.ts'
+import type { DomainName } from '../../../src/dns/domain-name.ts'
+import type { Message } from '../../../src/dns/wire/message.ts'
 import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
 import { type DnsServer, startBind, startKnot, startNsd } from '../../support/dns-servers.ts'
 import { describeWithTools } from '../../support/skip.ts'

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { DomainName } from '../../../src/model/domain-name.ts'
+import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { startService } from '../../../src/service/index.ts'
 import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
 import { buildZoneData, type ServedRecord, type ZoneData } from '../../../src/service/nameserver/zone-data.ts'

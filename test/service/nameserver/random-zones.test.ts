@@ -3,8 +3,8 @@
  * every question there is about them: to NSD, Knot and BIND, and to us.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Message } from '../../../src/formats/wire/message.ts'
-import type { DomainName } from '../../../src/model/domain-name.ts'
+import type { DomainName } from '../../../src/dns/domain-name.ts'
+import type { Message } from '../../../src/dns/wire/message.ts'
 import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
 import type { ServedRecord } from '../../../src/service/nameserver/zone-data.ts'
 import { type DnsServer, startBind, startKnot, startNsd } from '../../support/dns-servers.ts'

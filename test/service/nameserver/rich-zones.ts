@@ -1,4 +1,4 @@
-import type { DomainName } from '../../../src/model/domain-name.ts'
+import type { DomainName } from '../../../src/dns/domain-name.ts'
 import type { ServedRecord } from '../../../src/service/nameserver/zone-data.ts'
 
 /** Records from lines `OWNER TTL TYPE DATA` in canonical form. */

@@ -3,8 +3,8 @@
  * refresh is hours. What they hold is compared by transfers from each.
  */
 import { beforeAll, expect, test } from 'vitest'
-import { createAxfrQuery, createTransferReader } from '../../../src/formats/wire/transfer.ts'
-import type { DomainName } from '../../../src/model/domain-name.ts'
+import type { DomainName } from '../../../src/dns/domain-name.ts'
+import { createAxfrQuery, createTransferReader } from '../../../src/dns/wire/transfer.ts'
 import type { RunningService } from '../../../src/service/index.ts'
 import { type DnsServer, startBind, startKnot, startNsd, waitForZone } from '../../support/dns-servers.ts'
 import { freePort } from '../../support/free-port.ts'

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { decodeMessage } from '../../../src/formats/wire/decode-message.ts'
-import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
-import type { Message } from '../../../src/formats/wire/message.ts'
+import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
+import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
+import type { Message } from '../../../src/dns/wire/message.ts'
 
 export interface TcpClient {
   readonly socket: Socket

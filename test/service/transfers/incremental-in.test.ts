@@ -1,7 +1,7 @@
 /** IXFR in: a slave applies the changes its master sends, and asks for the whole zone where it cannot. */
 import { expect, test } from 'vitest'
-import type { WireRecord } from '../../../src/formats/wire/message.ts'
-import type { DomainName } from '../../../src/model/domain-name.ts'
+import type { DomainName } from '../../../src/dns/domain-name.ts'
+import type { WireRecord } from '../../../src/dns/wire/message.ts'
 import { queryDns } from '../../../src/transport/dns-client.ts'
 import { LOOPBACK, startForTest } from '../harness.ts'
 import { eventually } from './eventually.ts'

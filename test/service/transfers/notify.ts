@@ -1,9 +1,9 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { decodeMessage } from '../../../src/formats/wire/decode-message.ts'
-import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
-import { createQuery, OPCODE, rcodeName } from '../../../src/formats/wire/message.ts'
-import type { DomainName } from '../../../src/model/domain-name.ts'
+import type { DomainName } from '../../../src/dns/domain-name.ts'
+import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
+import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
+import { createQuery, OPCODE, rcodeName } from '../../../src/dns/wire/message.ts'
 import { soa } from './scripted-master.ts'
 
 export interface NotifyOptions {

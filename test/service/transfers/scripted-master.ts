@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { decodeMessage } from '../../../src/formats/wire/decode-message.ts'
-import { encodeMessage } from '../../../src/formats/wire/encode-message.ts'
-import { createFrameReader, frame } from '../../../src/formats/wire/frames.ts'
-import { CLASS, type Message, type WireRecord } from '../../../src/formats/wire/message.ts'
-import type { DomainName } from '../../../src/model/domain-name.ts'
+import type { DomainName } from '../../../src/dns/domain-name.ts'
+import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
+import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
+import { createFrameReader, frame } from '../../../src/dns/wire/frames.ts'
+import { CLASS, type Message, type WireRecord } from '../../../src/dns/wire/message.ts'
 import { atFileEnd } from '../../support/file-end.ts'
 
 /** What a master does with one message that came over TCP. */

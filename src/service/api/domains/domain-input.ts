@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import type { DomainName } from '../../../model/domain-name.ts'
+import type { DomainName } from '../../../dns/domain-name.ts'
 import type { DomainSettings } from '../../store/domain-store.ts'
 import type { NameConflict } from '../../store/zone-name-store.ts'
 import { isPublicSuffix } from '../../zone/public-suffix.ts'

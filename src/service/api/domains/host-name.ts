@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url'
-import { type DomainName, parseDomainName } from '../../../model/domain-name.ts'
+import { type DomainName, parseDomainName } from '../../../dns/domain-name.ts'
 
 /** Characters of a name in text form, without the final dot. */
 const MAX_NAME = 253

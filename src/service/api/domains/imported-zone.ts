@@ -4,9 +4,9 @@
  * not be written by hand, and is then compared with what it came from, so that nothing comes to say something else.
  */
 import { setImmediate } from 'node:timers/promises'
-import { rdataToText, unescapeString } from '../../../model/character-string.ts'
-import { type DomainName, labelsOf, parentOf, relativeName } from '../../../model/domain-name.ts'
-import { rdataFields } from '../../../model/rdata/canonical.ts'
+import { rdataToText, unescapeString } from '../../../dns/character-string.ts'
+import { type DomainName, labelsOf, parentOf, relativeName } from '../../../dns/domain-name.ts'
+import { rdataFields } from '../../../dns/rdata/canonical.ts'
 import type { ServedRecord } from '../../nameserver/zone-data.ts'
 import type { DomainSettings } from '../../store/domain-store.ts'
 import type { RecordFields } from '../../store/record-store.ts'

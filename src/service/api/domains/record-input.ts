@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import type { DomainName } from '../../../model/domain-name.ts'
+import type { DomainName } from '../../../dns/domain-name.ts'
 import type { RecordFields } from '../../store/record-store.ts'
 import { invalid, type RequestFault } from '../request-error.ts'
 import { readHostName } from './host-name.ts'

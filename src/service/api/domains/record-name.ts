@@ -1,4 +1,4 @@
-import { type DomainName, isAtOrBelow, MAX_NAME_OCTETS, nameOctets, parseDomainName, relativeName } from '../../../model/domain-name.ts'
+import { type DomainName, isAtOrBelow, MAX_NAME_OCTETS, nameOctets, parseDomainName, relativeName } from '../../../dns/domain-name.ts'
 import type { RequestFault } from '../request-error.ts'
 
 /** Characters of a record's name, relative to its domain (interface, Domain record). */

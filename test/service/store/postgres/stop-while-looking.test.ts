@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { DomainName } from '../../../../src/model/domain-name.ts'
+import type { DomainName } from '../../../../src/dns/domain-name.ts'
 import { openPostgres } from '../../../../src/service/store/postgres/open-postgres.ts'
 import { createZoneRenderer } from '../../../../src/service/zone/zone-renderer.ts'
 import { freshDatabase } from '../../harness.ts'

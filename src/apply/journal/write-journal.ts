@@ -1,0 +1,183 @@
+import { closeSync, constants, existsSync, fsyncSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pLimit from 'p-limit'
+import type { LockOwner } from '../../definition/files/lock-owner.ts'
+import { makeFolder } from '../../definition/files/make-folder.ts'
+import { assertNoSecret, type LoadedSecrets } from '../../definition/load/loaded-secrets.ts'
+import { oneLine } from '../../dns/diagnostic.ts'
+import type { Change } from '../../plan/change.ts'
+import type { Outcome, Plan, ZoneOutcome } from '../../plan/plan.ts'
+import { diagnosticDocument } from '../../report/plan-document.ts'
+import type { ApplicableZone } from '../apply-plan.ts'
+import type { SavedTarget } from '../saved-plan/saved-plan.ts'
+import { savedPlanText } from '../saved-plan/write-saved-plan.ts'
+import {
+  type BeginEntry,
+  JOURNAL_FILE,
+  JOURNAL_FORMAT,
+  JOURNAL_VERSION,
+  type JournalEntry,
+  PLANS_FOLDER,
+  planFile,
+  type RolledBackRun,
+  type RunCommand,
+} from './journal-entry.ts'
+import { countFigures } from './run-figures.ts'
+
+export interface RunToJournal {
+  /** The journal's folder. */
+  readonly journal: string
+  readonly run: string
+  readonly command: RunCommand
+  readonly rollsBack: RolledBackRun | null
+  readonly process: LockOwner
+  readonly now: () => Date
+  readonly plan: Plan
+  /** The zones that have changes, with their state before. */
+  readonly zones: readonly ApplicableZone[]
+  readonly targets: ReadonlyMap<string, SavedTarget>
+  /** Those of the run, which are not written down. */
+  readonly secrets: LoadedSecrets
+}
+
+/** The journal of a run under way. Every line is in the system's hands when a method returns, so that it outlives the process. */
+export interface Journal {
+  readonly run: string
+  /** Notes that a call is about to go out. Gives why it must not go out, where that could not be noted. */
+  call(zone: ApplicableZone, change: number): string | null
+  outcome(zone: ApplicableZone, change: number, outcome: Outcome): void
+  /** Notes what reading a zone again showed. */
+  zone(zone: ApplicableZone, outcome: ZoneOutcome): void
+  /** Closes the journal with the program's exit status. Gives why lines are missing in it; null where none is. */
+  end(status: number): string | null
+}
+
+/** Plans written at once. */
+const FILES_AT_ONCE = 16
+
+/**
+ * Writes the state before and the plan of each zone, then the first line. The run's folder appears under its name when all that is in it, so that a
+ * run that is there is complete and a run that is not there has sent nothing. Throws the system's error where it cannot be written, and `SecretExposed`.
+ */
+export async function beginJournal(request: RunToJournal): Promise<Journal> {
+  const { journal, run, now, zones, secrets } = request
+  const runs = join(journal, 'runs')
+  const made = join(runs, `.${run}`)
+  const folder = join(runs, run)
+  makeFolder(runs, 0o700)
+  keepOutOfGit(journal)
+  if (existsSync(folder)) throw Object.assign(new Error(`${folder} is there`), { code: 'EEXIST' })
+  await mkdir(made, { mode: 0o700 })
+  try {
+    await mkdir(join(made, PLANS_FOLDER), { mode: 0o700 })
+    const limit = pLimit(FILES_AT_ONCE)
+    await Promise.all(
+      zones.map((zone, index) =>
+        limit(() => writeFile(join(made, PLANS_FOLDER, planFile(index)), planText(request, zone), { mode: 0o600, flush: true })),
+      ),
+    )
+    const lines = openSync(join(made, JOURNAL_FILE), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND, 0o600)
+    try {
+      writeLine(lines, beginEntry(request), secrets)
+      fsyncSync(lines)
+      await rename(made, folder)
+    } catch (error) {
+      closeSync(lines)
+      throw error
+    }
+    return openJournal(run, lines, zones, now, secrets)
+  } catch (error) {
+    await rm(made, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** A journal is of one checkout and holds what zones held: it does not belong into a repository. */
+function keepOutOfGit(journal: string): void {
+  try {
+    writeFileSync(join(journal, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+function planText({ plan, targets, secrets }: RunToJournal, zone: ApplicableZone): string {
+  const target = targets.get(zone.plan.target)
+  if (!target) throw new Error(`no target ${zone.plan.target}`)
+  return savedPlanText({ plan: { ...plan, zones: [zone.plan], diagnostics: [] }, zones: [zone], targets: [target] }, null, secrets)
+}
+
+const beginEntry = ({ run, command, rollsBack, process, now, plan, zones }: RunToJournal): BeginEntry => ({
+  event: 'begin',
+  format: JOURNAL_FORMAT,
+  version: JOURNAL_VERSION,
+  time: now().toISOString(),
+  run,
+  tool: plan.tool,
+  command,
+  rollsBack,
+  process,
+  zones: zones.map(({ plan: { zone, target, calls } }) => ({ zone, target, calls: { ...calls } })),
+})
+
+/** One write for a line: what others read ends in whole lines but for the last. Throws `SecretExposed`. */
+function writeLine(descriptor: number, entry: JournalEntry, secrets: LoadedSecrets): void {
+  const text = JSON.stringify(entry)
+  assertNoSecret(secrets, text, 'a line of the journal')
+  const line = Buffer.from(`${text}\n`)
+  let written = writeSync(descriptor, line)
+  while (written < line.length) written += writeSync(descriptor, line, written)
+}
+
+function openJournal(run: string, lines: number, zones: readonly ApplicableZone[], now: () => Date, secrets: LoadedSecrets): Journal {
+  const indexes = new Map(zones.map((zone, index) => [zone, index]))
+  const final: Outcome[][] = zones.map(() => [])
+  /** Once a line could not be written, nothing comes after it. */
+  let problem: string | null = null
+  const write = (entry: JournalEntry): void => {
+    if (problem !== null) return
+    try {
+      writeLine(lines, entry, secrets)
+    } catch (error) {
+      const { code = 'fault', message } = error as NodeJS.ErrnoException
+      problem = `the journal of run ${run} cannot be written: ${code === 'ENOSPC' ? 'the disk is full' : oneLine(message)}`
+    }
+  }
+  const indexOf = (zone: ApplicableZone): number => {
+    const index = indexes.get(zone)
+    if (index === undefined) throw new Error(`${zone.plan.zone} is not of run ${run}`)
+    return index
+  }
+  const time = (): string => now().toISOString()
+  return {
+    run,
+    call(zone, change) {
+      const { action, name, type } = zone.plan.changes[change] as Change
+      write({ event: 'call', time: time(), zone: indexOf(zone), change, action, name, type })
+      return problem
+    },
+    outcome(zone, change, outcome) {
+      const index = indexOf(zone)
+      ;(final[index] as Outcome[])[change] = outcome
+      write({ event: 'outcome', time: time(), zone: index, change, outcome })
+    },
+    zone(zone, { outcomes, readBack, diagnostics }) {
+      const index = indexOf(zone)
+      const noted = final[index] as Outcome[]
+      const settled = outcomes.flatMap((outcome, change) => (isSame(outcome, noted[change]) ? [] : [{ change, outcome }]))
+      final[index] = [...outcomes]
+      write({ event: 'zone', time: time(), zone: index, readBack, settled, diagnostics: diagnostics.map(diagnosticDocument) })
+    },
+    end(status) {
+      const states = zones.flatMap(({ plan }, index) =>
+        plan.changes.map(({ action }, change) => [action, final[index]?.[change]?.state ?? 'skipped'] as const),
+      )
+      write({ event: 'end', time: time(), status, ...countFigures(states) })
+      closeSync(lines)
+      return problem
+    },
+  }
+}
+
+const isSame = (a: Outcome, b: Outcome | undefined): boolean => JSON.stringify(a) === JSON.stringify(b)

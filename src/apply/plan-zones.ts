@@ -1,0 +1,180 @@
+import pLimit from 'p-limit'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import { hasErrors } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import { makeZonePlan } from '../plan/make-plan.ts'
+import type { Plan, ZonePlan } from '../plan/plan.ts'
+import type { Provider, ReadZone, RenderedFile, ZoneReference } from '../providers/provider.ts'
+import { diagnosticOf } from '../providers/provider.ts'
+import { compareRendered, NOT_RENDERED, type RenderedComparison } from './rendered-state.ts'
+import { resolveInventory } from './resolve-inventory.ts'
+import type { OnProgress, ZoneJob } from './zone-job.ts'
+
+/** Zones read at once. Requests are bounded by each provider itself; this bounds what is held half-read. */
+const ZONES_AT_ONCE = 16
+
+export interface PlanRun {
+  readonly providers: ReadonlyMap<string, Provider>
+  /** When the plan is made. */
+  readonly now: Date
+  /** Program and version, for the plan. */
+  readonly tool: string
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: OnProgress | undefined
+}
+
+/** A zone's plan with what it was made from, so that it can be applied and verified. */
+export interface PlannedZone {
+  readonly job: ZoneJob
+  readonly reference: ZoneReference | null
+  readonly existing: ReadZone | null
+  readonly rendered: RenderedComparison
+  readonly plan: ZonePlan
+}
+
+export interface PlannedRun {
+  readonly plan: Plan
+  readonly zones: readonly PlannedZone[]
+}
+
+/** Reads the live state of every job's zone and plans it. A zone that cannot be read, or whose addresses cannot, is left out, with an error; the others go on. */
+export async function planZones(wanted: readonly ZoneJob[], run: PlanRun): Promise<PlannedRun> {
+  const resolved = await resolveInventory(wanted, run.providers, run.signal)
+  const { jobs } = resolved
+  const diagnostics: Diagnostic[] = [...resolved.diagnostics]
+  const limit = pLimit(ZONES_AT_ONCE)
+  let done = 0
+  const perTarget = await Promise.all(
+    [...groupByTarget(jobs)].map(async ([target, targetJobs]) => {
+      const provider = run.providers.get(target)
+      if (!provider) throw new Error(`no provider ${target}`)
+      const references = await findReferences(provider, targetJobs, run, diagnostics)
+      if (references === null) return []
+      const reading: Reading = { provider, silence: null }
+      return Promise.all(
+        targetJobs.map((job) =>
+          limit(async () => {
+            const planned = await planZone(job, reading, references.get(job.desired.name) ?? null, run, diagnostics)
+            done += 1
+            run.onProgress?.({ phase: 'reading', done, total: jobs.length })
+            return planned
+          }),
+        ),
+      )
+    }),
+  )
+  const zones = perTarget.flat().filter((planned) => planned !== null)
+  zones.sort((a, b) => compareText(a.plan.zone, b.plan.zone) || compareText(a.plan.target, b.plan.target))
+  return { plan: { created: run.now.toISOString(), tool: run.tool, zones: zones.map((zone) => zone.plan), diagnostics }, zones }
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function groupByTarget(jobs: readonly ZoneJob[]): Map<string, ZoneJob[]> {
+  const groups = new Map<string, ZoneJob[]>()
+  for (const job of jobs) {
+    const group = groups.get(job.target)
+    if (group) group.push(job)
+    else groups.set(job.target, [job])
+  }
+  return groups
+}
+
+async function findReferences(
+  provider: Provider,
+  jobs: readonly ZoneJob[],
+  run: PlanRun,
+  diagnostics: Diagnostic[],
+): Promise<ReadonlyMap<DomainName, ZoneReference> | null> {
+  try {
+    return await provider.findZones(
+      jobs.map((job) => job.desired.name),
+      { signal: run.signal },
+    )
+  } catch (error) {
+    diagnostics.push(diagnosticOf(error))
+    return null
+  }
+}
+
+/** One target while its zones are read. */
+interface Reading {
+  readonly provider: Provider
+  /** Why it counts as gone: each zone after that would only wait as long in vain. */
+  silence: Diagnostic | null
+}
+
+async function planZone(
+  job: ZoneJob,
+  reading: Reading,
+  reference: ZoneReference | null,
+  run: PlanRun,
+  diagnostics: Diagnostic[],
+): Promise<PlannedZone | null> {
+  const { provider, silence } = reading
+  if (silence !== null) {
+    const message = `${provider.name}: ${job.desired.name} was not read, since the target does not answer`
+    diagnostics.push({ severity: 'error', code: silence.code, message, at: job.desired.at })
+    return null
+  }
+  try {
+    return await readAndPlan(job, provider, reference, run.signal)
+  } catch (error) {
+    const failure = diagnosticOf(error)
+    if (failure.code === 'provider-timeout' || failure.code === 'provider-unreachable') reading.silence = failure
+    diagnostics.push({ ...failure, at: job.desired.at })
+    return null
+  }
+}
+
+/** Reads one zone, records and rendered file at the same time, and plans it. */
+export async function readAndPlan(
+  job: ZoneJob,
+  provider: Provider,
+  reference: ZoneReference | null,
+  signal: AbortSignal | undefined,
+): Promise<PlannedZone> {
+  const [existing, file] =
+    reference === null
+      ? [null, NO_FILE]
+      : await Promise.all([provider.readZone(reference, { signal }), readRendered(job, provider, reference, signal)])
+  const rendered = existing === null ? NOT_RENDERED : compareRendered(file.rendered, existing)
+  const plan = makeZonePlan({
+    desired: job.desired,
+    existing,
+    target: provider.name,
+    capabilities: provider.capabilities,
+    policy: job.policy,
+    thresholds: job.thresholds,
+    prefer: job.prefer,
+    allow: job.allow,
+    rendered: rendered.state,
+    servedApexNs: rendered.servedApexNs,
+  })
+  return { job, reference, existing, rendered, plan: { ...plan, diagnostics: [...plan.diagnostics, ...file.diagnostics] } }
+}
+
+interface RenderedReading {
+  readonly rendered: RenderedFile | null
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+const NO_FILE: RenderedReading = { rendered: null, diagnostics: [] }
+
+/** The rendered file makes no call and stands in the way of none: what goes wrong with it is a warning. */
+async function readRendered(
+  job: ZoneJob,
+  provider: Provider,
+  reference: ZoneReference,
+  signal: AbortSignal | undefined,
+): Promise<RenderedReading> {
+  try {
+    return { rendered: await provider.readRendered(reference, { signal }), diagnostics: [] }
+  } catch (error) {
+    const { message, hint } = diagnosticOf(error)
+    return { rendered: null, diagnostics: [{ severity: 'warning', code: 'rendered-unavailable', message, hint, at: job.desired.at }] }
+  }
+}
+
+/** Whether a zone's plan may be applied: no error and no refusal that was not lifted. */
+export const mayApply = (plan: ZonePlan): boolean => !hasErrors(plan.diagnostics) && plan.refusals.every((refusal) => refusal.allowed)

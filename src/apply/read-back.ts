@@ -1,0 +1,175 @@
+/** After applying: the zone is read again and held against what the calls should have made of it. */
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import { type ExistingRecord, type ResourceRecord, recordKey, sameRecord } from '../dns/record.ts'
+import type { ExistingZone } from '../dns/zone.ts'
+import { differingSettings } from '../plan/domain-change.ts'
+import type { Outcome, ZonePlan } from '../plan/plan.ts'
+import { unmanagedTest } from '../plan/unmanaged.ts'
+
+/** Differences that are named one by one. */
+const SHOWN = 20
+
+const HINT = 'what somebody else did was left as it is; plan again to see it'
+
+/** A record that should be there, or one that may be, since whether it was made is in doubt. */
+interface Expected {
+  readonly record: ExistingRecord
+  /** Made so by this run. */
+  readonly own: boolean
+}
+
+interface Difference {
+  readonly own: boolean
+  readonly text: string
+}
+
+/** How what is live differs from what the calls should have made of the zone, a diagnostic for each difference. */
+export function unexpectedDifferences(
+  plan: ZonePlan,
+  outcomes: readonly Outcome[],
+  before: ExistingZone | null,
+  live: ExistingZone | null,
+): Diagnostic[] {
+  const isUnmanaged = unmanagedTest(plan.unmanaged ?? [], plan.zone)
+  const { certain, possible } = expectedRecords(plan, outcomes, before?.records ?? [])
+  const managed = (records: readonly ExistingRecord[]): ExistingRecord[] => records.filter((record) => !isUnmanaged(record))
+  const differences = [
+    ...settingDifferences(plan, outcomes, live),
+    ...recordDifferences(
+      certain.filter(({ record, own }) => own || !isUnmanaged(record)),
+      possible,
+      managed(live?.records ?? []),
+    ),
+  ]
+  const shown = differences.slice(0, SHOWN).map(({ own, text }) => diagnostic(plan, own, text))
+  const rest = differences.length - SHOWN
+  return rest > 0
+    ? [
+        ...shown,
+        diagnostic(
+          plan,
+          differences.slice(SHOWN).some(({ own }) => own),
+          `there are ${rest} more differences`,
+        ),
+      ]
+    : shown
+}
+
+const diagnostic = ({ zone, target }: ZonePlan, own: boolean, text: string): Diagnostic => ({
+  severity: own ? 'error' : 'warning',
+  code: own ? 'apply-unconfirmed' : 'apply-drift',
+  message: `${zone} at ${target}: ${text}`,
+  hint: HINT,
+})
+
+/** What should be there once the calls have done what their outcomes say, and what may be there or not. */
+function expectedRecords(
+  { changes }: ZonePlan,
+  outcomes: readonly Outcome[],
+  before: readonly ExistingRecord[],
+): { certain: Expected[]; possible: ResourceRecord[] } {
+  const touched = new Map<number | string, 'gone' | 'doubtful'>()
+  const certain: Expected[] = []
+  const possible: ResourceRecord[] = []
+  let zoneDeleted = false
+  for (const [index, change] of changes.entries()) {
+    const outcome = outcomes[index]
+    const applied = outcome?.state === 'applied'
+    if (change.subject === 'domain') zoneDeleted ||= change.action === 'delete' && applied
+    if (change.subject === 'domain' || !outcome || (!applied && outcome.state !== 'unknown')) continue
+    if (change.existing) {
+      touched.set(identity({ ...change.existing, id: change.id ?? undefined }), applied ? 'gone' : 'doubtful')
+      if (!applied) possible.push(change.existing)
+    }
+    if (!change.desired) continue
+    if (!applied) {
+      possible.push(change.desired)
+      continue
+    }
+    const id = change.action === 'create' ? outcome.id : (change.id ?? undefined)
+    certain.push({ record: id === undefined ? change.desired : { ...change.desired, id }, own: true })
+  }
+  if (zoneDeleted) return { certain: [], possible: [] }
+  const stay = before.filter((record) => !touched.has(identity(record))).map((record): Expected => ({ record, own: false }))
+  return { certain: [...stay, ...certain], possible }
+}
+
+const identity = (record: ExistingRecord): number | string => record.id ?? contentKey(record)
+const contentKey = (record: ResourceRecord): string => `${recordKey(record)} ${record.ttl}`
+
+function settingDifferences({ changes }: ZonePlan, outcomes: readonly Outcome[], live: ExistingZone | null): Difference[] {
+  return changes.flatMap((change, index) => {
+    if (change.subject !== 'domain' || outcomes[index]?.state !== 'applied') return []
+    if (change.desired === null) return live === null ? [] : [{ own: true, text: 'the zone was deleted and is there again' }]
+    if (live === null) return [{ own: true, text: 'the zone is not there' }]
+    return differingSettings(live.settings, change.desired).map((field) => ({
+      own: true,
+      text: `${field} is ${JSON.stringify(live.settings[field])} instead of ${JSON.stringify(change.desired?.[field])}`,
+    }))
+  })
+}
+
+/** Both sides as multisets of contents; what is left on each side is joined by identifier. */
+function recordDifferences(
+  certain: readonly Expected[],
+  possible: readonly ResourceRecord[],
+  live: readonly ExistingRecord[],
+): Difference[] {
+  const unmatched = new Map<string, ExistingRecord[]>()
+  for (const record of live) push(unmatched, contentKey(record), record)
+  const missing = certain.filter(({ record }) => !take(unmatched, contentKey(record), record.id))
+  for (const record of possible) take(unmatched, contentKey(record), undefined)
+  const foreign = new Map([...unmatched.values()].flat().map((record) => [identity(record), record]))
+  const known = new Set(certain.map(({ record }) => contentKey(record)))
+  return [
+    ...missing.map(({ record, own }) => lost(record, own, foreign)),
+    ...[...foreign.values()].map((record) => ({ own: known.has(contentKey(record)), text: appeared(record, known) })),
+  ].sort((a, b) => Number(b.own) - Number(a.own) || (a.text < b.text ? -1 : 1))
+}
+
+function lost(record: ExistingRecord, own: boolean, foreign: Map<number | string, ExistingRecord>): Difference {
+  const now = record.id === undefined ? undefined : foreign.get(record.id)
+  if (now) foreign.delete(identity(now))
+  if (own) {
+    const is = now === undefined ? 'and is not there' : `and is ${dataOf(now, record)}`
+    return { own, text: `${subject(record)} was made ${dataOf(record)} ${is}` }
+  }
+  const what =
+    now === undefined
+      ? `deleted ${subject(record)} ${dataOf(record)}`
+      : `changed ${subject(record)} from ${dataOf(record)} to ${dataOf(now, record)}`
+  return { own, text: `somebody else ${what} meanwhile` }
+}
+
+const appeared = (record: ExistingRecord, known: ReadonlySet<string>): string =>
+  known.has(contentKey(record))
+    ? `${subject(record)} ${dataOf(record)} is there more often than once`
+    : `somebody else created ${subject(record)} ${dataOf(record)} meanwhile`
+
+const subject = ({ name, type }: ResourceRecord): string => `${name} ${type}`
+
+/** Data with TTL, and with owner where that is not the one of `beside`. */
+function dataOf(record: ResourceRecord, beside: ResourceRecord = record): string {
+  const data = record.data.length > 100 ? `${record.data.slice(0, 100)}…` : record.data
+  const ttl = record.ttl === null ? '' : ` (TTL ${record.ttl})`
+  return `${record.name === beside.name ? '' : `${subject(record)} `}${data}${ttl}`
+}
+
+function push(map: Map<string, ExistingRecord[]>, key: string, record: ExistingRecord): void {
+  const list = map.get(key)
+  if (list) list.push(record)
+  else map.set(key, [record])
+}
+
+/** Takes one record of this content away, the one with the identifier where there is one. */
+function take(map: Map<string, ExistingRecord[]>, key: string, id: number | string | undefined): boolean {
+  const list = map.get(key)
+  if (!list || list.length === 0) return false
+  const index = list.length === 1 || id === undefined ? -1 : list.findIndex((record) => record.id === id)
+  list.splice(index === -1 ? list.length - 1 : index, 1)
+  return true
+}
+
+/** What a server stored instead of what it was sent, in words. */
+export const alteredText = (sent: ResourceRecord, stored: ResourceRecord): string | null =>
+  sameRecord(sent, stored) ? null : `${subject(sent)} was sent as ${dataOf(sent)} and stored as ${dataOf(stored, sent)}`

@@ -1,0 +1,81 @@
+import { isError } from '../dns/diagnostic.ts'
+import type { ResourceRecord } from '../dns/record.ts'
+import { createZoneFileReader } from '../dns/zone-file/parse-zone-file.ts'
+import type { RenderedState } from '../plan/plan.ts'
+import type { ReadZone, RenderedFile } from '../providers/provider.ts'
+
+/** Milliseconds after a change in which a rendered file may lag behind the records. */
+const RENDERING_TIME = 15 * 60 * 1000
+
+/** Seconds of TTL that records without one of their own get in a zone without one (interface, Domain: 0 means the default). */
+const DEFAULT_TTL = 86_400
+
+/** How the rendered zone file compares with the records, and what only it tells. */
+export interface RenderedComparison {
+  readonly state: RenderedState
+  /** Data of the apex NS records that stand in the file and not among the records; null without a file. */
+  readonly servedApexNs: readonly string[] | null
+  /** Up to ten records that only one side has, in words. */
+  readonly differences: readonly string[]
+}
+
+export const NOT_RENDERED: RenderedComparison = { state: 'unavailable', servedApexNs: null, differences: [] }
+
+/**
+ * Compares the zone file a provider rendered last with the records it lists. SOA and the provider's own apex NS are no difference. Of a
+ * slave zone, whose records its masters have, there is nothing to compare; what a disabled zone was last, nobody is told any more.
+ */
+export function compareRendered(file: RenderedFile | null, zone: ReadZone): RenderedComparison {
+  if (file === null || zone.settings.type === 'slave') return NOT_RENDERED
+  const disabled = zone.settings.status === 'disabled'
+  if (file.lines.length === 0) return { state: disabled ? 'match' : 'stale', servedApexNs: null, differences: [] }
+  const zoneTtl = zone.settings.ttl_sec || DEFAULT_TTL
+  const isApexNs = (record: ResourceRecord): boolean => record.type === 'NS' && record.name === zone.name
+  // For each listed record whether it is in the file.
+  const listed = new Map(zone.records.map((record) => [comparisonKey(record, zoneTtl), false]))
+  const servedApexNs: string[] = []
+  const extra: ResourceRecord[] = []
+  let found = 0
+  let hasSoa = false
+  const reader = createZoneFileReader({ origin: zone.name, file: `rendered ${zone.name}` }, (record) => {
+    if (record.type === 'SOA') {
+      hasSoa ||= record.name === zone.name
+      return
+    }
+    const key = comparisonKey(record, zoneTtl)
+    const isFound = listed.get(key)
+    if (isFound === false) {
+      listed.set(key, true)
+      found += 1
+    } else if (isFound === undefined) {
+      if (isApexNs(record)) servedApexNs.push(record.data)
+      else extra.push(record)
+    }
+  })
+  reader.push(`${file.lines.join('\n')}\n`)
+  const faults = reader.end().diagnostics.filter(isError)
+  if (faults.length > 0) return { state: 'differs', servedApexNs: null, differences: faults.slice(0, 10).map((fault) => fault.message) }
+  const headless = hasSoa || disabled ? [] : [`not rendered: the SOA record of ${zone.name}, without which no name server takes the file`]
+  const missing = found === listed.size ? [] : notRendered(zone, (record) => listed.get(comparisonKey(record, zoneTtl)) === true)
+  if (extra.length === 0 && missing.length === 0 && headless.length === 0) return { state: 'match', servedApexNs, differences: [] }
+  if (disabled) return { ...NOT_RENDERED, servedApexNs }
+  const differences = [
+    ...headless,
+    ...missing.map((record) => `not rendered: ${words(record)}`),
+    ...extra.map((record) => `only rendered: ${words(record)}`),
+  ]
+  const lagging = headless.length === 0 && zone.quietFor !== null && zone.quietFor < RENDERING_TIME
+  return { state: lagging ? 'stale' : 'differs', servedApexNs, differences: differences.slice(0, 10) }
+}
+
+/** A zone has a record once (RFC 2181 section 5): of those that differ in TTL alone, one that is rendered stands for all. */
+function notRendered({ name, records }: ReadZone, isRendered: (record: ResourceRecord) => boolean): ResourceRecord[] {
+  const dataKey = (record: ResourceRecord): string => `${record.name} ${record.type} ${record.data}`
+  const rendered = new Set(records.filter(isRendered).map(dataKey))
+  return records.filter((record) => !rendered.has(dataKey(record)) && !(record.type === 'NS' && record.name === name))
+}
+
+const comparisonKey = (record: ResourceRecord, zoneTtl: number): string =>
+  `${record.name} ${record.ttl ?? zoneTtl} ${record.type} ${record.data}`
+
+const words = (record: ResourceRecord): string => `${record.name} ${record.ttl ?? 'default'} ${record.type} ${record.data.slice(0, 200)}`

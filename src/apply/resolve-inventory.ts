@@ -1,0 +1,119 @@
+/**
+ * Addresses from live inventory: asked for when a zone is planned, each question once a run. A zone whose inventory cannot be read, or
+ * gives a record set nothing, is not planned at all: an outage of an inventory must not empty record sets.
+ */
+import { checkZone } from '../definition/rules/rules.ts'
+import { compareDiagnostics, type Diagnostic, hasErrors, isError } from '../dns/diagnostic.ts'
+import { describeInventory, type InventoryObject, type InventoryQuery, type InventoryRrset } from '../dns/inventory.ts'
+import { type DefinedRecord, recordKey, rrsetKey } from '../dns/record.ts'
+import type { DesiredZone } from '../dns/zone.ts'
+import { rrsetsLeftAlone } from '../plan/fit-to-target.ts'
+import { diagnosticOf, type Provider, ProviderError } from '../providers/provider.ts'
+import type { ZoneJob } from './zone-job.ts'
+
+export interface ResolvedJobs {
+  /** Without those whose addresses could not be had. */
+  readonly jobs: readonly ZoneJob[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Gives every job the records of its inventories. */
+export async function resolveInventory(
+  jobs: readonly ZoneJob[],
+  providers: ReadonlyMap<string, Provider>,
+  signal?: AbortSignal,
+): Promise<ResolvedJobs> {
+  if (jobs.every(({ desired }) => desired.inventory === undefined)) return { jobs, diagnostics: [] }
+  const ask = inventoryReader(providers, signal)
+  const diagnostics: Diagnostic[] = []
+  const resolved = await Promise.all(
+    jobs.map(async (job) => {
+      const { desired, target } = job
+      if (desired.inventory === undefined || desired.absent) return job
+      const leftAlone = rrsetsLeftAlone(desired, target)
+      const wanted = desired.inventory.filter((set) => !leftAlone.has(rrsetKey(set)))
+      const sets = await Promise.all(wanted.map((set) => resolveSet(set, target, ask)))
+      const found = sets.flatMap((set) => set.diagnostics)
+      const zone = withRecords(
+        desired,
+        sets.flatMap((set) => set.records),
+      )
+      const faults = hasErrors(found) ? [] : checkZone(zone).filter(isError)
+      diagnostics.push(...found, ...faults)
+      return hasErrors(found) || faults.length > 0 ? null : { ...job, desired: zone }
+    }),
+  )
+  return { jobs: resolved.filter((job) => job !== null), diagnostics: withoutRepeats(diagnostics) }
+}
+
+/** A zone with several targets tells the same of its inventories at each. */
+function withoutRepeats(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const sorted = [...diagnostics].sort(compareDiagnostics)
+  return sorted.filter((one, index) => index === 0 || compareDiagnostics(one, sorted[index - 1] as Diagnostic) !== 0)
+}
+
+type Ask = (query: InventoryQuery, target: string) => Promise<readonly InventoryObject[]>
+
+/** Asks providers, and for one question only once. */
+function inventoryReader(providers: ReadonlyMap<string, Provider>, signal: AbortSignal | undefined): Ask {
+  const asked = new Map<string, Promise<readonly InventoryObject[]>>()
+  return (query, target) => {
+    const name = query.provider ?? target
+    const provider = providers.get(name)
+    if (!provider?.readInventory) {
+      const hint = query.provider === null ? 'name the provider to ask: from: {provider: NAME, …}' : undefined
+      return Promise.reject(new ProviderError('inventory-unreadable', `${name} has no inventory to take addresses from`, { hint }))
+    }
+    const key = JSON.stringify([name, query.kind, query.label, query.tag, query.region, query.group])
+    const answer = asked.get(key) ?? provider.readInventory(query, { signal })
+    asked.set(key, answer)
+    return answer
+  }
+}
+
+interface ResolvedSet {
+  readonly records: readonly DefinedRecord[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+async function resolveSet(set: InventoryRrset, target: string, ask: Ask): Promise<ResolvedSet> {
+  const { name, type, ttl, query, at } = set
+  const subject = `${name} ${type}`
+  const what = describeInventory(query)
+  let objects: readonly InventoryObject[]
+  try {
+    objects = await ask(query, target)
+  } catch (error) {
+    const { message, hint } = diagnosticOf(error)
+    return { records: [], diagnostics: [{ severity: 'error', code: 'inventory-unreadable', message: `${subject}: ${message}`, at, hint }] }
+  }
+  const addressesOf = ({ ipv4, ipv6 }: InventoryObject): readonly string[] => (type === 'A' ? ipv4 : ipv6)
+  const records = objects
+    .flatMap((object) => addressesOf(object).map((data): DefinedRecord => ({ name, type, ttl, data, at, source: object.source })))
+    .sort((a, b) => (a.data < b.data ? -1 : a.data > b.data ? 1 : 0))
+  const kind = `public ${type === 'A' ? 'IPv4' : 'IPv6'} address`
+  if (records.length === 0) {
+    const problem = objects.length === 0 ? `there are no ${what}` : `none of the ${objects.length} ${what} has a ${kind}`
+    const hint = 'the record set is left as it is; take the record out of the definition if that is meant'
+    return { records: [], diagnostics: [{ severity: 'error', code: 'inventory-empty', message: `${subject}: ${problem}`, at, hint }] }
+  }
+  const without = objects.filter((object) => addressesOf(object).length === 0).map(({ source }) => source)
+  if (without.length === 0) return { records, diagnostics: [] }
+  const message = `${subject}: without ${listed(without)}, which ${without.length === 1 ? 'has' : 'have'} no ${kind}`
+  return { records, diagnostics: [{ severity: 'warning', code: 'inventory-partial', message, at }] }
+}
+
+const LISTED = 5
+
+const listed = (names: readonly string[]): string =>
+  names.length <= LISTED ? names.join(', ') : `${names.slice(0, LISTED).join(', ')} and ${names.length - LISTED} more`
+
+/** Addresses that the definition has itself, or that several objects share, are there once. */
+function withRecords(zone: DesiredZone, records: readonly DefinedRecord[]): DesiredZone {
+  const seen = new Set(zone.records.map(recordKey))
+  const added = records.filter((record) => {
+    const key = recordKey(record)
+    return !seen.has(key) && seen.add(key)
+  })
+  return { ...zone, inventory: undefined, records: [...zone.records, ...added] }
+}

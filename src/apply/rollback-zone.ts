@@ -1,0 +1,298 @@
+/** From what a run did to a zone, and the zone as it is now, to the plan that takes it back. */
+import { type Diagnostic, oneLine } from '../dns/diagnostic.ts'
+import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../dns/record.ts'
+import { type ExistingZone, type RefusalName, UNSAID, type ZoneSettings } from '../dns/zone.ts'
+import type { Preference } from '../plan/break-cycles.ts'
+import type { Capabilities } from '../plan/capabilities.ts'
+import type { Change, DomainChange } from '../plan/change.ts'
+import type { ZoneDifference } from '../plan/compare-zones.ts'
+import { differingSettings } from '../plan/domain-change.ts'
+import { finalRecords } from '../plan/final-state.ts'
+import { fitToTarget } from '../plan/fit-to-target.ts'
+import type { Outcome, ZonePlan } from '../plan/plan.ts'
+import { planDifference } from '../plan/plan-difference.ts'
+import type { SafetyThresholds } from '../plan/safety-limits.ts'
+import { type RrsetChange, type RrsetConflict, rollBackRecords } from './rollback-records.ts'
+import { parseSavedRecord } from './saved-plan/parse-saved-change.ts'
+import { settleOutcomes } from './settle-outcomes.ts'
+
+export interface RollbackRules {
+  readonly capabilities: Capabilities
+  readonly thresholds: SafetyThresholds
+  readonly allow: ReadonlySet<RefusalName>
+  readonly prefer?: Preference | undefined
+  /** Whether what others changed again since goes back too. */
+  readonly overwrite: boolean
+}
+
+/** A zone as a run met and left it. */
+export interface RunOnZone {
+  /** Null where the zone was not there. */
+  readonly before: ExistingZone | null
+  readonly plan: ZonePlan
+  readonly outcomes: readonly Outcome[]
+}
+
+export interface ZoneRollback {
+  readonly plan: ZonePlan
+  /** Whether everything that the run did to the zone goes back. */
+  readonly whole: boolean
+}
+
+/** What is known of a run's part in a zone, its calls in doubt settled by what is live. */
+interface Past {
+  readonly before: ExistingZone | null
+  readonly applied: readonly Change[]
+  /** Null where the run left no zone. */
+  readonly base: readonly ResourceRecord[] | null
+}
+
+/** What is to be done, before safety limits and calls. */
+interface Intent {
+  readonly domain: DomainChange | null
+  readonly removed: readonly ExistingRecord[]
+  readonly added: readonly ResourceRecord[]
+  readonly kept: readonly ExistingRecord[]
+  readonly rrsets: ZoneDifference['rrsets']
+  /** Record sets (see `rrsetKey`) that others changed since and that go back nevertheless: only to them safety limits of number apply. */
+  readonly overwritten: ReadonlySet<string>
+  readonly deletesZone: boolean
+  readonly diagnostics: readonly Diagnostic[]
+  readonly whole: boolean
+}
+
+export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rules: RollbackRules): ZoneRollback {
+  const { zone, target } = run.plan
+  const past = pastOf(run, live)
+  const intent = intentOf(past, live, run.plan, rules)
+  const fitted = fitReturning(intent, run.plan, rules.capabilities)
+  const difference = withoutDetours(intent, fitted.added)
+  const type = fitted.settings.type ?? live?.settings.type
+  const plan = planDifference({
+    zone,
+    target,
+    existing: live,
+    capabilities: rules.capabilities,
+    difference,
+    unmanaged: run.plan.unmanaged,
+    domain: intent.domain?.desired ? { ...intent.domain, desired: fitted.settings } : intent.domain,
+    records: intent.deletesZone || type === 'slave' ? 'left' : 'changed',
+    deletesZone: intent.deletesZone,
+    desiredRecords: intent.deletesZone ? 0 : difference.kept.length + difference.added.length,
+    thresholds: rules.thresholds,
+    allow: rules.allow,
+    unreviewed: intent.overwritten,
+    rendered: 'unavailable',
+    prefer: rules.prefer,
+    diagnostics: [...intent.diagnostics, ...fitted.diagnostics],
+  })
+  return { plan, whole: intent.whole && fitted.whole }
+}
+
+function pastOf({ before, plan: { changes }, outcomes }: RunOnZone, live: ExistingZone | null): Past {
+  const records = before?.records ?? []
+  const settled = settleOutcomes(changes, outcomes, { before: records, live: live?.records ?? null, mayStillAct: () => false })
+  // A change of settings that is in doubt is compared field by field like one that was made.
+  const applied = changes.filter((change, index) => {
+    const state = settled[index]?.state
+    return state === 'applied' || (state === 'unknown' && change.subject === 'domain' && change.action === 'update')
+  })
+  const domain = applied.find(({ subject }) => subject === 'domain')
+  const isThere = domain?.action === 'create' || (before !== null && domain?.action !== 'delete')
+  return { before, applied, base: isThere ? finalRecords(records, applied) : null }
+}
+
+const NOTHING = {
+  domain: null,
+  removed: [],
+  added: [],
+  overwritten: new Set<string>(),
+  deletesZone: false,
+  diagnostics: [],
+  whole: true,
+} as const
+
+function intentOf(past: Past, live: ExistingZone | null, plan: ZonePlan, rules: RollbackRules): Intent {
+  const { before, base } = past
+  const untouched = (live?.records ?? []) as readonly ExistingRecord[]
+  const stays = { ...NOTHING, kept: untouched, rrsets: { existing: 0, lost: [], changed: [] } }
+  if (before === null) {
+    if (base === null || live === null) return stays
+    return deletionOf(past, live, plan, rules, stays)
+  }
+  if (live === null) {
+    const gone = base !== null && !rules.overwrite
+    if (gone) return { ...stays, whole: false, diagnostics: [conflict(plan, 'the run changed it, and somebody deleted it since', rules)] }
+    const created = { ...creationOf(before), added: before.records }
+    return base === null ? created : { ...created, diagnostics: [conflict(plan, 'somebody deleted it since the run', rules)] }
+  }
+  if (base === null && !rules.overwrite)
+    return { ...stays, whole: false, diagnostics: [conflict(plan, 'the run deleted it, and somebody made it anew since', rules)] }
+  return changesBack(past, before, live, plan, rules)
+}
+
+/** The zone that a run made goes as a whole or not at all. */
+function deletionOf({ applied, base }: Past, live: ExistingZone, plan: ZonePlan, rules: RollbackRules, stays: Intent): Intent {
+  const creation = applied.find(({ subject }) => subject === 'domain') as DomainChange
+  const records = rollBackRecords({ before: base ?? [], base: base ?? [], live: live.records }, false, false)
+  const settings = differingSettings(live.settings, creation.desired ?? {})
+  const changes = [...records.others.map((set) => setText(set)), ...settings.map((field) => `its ${field}`)]
+  if (changes.length > 0 && !rules.overwrite) {
+    const what = `the run made it, and somebody changed ${shortList(changes)} since`
+    return { ...stays, whole: false, diagnostics: [conflict(plan, what, rules)] }
+  }
+  const domain: DomainChange = {
+    action: 'delete',
+    subject: 'domain',
+    name: plan.zone,
+    type: null,
+    id: live.id ?? null,
+    existing: live.settings,
+    desired: null,
+    fields: [],
+    after: [],
+  }
+  const diagnostics = changes.length === 0 ? [] : [conflict(plan, `somebody changed ${shortList(changes)} since the run made it`, rules)]
+  return { ...NOTHING, domain, kept: live.records, rrsets: records.rrsets, deletesZone: true, diagnostics }
+}
+
+/** What is empty is so without being said. */
+function creationOf({ name, settings }: ExistingZone): Omit<Intent, 'added'> {
+  const isSaid = ([, value]: [string, unknown]): boolean =>
+    value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0)
+  const desired: ZoneSettings = { type: 'master', ...Object.fromEntries(Object.entries(settings).filter(isSaid)) }
+  const fields = Object.keys(desired).sort() as (keyof ZoneSettings)[]
+  const domain: DomainChange = {
+    action: 'create',
+    subject: 'domain',
+    name,
+    type: null,
+    id: null,
+    existing: null,
+    desired,
+    fields,
+    after: [],
+  }
+  return { ...NOTHING, domain, kept: [], rrsets: { existing: 0, lost: [], changed: [] } }
+}
+
+function changesBack(past: Past, before: ExistingZone, live: ExistingZone, plan: ZonePlan, rules: RollbackRules): Intent {
+  const states = { before: before.records, base: past.base ?? [], live: live.records }
+  const records = rollBackRecords(states, rules.capabilities.cnameExclusive, rules.overwrite)
+  const settings = settingsBack(past, before, live, rules.overwrite)
+  const diagnostics = [
+    ...settings.conflicts.map((field) =>
+      conflict(plan, `its ${field} was changed by the run, and is ${JSON.stringify(live.settings[field])} since`, rules),
+    ),
+    ...records.conflicts.map((set) => conflict(plan, conflictText(set, rules), rules)),
+    ...keptNotices(records.others, plan),
+  ]
+  const whole = rules.overwrite || settings.conflicts.length + records.conflicts.length === 0
+  return { ...records, domain: settings.change, deletesZone: false, diagnostics, whole }
+}
+
+function conflictText({ reason, ...set }: RrsetConflict, { overwrite }: RollbackRules): string {
+  if (reason === 'changed') return `${set.name} ${set.type} was changed by the run, and again since: ${setText(set)}`
+  return overwrite
+    ? `${setText(set)} has no place beside what comes back`
+    : `what was at ${set.name} has no place beside what somebody put there since, so that ${set.type} does not go back`
+}
+
+/** Settings, field by field as records set by set. Of a zone that was made anew all are somebody else's. */
+function settingsBack(
+  { applied, base }: Past,
+  before: ExistingZone,
+  live: ExistingZone,
+  overwrite: boolean,
+): { readonly change: DomainChange | null; readonly conflicts: readonly (keyof ZoneSettings)[] } {
+  const update = applied.find((change) => change.subject === 'domain' && change.action === 'update') as DomainChange | undefined
+  const concerned = base === null ? (Object.keys(before.settings) as (keyof ZoneSettings)[]) : (update?.fields ?? [])
+  const fields: (keyof ZoneSettings)[] = []
+  const conflicts: (keyof ZoneSettings)[] = []
+  const differs = (field: keyof ZoneSettings, settings: ZoneSettings): boolean =>
+    differingSettings(live.settings, { [field]: settings[field] }).length > 0
+  for (const field of concerned) {
+    if (before.settings[field] === undefined || !differs(field, before.settings)) continue
+    const isConflict = base === null || differs(field, update?.desired ?? {})
+    if (isConflict) conflicts.push(field)
+    if (overwrite || !isConflict) fields.push(field)
+  }
+  if (fields.length === 0) return { change: null, conflicts }
+  const only = (settings: ZoneSettings): ZoneSettings => Object.fromEntries(fields.map((field) => [field, settings[field]]))
+  const common = { action: 'update', subject: 'domain', name: live.name, type: null, id: live.id ?? null, fields, after: [] } as const
+  return { change: { ...common, existing: only(live.settings), desired: only(before.settings) }, conflicts }
+}
+
+/** What comes back, as the target would store it now; what it cannot store is told. Nothing that stays is looked at. */
+function fitReturning({ added, domain }: Intent, { zone, target }: ZonePlan, capabilities: Capabilities) {
+  const at = { file: 'journal', line: 1, column: 1 }
+  const diagnostics: Diagnostic[] = []
+  const records = added.flatMap((record) => {
+    const parsed = parseSavedRecord({ name: record.name, type: record.type, ttl: record.ttl, data: record.data }, zone)
+    if (parsed.ok) return [{ ...parsed.value, at }]
+    const message = `${zone} at ${target}: ${record.name} ${record.type} cannot come back as it was: ${parsed.message}`
+    diagnostics.push({ severity: 'warning', code: 'rollback-conflict', message })
+    return []
+  })
+  const fitted = fitToTarget(
+    {
+      ...UNSAID,
+      name: zone,
+      at,
+      settings: domain?.desired ?? {},
+      records,
+      apexNs: 'manage',
+      unsupported: 'skip',
+    },
+    target,
+    capabilities,
+  )
+  // The journal has no lines to point at.
+  for (const { at: _, ...diagnostic } of fitted.diagnostics) diagnostics.push(diagnostic)
+  return { added: fitted.records, settings: fitted.settings, diagnostics, whole: fitted.records.length === added.length }
+}
+
+/** What comes back as the target stores it may be what is there: a TTL of 30 that the run made 300 cannot be had again. */
+function withoutDetours({ removed, kept, rrsets }: Intent, added: readonly DefinedRecord[]): ZoneDifference {
+  const contentKey = (record: ResourceRecord): string => `${recordKey(record)} ${record.ttl}`
+  const there = new Map(removed.map((record) => [contentKey(record), record]))
+  const stays = new Set(added.flatMap((record) => there.get(contentKey(record)) ?? []))
+  const goes = removed.filter((record) => !stays.has(record))
+  const comes = added.filter((record) => !there.has(contentKey(record)))
+  const touched = new Set([...goes, ...comes].map(rrsetKey))
+  return {
+    removed: goes,
+    added: comes,
+    kept: [...kept, ...stays],
+    unmanaged: [],
+    surplus: [],
+    rrsets: { ...rrsets, changed: rrsets.changed.filter((key) => touched.has(key)) },
+  }
+}
+
+/** Sets that others changed and that are told one by one. */
+const SHOWN = 10
+
+function keptNotices(others: readonly RrsetChange[], { zone, target }: ZonePlan): Diagnostic[] {
+  const notice = (message: string): Diagnostic => ({
+    severity: 'notice',
+    code: 'rollback-kept',
+    message: `${zone} at ${target}: ${message}`,
+  })
+  const told = others.slice(0, SHOWN).map((set) => notice(`somebody changed ${setText(set)} since the run; it stays`))
+  return others.length > SHOWN ? [...told, notice(`${others.length - SHOWN} more record sets that others changed since stay`)] : told
+}
+
+function conflict({ zone, target }: ZonePlan, what: string, { overwrite }: RollbackRules): Diagnostic {
+  const message = `${zone} at ${target}: ${what}; it is ${overwrite ? 'overwritten' : 'left as it is'}`
+  const hint = overwrite ? undefined : 'give --overwrite to have it as it was before the run'
+  return { severity: 'warning', code: 'rollback-conflict', message, hint }
+}
+
+const setText = ({ name, type, base, live }: RrsetChange): string => `${name} ${type} (${dataText(live)}, was ${dataText(base)})`
+
+const dataText = (records: readonly ResourceRecord[]): string =>
+  records.length === 0 ? 'nothing' : shortList(records.map(({ ttl, data }) => `${ttl === null ? '' : `${ttl} `}${data.slice(0, 60)}`))
+
+const shortList = (texts: readonly string[]): string =>
+  oneLine(texts.length > 3 ? `${texts.slice(0, 3).join(', ')} and ${texts.length - 3} more` : texts.join(', '))

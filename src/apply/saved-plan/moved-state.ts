@@ -1,0 +1,127 @@
+/** What became of a zone between two readings, told so that a person can judge it. */
+import { compareRecords, type ExistingRecord, type ResourceRecord, recordKey } from '../../dns/record.ts'
+import type { ExistingZone, ZoneSettings } from '../../dns/zone.ts'
+import { differingSettings } from '../../plan/domain-change.ts'
+import { finalRecords } from '../../plan/final-state.ts'
+import { fingerprint } from '../../plan/fingerprint.ts'
+import type { ZonePlan } from '../../plan/plan.ts'
+import { unmanagedTest } from '../../plan/unmanaged.ts'
+import { counted } from '../../report/counts.ts'
+
+export interface MovedState {
+  /** `2 records added, 1 changed`. */
+  readonly summary: string
+  /** One line for each difference, by owner. */
+  readonly details: readonly string[]
+}
+
+/** How a zone (null where it is not there) differs from what it was; null where it does not. Records that are left to others are not compared. */
+export function movedState(
+  before: ExistingZone | null,
+  now: ExistingZone | null,
+  isUnmanaged: (record: ResourceRecord) => boolean = () => false,
+): MovedState | null {
+  if (before === null && now === null) return null
+  if (before === null)
+    return { summary: `it was not there, and is there now with ${counted(now?.records.length ?? 0, 'record')}`, details: [] }
+  if (now === null) return { summary: `it is not there any more; it had ${counted(before.records.length, 'record')}`, details: [] }
+  if (fingerprint(before, isUnmanaged) === fingerprint(now, isUnmanaged)) return null
+  const another =
+    before.id === now.id ? [] : [`it was deleted and made again: its identifier is ${shownId(now.id)}, and was ${shownId(before.id)}`]
+  const settings = settingDetails(before.settings, now.settings)
+  const managed = (zone: ExistingZone): ExistingRecord[] => zone.records.filter((record) => !isUnmanaged(record))
+  const records = recordDifferences(managed(before), managed(now))
+  const figures = [
+    ...another,
+    figure(records.added.length, 'record', 'added'),
+    figure(records.changed.length, 'record', 'changed'),
+    figure(records.removed.length, 'record', 'removed'),
+    figure(records.replaced.length, 'record', 'replaced by one like it'),
+    figure(settings.length, 'setting', 'changed'),
+  ].filter((text) => text !== '')
+  return { summary: figures.join(', '), details: [...settings, ...detailsOf(records)] }
+}
+
+const figure = (count: number, what: string, happened: string): string => (count === 0 ? '' : `${counted(count, what)} ${happened}`)
+
+const shownId = (id: number | string | undefined): string => JSON.stringify(id ?? null)
+
+function settingDetails(before: ZoneSettings, now: ZoneSettings): string[] {
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort() as (keyof ZoneSettings)[]
+  return keys.flatMap((key) => {
+    const [was, is] = [JSON.stringify(before[key]), JSON.stringify(now[key])]
+    return was === is ? [] : [`${key} is ${is ?? 'not set'}, and was ${was ?? 'not set'}`]
+  })
+}
+
+interface RecordDifferences {
+  readonly added: readonly ExistingRecord[]
+  readonly removed: readonly ExistingRecord[]
+  readonly changed: readonly { readonly was: ExistingRecord; readonly is: ExistingRecord }[]
+  /** The same content under another identifier: deleted and created again. */
+  readonly replaced: readonly { readonly was: ExistingRecord; readonly is: ExistingRecord }[]
+}
+
+const contentKey = (record: ResourceRecord): string => `${recordKey(record)} ${record.ttl}`
+
+/** Records that have identifiers are followed by them, others by what they hold. */
+function recordDifferences(before: readonly ExistingRecord[], now: readonly ExistingRecord[]): RecordDifferences {
+  const byId = new Map(before.flatMap((record) => (record.id === undefined ? [] : [[record.id, record] as const])))
+  const changed: { was: ExistingRecord; is: ExistingRecord }[] = []
+  const come: ExistingRecord[] = []
+  const followed = new Set<ExistingRecord>()
+  for (const is of now) {
+    const was = is.id === undefined ? undefined : byId.get(is.id)
+    if (was === undefined || followed.has(was)) come.push(is)
+    else {
+      followed.add(was)
+      if (contentKey(was) !== contentKey(is)) changed.push({ was, is })
+    }
+  }
+  const gone = new Map<string, ExistingRecord[]>()
+  for (const record of before) {
+    if (followed.has(record)) continue
+    const same = gone.get(contentKey(record))
+    if (same) same.push(record)
+    else gone.set(contentKey(record), [record])
+  }
+  const added: ExistingRecord[] = []
+  const replaced: { was: ExistingRecord; is: ExistingRecord }[] = []
+  for (const is of come) {
+    const was = gone.get(contentKey(is))?.pop()
+    if (was === undefined) added.push(is)
+    else if (was.id !== is.id) replaced.push({ was, is })
+  }
+  return { added, removed: [...gone.values()].flat(), changed, replaced }
+}
+
+function detailsOf({ added, removed, changed, replaced }: RecordDifferences): string[] {
+  const lines: { record: ResourceRecord; text: string }[] = [
+    ...added.map((record) => ({ record, text: `added ${words(record)}` })),
+    ...removed.map((record) => ({ record, text: `removed ${words(record)}` })),
+    ...changed.map(({ was, is }) => ({ record: was, text: `changed ${words(was)} to ${words(is)}` })),
+    ...replaced.map(({ was, is }) => ({
+      record: was,
+      text: `replaced ${words(was)} by one like it: its identifier is ${shownId(is.id)}, and was ${shownId(was.id)}`,
+    })),
+  ]
+  return lines.sort((a, b) => compareRecords(a.record, b.record)).map(({ text }) => text)
+}
+
+const words = ({ name, type, ttl, data }: ResourceRecord): string =>
+  `${name} ${ttl ?? 'default'} ${type} ${data.length > 200 ? `${data.slice(0, 200)}…` : data}`
+
+/** Whether a zone that was `before` is now as if all changes of its plan had been made. */
+export function isAsPlanned({ zone, changes, unmanaged = [] }: ZonePlan, before: ExistingZone | null, now: ExistingZone | null): boolean {
+  const own = changes.find((change) => change.subject === 'domain')
+  if (now === null) return own?.action === 'delete'
+  if (own?.subject === 'domain' && (own.desired === null || differingSettings(now.settings, own.desired).length > 0)) return false
+  const isUnmanaged = unmanagedTest(unmanaged, zone)
+  const contents = (records: readonly ResourceRecord[]): string =>
+    records
+      .filter((record) => !isUnmanaged(record))
+      .map(contentKey)
+      .sort()
+      .join('\n')
+  return contents(finalRecords(before?.records ?? [], changes)) === contents(now.records)
+}

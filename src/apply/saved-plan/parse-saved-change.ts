@@ -1,0 +1,128 @@
+import { presentationTokens } from '../../definition/parse/presentation-tokens.ts'
+import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
+import { canonicalRdata } from '../../dns/rdata/canonical.ts'
+import { type ExistingRecord, type ResourceRecord, recordKey } from '../../dns/record.ts'
+import { parseRecordType } from '../../dns/record-type.ts'
+import { fault, ok, type Result } from '../../dns/result.ts'
+import { ttlFromSeconds } from '../../dns/ttl.ts'
+import type { ExistingZone, ZoneSettings } from '../../dns/zone.ts'
+import type { Action, Change, DomainChange, RecordChange } from '../../plan/change.ts'
+import type { ChangeDocument } from '../../report/plan-document.ts'
+
+/** Characters of rdata: 65,535 octets in strings, every octet written as `\DDD`. */
+const MAX_DATA_LENGTH = 300_000
+
+/** Characters of an identifier that is text. */
+const MAX_ID_LENGTH = 1024
+
+/** Gives out the records of a state, each once. */
+export interface ExistingRecords {
+  /** The record with that identifier, or without one (null) one with that content; undefined where there is none left. */
+  take(id: number | string | null, like: ResourceRecord): ExistingRecord | undefined
+}
+
+export function existingRecords(records: readonly ExistingRecord[]): ExistingRecords {
+  const left = new Map<string, ExistingRecord[]>()
+  const contentKey = (record: ResourceRecord): string => `${recordKey(record)} ${record.ttl}`
+  for (const record of records) {
+    const key = record.id === undefined ? contentKey(record) : identifierKey(record.id)
+    const same = left.get(key)
+    if (same) same.push(record)
+    else left.set(key, [record])
+  }
+  return { take: (id, like) => left.get(id === null ? contentKey(like) : identifierKey(id))?.pop() }
+}
+
+/** No content begins like this: owners begin with no `#` and a blank. */
+const identifierKey = (id: number | string): string => `# ${JSON.stringify(id)}`
+
+export interface ChangeContext {
+  readonly zone: DomainName
+  /** The zone's saved state; null where it was not there. */
+  readonly existing: ExistingZone | null
+  readonly taken: ExistingRecords
+}
+
+/**
+ * A change of a document that follows the schema. What is sent, the desired side, goes through the parsers of the model and must be canonical already;
+ * the existing side is the record of the saved state that the identifier names, so that no change reaches anything but this zone.
+ */
+export function parseSavedChange(document: ChangeDocument, context: ChangeContext): Result<Change> {
+  const { id } = document
+  if (typeof id === 'number' ? !Number.isSafeInteger(id) || id < 0 : id !== null && (id === '' || id.length > MAX_ID_LENGTH))
+    return fault('.id is not an identifier')
+  if (document.outcome !== undefined) return fault(' was applied already')
+  return document.subject === 'domain' ? domainChange(document, context) : recordChange(document, context)
+}
+
+function recordChange(document: ChangeDocument, { zone, taken }: ChangeContext): Result<RecordChange> {
+  const { id, after, split } = document
+  const { existing: stated, desired: wanted } = document as { existing: ResourceRecord | null; desired: ResourceRecord | null }
+  const found = stated === null ? null : taken.take(id, stated)
+  if (found === undefined) return fault(`.id: the saved state has no record ${id ?? ''} of its own to change`)
+  const existing = found && { name: found.name, type: found.type, ttl: found.ttl, data: found.data }
+  const desired = wanted === null ? ok(null) : parseSavedRecord(wanted, zone)
+  if (!desired.ok) return fault(`.desired${desired.message}`)
+  const subject = desired.value ?? existing
+  if (subject === null) return fault(' changes nothing')
+  if (existing === null && id !== null) return fault('.id: what is created has none')
+  if (existing !== null && desired.value !== null && existing.type !== desired.value.type)
+    return fault('.desired.type: no call changes a type')
+  return ok({
+    action: actionOf(existing, desired.value),
+    subject: 'record',
+    name: subject.name,
+    type: subject.type,
+    id,
+    existing,
+    desired: desired.value,
+    fields: changedFields(existing, desired.value),
+    after,
+    ...(split === undefined ? {} : { split }),
+  })
+}
+
+const actionOf = (existing: unknown, desired: unknown): Action => (existing === null ? 'create' : desired === null ? 'delete' : 'update')
+
+const changedFields = (existing: ResourceRecord | null, desired: ResourceRecord | null): RecordChange['fields'] =>
+  existing === null || desired === null ? [] : (['name', 'ttl', 'data'] as const).filter((field) => existing[field] !== desired[field])
+
+/** A record that goes to a provider: everything in it is parsed, and canonical already. */
+export function parseSavedRecord(record: ResourceRecord, zone: DomainName): Result<ResourceRecord> {
+  const name = parseDomainName(record.name)
+  if (!name.ok || name.value !== record.name) return fault(`.name ${JSON.stringify(record.name)} is not a canonical name`)
+  if (!isAtOrBelow(name.value, zone)) return fault(`.name ${name.value} is not in the zone`)
+  const type = parseRecordType(record.type)
+  if (!type.ok || type.value !== record.type) return fault('.type is not a record type')
+  const ttl = record.ttl === null ? ok(null) : ttlFromSeconds(record.ttl)
+  if (!ttl.ok) return fault(`.ttl: ${ttl.message}`)
+  if (record.data.length > MAX_DATA_LENGTH) return fault('.data is longer than any record')
+  const tokens = presentationTokens(record.data)
+  const data = tokens.ok ? canonicalRdata(type.value, tokens.value, parseDomainName) : tokens
+  if (!data.ok) return fault(`.data ${data.message}`)
+  if (data.value !== record.data) return fault('.data is not in canonical form')
+  const { source } = record
+  return ok({ name: name.value, type: type.value, ttl: ttl.value, data: data.value, ...(source !== undefined && { source }) })
+}
+
+function domainChange(document: ChangeDocument, { zone, existing: state }: ChangeContext): Result<DomainChange> {
+  const { id, after } = document
+  const { existing: stated, desired, fields } = document as Pick<DomainChange, 'existing' | 'desired' | 'fields'>
+  if (stated === null && desired === null) return fault(' changes nothing')
+  if ((stated === null) !== (state === null)) return fault('.existing is not what the saved state has')
+  if (id !== (state?.id ?? null)) return fault('.id is not that of the zone')
+  return ok({
+    action: actionOf(stated, desired),
+    subject: 'domain',
+    name: zone,
+    type: null,
+    id,
+    existing: state && (desired === null ? state.settings : only(state.settings, fields)),
+    desired,
+    fields,
+    after,
+  })
+}
+
+const only = (settings: ZoneSettings, fields: readonly (keyof ZoneSettings)[]): ZoneSettings =>
+  Object.fromEntries(fields.flatMap((field) => (settings[field] === undefined ? [] : [[field, settings[field]]])))

@@ -1,0 +1,85 @@
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
+import { parseDomainName } from '../../dns/domain-name.ts'
+import type { ExistingRecord } from '../../dns/record.ts'
+import { fault, ok, type Result } from '../../dns/result.ts'
+import type { ExistingZone } from '../../dns/zone.ts'
+import type { Change } from '../../plan/change.ts'
+import { fingerprint } from '../../plan/fingerprint.ts'
+import type { Refusal } from '../../plan/plan.ts'
+import { countCalls } from '../../plan/plan-difference.ts'
+import { selectorsBeside, unmanagedTest } from '../../plan/unmanaged.ts'
+import type { DiagnosticDocument } from '../../report/plan-document.ts'
+import { changesProblem } from './changes-problem.ts'
+import { existingRecords, parseSavedChange } from './parse-saved-change.ts'
+import type { SavedState, SavedZone, SavedZoneDocument } from './saved-plan.ts'
+
+/** A zone of a document that follows the schema. A fault begins with the path in the zone, such as `.changes[2]`. */
+export function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
+  const name = parseDomainName(document.zone)
+  if (!name.ok || name.value !== document.zone) return fault(`.zone ${JSON.stringify(document.zone)} is not a canonical name`)
+  const zone = name.value
+  const { target, exists, records, refusals, rendered } = document
+  const needsState = exists && document.changes.length > 0
+  if (needsState !== (document.state !== undefined)) return fault(needsState ? '.state is missing' : '.state is of a zone without one')
+
+  const existing = document.state === undefined ? null : stateOf(zone, document.state)
+  if (needsState && existing !== null && existing.records.length !== records.existing)
+    return fault('.state has not as many records as were found')
+  const taken = existingRecords(existing?.records ?? [])
+  const changes: Change[] = []
+  for (const [index, change] of document.changes.entries()) {
+    const parsed = parseSavedChange(change, { zone, existing, taken })
+    if (!parsed.ok) return fault(`.changes[${index}]${parsed.message}`)
+    changes.push(parsed.value)
+  }
+  const problem = changesProblem(changes, exists)
+  if (problem !== null) return fault(`.changes${problem}`)
+  const { unmanaged } = document
+  if (unmanaged !== undefined && selectorsBeside(changes, unmanaged, zone).length === 0)
+    return fault('.unmanaged has records that the plan changes')
+  if ((existing !== null || !exists) && document.fingerprint !== fingerprint(existing, unmanagedTest(unmanaged ?? [], zone)))
+    return fault('.fingerprint is not that of its state')
+
+  const diagnostics = document.diagnostics.map(parseSavedDiagnostic)
+  if (diagnostics.some(({ severity }) => severity === 'error')) return fault('.diagnostics has errors, with which no plan is saved')
+  return ok({
+    existing,
+    plan: {
+      zone,
+      target,
+      exists,
+      fingerprint: document.fingerprint,
+      ...(unmanaged === undefined ? {} : { unmanaged }),
+      records: { ...records },
+      changes,
+      calls: countCalls(changes),
+      refusals: refusals as readonly Refusal[],
+      rendered,
+      diagnostics,
+    },
+  })
+}
+
+/**
+ * The state is not looked into: it is compared with what is live and nothing in it is ever sent. A provider may hold names and data that no definition
+ * can have.
+ */
+const stateOf = (name: ExistingZone['name'], { id, settings, records }: SavedState): ExistingZone => ({
+  name,
+  id: id ?? undefined,
+  settings,
+  records: records.map(
+    ([recordId, owner, type, ttl, data]) => ({ id: recordId ?? undefined, name: owner, type, ttl, data }) as ExistingRecord,
+  ),
+})
+
+/** A diagnostic as a document holds it, back as it was. */
+export const parseSavedDiagnostic = ({ severity, code, message, file, line, column, hint, related }: DiagnosticDocument): Diagnostic => ({
+  severity,
+  code: code as DiagnosticCode,
+  message,
+  at: file === null || line === null || column === null ? undefined : { file, line, column },
+  hint,
+  related: related?.map(({ message: text, ...at }) => ({ message: text, at })),
+})

@@ -1,0 +1,61 @@
+import { exposedDiagnostic, type LoadedSecrets, type SecretGuard } from '../definition/load/loaded-secrets.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Change } from '../plan/change.ts'
+import type { Plan, ZonePlan } from '../plan/plan.ts'
+
+interface Planned<Zone> {
+  readonly plan: Plan
+  readonly zones: readonly Zone[]
+}
+
+/**
+ * A plan that can be shown, saved and journalled. A zone whose changes hold a secret of the run, in what is there or in what is wanted, keeps none of
+ * them and has an error, so that nothing is applied: definitions were checked before, but a secret may also be live, in a saved plan or in a journal.
+ */
+export function withoutSecrets<Zone extends { readonly plan: ZonePlan }, Run extends Planned<Zone>>(
+  run: Run,
+  { guard }: LoadedSecrets,
+): Run {
+  if (guard === null) return run
+  const clean = new Map(run.plan.zones.map((plan) => [plan, cleanZone(plan, guard)]))
+  const { plan } = run
+  return {
+    ...run,
+    plan: {
+      ...plan,
+      zones: plan.zones.map((zone) => clean.get(zone) ?? zone),
+      diagnostics: plan.diagnostics.map((one) => cleanDiagnostic(one, guard)),
+    },
+    zones: run.zones.map((zone) => ({ ...zone, plan: clean.get(zone.plan) ?? cleanZone(zone.plan, guard) })),
+  }
+}
+
+const cleanDiagnostic = ({ message, hint, ...rest }: Diagnostic, guard: SecretGuard): Diagnostic => ({
+  ...rest,
+  message: guard.redact(message),
+  ...(hint !== undefined && { hint: guard.redact(hint) }),
+})
+
+function cleanZone(plan: ZonePlan, guard: SecretGuard): ZonePlan {
+  const diagnostics = plan.diagnostics.map((one) => cleanDiagnostic(one, guard))
+  const messages = plan.refusals.map(({ message }) => message)
+  // One search in all of them costs a tenth of one in each.
+  const all = guard.find([...plan.changes.map(textOf), ...messages].join('\n'))
+  if (all === null) return { ...plan, diagnostics }
+  const errors = plan.changes.flatMap((change) => {
+    const setting = guard.find(textOf(change))
+    const what = `${guard.redact(change.name)} ${change.type ?? 'zone'} at ${plan.target}`
+    return setting === null ? [] : [exposedDiagnostic(what, setting)]
+  })
+  const [first = exposedDiagnostic(`the plan of ${plan.zone} at ${plan.target}`, all), ...more] = errors
+  const none = { create: 0, update: 0, delete: 0, total: 0 }
+  return { ...plan, changes: [], calls: none, refusals: [], diagnostics: [...diagnostics, first, ...more.slice(0, REPORTED - 1)] }
+}
+
+/** Records that are reported. */
+const REPORTED = 20
+
+const textOf = (change: Change): string =>
+  change.subject === 'domain'
+    ? JSON.stringify([change.name, change.existing, change.desired])
+    : `${change.name}\n${change.existing?.name ?? ''}\n${change.existing?.data ?? ''}\n${change.desired?.data ?? ''}`

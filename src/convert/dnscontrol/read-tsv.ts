@@ -1,0 +1,115 @@
+import type { ExchangedRecord } from '../../definition/imported-zone.ts'
+import { presentationTokens } from '../../definition/parse/presentation-tokens.ts'
+import { textToRdata } from '../../dns/character-string.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
+import { canonicalRdata } from '../../dns/rdata/canonical.ts'
+import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
+import { ok, type Result } from '../../dns/result.ts'
+import { parseTtl } from '../../dns/ttl.ts'
+import type { LostItem } from '../exchange.ts'
+import { plainData, type UnreadRecord } from './json-input.ts'
+
+/** A zone as `dnscontrol get-zones --format=tsv` lists it. */
+export interface TsvZone {
+  readonly name: DomainName
+  /** SOA included. */
+  readonly records: readonly ExchangedRecord[]
+  /** Records that no definition can have. */
+  readonly unread: readonly UnreadRecord[]
+}
+
+export interface TsvZones {
+  readonly zones: readonly TsvZone[]
+  readonly lost: readonly LostItem[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Faults that are told of one file. */
+const MAX_FAULTS = 1000
+
+/** `FQDN, label, TTL, IN, type, data`, and a column of what providers know besides: `cloudflare_proxy=true,cloudflare_tags=a:b`. */
+const LINE = /^([^\t]*)\t([^\t]*)\t([^\t]*)\tIN\t([^\t]*)\t(.*?)(?:\t((?:cloudflare|hedns)_[a-z_]+=.*))?$/s
+
+/** Whether a text looks like that list. */
+export const isTsv = (text: string): boolean => LINE.test(text.slice(0, 100_000).trimStart().split('\n', 1)[0]?.replace(/\r$/, '') ?? '')
+
+/** Reads the list; a zone's name is what is left of an owner's without its label. Never throws on bad input. */
+export function readTsv(text: string, file: string): TsvZones {
+  const zones = new Map<DomainName, { readonly records: ExchangedRecord[]; readonly unread: UnreadRecord[] }>()
+  const lost: LostItem[] = []
+  const diagnostics: Diagnostic[] = []
+  const lines = text.split('\n').map((line) => line.replace(/\r$/, ''))
+  const isQuoted = hasQuotedTexts(lines)
+  for (const [i, line] of lines.entries()) {
+    if (line.trim() === '' || diagnostics.length >= MAX_FAULTS) continue
+    const at = { file, line: i + 1, column: 1 }
+    const read = readLine(line, isQuoted)
+    if (!read.ok) {
+      diagnostics.push({ severity: 'error', code: 'value-invalid', message: read.message, at })
+      continue
+    }
+    const { zone, extra, ...record } = read.value
+    const name = record.name
+    if (extra !== null) lost.push({ zone, name, type: record.type, what: extra, at })
+    if (record.data === null) lost.push({ zone, name, type: record.type, what: `a record of DNSControl's type ${record.type}`, at })
+    const { records, unread } = zones.get(zone) ?? { records: [], unread: [] }
+    zones.set(zone, { records, unread })
+    const { fault: why, data } = record
+    if (why !== null) unread.push({ record: { name, type: record.type, ttl: null, data: data ?? '', at }, why })
+    else if (data !== null) records.push({ name, type: record.type, ttl: record.ttl, data, at })
+  }
+  return { zones: [...zones].map(([name, found]) => ({ name, ...found })), lost, diagnostics }
+}
+
+interface TsvLine {
+  readonly zone: DomainName
+  readonly name: DomainName
+  readonly type: string
+  readonly ttl: ExchangedRecord['ttl']
+  /** Null for a type that is known to DNSControl only. */
+  readonly data: string | null
+  readonly extra: string | null
+  /** What is wrong with data that are none of the type; they are as they stand then. */
+  readonly fault: string | null
+}
+
+function readLine(line: string, isQuoted: boolean): Result<TsvLine> {
+  const [, fqdn = '', label = '', seconds = '', type = '', data = '', extra = null] = LINE.exec(line) ?? []
+  if (fqdn === '') return { ok: false, message: 'the line is not NAME, LABEL, TTL, IN, TYPE and DATA with tabs between' }
+  const apex = label === '@' ? fqdn : fqdn.startsWith(`${label}.`) ? fqdn.slice(label.length + 1) : ''
+  const zone = parseDomainName(apex.endsWith('.') ? apex : `${apex}.`)
+  if (!zone.ok) return zone
+  const name = parseDomainName(label, zone.value)
+  if (!name.ok) return name
+  if (!isAtOrBelow(name.value, zone.value)) return { ok: false, message: `${JSON.stringify(label.slice(0, 60))} is not in ${zone.value}` }
+  const ttl = parseTtl(seconds)
+  if (!ttl.ok) return ttl
+  const known = RDATA_TYPES.has(type)
+  const rdata = known ? dataOf(type, data, zone.value, isQuoted) : ok(null)
+  return ok({
+    zone: zone.value,
+    name: name.value,
+    type: known ? type : JSON.stringify(type.slice(0, 40)),
+    ttl: ttl.value,
+    data: rdata.ok ? rdata.value : plainData(data),
+    extra,
+    fault: rdata.ok ? null : rdata.message,
+  })
+}
+
+/** Whether texts stand as in a zone file, as DNSControl 3 has them, and not bare: one that is not all quoted strings says they are bare. */
+function hasQuotedTexts(lines: readonly string[]): boolean {
+  const texts = lines.map((line) => LINE.exec(line)).flatMap((parts) => (parts?.[4] === 'TXT' ? [parts[5] ?? ''] : []))
+  return texts.every((text) => {
+    const tokens = presentationTokens(text)
+    return tokens.ok && tokens.value.length > 0 && tokens.value.every(({ quoted }) => quoted)
+  })
+}
+
+/** Data in presentation form; a bare text is not. */
+function dataOf(type: string, text: string, zone: DomainName, isQuoted: boolean): Result<string> {
+  if (type === 'TXT' && !isQuoted) return ok(textToRdata(Buffer.from(text, 'utf8')))
+  const tokens = presentationTokens(text)
+  return tokens.ok ? canonicalRdata(type, tokens.value, (name) => parseDomainName(name, zone)) : tokens
+}

@@ -1,0 +1,64 @@
+import { isMailAddress } from '../../definition/parse/read-settings.ts'
+import { parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
+import { type ExistingZone, ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
+import type { Holder } from '../definable-records.ts'
+import { excerpt } from '../excerpt.ts'
+import type { LostItem } from '../exchange.ts'
+
+export interface DefinableSettings {
+  readonly settings: ZoneSettings
+  readonly lost: LostItem[]
+}
+
+/**
+ * The settings that a definition says so that a plan leaves them as they are: none where nothing and the config's defaults say the same. A setting with
+ * something that no definition can have is left out as a whole, and so it is not managed.
+ */
+export function definableSettings(
+  { name, settings, unread = [] }: ExistingZone,
+  defaults: ZoneSettings,
+  { target, capabilities }: Holder,
+): DefinableSettings {
+  const lost: LostItem[] = []
+  const outcome = `it is left out, and stays as it is at ${target}`
+  const lose = (key: string, what: string): void => {
+    lost.push({ zone: name, name: null, type: null, what: `the setting ${key}: ${what}`, outcome })
+  }
+  const said: Record<string, unknown> = Object.fromEntries(
+    ZONE_SETTINGS.flatMap((key) => {
+      const value = settings[key]
+      return value === undefined || (isUnsaid(key, value) && defaults[key] === undefined) ? [] : [[key, value]]
+    }),
+  )
+  for (const words of unread) lost.push({ zone: name, name: null, type: null, what: `the setting ${words}`, outcome })
+  const { soa_email: email } = settings
+  // An empty address cannot be said.
+  if (email === '') delete said['soa_email']
+  else if (email !== undefined && !isMailAddress(email)) {
+    delete said['soa_email']
+    lose('soa_email', `${excerpt(email)} is no mail address`)
+  }
+  for (const key of ['master_ips', 'axfr_ips'] as const) {
+    const strange = settings[key]?.filter((text) => !parseIpv4(text).ok && !parseIpv6(text).ok) ?? []
+    if (strange.length === 0) continue
+    delete said[key]
+    lose(key, `${excerpt(strange.join(', '))} among its addresses`)
+  }
+  for (const { field, message } of capabilities.settingFaults(settings)) {
+    if (!(field in said)) continue
+    delete said[field]
+    lose(field, message)
+  }
+  // Who does not say that it is a slave need not say of whom.
+  if (settings.type === 'slave' && (said['master_ips'] === undefined || settings.master_ips?.length === 0)) {
+    delete said['type']
+    if (settings.master_ips?.length === 0) lose('type', 'slave, without any masters')
+  }
+  return { settings: said as ZoneSettings, lost }
+}
+
+function isUnsaid(key: keyof ZoneSettings, value: unknown): boolean {
+  if (key === 'type') return value === 'master'
+  if (key === 'status') return value === 'active'
+  return value === '' || value === 0 || (Array.isArray(value) && value.length === 0)
+}

@@ -1,0 +1,148 @@
+import { stat } from 'node:fs/promises'
+import { basename, dirname, relative, resolve } from 'node:path'
+import { displayPath, realOr } from '../../definition/files/file-path.ts'
+import { folderTree } from '../../definition/files/folder-tree.ts'
+import { readText, systemFault } from '../../definition/files/read-text.ts'
+import type { ImportedZone } from '../../definition/imported-zone.ts'
+import { fileNameOf, unprintableName } from '../../definition/load/definition-name.ts'
+import { includeReader } from '../../definition/load/include-reader.ts'
+import { sourcePolicy } from '../../definition/load/source-policy.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { checkSoaSettings } from '../check-soa-settings.ts'
+import type { Imported, LostItem } from '../exchange.ts'
+import type { ImportRequest } from '../importer.ts'
+import { missingZones } from '../provider/missing-zones.ts'
+import { readCommentedZone } from './commented-zone.ts'
+import { otherZoneFiles } from './other-zone-files.ts'
+
+/**
+ * Zone files (RFC 1035), one or all of a folder and the folders in it: `*.zone`, `*.db` and `db.*`. What they include must lie in the
+ * folder that was given, or in that of the one file.
+ */
+export async function importZoneFiles({ source, zones, cwd, config }: ImportRequest): Promise<Imported> {
+  const path = resolve(cwd, source)
+  const facts = await stat(path).catch((error: unknown) => systemFault(error))
+  if (typeof facts === 'string') return failed({ code: 'file-unreadable', message: `${displayPath(path, cwd)} ${facts}` })
+  const folder = facts.isDirectory() ? path : dirname(path)
+  const include = includeReader({ ...config, folder, cwd })
+  const policy = sourcePolicy({ ...config, folder, cwd }, facts.isDirectory() ? 'refused' : 'allowed')
+  const { files, others, diagnostics } = facts.isDirectory()
+    ? await zoneFilesBelow(path, cwd)
+    : { files: [path], others: [], diagnostics: [] }
+  const found: ImportedZone[] = []
+  const lost: LostItem[] = []
+  const included = new Set<string>()
+  const read: ReadZone[] = []
+  for (const one of files) {
+    const file = displayPath(one, cwd)
+    const text = await readText(one, file, policy)
+    if (!text.ok) {
+      read.push({
+        file,
+        zone: null,
+        lost: [],
+        diagnostics: [{ severity: 'error', ...text.fault, at: text.fault.at ?? { file, line: 1, column: 1 } }],
+      })
+      continue
+    }
+    const definition = readCommentedZone({ file, text: text.text }, zoneNameOf(one, zones), include)
+    for (const other of definition.includedFiles) included.add(other)
+    const { zone } = definition
+    if (zone !== null && zones.length > 0 && !zones.includes(zone.name)) continue
+    read.push({ ...definition, file })
+  }
+  // A file that another includes is no zone of its own.
+  const realCwd = realOr(cwd)
+  const isIncluded = (one: string): boolean => included.has(displayPath(realOr(one), realCwd))
+  for (const one of read) {
+    if (isIncluded(resolve(cwd, one.file))) continue
+    diagnostics.push(...one.diagnostics)
+    if (one.zone === null) continue
+    const twice = found.some(({ name }) => name === one.zone?.name)
+    if (twice) diagnostics.push(duplicate(one.zone.name, one.file))
+    else {
+      const checked = checkSoaSettings(one.zone)
+      found.push(checked.zone)
+      lost.push(...one.lost, ...checked.lost)
+    }
+  }
+  const unread = others.filter((one) => !isIncluded(one))
+  diagnostics.push(...(await otherZoneFiles(unread, (one) => displayPath(one, cwd))))
+  if (files.length === 0)
+    diagnostics.push(...failed({ code: 'no-definitions', message: `${displayPath(path, cwd)} has no zone files` }).diagnostics)
+  else diagnostics.push(...missingZones(zones, found, source))
+  return { zones: found, lost, diagnostics }
+}
+
+interface ReadZone {
+  readonly file: string
+  /** Null where nothing could be had. */
+  readonly zone: ImportedZone | null
+  readonly lost: readonly LostItem[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+const failed = (fault: Pick<Diagnostic, 'code' | 'message'>): Imported => ({
+  zones: [],
+  lost: [],
+  diagnostics: [{ severity: 'error', ...fault }],
+})
+
+const duplicate = (zone: DomainName, file: string): Diagnostic => ({
+  severity: 'error',
+  code: 'zone-duplicate',
+  message: `${zone} is in more than one file`,
+  at: { file, line: 1, column: 1 },
+})
+
+const leadingOut = (path: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'path-outside',
+  message: `${path} leads out of the folder and was left out`,
+  hint: 'name the file itself as the source to import it',
+})
+
+/** The zone by the name of the file; where that has no ending that says so, the one zone that is asked for, else the whole name. */
+function zoneNameOf(path: string, asked: readonly DomainName[]): DomainName | null {
+  const base = basename(path)
+  const known = fileNameOf(base)
+  if (known) return known.zone
+  if (asked.length === 1) return asked[0] ?? null
+  const name = parseDomainName(`${base.replace(/\.$/, '')}.`)
+  return name.ok && base.includes('.') ? name.value : null
+}
+
+interface FilesBelow {
+  readonly files: readonly string[]
+  /** Those whose name is not that of a zone file, nor of a definition. */
+  readonly others: readonly string[]
+  readonly diagnostics: Diagnostic[]
+}
+
+async function zoneFilesBelow(folder: string, cwd: string): Promise<FilesBelow> {
+  const tree = folderTree(realOr(folder))
+  const files: string[] = []
+  const others: string[] = []
+  const diagnostics: Diagnostic[] = []
+  await tree.walk(
+    folder,
+    Number.POSITIVE_INFINITY,
+    () => true,
+    ({ path, name, isFolder, leadsOut }) => {
+      if (name.startsWith('.')) return
+      const known = fileNameOf(name)
+      if (!isFolder && known?.kind !== 'zone-file') {
+        if (known === null && !leadsOut) others.push(path)
+      } else if (leadsOut) diagnostics.push(leadingOut(displayPath(path, cwd)))
+      else if (!isFolder) {
+        const unprintable = unprintableName(relative(folder, path), displayPath(path, cwd))
+        if (unprintable === null) files.push(path)
+        else diagnostics.push(unprintable)
+      }
+    },
+  )
+  for (const { path, message } of tree.faults)
+    diagnostics.push({ severity: 'error', code: 'file-unreadable', message: `${displayPath(path, cwd)} ${message}` })
+  return { files, others, diagnostics }
+}

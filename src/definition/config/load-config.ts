@@ -1,0 +1,62 @@
+import { stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { displayPath } from '../files/file-path.ts'
+import { readText } from '../files/read-text.ts'
+import type { LoadedSecrets } from '../load/loaded-secrets.ts'
+import { CONFIG_FILE } from './config.ts'
+import { type ReadConfig, readConfig } from './read-config.ts'
+
+export interface LoadConfigOptions {
+  /** Absolute: where the search begins, and what names of files in messages start from. */
+  readonly cwd: string
+  /** The file, instead of the search; from `cwd`. */
+  readonly file?: string | undefined
+  /** Those of the run, for the config. */
+  readonly secrets?: LoadedSecrets | undefined
+}
+
+/** Finds and reads the config. Without one the config is null and the diagnostic is `config-missing`. */
+export async function loadConfig({ cwd, file, secrets }: LoadConfigOptions): Promise<ReadConfig> {
+  const path = file === undefined ? await findUpward(cwd, CONFIG_FILE) : resolve(cwd, file)
+  if (path === null) {
+    const other = await findUpward(cwd, OTHER_NAME)
+    const message = `there is no ${CONFIG_FILE} here or in a folder above`
+    return failed(other === null ? missing(message) : missing(message, `rename ${displayPath(other, cwd)}, or name it with -c`))
+  }
+  const shown = displayPath(path, cwd)
+  const text = await readText(path, shown, null)
+  if (text.ok) return readConfig(text.text, { file: shown, folder: dirname(path), cwd, secrets })
+  return failed(
+    text.fault.message.endsWith('does not exist')
+      ? missing(text.fault.message)
+      : { severity: 'error', ...text.fault, at: { file: shown, line: 1, column: 1 } },
+  )
+}
+
+/** A name that is tried by hand, and not read by itself. */
+const OTHER_NAME = 'zonewright.yml'
+
+const missing = (message: string, hint = 'write one with "zonewright init", or name another file with -c'): Diagnostic => ({
+  severity: 'error',
+  code: 'config-missing',
+  message,
+  hint,
+})
+
+const failed = (diagnostic: Diagnostic): ReadConfig => ({ config: null, diagnostics: [diagnostic] })
+
+/** The file of that name in the folder or the nearest one above it that has it. */
+async function findUpward(folder: string, name: string): Promise<string | null> {
+  for (let at = folder; ; at = dirname(at)) {
+    const path = resolve(at, name)
+    if (await isFile(path)) return path
+    if (dirname(at) === at) return null
+  }
+}
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (facts) => facts.isFile(),
+    () => false,
+  )

@@ -1,0 +1,276 @@
+import { resolve } from 'node:path'
+import { validate } from '../../../generated/config-schema.js'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { hasErrors } from '../../dns/diagnostic.ts'
+import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { parseRecordType } from '../../dns/record-type.ts'
+import { isServerAddress } from '../../dns/server-address.ts'
+import { parseTtl, type Ttl } from '../../dns/ttl.ts'
+import type { Policy, RefusalName, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
+import { DEFAULT_THRESHOLDS, type SafetyThresholds } from '../../plan/safety-limits.ts'
+import { hasGlob } from '../files/file-glob.ts'
+import { type LoadedSecrets, noSecrets } from '../load/loaded-secrets.ts'
+import { isMailAddress } from '../parse/read-settings.ts'
+import { didYouMean } from '../parse/suggest.ts'
+import { plainValue } from '../yaml/plain-value.ts'
+import { readYaml } from '../yaml/read-yaml.ts'
+import { isNull, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
+import { type Config, type ConfigDefaults, type ConfigRule, DEFAULT_FILES, DEFAULT_RULE, type ProviderConfig } from './config.ts'
+import { schemaDiagnostics } from './schema-diagnostics.ts'
+import { plainSecrets, secretFilesOf } from './secret.ts'
+import { placeAt } from './yaml-place.ts'
+
+const MAX_CONFIG_LENGTH = 1024 * 1024
+
+/** Where the config stands. */
+export interface ConfigPlace {
+  /** The file as messages name it. */
+  readonly file: string
+  /** Absolute. */
+  readonly folder: string
+  /** Absolute; names of files in messages start from it. */
+  readonly cwd: string
+  /** Those of the run; absent where nothing is to be found out about them. */
+  readonly secrets?: LoadedSecrets | undefined
+}
+
+export interface ReadConfig {
+  /** Null where the text is not a config to speak of. */
+  readonly config: Config | null
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The config as its schema describes it, after validation. */
+interface ConfigDocument {
+  readonly providers?: Readonly<Record<string, Readonly<Record<string, unknown>> & { readonly type: string }>>
+  readonly zones?: readonly RuleDocument[]
+  readonly defaults?: Readonly<Record<string, unknown>>
+  readonly safety?: Partial<SafetyThresholds>
+  readonly unsupported?: 'error' | 'skip'
+  readonly nameservers?: readonly string[]
+  readonly journal?: string
+  readonly octodns_default_ttl?: number | string
+  readonly octodns_split_extension?: string
+}
+
+interface RuleDocument {
+  readonly files?: string | readonly string[]
+  readonly zone?: string | readonly string[]
+  readonly enabled?: boolean
+  readonly targets?: readonly string[]
+  readonly policy?: Policy
+  readonly allow?: readonly RefusalName[]
+  readonly unsupported?: 'error' | 'skip'
+  readonly apex_ns?: 'keep' | 'manage'
+  readonly unmanaged?: readonly UnmanagedSelector[]
+  readonly safety?: Partial<SafetyThresholds>
+  readonly nameservers?: readonly string[]
+}
+
+/** The config that a file without any keys gives. */
+export function defaultConfig(place: Omit<ConfigPlace, 'file'>): Config {
+  return {
+    file: null,
+    folder: place.folder,
+    cwd: place.cwd,
+    providers: new Map(),
+    rules: [DEFAULT_RULE],
+    defaults: { settings: {}, ttl: null },
+    safety: DEFAULT_THRESHOLDS,
+    unsupported: 'error',
+    nameservers: null,
+    journal: resolve(place.folder, '.zonewright'),
+    octodnsDefaultTtl: 3600 as Ttl,
+    octodnsSplitExtension: '.',
+    secretFiles: [],
+    secrets: place.secrets ?? noSecrets(),
+  }
+}
+
+/** Reads a config. All faults are collected, each with its place; warnings leave a config to work with. */
+export function readConfig(text: string, place: ConfigPlace): ReadConfig {
+  const { root, diagnostics: yaml } = readYaml(text, { file: place.file, maxLength: MAX_CONFIG_LENGTH })
+  if (root === null) return { config: null, diagnostics: yaml }
+  const document = isNull(root) ? {} : plainValue(withoutEmpty(root))
+  if (!validate(document)) {
+    return { config: null, diagnostics: [...yaml, ...schemaDiagnostics(root, validate.errors ?? [])] }
+  }
+  if (hasErrors(yaml)) return { config: null, diagnostics: yaml }
+  const reading: Reading = { root, diagnostics: [...yaml] }
+  const config = configOf(document as ConfigDocument, reading, place)
+  return { config: hasErrors(reading.diagnostics) ? null : config, diagnostics: reading.diagnostics }
+}
+
+interface Reading {
+  readonly root: YamlNode
+  readonly diagnostics: Diagnostic[]
+}
+
+/** Keys without a value are as good as absent: `providers:` with everything below it commented out. */
+function withoutEmpty(root: YamlNode): YamlNode {
+  if (root.kind !== 'mapping') return root
+  return { ...root, entries: root.entries.filter(({ value }) => !isNull(value)) } satisfies YamlMapping
+}
+
+function configOf(document: ConfigDocument, reading: Reading, place: ConfigPlace): Config {
+  const base = defaultConfig(place)
+  const providers = new Map(Object.entries(document.providers ?? {}).map(([name, settings]) => [name, providerOf(name, settings, reading)]))
+  const rules = document.zones?.map((rule, index) => ruleOf(rule, index, providers, reading)) ?? base.rules
+  for (const provider of providers.values()) reading.diagnostics.push(...plainSecrets(provider))
+  return {
+    ...base,
+    file: place.file,
+    providers,
+    rules,
+    defaults: defaultsOf(document.defaults ?? {}, reading),
+    safety: { ...base.safety, ...document.safety },
+    unsupported: document.unsupported ?? base.unsupported,
+    nameservers: nameserversOf(document.nameservers, ['nameservers'], reading),
+    journal: document.journal === undefined ? base.journal : resolve(place.folder, document.journal),
+    octodnsDefaultTtl: ttlOf(document.octodns_default_ttl, ['octodns_default_ttl'], reading) ?? base.octodnsDefaultTtl,
+    octodnsSplitExtension: document.octodns_split_extension ?? base.octodnsSplitExtension,
+    secretFiles: secretFilesOf(providers.values(), place.folder),
+  }
+}
+
+function providerOf(
+  name: string,
+  document: Readonly<Record<string, unknown>> & { readonly type: string },
+  { root }: Reading,
+): ProviderConfig {
+  const { type, ...settings } = document
+  return {
+    name,
+    type,
+    settings,
+    at: placeAt(root, ['providers', name]),
+    placeOf: (...path) => placeAt(root, ['providers', name, ...path]),
+  }
+}
+
+function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<string, unknown>, reading: Reading): ConfigRule {
+  const path = ['zones', index]
+  const files = document.files === undefined ? DEFAULT_FILES : [document.files].flat()
+  const zones = document.zone === undefined ? null : [document.zone].flat()
+  document.targets?.forEach((target, i) => {
+    if (providers.has(target)) return
+    reading.diagnostics.push(unknownProvider(target, providers.keys(), placeAt(reading.root, [...path, 'targets', i])))
+  })
+  return {
+    files,
+    zones: zones?.map((zone) => zoneGlob(zone, path, reading)) ?? null,
+    zoneName: onlyName(files, zones),
+    enabled: document.enabled ?? true,
+    targets: document.targets ?? null,
+    policy: document.policy ?? null,
+    allow: document.allow ?? [],
+    unsupported: document.unsupported ?? null,
+    apexNs: document.apex_ns ?? null,
+    unmanaged: selectorsOf(document.unmanaged ?? [], [...path, 'unmanaged'], reading),
+    safety: document.safety ?? {},
+    nameservers: nameserversOf(document.nameservers, [...path, 'nameservers'], reading),
+    at: placeAt(reading.root, path),
+  }
+}
+
+function selectorsOf(
+  selectors: readonly UnmanagedSelector[],
+  path: readonly (string | number)[],
+  { root, diagnostics }: Reading,
+): UnmanagedSelector[] {
+  return selectors.map((selector, i) => {
+    const { type } = selector
+    if (type === undefined) return { ...selector, at: placeAt(root, [...path, i]) }
+    if (!parseRecordType(type).ok && !type.includes('/')) {
+      const at = placeAt(root, [...path, i, 'type'])
+      diagnostics.push({ severity: 'error', code: 'type-unknown', message: `unmanaged: ${JSON.stringify(type)} is not a record type`, at })
+    }
+    return { ...selector, type: type.toUpperCase(), at: placeAt(root, [...path, i]) }
+  })
+}
+
+function nameserversOf(
+  servers: readonly string[] | undefined,
+  path: readonly (string | number)[],
+  { root, diagnostics }: Reading,
+): readonly string[] | null {
+  servers?.forEach((server, i) => {
+    if (isServerAddress(server)) return
+    diagnostics.push({
+      severity: 'error',
+      code: 'schema-value',
+      message: `${JSON.stringify(server)} is not the address of a name server`,
+      at: placeAt(root, [...path, i]),
+      hint: 'such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com',
+    })
+  })
+  return servers ?? null
+}
+
+/** The diagnostic for a target that is not among the providers. */
+export function unknownProvider(target: string, providers: Iterable<string>, at: Diagnostic['at']): Diagnostic {
+  const names = [...providers]
+  return {
+    severity: 'error',
+    code: 'provider-unknown',
+    message: `there is no provider "${target}"`,
+    at,
+    hint: didYouMean(target, names) ?? (names.length > 0 ? `providers are ${names.join(', ')}` : 'name it under "providers" in the config'),
+  }
+}
+
+/** A zone name or a glob over names in the form they are compared in: canonical, without the final dot. */
+function zoneGlob(text: string, path: readonly (string | number)[], { root, diagnostics }: Reading): string {
+  if (text.includes('*')) return text.toLowerCase().replace(/\.$/, '')
+  const name = parseDomainName(absolute(text))
+  if (name.ok) return name.value.slice(0, -1)
+  diagnostics.push({ severity: 'error', code: 'zone-name', message: name.message, at: placeAt(root, [...path, 'zone']) })
+  return text
+}
+
+function onlyName(files: readonly string[], zones: readonly string[] | null): DomainName | null {
+  const [file, ...moreFiles] = files
+  const [zone, ...moreZones] = zones ?? []
+  if (file === undefined || zone === undefined || moreFiles.length > 0 || moreZones.length > 0) return null
+  if (hasGlob(file) || zone.includes('*')) return null
+  const name = parseDomainName(absolute(zone))
+  return name.ok ? name.value : null
+}
+
+const absolute = (name: string): string => (name.endsWith('.') ? name : `${name}.`)
+
+const TIMES = ['ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as const
+
+function defaultsOf(document: Readonly<Record<string, unknown>>, reading: Reading): ConfigDefaults {
+  const { default_ttl: defaultTtl, ...rest } = document
+  const settings: Record<string, unknown> = { ...rest }
+  for (const key of TIMES) {
+    const seconds = ttlOf(rest[key], ['defaults', key], reading)
+    if (seconds !== null) settings[key] = seconds
+  }
+  const { soa_email: email } = settings
+  if (typeof email === 'string' && !isMailAddress(email))
+    reading.diagnostics.push(noMailAddress(email, placeAt(reading.root, ['defaults', 'soa_email'])))
+  const settingsAt = Object.fromEntries(Object.keys(settings).map((key) => [key, placeAt(reading.root, ['defaults', key])]))
+  return {
+    settings: settings as ZoneSettings,
+    ...(Object.keys(settings).length > 0 ? { settingsAt } : {}),
+    ttl: ttlOf(defaultTtl, ['defaults', 'default_ttl'], reading),
+  }
+}
+
+const noMailAddress = (email: string, at: Diagnostic['at']): Diagnostic => ({
+  severity: 'error',
+  code: 'setting-invalid',
+  message: `defaults: soa_email: ${JSON.stringify(email.slice(0, 60))} is not a mail address`,
+  at,
+  hint: 'write it as hostmaster@example.com',
+})
+
+function ttlOf(value: unknown, path: readonly string[], { root, diagnostics }: Reading): Ttl | null {
+  if (value === undefined) return null
+  const ttl = parseTtl(String(value))
+  if (ttl.ok) return ttl.value
+  diagnostics.push({ severity: 'error', code: 'ttl-invalid', message: `"${path.join('.')}": ${ttl.message}`, at: placeAt(root, path) })
+  return null
+}

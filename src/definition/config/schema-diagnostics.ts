@@ -1,0 +1,103 @@
+import type { SchemaError } from '../../../generated/config-schema.js'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { didYouMean } from '../parse/suggest.ts'
+import type { YamlNode } from '../yaml/yaml-node.ts'
+import { keyPlace, nodeAt, placeAt, pointerSteps } from './yaml-place.ts'
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  object: 'a mapping',
+  array: 'a list',
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  null: 'nothing',
+}
+
+/** The faults a validator found, in the user's words and with their places in the file. */
+export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]): Diagnostic[] {
+  // A bad key is reported by the rule for keys and once more by what the rule asks; what a condition leads to, once more by the condition.
+  return errors
+    .filter((error) => error.propertyName === undefined && error.keyword !== 'if')
+    .map((error) => {
+      const path = pointerSteps(error.instancePath)
+      const what = path.length === 0 ? 'the file' : `"${path.join('.')}"`
+      const at = placeAt(root, path)
+      switch (error.keyword) {
+        case 'additionalProperties': {
+          const key = String(error.params['additionalProperty'])
+          const node = nodeAt(root, path)
+          const known = Object.keys(error.parentSchema?.['properties'] ?? {})
+          return {
+            severity: 'error',
+            code: 'schema-unknown-key',
+            message: `"${[...path, key].join('.')}" is not a key that can stand here`,
+            at: (node?.kind === 'mapping' && keyPlace(node, key)) || at,
+            hint: didYouMean(key, known) ?? `keys here are ${known.join(', ')}`,
+          }
+        }
+        case 'required':
+          return {
+            severity: 'error',
+            code: 'schema-missing-key',
+            message: `${what} needs the key "${String(error.params['missingProperty'])}"`,
+            at,
+            hint: hasKey(root, path, 'class')
+              ? '"class" is octoDNS\'s: "zonewright import octodns FILE" takes its configuration'
+              : undefined,
+          }
+        case 'type':
+          return {
+            severity: 'error',
+            code: 'schema-type',
+            message: `${what} must be ${typeNames(error.params['type'])}`,
+            at,
+            hint: typeHint(error),
+          }
+        case 'enum':
+          return {
+            severity: 'error',
+            code: 'schema-value',
+            message: `${what} must be one of ${listed(error.params['allowedValues'])}`,
+            at,
+            hint: suggestion(root, path, error.params['allowedValues']),
+          }
+        case 'propertyNames':
+          return {
+            severity: 'error',
+            code: 'schema-value',
+            message: `"${String(error.params['propertyName'])}" is not a name that can stand here`,
+            at: keyPlaceAt(root, path, String(error.params['propertyName'])) ?? at,
+            hint: 'use letters, digits, hyphens, underscores and dots',
+          }
+        default:
+          return { severity: 'error', code: 'schema-value', message: `${what} ${error.message ?? 'is not allowed'}`, at }
+      }
+    })
+}
+
+function hasKey(root: YamlNode, path: readonly string[], key: string): boolean {
+  const node = nodeAt(root, path)
+  return node?.kind === 'mapping' && keyPlace(node, key) !== undefined
+}
+
+const typeNames = (type: unknown): string =>
+  [type]
+    .flat()
+    .map((one) => TYPE_NAMES[String(one)] ?? String(one))
+    .join(' or ')
+
+const typeHint = (error: SchemaError): string | undefined =>
+  error.params['type'] === 'string' ? 'put quotes around a number that is meant as text' : undefined
+
+const listed = (values: unknown): string => (Array.isArray(values) ? values.map(String).join(', ') : '')
+
+function suggestion(root: YamlNode, path: readonly string[], allowed: unknown): string | undefined {
+  const node = nodeAt(root, path)
+  return node?.kind === 'scalar' && Array.isArray(allowed) ? didYouMean(node.text, allowed.map(String)) : undefined
+}
+
+function keyPlaceAt(root: YamlNode, path: readonly string[], key: string): Diagnostic['at'] {
+  const node = nodeAt(root, path)
+  return node?.kind === 'mapping' ? keyPlace(node, key) : undefined
+}

@@ -1,0 +1,150 @@
+import { open, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
+import type { LoadedSecrets } from '../load/loaded-secrets.ts'
+import { addSecret } from '../load/secret-guard.ts'
+import type { ProviderConfig } from './config.ts'
+
+/** The environment variable whose text signs plans. */
+export const PLAN_KEY = 'ZONEWRIGHT_PLAN_KEY'
+
+/** Octets a file with a secret may have: private keys have a few thousand. */
+const MAX_SECRET_OCTETS = 65_536
+
+/** Settings of providers that hold secrets, at any depth. */
+const SECRET_KEYS: ReadonlySet<string> = new Set([
+  'token',
+  'secret',
+  'password',
+  'passphrase',
+  'api_key',
+  'api_token',
+  'private_key',
+  'secret_access_key',
+  'session_token',
+])
+
+/** Where secrets are looked up. */
+export interface SecretSource {
+  /** The folder that `file:` paths start from. */
+  readonly folder: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Where each secret is noted that is looked up. */
+  readonly loaded: LoadedSecrets
+}
+
+export type ResolvedSecret =
+  | { readonly value: string; readonly diagnostic: null }
+  | { readonly value: null; readonly diagnostic: Diagnostic }
+
+/** Whether a setting refers to a secret instead of holding it. */
+export const isSecretReference = (text: string): boolean => /^(?:env|file):/.test(text)
+
+/** References of shells (`$NAME`, `${NAME}`), of workflows (`${{ … }}`) and of octoDNS (`env/NAME`). */
+const OTHER_REFERENCE = /^(?:\$[A-Z_][A-Z0-9_]*|\$\{.*\}|env\/[A-Z_][A-Z0-9_]*)$/i
+
+/**
+ * The secret that `env:NAME` or `file:PATH` refers to; other text is the secret itself. Newlines at the end of a file are not
+ * part of it. `what` names the setting for messages (`providers.cloud.token`); the value never appears in one. The secret is noted among those of the run.
+ */
+export async function resolveSecret(text: string, what: string, at: SourcePosition, source: SecretSource): Promise<ResolvedSecret> {
+  const missing = (message: string, hint?: string): ResolvedSecret => ({
+    value: null,
+    diagnostic: { severity: 'error', code: 'secret-missing', message: `${what}: ${message}`, at, hint },
+  })
+  const found = (value: string): ResolvedSecret => {
+    addSecret(source.loaded, what, value)
+    return { value, diagnostic: null }
+  }
+  if (text.startsWith('env:')) {
+    const name = text.slice(4)
+    const value = source.env[name]
+    if (value !== undefined && value !== '') return found(value)
+    // What looks unlike a name of a variable may be the secret itself.
+    if (!/^[A-Z_][A-Z0-9_]{0,63}$/i.test(name) || /[0-9a-z]{24}/i.test(name))
+      return missing('what follows env: is not the name of a variable')
+    return missing(`the environment has no ${name}`, `set it: export ${name}=…`)
+  }
+  if (text.startsWith('file:')) {
+    const path = text.slice(5)
+    const contents = await readSecretFile(resolve(source.folder, path))
+    if (!contents.ok) return missing(`the file ${path} ${contents.message}`)
+    const value = contents.value.replace(/(?<![\r\n])[\r\n]+$/, '')
+    return value === '' ? missing(`the file ${path} is empty`) : found(value)
+  }
+  if (OTHER_REFERENCE.test(text)) return missing('is a reference as it is written elsewhere', 'a variable of the environment is env:NAME')
+  return text === '' ? missing('is empty') : found(text)
+}
+
+type FileContents = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly message: string }
+
+async function readSecretFile(path: string): Promise<FileContents> {
+  try {
+    if (!(await stat(path)).isFile()) return { ok: false, message: 'is not a file' }
+    const handle = await open(path)
+    try {
+      const buffer = Buffer.alloc(MAX_SECRET_OCTETS + 1)
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
+      if (bytesRead > MAX_SECRET_OCTETS) return { ok: false, message: `is larger than ${MAX_SECRET_OCTETS} octets` }
+      return { ok: true, value: buffer.toString('utf8', 0, bytesRead) }
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    return { ok: false, message: readFault(error) }
+  }
+}
+
+const readFault = (error: unknown): string => {
+  const code = (error as NodeJS.ErrnoException).code ?? 'error'
+  if (code === 'ENOENT') return 'does not exist'
+  return code === 'EACCES' ? 'may not be read' : `cannot be read (${code})`
+}
+
+/** Texts of a provider's settings, at any depth, with their paths. */
+function* textsOf(value: unknown, path: readonly string[] = []): Generator<readonly [text: string, path: readonly string[]]> {
+  if (typeof value !== 'object' || value === null) yield [String(value ?? ''), path]
+  else for (const [key, below] of Object.entries(value)) yield* textsOf(below, [...path, key])
+}
+
+/** The password of a URL; undefined without one. */
+const passwordOf = (text: string): string | undefined => /^[a-z][a-z0-9+.-]*:\/\/[^/?#@:]*:([^/?#@]+)@/i.exec(text)?.[1]
+
+const isPlainSecret = (text: string, path: readonly string[]): boolean =>
+  SECRET_KEYS.has(path.at(-1) ?? '') && text !== '' && !isSecretReference(text)
+
+/** Warnings for secrets that stand in the config itself, where everyone who sees the repository sees them. */
+export function plainSecrets(provider: ProviderConfig): Diagnostic[] {
+  return [...textsOf(provider.settings)]
+    .filter(([text, path]) => isPlainSecret(text, path) || passwordOf(text) !== undefined)
+    .map(([, path]) => ({
+      severity: 'warning',
+      code: 'secret-in-config',
+      message: `providers.${[provider.name, ...path].join('.')} holds a secret in plain text`,
+      at: provider.placeOf(...path),
+      hint: 'write env:NAME or file:PATH instead',
+    }))
+}
+
+/** The files that `file:` references of providers name, absolute. `folder` is that of the config. */
+export const secretFilesOf = (providers: Iterable<ProviderConfig>, folder: string): string[] =>
+  [...providers].flatMap(({ settings }) =>
+    [...textsOf(settings)].flatMap(([text]) => (text.startsWith('file:') ? [resolve(folder, text.slice('file:'.length))] : [])),
+  )
+
+/**
+ * Notes all secrets of a config before anything is read that could hold one, and the key of plan files. Secrets that are missing are passed over:
+ * the provider that needs one reports it.
+ */
+export async function noteSecrets(providers: Iterable<ProviderConfig>, source: SecretSource): Promise<void> {
+  const key = source.env[PLAN_KEY] ?? ''
+  if (key !== '') addSecret(source.loaded, PLAN_KEY, key)
+  for (const { name, settings, placeOf } of providers) {
+    for (const [text, path] of textsOf(settings)) {
+      const what = `providers.${[name, ...path].join('.')}`
+      const password = passwordOf(text)
+      if (isSecretReference(text) || isPlainSecret(text, path)) await resolveSecret(text, what, placeOf(...path), source)
+      else if (password !== undefined) addSecret(source.loaded, what, password)
+    }
+  }
+}

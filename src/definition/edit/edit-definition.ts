@@ -1,0 +1,208 @@
+import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import type { DefinedRecord } from '../../dns/record.ts'
+import type { Config } from '../config/config.ts'
+import { displayPath, fromDisplayPath, realOr } from '../files/file-path.ts'
+import { unfinishedFolders } from '../files/unfinished-write.ts'
+import type { LoadedZone } from '../load/configured-zone.ts'
+import { type LoadedDefinitions, loadDefinitions } from '../load/load-definitions.ts'
+import { editFault } from './edit-fault.ts'
+import { BYTE_ORDER_MARK, editFiles, type FileEdit, kindOf } from './edit-files.ts'
+import { wantedData } from './edit-text.ts'
+import { areSame, unexpectedChanges } from './expected-records.ts'
+import type { RecordEdit } from './read-record-edit.ts'
+import { realPath, shareEdit } from './share-edit.ts'
+
+export interface EditedDefinition {
+  /** The files with their texts before and after; none where there is nothing to change, or an error among the diagnostics. */
+  readonly changes: readonly FileEdit[]
+  /** Other zones that change, as they include a file of these. */
+  readonly others: readonly DomainName[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** A file was changed by somebody else in the middle of it: the edit may be begun again. */
+  readonly isStale?: true
+  /** Folders, absolute, in which a write was cut off, which is among the errors. */
+  readonly unfinished?: readonly string[]
+}
+
+export interface EditOptions {
+  /** The file for new values, absolute; null where the edit is to find it. */
+  readonly file: string | null
+  /** Whether other zones may change that include a file. */
+  readonly allZones: boolean
+}
+
+/**
+ * Changes one RRset in the texts of the files that have it, or are to have it, without writing anything. All is loaded before and after, with every
+ * rule, and the zone must differ in nothing but the RRset.
+ */
+export async function editDefinition(asked: RecordEdit, config: Config, options: EditOptions): Promise<EditedDefinition> {
+  const found = await findZone(asked, config)
+  if (!('loaded' in found)) return found
+  const { loaded } = found
+  const own = loaded.zone.records.filter(({ name, type }) => name === asked.name && type === asked.type)
+  const edit = options.file === null ? asked : withinFile(asked, own, realOr(options.file), config.cwd)
+  if (loaded.zone.inventory?.some(({ name, type }) => name === edit.name && type === edit.type))
+    return refused(editFault(edit, 'edit-refused', 'its addresses are looked up when the zone is planned; edit it by hand'))
+  const unknown = missingValues(edit, own)
+  if (unknown.length > 0) return refused(...unknown)
+  if (isAsWanted(edit, own)) return { changes: [], others: [], diagnostics: [] }
+  const edited = await editAndCheck(edit, own, found, config, options)
+  // A new value beside those of other files has their TTL.
+  const ttl = edit.ttl === null && own.length > 0 && own.every((one) => one.ttl === own[0]?.ttl) ? (own[0]?.ttl ?? null) : null
+  if (ttl === null || edited.newTtls.every((one) => one === ttl)) return edited
+  return editAndCheck({ ...edit, ttl }, own, found, config, options)
+}
+
+const refused = (...diagnostics: Diagnostic[]): Checked => ({ changes: [], others: [], diagnostics, newTtls: [] })
+
+/** All values to be removed are all of the file that is named, where it has some. */
+function withinFile(edit: RecordEdit, own: readonly DefinedRecord[], file: string, cwd: string): RecordEdit {
+  const there = own.filter(({ at }) => realPath(at.file, cwd) === file)
+  return edit.action === 'remove' && edit.data.length === 0 ? { ...edit, data: there.map(({ data }) => data) } : edit
+}
+
+interface FoundZone {
+  readonly loaded: LoadedZone
+  /** Texts of definitions as they were loaded, by path. */
+  readonly seen: ReadonlyMap<string, string>
+}
+
+async function findZone(edit: RecordEdit, config: Config): Promise<FoundZone | EditedDefinition> {
+  const seen = new Map<string, string>()
+  const { zones, diagnostics, files } = await loadDefinitions(config, { zones: [edit.zone], seen })
+  const errors = diagnostics.filter(({ severity }) => severity === 'error')
+  const [loaded, ...others] = zones
+  if (errors.some(({ code }) => code === 'write-unfinished'))
+    return { ...refused(...errors), unfinished: unfinishedFolders(files, config).map(({ folder }) => folder) }
+  if (errors.length > 0 || loaded === undefined) return refused(...errors)
+  if (others.length === 0) return { loaded, seen }
+  const related = zones.map(({ zone }) => ({ message: 'a definition of the zone', at: zone.at }))
+  return refused(editFault(edit, 'edit-refused', `${edit.zone} has several definitions; edit them by hand`, { related }))
+}
+
+/** What is to be removed and is not there. */
+function missingValues(edit: RecordEdit, own: readonly DefinedRecord[]): Diagnostic[] {
+  if (edit.action !== 'remove') return []
+  if (own.length === 0) return [editFault(edit, 'record-unknown', 'the definition has no such records')]
+  const present = new Set(own.map(({ data }) => data))
+  return edit.data.filter((data) => !present.has(data)).map((data) => editFault(edit, 'record-unknown', `no record has the value ${data}`))
+}
+
+function isAsWanted(edit: RecordEdit, own: readonly DefinedRecord[]): boolean {
+  const wanted = wantedData(edit, own)
+  const present = new Set(own.map(({ data }) => data))
+  const isSame = wanted.length === own.length && wanted.every((data) => present.has(data))
+  return isSame && (edit.ttl === null || own.every(({ ttl }) => ttl === edit.ttl))
+}
+
+interface Checked extends EditedDefinition {
+  /** TTLs of the records that are new. */
+  readonly newTtls: readonly DefinedRecord['ttl'][]
+}
+
+async function editAndCheck(
+  edit: RecordEdit,
+  own: readonly DefinedRecord[],
+  { loaded, seen }: FoundZone,
+  config: Config,
+  { file, allZones }: EditOptions,
+): Promise<Checked> {
+  const { zone, files } = loaded
+  const { cwd } = config
+  const main = realPath(zone.at.file, cwd)
+  const kind = await kindOf(main, config)
+  const parts = await shareEdit(edit, own, { zone, files, cwd, isMerged: kind !== 'settings' }, file)
+  if ('severity' in parts) return refused(parts)
+  const edited = await editFiles(parts, { zone, seen, config, kind })
+  const refusal = (...found: Diagnostic[]) => refusedOrStale(refused(...found), zone, config)
+  if (!edited.ok) return edited.isStale ? { ...refused(edited.diagnostic), isStale: true } : refusal(edited.diagnostic)
+  const { changes } = edited
+  const texts = textsOf(changes, cwd)
+  const isShared = changes.some(({ path }) => path !== main)
+  const only = isShared ? undefined : [edit.zone]
+  const [before, after] = [isShared ? await loadDefinitions(config) : null, await loadDefinitions(config, { zones: only, texts })]
+  // The texts were read after the zone was loaded: another value may have come into one of them in between.
+  const meanwhile = before?.zones.find((one) => one.zone.at.file === zone.at.file)?.zone.records ?? []
+  if (before !== null && !areSame(zone.records, meanwhile))
+    return {
+      ...refused(editFault(edit, 'file-unwritable', 'somebody else has changed its files meanwhile; give the command again')),
+      isStale: true,
+    }
+  if (hasErrors(after.diagnostics)) return refusal(...after.diagnostics.map((one) => asRefusal(edit, own, one)))
+  const now = after.zones.find((one) => one.zone.name === edit.zone)
+  const unexpected = unexpectedChanges(edit, zone.records, now?.zone.records ?? [], wantedData(edit, own))
+  if (besideRecords(zone) !== besideRecords(now?.zone)) unexpected.push('the zone would be another beside its records')
+  const at = own[0]?.at ?? zone.at
+  if (unexpected.length > 0) {
+    const message = `the file has a form in which the edit would do more, or less: ${unexpected.join('; ')}; edit it by hand`
+    return refusal(editFault(edit, 'edit-refused', message, { at }))
+  }
+  const others = before === null ? [] : otherZones(before, after, edit.zone)
+  if (others.length > 0 && !allZones) return refused(sharedFault(edit, changes, others, { cwd, at }))
+  const present = new Set(own.map(({ data }) => data))
+  const fresh = (now?.zone.records ?? []).filter(({ name, type, data }) => name === edit.name && type === edit.type && !present.has(data))
+  const known = new Set(loaded.diagnostics.map(({ code, message }) => `${code} ${message}`))
+  for (const { code, message } of before?.diagnostics ?? []) known.add(`${code} ${message}`)
+  const diagnostics = after.diagnostics.filter(({ code, message }) => !known.has(`${code} ${message}`))
+  return { changes, others, diagnostics, newTtls: fresh.map(({ ttl }) => ttl) }
+}
+
+/** Another file of the zone may have been changed in the middle of it, so that what was found is not of the edit. */
+async function refusedOrStale(refusal: Checked, zone: LoadedZone['zone'], config: Config): Promise<Checked> {
+  if (refusal.diagnostics.some(({ code }) => code === 'write-unfinished')) return { ...refusal, isStale: true }
+  const { zones } = await loadDefinitions(config, { zones: [zone.name] })
+  const now = zones.find((one) => one.zone.at.file === zone.at.file)?.zone
+  const isSame = now !== undefined && areSame(zone.records, now.records) && besideRecords(zone) === besideRecords(now)
+  return isSame ? refusal : { ...refusal, isStale: true }
+}
+
+/** By their paths, and by those that lead there through the working directory. */
+const textsOf = (changes: readonly FileEdit[], cwd: string): ReadonlyMap<string, string> =>
+  new Map(
+    changes.flatMap(({ path, after }) => {
+      const text = after.startsWith(BYTE_ORDER_MARK) ? after.slice(BYTE_ORDER_MARK.length) : after
+      return [[path, text] as const, [fromDisplayPath(displayPath(path, cwd), cwd), text] as const]
+    }),
+  )
+
+/** Zones whose records differ, but for one. */
+function otherZones(before: LoadedDefinitions, after: LoadedDefinitions, own: DomainName): DomainName[] {
+  const records = new Map(after.zones.map(({ zone }) => [zone.at.file, zone.records]))
+  const changed = before.zones.filter(({ zone }) => zone.name !== own && !areSame(zone.records, records.get(zone.at.file) ?? []))
+  return [...new Set(changed.map(({ zone }) => zone.name))].sort()
+}
+
+/** Zones that are told by name. */
+const TOLD = 10
+
+function sharedFault(
+  edit: RecordEdit,
+  changes: readonly FileEdit[],
+  others: readonly DomainName[],
+  { cwd, at }: { readonly cwd: string; readonly at: Diagnostic['at'] },
+): Diagnostic {
+  const names = others.slice(0, TOLD).join(', ') + (others.length > TOLD ? ` and ${others.length - TOLD} more` : '')
+  const files = changes.map(({ path }) => displayPath(path, cwd)).join(', ')
+  const hint = `change it for all of them with --all-zones, or write the record in the definition with override: true`
+  return editFault(edit, 'record-elsewhere', `with ${files} other zones would change too: ${names}`, { at, hint })
+}
+
+/**
+ * What the new text could not even be read for has no place in the file as it is: an anchor that others need went with the record. New values in the
+ * definition of what a fragment alone has need a word about both.
+ */
+function asRefusal(edit: RecordEdit, own: readonly DefinedRecord[], found: Diagnostic): Diagnostic {
+  const [first] = own
+  if (found.code === 'rrset-split' && first !== undefined) {
+    const hint = `add it there with --file ${first.at.file}, write merge: true there, or override: true in the definition`
+    return editFault(edit, 'record-elsewhere', `stands in ${first.at.file}`, { at: first.at, hint })
+  }
+  if (found.severity !== 'error' || !/^yaml-|^zonefile-/.test(found.code)) return found
+  const message = `others in the file need what stands there (${found.message}); edit it by hand`
+  return editFault(edit, 'edit-refused', message, { at: found.at })
+}
+
+/** What is said of a zone beside its records, wherever it stands. */
+const besideRecords = (zone: LoadedZone['zone'] | undefined): string =>
+  JSON.stringify({ ...zone, records: null, scopes: null, settingsAt: null }, (key, value: unknown) => (key === 'at' ? undefined : value))

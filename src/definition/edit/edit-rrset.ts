@@ -1,0 +1,284 @@
+/**
+ * One RRset of a definition in YAML is changed, and nothing else: the text outside of the entry of its owner stays as it is, octet by
+ * octet; within it comments are kept. The entry is changed in a document that two parsers agree on, printed, and put in its place.
+ */
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, Pair, type Scalar, visit, YAMLMap, YAMLSeq } from 'yaml'
+import { type DomainName, parseDomainName, relativeName } from '../../dns/domain-name.ts'
+import { fault, ok, type Result } from '../../dns/result.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import { firstEntryPlace } from '../parse/first-entry.ts'
+import { plainNode, styled } from '../parse/plain-node.ts'
+import type { Layout } from '../parse/reading.ts'
+import { keepSpacing } from '../print/keep-spacing.ts'
+import { compareNatural } from '../print/natural-order.ts'
+import { agreeOn } from '../yaml/edit-document.ts'
+import { printDocument } from '../yaml/print-document.ts'
+import type { PlainYaml } from '../yaml/print-plain.ts'
+import type { YamlNode } from '../yaml/yaml-node.ts'
+import { entryWindow } from './entry-window.ts'
+import { placeEntries, withEntry, withoutEntry } from './splice-pair.ts'
+
+export interface RrsetEdit {
+  readonly name: DomainName
+  readonly type: string
+  /** Offsets of the values that stay, as the reader's places have them; all others of the RRset go. */
+  readonly kept: ReadonlySet<number>
+  /** New values, in the form of the layout. */
+  readonly added: readonly PlainYaml[]
+  /** Undefined leaves TTLs as they are. */
+  readonly ttl?: Ttl | undefined
+  /** Whether the RRset has records before. */
+  readonly isThere: boolean
+  /** Whether it goes, and its owner has no other. */
+  readonly isAll: boolean
+  /** The file is included: `${name}` stands for a variable. */
+  readonly isFragment?: boolean
+}
+
+const BY_HAND = 'edit it by hand'
+
+/**
+ * The text with the RRset changed. Forms that cannot be edited without touching others are refused. With the tree of the text a file of many names
+ * is read only in part, where that does.
+ */
+export function editRrset(text: string, zone: DomainName, layout: Layout, edit: RrsetEdit, tree: YamlNode | null = null): Result<string> {
+  const window = tree && entryWindow(text, tree, { name: edit.name, zone, layout })
+  if (window) {
+    const kept = [...edit.kept].map(window.place)
+    if (kept.every((offset) => offset !== null)) {
+      const edited = editEntry(window.text, zone, layout, { ...edit, kept: new Set(kept) }, 'entry')
+      if (edited.ok) return ok(window.restore(keepSpacing(window.text, edited.value)))
+    }
+  }
+  const edited = editEntry(text, zone, layout, edit, 'file')
+  return edited.ok ? ok(keepSpacing(text, edited.value)) : edited
+}
+
+/** With `entry` as the limit nothing but the entry may be printed. */
+function editEntry(text: string, zone: DomainName, layout: Layout, edit: RrsetEdit, limit: 'entry' | 'file'): Result<string> {
+  const read = agreeOn(text)
+  if (!read.ok) return read
+  const { document, heads } = read.value
+  // Before anything in it is changed.
+  const first = firstEntryPlace(text, document, layout === 'octodns')
+  const map = recordMap(document, layout)
+  if (!map.ok) return map
+  const source = map.value.items.length === 0 ? first : placeEntries(text, map.value, (pair) => ownerOf(pair, zone))
+  const owner = map.value.items.find((pair) => ownerOf(pair, zone) === edit.name)
+  if (owner === undefined && (edit.isThere || edit.added.length === 0))
+    return fault(`${edit.name} does not stand there under its own name, but by a variable or an included file; ${BY_HAND}`)
+  const change =
+    owner === undefined ? addOwner(document, map.value, zone, layout, edit) : changeOwner(document, map.value, owner as Entry, layout, edit)
+  if (!change.ok) return change
+  if (source === null) {
+    if (limit === 'entry') return fault(BY_HAND)
+    const printed = printDocument(document, heads, text)
+    return ok(text.includes('\r\n') ? printed.replaceAll(/(?<!\r)\r*\n/g, '\r\n') : printed)
+  }
+  const { items } = map.value
+  const index = items.findIndex((pair) => ownerOf(pair, zone) === edit.name)
+  if (index === -1) return 'entries' in source ? ok(withoutEntry(source, edit.name)) : ok(text)
+  const previous = items[index - 1]
+  // The rest of the file is not printed, and not read again, but for what aliases stand for.
+  map.value.items = items.slice(hasAlias(items[index]?.value ?? null) ? 0 : index, index + 1)
+  const alone: Document = document
+  alone.contents = map.value
+  return withEntry(source, edit.name, previous ? ownerOf(previous, zone) : null, printDocument(alone, heads, text))
+}
+
+type Entry = Pair<Scalar, Node | null>
+
+function recordMap(document: Document, layout: Layout): Result<YAMLMap<Scalar, Node | null>> {
+  const { contents } = document
+  if (contents === null || (isScalar(contents) && contents.value === null)) {
+    const map = new YAMLMap<Scalar, Node | null>()
+    document.contents = map
+    return ok(map)
+  }
+  // A fragment is the record map, as a file of octoDNS's layout is.
+  const isWhole = layout === 'octodns' || !isMap(contents) || !contents.has('domain')
+  const map = isWhole ? contents : contents.get('records', true)
+  if (isMap(map)) return ok(map as YAMLMap<Scalar, Node | null>)
+  if (isWhole || !isMap(contents)) return fault(`the file is no mapping of names to records; ${BY_HAND}`)
+  // `records:` is absent or empty.
+  if (map !== undefined && map !== null && !(isScalar(map) && map.value === null)) return fault(`records is no mapping; ${BY_HAND}`)
+  const made = new YAMLMap<Scalar, Node | null>()
+  contents.set(styled('records'), made)
+  return ok(made)
+}
+
+function ownerOf(pair: Pair<unknown, unknown>, zone: DomainName): DomainName | null {
+  const text = isScalar(pair.key) ? String(pair.key.value ?? '') : ''
+  if (text === '') return zone
+  const name = parseDomainName(text, zone)
+  return name.ok ? name.value : null
+}
+
+function addOwner(document: Document, map: YAMLMap<Scalar, Node | null>, zone: DomainName, layout: Layout, edit: RrsetEdit): Result<void> {
+  const key = relativeName(edit.name, zone)
+  const index = map.items.findIndex((other) => compareNatural(String(other.key.value ?? ''), key) > 0)
+  const neighbours = index === -1 ? [map.items.at(-1)] : [map.items[index - 1], map.items[index]]
+  const beside = neighbours.flatMap((pair) => (pair ? (recordsAt(pair.value, document) ?? []) : []))
+  // Beside both styles it has its own.
+  const pair = new Pair(styled(key), newRecord(layout, edit, beside.every(isBlock) ? beside : [])) as Entry
+  map.items.splice(index === -1 ? map.items.length : index, 0, pair)
+  if (map.items.length === 1) map.flow = false
+  return ok(undefined)
+}
+
+/** Characters of values that go on one line. */
+const WIDTH = 80
+
+/** A record in the style of those beside it. */
+function newRecord(layout: Layout, { type, ttl, added }: RrsetEdit, beside: readonly Node[]): Node {
+  const values = added.length === 1 ? { value: added[0] as PlainYaml } : { values: added }
+  const record: PlainYaml = { type, ...(ttl !== undefined && { ttl }), ...values }
+  const ordered = layout === 'octodns' ? inNaturalOrder(record) : record
+  const node = plainNode(ordered)
+  if (isMap(node)) node.flow = layout === 'settings' && JSON.stringify(ordered).length <= WIDTH && !beside.some(isBlock)
+  return node
+}
+
+const isBlock = (node: Node): boolean => isMap(node) && node.flow !== true
+
+/** octoDNS wants the keys of every mapping in this order. */
+function inNaturalOrder(value: PlainYaml): PlainYaml {
+  if (typeof value !== 'object') return value
+  if (Array.isArray(value)) return (value as readonly PlainYaml[]).map(inNaturalOrder)
+  const entries = Object.entries(value).sort(([a], [b]) => compareNatural(a, b))
+  return Object.fromEntries(entries.map(([key, item]) => [key, inNaturalOrder(item as PlainYaml)]))
+}
+
+/** Where nothing can be changed, all that stands at an owner can still go. */
+function changeOwner(document: Document, map: YAMLMap<Scalar, Node | null>, owner: Entry, layout: Layout, edit: RrsetEdit): Result<void> {
+  const changed = changeRecords(document, map, owner, layout, edit)
+  if (changed.ok || !edit.isAll) return changed
+  map.items.splice(map.items.indexOf(owner), 1)
+  return ok(undefined)
+}
+
+function changeRecords(document: Document, map: YAMLMap<Scalar, Node | null>, owner: Entry, layout: Layout, edit: RrsetEdit): Result<void> {
+  const { value } = owner
+  const records = recordsAt(value, document)
+  const own = (records ?? []).filter((record) => typeOf(record) === edit.type) as YAMLMap<Scalar, Node | null>[]
+  if (value === null || records === null || own.some(hasAlias) || (own.length === 0 && edit.isThere))
+    return fault(`what stands at ${edit.name} is an alias, an included file or no record; ${BY_HAND}`)
+  if ((isSeq(value) && value.anchor !== undefined) || own.some((record) => record.anchor !== undefined))
+    return fault(`what stands at ${edit.name} stands elsewhere too, by an anchor; ${BY_HAND}`)
+  if (edit.isFragment && edit.added.length > 0 && own.some((record) => losesVariable(record, edit)))
+    return fault(
+      'its value is that of a variable: change it under "with" of the include, or write the record in the definition with override: true',
+    )
+  const [first, ...others] = own
+  let left = records
+  if (first === undefined) {
+    if (edit.added.length > 0) left = [...records, newRecord(layout, edit, records)]
+  } else {
+    // What stays of the other entries stays where it is, unless all of the RRset is to have one TTL.
+    for (const record of others) if (!keepValues(record, layout, edit, [])) left = left.filter((one) => one !== record)
+    if (!keepValues(first, layout, edit, edit.added)) left = left.filter((one) => one !== first)
+    if (edit.ttl !== undefined) for (const record of own) setTtl(record, layout, edit.ttl)
+  }
+  if (left.length === 0) map.items.splice(map.items.indexOf(owner), 1)
+  else if (isSeq(value)) value.items = left
+  else if (left.length > 1) {
+    const list = new YAMLSeq()
+    list.items = left
+    if (map.flow) list.flow = true
+    const { comment } = value
+    value.comment = null
+    list.comment = null
+    if (comment) value.comment = comment
+    owner.value = list as unknown as Node
+  }
+  return ok(undefined)
+}
+
+/** One record or a list of them, aliases of single records among them; null for anything else. */
+function recordsAt(value: Node | null, document: Document): Node[] | null {
+  if (isSeq(value)) return value.items as Node[]
+  const isOne = isMap(value) || (isAlias(value) && isMap(value.resolve(document)))
+  return isOne ? [value] : null
+}
+
+function hasAlias(node: Node | null): boolean {
+  let found = false
+  visit(node, {
+    Alias: () => {
+      found = true
+      return visit.BREAK
+    },
+    Scalar: (_, { tag, value }) => {
+      if (tag === '!include' || value === '<<') found = true
+    },
+  })
+  return found
+}
+
+function typeOf(node: Node): string | null {
+  const type = isMap(node) ? node.get('type') : null
+  return type === null || type === undefined ? null : String(type)
+}
+
+/** Leaves the values of a record that are kept, and adds new ones. Says whether any is left. */
+function keepValues(record: YAMLMap<Scalar, Node | null>, layout: Layout, { kept }: RrsetEdit, added: readonly PlainYaml[]): boolean {
+  const pair = pairOf(record, 'values') ?? pairOf(record, 'value')
+  if (pair === undefined) return false
+  const list = isSeq(pair.value) ? pair.value : null
+  const present = (list ? list.items : [pair.value]) as Node[]
+  const staying = present.filter((node) => kept.has(node?.range?.[0] ?? -1))
+  if (staying.length + added.length === 0) return false
+  // A blank line above it parted it from what went.
+  if (staying[0] && staying[0] !== present[0]) staying[0].spaceBefore = false
+  const isInBlock = record.flow !== true && present.some(isBlock)
+  const nodes = [...staying, ...added.map((value) => valueNode(layout === 'octodns' ? inNaturalOrder(value) : value, record, isInBlock))]
+  if (list) list.items = nodes
+  else if (nodes.length === 1 && nodes[0]) {
+    if (nodes[0] !== present[0]) takeComments(nodes[0], present[0])
+    pair.value = nodes[0]
+  } else {
+    const values = new YAMLSeq()
+    values.items = nodes
+    values.flow = record.flow === true || nodes.every((node) => isScalar(node) && !node.comment && String(node.value).length < WIDTH / 4)
+    if (staying.length === 0) takeComments(values.flow ? values : (nodes[0] as Node), present[0])
+    ;(pair.key as Scalar).value = 'values'
+    pair.value = values as unknown as Node
+  }
+  return true
+}
+
+/** What is said of the only value is said of those in its place. */
+function takeComments(node: Node, gone: Node | undefined): void {
+  const { comment, commentBefore } = gone ?? {}
+  if (comment) node.comment = comment
+  if (commentBefore) node.commentBefore = commentBefore
+}
+
+/** Whether a value goes in which a variable stands. */
+function losesVariable(record: YAMLMap<Scalar, Node | null>, { kept }: RrsetEdit): boolean {
+  const value = (pairOf(record, 'values') ?? pairOf(record, 'value'))?.value ?? null
+  const present = (isSeq(value) ? value.items : [value]) as (Node | null)[]
+  return present.some((node) => node !== null && !kept.has(node.range?.[0] ?? -1) && /(?<!\$)\$\{/.test(String(node)))
+}
+
+function valueNode(value: PlainYaml, record: YAMLMap<Scalar, Node | null>, isInBlock: boolean): Node {
+  const node = plainNode(value)
+  if (isMap(node)) node.flow = record.flow === true || (!isInBlock && JSON.stringify(value).length <= WIDTH)
+  return node
+}
+
+const pairOf = (map: YAMLMap<Scalar, Node | null>, key: string): Entry | undefined =>
+  map.items.find((pair) => String(pair.key.value ?? '') === key) as Entry | undefined
+
+function setTtl(record: YAMLMap<Scalar, Node | null>, layout: Layout, ttl: Ttl): void {
+  const pair = pairOf(record, 'ttl')
+  const node = plainNode(ttl)
+  if (pair) {
+    const { comment } = (pair.value ?? {}) as { comment?: string | null }
+    if (comment) node.comment = comment
+    pair.value = node
+    return
+  }
+  const type = record.items.findIndex(({ key }) => String(key.value ?? '') === 'type')
+  record.items.splice(layout === 'octodns' ? type : type + 1, 0, new Pair(styled('ttl'), node) as Entry)
+}

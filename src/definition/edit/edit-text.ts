@@ -1,0 +1,117 @@
+import type { DefinedRecord } from '../../dns/record.ts'
+import { ok, type Result } from '../../dns/result.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import { commentsByLine, editZoneFile } from '../../dns/zone-file/edit-zone-file.ts'
+import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
+import type { Layout } from '../parse/reading.ts'
+import { OCTODNS_TYPES, octodnsValue } from '../print/octodns-value.ts'
+import { printValue } from '../print/print-value.ts'
+import type { PlainYaml } from '../yaml/print-plain.ts'
+import type { YamlNode } from '../yaml/yaml-node.ts'
+import { editRrset } from './edit-rrset.ts'
+import type { RecordEdit } from './read-record-edit.ts'
+
+/** A file of a zone before an edit, with what the loader found in it. */
+export interface EditedFile {
+  readonly text: string
+  readonly kind: 'zone-file' | Layout
+  /** What a YAML parser finds in the text; null where it was not asked. */
+  readonly tree: YamlNode | null
+  /** The records of the RRset that stand in the file, and all of its owner. */
+  readonly own: readonly DefinedRecord[]
+  readonly ofOwner: readonly DefinedRecord[]
+  /** A file that is included, in which `${name}` stands for a variable. */
+  readonly isFragment: boolean
+}
+
+/** The data of the RRset as the edit wants it. */
+export function wantedData({ action, data }: RecordEdit, own: readonly DefinedRecord[]): string[] {
+  const present = own.map((record) => record.data)
+  if (action === 'set') return [...data]
+  if (action === 'add') return [...new Set([...present, ...data])]
+  return data.length === 0 ? [] : present.filter((one) => !data.includes(one))
+}
+
+/** The text of the file with the RRset as it is wanted. */
+export function editText(file: EditedFile, edit: RecordEdit): Result<string> {
+  const wanted = new Set(wantedData(edit, file.own))
+  const present = new Set(file.own.map(({ data }) => data))
+  const added = [...wanted].filter((data) => !present.has(data))
+  if (file.kind === 'zone-file') return editZone(file, edit, wanted, added)
+  const values: PlainYaml[] = []
+  for (const data of added) {
+    const value = valueFor(file.kind, edit, data)
+    if (!value.ok) return value
+    values.push(file.isFragment ? withoutVariables(value.value) : value.value)
+  }
+  const starts = lineStarts(file.text)
+  const kept = new Set(file.own.filter(({ data }) => wanted.has(data)).map(({ at }) => (starts[at.line - 1] ?? 0) + at.column - 1))
+  return editRrset(
+    file.text,
+    edit.zone,
+    file.kind,
+    {
+      name: edit.name,
+      type: edit.type,
+      kept,
+      added: values,
+      ttl: edit.ttl ?? undefined,
+      isThere: file.own.length > 0,
+      isFragment: file.isFragment,
+      isAll: wanted.size === 0 && file.ofOwner.every(({ type }) => type === edit.type),
+    },
+    file.tree,
+  )
+}
+
+/** A value that means itself in a fragment. */
+function withoutVariables(value: PlainYaml): PlainYaml {
+  if (typeof value === 'string') return value.replaceAll('${', () => '$${')
+  if (typeof value !== 'object') return value
+  if (Array.isArray(value)) return (value as readonly PlainYaml[]).map(withoutVariables)
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutVariables(item as PlainYaml)]))
+}
+
+function valueFor(layout: Layout, { type, zone }: RecordEdit, data: string): Result<PlainYaml> {
+  return layout === 'octodns' && OCTODNS_TYPES.has(type)
+    ? (octodnsValue(type, data) as Result<PlainYaml>)
+    : ok(printValue(type, data, zone))
+}
+
+function editZone(file: EditedFile, edit: RecordEdit, wanted: ReadonlySet<string>, added: readonly string[]): Result<string> {
+  const ttl: Ttl | null = edit.ttl ?? file.own[0]?.ttl ?? null
+  // Another TTL is written with every record of the set.
+  const isRetimed = edit.ttl !== null && file.own.some((record) => record.ttl !== edit.ttl)
+  const goes = ({ data }: DefinedRecord): boolean => isRetimed || !wanted.has(data)
+  const removed = new Set([...file.own, ...repeatsOf(file, edit)].filter(goes).map(({ at }) => at.line))
+  const after = file.own.at(-1)?.at.line ?? file.ofOwner.at(-1)?.at.line ?? null
+  const comments = isRetimed ? commentsOf(file) : new Map<string, string>()
+  return editZoneFile(file.text, {
+    name: edit.name,
+    type: edit.type,
+    removed,
+    after,
+    added: isRetimed ? [...wanted] : added,
+    comments,
+    ttl,
+  })
+}
+
+/** The comments in the lines of the records, by their data. */
+function commentsOf({ text, own }: EditedFile): Map<string, string> {
+  const byLine = commentsByLine(text)
+  return new Map(own.map(({ data, at }) => [data, byLine.get(at.line) ?? '']))
+}
+
+/** The records of the RRset as they stand in the file, also those that the loader takes for one. */
+function repeatsOf({ text, own }: EditedFile, { zone, name, type }: RecordEdit): DefinedRecord[] {
+  const at = own[0]?.at
+  if (at === undefined) return []
+  return [...parseZoneFile(text, { origin: zone, file: at.file }).records].filter((one) => one.name === name && one.type === type)
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0]
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+  return starts
+}

@@ -1,0 +1,131 @@
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { fault, ok, type Result } from '../../dns/result.ts'
+import { refuseOpened, type SourcePolicy } from '../load/source-policy.ts'
+
+/** Octets a definition or config may have. Twelve thousand records written at length take about two million. */
+export const MAX_FILE_OCTETS = 10 * 1024 * 1024
+
+/** Why a text could not be had, as diagnostics say it. Without a place it is of the file as a whole. */
+export type ReadFault = Pick<Diagnostic, 'code' | 'message' | 'hint' | 'at'>
+
+export type ReadText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: ReadFault }
+
+/**
+ * The text of a file in UTF-8, without its byte order mark. A file that is too large, or no file at all, is not opened. With a policy nothing is read
+ * that a definition may not come from; null for files that are no definitions.
+ */
+export const readText = (path: string, shown: string, policy: SourcePolicy | null): Promise<ReadText> => readWith(UTF8, path, shown, policy)
+
+/** The same with the byte order mark, where there is one. */
+export const readWholeText = (path: string, shown: string, policy: SourcePolicy): Promise<ReadText> =>
+  readWith(UTF8_WITH_MARK, path, shown, policy)
+
+/** Opening a named pipe must not wait for somebody to write into it. */
+const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+
+/** Times a file is opened again because another took its name just then. */
+const ATTEMPTS = 10
+
+const MOVED = 'is replaced again and again while it is read'
+
+async function readWith(decoder: typeof UTF8, path: string, shown: string, policy: SourcePolicy | null): Promise<ReadText> {
+  try {
+    for (let attempt = 1; ; attempt += 1) {
+      const refused = refusal(await stat(path), shown)
+      if (refused) return { ok: false, fault: refused }
+      const handle = await open(path, READ_ONLY)
+      try {
+        const facts = fstatSync(handle.fd, { bigint: true })
+        const unfit = refusal(facts, shown) ?? (policy && refusalOf(policy, path, facts, shown))
+        if (unfit === 'moved' && attempt < ATTEMPTS) continue
+        if (unfit) return { ok: false, fault: unfit === 'moved' ? { code: 'file-unreadable', message: `${shown} ${MOVED}` } : unfit }
+        const decoded = decode(await octetsOf(handle, Number(facts.size)), shown, decoder)
+        return policy === null || !decoded.ok ? decoded : withoutSecrets(decoded.text, shown, policy)
+      } finally {
+        await handle.close()
+      }
+    }
+  } catch (error) {
+    return { ok: false, fault: { code: 'file-unreadable', message: `${shown} ${systemFault(error)}` } }
+  }
+}
+
+/** What is in a file: with one call, if it is still as large as it was when it was opened. */
+async function octetsOf(handle: FileHandle, size: number): Promise<Uint8Array> {
+  const octets = Buffer.allocUnsafe(size + 1)
+  const { bytesRead } = await handle.read(octets, 0, octets.length, 0)
+  return bytesRead === size ? octets.subarray(0, size) : handle.readFile()
+}
+
+/** The same as `readText`, at once: for parsers that ask for a file in the middle of another. */
+export function readTextSync(path: string, shown: string, policy: SourcePolicy): Result<string> {
+  try {
+    for (let attempt = 1; ; attempt += 1) {
+      const refused = refusal(statSync(path), shown)
+      if (refused) return fault(refused.message)
+      const file = openSync(path, READ_ONLY)
+      try {
+        const facts = fstatSync(file, { bigint: true })
+        const unfit = refusal(facts, shown) ?? refusalOf(policy, path, facts, shown)
+        if (unfit === 'moved' && attempt < ATTEMPTS) continue
+        if (unfit) return fault(unfit === 'moved' ? `${shown} ${MOVED}` : unfit.message)
+        const decoded = decode(readFileSync(file), shown)
+        return decoded.ok ? ok(decoded.text) : fault(decoded.fault.message)
+      } finally {
+        closeSync(file)
+      }
+    }
+  } catch (error) {
+    return fault(`${shown} ${systemFault(error)}`)
+  }
+}
+
+/** A text that a definition may have; else where the first secret in it is. */
+export function withoutSecrets(text: string, shown: string, policy: SourcePolicy): ReadText {
+  const [first, ...more] = policy.secretsIn(text, shown)
+  if (first === undefined) return { ok: true, text }
+  const lines = more.map(({ at }) => at?.line).join(', ')
+  return { ok: false, fault: { ...first, message: lines === '' ? first.message : `${first.message}; so do the lines ${lines}` } }
+}
+
+function refusalOf(policy: SourcePolicy, path: string, facts: BigIntStats, shown: string): ReadFault | 'moved' | null {
+  const refused = refuseOpened(policy, path, facts)
+  if (refused === null || refused === 'moved') return refused
+  return { code: 'path-protected', message: `${shown} ${refused}` }
+}
+
+function refusal(facts: { isFile(): boolean; size: number | bigint }, shown: string): ReadFault | null {
+  if (!facts.isFile()) return { code: 'file-unreadable', message: `${shown} is not a file` }
+  if (facts.size <= MAX_FILE_OCTETS) return null
+  return {
+    code: 'file-too-large',
+    message: `${shown} has ${facts.size} octets; a definition has at most ${MAX_FILE_OCTETS}`,
+    hint: 'split it with "include"',
+  }
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+const UTF8_WITH_MARK = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decode(octets: Uint8Array, shown: string, decoder = UTF8): ReadText {
+  try {
+    return { ok: true, text: decoder.decode(octets) }
+  } catch {
+    const isUtf16 = (octets[0] === 0xff && octets[1] === 0xfe) || (octets[0] === 0xfe && octets[1] === 0xff)
+    const message = `${shown} is not text in UTF-8${isUtf16 ? ' but in UTF-16' : ''}`
+    return { ok: false, fault: { code: 'file-unreadable', message, hint: 'save it as UTF-8' } }
+  }
+}
+
+/** What went wrong with a file, in words. */
+export function systemFault(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code
+  if (code === undefined) throw error
+  if (code === 'ENOENT') return 'does not exist'
+  if (code === 'EACCES' || code === 'EPERM') return 'may not be read'
+  if (code === 'EISDIR') return 'is a folder'
+  if (code === 'ELOOP') return 'is a symbolic link that leads in a circle'
+  return `cannot be read (${code})`
+}

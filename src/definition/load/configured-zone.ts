@@ -1,0 +1,139 @@
+import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { rrsetKey } from '../../dns/record.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import type { DesiredZone, Policy, RefusalName, RrsetScope, ZoneSettings } from '../../dns/zone.ts'
+import type { SafetyThresholds } from '../../plan/safety-limits.ts'
+import { globTest, unmanagedTest } from '../../plan/unmanaged.ts'
+import type { Config, ConfigRule } from '../config/config.ts'
+import { DEFAULT_RULE } from '../config/config.ts'
+import { unknownProvider } from '../config/read-config.ts'
+
+/** A zone with all that definition and config together say about it. */
+export interface LoadedZone {
+  /** With the config's defaults filled in. */
+  readonly zone: DesiredZone
+  /** The files it came from as messages name them, sorted: the definition itself and all it includes. */
+  readonly files: readonly string[]
+  /** Names of the providers that hold it. */
+  readonly targets: readonly string[]
+  readonly policy: Policy
+  readonly allow: ReadonlySet<RefusalName>
+  readonly thresholds: SafetyThresholds
+  /** Servers that verify asks; null for the NS records of the zone. */
+  readonly nameservers: readonly string[] | null
+  /** What was found in it, also among the diagnostics of the run. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** Whether it has no errors: only then may it be planned. */
+  readonly valid: boolean
+}
+
+/** The first rule that a zone falls under; null where all rules that match its file are of other zones. */
+export function ruleFor(zone: Pick<DesiredZone, 'name'>, rules: readonly ConfigRule[]): ConfigRule | null {
+  if (rules.length === 0) return DEFAULT_RULE
+  const name = zone.name.slice(0, -1)
+  return rules.find((rule) => rule.zones === null || rule.zones.some((glob) => globTest(glob)(name))) ?? null
+}
+
+/** Joins a definition with the config: what the definition says comes first, then its rule, then the config's defaults. */
+export function configureZone(
+  zone: DesiredZone,
+  rule: ConfigRule,
+  config: Config,
+  files: readonly string[],
+  found: readonly Diagnostic[],
+): LoadedZone {
+  const policy = zone.policy ?? rule.policy
+  const targets = targetsOf(zone, rule, config)
+  const others = leftToOthers(zone, rule)
+  const diagnostics = [...found, ...checkTargets(zone, targets, config), ...checkInventory(zone, config), ...others.diagnostics]
+  return {
+    zone: {
+      ...zone,
+      policy,
+      settings: settingsOf(zone, config.defaults.settings),
+      settingsAt: { ...config.defaults.settingsAt, ...zone.settingsAt },
+      records: withTtl(zone.records, config.defaults.ttl),
+      ...(zone.inventory && { inventory: withTtl(zone.inventory, config.defaults.ttl) }),
+      apexNs: zone.apexNs === 'manage' ? 'manage' : (rule.apexNs ?? 'keep'),
+      unmanaged: [...zone.unmanaged, ...rule.unmanaged],
+      scopes: [...zone.scopes, ...others.scopes],
+      unsupported: zone.unsupported === 'skip' ? 'skip' : (rule.unsupported ?? config.unsupported),
+    },
+    files,
+    targets,
+    policy: policy ?? 'sync',
+    allow: new Set([...zone.allow, ...rule.allow]),
+    thresholds: { ...config.safety, ...rule.safety },
+    nameservers: rule.nameservers ?? config.nameservers,
+    diagnostics,
+    valid: !hasErrors(diagnostics),
+  }
+}
+
+/**
+ * The record sets of a definition that its rule leaves to others. A rule is of many zones, which may have such records: they are left alone as a
+ * whole and told, where a selector of the definition itself would be at odds with it.
+ */
+function leftToOthers(zone: DesiredZone, { unmanaged }: ConfigRule): { scopes: RrsetScope[]; diagnostics: Diagnostic[] } {
+  const scopes = new Map<string, RrsetScope>()
+  const diagnostics: Diagnostic[] = []
+  const test = unmanagedTest(unmanaged, zone.name)
+  for (const record of unmanaged.length === 0 ? [] : zone.records) {
+    const { name, type, at } = record
+    if (scopes.has(rrsetKey(record)) || !test(record)) continue
+    scopes.set(rrsetKey(record), { name, type, ignored: true, included: [], excluded: [] })
+    const selector = unmanaged.find((one) => unmanagedTest([one], zone.name)(record))
+    diagnostics.push({
+      severity: 'warning',
+      code: 'unmanaged-collision',
+      message: `${name} ${type} is in the definition, and "unmanaged" of its rule leaves it to others: it stays as it is at the target`,
+      at,
+      hint: 'remove the record, or narrow the selector',
+      ...(selector?.at && { related: [{ message: 'the selector', at: selector.at }] }),
+    })
+  }
+  return { scopes: [...scopes.values()], diagnostics }
+}
+
+/** The providers of a zone: as it says itself, else its rule, else the only one there is. */
+export function targetsOf(zone: Pick<DesiredZone, 'targets'>, rule: ConfigRule, config: Config): readonly string[] {
+  const targets = zone.targets ?? rule.targets
+  if (targets !== null) return [...new Set(targets)]
+  return config.providers.size === 1 ? [...config.providers.keys()] : []
+}
+
+/** Without a config there are no providers to speak of: definitions are only looked at. */
+function checkTargets(zone: DesiredZone, targets: readonly string[], config: Config): Diagnostic[] {
+  if (config.file === null) return []
+  if (targets.length === 0) {
+    const hint =
+      config.providers.size === 0
+        ? 'name a provider in the config'
+        : 'add "targets" to the definition, or to a rule under "zones" in the config'
+    return [{ severity: 'error', code: 'target-missing', message: `nothing says which provider holds ${zone.name}`, at: zone.at, hint }]
+  }
+  return targets
+    .filter((target) => !config.providers.has(target))
+    .map((target) => unknownProvider(target, config.providers.keys(), zone.at))
+}
+
+/** Without a config there are no providers to speak of. */
+function checkInventory({ inventory = [] }: DesiredZone, config: Config): Diagnostic[] {
+  if (config.file === null) return []
+  return inventory.flatMap(({ query: { provider }, at }) =>
+    provider === null || config.providers.has(provider) ? [] : [unknownProvider(provider, config.providers.keys(), at)],
+  )
+}
+
+/** The defaults that a slave zone has no use for: its master says them. */
+const OF_MASTERS: ReadonlySet<string> = new Set(['soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'])
+
+function settingsOf(zone: DesiredZone, defaults: ZoneSettings): ZoneSettings {
+  if (zone.absent) return zone.settings
+  if (zone.settings.type !== 'slave') return { ...defaults, ...zone.settings }
+  return { ...Object.fromEntries(Object.entries(defaults).filter(([key]) => !OF_MASTERS.has(key))), ...zone.settings }
+}
+
+function withTtl<R extends { readonly ttl: Ttl | null }>(records: readonly R[], ttl: Ttl | null): readonly R[] {
+  return ttl === null ? records : records.map((record) => (record.ttl === null ? { ...record, ttl } : record))
+}

@@ -1,0 +1,248 @@
+/**
+ * Which files are definitions, and which rules of the config they fall under. The rules' globs are walked over a shared view
+ * of the folders, which ends at the config's own folder, symbolic links followed; nothing but names is looked at.
+ */
+import { stat } from 'node:fs/promises'
+import { basename, relative, resolve, sep } from 'node:path'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import type { Config, ConfigRule } from '../config/config.ts'
+import { compileGlobs, type FileGlobs, type GlobStart } from '../files/file-glob.ts'
+import { displayPath, fromDisplayPath, isInside, realOr } from '../files/file-path.ts'
+import { type FolderTree, folderTree, type TreeEntry } from '../files/folder-tree.ts'
+import { systemFault } from '../files/read-text.ts'
+import {
+  type DefinitionKind,
+  type FileName,
+  fileNameOf,
+  splitFolderZone,
+  unprintableName,
+  withoutControlCharacters,
+} from './definition-name.ts'
+import { isHiddenName, type SourcePolicy, sourcePolicy } from './source-policy.ts'
+
+export interface FoundDefinition {
+  /** Absolute. */
+  readonly path: string
+  /** As messages name it. */
+  readonly file: string
+  readonly kind: DefinitionKind
+  /** The zone by the name of the file; null where the file has to say it. */
+  readonly zoneName: DomainName | null
+  /** The rules whose globs match, in their order. */
+  readonly rules: readonly ConfigRule[]
+  /** Of a folder of split files, the files; absolute, in the order of their names. */
+  readonly parts: readonly string[]
+}
+
+export interface FoundDefinitions {
+  /** In the order of their paths. */
+  readonly definitions: readonly FoundDefinition[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The definitions the config's rules match; with `paths` (absolute files or folders), those there, under whatever rules match them. */
+export async function findDefinitions(config: Config, paths: readonly string[] | null = null): Promise<FoundDefinitions> {
+  const search = newSearch(config, paths === null)
+  const rules = config.rules.map((rule) => ({ rule, globs: compileGlobs(rule.files, config.folder) }))
+  if (paths === null) {
+    for (const { rule, globs } of rules) await searchRule(search, rule, globs)
+  } else {
+    for (const path of paths) await searchPath(search, path)
+    assignRules(search, rules)
+  }
+  for (const { path, message } of search.tree.faults)
+    report(search, 'file-unreadable', `${displayPath(path, config.cwd)}: ${message}`, null)
+  const definitions = await Promise.all([...search.found.values()].map((found) => withParts(search, found)))
+  definitions.sort((a, b) => (a.file < b.file ? -1 : 1))
+  return { definitions, diagnostics: search.diagnostics }
+}
+
+interface Search {
+  readonly config: Config
+  readonly tree: FolderTree
+  readonly found: Map<string, FoundDefinition>
+  readonly diagnostics: Diagnostic[]
+  /** The config itself is no definition. */
+  readonly configPath: string | null
+  readonly policy: SourcePolicy
+  /** What may not be read and was reported. */
+  readonly refused: Set<string>
+}
+
+/** What a config names stays in its folder; a path on the command line may lead anywhere. */
+const newSearch = (config: Config, isConfined: boolean): Search => ({
+  config,
+  tree: folderTree(isConfined ? realOr(config.folder) : null),
+  policy: sourcePolicy(config),
+  refused: new Set(),
+  found: new Map(),
+  diagnostics: [],
+  configPath: config.file === null ? null : fromDisplayPath(config.file, config.cwd),
+})
+
+async function searchRule(search: Search, rule: ConfigRule, globs: FileGlobs): Promise<void> {
+  const matched = new Set<string>()
+  const add = (path: string, name: FileName): void => {
+    matched.add(path)
+    addFound(search, path, name, rule)
+  }
+  for (const start of globs.starts) await searchStart(search, rule, globs, start, add)
+  if (matched.size > 0 || !rule.enabled) return
+  const shown = rule.files.map((glob) => JSON.stringify(glob)).join(', ')
+  report(search, 'no-definitions', `no definition matches ${shown}`, rule, 'warning')
+}
+
+async function searchStart(
+  search: Search,
+  rule: ConfigRule,
+  globs: FileGlobs,
+  start: GlobStart,
+  add: (path: string, name: FileName) => void,
+): Promise<void> {
+  const { folder, cwd } = search.config
+  const path = resolve(folder, start.path)
+  if (refusePath(search, path, rule)) return
+  if (!isInside(path, folder) || !isInside(realOr(path), realOr(folder))) return reportOutside(search, path, rule)
+  const facts = await stat(path).catch((error: unknown) => systemFault(error))
+  if (typeof facts === 'string') {
+    if (start.literal) report(search, 'file-unreadable', `${displayPath(path, cwd)} ${facts}`, rule)
+    return
+  }
+  const own = globs.matches(globPath(search, path))
+  if (!facts.isDirectory()) {
+    const name = fileNameOf(basename(path))
+    if (name) {
+      if (own) add(path, name)
+    } else if (start.literal) report(search, 'file-format', unknownFormat(search, path), rule, 'error', FORMAT_HINT)
+    return
+  }
+  const split = splitFolderZone(basename(path), search.config.octodnsSplitExtension)
+  if (split !== null) {
+    if (own || (await holdsMatch(search, path, globs))) add(path, { kind: 'split', zone: split })
+    return
+  }
+  const isMatch = (one: string): boolean => globs.matches(globPath(search, one))
+  const visit = async (entry: TreeEntry, name: FileName): Promise<void> => {
+    if (isMatch(entry.path) || (name.kind === 'split' && (await holdsMatch(search, entry.path, globs)))) add(entry.path, name)
+  }
+  await walkDefinitions(search, path, start.depth, rule, visit, isMatch)
+}
+
+/** A folder of split files is meant also by a glob that matches the files in it. */
+const holdsMatch = async (search: Search, path: string, globs: FileGlobs): Promise<boolean> =>
+  (await search.tree.list(path)).some((part) => !part.isFolder && globs.matches(globPath(search, part.path)))
+
+async function searchPath(search: Search, path: string): Promise<void> {
+  if (refusePath(search, path, null)) return
+  const facts = await stat(path).catch((error: unknown) => systemFault(error))
+  if (typeof facts === 'string') return report(search, 'file-unreadable', `${displayPath(path, search.config.cwd)} ${facts}`, null)
+  const split = facts.isDirectory() ? splitFolderZone(basename(path), search.config.octodnsSplitExtension) : null
+  if (split !== null) return addFound(search, path, { kind: 'split', zone: split }, null)
+  if (!facts.isDirectory()) {
+    const name = fileNameOf(basename(path))
+    if (name) return addFound(search, path, name, null)
+    return report(search, 'file-format', unknownFormat(search, path), null, 'error', FORMAT_HINT)
+  }
+  const before = search.found.size
+  await walkDefinitions(search, path, Number.POSITIVE_INFINITY, null, async (entry, name) => addFound(search, entry.path, name, null))
+  if (search.found.size === before) report(search, 'no-definitions', `${displayPath(path, search.config.cwd)} has no definitions`, null)
+}
+
+/** Visits what by its name can be a definition. Folders of split files are one definition each. */
+async function walkDefinitions(
+  search: Search,
+  path: string,
+  depth: number,
+  rule: ConfigRule | null,
+  visit: (entry: TreeEntry, name: FileName) => Promise<void>,
+  isMatch: (path: string) => boolean = () => false,
+): Promise<void> {
+  const extension = search.config.octodnsSplitExtension
+  const pending: [TreeEntry, FileName][] = []
+  await search.tree.walk(
+    path,
+    depth,
+    (entry) => splitFolderZone(entry.name, extension) === null,
+    (entry) => {
+      const split = entry.isFolder ? splitFolderZone(entry.name, extension) : null
+      const name: FileName | null = entry.isFolder ? split && { kind: 'split', zone: split } : fileNameOf(entry.name)
+      if (isHiddenName(entry.path)) {
+        // A wildcard passes over it; a glob that begins with a dot itself asks for it.
+        if (rule !== null && isMatch(entry.path)) refusePath(search, entry.path, rule)
+      } else if (entry.leadsOut && (entry.isFolder || name)) reportOutside(search, entry.path, rule)
+      else if (name) pending.push([entry, name])
+    },
+  )
+  for (const [entry, name] of pending) await visit(entry, name)
+}
+
+function addFound(search: Search, path: string, name: FileName, rule: ConfigRule | null): void {
+  if (path === search.configPath || refusePath(search, path, rule)) return
+  const known = search.found.get(path)
+  const rules = rule === null ? [] : [rule]
+  if (!known) {
+    const file = displayPath(path, search.config.cwd)
+    search.found.set(path, { path, file, kind: name.kind, zoneName: name.zone, rules, parts: [] })
+  } else if (rule !== null && !known.rules.includes(rule)) {
+    search.found.set(path, { ...known, rules: [...known.rules, rule] })
+  }
+}
+
+function assignRules(search: Search, rules: readonly { readonly rule: ConfigRule; readonly globs: FileGlobs }[]): void {
+  for (const [path, found] of search.found) {
+    const shown = globPath(search, path)
+    search.found.set(path, { ...found, rules: rules.filter(({ globs }) => globs.matches(shown)).map(({ rule }) => rule) })
+  }
+}
+
+async function withParts(search: Search, found: FoundDefinition): Promise<FoundDefinition> {
+  if (found.kind !== 'split') return found
+  const parts = (await search.tree.list(found.path)).filter(
+    (part) => !part.isFolder && /\.ya?ml$/i.test(withoutControlCharacters(part.name)),
+  )
+  const rule = found.rules[0] ?? null
+  for (const part of parts) if (part.leadsOut) reportOutside(search, part.path, rule)
+  const fit = parts.filter((part) => !part.leadsOut && !refusePath(search, part.path, rule))
+  return { ...found, parts: fit.map((part) => part.path) }
+}
+
+/** A path as globs see it: from the config's folder, with `/`. */
+const globPath = (search: Search, path: string): string => relative(search.config.folder, path).split(sep).join('/')
+
+function reportOutside(search: Search, path: string, rule: ConfigRule | null): void {
+  if (search.refused.has(path)) return
+  search.refused.add(path)
+  const message = `${displayPath(path, search.config.cwd)} leads out of the folder of the config, which definitions may not come from`
+  report(search, 'path-outside', message, rule, 'error', 'keep the definitions below the config, or move the config above them')
+}
+
+/** Whether no definition may come from a path, which is reported. */
+function refusePath(search: Search, path: string, rule: ConfigRule | null): boolean {
+  const shown = displayPath(path, search.config.cwd)
+  const refused = search.policy.refusePath(path)
+  const unprintable = unprintableName(globPath(search, path), shown)
+  if (refused === null && unprintable === null) return false
+  if (!search.refused.has(path)) {
+    if (refused !== null) report(search, 'path-protected', `${shown} ${refused}`, rule)
+    else if (unprintable !== null) search.diagnostics.push({ ...unprintable, at: rule?.at ?? undefined })
+  }
+  search.refused.add(path)
+  return true
+}
+
+const unknownFormat = (search: Search, path: string): string =>
+  `${displayPath(path, search.config.cwd)}: the name does not say which format of definition this is`
+
+const FORMAT_HINT = 'name it ZONE.yaml, ZONE.zone or ZONE.db'
+
+function report(
+  search: Search,
+  code: Diagnostic['code'],
+  message: string,
+  rule: ConfigRule | null,
+  severity: Diagnostic['severity'] = 'error',
+  hint?: string,
+): void {
+  search.diagnostics.push({ severity, code, message, at: rule?.at ?? undefined, hint })
+}

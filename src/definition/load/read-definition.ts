@@ -1,0 +1,119 @@
+import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { rrsetKey } from '../../dns/record.ts'
+import type { DesiredZone } from '../../dns/zone.ts'
+import type { Config } from '../config/config.ts'
+import { displayPath } from '../files/file-path.ts'
+import { readText, withoutSecrets } from '../files/read-text.ts'
+import { parseDefinition } from '../parse/parse-definition.ts'
+import type { ParsedDefinition } from '../parse/parse-options.ts'
+import { parseSplitZone } from '../parse/split-zone.ts'
+import { checkZone } from '../rules/rules.ts'
+import type { FoundDefinition } from './find-definitions.ts'
+import type { IncludeReader } from './include-reader.ts'
+import type { SourcePolicy } from './source-policy.ts'
+import { zoneFileDefinition } from './zone-file-definition.ts'
+
+/** A definition as its file has it. */
+export interface ReadDefinition {
+  readonly definition: FoundDefinition
+  readonly zone: DesiredZone | null
+  readonly enabled: boolean
+  /** The files it came from, as messages name them, sorted. */
+  readonly files: readonly string[]
+  readonly includedFiles: readonly string[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Where definitions come from. */
+export interface DefinitionSources {
+  readonly include: IncludeReader
+  readonly policy: SourcePolicy
+}
+
+export interface ReadOptions {
+  /** Only these zones; null for all. */
+  readonly wanted: ReadonlySet<DomainName> | null
+  /** Texts that stand for files, by absolute path. */
+  readonly texts?: ReadonlyMap<string, string> | undefined
+  /** Takes the texts as they were read, by absolute path. */
+  readonly seen?: Map<string, string> | undefined
+}
+
+/** Reads a definition; null where it is of none of the zones that are asked for. */
+export async function readDefinition(
+  definition: FoundDefinition,
+  config: Config,
+  { include, policy }: DefinitionSources,
+  { wanted, texts, seen }: ReadOptions,
+): Promise<ReadDefinition | null> {
+  const zoneName = definition.rules.find((rule) => rule.zoneName !== null)?.zoneName ?? definition.zoneName
+  const sources: { path: string; file: string; text: string }[] = []
+  const faults: Diagnostic[] = []
+  for (const path of definition.kind === 'split' ? definition.parts : [definition.path]) {
+    const file = displayPath(path, config.cwd)
+    const given = texts?.get(path)
+    const text = given === undefined ? await readText(path, file, policy) : withoutSecrets(given, file, policy)
+    if (text.ok) sources.push({ path, file, text: text.text })
+    else faults.push({ severity: 'error', ...text.fault, at: text.fault.at ?? { file, line: 1, column: 1 } })
+  }
+  const files = sources.map((source) => source.file)
+  if (definition.parts.length === 0 && definition.kind === 'split') {
+    const at = { file: definition.file, line: 1, column: 1 }
+    faults.push({ severity: 'error', code: 'no-definitions', message: `the folder ${definition.file} has no YAML files`, at })
+  }
+  if (faults.length > 0) {
+    return { definition, zone: null, enabled: true, files, includedFiles: [], diagnostics: faults }
+  }
+  if (wanted !== null && !sources.some((source) => mayBeOf(wanted, zoneName, source.text))) return null
+  if (seen) for (const { path, text } of sources) seen.set(path, text)
+  const parsed = parseSources(definition, sources, zoneName, config, include)
+  return { definition, ...parsed, files: [...files, ...parsed.includedFiles].sort() }
+}
+
+/** A look at the text before the work of parsing it: whether the definition can be of one of the zones. */
+function mayBeOf(wanted: ReadonlySet<DomainName>, zoneName: DomainName | null, text: string): boolean {
+  if (zoneName !== null && wanted.has(zoneName)) return true
+  const domain = /^["']?domain["']?[ \t]*:[ \t]+["']?([\p{L}\p{N}._-]+)["']?[ \t\r]*(?:#.*)?$/mu.exec(text)?.[1]
+  const name = domain === undefined ? null : parseDomainName(domain.endsWith('.') ? domain : `${domain}.`)
+  if (name?.ok) return wanted.has(name.value)
+  return /\bdomain\b|\bSOA\b|^\$(?:ORIGIN|INCLUDE)\b/im.test(text)
+}
+
+type ParsedText = Pick<ReadDefinition, 'zone' | 'enabled' | 'includedFiles' | 'diagnostics'>
+
+function parseSources(
+  { kind, file }: FoundDefinition,
+  sources: readonly { readonly file: string; readonly text: string }[],
+  zoneName: DomainName | null,
+  config: Config,
+  include: IncludeReader,
+): ParsedText {
+  const { text } = sources[0] as { text: string }
+  const common = { include, octodnsDefaultTtl: config.octodnsDefaultTtl }
+  if (kind === 'split' && zoneName !== null) return withRules(parseSplitZone(sources, { ...common, zoneName, directory: file }))
+  if (kind === 'yaml') return withRules(parseDefinition(text, { ...common, file, zoneName }))
+  const { zone, includedFiles, diagnostics } = zoneFileDefinition(text, zoneName, { file, include })
+  return { zone, enabled: true, includedFiles, diagnostics: [...diagnostics, ...ruleFaults(zone, diagnostics)] }
+}
+
+/** Faults that octoDNS's `lenient: true` makes warnings of. */
+const LENIENT_CODES: ReadonlySet<string> = new Set(['cname-at-apex', 'caa-value-invalid'])
+
+function withRules({ zone, enabled, includedFiles, lenient, diagnostics }: ParsedDefinition): ParsedText {
+  const found = ruleFaults(zone, diagnostics)
+  if (zone === null || lenient.size === 0) return { zone, enabled, includedFiles, diagnostics: [...diagnostics, ...found] }
+  const places = new Set(zone.records.filter((record) => lenient.has(rrsetKey(record))).map((record) => record.at))
+  const softened = found.map(
+    (one): Diagnostic =>
+      one.severity === 'error' && one.at && places.has(one.at) && LENIENT_CODES.has(one.code) ? { ...one, severity: 'warning' } : one,
+  )
+  return { zone, enabled, includedFiles, diagnostics: [...diagnostics, ...softened] }
+}
+
+/** What the rules of the DNS say. A target may be missing only because its record has a fault of its own. */
+function ruleFaults(zone: DesiredZone | null, diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  if (zone === null) return []
+  const found = checkZone(zone)
+  return hasErrors(diagnostics) ? found.filter((one) => one.code !== 'target-nonexistent') : found
+}

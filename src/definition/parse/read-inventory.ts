@@ -1,0 +1,66 @@
+import {
+  INVENTORY_CONDITIONS,
+  INVENTORY_KINDS,
+  type InventoryCondition,
+  type InventoryKind,
+  type InventoryQuery,
+} from '../../dns/inventory.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
+import { quoted } from './faults.ts'
+import type { Owner } from './reading.ts'
+import { kindName, type ValueContext } from './value-context.ts'
+
+/** Characters of the longest value of a condition. */
+const MAX_CONDITION = 255
+
+const EXAMPLE = 'Write {type: A, from: {instances: {tag: web}}}.'
+
+/** The conditions that objects of a kind are chosen by. */
+export const conditionsOf = (kind: InventoryKind): readonly InventoryCondition[] =>
+  kind === 'instances' ? INVENTORY_CONDITIONS : INVENTORY_CONDITIONS.filter((condition) => condition !== 'group')
+
+/** Reads `from:` of a record: addresses that are looked up when the zone is planned. */
+export function readInventory(record: YamlMapping, from: YamlNode, context: ValueContext, owner: Owner, ttl: Ttl | null): void {
+  const { type, subject, reading } = context
+  const { faults, faulty } = reading
+  if (isBroken(from) || faulty.has(from)) return
+  const report = (detail: string, node: YamlNode = from): null => {
+    faults.report('schema-value', node.at, subject, detail, { hint: EXAMPLE })
+    return null
+  }
+  const beside = lookUp(record, 'values') ?? lookUp(record, 'value')
+  if (reading.layout === 'octodns') report('"from" asks an inventory, which needs the layout with "domain:" above the records')
+  else if (type !== 'A' && type !== 'AAAA') report(`"from" gives addresses: it stands at A and AAAA, not at ${type}`)
+  else if (beside !== undefined) report('the record has both values and "from"; give them as two records', beside)
+  const query = readQuery(from, report, faulty)
+  if (reading.layout === 'octodns' || beside !== undefined) return
+  if (query !== null && (type === 'A' || type === 'AAAA')) reading.inventory.push({ name: owner.name, type, ttl, query, at: from.at })
+}
+
+function readQuery(from: YamlNode, fail: (detail: string, node?: YamlNode) => null, faulty: ReadonlySet<YamlNode>): InventoryQuery | null {
+  if (from.kind !== 'mapping') return fail(`"from" is a mapping, not a ${kindName(from)}`)
+  const kinds = INVENTORY_KINDS.filter((kind) => lookUp(from, kind) !== undefined)
+  const [kind] = kinds
+  if (kind === undefined || kinds.length > 1) return fail(`"from" names one of ${INVENTORY_KINDS.join(' and ')}`)
+  const conditions = lookUp(from, kind) as YamlNode
+  if (isBroken(conditions) || faulty.has(conditions)) return null
+  if (conditions.kind !== 'mapping') return fail(`${kind} is a mapping of conditions, not a ${kindName(conditions)}`, conditions)
+  const provider = lookUp(from, 'provider')
+  if (provider !== undefined && textOf(provider) === null) return fail('provider is the name of a provider in the config', provider)
+  const known: readonly string[] = conditionsOf(kind)
+  const found: Partial<Record<InventoryCondition, string>> = {}
+  for (const { key, value } of conditions.entries) {
+    if (faulty.has(key) || faulty.has(value) || isBroken(value)) return null
+    if (!known.includes(key.text)) return fail(`${kind} are not chosen by ${quoted(key.text)}, but by ${known.join(', ')}`, key)
+    const text = textOf(value)
+    if (text === null) return fail(`${key.text} is one text of 1 to ${MAX_CONDITION} characters`, value)
+    found[key.text as InventoryCondition] = text
+  }
+  // Without a condition every machine of the account would be meant, the database too.
+  if (Object.keys(found).length === 0) return fail(`${kind} needs a condition: ${known.join(', ')}`, conditions)
+  return { kind, provider: provider === undefined ? null : textOf(provider), ...found }
+}
+
+const textOf = (node: YamlNode): string | null =>
+  node.kind === 'scalar' && !isBroken(node) && !isNull(node) && node.text !== '' && node.text.length <= MAX_CONDITION ? node.text : null

@@ -1,0 +1,190 @@
+import { isError, type SourcePosition } from '../../dns/diagnostic.ts'
+import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
+import { rrsetKey } from '../../dns/record.ts'
+import { parseRecordType } from '../../dns/record-type.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import { entryOf, isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
+import { quoted } from './faults.ts'
+import { RECORD_KEYS } from './keys.ts'
+import { NO_EXTRAS, type RecordExtras, readExtras } from './octodns-extras.ts'
+import { isOrdinary } from './ordinary-record.ts'
+import { readInventory } from './read-inventory.ts'
+import { parseTtlNode } from './read-ttl.ts'
+import { readValue } from './read-value.ts'
+import type { Owner, Reading } from './reading.ts'
+import { checkRecord } from './schema-check.ts'
+import { didYouMean } from './suggest.ts'
+import { kindName, type ValueContext } from './value-context.ts'
+
+const KNOWN_KEYS: ReadonlySet<string> = new Set(RECORD_KEYS)
+
+/** Keys whose meaning is lost here. */
+const EXTRA_KEYS: ReadonlySet<string> = new Set(['geo', 'dynamic', 'healthcheck'])
+
+/** Reads one entry of a name, which is one RRset or a part of it, into the reading. */
+export function readRecord(node: YamlNode, owner: Owner, reading: Reading): void {
+  const { faults } = reading
+  if (isBroken(node)) return
+  if (node.kind !== 'mapping') {
+    const what = isNull(node) ? 'has no record' : `a record is a mapping, not a ${kindName(node)}`
+    faults.report('schema-type', node.at, owner.label, what, { hint: 'Write {type: A, value: 192.0.2.1}.' })
+    return
+  }
+  const told = faults.diagnostics.length
+  const left = isOrdinary(node) ? [] : checkRecord(node, subjectOf(node, owner), reading.layout, reading.faulty, faults)
+  readChecked(node, owner, reading)
+  // What the schema refuses is refused: should the readers have found no fault with the content, the schema's own words are given.
+  if (left.length === 0 || faults.diagnostics.slice(told).some(isError)) return
+  for (const fault of left) faults.report('schema-value', fault.node.at, fault.subject, fault.message)
+}
+
+/** Owner and type for messages, as far as the type can be told. */
+function subjectOf(node: YamlMapping, owner: Owner): string {
+  const type = lookUp(node, 'type')
+  return type?.kind === 'scalar' && !isNull(type) ? `${owner.label} ${type.text.slice(0, 40)}` : owner.label
+}
+
+function readChecked(node: YamlMapping, owner: Owner, reading: Reading): void {
+  const { faults } = reading
+  const type = readType(node, owner, reading)
+  if (type === null) return
+  const subject = `${owner.label} ${type}`
+  if (type.includes('/')) {
+    const detail = `${type} is a type of another provider; no target here can hold it`
+    faults.report('type-foreign', (lookUp(node, 'type') ?? node).at, owner.label, detail, { severity: 'warning' })
+    reading.foreign.push({ name: owner.name, type, at: node.at })
+  }
+  const extras = readRecordExtras(node, subject, reading)
+  keepExtras(extras, owner, type, reading)
+  if (type.includes('/')) return
+  reportOtherKeys(node, extras, owner, type, reading)
+  readMarks(node, owner, type, reading)
+  const ttl = readTtl(node, subject, reading)
+  if (ttl === undefined) return
+  const from = lookUp(node, 'from')
+  if (from === undefined) readValues(node, { type, subject, reading }, owner, ttl)
+  else readInventory(node, from, { type, subject, reading }, owner, ttl)
+}
+
+function readType(node: YamlMapping, owner: Owner, { faults, faulty }: Reading): string | null {
+  const type = lookUp(node, 'type')
+  if (type === undefined) {
+    if (!faulty.has(node))
+      faults.report('schema-missing-key', node.at, owner.label, 'type is missing', { hint: 'Write {type: A, value: 192.0.2.1}.' })
+    return null
+  }
+  if (faulty.has(type) || isBroken(type)) return null
+  if (type.kind !== 'scalar' || isNull(type)) {
+    faults.report(
+      'schema-type',
+      type.at,
+      owner.label,
+      `type is the name of a record type, not ${isNull(type) ? 'empty' : `a ${kindName(type)}`}`,
+    )
+    return null
+  }
+  // A type of a provider, such as Route53Provider/ALIAS.
+  if (/^[\w.-]{1,100}\/[\w./-]{1,100}$/.test(type.text)) return type.text
+  const parsed = parseRecordType(type.text)
+  if (parsed.ok && (parsed.value === type.text || type.text.startsWith('TYPE'))) return parsed.value
+  const hint = parsed.ok ? `Write ${parsed.value}.` : didYouMean(type.text, RDATA_TYPES.keys())
+  faults.report('type-unknown', type.at, owner.label, `${quoted(type.text)} is not a record type`, {
+    hint: hint ?? 'A type without a form of its own is written TYPE123 with its number (RFC 3597).',
+  })
+  return null
+}
+
+function readRecordExtras(node: YamlMapping, subject: string, { faults, layout }: Reading): RecordExtras {
+  const octodns = lookUp(node, 'octodns')
+  return octodns === undefined ? NO_EXTRAS : readExtras(octodns, subject, faults, layout === 'octodns' ? 'warning' : 'error')
+}
+
+function keepExtras(extras: RecordExtras, owner: Owner, type: string, reading: Reading): void {
+  const { ignored, included, excluded, lenient } = extras
+  if (lenient) reading.lenient.add(rrsetKey({ name: owner.name, type }))
+  if (ignored || included.length > 0 || excluded.length > 0) reading.scopes.push({ name: owner.name, type, ignored, included, excluded })
+}
+
+/** `override: true` of a definition, `merge: true` of a fragment: how RRsets of several files go together. */
+function readMarks(node: YamlMapping, owner: Owner, type: string, { faults, faulty, source, layout }: Reading): void {
+  for (const key of MARKS) {
+    const entry = entryOf(node, key)
+    if (entry === undefined || faulty.has(entry.value) || isBroken(entry.value)) continue
+    const subject = `${owner.label} ${type}`
+    const place = key === 'override' ? 'definition' : 'fragment'
+    if (source?.kind !== place) {
+      const where = key === 'override' ? 'in a definition that includes others' : 'in a file that is included'
+      const severity = layout === 'octodns' ? 'warning' : 'error'
+      faults.report('schema-unknown-key', entry.key.at, subject, `${key} has a meaning only ${where}`, { severity })
+    } else if (entry.value.kind === 'scalar' && /^true$/i.test(entry.value.text)) {
+      const set = rrsetKey({ name: owner.name, type })
+      if (key === 'override') source.overriding.set(set, entry.key.at)
+      else source.merged.add(set)
+    }
+  }
+}
+
+const MARKS = ['override', 'merge'] as const
+
+/** One warning for what no target can express; and a word for each key that no record has. */
+function reportOtherKeys(node: YamlMapping, extras: RecordExtras, owner: Owner, type: string, reading: Reading): void {
+  const { faults, faulty, layout } = reading
+  const subject = `${owner.label} ${type}`
+  const lost: { readonly key: string; readonly at: SourcePosition }[] = []
+  for (const { key } of node.entries) {
+    if (EXTRA_KEYS.has(key.text)) lost.push({ key: key.text, at: key.at })
+    else if (!KNOWN_KEYS.has(key.text) && !faulty.has(key)) reportUnknown(key, subject, faults, layout)
+  }
+  for (const key of extras.others) lost.push({ key: `octodns.${key.text}`, at: key.at })
+  const [first] = lost
+  if (first === undefined) return
+  for (const { key, at } of lost) reading.extras.push({ name: owner.name, type, key, at })
+  const names = lost.map(({ key }) => JSON.stringify(key)).join(', ')
+  faults.report('record-extra', first.at, subject, `${names} cannot be expressed at any target; only the plain values are managed`, {
+    severity: 'warning',
+  })
+}
+
+/** octoDNS passes over a key it does not know, so a file of its layout stays valid. */
+function reportUnknown(key: YamlScalar, subject: string, faults: Reading['faults'], layout: Reading['layout']): void {
+  const severity = layout === 'octodns' ? 'warning' : 'error'
+  const hint = didYouMean(key.text, RECORD_KEYS) ?? `A record has ${RECORD_KEYS.slice(0, 5).join(', ')}.`
+  faults.report('schema-unknown-key', key.at, subject, `${quoted(key.text)} is not a key of a record`, { severity, hint })
+}
+
+/** The TTL of a record, the default where it has none; undefined where it is at fault. */
+function readTtl(node: YamlMapping, subject: string, reading: Reading): Ttl | null | undefined {
+  const ttl = lookUp(node, 'ttl')
+  if (ttl === undefined) return reading.defaultTtl
+  if (reading.faulty.has(ttl) || isBroken(ttl)) return undefined
+  const parsed = parseTtlNode(ttl)
+  if (parsed.ok) return parsed.value
+  reading.faults.report('ttl-invalid', ttl.at, subject, parsed.message)
+  return undefined
+}
+
+function readValues(node: YamlMapping, context: ValueContext, owner: Owner, ttl: Ttl | null): void {
+  const { faults, faulty, layout, records } = context.reading
+  const value = lookUp(node, 'value')
+  const values = lookUp(node, 'values')
+  const given = values ?? value
+  if (given === undefined) {
+    if (!faulty.has(node)) faults.report('value-missing', node.at, context.subject, 'the record has neither value nor values')
+    return
+  }
+  if (faulty.has(given) || isBroken(given)) return
+  if (value !== undefined && values !== undefined) {
+    const severity = layout === 'octodns' ? 'warning' : 'error'
+    faults.report('schema-value', value.at, context.subject, 'the record has both value and values; only values counts', { severity })
+  }
+  const items = given.kind === 'sequence' ? given.items : [given]
+  if (items.length === 0) {
+    faults.report('value-missing', given.at, context.subject, 'the list of values is empty')
+    return
+  }
+  for (const item of items) {
+    if (faults.isFull()) return
+    const data = readValue(item, context)
+    if (data !== null) records.push({ name: owner.name, type: context.type, ttl, data, at: item.at })
+  }
+}

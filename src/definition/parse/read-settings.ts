@@ -1,0 +1,184 @@
+import { parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
+import { mailboxName } from '../../dns/mailbox.ts'
+import { parseRecordType } from '../../dns/record-type.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import {
+  type Policy,
+  REFUSAL_NAMES,
+  type RefusalName,
+  type SettingPlaces,
+  type UnmanagedSelector,
+  type ZoneSettings,
+} from '../../dns/zone.ts'
+import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
+import { type Faults, quoted } from './faults.ts'
+import type { IncludeEntry } from './parse-options.ts'
+import { parseTtlNode } from './read-ttl.ts'
+import { didYouMean } from './suggest.ts'
+import { isVariableName } from './variables.ts'
+
+/** Everything that stands above the records. */
+export interface DefinitionSettings {
+  readonly settings: ZoneSettings
+  readonly settingsAt: SettingPlaces
+  readonly enabled: boolean
+  readonly absent: boolean
+  readonly defaultTtl: Ttl | null
+  readonly targets: readonly string[] | null
+  readonly policy: Policy | null
+  readonly allow: readonly RefusalName[]
+  readonly apexNs: 'keep' | 'manage'
+  readonly unsupported: 'error' | 'skip'
+  readonly unmanaged: readonly UnmanagedSelector[]
+  readonly includes: readonly IncludeEntry[]
+}
+
+const POLICIES = ['sync', 'upsert-only', 'create-only'] as const
+
+/** Reads the settings of a definition. `subject` is the zone for messages. */
+export function readSettings(root: YamlMapping, subject: string, faulty: ReadonlySet<YamlNode>, faults: Faults): DefinitionSettings {
+  const read = settingReader(root, subject, faulty, faults)
+  const settings: ZoneSettings = {
+    type: read.choice('type', ['master', 'slave']),
+    status: read.choice('status', ['active', 'disabled']),
+    description: read.text('description'),
+    group: read.text('group'),
+    tags: read.texts('tags'),
+    soa_email: read.email('soa_email'),
+    master_ips: read.addresses('master_ips'),
+    axfr_ips: read.addresses('axfr_ips'),
+    expire_sec: read.seconds('expire_sec', 'setting-invalid'),
+    refresh_sec: read.seconds('refresh_sec', 'setting-invalid'),
+    retry_sec: read.seconds('retry_sec', 'setting-invalid'),
+    ttl_sec: read.seconds('ttl_sec', 'setting-invalid'),
+  }
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined)
+  return {
+    settings: Object.fromEntries(given),
+    settingsAt: Object.fromEntries(given.flatMap(([key]) => (lookUp(root, key) === undefined ? [] : [[key, lookUp(root, key)?.at]]))),
+    enabled: read.flag('enabled') ?? true,
+    absent: read.flag('absent') ?? false,
+    defaultTtl: read.seconds('default_ttl', 'ttl-invalid') ?? null,
+    targets: read.texts('targets') ?? null,
+    policy: read.choice('policy', POLICIES) ?? null,
+    allow: read.choices('allow', REFUSAL_NAMES) ?? [],
+    apexNs: read.choice('apex_ns', ['keep', 'manage']) ?? 'keep',
+    unsupported: read.choice('unsupported', ['error', 'skip']) ?? 'error',
+    unmanaged: read.items('unmanaged').flatMap((node) => readSelector(node, subject, faulty, faults) ?? []),
+    includes: read.items('include').flatMap((node) => readInclude(node, subject, faulty, faults) ?? []),
+  }
+}
+
+/** Readers of settings by type. Each gives undefined where the key is absent or at fault, which is reported unless the schema has. */
+function settingReader(root: YamlMapping, subject: string, faulty: ReadonlySet<YamlNode>, faults: Faults) {
+  const invalid = (node: YamlNode, key: string, message: string, hint?: string): undefined => {
+    faults.report('setting-invalid', node.at, subject, `${key}: ${message}`, { hint })
+    return undefined
+  }
+  const given = (key: string): YamlNode | undefined => {
+    const node = lookUp(root, key)
+    return node === undefined || faulty.has(node) || isBroken(node) ? undefined : node
+  }
+  const textOf = (node: YamlNode, key: string): YamlScalar | undefined =>
+    node.kind === 'scalar' && !isNull(node) ? node : invalid(node, key, 'must be text')
+  const scalar = (key: string): YamlScalar | undefined => {
+    const node = given(key)
+    return node && textOf(node, key)
+  }
+  const items = (key: string): readonly YamlNode[] => {
+    const node = given(key)
+    if (node === undefined || isNull(node)) return []
+    return (node.kind === 'sequence' ? node.items : [node]).filter((item) => !faulty.has(item) && !isBroken(item))
+  }
+  const chosen = <T extends string>(node: YamlScalar | undefined, key: string, choices: readonly T[]): T | undefined => {
+    if (node === undefined) return undefined
+    const choice = choices.find((candidate) => candidate === node.text)
+    return choice ?? invalid(node, key, `${quoted(node.text)} is none of ${choices.join(', ')}`, didYouMean(node.text, choices))
+  }
+  const list = <T>(key: string, read: (node: YamlScalar) => T | undefined): T[] | undefined =>
+    given(key) === undefined
+      ? undefined
+      : items(key).flatMap((item) => {
+          const node = textOf(item, key)
+          const value = node && read(node)
+          return value === undefined ? [] : [value]
+        })
+  return {
+    items,
+    text: (key: string): string | undefined => scalar(key)?.text,
+    texts: (key: string): string[] | undefined => list(key, (node) => node.text),
+    choice: <T extends string>(key: string, choices: readonly T[]): T | undefined => chosen(scalar(key), key, choices),
+    choices: <T extends string>(key: string, choices: readonly T[]): T[] | undefined => list(key, (node) => chosen(node, key, choices)),
+    flag: (key: string): boolean | undefined => {
+      const node = scalar(key)
+      if (node === undefined) return undefined
+      if (/^(?:true|false)$/i.test(node.text)) return node.text.toLowerCase() === 'true'
+      return invalid(node, key, `${quoted(node.text)} is neither true nor false`)
+    },
+    seconds: (key: string, code: 'setting-invalid' | 'ttl-invalid'): Ttl | undefined => {
+      const node = given(key)
+      if (node === undefined) return undefined
+      const ttl = parseTtlNode(node)
+      if (ttl.ok) return ttl.value
+      faults.report(code, node.at, subject, `${key}: ${ttl.message}`)
+      return undefined
+    },
+    addresses: (key: string): string[] | undefined =>
+      list(key, (node) => {
+        const address = node.text.includes(':') ? parseIpv6(node.text) : parseIpv4(node.text)
+        return address.ok ? address.value : invalid(node, key, `${quoted(node.text)} is not an IP address`)
+      }),
+    email: (key: string): string | undefined => {
+      const node = scalar(key)
+      if (node === undefined || isMailAddress(node.text)) return node?.text
+      return invalid(node, key, `${quoted(node.text)} is not a mail address`, 'Write it as hostmaster@example.com.')
+    },
+  }
+}
+
+/** Whether the text has the form of a mail address that an SOA record can hold (RFC 1035 section 8). */
+export function isMailAddress(text: string): boolean {
+  const [local = '', domain = '', ...rest] = text.split('@')
+  if (rest.length > 0 || !/^[^\s\p{Cc}"(),:;<>[\]\\]{1,63}$/u.test(local) || !domain.includes('.')) return false
+  return mailboxName(text) !== null
+}
+
+function readSelector(node: YamlNode, subject: string, faulty: ReadonlySet<YamlNode>, faults: Faults): UnmanagedSelector | null {
+  if (node.kind !== 'mapping') return null
+  const part = (key: string): string | undefined => {
+    const value = lookUp(node, key)
+    return value?.kind === 'scalar' && !faulty.has(value) && !isBroken(value) ? value.text : undefined
+  }
+  const [name, type, target] = [part('name'), part('type'), part('target')]
+  const typeNode = lookUp(node, 'type')
+  if (type !== undefined && typeNode && !parseRecordType(type).ok && !type.includes('/')) {
+    faults.report('type-unknown', typeNode.at, subject, `unmanaged: ${quoted(type)} is not a record type`)
+    return null
+  }
+  if (name === undefined && type === undefined && target === undefined) {
+    if (node.entries.length === 0)
+      faults.report('setting-invalid', node.at, subject, 'unmanaged: an empty selector would select everything')
+    return null
+  }
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(type === undefined ? {} : { type: type.toUpperCase() }),
+    ...(target === undefined ? {} : { target }),
+    at: node.at,
+  }
+}
+
+function readInclude(node: YamlNode, subject: string, faulty: ReadonlySet<YamlNode>, faults: Faults): IncludeEntry | null {
+  if (node.kind === 'scalar') return isNull(node) ? null : { path: node.text, with: new Map(), at: node.at }
+  if (node.kind !== 'mapping') return null
+  const file = lookUp(node, 'file')
+  if (file?.kind !== 'scalar' || isNull(file) || faulty.has(file)) return null
+  const variables = new Map<string, string>()
+  const given = lookUp(node, 'with')
+  for (const { key, value } of given?.kind === 'mapping' ? given.entries : []) {
+    if (!isVariableName(key.text))
+      faults.report('setting-invalid', key.at, subject, `include: ${quoted(key.text)} is not a name of a variable`)
+    else if (value.kind === 'scalar' && !isNull(value)) variables.set(key.text, value.text)
+  }
+  return { path: file.text, with: variables, at: file.at }
+}

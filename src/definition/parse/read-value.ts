@@ -1,0 +1,233 @@
+import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS, textDataOf, textToRdata } from '../../dns/character-string.ts'
+import type { SourcePosition } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { canonicalRdata } from '../../dns/rdata/canonical.ts'
+import { canonicalField } from '../../dns/rdata/field-kind.ts'
+import { type FieldKind, takesRest } from '../../dns/rdata/kinds.ts'
+import { rdataProblem } from '../../dns/rdata/rdata-problem.ts'
+import type { Token } from '../../dns/rdata/token.ts'
+import { fault, ok, type Result } from '../../dns/result.ts'
+import { genericRdata } from '../../dns/zone-file/generic-rdata.ts'
+import { locationTokens, serviceTokens } from '../print/long-forms.ts'
+import { isBroken, isNull, type YamlMapping, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
+import { presentationTokens } from './presentation-tokens.ts'
+import { stringToken, txtOctets } from './raw-text.ts'
+import { readTargetName } from './target-name.ts'
+import { isOctalLike, kindName, reportUnknownKey, type ValueContext } from './value-context.ts'
+import { type FormField, formKeys, type ValueForm, valueForm } from './value-forms.ts'
+
+/** The canonical data of one value of a record; null where it has a fault, which has been reported. */
+export function readValue(node: YamlNode, context: ValueContext): string | null {
+  const { reading } = context
+  if (reading.faulty.has(node) || isBroken(node)) return null
+  const form = valueForm(context.type)
+  // In text a backslash is itself.
+  if (node.kind === 'scalar' && /^\\#\s/.test(node.text) && form.shape !== 'text' && form.shape !== 'generic')
+    return finish(node.at, genericRdata(context.type, words(node.text)), context)
+  switch (form.shape) {
+    case 'mapping':
+    case 'location':
+    case 'service':
+      return readMapping(node, form, context)
+    default:
+      return readScalar(node, form, context)
+  }
+}
+
+function readScalar(node: YamlNode, form: ValueForm, context: ValueContext): string | null {
+  const { reading, subject, type } = context
+  if (form.shape === 'text' && node.kind === 'mapping' && reading.layout === 'settings') return readStrings(node, context)
+  if (node.kind !== 'scalar') {
+    reading.faults.report('schema-type', node.at, subject, `a value of ${type} is one text, not a ${kindName(node)}`)
+    return null
+  }
+  if (isNull(node)) {
+    reading.faults.report('value-missing', node.at, subject, 'the value is empty', { hint: 'Quote it if it is meant as text.' })
+    return null
+  }
+  if (form.shape === 'text') return finish(node.at, textData(node.text, context), context)
+  if (form.shape === 'scalar') return readField(form.kind, node, '', context)
+  const tokens = form.shape === 'presentation' ? presentationTokens(node.text) : ok(words(node.text))
+  if (!tokens.ok) return finish(node.at, tokens, context)
+  return finish(
+    node.at,
+    canonicalRdata(type, tokens.value, (text) => targetName(text, node.at, '', context)),
+    context,
+  )
+}
+
+function textData(text: string, { reading }: ValueContext): Result<string> {
+  if (text.length <= MAX_STRING_OCTETS && !text.includes('"') && !text.includes('\\')) return ok(textDataOf(text))
+  const octets = txtOctets(text, reading.layout, reading.escapesSemicolons)
+  const length = octets.length + Math.max(1, Math.ceil(octets.length / MAX_STRING_OCTETS))
+  return length > MAX_RDATA_OCTETS ? fault(`the text takes ${length} octets; a record holds ${MAX_RDATA_OCTETS}`) : ok(textToRdata(octets))
+}
+
+/** `{rdata: …}`: the strings of TXT as in a zone file, for those that are cut otherwise or are no text. */
+function readStrings(node: YamlMapping, context: ValueContext): string | null {
+  const { faults, faulty } = context.reading
+  for (const { key } of node.entries) if (key.text !== 'rdata') reportUnknownKey(key, ['rdata'], context)
+  const strings = node.entries.find(({ key }) => key.text === 'rdata')?.value
+  if (strings === undefined) {
+    if (!faulty.has(node)) faults.report('schema-missing-key', node.at, context.subject, 'rdata is missing')
+    return null
+  }
+  if (faulty.has(strings) || isBroken(strings)) return null
+  if (strings.kind !== 'scalar' || isNull(strings)) {
+    faults.report('schema-type', strings.at, context.subject, 'rdata is the data as in a zone file: one text')
+    return null
+  }
+  const tokens = presentationTokens(strings.text)
+  return finish(strings.at, tokens.ok ? canonicalRdata(context.type, tokens.value, noNames) : tokens, context)
+}
+
+function readMapping(node: YamlNode, form: ValueForm, context: ValueContext): string | null {
+  const { reading, subject, type } = context
+  if (node.kind !== 'mapping') {
+    if (isNull(node)) reading.faults.report('value-missing', node.at, subject, 'the value is empty')
+    else {
+      const hint = `Write {${formKeys(form)
+        .map((key) => `${key}: …`)
+        .join(', ')}}.`
+      reading.faults.report('schema-type', node.at, subject, `a value of ${type} is a mapping, not a ${kindName(node)}`, { hint })
+    }
+    return null
+  }
+  if (form.shape === 'mapping') return readFields(node, form.fields, context)
+  const tokens = (form.shape === 'location' ? locationTokens : serviceTokens)(node, context)
+  if (tokens === null) return null
+  return finish(
+    node.at,
+    canonicalRdata(type, tokens, (text) => targetName(text, node.at, '', context)),
+    context,
+  )
+}
+
+function readFields(node: YamlMapping, fields: readonly FormField[], context: ValueContext): string | null {
+  const { faults, faulty } = context.reading
+  const given = fieldNodes(node, fields, context)
+  let data = ''
+  let whole = true
+  for (const field of fields) {
+    const value = given.get(field.key)
+    let part: string | null = null
+    if (value !== undefined) part = readFieldNode(field, value, context)
+    else if (field.absent !== null) part = field.absent
+    else if (!faulty.has(node)) faults.report('schema-missing-key', node.at, context.subject, `${field.key} is missing`)
+    if (part === null) whole = false
+    else if (part !== '') data = data === '' ? part : `${data} ${part}`
+  }
+  if (!whole) return null
+  const problem = rdataProblem(context.type, data)
+  if (problem === null) return data
+  const field = fields[problem.field]
+  const at = given.get(field?.key ?? '')?.at ?? node.at
+  return finish(at, fault(problem.message), context, `${field?.key}: `)
+}
+
+/** The nodes of a value's fields by the key of the field, whichever of its names was used. */
+function fieldNodes(node: YamlMapping, fields: readonly FormField[], context: ValueContext): Map<string, YamlNode> {
+  const given = new Map<string, YamlNode>()
+  const renamed = oldDelegationKeys(node, context.type)
+  for (const { key, value } of node.entries) {
+    const text = renamed?.[key.text] ?? key.text
+    const field = fields.find((candidate) => candidate.key === text) ?? fields.find((candidate) => candidate.alias === text)
+    if (!field)
+      reportUnknownKey(
+        key,
+        fields.map((candidate) => candidate.key),
+        context,
+      )
+    else if (field.key === text || !given.has(field.key)) given.set(field.key, value)
+  }
+  return given
+}
+
+/** octoDNS once wrote DS with the names of DNSKEY's fields, and still reads that (its record/ds.py). */
+function oldDelegationKeys(node: YamlMapping, type: string): Readonly<Record<string, string>> | null {
+  if (type !== 'DS' || !node.entries.some(({ key }) => key.text === 'flags' || key.text === 'public_key')) return null
+  return { flags: 'key_tag', protocol: 'algorithm', algorithm: 'digest_type', public_key: 'digest' }
+}
+
+function readFieldNode(field: FormField, node: YamlNode, context: ValueContext): string | null {
+  const { faults, faulty } = context.reading
+  if (faulty.has(node) || isBroken(node)) return null
+  if (node.kind === 'sequence' && takesRest(field.kind)) return readParts(field, node, context)
+  if (node.kind !== 'scalar') {
+    faults.report('schema-type', node.at, context.subject, `${field.key} is one text or number, not a ${kindName(node)}`)
+    return null
+  }
+  if (isNull(node)) {
+    faults.report('value-missing', node.at, context.subject, `${field.key} is empty`)
+    return null
+  }
+  return readField(field.kind, node, field.key, context)
+}
+
+/** A field of several parts, such as the types of NSEC, as a list. */
+function readParts(field: FormField, node: YamlSequence, context: ValueContext): string | null {
+  const tokens: Token[] = []
+  for (const item of node.items) {
+    if (context.reading.faulty.has(item) || isBroken(item)) return null
+    if (item.kind !== 'scalar' || isNull(item)) {
+      context.reading.faults.report('schema-type', item.at, context.subject, `${field.key} is a list of texts`)
+      return null
+    }
+    tokens.push(...words(item.text))
+  }
+  return finish(node.at, canonicalField(field.kind, tokens, noNames), context, `${field.key}: `)
+}
+
+function readField(kind: FieldKind, node: YamlScalar, key: string, context: ValueContext): string | null {
+  const name = key === '' ? '' : `${key}: `
+  switch (kind) {
+    case 'name': {
+      const target = targetName(node.text, node.at, name, context)
+      return target.ok ? target.value : null
+    }
+    case 'string':
+    case 'optional-string':
+    case 'text':
+      return finish(node.at, canonicalField(kind, [stringToken(node.text, context.reading.layout)], noNames), context, name)
+    case 'u8':
+    case 'u16':
+    case 'u32':
+    case 'u64':
+    case 'seconds':
+      if (isOctalLike(node))
+        return finish(node.at, fault(`${node.text} begins with a zero, which some readers of YAML take for octal`), context, name)
+      break
+    default:
+      if (takesRest(kind)) return finish(node.at, canonicalField(kind, words(node.text), noNames), context, name)
+  }
+  return finish(node.at, canonicalField(kind, [{ text: node.text, quoted: false }], noNames), context, name)
+}
+
+const noNames = (): Result<DomainName> => fault('has no names')
+
+/** Reads a name and reports what is wrong with it or how it was read. */
+export function targetName(text: string, at: SourcePosition, prefix: string, context: ValueContext): Result<DomainName> {
+  const { zone, layout, faults } = context.reading
+  const target = readTargetName(text, zone, layout)
+  if (!target.ok) {
+    faults.report(target.code, at, context.subject, prefix + target.message, { hint: target.hint })
+    return fault('')
+  }
+  if (target.warning !== undefined) {
+    faults.report('target-relative', at, context.subject, prefix + target.warning, { severity: 'warning', hint: target.hint })
+  }
+  return target
+}
+
+/** The value of a result; a fault is reported, unless its message is empty: then it was. */
+function finish(at: SourcePosition, result: Result<string>, context: ValueContext, prefix = ''): string | null {
+  if (result.ok) return result.value
+  if (result.message !== '') context.reading.faults.report('value-invalid', at, context.subject, prefix + result.message)
+  return null
+}
+
+const words = (text: string): Token[] =>
+  text
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .map((word) => ({ text: word, quoted: false }))

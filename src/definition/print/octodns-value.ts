@@ -1,0 +1,149 @@
+import { rdataToText, unescapeString } from '../../dns/character-string.ts'
+import { rdataFields } from '../../dns/rdata/canonical.ts'
+import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
+import { svcParamKey, svcParamName } from '../../dns/rdata/svc-param-forms.ts'
+import { parseSvcParams, type SvcParam } from '../../dns/rdata/svc-params.ts'
+import { fault, ok, type Result } from '../../dns/result.ts'
+import { LOCATION_KEYS } from '../parse/value-forms.ts'
+
+/** What stands in an octoDNS file. A number is printed as it is given, so that `0.50` stays that. */
+export type YamlValue = string | number | boolean | null | readonly YamlValue[] | YamlMap
+export interface YamlMap {
+  readonly [key: string]: YamlValue
+}
+
+/** Record types that octoDNS itself knows (its octodns/record/, version 1.22); the others are its providers' own. */
+export const OCTODNS_TYPES: ReadonlySet<string> = new Set(
+  'A AAAA ALIAS CAA CNAME DNAME DS HTTPS LOC MX NAPTR NS OPENPGPKEY PTR SPF SRV SSHFP SVCB TLSA TXT URI URLFWD'.split(' '),
+)
+
+/** Types of which octoDNS holds one value, never a list. */
+export const SINGLE_VALUE_TYPES: ReadonlySet<string> = new Set(['ALIAS', 'CNAME', 'DNAME'])
+
+/** One value of a type octoDNS knows, as its YAML has it; a fault says what of it octoDNS cannot hold. `data` is canonical. */
+export function octodnsValue(type: string, data: string): Result<YamlValue> {
+  if (data.startsWith('\\#')) return fault('data in the generic form of RFC 3597')
+  switch (type) {
+    case 'TXT':
+    case 'SPF':
+      return textValue(data)
+    case 'LOC':
+      return ok(locationValue(data))
+    case 'SVCB':
+    case 'HTTPS':
+      return serviceValue(data)
+    case 'URI':
+      return uriValue(data)
+    case 'NAPTR':
+      return naptrValue(data)
+    default:
+      return ok(plainValue(type, data))
+  }
+}
+
+function plainValue(type: string, data: string): YamlValue {
+  const { fields } = RDATA_TYPES.get(type) as { fields: readonly { key: string; kind: string }[] }
+  const texts = rdataFields(data)
+  if (fields.length === 1) return texts.join('')
+  const value: Record<string, YamlValue> = {}
+  for (const [i, { key, kind }] of fields.entries()) {
+    const text = texts[i] ?? ''
+    value[key] = /^u\d|^algorithm$/.test(kind) ? Number(text) : withoutQuotes(text)
+  }
+  return value
+}
+
+/** The text between the quotes of a string as it stands: octoDNS hands it to zone files and providers between quotes unchanged. */
+const withoutQuotes = (text: string): string => (text.startsWith('"') ? text.slice(1, -1) : text)
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * The text of a TXT value as octoDNS reads it (its record/chunked.py): `\;` for `;`; what lies between a quote and a quote with
+ * a blank before it is cut out as the joint of two strings; a text that begins with a quote loses its first and last character.
+ */
+function textValue(data: string): Result<string> {
+  let text: string
+  try {
+    text = UTF8.decode(rdataToText(data))
+  } catch {
+    return fault('octets that are no text in UTF-8')
+  }
+  const joined = text.replaceAll(';', '\\;').replace(/"(?= ")/g, '"" "')
+  return ok(joined.startsWith('"') ? `"${joined}"` : joined)
+}
+
+function locationValue(data: string): YamlMap {
+  const texts = data.split(' ')
+  return Object.fromEntries(
+    LOCATION_KEYS.map((key, i) => {
+      const text = (texts[i] ?? '').replace(/m$/, '')
+      return [key, key.endsWith('_direction') ? text : Number(text)]
+    }),
+  )
+}
+
+/** octoDNS writes all of a URI in lower case. */
+function uriValue(data: string): Result<YamlValue> {
+  const value = plainValue('URI', data) as { readonly target: string }
+  return value.target === value.target.toLowerCase() ? ok(value) : fault('capital letters in the URI, which octoDNS makes small')
+}
+
+/** octoDNS writes the flags of NAPTR in capital letters; the case of them has no meaning (RFC 3403 section 4.1), but the data is other. */
+function naptrValue(data: string): Result<YamlValue> {
+  const value = plainValue('NAPTR', data) as { readonly flags: string }
+  return value.flags === value.flags.toUpperCase() ? ok(value) : fault('small letters in the flags, which octoDNS makes capital')
+}
+
+/** The highest key of a service parameter that octoDNS knows by name. */
+const LAST_NAMED_KEY = 6
+
+/** The key `ech`: octoDNS 1.22 ends with a traceback over every value of it. */
+const ECH = 5
+const MANDATORY = 0
+const PORT = 3
+const LISTS: ReadonlySet<number> = new Set([MANDATORY, 1, 4, 6])
+
+/** Characters that octoDNS, which prints values as they are, can hand to a zone file. */
+const BARE = /^[!#-'*+./0-:<-[\]-~-]+$/
+
+function serviceValue(data: string): Result<YamlValue> {
+  const [priority = '', target = '', ...tokens] = rdataFields(data)
+  const params = parseSvcParams(tokens)
+  if (!params.ok) return params
+  const svcparams: Record<string, YamlValue> = {}
+  for (const [i, param] of params.value.entries()) {
+    const value = param.key > LAST_NAMED_KEY ? genericParam(param) : namedParam(param.key, tokens[i] ?? '')
+    if (!value.ok) return fault(`the service parameter ${svcParamName(param.key)}`)
+    svcparams[paramName(param.key)] = value.value
+  }
+  const value: Record<string, YamlValue> = { svcpriority: Number(priority), targetname: target }
+  if (tokens.length > 0) value['svcparams'] = svcparams
+  return ok(value)
+}
+
+const paramName = (key: number): string => (key > LAST_NAMED_KEY ? `key${key}` : svcParamName(key))
+
+/** A parameter by its number: the octets of its value as text (RFC 9460 section 2.1). */
+function genericParam({ value }: SvcParam): Result<YamlValue> {
+  if (value.length === 0) return ok(null)
+  const text = Buffer.from(value).toString('latin1')
+  return BARE.test(text) ? ok(text) : fault('')
+}
+
+function namedParam(key: number, token: string): Result<YamlValue> {
+  const cut = token.indexOf('=')
+  if (cut === -1) return ok(null)
+  if (key === ECH) return fault('')
+  const octets = unescapeString(withoutQuotes(token.slice(cut + 1)))
+  const text = octets.ok ? Buffer.from(octets.value).toString('latin1') : ''
+  if (!text.split(',').every((item) => BARE.test(item))) return fault('')
+  if (key === MANDATORY) return ok(text.split(',').map(mandatoryName))
+  return ok(LISTS.has(key) ? text.split(',') : key === PORT ? Number(text) : text)
+}
+
+/** octoDNS takes a key it does not know by its number only. */
+function mandatoryName(name: string): string {
+  const key = svcParamKey(name)
+  return key === null ? name : paramName(key)
+}

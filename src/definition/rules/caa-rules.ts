@@ -1,0 +1,114 @@
+import { unescapeString } from '../../dns/character-string.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { rdataFields } from '../../dns/rdata/canonical.ts'
+import type { DefinedRecord } from '../../dns/record.ts'
+import type { ZoneIndex } from './zone-index.ts'
+
+/** The registry of CAA properties (RFC 8659, 8657, 9495 and the CA/Browser Forum's contacts). */
+const REGISTERED_TAGS: ReadonlySet<string> = new Set([
+  'issue',
+  'issuewild',
+  'iodef',
+  'issuemail',
+  'issuevmc',
+  'contactemail',
+  'contactphone',
+])
+
+/** Properties that name an issuer, with the syntax of RFC 8659 section 4.2. */
+const ISSUER_TAGS: ReadonlySet<string> = new Set(['issue', 'issuewild', 'issuemail', 'issuevmc'])
+
+/** The one flag there is: issuer critical (RFC 8659 section 4.1). */
+const CRITICAL = 128
+
+const LABEL = '[A-Za-z0-9](?:-*[A-Za-z0-9])*'
+const ISSUER = new RegExp(`^[ \\t]*(?:${LABEL}(?:\\.${LABEL})*)?[ \\t]*(?:;.*)?$`)
+const PARAMETER = /^[ \t]*[A-Za-z0-9](?:-*[A-Za-z0-9])*[ \t]*=[ \t]*(?:[\x21-\x3a\x3c-\x7e]+[ \t]*)?$/
+
+const REPORT_URL = /^(?:mailto:[^\s@]+@[^\s@]+|https?:\/\/[^\s/].*)$/i
+
+/** All bits but the highest are reserved; 1 is what people write who mean critical. */
+export function caaFlagsReserved({ zone }: ZoneIndex): Diagnostic[] {
+  return caaRecords(zone.records).flatMap(({ record, flags }) =>
+    flags === 0 || flags === CRITICAL
+      ? []
+      : [
+          {
+            severity: 'warning',
+            code: 'caa-flags-reserved',
+            message: `the CAA record of ${record.name} has flags ${flags}; only 0 and 128 (critical) mean something`,
+            at: record.at,
+          } satisfies Diagnostic,
+        ],
+  )
+}
+
+/** A property nobody registered is ignored by issuers, or stops all of them where it is critical. */
+export function caaTagUnknown({ zone }: ZoneIndex): Diagnostic[] {
+  return caaRecords(zone.records).flatMap(({ record, flags, tag }) =>
+    REGISTERED_TAGS.has(tag)
+      ? []
+      : [
+          {
+            severity: 'warning',
+            code: 'caa-tag-unknown',
+            message: `the CAA record of ${record.name} has the tag "${tag}", which is not registered; issuers ${flags >= CRITICAL ? 'refuse every certificate' : 'ignore it'}`,
+            at: record.at,
+            hint: `registered tags are ${[...REGISTERED_TAGS].join(', ')}`,
+          } satisfies Diagnostic,
+        ],
+  )
+}
+
+/** An issuer that cannot be read is nobody: every authority must refuse a certificate (RFC 8659 section 4.2). */
+export function caaValueInvalid({ zone }: ZoneIndex): Diagnostic[] {
+  return caaRecords(zone.records).flatMap(({ record, tag, value }): Diagnostic[] => {
+    if (ISSUER_TAGS.has(tag) && !isIssuerValue(value)) {
+      return [
+        {
+          severity: 'error',
+          code: 'caa-value-invalid',
+          message: `the CAA ${tag} value ${JSON.stringify(value)} of ${record.name} is not an issuer, so no authority may issue certificates`,
+          at: record.at,
+          hint: 'write the issuer\'s domain name without a final dot, such as "ca.example", or ";" for nobody',
+        },
+      ]
+    }
+    if (tag === 'iodef' && !REPORT_URL.test(value)) {
+      return [
+        {
+          severity: 'warning',
+          code: 'caa-value-invalid',
+          message: `the CAA iodef value ${JSON.stringify(value)} of ${record.name} is not a mailto:, http: or https: URL`,
+          at: record.at,
+        },
+      ]
+    }
+    return []
+  })
+}
+
+function isIssuerValue(value: string): boolean {
+  if (!ISSUER.test(value)) return false
+  const [, ...parameters] = value.split(';')
+  // An empty last part is a semicolon at the end, which issuers take.
+  return parameters.every((parameter, i) => PARAMETER.test(parameter) || (i === parameters.length - 1 && parameter.trim() === ''))
+}
+
+interface CaaFields {
+  readonly record: DefinedRecord
+  readonly flags: number
+  readonly tag: string
+  readonly value: string
+}
+
+function caaRecords(records: readonly DefinedRecord[]): CaaFields[] {
+  const found: CaaFields[] = []
+  for (const record of records) {
+    if (record.type !== 'CAA') continue
+    const [flags = '', tag = '', quoted = ''] = rdataFields(record.data)
+    const octets = unescapeString(quoted.slice(1, -1))
+    if (octets.ok) found.push({ record, flags: Number(flags), tag, value: Buffer.from(octets.value).toString('latin1') })
+  }
+  return found
+}

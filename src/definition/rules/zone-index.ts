@@ -1,0 +1,44 @@
+import { type DomainName, isAtOrBelow, parentOf } from '../../dns/domain-name.ts'
+import type { DefinedRecord } from '../../dns/record.ts'
+import { groupRrsets } from '../../dns/record.ts'
+import type { DesiredZone } from '../../dns/zone.ts'
+
+/** A zone's records by what rules ask for. Built once for all rules. */
+export interface ZoneIndex {
+  readonly zone: DesiredZone
+  /** By owner and type, see `rrsetKey`. */
+  readonly rrsets: ReadonlyMap<string, readonly DefinedRecord[]>
+  readonly byName: ReadonlyMap<DomainName, readonly DefinedRecord[]>
+  /** The first CNAME of each name that has one. */
+  readonly cnames: ReadonlyMap<DomainName, DefinedRecord>
+  /** The first NS record of each zone cut: names below the apex with NS records (RFC 9499 section 7). */
+  readonly delegations: ReadonlyMap<DomainName, DefinedRecord>
+  /** The first DNAME of each name that has one. */
+  readonly redirections: ReadonlyMap<DomainName, DefinedRecord>
+}
+
+export function indexZone(zone: DesiredZone): ZoneIndex {
+  const byName = new Map<DomainName, DefinedRecord[]>()
+  const cnames = new Map<DomainName, DefinedRecord>()
+  const delegations = new Map<DomainName, DefinedRecord>()
+  const redirections = new Map<DomainName, DefinedRecord>()
+  for (const record of zone.records) {
+    const { name, type } = record
+    const there = byName.get(name)
+    if (there) there.push(record)
+    else byName.set(name, [record])
+    if (type === 'CNAME' && !cnames.has(name)) cnames.set(name, record)
+    else if (type === 'NS' && name !== zone.name && !delegations.has(name)) delegations.set(name, record)
+    else if (type === 'DNAME' && !redirections.has(name)) redirections.set(name, record)
+  }
+  return { zone, rrsets: groupRrsets(zone.records), byName, cnames, delegations, redirections }
+}
+
+/** The highest of `cuts` that is `name` or above it within the zone, which hides those below it; undefined where there is none. */
+export function highestCut(cuts: ReadonlyMap<DomainName, DefinedRecord>, name: DomainName, zone: DomainName): DefinedRecord | undefined {
+  if (cuts.size === 0 || !isAtOrBelow(name, zone)) return undefined
+  let highest = cuts.get(zone)
+  if (highest) return highest
+  for (let at = name; at !== zone; at = parentOf(at)) highest = cuts.get(at) ?? highest
+  return highest
+}

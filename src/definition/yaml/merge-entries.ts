@@ -1,0 +1,74 @@
+import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
+import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
+import { isBroken, type YamlEntry, type YamlMapping, type YamlNode } from './yaml-node.ts'
+
+/** Takes what is wrong with a file. */
+export type ReportFault = (
+  code: DiagnosticCode,
+  message: string,
+  at: SourcePosition,
+  hint?: string,
+  related?: Diagnostic['related'],
+) => void
+
+/** Below this many keys, comparing each with each is faster than a map. */
+const FEW = 8
+
+/**
+ * The entries of a mapping with what `<<` merges into it, own keys first in right: an own key wins over a merged one, an earlier
+ * merge over a later one (https://yaml.org/type/merge.html). The same key written twice is reported with both places; the first counts.
+ */
+export function mergeEntries(own: readonly YamlEntry[], report: ReportFault): readonly YamlEntry[] {
+  const distinct = withoutDuplicates(own, report)
+  const index = distinct.findIndex(isMerge)
+  if (index === -1) return distinct
+  const merge = distinct[index] as YamlEntry
+  const rest = distinct.filter((_, i) => i !== index)
+  const seen = new Set(rest.map((entry) => entry.key.text))
+  const merged: YamlEntry[] = []
+  for (const source of mergeSources(merge.value, report)) {
+    for (const entry of source.entries) {
+      if (seen.has(entry.key.text)) continue
+      seen.add(entry.key.text)
+      merged.push(entry)
+    }
+  }
+  return [...merged, ...rest]
+}
+
+const isMerge = (entry: YamlEntry): boolean => entry.key.text === '<<' && entry.key.plain
+
+function mergeSources(value: YamlNode, report: ReportFault): YamlMapping[] {
+  const sources = value.kind === 'sequence' ? value.items : [value]
+  return sources.filter((source): source is YamlMapping => {
+    if (source.kind === 'mapping') return true
+    if (isBroken(source)) return false
+    const message = 'only a mapping, or a list of mappings, can be merged with <<'
+    report('yaml-unsupported', message, source.at)
+    return false
+  })
+}
+
+function withoutDuplicates(entries: readonly YamlEntry[], report: ReportFault): readonly YamlEntry[] {
+  if (entries.length < FEW && !hasDuplicate(entries)) return entries
+  const first = new Map<string, YamlEntry>()
+  for (const entry of entries) {
+    const { text, at } = entry.key
+    const earlier = first.get(text)
+    if (earlier === undefined) first.set(text, entry)
+    else {
+      const message = `the key ${JSON.stringify(text.slice(0, 80))} stands twice in one mapping, first on line ${earlier.key.at.line}`
+      const related = [{ message: 'the first of the two', at: earlier.key.at }]
+      report('yaml-duplicate-key', message, at, undefined, related)
+    }
+  }
+  return first.size === entries.length ? entries : [...first.values()]
+}
+
+function hasDuplicate(entries: readonly YamlEntry[]): boolean {
+  for (let i = 1; i < entries.length; i += 1) {
+    const text = entries[i]?.key.text
+    for (let j = 0; j < i; j += 1) if (entries[j]?.key.text === text) return true
+  }
+  return false
+}

@@ -1,0 +1,74 @@
+import { formatIpv6, ipv6Groups } from '../ip-address.ts'
+import type { FieldCodec } from './field-codec.ts'
+import { readOctets, readRest, readU8, readU16, remaining } from './reader.ts'
+import { wireFault } from './wire-fault.ts'
+import { writeOctets, writeU8, writeU16 } from './writer.ts'
+
+/** An IPv4 address in four octets. */
+export const IPV4: FieldCodec = {
+  encode: (writer, [text = '']) => writeOctets(writer, ipv4Octets(text)),
+  decode: (reader) => readOctets(reader, 4).join('.'),
+}
+
+/** An IPv6 address in sixteen octets. */
+export const IPV6: FieldCodec = {
+  encode: (writer, [text = '']) => {
+    for (const group of ipv6Groups(text)) writeU16(writer, group)
+  },
+  decode: (reader) => formatIpv6(Array.from({ length: 8 }, () => readU16(reader))),
+}
+
+/** Address prefixes: family, length in bits, a bit for negation, and the address without its zeros at the end (RFC 3123 section 4). */
+export const PREFIXES: FieldCodec = {
+  encode: (writer, tokens) => {
+    for (const token of tokens) {
+      const match = /^(!?)([12]):([^/]+)\/([0-9]+)$/.exec(token)
+      if (!match) throw new RangeError(`not canonical APL data: ${token}`)
+      const [, negation, family, address = '', length] = match
+      const octets = family === '1' ? ipv4Octets(address) : ipv6Octets(address)
+      const used = octets.subarray(0, octets.findLastIndex((octet) => octet !== 0) + 1)
+      writeU16(writer, Number(family))
+      writeU8(writer, Number(length))
+      writeU8(writer, (negation === '!' ? 0x80 : 0) | used.length)
+      writeOctets(writer, used)
+    }
+  },
+  decode: (reader) => {
+    const prefixes: string[] = []
+    while (remaining(reader) > 0) {
+      const family = readU16(reader)
+      const length = readU8(reader)
+      const flags = readU8(reader)
+      const used = readOctets(reader, flags & 0x7f)
+      const size = family === 1 ? 4 : family === 2 ? 16 : wireFault(`address family ${family} is not known (RFC 3123 section 4)`)
+      if (used.length > size || length > 8 * size) wireFault('an address prefix is longer than an address (RFC 3123 section 4)')
+      const octets = new Uint8Array(size)
+      octets.set(used)
+      const address = family === 1 ? octets.join('.') : formatIpv6(Array.from({ length: 8 }, (_, i) => u16At(octets, 2 * i)))
+      prefixes.push(`${(flags & 0x80) === 0 ? '' : '!'}${family}:${address}/${length}`)
+    }
+    return prefixes.join(' ')
+  },
+}
+
+/** Ports as a bit map from port 0 on (RFC 1035 section 3.4.2). */
+export const SERVICES: FieldCodec = {
+  encode: (writer, tokens) => {
+    const ports = tokens.map(Number)
+    const bits = new Uint8Array(ports.length === 0 ? 0 : (Math.max(...ports) >> 3) + 1)
+    for (const port of ports) bits[port >> 3] = (bits[port >> 3] as number) | (0x80 >> (port & 7))
+    writeOctets(writer, bits)
+  },
+  decode: (reader) => {
+    const bits = readRest(reader)
+    const ports: number[] = []
+    for (const [at, octet] of bits.subarray(0, 8192).entries()) {
+      for (let bit = 0; bit < 8; bit += 1) if ((octet & (0x80 >> bit)) !== 0) ports.push((at << 3) | bit)
+    }
+    return ports.join(' ')
+  },
+}
+
+const ipv4Octets = (text: string): Uint8Array => Uint8Array.from(text.split('.').map(Number))
+const ipv6Octets = (text: string): Uint8Array => Uint8Array.from(ipv6Groups(text).flatMap((group) => [group >> 8, group & 0xff]))
+const u16At = (octets: Uint8Array, at: number): number => ((octets[at] as number) << 8) | (octets[at + 1] as number)

@@ -1,0 +1,164 @@
+import { type DomainName, ROOT } from '../domain-name.ts'
+import type { Result } from '../result.ts'
+import { MAX_TTL } from '../ttl.ts'
+import { CLASS, type Edns, type EdnsOption, FLAG, FLAG_DO, type Message, type Question, type WireRecord } from './message.ts'
+import { readOpaque, readRdata } from './rdata-codec.ts'
+import { createReader, readName, readOctets, readU8, readU16, readU32, remaining, type WireReader } from './reader.ts'
+import { META_TYPE, wireTypeName } from './type-code.ts'
+import { decoding, decodingOf, decodingOr, wireFault } from './wire-fault.ts'
+
+export interface DecodeOptions {
+  /** Lets answers have rdata that are none of their type, as `malformed`, rather than refusing the message. */
+  readonly lenient?: boolean
+}
+
+/** A whole message from its octets, or what breaks its format. Never throws, whatever the octets are. */
+export const decodeMessage = (octets: Uint8Array, { lenient = false }: DecodeOptions = {}): Result<Message> =>
+  decoding(() => readMessage(createReader(octets), lenient))
+
+function readMessage(reader: WireReader, lenient: boolean): Message {
+  const id = readU16(reader)
+  const flags = readU16(reader)
+  const counts = { questions: readU16(reader), answers: readU16(reader), authorities: readU16(reader), additionals: readU16(reader) }
+  const questions = repeat(counts.questions, () => readQuestion(reader))
+  const answers = repeat(counts.answers, () => (lenient ? readAnyRecord(reader) : readRecord(reader)))
+  const authorities = repeat(counts.authorities, () => readRecord(reader))
+  const { additionals, edns, rcodeHigh } = readAdditionals(reader, counts.additionals)
+  if (remaining(reader) > 0) wireFault(`${remaining(reader)} octets follow the last section`)
+  return {
+    id,
+    opcode: (flags >> 11) & 0xf,
+    response: (flags & FLAG.QR) !== 0,
+    authoritative: (flags & FLAG.AA) !== 0,
+    truncated: (flags & FLAG.TC) !== 0,
+    recursionDesired: (flags & FLAG.RD) !== 0,
+    recursionAvailable: (flags & FLAG.RA) !== 0,
+    authenticData: (flags & FLAG.AD) !== 0,
+    checkingDisabled: (flags & FLAG.CD) !== 0,
+    rcode: (rcodeHigh << 4) | (flags & 0xf),
+    questions,
+    answers,
+    authorities,
+    additionals,
+    edns,
+  }
+}
+
+function readQuestion(reader: WireReader): Question {
+  const name = readName(reader)
+  const type = wireTypeName(readU16(reader))
+  return { name, type, class: readU16(reader) }
+}
+
+/** Name, type, class, TTL and length of a record; `end` is where its rdata ends. */
+interface RecordHead {
+  readonly name: DomainName
+  readonly code: number
+  readonly class: number
+  readonly ttl: number
+  readonly end: number
+}
+
+function readHead(reader: WireReader): RecordHead {
+  const name = readName(reader)
+  const code = readU16(reader)
+  const recordClass = readU16(reader)
+  const ttl = readU32(reader)
+  const length = readU16(reader)
+  const end = reader.offset + length
+  if (end > reader.end) wireFault('the rdata runs over the end of the message')
+  return { name, code, class: recordClass, ttl, end }
+}
+
+const readRecord = (reader: WireReader): WireRecord => finishRecord(reader, readHead(reader))
+
+/** As `readRecord`; its rdata may be anything, as RDLENGTH says where the next record begins. */
+function readAnyRecord(reader: WireReader): WireRecord {
+  const head = readHead(reader)
+  const { offset, end } = reader
+  return decodingOr<WireRecord>(
+    () => withData(reader, head, readRdata),
+    (malformed) => {
+      reader.offset = offset
+      reader.end = end
+      return { ...withData(reader, head, readOpaque), malformed }
+    },
+  )
+}
+
+const finishRecord = (reader: WireReader, head: RecordHead): WireRecord =>
+  decodingOf(
+    () => `${head.name} ${wireTypeName(head.code)}`,
+    () => withData(reader, head, readRdata),
+  )
+
+function withData(reader: WireReader, head: RecordHead, read: (reader: WireReader, code: number) => string): WireRecord {
+  const { name, code, class: recordClass, end } = head
+  // The most significant bit set means zero (RFC 2181 section 8).
+  const ttl = head.ttl > MAX_TTL ? 0 : head.ttl
+  const hasNoData = end === reader.offset && (recordClass === CLASS.ANY || recordClass === CLASS.NONE)
+  const data = hasNoData ? null : within(reader, end, () => read(reader, code))
+  return { name, type: wireTypeName(code), class: recordClass, ttl, data }
+}
+
+function readAdditionals(reader: WireReader, count: number): { additionals: WireRecord[]; edns: Edns | null; rcodeHigh: number } {
+  const additionals: WireRecord[] = []
+  let edns: Edns | null = null
+  let rcodeHigh = 0
+  for (let i = 0; i < count; i += 1) {
+    const head = readHead(reader)
+    if (head.code !== META_TYPE.OPT) {
+      additionals.push(finishRecord(reader, head))
+      continue
+    }
+    if (edns) wireFault('there are two OPT records (RFC 6891 section 6.1.1)')
+    if (head.name !== ROOT) wireFault('the owner of an OPT record is not the root (RFC 6891 section 6.1.2)')
+    rcodeHigh = head.ttl >>> 24
+    edns = {
+      udpSize: head.class,
+      version: (head.ttl >>> 16) & 0xff,
+      dnssecOk: (head.ttl & FLAG_DO) !== 0,
+      options: within(reader, head.end, () => readEdnsOptions(reader)),
+    }
+  }
+  return { additionals, edns, rcodeHigh }
+}
+
+/** Options up to the reader's end (RFC 6891 section 6.1.2). */
+export function readEdnsOptions(reader: WireReader): EdnsOption[] {
+  const options: EdnsOption[] = []
+  while (remaining(reader) > 0) {
+    const code = readU16(reader)
+    options.push({ code, data: readOctets(reader, readU16(reader)) })
+  }
+  return options
+}
+
+/** Passes over a name without building it (RFC 1035 section 4.1.4). */
+export function skipName(reader: WireReader): void {
+  for (;;) {
+    const length = readU8(reader)
+    if (length === 0) return
+    if (length >= 0xc0) {
+      readU8(reader)
+      return
+    }
+    if (length > 63) wireFault(`a label of type ${length >> 6} is not known (RFC 6891 section 5)`)
+    readOctets(reader, length)
+  }
+}
+
+function within<T>(reader: WireReader, end: number, read: () => T): T {
+  const outer = reader.end
+  reader.end = end
+  const value = read()
+  reader.end = outer
+  return value
+}
+
+function repeat<T>(count: number, read: () => T): T[] {
+  // No array of the announced length is made: it may be a lie.
+  const items: T[] = []
+  for (let i = 0; i < count; i += 1) items.push(read())
+  return items
+}

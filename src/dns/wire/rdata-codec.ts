@@ -1,0 +1,200 @@
+import { quoteString, unescapeString } from '../character-string.ts'
+import type { DomainName } from '../domain-name.ts'
+import { problemText, rdataFields } from '../rdata/canonical.ts'
+import { type FieldKind, mayBeEmpty, takesRest } from '../rdata/kinds.ts'
+import { rdataProblem } from '../rdata/rdata-problem.ts'
+import { RDATA_TYPES, typeOfCode } from '../rdata/rdata-types.ts'
+import { formatTime, timeSeconds } from '../rdata/timestamp.ts'
+import { typeName } from '../record-type.ts'
+import type { Result } from '../result.ts'
+import { IPV4, IPV6, PREFIXES, SERVICES } from './address-codecs.ts'
+import type { FieldCodec } from './field-codec.ts'
+import { AMT_RELAY, HOST_IDENTITY, IPSEC_KEY } from './key-codecs.ts'
+import { LOCATION } from './location-codec.ts'
+import { A6, ATM_ADDRESS, OLD_TYPES, SINK } from './obsolete-codecs.ts'
+import { BASE64_OR_DASH, EUI48, EUI64, HASH, LOCATOR64, NSAP, SALT, U64 } from './octets-codecs.ts'
+import { createReader, readName, readRest, readString, readU8, readU16, readU32, remaining, type WireReader } from './reader.ts'
+import { SVC_PARAMS } from './svc-params-codec.ts'
+import { TYPE_BITMAP } from './type-bitmap-codec.ts'
+import { wireTypeCode } from './type-code.ts'
+import { decoding, wireFault } from './wire-fault.ts'
+import { createWriter, type WireWriter, writeName, writeOctets, writeString, writeU8, writeU16, writeU32, writtenOctets } from './writer.ts'
+
+const unsigned = (write: (writer: WireWriter, value: number) => void, read: (reader: WireReader) => number): FieldCodec => ({
+  encode: (writer, [text]) => write(writer, Number(text)),
+  decode: (reader) => String(read(reader)),
+})
+
+const U8 = unsigned(writeU8, readU8)
+const U16 = unsigned(writeU16, readU16)
+const U32 = unsigned(writeU32, readU32)
+
+/** The wire form of every kind of field. */
+const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
+  u8: U8,
+  u16: U16,
+  u32: U32,
+  u64: U64,
+  seconds: U32,
+  time: {
+    encode: (writer, [text = '']) => writeU32(writer, timeSeconds(text)),
+    decode: (reader) => formatTime(readU32(reader)),
+  },
+  algorithm: U8,
+  'certificate-type': U16,
+  'dsync-scheme': U8,
+  protocol: U8,
+  type: {
+    encode: (writer, [text = '']) => writeU16(writer, wireTypeCode(text)),
+    decode: (reader) => typeName(readU16(reader)),
+  },
+  types: TYPE_BITMAP,
+  name: {
+    encode: (writer, [text], compress) => writeName(writer, text as DomainName, compress),
+    decode: readName,
+  },
+  ipv4: IPV4,
+  ipv6: IPV6,
+  string: {
+    encode: (writer, [token]) => writeString(writer, tokenOctets(token)),
+    decode: (reader) => quoteString(readString(reader)),
+  },
+  'optional-string': {
+    encode: (writer, [token]) => {
+      if (token !== undefined) writeString(writer, tokenOctets(token))
+    },
+    decode: (reader) => (remaining(reader) === 0 ? '' : quoteString(readString(reader))),
+  },
+  strings: {
+    encode: (writer, tokens) => {
+      for (const token of tokens) writeString(writer, tokenOctets(token))
+    },
+    decode: (reader) => {
+      const strings = [quoteString(readString(reader))]
+      while (remaining(reader) > 0) strings.push(quoteString(readString(reader)))
+      return strings.join(' ')
+    },
+  },
+  text: {
+    encode: (writer, [token]) => writeOctets(writer, tokenOctets(token)),
+    decode: (reader) => quoteString(readRest(reader)),
+  },
+  tag: {
+    encode: (writer, [text = '']) => writeString(writer, Buffer.from(text, 'latin1')),
+    decode: (reader) => {
+      const tag = Buffer.from(readString(reader)).toString('latin1').toLowerCase()
+      return /^[a-z0-9]+$/.test(tag) ? tag : wireFault('a tag is not of letters and digits (RFC 8659 section 4.1)')
+    },
+  },
+  hex: {
+    encode: (writer, tokens) => writeOctets(writer, Buffer.from(tokens.join(''), 'hex')),
+    decode: (reader) => Buffer.from(readNonEmptyRest(reader)).toString('hex'),
+  },
+  'optional-base64': {
+    encode: (writer, tokens) => writeOctets(writer, Buffer.from(tokens.join(''), 'base64')),
+    decode: (reader) => Buffer.from(readRest(reader)).toString('base64'),
+  },
+  base64: {
+    encode: (writer, tokens) => writeOctets(writer, Buffer.from(tokens.join(''), 'base64')),
+    decode: (reader) => Buffer.from(readNonEmptyRest(reader)).toString('base64'),
+  },
+  'base64-or-dash': BASE64_OR_DASH,
+  salt: SALT,
+  hash: HASH,
+  eui48: EUI48,
+  eui64: EUI64,
+  locator64: LOCATOR64,
+  nsap: NSAP,
+  services: SERVICES,
+  prefixes: PREFIXES,
+  'old-types': OLD_TYPES,
+  a6: A6,
+  sink: SINK,
+  'atm-address': ATM_ADDRESS,
+  'svc-params': SVC_PARAMS,
+  location: LOCATION,
+  'ipsec-key': IPSEC_KEY,
+  'amt-relay': AMT_RELAY,
+  'host-identity': HOST_IDENTITY,
+}
+
+/** NS, CNAME, SOA, PTR and MX: the types with a form here whose names may be compressed (RFC 3597 section 4). */
+const COMPRESSIBLE: ReadonlySet<string> = new Set(['NS', 'CNAME', 'SOA', 'PTR', 'MX'])
+
+/** Whether names in the rdata of the type may be written as pointers, so that its octets depend on the message around it. */
+export const isCompressible = (type: string): boolean => COMPRESSIBLE.has(type)
+
+const GENERIC = /^\\# [0-9]+(?: ([0-9a-f]*))?$/
+
+/**
+ * Writes rdata from its canonical text, without the length before it. Names are compressed if the writer does that and the type
+ * allows it. Throws a `RangeError` on text that is not canonical.
+ */
+export function encodeRdata(type: string, data: string, writer: WireWriter): void {
+  const generic = data.startsWith('\\#') ? GENERIC.exec(data) : null
+  if (generic) {
+    writeOctets(writer, Buffer.from(generic[1] ?? '', 'hex'))
+    return
+  }
+  const definition = RDATA_TYPES.get(type)
+  if (!definition) throw new RangeError(`${type} has no form but \\# LENGTH HEX (RFC 3597): ${data}`)
+  const compress = COMPRESSIBLE.has(type)
+  const tokens = rdataFields(data)
+  let next = 0
+  for (const field of definition.fields) {
+    const taken = takesRest(field.kind) ? tokens.slice(next) : tokens.slice(next, next + 1)
+    if (taken.length === 0 && !mayBeEmpty(field.kind)) throw new RangeError(`not canonical ${type} data: ${data}`)
+    FIELD_CODECS[field.kind].encode(writer, taken, compress)
+    next += taken.length
+  }
+}
+
+/** The octets of rdata on its own, names in full. */
+export function rdataOctets(type: string, data: string): Buffer {
+  const writer = createWriter({ compress: false, size: Math.max(64, data.length) })
+  encodeRdata(type, data, writer)
+  return writtenOctets(writer)
+}
+
+/**
+ * The canonical text of `length` octets of rdata at `offset` of a message, for names may point back into it. A type without a
+ * known form comes in the generic one (RFC 3597 section 5).
+ */
+export const decodeRdata = (code: number, message: Uint8Array, offset: number, length: number): Result<string> =>
+  decoding(() => {
+    if (offset + length > message.length) wireFault('the rdata runs over the end of the message')
+    return readRdata(createReader(message, offset, offset + length), code)
+  })
+
+/** Rdata as its octets alone (RFC 3597 section 5), up to the reader's end. */
+export function readOpaque(reader: WireReader): string {
+  const octets = readRest(reader)
+  return octets.length === 0 ? '\\# 0' : `\\# ${octets.length} ${Buffer.from(octets).toString('hex')}`
+}
+
+/** As `decodeRdata`, on a reader whose end is the end of the rdata; throws wire faults. */
+export function readRdata(reader: WireReader, code: number): string {
+  const definition = typeOfCode(code)
+  if (!definition) return readOpaque(reader)
+  let data = ''
+  for (const { kind } of definition.fields) {
+    const part = FIELD_CODECS[kind].decode(reader)
+    if (part !== '') data = data === '' ? part : `${data} ${part}`
+  }
+  const problem = rdataProblem(definition.type, data)
+  if (problem !== null) wireFault(`${definition.type} ${problemText(definition, problem)}`)
+  const left = remaining(reader)
+  if (left > 0) wireFault(`${definition.type} rdata has ${left} octet${left === 1 ? '' : 's'} more than its fields`)
+  return data
+}
+
+function tokenOctets(token = ''): Uint8Array {
+  const octets = unescapeString(token.startsWith('"') ? token.slice(1, -1) : token)
+  if (!octets.ok) throw new RangeError(`not a canonical string: ${token}`)
+  return octets.value
+}
+
+function readNonEmptyRest(reader: WireReader): Uint8Array {
+  if (remaining(reader) === 0) wireFault('a field is empty')
+  return readRest(reader)
+}

@@ -1,0 +1,129 @@
+/**
+ * Transaction signatures (RFC 8945) of a server: verifies a signed request, and signs the messages of its answer. The clock is an argument.
+ * The other side is `tsig.ts`.
+ */
+import type { DomainName } from '../domain-name.ts'
+import { HEADER_OCTETS } from './message.ts'
+import {
+  algorithmName,
+  appendSignature,
+  FUDGE,
+  isSameMac,
+  lengthAndMac,
+  macOf,
+  requestMac,
+  type Signature,
+  splitSignature,
+  TSIG_ERROR,
+  type TsigKey,
+  timers,
+  unsignedSignature,
+  variables,
+} from './tsig-record.ts'
+
+/** Signs the messages of one answer in their order, and gives each with its signature. Throws a `RangeError` if one gets too long. */
+export type AnswerSigner = (octets: Buffer, now: number) => Buffer
+
+export interface VerifiedRequest {
+  readonly kind: 'verified'
+  readonly key: TsigKey
+  /** The digest of the request, which tells a repeated request from a new one. */
+  readonly mac: Uint8Array
+  /** Until when the request could be repeated, in seconds since 1970. */
+  readonly validUntil: number
+  readonly sign: AnswerSigner
+  /** Signs the answer to a request that has come before: NOTAUTH with BADTIME. */
+  readonly signRepeated: AnswerSigner
+}
+
+export type RequestVerdict =
+  | { readonly kind: 'unsigned' }
+  | VerifiedRequest
+  /** The answer is FORMERR, without a signature. */
+  | { readonly kind: 'malformed' }
+  /** The answer is NOTAUTH, with this error in the TSIG record that `sign` adds. */
+  | { readonly kind: 'rejected'; readonly error: keyof typeof TSIG_ERROR; readonly sign: AnswerSigner }
+
+/** The fewest octets of a digest that is cut, unless half of its length is more (RFC 8945 section 5.2.2.1). */
+const LEAST_MAC = 10
+
+/**
+ * Checks the key, the digest, the time and the length of the digest, in this order (RFC 8945 section 5.2). A digest that is cut is
+ * rejected. An error of key or digest is answered without a digest, one of time or length with one (RFC 8945 section 5.3.2). `now` is in
+ * seconds since 1970.
+ */
+export function verifyRequest(octets: Uint8Array, findKey: (name: DomainName) => TsigKey | undefined, now: number): RequestVerdict {
+  const found = splitSignature(octets)
+  if (!found.ok) return { kind: 'malformed' }
+  const { signature, unsigned } = found.value
+  if (signature === null) return { kind: 'unsigned' }
+  const key = findKey(signature.keyName)
+  if (key === undefined || algorithmName(key.algorithm) !== signature.algorithm) return rejected('BADKEY', bareSigner('BADKEY', signature))
+  const { mac, time, fudge } = signature
+  const expected = requestMac(key, unsigned, signature)
+  if (mac.length > expected.length || mac.length < Math.max(LEAST_MAC, expected.length / 2)) return { kind: 'malformed' }
+  if (!isSameMac(expected.subarray(0, mac.length), mac)) return rejected('BADSIG', bareSigner('BADSIG', signature))
+  if (Math.abs(time - now) > fudge) return rejected('BADTIME', errorSigner('BADTIME', key, signature))
+  if (mac.length < expected.length) return rejected('BADTRUNC', errorSigner('BADTRUNC', key, signature))
+  return {
+    kind: 'verified',
+    key,
+    mac,
+    validUntil: time + fudge,
+    sign: answerSigner(key, mac),
+    signRepeated: errorSigner('BADTIME', key, signature),
+  }
+}
+
+const rejected = (error: keyof typeof TSIG_ERROR, sign: AnswerSigner): RequestVerdict => ({ kind: 'rejected', error, sign })
+
+/** The first message is digested with the digest of the request, each later one with that of the message before it (RFC 8945 section 5.3.1). */
+function answerSigner(key: TsigKey, mac: Uint8Array): AnswerSigner {
+  let previous = mac
+  let isFirst = true
+  return (octets, now) => {
+    const signature = unsignedSignature(key, octets, now)
+    const signed = macOf(key, [lengthAndMac(previous), octets, isFirst ? variables(key, signature) : timers(signature)])
+    previous = signed
+    isFirst = false
+    return appendSignature(octets, { ...signature, mac: signed })
+  }
+}
+
+/** A TSIG record that only names the error: there is no key that both sides know (RFC 8945 section 5.3.2). */
+const bareSigner =
+  (error: 'BADKEY' | 'BADSIG', { keyName, algorithm, originalId }: Signature): AnswerSigner =>
+  (octets, now) =>
+    appendSignature(octets, {
+      keyName,
+      algorithm,
+      time: now,
+      fudge: FUDGE,
+      mac: new Uint8Array(),
+      originalId,
+      error: TSIG_ERROR[error],
+      other: new Uint8Array(),
+    })
+
+/** Answers BADTIME with the time of the client, so that it can verify the answer, and the time here as other data (RFC 8945 section 5.2.3). */
+const errorSigner =
+  (error: 'BADTIME' | 'BADTRUNC', key: TsigKey, { time, mac }: Signature): AnswerSigner =>
+  (octets, now) => {
+    const plain = unsignedSignature(key, octets, now)
+    const signature: Signature =
+      error === 'BADTIME' ? { ...plain, time, error: TSIG_ERROR.BADTIME, other: timeOctets(now) } : { ...plain, error: TSIG_ERROR.BADTRUNC }
+    return appendSignature(octets, { ...signature, mac: macOf(key, [lengthAndMac(mac), octets, variables(key, signature)]) })
+  }
+
+/** Seconds since 1970 in 48 bits. */
+function timeOctets(seconds: number): Buffer {
+  const octets = Buffer.alloc(6)
+  octets.writeUIntBE(seconds, 0, 6)
+  return octets
+}
+
+/** Octets that a signature by the key adds to an answer that is no error. */
+export function signatureOctets(key: TsigKey): number {
+  const message = new Uint8Array(HEADER_OCTETS)
+  return answerSigner(key, message)(Buffer.from(message), 0).length - HEADER_OCTETS
+}

@@ -1,0 +1,126 @@
+import { unescapeString } from '../character-string.ts'
+import type { DomainName } from '../domain-name.ts'
+import { type GeneratedText, readGenerate } from './generate.ts'
+import { readNameToken } from './plain-name.ts'
+import { readTtl } from './read-record.ts'
+import { type IncludedZoneFile, octetsOf, reportFault, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
+
+/** Files within files within files. */
+const MAX_INCLUDE_DEPTH = 16
+
+/** Files in all, and the characters they may have together. */
+const MAX_INCLUSIONS = 1000
+const MAX_INCLUDED_LENGTH = 1 << 28
+
+/** Text that a directive puts in its place. */
+export type Insertion =
+  | { readonly kind: 'file'; readonly source: IncludedZoneFile; readonly origin: DomainName | null }
+  | { readonly kind: 'generated'; readonly generated: GeneratedText }
+
+/** Carries out the entry as a directive. What is to be read in its place is given back; faults have been reported. */
+export function readDirective(scope: ZoneFileScope): Insertion | null {
+  const { run, lexer } = scope
+  const directive = tokenText(lexer, 0).toUpperCase()
+  switch (directive) {
+    case '$ORIGIN':
+      readOrigin(scope)
+      return null
+    case '$TTL':
+      readDefaultTtl(scope)
+      return null
+    case '$INCLUDE':
+      return readInclude(scope)
+    case '$GENERATE': {
+      const generated = readGenerate(scope)
+      return generated && { kind: 'generated', generated }
+    }
+    default: {
+      const hint = 'The directives are $ORIGIN, $TTL, $INCLUDE and $GENERATE; a name that begins with a dollar is written \\$.'
+      const message = `${JSON.stringify(tokenText(lexer, 0).slice(0, 60))} is not a directive`
+      reportFault(run, 'zonefile-directive', message, tokenPlace(scope, 0), { hint })
+      return null
+    }
+  }
+}
+
+/** Whether the directive has one operand, or up to `most`; reports it where not. */
+function hasOperands(scope: ZoneFileScope, form: string, most = 1): boolean {
+  const given = scope.lexer.count - 1
+  if (given >= 1 && given <= most) return true
+  const place = tokenPlace(scope, given === 0 ? 1 : most + 1)
+  reportFault(scope.run, 'zonefile-directive', `a directive with ${given} operand${given === 1 ? '' : 's'} is not ${form}`, place)
+  return false
+}
+
+/** `$ORIGIN name`: completes names from here to the end of the file. */
+function readOrigin(scope: ZoneFileScope): void {
+  if (!hasOperands(scope, '$ORIGIN NAME')) return
+  const origin = readNameToken(scope, 1)
+  if (!origin.ok) {
+    reportFault(scope.run, 'name-invalid', `$ORIGIN: ${origin.message}`, tokenPlace(scope, 1))
+    return
+  }
+  scope.origin = origin.value
+  scope.originOctets = octetsOf(origin.value)
+  scope.run.firstOrigin ??= origin.value
+}
+
+/** `$TTL time`: for records without a TTL, from here to the end of the file (RFC 2308 section 4). */
+function readDefaultTtl(scope: ZoneFileScope): void {
+  if (!hasOperands(scope, '$TTL TIME')) return
+  const ttl = readTtl(scope, 1)
+  if (ttl !== null) scope.defaultTtl = ttl
+}
+
+/** `$INCLUDE file [origin]`. */
+function readInclude(scope: ZoneFileScope): Insertion | null {
+  const { run, lexer } = scope
+  if (!hasOperands(scope, '$INCLUDE FILE [ORIGIN]', 2)) return null
+  const at = tokenPlace(scope, 1)
+  const refuse = (message: string): null => {
+    reportFault(run, 'zonefile-include', message, at)
+    return null
+  }
+  let { origin } = scope
+  if (lexer.count === 3) {
+    const given = readNameToken(scope, 2)
+    if (!given.ok) {
+      reportFault(run, 'name-invalid', `$INCLUDE: ${given.message}`, tokenPlace(scope, 2))
+      return null
+    }
+    origin = given.value
+  }
+  const path = unescapeString(tokenText(lexer, 1))
+  if (!path.ok) return refuse(path.message)
+  if (!run.include) return refuse('other files cannot be included here')
+  if (run.open.length > MAX_INCLUDE_DEPTH) return refuse(`files are included more than ${MAX_INCLUDE_DEPTH} deep`)
+  if (run.inclusions >= MAX_INCLUSIONS) return refuse(`more than ${MAX_INCLUSIONS} files are included`)
+  const source = run.include(Buffer.from(path.value).toString('utf8'), scope.file)
+  if (!source.ok) return refuse(source.message)
+  if (run.open.includes(source.value.file)) return refuse(`${source.value.file} includes itself`)
+  run.inclusions += 1
+  run.includedLength += source.value.text.length
+  if (run.includedLength > MAX_INCLUDED_LENGTH)
+    return refuse(`the included files have more than ${MAX_INCLUDED_LENGTH} characters together`)
+  run.included.add(source.value.file)
+  return { kind: 'file', source: source.value, origin }
+}
+
+/** Notes a `$TTL` of an included file that ends with it. */
+export function noteInnerTtl(scope: ZoneFileScope, inner: ZoneFileScope): void {
+  const { run, defaultTtl } = scope
+  if (inner.defaultTtl === null || inner.defaultTtl === defaultTtl || run.hasTtlWarning) return
+  scope.endedTtl = { ttl: inner.defaultTtl, file: inner.file, at: tokenPlace(scope, 0) }
+}
+
+/** Warns of the TTL that was noted, once something follows but a `$TTL`: BIND and NSD go on with it. */
+export function tellInnerTtl(scope: ZoneFileScope): void {
+  const { run, lexer, defaultTtl, endedTtl } = scope
+  scope.endedTtl = null
+  if (endedTtl === null || run.hasTtlWarning || (lexer.count > 0 && /^\$TTL$/i.test(tokenText(lexer, 0)))) return
+  run.hasTtlWarning = true
+  const { ttl, file, at } = endedTtl
+  const own = defaultTtl === null ? 'has none' : `is ${defaultTtl} again`
+  const message = `$TTL ${ttl} of ${file} ends with that file; below, the default TTL ${own}, while BIND and NSD go on with ${ttl}`
+  reportFault(run, 'zonefile-ttl', message, at, { severity: 'warning', hint: 'Put $TTL below the $INCLUDE.' })
+}

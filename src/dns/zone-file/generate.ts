@@ -1,0 +1,191 @@
+import type { SourcePosition } from '../diagnostic.ts'
+import { TOKEN } from './lexer.ts'
+import { reportFault, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
+
+/** Records that all `$GENERATE` directives of one reading may make, and the characters of their lines: as many as a definition may have. */
+const MAX_GENERATED = 100_000
+const MAX_GENERATED_LENGTH = 10 * 2 ** 20
+
+/** The lines of a `$GENERATE`, one for each step, all at the place of the directive. */
+export interface GeneratedText {
+  readonly lines: Iterable<string>
+  readonly at: SourcePosition
+}
+
+/** `start-stop[/step]` of `$GENERATE`. */
+interface Steps {
+  readonly start: number
+  readonly stop: number
+  readonly step: number
+}
+
+/**
+ * `$GENERATE start-stop[/step] owner [TTL] [class] type data`, as BIND has it: in owner and data, `$` becomes the number of the
+ * step, `${offset,width,base}` the number with something added, padded with zeros, in base `d`, `o`, `x`, `X` or reversed by
+ * nibble (`n`, `N`); `\$` and `$$` are a dollar sign. Data of several words may stand in quotes. What would be too much is refused
+ * before a line of it is made.
+ */
+export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
+  const { run, lexer } = scope
+  if (lexer.count < 5) {
+    reportFault(run, 'zonefile-directive', '$GENERATE needs START-STOP[/STEP] OWNER TYPE DATA', tokenPlace(scope, lexer.count))
+    return null
+  }
+  const steps = parseSteps(tokenText(lexer, 1))
+  if (typeof steps === 'string') {
+    reportFault(run, 'zonefile-directive', `$GENERATE: ${steps}`, tokenPlace(scope, 1))
+    return null
+  }
+  const generated = run.generated + countOf(steps)
+  if (generated > MAX_GENERATED) return tooMuch(scope, `${generated} records`, MAX_GENERATED)
+  const parts: TemplatePart[][] = []
+  for (let i = 2; i < lexer.count; i += 1) {
+    const template = parseTemplate(templateText(scope, i))
+    if (typeof template === 'string') {
+      reportFault(run, 'zonefile-directive', `$GENERATE: ${template}`, tokenPlace(scope, i))
+      return null
+    }
+    parts.push(template)
+  }
+  const generatedLength = run.generatedLength + countOf(steps) * longestLine(steps, parts)
+  if (generatedLength > MAX_GENERATED_LENGTH) return tooMuch(scope, `${generatedLength} characters`, MAX_GENERATED_LENGTH)
+  run.generated = generated
+  run.generatedLength = generatedLength
+  return { lines: expand(steps, parts), at: tokenPlace(scope, 0) }
+}
+
+function tooMuch(scope: ZoneFileScope, made: string, most: number): null {
+  const all = scope.run.generated === 0 ? '' : ' with those above'
+  reportFault(scope.run, 'zonefile-too-large', `$GENERATE makes ${made}${all}; at most ${most} are made in all`, tokenPlace(scope, 1))
+  return null
+}
+
+const countOf = ({ start, stop, step }: Steps): number => Math.floor((stop - start) / step) + 1
+
+/** How many records a range makes; none where it is none. */
+export function generatedRecords(range: string): number {
+  const steps = parseSteps(range)
+  return typeof steps === 'string' ? 0 : countOf(steps)
+}
+
+/** Characters that no line has more of: numbers are longest at one end of the range, or have all the nibbles of 32 bits. */
+function longestLine({ start, stop }: Steps, templates: readonly TemplatePart[][]): number {
+  const longest = (part: TemplatePart): number => {
+    if (typeof part === 'string') return part.length
+    if (part.base === 'n' || part.base === 'N') return Math.max(part.width, MAX_NIBBLES)
+    return Math.max(formatNumber(start, part).length, formatNumber(stop, part).length)
+  }
+  return templates.flat().reduce((sum, part) => sum + longest(part), templates.length)
+}
+
+function* expand({ start, stop, step }: Steps, templates: readonly TemplatePart[][]): Generator<string> {
+  for (let number = start; number <= stop; number += step) {
+    yield templates
+      .map((template) => template.map((part) => (typeof part === 'string' ? part : formatNumber(number, part))).join(''))
+      .join(' ')
+  }
+}
+
+/** Data in quotes is the text of all its fields; several tokens are those fields as they stand. */
+function templateText({ lexer }: ZoneFileScope, index: number): string {
+  const text = tokenText(lexer, index)
+  if (((lexer.flags[index] as number) & TOKEN.quoted) === 0) return text
+  const isWholeData = index === lexer.count - 1 && lexer.flags.slice(2, index).every((flag) => (flag & TOKEN.quoted) === 0)
+  return isWholeData ? text.replaceAll('\\"', '"') : `"${text}"`
+}
+
+function parseSteps(text: string): Steps | string {
+  const match = /^([0-9]{1,10})-([0-9]{1,10})(?:\/([0-9]{1,10}))?$/.exec(text)
+  if (!match) return `${JSON.stringify(text.slice(0, 60))} is not START-STOP or START-STOP/STEP`
+  const [start, stop, step] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 1)]
+  if (start > stop) return `${start} is more than ${stop}`
+  if (stop > 0x7fffffff) return `${stop} is more than ${0x7fffffff}`
+  return step === 0 ? 'a step is at least 1' : { start, stop, step }
+}
+
+/** Literal text, or how the number of the step is written. */
+type TemplatePart = string | NumberForm
+
+interface NumberForm {
+  readonly offset: number
+  readonly width: number
+  readonly base: string
+}
+
+const PLAIN_NUMBER: NumberForm = { offset: 0, width: 0, base: 'd' }
+
+function parseTemplate(text: string): TemplatePart[] | string {
+  const parts: TemplatePart[] = []
+  let literal = ''
+  for (let i = 0; i < text.length; i += 1) {
+    const c = text[i] as string
+    if (c === '\\') {
+      literal += c + (text[i + 1] ?? '')
+      i += 1
+    } else if (c !== '$') literal += c
+    else if (text[i + 1] === '$') {
+      literal += '\\$'
+      i += 1
+    } else {
+      if (literal !== '') parts.push(literal)
+      literal = ''
+      if (text[i + 1] === '{') {
+        const end = text.indexOf('}', i)
+        const form = end === -1 ? null : parseNumberForm(text.slice(i + 2, end))
+        if (form === null)
+          return `${JSON.stringify(text.slice(i, i + 40))} does not begin with \${OFFSET[,WIDTH[,BASE]]}, of a width up to 255`
+        parts.push(form)
+        i = end
+      } else parts.push(PLAIN_NUMBER)
+    }
+  }
+  if (literal !== '') parts.push(literal)
+  return parts
+}
+
+function parseNumberForm(text: string): NumberForm | null {
+  const match = /^([-+]?[0-9]{1,10})(?:,([0-9]{1,3})(?:,([doxXnN]))?)?$/.exec(text)
+  const width = Number(match?.[2] ?? 0)
+  return match && width <= 255 ? { offset: Number(match[1]), width, base: match[3] ?? 'd' } : null
+}
+
+function formatNumber(step: number, { offset, width, base }: NumberForm): string {
+  const number = step + offset
+  switch (base) {
+    case 'n':
+    case 'N':
+      return nibbles(number, width, base === 'N')
+    case 'o':
+      return padded(number.toString(8), width)
+    case 'x':
+      return padded(number.toString(16), width)
+    case 'X':
+      return padded(number.toString(16).toUpperCase(), width)
+    default:
+      return padded(String(number), width)
+  }
+}
+
+const padded = (text: string, width: number): string =>
+  text.startsWith('-') ? `-${text.slice(1).padStart(width - 1, '0')}` : text.padStart(width, '0')
+
+/** Eight digits and the dots between them. */
+const MAX_NIBBLES = 15
+
+/** Hexadecimal digits as labels, the lowest first, as below `ip6.arpa`. The width counts digits and dots. */
+function nibbles(number: number, width: number, isUpperCase: boolean): string {
+  let value = number >>> 0
+  let left = width
+  let text = ''
+  do {
+    const digit = (value & 0xf).toString(16)
+    text += isUpperCase ? digit.toUpperCase() : digit
+    value >>>= 4
+    if (left > 0) left -= 1
+    if (left > 0 || value !== 0) {
+      text += '.'
+      if (left > 0) left -= 1
+    }
+  } while (left > 0 || value !== 0)
+  return text
+}

@@ -1,0 +1,200 @@
+import { type DomainName, isAtOrBelow, relativeName, sortKey } from '../domain-name.ts'
+import { rdataFields } from '../rdata/canonical.ts'
+import { takesRest } from '../rdata/kinds.ts'
+import { FORMLESS_TYPES, OBSOLETE_TYPES, RDATA_TYPES } from '../rdata/rdata-types.ts'
+import { compareRecords, type ResourceRecord } from '../record.ts'
+import { typeCode } from '../record-type.ts'
+import type { Ttl } from '../ttl.ts'
+import { rdataOctets } from '../wire/rdata-codec.ts'
+import { genericData } from './generic-rdata.ts'
+import { isMisread } from './misread-data.ts'
+
+export interface PrintOptions {
+  /** The zone; names at or below it are relative to it in the pretty style. Null leaves all names absolute. */
+  readonly origin: DomainName | null
+  /** `canonical`: one record a line, all names absolute, nothing inherited. `pretty`: for people, in columns, grouped by owner. */
+  readonly style: 'canonical' | 'pretty'
+  /** Seconds for records without a TTL, and the `$TTL` of the pretty style; without it, and where it is 0, that is the commonest other TTL. */
+  readonly defaultTtl?: Ttl | null | undefined
+  /** Types whose names or forms the reader does not know: they are written as RFC 3597 has it, which every reader takes. */
+  readonly genericTypes?: ReadonlySet<string> | undefined
+}
+
+/**
+ * Records as a zone file that every server reads, in canonical order (RFC 4034 section 6), SOA and NS before other types. Reading it
+ * gives the same records; those without a TTL get `defaultTtl`, or stand before the first TTL that is stated where there is none,
+ * which leaves them without one.
+ */
+export function printZoneFile(records: Iterable<ResourceRecord>, options: PrintOptions): string {
+  const sorted = inOrder(records, options.defaultTtl ?? null).map((record) => asPrinted(record, options.genericTypes))
+  if (options.style === 'pretty') return printPretty(sorted, options)
+  let text = ''
+  for (const record of sorted) {
+    const { name, ttl, type, data } = record
+    const printed = PLAIN_NAMES.test(data) ? data : printedData(record, printedName).join(' ')
+    text += `${printedName(name)}\t${ttl === null ? '' : `${ttl}\t`}IN\t${type}\t${printed}\n`
+  }
+  return text
+}
+
+/** The record in the form the reader takes. Obsolete types are not known to all. */
+function asPrinted(record: ResourceRecord, genericTypes: ReadonlySet<string> | undefined): ResourceRecord {
+  const { type, data } = record
+  if (isMisread(type, data)) return { ...record, data: genericData(type, data) }
+  const isFormless = FORMLESS_TYPES.has(type)
+  if (!isFormless && !OBSOLETE_TYPES.has(type) && !genericTypes?.has(type)) return record
+  const code = typeCode(type)
+  if (code === null) return record
+  return { ...record, type: `TYPE${code}`, data: isFormless ? data : genericData(type, data) }
+}
+
+/**
+ * Records in printing order, TTLs filled in; those that stay without one come first, for each TTL is inherited from above. Names are
+ * in canonical order, and the records of a set in that of their octets (RFC 4034 section 6).
+ */
+function inOrder(records: Iterable<ResourceRecord>, defaultTtl: Ttl | null): ResourceRecord[] {
+  const keyed: KeyedRecord[] = []
+  for (const record of records) {
+    const { name, ttl, type } = record
+    const filled = ttl === null && defaultTtl !== null ? { ...record, ttl: defaultTtl } : record
+    keyed.push({ bareRank: filled.ttl === null && type !== 'SOA' ? 0 : 1, key: sortKey(name), record: filled, octets: null })
+  }
+  keyed.sort(compareKeyed)
+  return keyed.map(({ record }) => record)
+}
+
+interface KeyedRecord {
+  readonly bareRank: number
+  readonly key: string
+  readonly record: ResourceRecord
+  /** Of the data, once they have been needed. */
+  octets: Buffer | null
+}
+
+function compareKeyed(a: KeyedRecord, b: KeyedRecord): number {
+  if (a.bareRank !== b.bareRank) return a.bareRank - b.bareRank
+  if (a.key !== b.key) return a.key < b.key ? -1 : 1
+  if (a.record.type !== b.record.type || typeCode(a.record.type) === null) return compareRecords(a.record, b.record)
+  return Buffer.compare(octetsOf(a), octetsOf(b)) || compareRecords(a.record, b.record)
+}
+
+function octetsOf(keyed: KeyedRecord): Buffer {
+  keyed.octets ??= rdataOctets(keyed.record.type, keyed.record.data)
+  return keyed.octets
+}
+
+const SOA_FIELDS = ['serial', 'refresh', 'retry', 'expire', 'minimum']
+
+/** Owners longer than this do not widen the column. */
+const OWNER_WIDTH = 32
+
+/** Where no TTL is stated ldns takes that of the records that are signed. */
+const SIGNATURES: ReadonlySet<string> = new Set(['RRSIG', 'SIG'])
+
+/** Characters of TXT data in one line before its strings go one to a line. */
+const LINE_WIDTH = 100
+
+function printPretty(records: readonly ResourceRecord[], { origin, defaultTtl }: PrintOptions): string {
+  // ldns takes `$TTL 0` for none: a TTL of 0 is written with each record.
+  const fileTtl = records.some(({ ttl }) => ttl === null) ? null : defaultTtl || commonestTtl(records)
+  const short = (name: DomainName): string => {
+    if (origin === null || !isAtOrBelow(name, origin)) return printedName(name)
+    return printedName(relativeName(name, origin)) || '@'
+  }
+  const rows = records.map((record, i) => ({
+    record,
+    owner: i > 0 && records[i - 1]?.name === record.name ? '' : short(record.name),
+    ttl: record.ttl === null || (record.ttl === fileTtl && !SIGNATURES.has(record.type)) ? '' : String(record.ttl),
+  }))
+  const width = (lengths: Iterable<number>, most: number): number => {
+    let widest = 0
+    for (const length of lengths) if (length > widest && length <= most) widest = length
+    return widest
+  }
+  const ownerWidth = width(
+    rows.map(({ owner }) => owner.length),
+    OWNER_WIDTH,
+  )
+  const ttlWidth = width(
+    rows.map(({ ttl }) => ttl.length),
+    10,
+  )
+  const typeWidth = width(
+    records.map(({ type }) => type.length),
+    10,
+  )
+  let text = ''
+  if (origin !== null) text += `$ORIGIN ${printedName(origin)}\n`
+  if (fileTtl !== null) text += `$TTL ${fileTtl}\n`
+  for (const { record, owner, ttl } of rows) {
+    const head = `${owner.padEnd(ownerWidth)} ${ttl.padStart(ttlWidth)}${ttlWidth === 0 ? '' : ' '}IN ${record.type.padEnd(typeWidth)} `
+    text += `${head}${prettyData(record, head.length, short)}`.trimEnd()
+    text += '\n'
+  }
+  return text
+}
+
+/** The TTL that most records have, 0 apart. */
+function commonestTtl(records: readonly ResourceRecord[]): Ttl | null {
+  const counts = new Map<Ttl, number>()
+  let commonest: Ttl | null = null
+  for (const { ttl } of records) {
+    if (ttl === null || ttl === 0) continue
+    const count = (counts.get(ttl) ?? 0) + 1
+    counts.set(ttl, count)
+    if (commonest === null || count > (counts.get(commonest) ?? 0)) commonest = ttl
+  }
+  return commonest
+}
+
+function prettyData({ type, data }: ResourceRecord, indent: number, short: (name: DomainName) => string): string {
+  const definition = RDATA_TYPES.get(type)
+  if (!definition || data.startsWith('\\#')) return data
+  const fields = printedData({ type, data }, short)
+  const next = `\n${' '.repeat(indent)}`
+  if (type === 'SOA') {
+    const [mname, rname, ...numbers] = fields
+    const lines = numbers.map((number, i) => `${next}${number.padEnd(10)} ; ${SOA_FIELDS[i]}`)
+    return `${mname} ${rname} (${lines.join('')}${next})`
+  }
+  if (definition.fields[0]?.kind === 'strings') {
+    const strings = rdataFields(data)
+    return data.length > LINE_WIDTH && strings.length > 1 ? `(${next}${strings.join(next)} )` : data
+  }
+  return fields.join(' ')
+}
+
+/** The fields of the data, its names as `print` writes them; names that not every field of their kind is stay complete. */
+function printedData({ type, data }: Pick<ResourceRecord, 'type' | 'data'>, print: (name: DomainName) => string): string[] {
+  const definition = RDATA_TYPES.get(type)
+  if (definition === undefined || data.startsWith('\\#')) return [data]
+  const first = LATE_NAMES.get(type)
+  if (first !== undefined) return rdataFields(data).map((field, i) => (i >= first && field.includes('\\') ? printedName(field) : field))
+  if (!definition.fields.some(({ kind }) => kind === 'name')) return [data]
+  const fields = rdataFields(data)
+  for (const [i, { kind }] of definition.fields.entries()) {
+    if (takesRest(kind)) break
+    if (kind === 'name') fields[i] = print(fields[i] as DomainName)
+  }
+  return fields
+}
+
+/** Types whose fields depend on each other, and the first field that may be a name: only names have escapes there. */
+const LATE_NAMES: ReadonlyMap<string, number> = new Map([
+  ['AMTRELAY', 3],
+  ['HIP', 3],
+])
+
+/** Names that are printed as they stand, with other fields between them or without. */
+const PLAIN_NAMES = /^[\w*/. -]*$/
+
+/**
+ * A name as every server reads it: Knot takes no characters but these without an escape, and NSD takes the backslash that ends a
+ * label, with the dot behind it, for an escaped dot.
+ */
+function printedName(name: string): string {
+  if (PLAIN_NAMES.test(name)) return name
+  return name.replace(/\\(?:[0-9]{3}|.)|[^\w*/.-]/gs, (part) =>
+    part.length > 1 && part !== '\\\\' ? part : `\\${String(part.charCodeAt(0)).padStart(3, '0')}`,
+  )
+}

@@ -1,0 +1,208 @@
+import type { SourcePosition } from '../diagnostic.ts'
+import { type DomainName, isAtOrBelow } from '../domain-name.ts'
+import { parseRecordType } from '../record-type.ts'
+import { MAX_TTL, parseTtl, type Ttl } from '../ttl.ts'
+import { readNameToken } from './plain-name.ts'
+import { readRdata } from './read-rdata.ts'
+import { FAULTY_TTL, NO_TTL, placeAt, reportFault, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
+
+/** Classes besides IN, which is the only one that zones of the internet have. */
+const OTHER_CLASS = /^(?:CH|HS|CS|NONE|ANY|CLASS[0-9]+)$/i
+
+/** Reads the entry as a record: `[owner] [TTL] [class] type rdata`, TTL and class in either order (RFC 1035 section 5.1). */
+export function readRecord(scope: ZoneFileScope): void {
+  const { run, lexer } = scope
+  const typeIndex = readHead(scope)
+  if (typeIndex === NOT_A_RECORD) return
+  const type = readType(scope, typeIndex)
+  if (type === null) return
+  const data = readRdata(scope, type, typeIndex + 1)
+  if (!data.ok) {
+    const index = typeIndex + 1 + (data.token ?? 0)
+    const missing = index >= lexer.count ? ' (the record ends here)' : ''
+    reportFault(run, 'value-invalid', `${subject(scope, type)}: ${data.message}${missing}`, tokenPlace(scope, index))
+    return
+  }
+  const { owner, statedTtl } = scope
+  if (owner === null || scope.hasFaultyOwner || statedTtl === FAULTY_TTL) return
+  keepRecord(scope, type, data.value, recordPlace(scope))
+}
+
+/** Gives out a record of the scope's owner and stated TTL, or says why not. */
+export function keepRecord(scope: ZoneFileScope, type: string, data: string, at: SourcePosition): void {
+  const { run, statedTtl } = scope
+  const owner = scope.owner as DomainName
+  if (run.zone !== null && !isAtOrBelow(owner, run.zone)) {
+    const message = `${owner} is not in ${run.zone}; its ${type} record was left out`
+    reportFault(run, 'name-outside-zone', message, at, { severity: 'warning' })
+    return
+  }
+  if (type === 'SOA') readSoa(scope, data)
+  if (run.records >= run.maxRecords) {
+    run.stopped = true
+    const message = `the zone has more than ${run.maxRecords} records; the rest was not read`
+    run.diagnostics.push({ severity: 'error', code: 'zonefile-too-large', message, at })
+    return
+  }
+  run.records += 1
+  let ttl: Ttl | null
+  if (statedTtl === NO_TTL) ttl = inheritedTtl(scope, at)
+  else {
+    ttl = statedTtl as Ttl
+    scope.lastTtl = ttl
+  }
+  run.emit({ name: owner, type, ttl, data, at })
+}
+
+const subject = (scope: ZoneFileScope, type: string): string => `${scope.owner ?? ''} ${type}`.trim()
+
+function recordPlace(scope: ZoneFileScope): SourcePosition {
+  const { fixedPlace, file, lexer } = scope
+  if (fixedPlace !== null) return fixedPlace
+  const offset = (lexer.starts[0] as number) - ((lexer.flags[0] as number) & 1)
+  if (lexer.isMultiline) return placeAt(scope, offset)
+  return { file, line: lexer.entryLine, column: offset - lexer.entryOffset + 1 }
+}
+
+/** Instead of the index of the type's token, where the entry cannot be a record. */
+const NOT_A_RECORD = -1
+
+/** The index of the type's token; what comes before it goes into the scope. */
+function readHead(scope: ZoneFileScope): number {
+  const { run, lexer } = scope
+  let next = 0
+  if (!lexer.hasLeadingBlank) {
+    readOwner(scope)
+    next = 1
+  } else if (scope.owner === null && !scope.hasFaultyOwner) {
+    reportFault(run, 'name-invalid', 'the record has no owner name, and none stands before it', tokenPlace(scope, 0))
+    scope.hasFaultyOwner = true
+  }
+  scope.statedTtl = NO_TTL
+  let hasClass = false
+  for (; next < lexer.count; next += 1) {
+    const first = lexer.text.charCodeAt(lexer.starts[next] as number)
+    if (first >= 0x30 && first <= 0x39) {
+      if (scope.statedTtl !== NO_TTL) {
+        reportFault(run, 'zonefile-syntax', `${subject(scope, 'the record')} has two TTLs`, tokenPlace(scope, next))
+        return NOT_A_RECORD
+      }
+      scope.statedTtl = readTtl(scope, next) ?? FAULTY_TTL
+    } else if (isIn(lexer.text, lexer.starts[next] as number, lexer.ends[next] as number)) {
+      if (hasClass) {
+        reportFault(run, 'zonefile-syntax', `${subject(scope, 'the record')} has two classes`, tokenPlace(scope, next))
+        return NOT_A_RECORD
+      }
+      hasClass = true
+    } else return next
+  }
+  reportFault(run, 'zonefile-syntax', `${scope.owner ?? 'the record'} has no type and no data`, tokenPlace(scope, next))
+  return NOT_A_RECORD
+}
+
+function readOwner(scope: ZoneFileScope): void {
+  const name = readNameToken(scope, 0)
+  scope.hasFaultyOwner = !name.ok
+  scope.owner = name.ok ? name.value : null
+  if (!name.ok) reportFault(scope.run, 'name-invalid', name.message, tokenPlace(scope, 0))
+}
+
+/** `IN` in either case, the only class taken; `CLASS1` is the same (RFC 3597 section 5). */
+const isIn = (text: string, start: number, end: number): boolean =>
+  end - start === 2
+    ? (text.charCodeAt(start) | 0x20) === 0x69 && (text.charCodeAt(start + 1) | 0x20) === 0x6e
+    : end - start === 6 && text.slice(start, end).toUpperCase() === 'CLASS1'
+
+/** The TTL a token stands for, in seconds or with units; null where it is none, which has been reported. */
+export function readTtl(scope: ZoneFileScope, index: number): Ttl | null {
+  const { text, starts, ends } = scope.lexer
+  const start = starts[index] as number
+  const end = ends[index] as number
+  let seconds = 0
+  for (let i = start; i < end; i += 1) {
+    const digit = text.charCodeAt(i) - 0x30
+    if (digit < 0 || digit > 9) {
+      seconds = Number.POSITIVE_INFINITY
+      break
+    }
+    seconds = seconds * 10 + digit
+  }
+  if (start < end && seconds <= MAX_TTL) return seconds as Ttl
+  const ttl = parseTtl(text.slice(start, end))
+  if (ttl.ok) return ttl.value
+  reportFault(scope.run, 'ttl-invalid', ttl.message, tokenPlace(scope, index))
+  return null
+}
+
+/** The commonest types by the length of their mnemonics: most records need no more to know theirs. */
+const COMMON_TYPES: readonly (readonly string[])[] = [
+  [],
+  ['A'],
+  ['NS', 'MX'],
+  ['TXT', 'PTR', 'SRV', 'CAA'],
+  ['AAAA', 'NSEC'],
+  ['CNAME', 'RRSIG'],
+]
+
+function readType(scope: ZoneFileScope, index: number): string | null {
+  const { run, lexer } = scope
+  const start = lexer.starts[index] as number
+  const common = COMMON_TYPES[(lexer.ends[index] as number) - start]
+  if (common !== undefined) for (const type of common) if (lexer.text.startsWith(type, start)) return type
+  const text = tokenText(lexer, index)
+  const type = parseRecordType(text)
+  if (type.ok && isMetaType(type.value)) {
+    reportFault(
+      run,
+      'type-unknown',
+      `${subject(scope, type.value)}: the type stands only in messages, not in zones`,
+      tokenPlace(scope, index),
+    )
+    return null
+  }
+  if (type.ok) return type.value
+  if (OTHER_CLASS.test(text)) {
+    const message = `${scope.owner ?? 'the record'} is of class ${text.toUpperCase()}; only IN is handled`
+    reportFault(run, 'zonefile-class', message, tokenPlace(scope, index))
+  } else {
+    const prefix = scope.owner === null ? '' : `${scope.owner}: `
+    reportFault(run, 'type-unknown', prefix + type.message, tokenPlace(scope, index))
+  }
+  return null
+}
+
+/** Types of questions and of what messages say about themselves (RFC 6895 section 3.1, RFC 6891). */
+function isMetaType(type: string): boolean {
+  if (!type.startsWith('TYPE')) return false
+  const code = Number(type.slice(4))
+  return code === 0 || code === 41 || (code >= 128 && code <= 255)
+}
+
+/** The first SOA shows the apex. Where nothing stated a TTL before or with it, its minimum is the default of the file. */
+function readSoa(scope: ZoneFileScope, data: string): void {
+  scope.run.apex ??= scope.owner
+  const minimum = Number(data.slice(data.lastIndexOf(' ') + 1))
+  if (minimum > MAX_TTL || scope.soaMinimum !== null) return
+  scope.soaMinimum = minimum as Ttl
+  scope.isMinimumDefault = scope.statedTtl === NO_TTL && scope.lastTtl === null
+}
+
+/**
+ * The TTL of a record that states none (docs/decisions/0006-ttl-of-zone-file-records.md): of `$TTL`, else the minimum of an SOA record that
+ * has none itself, else the last TTL stated. Without `$TTL` servers read a file in several ways, so one where that shows gets a warning.
+ */
+function inheritedTtl(scope: ZoneFileScope, at: SourcePosition): Ttl | null {
+  const { run, defaultTtl, soaMinimum, lastTtl } = scope
+  if (defaultTtl !== null) return defaultTtl
+  if (soaMinimum === null) return lastTtl ?? run.fallbackTtl
+  const ttl = scope.isMinimumDefault ? soaMinimum : (lastTtl ?? soaMinimum)
+  if (lastTtl !== null && lastTtl !== soaMinimum && !run.hasTtlWarning) {
+    run.hasTtlWarning = true
+    const minimum = `${soaMinimum}, the minimum of the SOA record`
+    const last = `${lastTtl}, the last TTL stated`
+    const [mine, theirs] = scope.isMinimumDefault ? [minimum, last] : [last, minimum]
+    const message = `records without a TTL, such as this one, got ${mine}; without $TTL servers differ, and some take ${theirs}, or a TTL of their own`
+    reportFault(run, 'zonefile-ttl', message, at, { severity: 'warning', hint: `Put $TTL ${ttl} at the top of the file.` })
+  }
+  return ttl
+}

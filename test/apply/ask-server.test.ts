@@ -1,0 +1,32 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { expect, onTestFinished, test } from 'vitest'
+import { askServer } from '../../src/apply/ask-server.ts'
+import type { ExpectedSet } from '../../src/apply/expected-sets.ts'
+import type { DomainName } from '../../src/dns/domain-name.ts'
+
+const SETS = Array.from({ length: 1000 }, (_, number): ExpectedSet => {
+  const lines = ['300 192.0.2.1']
+  return { name: `host-${number}.example.com.` as DomainName, type: 'A', lines, ttls: new Set([300]), referral: false }
+})
+
+test('a server that fails is not asked the rest of thousands of questions', async () => {
+  // Truncated answers send the questions to a TCP port that nobody listens on.
+  const server = createSocket('udp4')
+  onTestFinished(() => void server.close())
+  let heard = 0
+  server.on('message', (octets, { address, port }) => {
+    heard += 1
+    octets[2] = (octets[2] as number) | 0x82
+    server.send(octets, port, address)
+  })
+  server.bind(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { failure, agreed, differences } = await askServer(
+    { server: { host: '127.0.0.1', port: server.address().port }, role: 'authoritative' },
+    SETS,
+  )
+  expect(failure).toMatch(/^127\.0\.0\.1 port \d+ cannot be reached/)
+  expect({ agreed, differences: differences.length }).toEqual({ agreed: 0, differences: 2 })
+  expect(heard).toBeLessThan(SETS.length / 2)
+})

@@ -1,0 +1,486 @@
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, test } from 'vitest'
+import { validate } from '../../../generated/journal-schema.js'
+import type { ApplicableZone } from '../../../src/apply/apply-plan.ts'
+import { findRun, lastRun } from '../../../src/apply/journal/find-run.ts'
+import { applyJournalled } from '../../../src/apply/journal/journalled-apply.ts'
+import { pruneRuns } from '../../../src/apply/journal/prune-runs.ts'
+import { readRuns } from '../../../src/apply/journal/read-journal.ts'
+import { readRunPlans } from '../../../src/apply/journal/read-run-plans.ts'
+import { isRunId, isRunPrefix, runId } from '../../../src/apply/journal/run-id.ts'
+import type { RunRecord } from '../../../src/apply/journal/run-record.ts'
+import { beginJournal, type Journal, type RunToJournal } from '../../../src/apply/journal/write-journal.ts'
+import { type LockOwner, ownProcess } from '../../../src/definition/files/lock-owner.ts'
+import { noSecrets } from '../../../src/definition/load/loaded-secrets.ts'
+import { addSecret } from '../../../src/definition/load/secret-guard.ts'
+import type { Outcome, Plan } from '../../../src/plan/plan.ts'
+import type { Provider } from '../../../src/providers/provider.ts'
+import { ORIGIN, planOf } from '../../support/plan.ts'
+import { existingZone } from '../../support/records.ts'
+import { temporaryDirectory } from '../../support/temp-directory.ts'
+
+const OWN = ownProcess()
+const DEAD: LockOwner = { ...OWN, started: '1' }
+const RUN = '20261121T063000Z-4f2a'
+const TARGETS = new Map([['cloud', { name: 'cloud', type: 'cloud', address: 'http://127.0.0.1:8080/v4' }]])
+const APPLIED: Outcome = { state: 'applied', id: 7 }
+
+const SECRET = 'journal-secret-55667788'
+
+/** A zone whose plan has two updates and one creation. */
+function zoneToApply(): ApplicableZone {
+  const [before, after] = ['a A 192.0.2.1\nb A 192.0.2.1', 'a A 192.0.2.2\nb A 192.0.2.2\nc A 192.0.2.3']
+  return { plan: planOf(before, after), reference: null, existing: { ...existingZone(ORIGIN, before), id: 1, quietFor: null } }
+}
+
+/** A clock that goes on by a second with each look. */
+function clock(from = '2026-11-21T06:30:00.000Z'): () => Date {
+  let time = Date.parse(from)
+  return () => {
+    time += 1000
+    return new Date(time)
+  }
+}
+
+async function begin(journal: string, zones: readonly ApplicableZone[], more: Partial<RunToJournal> = {}): Promise<Journal> {
+  const plan: Plan = {
+    created: '2026-11-21T06:30:00.000Z',
+    tool: 'zonewright 1.2.3',
+    zones: zones.map((zone) => zone.plan),
+    diagnostics: [],
+  }
+  const common = { run: RUN, command: 'apply', rollsBack: null, process: OWN, now: clock() } as const
+  return beginJournal({ journal, plan, zones, targets: TARGETS, secrets: noSecrets(), ...common, ...more })
+}
+
+/** Makes all changes of a zone with that outcome. */
+function makeAll(journal: Journal, zone: ApplicableZone, outcome: Outcome = APPLIED): void {
+  for (const [index] of zone.plan.changes.entries()) {
+    expect(journal.call(zone, index)).toBeNull()
+    journal.outcome(zone, index, outcome)
+  }
+  const outcomes = zone.plan.changes.map(() => outcome)
+  journal.zone(zone, { plan: zone.plan, outcomes, readBack: 'equal', diagnostics: [] })
+}
+
+const linesOf = (journal: string, run = RUN): Record<string, unknown>[] =>
+  readFileSync(join(journal, 'runs', run, 'journal.jsonl'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+const only = (journal: string): RunRecord => {
+  const { runs, diagnostics } = readRuns(journal, OWN)
+  expect(diagnostics).toEqual([])
+  expect(runs).toHaveLength(1)
+  return runs[0] as RunRecord
+}
+
+describe('the name of a run', () => {
+  it('has the time to the second and four digits', () => {
+    expect(runId(new Date('2026-11-21T06:30:00.987Z'), () => 0.31)).toBe('20261121T063000Z-4f5c')
+    expect(runId(new Date(0), () => 0)).toBe('19700101T000000Z-0000')
+    expect(runId(new Date(0), () => 1 - Number.EPSILON)).toBe('19700101T000000Z-ffff')
+  })
+
+  test.each([RUN, '20261121T063000Z-', '20261121t06', '2', '20261121T063000Z-4F2A'])('%s can be the beginning of one', (text) => {
+    expect(isRunPrefix(text)).toBe(true)
+  })
+
+  test.each(['', 'x', '../..', `${RUN}0`, 'T06'])('%j cannot', (text) => {
+    expect(isRunPrefix(text)).toBe(false)
+    expect(isRunId(text)).toBe(false)
+  })
+})
+
+describe('a secret of the run', () => {
+  const secrets = noSecrets()
+  addSecret(secrets, 'providers.cloud.token', SECRET)
+
+  test('in a plan: there is no journal', async () => {
+    const journal = temporaryDirectory()
+    const zone = { ...zoneToApply(), plan: planOf('a A 192.0.2.1', `a A 192.0.2.1\nt TXT ${SECRET}`) }
+    await expect(begin(journal, [zone], { secrets })).rejects.toMatchObject({
+      name: 'SecretExposed',
+      message: `the saved plan of ${ORIGIN} would hold the secret of providers.cloud.token`,
+    })
+    expect(readdirSync(join(journal, 'runs'))).toEqual([])
+  })
+
+  test('in the state before, which no change touches', async () => {
+    const journal = temporaryDirectory()
+    const zone = zoneToApply()
+    const existing = { ...existingZone(ORIGIN, `a A 192.0.2.1\nb A 192.0.2.1\nt TXT ${SECRET}`), id: 1, quietFor: null }
+    await expect(begin(journal, [{ ...zone, existing }], { secrets })).rejects.toMatchObject({ name: 'SecretExposed' })
+  })
+
+  test('in an outcome: the line is left out, and no call goes out after it', async () => {
+    const journal = temporaryDirectory()
+    const zone = zoneToApply()
+    const begun = await begin(journal, [zone], { secrets })
+    expect(begun.call(zone, 0)).toBeNull()
+    begun.outcome(zone, 0, { state: 'failed', error: `what is ${SECRET}?` })
+    const problem = `the journal of run ${RUN} cannot be written: a line of the journal would hold the secret of providers.cloud.token`
+    expect([begun.call(zone, 1), begun.end(1)]).toEqual([problem, problem])
+    expect(readFileSync(join(journal, 'runs', RUN, 'journal.jsonl'), 'utf8')).not.toContain(SECRET)
+  })
+})
+
+describe('the journal of a run', () => {
+  it('has the state before, the plan, and every call before it goes out', async () => {
+    const folder = join(temporaryDirectory(), 'journal')
+    const zone = zoneToApply()
+    const journal = await begin(folder, [zone])
+    expect(linesOf(folder).map(({ event }) => event)).toEqual(['begin'])
+    journal.call(zone, 0)
+    expect(linesOf(folder).at(-1)).toMatchObject({ event: 'call', zone: 0, change: 0, action: 'update', name: 'a.example.com.', type: 'A' })
+    journal.outcome(zone, 0, APPLIED)
+    expect(linesOf(folder).at(-1)).toMatchObject({ event: 'outcome', outcome: APPLIED })
+    makeAll(journal, zone)
+    expect(journal.end(0)).toBeNull()
+    for (const line of linesOf(folder)) expect(validate(line), JSON.stringify(validate.errors)).toBe(true)
+
+    const run = only(folder)
+    expect(run).toMatchObject({
+      id: RUN,
+      status: 0,
+      state: 'applied',
+      rolledBackBy: [],
+      begin: { tool: 'zonewright 1.2.3', command: 'apply' },
+    })
+    expect(run.figures).toEqual({ applied: { create: 1, update: 2, delete: 0, total: 3 }, failed: 0, skipped: 0, unknown: 0 })
+    const details = await readRunPlans(folder, run)
+    if (!details.ok) throw new Error(details.message)
+    const [detail] = details.value
+    expect(detail?.existing).toEqual({ name: ORIGIN, id: 1, settings: zone.existing?.settings, records: zone.existing?.records })
+    expect(detail?.plan.changes).toEqual(zone.plan.changes)
+    expect(detail?.outcome).toMatchObject({ readBack: 'equal', outcomes: [APPLIED, APPLIED, APPLIED] })
+    expect(detail?.target).toEqual(TARGETS.get('cloud'))
+  })
+
+  it('is private and kept out of the repository', async () => {
+    const folder = join(temporaryDirectory(), 'journal')
+    ;(await begin(folder, [zoneToApply()])).end(0)
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+    expect(entries.length).toBeGreaterThan(5)
+    for (const entry of entries) {
+      const mode = statSync(join(entry.parentPath, entry.name)).mode & 0o777
+      expect([entry.name, mode]).toEqual([entry.name, entry.isDirectory() ? 0o700 : 0o600])
+    }
+    expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('*\n')
+    expect(readdirSync(join(folder, 'runs'))).toEqual([RUN])
+  })
+
+  it('holds what reading the zone again settled', async () => {
+    const folder = temporaryDirectory()
+    const zone = zoneToApply()
+    const journal = await begin(folder, [zone])
+    const doubt: Outcome = { state: 'unknown', error: 'no answer' }
+    for (const index of [0, 1, 2]) {
+      journal.call(zone, index)
+      journal.outcome(zone, index, index === 1 ? doubt : APPLIED)
+    }
+    journal.zone(zone, { plan: zone.plan, outcomes: [APPLIED, APPLIED, APPLIED], readBack: 'equal', diagnostics: [] })
+    expect(linesOf(folder).at(-1)).toMatchObject({ event: 'zone', settled: [{ change: 1, outcome: APPLIED }] })
+    journal.end(0)
+    expect(only(folder).state).toBe('applied')
+  })
+
+  test.each<[string, number, Outcome[], RunRecord['state']]>([
+    ['all applied', 0, [APPLIED, APPLIED, APPLIED], 'applied'],
+    ['all applied, found otherwise when read again', 1, [APPLIED, APPLIED, APPLIED], 'applied'],
+    ['all applied though a signal came', 130, [APPLIED, APPLIED, APPLIED], 'applied'],
+    ['one failed', 4, [APPLIED, { state: 'failed', error: 'x' }, APPLIED], 'partial'],
+    ['all failed', 1, [1, 2, 3].map(() => ({ state: 'failed', error: 'x' })), 'failed'],
+    ['one in doubt', 4, [1, 2, 3].map((n) => (n === 1 ? { state: 'unknown', error: 'x' } : { state: 'failed', error: 'x' })), 'partial'],
+    ['Ctrl-C', 130, [APPLIED, { state: 'skipped', because: 'x' }, { state: 'skipped', because: 'x' }], 'interrupted'],
+    ['SIGTERM', 143, [APPLIED, { state: 'skipped', because: 'x' }, { state: 'skipped', because: 'x' }], 'interrupted'],
+  ])('%s: exit %i', async (_, status, outcomes, state) => {
+    const folder = temporaryDirectory()
+    const zone = zoneToApply()
+    const journal = await begin(folder, [zone])
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.state !== 'skipped') journal.call(zone, index)
+      journal.outcome(zone, index, outcome)
+    }
+    journal.end(status)
+    expect(only(folder)).toMatchObject({ status, state })
+  })
+
+  it('is that of a run that goes on while its process runs, else of an interrupted one whose calls are named', async () => {
+    for (const [owner, state] of [
+      [OWN, 'running'],
+      [DEAD, 'interrupted'],
+    ] as const) {
+      const folder = temporaryDirectory()
+      const zone = zoneToApply()
+      const journal = await begin(folder, [zone], { process: owner })
+      journal.call(zone, 0)
+      journal.outcome(zone, 0, APPLIED)
+      journal.call(zone, 2)
+      const run = only(folder)
+      expect(run).toMatchObject({ state, status: null })
+      expect(run.figures).toEqual({ applied: { create: 0, update: 1, delete: 0, total: 1 }, failed: 0, skipped: 1, unknown: 1 })
+      const details = await readRunPlans(folder, run)
+      if (!details.ok) throw new Error(details.message)
+      expect(details.value[0]?.outcome.outcomes).toEqual([
+        APPLIED,
+        { state: 'skipped', because: 'the run ended before it' },
+        { state: 'unknown', error: 'the run ended before the answer came' },
+      ])
+      journal.end(1)
+    }
+  })
+
+  it('cut off at any octet after its first line reads as what is whole in it', async () => {
+    const folder = temporaryDirectory()
+    const zone = zoneToApply()
+    const journal = await begin(folder, [zone], { process: DEAD })
+    makeAll(journal, zone)
+    journal.end(0)
+    const path = join(folder, 'runs', RUN, 'journal.jsonl')
+    const whole = readFileSync(path, 'utf8')
+    const first = whole.indexOf('\n') + 1
+    let before = -1
+    for (let length = first; length <= whole.length; length += 1) {
+      writeFileSync(path, whole.slice(0, length))
+      const { applied, unknown } = only(folder).figures
+      expect(applied.total + unknown).toBeGreaterThanOrEqual(before)
+      before = applied.total + unknown
+      expect(only(folder).state).toBe(length === whole.length ? 'applied' : 'interrupted')
+    }
+    expect(before).toBe(3)
+  })
+
+  it('may end in garbage, as after a power cut, and have it nowhere else', async () => {
+    const folder = temporaryDirectory()
+    const zone = zoneToApply()
+    const journal = await begin(folder, [zone], { process: DEAD })
+    journal.call(zone, 0)
+    const path = join(folder, 'runs', RUN, 'journal.jsonl')
+    appendFileSync(path, `${'\u0000'.repeat(40)}\n`)
+    expect(only(folder).figures.unknown).toBe(1)
+    appendFileSync(path, `${'\u0000'.repeat(40)}\n`)
+    const { runs, diagnostics } = readRuns(folder, OWN)
+    expect(runs).toEqual([])
+    expect(diagnostics).toEqual([
+      expect.objectContaining({ code: 'journal-unreadable', message: `run ${RUN}: line 3 of its journal is garbled` }),
+    ])
+    journal.end(0)
+  })
+
+  const spoilAsFolder = (path: string): void => {
+    rmSync(path)
+    mkdirSync(path)
+  }
+  const spoilAsPipe = (path: string): void => {
+    rmSync(path)
+    execFileSync('mkfifo', [path])
+  }
+  const faults: [string, (path: string) => void, RegExp][] = [
+    ['is empty', (path) => truncateSync(path), /no first line/],
+    ['is gone', (path) => rmSync(path), /does not exist/],
+    ['is a folder', spoilAsFolder, /is a folder|cannot be read/],
+    ['is a named pipe', spoilAsPipe, /no first line/],
+    ['begins with something else', (path) => writeFileSync(path, '{"event":"end"}\n'), /first line of its journal is garbled/],
+    [
+      'is of a later version',
+      (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('"version":1', '"version":2')),
+      /has version 2; this program reads version 1/,
+    ],
+    ['is of another run', (path) => writeFileSync(path, readFileSync(path, 'utf8').replaceAll('-4f2a', '-4f2b')), /is of run .*-4f2b/],
+    [
+      'has a line of a zone that it does not have',
+      (path) => appendFileSync(path, '{"event":"outcome","time":"x","zone":1,"change":0,"outcome":{"state":"applied"}}\n'),
+      /is of zone 1, and it has 1/,
+    ],
+    [
+      'has a line of a change that the zone does not have',
+      (path) => appendFileSync(path, '{"event":"outcome","time":"x","zone":0,"change":3,"outcome":{"state":"applied"}}\n'),
+      /of a change that example\.com\. does not have/,
+    ],
+  ]
+  test.each(faults)('that %s is a diagnostic, and other runs are read', async (_, spoil, message) => {
+    const folder = temporaryDirectory()
+    ;(await begin(folder, [zoneToApply()], { run: '20261121T063001Z-0000' })).end(0)
+    const journal = await begin(folder, [zoneToApply()])
+    spoil(join(folder, 'runs', RUN, 'journal.jsonl'))
+    const { runs, diagnostics } = readRuns(folder, OWN)
+    expect(runs.map(({ id }) => id)).toEqual(['20261121T063001Z-0000'])
+    expect(diagnostics).toEqual([{ severity: 'error', code: 'journal-unreadable', message: expect.stringMatching(message) }])
+    journal.end(0)
+  })
+
+  const spoiltPlans: [string, (path: string) => void, RegExp][] = [
+    ['is gone', (path) => rmSync(path), /does not exist/],
+    [
+      'was changed',
+      (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('192.0.2.3', '192.0.2.4')),
+      /was changed after it was saved/,
+    ],
+  ]
+  test.each(spoiltPlans)('whose plan %s is told apart', async (_, spoil, message) => {
+    const folder = temporaryDirectory()
+    ;(await begin(folder, [zoneToApply()])).end(0)
+    spoil(join(folder, 'runs', RUN, 'plans', '1.json'))
+    expect(await readRunPlans(folder, only(folder))).toEqual({ ok: false, message: expect.stringMatching(message) })
+  })
+
+  it('of a name that is taken is not begun, and leaves nothing behind', async () => {
+    const folder = temporaryDirectory()
+    ;(await begin(folder, [zoneToApply()])).end(0)
+    await expect(begin(folder, [zoneToApply()])).rejects.toMatchObject({ code: 'EEXIST' })
+    expect(readdirSync(join(folder, 'runs'))).toEqual([RUN])
+  })
+
+  it('that cannot be written is not begun', async () => {
+    const folder = temporaryDirectory()
+    writeFileSync(join(folder, 'runs'), '')
+    await expect(begin(folder, [zoneToApply()])).rejects.toMatchObject({ code: expect.stringMatching(/EEXIST|ENOTDIR/) })
+  })
+
+  it('that cannot be written any more lets no further call go out', async () => {
+    const zone = zoneToApply()
+    const noted: string[] = []
+    const full: Journal = {
+      run: RUN,
+      call: (_, change) => (change < 1 ? null : 'the journal cannot be written: the disk is full'),
+      outcome: (_, change, { state }) => void noted.push(`${change} ${state}`),
+      zone: () => undefined,
+      end: () => null,
+    }
+    const sent: string[] = []
+    const provider: Provider = {
+      name: 'cloud',
+      type: 'cloud',
+      address: '',
+      capabilities: {} as Provider['capabilities'],
+      parallelism: 1,
+      findZones: async () => new Map(),
+      listZones: async () => ({ zones: [], unnamed: [] }),
+      readZone: async () => zone.existing as never,
+      readRendered: async () => null,
+      applyChange: async (_, change, options) => {
+        if (options?.stop?.aborted) {
+          const { ProviderError } = await import('../../../src/providers/provider.ts')
+          throw new ProviderError('provider-stopped', 'stopped', { notBegun: true } as never)
+        }
+        sent.push(change.name)
+        return { id: 1 }
+      },
+      close: async () => undefined,
+    }
+    const outcomes = await applyJournalled([zone], { providers: new Map([['cloud', provider]]), settlePause: 0 }, full)
+    expect(sent).toEqual(['a.example.com.'])
+    expect(outcomes[0]?.outcomes.slice(1)).toEqual(
+      [1, 2].map(() => ({ state: 'skipped', because: 'the journal cannot be written: the disk is full' })),
+    )
+    expect(noted).toEqual(['0 applied', '1 skipped', '2 skipped'])
+  })
+})
+
+describe('runs', () => {
+  /** Runs one after the other; a rollback names what it rolls back by its place. */
+  async function journalOf(
+    runs: readonly { back?: number; whole?: boolean; outcome?: Outcome }[],
+  ): Promise<{ folder: string; ids: string[] }> {
+    const folder = temporaryDirectory()
+    const ids = runs.map((_, index) => `20261121T06300${index}Z-000${9 - index}`)
+    for (const [index, { back, whole = true, outcome }] of runs.entries()) {
+      const zone = zoneToApply()
+      const rollsBack = back === undefined ? null : { run: ids[back] as string, whole }
+      const more = { run: ids[index] as string, rollsBack, command: back === undefined ? ('apply' as const) : ('rollback' as const) }
+      const journal = await begin(folder, [zone], { ...more, now: clock(`2026-11-21T06:30:0${index}.000Z`) })
+      makeAll(journal, zone, outcome)
+      journal.end(outcome === undefined ? 0 : 1)
+    }
+    return { folder, ids }
+  }
+
+  const statesOf = (folder: string): [string, number][] =>
+    readRuns(folder, OWN)
+      .runs.toReversed()
+      .map(({ state, rolledBackBy }) => [state, rolledBackBy.length])
+
+  it('come with the latest first, also those of one second', async () => {
+    const folder = temporaryDirectory()
+    for (const [index, suffix] of ['ffff', '0000', '8888'].entries()) {
+      const now = (): Date => new Date(`2026-11-21T06:30:00.${index}00Z`)
+      ;(await begin(folder, [zoneToApply()], { run: `20261121T063000Z-${suffix}`, now })).end(1)
+    }
+    expect(readRuns(folder, OWN).runs.map(({ id }) => id.slice(-4))).toEqual(['8888', '0000', 'ffff'])
+  })
+
+  it('are rolled back by rollbacks that stand', async () => {
+    const failed: Outcome = { state: 'failed', error: 'x' }
+    expect(statesOf((await journalOf([{}, { back: 0 }])).folder)).toEqual([
+      ['rolled-back', 1],
+      ['applied', 0],
+    ])
+    // The rollback was rolled back: the first run stands again.
+    expect(statesOf((await journalOf([{}, { back: 0 }, { back: 1 }])).folder)).toEqual([
+      ['applied', 0],
+      ['rolled-back', 1],
+      ['applied', 0],
+    ])
+    expect(statesOf((await journalOf([{}, { back: 0, whole: false }])).folder)).toEqual([
+      ['applied', 1],
+      ['applied', 0],
+    ])
+    expect(statesOf((await journalOf([{}, { back: 0, outcome: failed }])).folder)).toEqual([
+      ['applied', 0],
+      ['failed', 0],
+    ])
+  })
+
+  it('are found by the beginning of their name, and the last by that it changed something', async () => {
+    const { folder, ids } = await journalOf([{}, {}, { outcome: { state: 'failed', error: 'x' } }])
+    const { runs } = readRuns(folder, OWN)
+    expect(lastRun(runs).run?.id).toBe(ids[1])
+    expect(lastRun([])).toMatchObject({ run: null, diagnostic: { code: 'run-unknown' } })
+    expect(findRun(runs, '20261121t063001').run?.id).toBe(ids[1])
+    expect(findRun(runs, ids[2] as string).run?.id).toBe(ids[2])
+    expect(findRun(runs, '2026')).toMatchObject({
+      run: null,
+      diagnostic: { message: expect.stringContaining(ids.toReversed().join(', ')) },
+    })
+    for (const name of ['2025', '', '..', 'x'.repeat(500)]) {
+      const found = findRun(runs, name)
+      expect(found).toMatchObject({ run: null, diagnostic: { code: 'run-unknown' } })
+      if (found.run === null) expect(found.diagnostic.message.length).toBeLessThan(150)
+    }
+  })
+
+  it('are pruned from the oldest on, and none that goes on', async () => {
+    const { folder, ids } = await journalOf([{}, {}, {}])
+    const old = await begin(folder, [zoneToApply()], { run: '20261120T000000Z-0000', now: clock('2026-11-20T00:00:00.000Z') })
+    mkdirSync(join(folder, 'runs', '.20261101T000000Z-0000', 'plans'), { recursive: true })
+    mkdirSync(join(folder, 'runs', '.20261121T070000Z-0000'))
+    const removed = pruneRuns(folder, readRuns(folder, OWN).runs, 1, new Date('2026-11-21T08:00:00Z'))
+    expect(removed).toEqual([ids[1], ids[0]])
+    expect(readdirSync(join(folder, 'runs')).sort()).toEqual(['.20261121T070000Z-0000', '20261120T000000Z-0000', ids[2]])
+    old.end(0)
+  })
+
+  it('are none where there is no journal, and what is no run is not looked at', () => {
+    const folder = temporaryDirectory()
+    expect(readRuns(folder, OWN)).toEqual({ runs: [], diagnostics: [] })
+    mkdirSync(join(folder, 'runs', 'notes'), { recursive: true })
+    expect(readRuns(folder, OWN)).toEqual({ runs: [], diagnostics: [] })
+    expect(existsSync(join(folder, 'runs', 'notes'))).toBe(true)
+    chmodSync(folder, 0o700)
+  })
+})

@@ -1,0 +1,127 @@
+/** A run that takes long: what others change meanwhile is seen before it is written over. */
+import { expect, onTestFinished, test } from 'vitest'
+import { applyZones } from '../../src/apply/apply-plan.ts'
+import type { ZonePlan } from '../../src/plan/plan.ts'
+import { json, type SeenRequest, scriptedServer } from '../providers/cloud/scripted-server.ts'
+import { ORIGIN } from '../support/plan.ts'
+import { existing } from '../support/records.ts'
+import { applyScripted, obey, providerAt, type Script, type Store, told } from './apply-scene.ts'
+
+/** Somebody else comes before the first reading of the run. */
+const others = (change: (store: Store) => void): Script['handler'] => {
+  let there = false
+  return ({ method }, _, store) => {
+    if (method === 'GET' && !there) {
+      there = true
+      change(store)
+    }
+    return undefined
+  }
+}
+const target =
+  (id: number, text: string) =>
+  (store: Store): void =>
+    void store.set(id, { ...store.get(id), target: text })
+
+const reads = (requests: readonly SeenRequest[]): number => requests.filter(({ method }) => method === 'GET').length
+
+test('an update and a deletion of what somebody changed are not made, the others are', async () => {
+  const result = await applyScripted({
+    before: 'a A 192.0.2.1\nb A 192.0.2.2\nc A 192.0.2.3',
+    desired: 'a 300 A 192.0.2.1\nc A 192.0.2.33',
+    handler: others((store) => {
+      target(1, '198.51.100.1')(store)
+      target(2, '198.51.100.2')(store)
+    }),
+    run: { freshFor: 0 },
+  })
+  const why = (data: string): string => `failed: not done: somebody else changed the record to ${data} after it was read for the plan`
+  expect(result.outcomes.sort()).toEqual([
+    `delete b.example.com. A: ${why('198.51.100.2')}`,
+    `update a.example.com. A: ${why('198.51.100.1')}`,
+    'update c.example.com. A: applied',
+  ])
+  expect(result.calls).toEqual(['PUT 3c'])
+  expect(result.diagnostics).toEqual([
+    'warning[apply-drift] example.com. at cloud: somebody else changed a.example.com. A from 192.0.2.1 to 198.51.100.1 meanwhile',
+    'warning[apply-drift] example.com. at cloud: somebody else changed b.example.com. A from 192.0.2.2 to 198.51.100.2 meanwhile',
+  ])
+})
+
+test('what is as it should be by now is nobody’s loss', async () => {
+  const { outcomes } = await applyScripted({
+    before: 'a A 192.0.2.1',
+    desired: 'a A 192.0.2.2',
+    handler: others(target(1, '192.0.2.2')),
+    run: { freshFor: 0 },
+  })
+  expect(outcomes).toEqual(['update a.example.com. A: applied'])
+})
+
+test('one reading serves all calls while it counts, and a short run takes none', async () => {
+  const many = (ttl: string): string => Array.from({ length: 40 }, (_, index) => `h${index} ${ttl} A 192.0.2.1`).join('\n')
+  const scene = { before: many('300'), desired: many('3600'), handler: () => undefined, parallelism: 4 }
+  expect(reads((await applyScripted(scene)).requests)).toBe(1)
+  // A reading counts ten times as long as it took.
+  const often = await applyScripted({
+    ...scene,
+    handler: ({ method }, response, store) => {
+      if (method !== 'GET') return undefined
+      setTimeout(() => obey({ method } as SeenRequest, response, store), 50)
+      return true
+    },
+    run: { freshFor: 0 },
+  })
+  expect(reads(often.requests)).toBeLessThan(5)
+  expect(often.outcomes.every((outcome) => outcome.endsWith(': applied'))).toBe(true)
+})
+
+test('where it cannot be read the calls are made all the same', async () => {
+  let gone = 0
+  const { outcomes } = await applyScripted({
+    before: 'a A 192.0.2.1',
+    desired: 'a A 192.0.2.2',
+    handler: ({ method }, response) => {
+      if (method !== 'GET' || gone > 0) return undefined
+      gone += 1
+      json(response, 403, { errors: [{ reason: 'no' }] })
+      return true
+    },
+    run: { freshFor: 0 },
+  })
+  expect({ outcomes, gone }).toEqual({ outcomes: ['update a.example.com. A: applied'], gone: 1 })
+})
+
+test.each([
+  ['as it was', [], ['delete example.com.: applied']],
+  [
+    'with a record of somebody else’s',
+    [{ id: 9, type: 'A', name: 'new', target: '192.0.2.9', ttl_sec: 0 }],
+    ['delete example.com.: failed: not done: somebody else made new.example.com. A 192.0.2.9 after the zone was read for the plan'],
+  ],
+])('a zone goes only as it was when that was decided: %s', async (_, more, outcomes) => {
+  const kept = { id: 1, type: 'A', name: 'a', target: '192.0.2.1', ttl_sec: 0 }
+  const server = await scriptedServer(({ method }, response) =>
+    json(response, 200, method === 'DELETE' ? {} : { data: [kept, ...more], page: 1, pages: 1, results: 1 + more.length }),
+  )
+  onTestFinished(() => server.close())
+  const settings = { type: 'master', soa_email: 'hostmaster@example.com' } as const
+  const reference = { name: ORIGIN, id: 7, settings, updated: null }
+  const deletion = {
+    action: 'delete',
+    subject: 'domain',
+    name: ORIGIN,
+    type: null,
+    id: 7,
+    existing: settings,
+    desired: null,
+    fields: [],
+    after: [],
+  }
+  const plan = { zone: ORIGIN, target: 'cloud', changes: [deletion] } as unknown as ZonePlan
+  const zone = { plan, reference, existing: { ...reference, records: existing(ORIGIN, 'a A 192.0.2.1'), quietFor: null } }
+  const providers = new Map([['cloud', providerAt(server.baseUrl)]])
+  const [outcome] = await applyZones([zone], { providers, settlePause: 5, freshFor: 0 })
+  expect(told(outcome as never, server.seen).outcomes).toEqual(outcomes)
+  expect(server.seen.filter(({ method }) => method === 'DELETE')).toHaveLength(more.length === 0 ? 1 : 0)
+})

@@ -1,0 +1,254 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { describe, expect, it, test } from 'vitest'
+import { type LockRequest, lockZones } from '../../src/apply/lock-zones.ts'
+import { type LockHolder, lockPath, takeLock } from '../../src/definition/files/lock-file.ts'
+import { type LockOwner, ownProcess, whereabouts } from '../../src/definition/files/lock-owner.ts'
+import { withCpuTimeOf } from '../support/cpu-time.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+const OWN = ownProcess()
+
+const holderOf = (owner: LockOwner): LockHolder => ({
+  ...owner,
+  since: '2026-11-21T06:30:00.000Z',
+  command: 'apply',
+  run: '20261121T063000Z-4f2a',
+})
+
+const request = (journal: string, zones: readonly string[], more: Partial<LockRequest> = {}): LockRequest => ({
+  journal,
+  zones: zones.map((zone) => ({ zone, target: 'cloud' })),
+  owner: OWN,
+  command: 'rollback',
+  run: '20261121T070000Z-0001',
+  now: () => new Date('2026-11-21T07:00:00Z'),
+  wait: 0,
+  ...more,
+})
+
+/** A lock of that holder, as its process left it. */
+function leaveLock(journal: string, zone: string, owner: LockOwner): string {
+  const folder = join(journal, 'locks')
+  mkdirSync(folder, { recursive: true })
+  const path = lockPath(folder, zone, 'cloud')
+  expect(takeLock(path, holderOf(owner)).state).toBe('taken')
+  return path
+}
+
+/** A process that was there and is not any more. */
+async function deadProcess(): Promise<LockOwner> {
+  const child = spawn('sleep', ['60'])
+  const { pid } = child as { pid: number }
+  const started = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[21] as string
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  return { ...OWN, pid, started }
+}
+
+const lockNames = (journal: string): string[] => readdirSync(join(journal, 'locks'))
+
+describe('locks of zones', () => {
+  it('are there while the run is, private, and gone after it', async () => {
+    const journal = join(temporaryDirectory(), 'journal')
+    const locks = await lockZones(request(journal, ['example.com.', 'example.net.']))
+    expect(locks.state).toBe('taken')
+    expect(lockNames(journal).map((name) => name.replace(/-[0-9a-f]{16}\.lock$/, ''))).toEqual(['example.com@cloud', 'example.net@cloud'])
+    for (const name of lockNames(journal)) {
+      const folder = join(journal, 'locks', name)
+      const [file = ''] = readdirSync(folder)
+      expect([statSync(folder).mode & 0o777, statSync(join(folder, file)).mode & 0o777]).toEqual([0o700, 0o600])
+      expect(JSON.parse(readFileSync(join(folder, file), 'utf8'))).toEqual({
+        ...OWN,
+        since: '2026-11-21T07:00:00.000Z',
+        command: 'rollback',
+        run: '20261121T070000Z-0001',
+      })
+    }
+    if (locks.state === 'taken') locks.release()
+    expect(lockNames(journal)).toEqual([])
+  })
+
+  it('of a process that runs are respected, and it is said whose they are', async () => {
+    const journal = temporaryDirectory()
+    leaveLock(journal, 'example.net.', OWN)
+    const locks = await lockZones(request(journal, ['example.com.', 'example.net.', 'example.org.']))
+    expect(locks).toEqual({
+      state: 'held',
+      diagnostic: {
+        severity: 'error',
+        code: 'zone-locked',
+        message: `example.net. at cloud is locked by apply, run 20261121T063000Z-4f2a, process ${OWN.pid} on ${OWN.host}, since 2026-11-21T06:30:00.000Z`,
+        hint: expect.stringContaining('--wait SECONDS'),
+      },
+    })
+    // All or none: those before it in the order were given back.
+    expect(lockNames(journal)).toHaveLength(1)
+  })
+
+  it('of a dead process are taken over', async () => {
+    const journal = temporaryDirectory()
+    leaveLock(journal, 'example.com.', await deadProcess())
+    expect((await lockZones(request(journal, ['example.com.']))).state).toBe('taken')
+  })
+
+  it.each<[string, Partial<LockOwner>, ReturnType<typeof whereabouts>]>([
+    ['of a process whose number another one has now', { started: '1' }, 'dead'],
+    ['of another host', { host: 'elsewhere.example' }, 'elsewhere'],
+    ['of another container of the same name', { namespace: 'pid:[1]' }, 'elsewhere'],
+    ['of another machine of the same name', { machine: 'x' }, 'elsewhere'],
+    ['of this process', {}, 'running'],
+  ])('%s', async (_, change, expected) => {
+    const journal = temporaryDirectory()
+    const owner = { ...OWN, ...change }
+    expect(whereabouts(owner, OWN)).toBe(expected)
+    const path = leaveLock(journal, 'example.com.', owner)
+    const locks = await lockZones(request(journal, ['example.com.']))
+    expect(locks.state).toBe(expected === 'dead' ? 'taken' : 'held')
+    if (expected === 'elsewhere' && locks.state === 'held') expect(locks.diagnostic.hint).toContain(`remove the folder ${path}`)
+  })
+
+  it('of a boot before are taken over where the process was of no container', () => {
+    const here: LockOwner = { pid: 1, started: '5', host: 'h', machine: 'm', boot: 'now', namespace: 'pid:[4026531836]' }
+    expect(whereabouts({ ...here, boot: 'before' }, here)).toBe('dead')
+    expect(whereabouts({ ...here, boot: 'before', namespace: 'pid:[7]' }, { ...here, namespace: 'pid:[7]' })).toBe('elsewhere')
+    expect(whereabouts({ ...here, boot: 'before', machine: null }, { ...here, machine: null })).toBe('elsewhere')
+  })
+
+  it.each(['', '{', '{"pid":0}', 'null', '\u0000\u0000'])('that say nothing (%j) are respected', async (text) => {
+    const journal = temporaryDirectory()
+    const path = leaveLock(journal, 'example.com.', OWN)
+    writeFileSync(join(path, readdirSync(path)[0] as string), text)
+    const locks = await lockZones(request(journal, ['example.com.']))
+    expect(locks).toMatchObject({ state: 'held', diagnostic: { message: expect.stringContaining('does not say by whom') } })
+  })
+
+  it.each([
+    ['a folder', (path: string) => mkdirSync(path)],
+    ['a named pipe', (path: string) => execFileSync('mkfifo', [path])],
+    [
+      'a hundred megabytes',
+      (path: string) => {
+        writeFileSync(path, '')
+        truncateSync(path, 100_000_000)
+      },
+    ],
+  ])('whose holder is %s are respected', async (_, put) => {
+    const journal = temporaryDirectory()
+    const path = lockPath(join(journal, 'locks'), 'example.com.', 'cloud')
+    mkdirSync(path, { recursive: true })
+    put(join(path, '1-x'))
+    const locks = await lockZones(request(journal, ['example.com.']))
+    expect(locks).toMatchObject({ state: 'held', diagnostic: { message: expect.stringContaining('does not say by whom') } })
+  })
+
+  it('can be waited for', async () => {
+    const journal = temporaryDirectory()
+    const first = await lockZones(request(journal, ['example.com.']))
+    const told: string[] = []
+    const waiting = lockZones(request(journal, ['example.com.'], { wait: 10_000, onWait: ({ message }) => told.push(message) }))
+    setTimeout(() => first.state === 'taken' && first.release(), 250)
+    expect((await waiting).state).toBe('taken')
+    expect(told).toHaveLength(1)
+  })
+
+  it('are waited for no longer than was asked, and not after an interruption', async () => {
+    const journal = temporaryDirectory()
+    leaveLock(journal, 'example.com.', OWN)
+    const begin = performance.now()
+    expect((await lockZones(request(journal, ['example.com.'], { wait: 300 }))).state).toBe('held')
+    expect(performance.now() - begin).toBeGreaterThanOrEqual(290)
+    const interruption = AbortSignal.timeout(100)
+    expect((await lockZones(request(journal, ['example.com.'], { wait: 60_000, signal: interruption }))).state).toBe('held')
+    expect(performance.now() - begin).toBeLessThan(30_000)
+  })
+
+  it('have names that fit every file system and belong to one zone and target', () => {
+    const names = [
+      ['example.com.', 'cloud'],
+      ['example.com.', 'Cloud'],
+      ['example.com@cloud.', 'x'],
+      ['example.com.', 'cloud@x'],
+      ['0/25.2.0.192.in-addr.arpa.', 'cloud'],
+      ['..', '../..'],
+      [`${'\\000'.repeat(60)}.`.repeat(4), 'cloud'],
+      ['.', ''],
+    ].map(([zone = '', target = '']) => lockPath('/locks', zone, target))
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length)
+    for (const name of names) expect(name).toMatch(/^\/locks\/[a-z0-9@_.-]{1,160}\.lock$/)
+  })
+
+  it('take little time for many zones', async () => {
+    const zones = Array.from({ length: 500 }, (_, index) => `z${index}.example.`)
+    const { milliseconds } = await withCpuTimeOf(async () => {
+      const locks = await lockZones(request(temporaryDirectory(), zones))
+      if (locks.state === 'taken') locks.release()
+    })
+    expect(milliseconds).toBeLessThan(5000)
+  })
+})
+
+/**
+ * Takes the lock again and again, looks whether it is alone, and counts. One time in two it is killed while it has the lock, so that many others find a
+ * stale lock at the same moment. Before each step that changes the file system it may be held up, so that what it saw is not so any more.
+ */
+const WORKER = `
+import fs, { appendFileSync, closeSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+const nap = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+const remove = unlinkSync
+for (const name of ['unlinkSync', 'rmdirSync', 'rmSync', 'renameSync']) {
+  const real = fs[name]
+  fs[name] = (...args) => { if (Math.random() < 0.5) nap(Math.random() * 8); return real(...args) }
+}
+syncBuiltinESMExports()
+const { takeLock } = await import('./lock-file.mjs')
+const { ownProcess } = await import('./lock-owner.mjs')
+const [, , path, folder, goal] = process.argv
+const holder = { ...ownProcess(), since: '', command: 'apply', run: '' }
+for (;;) {
+  const lock = takeLock(path, holder)
+  if (lock.state === 'held') continue
+  try { closeSync(openSync(folder + '/alone', 'wx')) } catch { appendFileSync(folder + '/violations', process.pid + '\\n'); process.exit(3) }
+  const count = Number(readFileSync(folder + '/count', 'utf8'))
+  if (count < Number(goal)) { nap(Math.random() < 0.3 ? 1 : 0); writeFileSync(folder + '/count', String(count + 1)); appendFileSync(folder + '/log', 'x') }
+  remove(folder + '/alone')
+  if (count >= Number(goal)) { lock.release(); process.exit(0) }
+  if (Math.random() < 0.5) process.kill(process.pid, 'SIGKILL')
+  lock.release()
+}
+`
+
+test('of many processes that race for a lock, also for one whose holder was killed, one at a time has it', async () => {
+  const folder = temporaryDirectory()
+  await build({
+    entryPoints: ['src/definition/files/lock-file.ts', 'src/definition/files/lock-owner.ts'],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    logLevel: 'silent',
+  })
+  writeFileSync(join(folder, 'worker.mjs'), WORKER)
+  writeFileSync(join(folder, 'count'), '0')
+  const [goal, path] = [80, join(folder, 'zone.lock')]
+  let killed = 0
+  const work = async (): Promise<void> => {
+    for (;;) {
+      const child = spawn(process.execPath, [join(folder, 'worker.mjs'), path, folder, String(goal)], { stdio: 'inherit' })
+      const [status, signal] = (await once(child, 'exit')) as [number | null, string | null]
+      if (signal === null) return expect(status).toBe(0)
+      killed += 1
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, work))
+  expect(existsSync(join(folder, 'violations'))).toBe(false)
+  expect(readFileSync(join(folder, 'count'), 'utf8')).toBe(String(goal))
+  expect(readFileSync(join(folder, 'log'), 'utf8')).toHaveLength(goal)
+  expect(killed).toBeGreaterThan(5)
+  expect(existsSync(path)).toBe(false)
+}, 180_000)

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { unexpectedDifferences } from '../../src/apply/read-back.ts'
+import type { ExistingRecord } from '../../src/dns/record.ts'
+import type { Outcome } from '../../src/plan/plan.ts'
+import { ORIGIN, planOf } from '../support/plan.ts'
+import { desiredZone, existingZone } from '../support/records.ts'
+
+const SETTINGS = { type: 'master', soa_email: 'hostmaster@example.com' } as const
+
+/** The zone after the calls, by identifier, and what is said of it; `outcome` holds for every change of the plan. */
+function differences(
+  before: string,
+  desired: string,
+  live: readonly string[],
+  outcome: Outcome['state'] = 'applied',
+  ids: number[] = [],
+): string[] {
+  const plan = planOf(before, '', { desired: desiredZone(ORIGIN, desired, { unmanaged: [{ type: 'CAA' }] }) })
+  const creations = [...ids]
+  const outcomes = plan.changes.map(({ action, id }): Outcome => {
+    if (outcome !== 'applied') return { state: 'unknown', error: 'no answer' }
+    return { state: 'applied', id: action === 'create' ? creations.shift() : (id ?? undefined) }
+  })
+  const records = live.map((line): ExistingRecord => {
+    const [, id, text = ''] = /^([0-9]+) (.*)$/.exec(line) ?? []
+    const [{ name, type, ttl, data }] = existingZone(ORIGIN, text).records as [ExistingRecord]
+    return { id: Number(id), name, type, ttl, data }
+  })
+  const after = { name: ORIGIN, id: 1, settings: SETTINGS, records }
+  return unexpectedDifferences(plan, outcomes, existingZone(ORIGIN, before), after).map(
+    ({ code, message }) => `${code}: ${message.replace('example.com. at cloud: ', '')}`,
+  )
+}
+
+const BEFORE = 'www A 192.0.2.1\nmail A 192.0.2.9'
+const AFTER = 'www A 192.0.2.2\nmail A 192.0.2.9\nnew TXT "a"'
+
+describe('what is live is held against what the calls made', () => {
+  test.each<[name: string, live: string[], expected: string[]]>([
+    ['as planned', ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"'], []],
+    ['unmanaged records come and go', ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"', '4 x CAA 0 issue "ca.example"'], []],
+    [
+      'an update was overwritten',
+      ['1 www A 192.0.2.7', '2 mail A 192.0.2.9', '3 new TXT "a"'],
+      ['apply-unconfirmed: www.example.com. A was made 192.0.2.2 and is 192.0.2.7'],
+    ],
+    [
+      'an updated record was renamed',
+      ['1 web A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"'],
+      ['apply-unconfirmed: www.example.com. A was made 192.0.2.2 and is web.example.com. A 192.0.2.2'],
+    ],
+    [
+      'a created record is gone',
+      ['1 www A 192.0.2.2', '2 mail A 192.0.2.9'],
+      ['apply-unconfirmed: new.example.com. TXT was made "a" and is not there'],
+    ],
+    [
+      'somebody changed another record',
+      ['1 www A 192.0.2.2', '2 mail 300 A 192.0.2.9', '3 new TXT "a"'],
+      ['apply-drift: somebody else changed mail.example.com. A from 192.0.2.9 to 192.0.2.9 (TTL 300) meanwhile'],
+    ],
+    [
+      'somebody deleted another record',
+      ['1 www A 192.0.2.2', '3 new TXT "a"'],
+      ['apply-drift: somebody else deleted mail.example.com. A 192.0.2.9 meanwhile'],
+    ],
+    [
+      'somebody created a record',
+      ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"', '4 ftp A 192.0.2.5'],
+      ['apply-drift: somebody else created ftp.example.com. A 192.0.2.5 meanwhile'],
+    ],
+    [
+      'a creation was carried out twice',
+      ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"', '4 new TXT "a"'],
+      ['apply-unconfirmed: new.example.com. TXT "a" is there more often than once'],
+    ],
+  ])('%s', (_, live, expected) => expect(differences(BEFORE, AFTER, live, 'applied', [3])).toEqual(expected))
+
+  test.each<[string, string[]]>([
+    ['carried out', ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"']],
+    ['not carried out', ['1 www A 192.0.2.1', '2 mail A 192.0.2.9']],
+  ])('what is in doubt may have been %s', (_, live) => expect(differences(BEFORE, AFTER, live, 'unknown')).toEqual([]))
+
+  test('many are counted', () => {
+    const live = Array.from({ length: 50 }, (_, index) => `${index + 10} h${index} A 192.0.2.1`)
+    const told = differences(BEFORE, BEFORE, ['1 www A 192.0.2.1', '2 mail A 192.0.2.9', ...live])
+    expect(told).toHaveLength(21)
+    expect(told.at(-1)).toBe('apply-drift: there are 30 more differences')
+  })
+})

@@ -1,0 +1,471 @@
+import { describe, expect, it, test } from 'vitest'
+import { planZoneRollback, type RollbackRules, type ZoneRollback } from '../../src/apply/rollback-zone.ts'
+import type { ExistingRecord } from '../../src/dns/record.ts'
+import type { ExistingZone, RefusalName, ZoneSettings } from '../../src/dns/zone.ts'
+import { finalRecords } from '../../src/plan/final-state.ts'
+import type { Outcome, ZonePlan } from '../../src/plan/plan.ts'
+import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'
+import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
+import { fc } from '../support/fast-check.ts'
+import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
+import { desiredZone, existingZone } from '../support/records.ts'
+import { identity } from '../support/zone-simulator.ts'
+
+const EVERYTHING: readonly RefusalName[] = ['deletes', 'updates', 'empty-zone', 'apex-ns', 'delete-zone']
+
+const rules = (more: Partial<RollbackRules> = {}): RollbackRules => ({
+  capabilities: CLOUD_CAPABILITIES,
+  thresholds: DEFAULT_THRESHOLDS,
+  allow: new Set(EVERYTHING),
+  overwrite: false,
+  ...more,
+})
+
+const APPLIED: Outcome = { state: 'applied' }
+
+/** A zone of these lines; null for none. */
+const zoneOf = (text: string | null, settings: ZoneSettings = {}): ExistingZone | null => {
+  if (text === null) return null
+  const zone = existingZone(ORIGIN, text)
+  return { ...zone, settings: { ...zone.settings, ...settings } }
+}
+
+/** Rolls back the run from one zone text to another, of which all or some changes were made, at a zone that is now as `live`. */
+function rollBack(
+  before: string | null,
+  after: string,
+  live: string | null,
+  more: Partial<RollbackRules> = {},
+  outcomes?: Outcome[],
+): ZoneRollback {
+  const plan = planOf(before, after, { desired: desiredZone(ORIGIN, after, { apexNs: 'manage' }) })
+  const run = { before: zoneOf(before), plan, outcomes: outcomes ?? plan.changes.map(() => APPLIED) }
+  return planZoneRollback(run, zoneOf(live), rules(more))
+}
+
+const messages = ({ plan }: ZoneRollback): string[] =>
+  plan.diagnostics.filter(({ code }) => code.startsWith('rollback-')).map(({ code, message }) => `${code} ${message}`)
+
+describe('records', () => {
+  const cases: { name: string; before: string; after: string; live: string; back: string[]; said?: RegExp[]; overwritten?: string[] }[] = [
+    {
+      name: 'what the run added goes',
+      before: 'www A 192.0.2.1',
+      after: 'www A 192.0.2.1\nx A 192.0.2.2',
+      live: 'www A 192.0.2.1\nx A 192.0.2.2',
+      back: ['- x A 192.0.2.2'],
+    },
+    {
+      name: 'what the run removed comes back',
+      before: 'www A 192.0.2.1\nx TXT "a"',
+      after: 'www A 192.0.2.1',
+      live: 'www A 192.0.2.1',
+      back: ['+ x TXT "a"'],
+    },
+    {
+      name: 'what the run changed is changed back in place',
+      before: 'www 300 A 192.0.2.1',
+      after: 'www 3600 A 192.0.2.9',
+      live: 'www 3600 A 192.0.2.9',
+      back: ['~ www 3600 A 192.0.2.9 -> www 300 A 192.0.2.1'],
+    },
+    {
+      name: 'a TTL that no definition can have stays where the run did nothing',
+      before: 'odd 30 A 192.0.2.7\nwww A 192.0.2.1',
+      after: 'odd 300 A 192.0.2.7\nwww A 192.0.2.2',
+      live: 'odd 300 A 192.0.2.7\nwww A 192.0.2.2\nother 30 A 192.0.2.8',
+      back: ['~ www A 192.0.2.2 -> www A 192.0.2.1'],
+      said: [/rollback-kept .*other\.example\.com\. A \(30 192\.0\.2\.8, was nothing\)/],
+    },
+    {
+      name: 'what others added is shown and kept',
+      before: 'www A 192.0.2.1',
+      after: 'www A 192.0.2.2',
+      live: 'www A 192.0.2.2\nnew A 192.0.2.3',
+      back: ['~ www A 192.0.2.2 -> www A 192.0.2.1'],
+      said: [
+        /^rollback-kept example\.com\. at cloud: somebody changed new\.example\.com\. A \(192\.0\.2\.3, was nothing\) since the run; it stays$/,
+      ],
+    },
+    {
+      name: 'what others removed is shown and stays away',
+      before: 'www A 192.0.2.1\nx A 192.0.2.5',
+      after: 'www A 192.0.2.2\nx A 192.0.2.5',
+      live: 'www A 192.0.2.2',
+      back: ['~ www A 192.0.2.2 -> www A 192.0.2.1'],
+      said: [/rollback-kept .*x\.example\.com\. A \(nothing, was 192\.0\.2\.5\)/],
+    },
+    {
+      name: 'a set that both changed is left alone and named',
+      before: 'www A 192.0.2.1',
+      after: 'www A 192.0.2.2',
+      live: 'www A 192.0.2.2\nwww A 192.0.2.3',
+      back: [],
+      said: [/^rollback-conflict .*www\.example\.com\. A was changed by the run, and again since: .*192\.0\.2\.3.*left as it is$/],
+      overwritten: ['~ www A 192.0.2.2 -> www A 192.0.2.1', '- www A 192.0.2.3'],
+    },
+    {
+      name: 'a set that the run made and others extended is left alone',
+      before: 'www A 192.0.2.1',
+      after: 'www A 192.0.2.1\nx A 192.0.2.2',
+      live: 'www A 192.0.2.1\nx A 192.0.2.2\nx A 192.0.2.3',
+      back: [],
+      said: [/rollback-conflict .*x\.example\.com\. A/],
+      overwritten: ['- x A 192.0.2.2', '- x A 192.0.2.3'],
+    },
+    {
+      name: 'what somebody put back already needs nothing',
+      before: 'www A 192.0.2.1',
+      after: 'www A 192.0.2.2',
+      live: 'www A 192.0.2.1',
+      back: [],
+    },
+    {
+      name: 'the order of the records is no difference',
+      before: 'www A 192.0.2.1',
+      after: 'www A 192.0.2.2\nwww A 192.0.2.3',
+      live: 'www A 192.0.2.3\nwww A 192.0.2.2',
+      back: ['~ www A 192.0.2.2 -> www A 192.0.2.1', '- www A 192.0.2.3'],
+    },
+    {
+      name: 'a duplicate that the run removed is not wanted back',
+      before: 'www A 192.0.2.1\nwww A 192.0.2.1\nx A 192.0.2.2',
+      after: 'www A 192.0.2.1',
+      live: 'www A 192.0.2.1',
+      back: ['+ x A 192.0.2.2'],
+    },
+    {
+      name: 'a CNAME comes back after the addresses have gone',
+      before: 'www CNAME x.example.net.\nk A 192.0.2.1',
+      after: 'www A 192.0.2.2\nk A 192.0.2.1',
+      live: 'www A 192.0.2.2\nk A 192.0.2.1',
+      back: ['- www A 192.0.2.2', '+ www CNAME x.example.net. < 0'],
+    },
+    {
+      name: 'a CNAME does not come back beside what others put at its name, and nothing else at that name goes back either',
+      before: 'www CNAME x.example.net.\nk A 192.0.2.1',
+      after: 'www A 192.0.2.2\nk A 192.0.2.1',
+      live: 'www A 192.0.2.2\nwww TXT "theirs"\nk A 192.0.2.1',
+      back: [],
+      said: [
+        /rollback-conflict .*www\.example\.com\. .*A does not/,
+        /rollback-conflict .*www\.example\.com\. .*CNAME does not/,
+        /rollback-kept .*"theirs"/,
+      ],
+      overwritten: ['- www A 192.0.2.2', '+ www CNAME x.example.net. < 0,2', '- www TXT "theirs"'],
+    },
+    {
+      name: 'a CNAME that others put in the place of what the run removed stays',
+      before: 'www A 192.0.2.2\nk A 192.0.2.1',
+      after: 'k A 192.0.2.1',
+      live: 'www CNAME x.example.net.\nk A 192.0.2.1',
+      back: [],
+      said: [/rollback-conflict .*A does not go back/, /rollback-kept .*CNAME/],
+      overwritten: ['+ www A 192.0.2.2 < 1', '- www CNAME x.example.net.'],
+    },
+    {
+      name: 'a null MX comes back after the others',
+      before: '@ MX 0 .\nk A 192.0.2.1',
+      after: '@ MX 10 a.example.net.\n@ MX 20 b.example.net.\nk A 192.0.2.1',
+      live: '@ MX 10 a.example.net.\n@ MX 20 b.example.net.\nk A 192.0.2.1',
+      back: ['~ @ MX 10 a.example.net. -> @ MX 0 . < 1', '- @ MX 20 b.example.net.'],
+    },
+  ]
+  test.each(cases)('$name', ({ before, after, live, back, said = [], overwritten }) => {
+    const rollback = rollBack(before, after, live)
+    expect(changesOf(rollback.plan)).toEqual(back)
+    const told = messages(rollback)
+    expect(told).toHaveLength(said.length)
+    for (const pattern of said) expect(told).toContainEqual(expect.stringMatching(pattern))
+    expect(rollback.whole).toBe(overwritten === undefined)
+    if (overwritten === undefined) return
+    const forced = rollBack(before, after, live, { overwrite: true })
+    expect(changesOf(forced.plan)).toEqual(overwritten)
+    expect(forced.whole).toBe(true)
+    expect(messages(forced).join('\n')).toMatch(/overwritten/)
+  })
+
+  it('only what was applied goes back', () => {
+    const before = 'a A 192.0.2.1\nb A 192.0.2.1\nc A 192.0.2.1'
+    const after = 'a A 192.0.2.2\nb A 192.0.2.2\nc A 192.0.2.2'
+    const outcomes: Outcome[] = [APPLIED, { state: 'failed', error: 'x' }, { state: 'skipped', because: 'y' }]
+    const rollback = rollBack(before, after, 'a A 192.0.2.2\nb A 192.0.2.1\nc A 192.0.2.1', {}, outcomes)
+    expect(changesOf(rollback.plan)).toEqual(['~ a A 192.0.2.2 -> a A 192.0.2.1'])
+    expect(messages(rollback)).toEqual([])
+  })
+
+  it('a call in doubt is settled by what is live: carried out, it goes back; not carried out, it is not a change of others', () => {
+    const outcomes: Outcome[] = [{ state: 'unknown', error: 'no answer' }]
+    const [before, after] = ['a A 192.0.2.1', 'a A 192.0.2.2']
+    expect(changesOf(rollBack(before, after, after, {}, outcomes).plan)).toEqual(['~ a A 192.0.2.2 -> a A 192.0.2.1'])
+    const not = rollBack(before, after, before, {}, outcomes)
+    expect(changesOf(not.plan)).toEqual([])
+    expect([not.whole, messages(not)]).toEqual([true, []])
+  })
+
+  it('a record that comes back with a TTL the target does not store gets the nearest, and it is said', () => {
+    const rollback = rollBack('a 30 A 192.0.2.1\nk A 192.0.2.9', 'k A 192.0.2.9', 'k A 192.0.2.9')
+    expect(changesOf(rollback.plan)).toEqual(['+ a 300 A 192.0.2.1'])
+    expect(rollback.plan.diagnostics.map(({ code }) => code)).toContain('ttl-rounded')
+  })
+
+  it('what no provider would take again is told and left out', () => {
+    const before = existingZone(ORIGIN, 'k A 192.0.2.9\na TXT "x"')
+    const broken: ExistingZone = {
+      ...before,
+      records: before.records.map((record): ExistingRecord => (record.type === 'TXT' ? { ...record, data: 'no quotes (' } : record)),
+    }
+    const plan = planOf('k A 192.0.2.9\na TXT "x"', 'k A 192.0.2.9')
+    const changes = plan.changes.map((change) => ({ ...change, existing: broken.records[1] as never }))
+    const run = { before: broken, plan: { ...plan, changes }, outcomes: [APPLIED] }
+    const rollback = planZoneRollback(run, zoneOf('k A 192.0.2.9'), rules())
+    expect(changesOf(rollback.plan)).toEqual([])
+    expect(rollback.whole).toBe(false)
+    expect(messages(rollback)).toEqual([expect.stringMatching(/a\.example\.com\. TXT cannot come back as it was/)])
+  })
+
+  const lines = (address: string, count = 12): string => Array.from({ length: count }, (_, index) => `h${index} A ${address}`).join('\n')
+  const NS = '@ NS ns1.example.net.\n@ NS ns2.example.net.\n'
+
+  it.each<[name: string, before: string, after: string]>([
+    ['all it added', 'k A 192.0.2.9', `k A 192.0.2.9\n${lines('192.0.2.1')}`],
+    ['all it changed', lines('192.0.2.1'), lines('192.0.2.2')],
+    ['all it deleted', `k A 192.0.2.9\n${lines('192.0.2.1')}`, 'k A 192.0.2.9'],
+    ['all records, fewer before', 'k A 192.0.2.9', lines('192.0.2.1')],
+    ['apex NS records', `${NS}k A 192.0.2.9`, '@ NS ns3.example.net.\nk A 192.0.2.9'],
+    ['apex NS records that it added', 'k A 192.0.2.9', `${NS}k A 192.0.2.9`],
+  ])('the way back is not refused for its size: %s', (_, before, after) => {
+    const thresholds = { ...DEFAULT_THRESHOLDS, max_deletes: 0, max_updates: 0, min_existing: 1 }
+    for (const overwrite of [false, true]) {
+      const { plan, whole } = rollBack(before, after, after, { allow: new Set(), thresholds, overwrite })
+      expect(plan.refusals).toEqual([])
+      expect(whole).toBe(true)
+      expect(plan.changes).not.toEqual([])
+    }
+  })
+
+  it('a zone that would be empty is refused, also after a part of the run', () => {
+    const plan = planOf('', lines('192.0.2.1'))
+    for (const made of [1, 5, 12]) {
+      const outcomes = plan.changes.map((_, index): Outcome => (index < made ? APPLIED : { state: 'skipped', because: 'interrupted' }))
+      const live = zoneOf(
+        plan.changes
+          .slice(0, made)
+          .map(({ name }) => `${name} A 192.0.2.1`)
+          .join('\n'),
+      )
+      const rollback = planZoneRollback({ before: zoneOf(''), plan, outcomes }, live, rules({ allow: new Set() }))
+      expect(changesOf(rollback.plan)).toHaveLength(made)
+      expect(rollback.plan.refusals).toEqual([expect.objectContaining({ name: 'empty-zone', allowed: false })])
+    }
+  })
+
+  it('records that others added since are no part of it and keep the zone from being empty', () => {
+    const live = `${lines('192.0.2.1')}\nnew A 192.0.2.3`
+    const { plan } = rollBack('', lines('192.0.2.1'), live, { allow: new Set() })
+    expect(plan.refusals).toEqual([])
+    expect(changesOf(plan)).toHaveLength(12)
+    expect(changesOf(plan).join()).not.toContain('new')
+  })
+
+  it.each<[name: string, before: string, after: string, live: string, refused: string[]]>([
+    ['updates', lines('192.0.2.1'), lines('192.0.2.2'), lines('192.0.2.3'), ['updates']],
+    ['deletions', 'k A 192.0.2.9', `k A 192.0.2.9\n${lines('192.0.2.2')}`, `k A 192.0.2.9\n${lines('192.0.2.3')}`, ['deletes']],
+    ['all records, fewer before', 'k A 192.0.2.9', lines('192.0.2.2'), lines('192.0.2.3'), ['empty-zone']],
+    ['few of many', lines('192.0.2.1'), lines('192.0.2.2'), `${lines('192.0.2.2', 10)}\nh10 A 192.0.2.3\nh11 A 192.0.2.3`, []],
+    ['apex NS records', `${NS}k A 192.0.2.9`, '@ NS ns3.example.net.\nk A 192.0.2.9', '@ NS ns4.example.net.\nk A 192.0.2.9', ['apex-ns']],
+  ])('what --overwrite takes from others is refused for its size: %s', (_, before, after, live, refused) => {
+    const { plan } = rollBack(before, after, live, { allow: new Set(), overwrite: true })
+    expect(plan.refusals.map(({ name }) => name)).toEqual(refused)
+    const kept = rollBack(before, after, live, { allow: new Set() })
+    expect(kept.plan.refusals).toEqual([])
+  })
+
+  it('of many sets that others changed the first are told and the rest counted', () => {
+    const others = Array.from({ length: 25 }, (_, index) => `o${index} A 192.0.2.8`).join('\n')
+    const told = messages(rollBack('a A 192.0.2.1', 'a A 192.0.2.2', `a A 192.0.2.2\n${others}`))
+    expect(told).toHaveLength(11)
+    expect(told.at(-1)).toMatch(/15 more record sets/)
+  })
+})
+
+describe('settings', () => {
+  const update = (existing: ZoneSettings, desired: ZoneSettings): ZonePlan => {
+    const fields = Object.keys(desired) as (keyof ZoneSettings)[]
+    const plan = planOf('a A 192.0.2.1', 'a A 192.0.2.1')
+    return {
+      ...plan,
+      changes: [{ action: 'update', subject: 'domain', name: ORIGIN, type: null, id: 1, existing, desired, fields, after: [] }],
+    }
+  }
+  const [before, desired] = [
+    { ttl_sec: 300, tags: ['a'] },
+    { ttl_sec: 3600, tags: ['b'] },
+  ]
+  const back = (live: ZoneSettings, more: Partial<RollbackRules> = {}, outcome: Outcome = APPLIED): ZoneRollback =>
+    planZoneRollback(
+      { before: zoneOf('a A 192.0.2.1', before), plan: update(before, desired), outcomes: [outcome] },
+      zoneOf('a A 192.0.2.1', live),
+      rules(more),
+    )
+
+  it('go back field by field', () => {
+    const { plan, whole } = back(desired)
+    expect(plan.changes).toEqual([
+      expect.objectContaining({
+        action: 'update',
+        subject: 'domain',
+        id: 1,
+        existing: desired,
+        desired: before,
+        fields: ['ttl_sec', 'tags'],
+      }),
+    ])
+    expect(whole).toBe(true)
+  })
+
+  it('stay where others changed them again, unless they are overwritten', () => {
+    const live = { ttl_sec: 3600, tags: ['c'], description: 'theirs' }
+    const left = back(live)
+    expect(left.plan.changes).toEqual([expect.objectContaining({ fields: ['ttl_sec'], desired: { ttl_sec: 300 } })])
+    expect([left.whole, messages(left)]).toEqual([false, [expect.stringMatching(/its tags was changed by the run, and is \["c"\] since/)]])
+    expect(back(live, { overwrite: true }).plan.changes).toEqual([expect.objectContaining({ desired: before })])
+  })
+
+  it('need nothing where they are as before, in any order and letter case of tags', () => {
+    expect(back({ ttl_sec: 300, tags: ['A'] }).plan.changes).toEqual([])
+  })
+
+  it('of a call in doubt are compared like those of one that was made', () => {
+    const doubt: Outcome = { state: 'unknown', error: 'no answer' }
+    expect(back(desired, {}, doubt).plan.changes).toHaveLength(1)
+    expect(back(before, {}, doubt)).toMatchObject({ whole: true, plan: { changes: [] } })
+  })
+})
+
+describe('the zone itself', () => {
+  const made = planOf(null, 'a A 192.0.2.1')
+  const creation = { before: null, plan: made, outcomes: made.changes.map(() => APPLIED) }
+
+  it('that the run made is deleted, only if that is allowed', () => {
+    const refused = planZoneRollback(creation, zoneOf('a A 192.0.2.1'), rules({ allow: new Set() }))
+    expect(changesOf(refused.plan)).toEqual(['delete zone []'])
+    expect(refused.plan.refusals).toEqual([expect.objectContaining({ name: 'delete-zone', allowed: false })])
+    expect(planZoneRollback(creation, zoneOf('a A 192.0.2.1'), rules()).plan.refusals).toEqual([expect.objectContaining({ allowed: true })])
+  })
+
+  it('that the run made and others changed is left alone as a whole', () => {
+    const left = planZoneRollback(creation, zoneOf('a A 192.0.2.1\ntheirs A 192.0.2.2'), rules())
+    expect([left.plan.changes, left.whole]).toEqual([[], false])
+    expect(messages(left)).toEqual([expect.stringMatching(/the run made it, and somebody changed theirs\.example\.com\. A/)])
+    const forced = planZoneRollback(creation, zoneOf('a A 192.0.2.1\ntheirs A 192.0.2.2'), rules({ overwrite: true }))
+    expect(changesOf(forced.plan)).toEqual(['delete zone []'])
+    const settings = planZoneRollback(creation, zoneOf('a A 192.0.2.1', { soa_email: 'theirs@example.com' }), rules())
+    expect(settings.plan.changes).toEqual([])
+  })
+
+  it('that the run made and is gone needs nothing', () => {
+    expect(planZoneRollback(creation, null, rules())).toMatchObject({ whole: true, plan: { changes: [], refusals: [], diagnostics: [] } })
+  })
+
+  it('whose creation failed needs nothing', () => {
+    const outcomes: Outcome[] = [
+      { state: 'failed', error: 'x' },
+      { state: 'skipped', because: 'y' },
+    ]
+    expect(planZoneRollback({ ...creation, outcomes }, null, rules())).toMatchObject({ whole: true, plan: { changes: [] } })
+  })
+
+  const existing = zoneOf('a A 192.0.2.1\nb A 192.0.2.2', { ttl_sec: 300, description: '', master_ips: [] }) as ExistingZone
+  const gone: ZonePlan = {
+    ...planOf('a A 192.0.2.1\nb A 192.0.2.2', 'a A 192.0.2.1\nb A 192.0.2.2'),
+    changes: [
+      {
+        action: 'delete',
+        subject: 'domain',
+        name: ORIGIN,
+        type: null,
+        id: 1,
+        existing: existing.settings,
+        desired: null,
+        fields: [],
+        after: [],
+      },
+    ],
+  }
+  const deletion = { before: existing, plan: gone, outcomes: [APPLIED] }
+
+  it('that the run deleted comes back with its settings and records', () => {
+    const { plan, whole } = planZoneRollback(deletion, null, rules())
+    expect(plan.changes[0]).toMatchObject({
+      action: 'create',
+      subject: 'domain',
+      desired: { type: 'master', soa_email: 'hostmaster@example.com', ttl_sec: 300 },
+    })
+    expect(Object.keys(plan.changes[0]?.desired ?? {})).not.toContain('description')
+    expect(changesOf(plan).slice(1)).toEqual(['+ a A 192.0.2.1 < 0', '+ b A 192.0.2.2 < 0'])
+    expect([whole, plan.exists]).toEqual([true, false])
+  })
+
+  it('that the run deleted and others made anew is left alone', () => {
+    const live = zoneOf('b A 192.0.2.9\nc A 192.0.2.3', { ttl_sec: 7200, description: '' })
+    const left = planZoneRollback(deletion, live, rules())
+    expect([left.plan.changes, left.whole]).toEqual([[], false])
+    expect(messages(left)).toEqual([expect.stringMatching(/the run deleted it, and somebody made it anew since/)])
+    const forced = planZoneRollback(deletion, live, rules({ overwrite: true }))
+    expect(changesOf(forced.plan)).toEqual(['update zone [ttl_sec]', '+ a A 192.0.2.1', '~ b A 192.0.2.9 -> b A 192.0.2.2'])
+  })
+
+  it('that others deleted stays away, unless it is overwritten', () => {
+    const left = rollBack('a A 192.0.2.1', 'a A 192.0.2.2', null)
+    expect([left.plan.changes, left.whole]).toEqual([[], false])
+    expect(messages(left)).toEqual([expect.stringMatching(/somebody deleted it since/)])
+    expect(changesOf(rollBack('a A 192.0.2.1', 'a A 192.0.2.2', null, { overwrite: true }).plan)).toEqual([
+      'create zone [soa_email type]',
+      '+ a A 192.0.2.1 < 0',
+    ])
+  })
+})
+
+describe('for every run', () => {
+  const line = fc
+    .tuple(
+      fc.constantFrom('@', 'a', 'b', 'c.a'),
+      fc.constantFrom(300, 3600),
+      fc.constantFrom('A', 'TXT', 'AAAA'),
+      fc.integer({ min: 1, max: 3 }),
+    )
+    .map(
+      ([owner, ttl, type, n]) => `${owner} ${ttl} ${type} ${type === 'A' ? `192.0.2.${n}` : type === 'TXT' ? `"t${n}"` : `2001:db8::${n}`}`,
+    )
+  const unique = (lines: string[]): string[] => [...new Map(lines.map((one) => [one.replace(/ \d+ /, ' '), one])).values()]
+  const zone = fc.array(line, { maxLength: 10 }).map(unique)
+  const lines = (records: Iterable<Parameters<typeof identity>[0]>): string[] => [...records].map(identity).sort()
+
+  it('the rollback leaves what was before, with whatever others did elsewhere', () => {
+    fc.assert(
+      fc.property(zone, zone, fc.array(fc.constantFrom('x', 'y').map((owner) => `${owner} 300 A 192.0.2.9`)), (before, after, theirs) => {
+        const [text, others] = [before.join('\n'), [...new Set(theirs)]]
+        const plan = planOf(text, after.join('\n'))
+        const base = finalRecords(existingZone(ORIGIN, text).records, plan.changes)
+        const live: ExistingZone = {
+          ...(zoneOf('') as ExistingZone),
+          records: [...base, ...existingZone(ORIGIN, others.join('\n')).records].map((record, index) => ({ ...record, id: 100 + index })),
+        }
+        const run = { before: zoneOf(text), plan, outcomes: plan.changes.map(() => APPLIED) }
+        const back = planZoneRollback(run, live, rules())
+        const expected = existingZone(ORIGIN, [...before, ...others].join('\n')).records
+        expect(lines(finalRecords(live.records, back.plan.changes))).toEqual(lines(expected))
+        expect(back.whole).toBe(true)
+        // Rolling back the rollback leaves what the run left.
+        const after2: ExistingZone = {
+          ...live,
+          records: finalRecords(live.records, back.plan.changes).map((record, index) => ({ ...record, id: 200 + index })),
+        }
+        const again = planZoneRollback({ before: live, plan: back.plan, outcomes: back.plan.changes.map(() => APPLIED) }, after2, rules())
+        expect(lines(finalRecords(after2.records, again.plan.changes))).toEqual(lines(live.records))
+      }),
+      { numRuns: 400 },
+    )
+  })
+})

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest'
+import { movedState } from '../../../src/apply/saved-plan/moved-state.ts'
+import type { ExistingZone } from '../../../src/dns/zone.ts'
+import { ORIGIN } from '../../support/plan.ts'
+import { existingZone } from '../../support/records.ts'
+
+const zone = (text: string, more: Partial<ExistingZone> = {}): ExistingZone => ({ ...existingZone(ORIGIN, text), ...more })
+
+/** Records without identifiers, as providers have them whose unit is the record set. */
+const nameless = (text: string): ExistingZone => {
+  const { id, records, ...rest } = zone(text)
+  return { ...rest, records: records.map(({ id: _, ...record }) => record) }
+}
+
+const reversed = (one: ExistingZone): ExistingZone => ({ ...one, records: [...one.records].reverse() })
+
+const BEFORE = 'a A 192.0.2.1\nb 300 A 192.0.2.2\nb 300 A 192.0.2.3'
+
+interface Case {
+  readonly before: ExistingZone | null
+  readonly now: ExistingZone | null
+  readonly summary: string | null
+  readonly details?: readonly string[]
+}
+
+test.each<[string, Case]>([
+  ['nothing', { before: zone(BEFORE), now: zone(BEFORE), summary: null }],
+  ['the order of records', { before: zone(BEFORE), now: reversed(zone(BEFORE)), summary: null }],
+  ['a zone that is still not there', { before: null, now: null, summary: null }],
+  ['a zone that came', { before: null, now: zone(BEFORE), summary: 'it was not there, and is there now with 3 records' }],
+  ['a zone that went', { before: zone(BEFORE), now: null, summary: 'it is not there any more; it had 3 records' }],
+  [
+    'records that came',
+    {
+      before: zone(BEFORE),
+      now: zone(`${BEFORE}\nz A 192.0.2.9\nc TXT "x"`),
+      summary: '2 records added',
+      details: ['added c.example.com. default TXT "x"', 'added z.example.com. default A 192.0.2.9'],
+    },
+  ],
+  [
+    'a record that went',
+    {
+      before: zone(BEFORE),
+      now: zone('a A 192.0.2.1\nb 300 A 192.0.2.2'),
+      summary: '1 record removed',
+      details: ['removed b.example.com. 300 A 192.0.2.3'],
+    },
+  ],
+  [
+    'a record with another TTL and one with another name',
+    {
+      before: zone(BEFORE),
+      now: zone('x A 192.0.2.1\nb 600 A 192.0.2.2\nb 300 A 192.0.2.3'),
+      summary: '2 records changed',
+      details: [
+        'changed a.example.com. default A 192.0.2.1 to x.example.com. default A 192.0.2.1',
+        'changed b.example.com. 300 A 192.0.2.2 to b.example.com. 600 A 192.0.2.2',
+      ],
+    },
+  ],
+  [
+    'a record that was deleted and created again',
+    {
+      before: zone('a A 192.0.2.1'),
+      now: zone('', { records: [{ ...(zone('a A 192.0.2.1').records[0] as ExistingZone['records'][number]), id: 7 }] }),
+      summary: '1 record replaced by one like it',
+      details: ['replaced a.example.com. default A 192.0.2.1 by one like it: its identifier is 7, and was 1'],
+    },
+  ],
+  [
+    'settings',
+    {
+      before: zone(BEFORE, { settings: { soa_email: 'a@example.com', tags: ['x'], group: 'g' } }),
+      now: zone(BEFORE, { settings: { soa_email: 'b@example.com', tags: ['x'], ttl_sec: 300 } }),
+      summary: '3 settings changed',
+      details: [
+        'group is not set, and was "g"',
+        'soa_email is "b@example.com", and was "a@example.com"',
+        'ttl_sec is 300, and was not set',
+      ],
+    },
+  ],
+  [
+    'a zone that was deleted and made again',
+    {
+      before: zone(BEFORE),
+      now: zone(BEFORE, { id: 2 }),
+      summary: 'it was deleted and made again: its identifier is 2, and was 1',
+      details: [],
+    },
+  ],
+  [
+    'records without identifiers',
+    {
+      before: nameless(`${BEFORE}\nd TXT "twice"\nd TXT "twice"`),
+      now: nameless('a 60 A 192.0.2.1\nb 300 A 192.0.2.2\nb 300 A 192.0.2.3\nd TXT "twice"'),
+      summary: '1 record added, 2 records removed',
+      details: [
+        'removed a.example.com. default A 192.0.2.1',
+        'added a.example.com. 60 A 192.0.2.1',
+        'removed d.example.com. default TXT "twice"',
+      ],
+    },
+  ],
+])('%s', (_, { before, now, summary, details = [] }) => {
+  const moved = movedState(before, now)
+  expect(moved?.summary ?? null).toBe(summary)
+  expect(moved?.details ?? []).toEqual(details)
+})
+
+test('long data is cut', () => {
+  const long = zone('a TXT "x"', {
+    records: [{ ...(zone('a TXT "x"').records[0] as ExistingZone['records'][number]), data: 'y'.repeat(1000) }],
+  })
+  expect(movedState(zone(''), long)?.details[0]?.length).toBeLessThan(300)
+})

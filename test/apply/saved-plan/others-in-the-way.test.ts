@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { othersInTheWay } from '../../../src/apply/saved-plan/others-in-the-way.ts'
+import { CLOUD_CAPABILITIES } from '../../../src/providers/cloud/capabilities.ts'
+import { ORIGIN, planOf } from '../../support/plan.ts'
+import { desiredZone, existingZone } from '../../support/records.ts'
+
+const UNMANAGED = [{ type: 'TXT' }, { name: 'theirs*' }]
+
+interface Case {
+  readonly before: string
+  readonly desired: string
+  readonly now: string
+  readonly limit?: number
+  readonly summary: string | null
+  readonly details?: readonly string[]
+}
+
+const MAIL = 'mail A 192.0.2.1'
+
+test.each<[string, Case]>([
+  ['nothing came', { before: MAIL, desired: `${MAIL}\nwww CNAME mail`, now: MAIL, summary: null }],
+  ['a text where nothing is planned', { before: MAIL, desired: `${MAIL}\nwww CNAME mail`, now: `${MAIL}\nother TXT "x"`, summary: null }],
+  [
+    'a text beside an address that is planned',
+    { before: MAIL, desired: `${MAIL}\nwww A 192.0.2.2`, now: `${MAIL}\nwww TXT "x"`, summary: null },
+  ],
+  [
+    'a text where an alias is planned',
+    {
+      before: MAIL,
+      desired: `${MAIL}\nwww CNAME mail`,
+      now: `${MAIL}\nwww TXT "x"`,
+      summary: '1 unmanaged record stands in the way',
+      details: ['www.example.com. TXT "x" stands beside CNAME mail.example.com., which is planned'],
+    },
+  ],
+  [
+    'an alias where an address is renamed to',
+    {
+      before: 'mail A 192.0.2.1\na A 192.0.2.5',
+      desired: `${MAIL}\ntheir A 192.0.2.5`,
+      now: 'mail A 192.0.2.1\na A 192.0.2.5\ntheirs CNAME mail',
+      summary: null,
+    },
+  ],
+  [
+    'a text at a name that an alias leaves',
+    { before: `${MAIL}\nwww CNAME mail`, desired: `${MAIL}\nweb A 192.0.2.2`, now: `${MAIL}\nwww TXT "x"`, summary: null },
+  ],
+  ['room enough', { before: MAIL, desired: `${MAIL}\na A 192.0.2.2`, now: `${MAIL}\nx TXT "x"`, limit: 3, summary: null }],
+  [
+    'the last room taken',
+    {
+      before: MAIL,
+      desired: `${MAIL}\na A 192.0.2.2\nb AAAA 2001:db8::1`,
+      now: `${MAIL}\nx TXT "x"`,
+      limit: 3,
+      summary: '1 unmanaged record more leaves no room for 2 creations: the zone holds 3 records',
+    },
+  ],
+  [
+    'more of theirs in a full zone, and no creation',
+    { before: MAIL, desired: 'mail A 192.0.2.2', now: `${MAIL}\nx TXT "x"\ny TXT "y"`, limit: 3, summary: null },
+  ],
+  [
+    'fewer of theirs in a full zone',
+    {
+      before: `${MAIL}\nx TXT "x"\nold CNAME mail`,
+      desired: `${MAIL}\nwww A 192.0.2.3`,
+      now: `${MAIL}\nold CNAME mail`,
+      limit: 3,
+      summary: null,
+    },
+  ],
+])('%s', (_, { before, desired, now, limit = 12_000, summary, details = [] }) => {
+  const capabilities = { ...CLOUD_CAPABILITIES, maxRecords: limit }
+  const plan = planOf(before, '', { capabilities, desired: desiredZone(ORIGIN, desired, { unmanaged: UNMANAGED }) })
+  expect(plan.changes.length).toBeGreaterThan(0)
+  const moved = othersInTheWay(plan, existingZone(ORIGIN, before), existingZone(ORIGIN, now), capabilities)
+  expect(moved).toEqual(summary === null ? null : { summary, details })
+})

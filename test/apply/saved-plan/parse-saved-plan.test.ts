@@ -1,0 +1,425 @@
+import { describe, expect, test } from 'vitest'
+import { checkTargets } from '../../../src/apply/saved-plan/check-targets.ts'
+import { type ParsedSavedPlan, parseSavedPlan } from '../../../src/apply/saved-plan/parse-saved-plan.ts'
+import type { DesiredZone, ExistingZone } from '../../../src/dns/zone.ts'
+import { fingerprint } from '../../../src/plan/fingerprint.ts'
+import { CLOUD_CAPABILITIES } from '../../../src/providers/cloud/capabilities.ts'
+import type { Provider } from '../../../src/providers/provider.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
+import { fc } from '../../support/fast-check.ts'
+import { oddRecords } from '../../support/odd-records.ts'
+import { ORIGIN, planOf } from '../../support/plan.ts'
+import { planSchemaFaults } from '../../support/plan-schema.ts'
+import { rounds, seededRandom } from '../../support/random.ts'
+import { desiredZone, existingZone } from '../../support/records.ts'
+import { put, resealed, type Spoil, samplePlan, savedText, TARGET } from './saved-text.ts'
+
+const CODES = ['plan-file-invalid', 'plan-file-changed', 'plan-file-signature', 'plan-file-version']
+
+const parse = (text: string, key: string | null = null): ParsedSavedPlan => parseSavedPlan(text, 'plan.json', key)
+
+/** `code message` of the only diagnostic. */
+function refusal({ saved, diagnostics }: ParsedSavedPlan): string {
+  expect(saved).toBeNull()
+  expect(diagnostics).toHaveLength(1)
+  return `${diagnostics[0]?.code} ${diagnostics[0]?.message}`
+}
+
+const SAMPLE = samplePlan()
+const TEXT = savedText([SAMPLE])
+
+describe('a plan that was saved', () => {
+  test('comes back as it was, with the state it was made from', () => {
+    const { saved, diagnostics } = parse(TEXT)
+    expect(diagnostics).toEqual([])
+    expect(saved?.plan).toMatchObject({ created: '2026-01-02T03:04:05.000Z', tool: 'zonewright 0.1.0', zones: [SAMPLE.plan] })
+    expect(saved?.zones[0]?.existing).toEqual(SAMPLE.existing)
+    expect(saved?.targets).toEqual([TARGET])
+    expect(saved?.signed).toBe(false)
+    expect(SAMPLE.plan.changes.length).toBeGreaterThan(5)
+    expect(SAMPLE.plan.changes.some(({ after }) => after.length > 0)).toBe(true)
+  })
+
+  test('follows the schema', () => {
+    expect(planSchemaFaults(JSON.parse(savedText([SAMPLE], 'key')))).toEqual([])
+  })
+
+  test.each<[string, ExistingZone | null, string, boolean]>([
+    ['a new zone', null, 'www A 192.0.2.1', false],
+    ['a zone without changes, whose state nobody needs', existingZone(ORIGIN, 'www A 192.0.2.1'), 'www A 192.0.2.1', false],
+    ['a zone that is to go', existingZone(ORIGIN, 'www A 192.0.2.1'), '', true],
+  ])('%s', (_, existing, desired, absent) => {
+    const plan = planOf('', '', { existing, desired: desiredZone(ORIGIN, desired, { absent }), allow: new Set(['delete-zone']) })
+    const { saved } = parse(savedText([{ plan, existing }]))
+    expect(saved?.plan.zones).toMatchObject([plan])
+    expect(saved?.zones[0]?.existing ?? null).toEqual(plan.changes.length === 0 ? null : existing)
+  })
+
+  test('whatever records it has, and its target could hold them', () => {
+    const provider = { ...TARGET, capabilities: CLOUD_CAPABILITIES } as Provider
+    fc.assert(
+      fc.property(oddRecords, oddRecords, (before, after) => {
+        // Definitions with a CNAME or a null MX beside others are refused before anything is planned.
+        const standsAlone = (record: (typeof before)[number]): boolean => record.type === 'CNAME' || record.data === '0 .'
+        const isSound = (records: typeof before): boolean =>
+          records.every((one) => !standsAlone(one) || records.every((other) => other === one || other.name !== one.name))
+        fc.pre(isSound(before) && isSound(after))
+        const fitted = (records: typeof before) => planOf(null, '', { desired: { ...desiredZone(ORIGIN, ''), records } })
+        const existing = {
+          ...existingZone(ORIGIN, ''),
+          records: fitted(before).changes.flatMap((change, id) =>
+            change.subject === 'record' && change.desired ? [{ id, ...change.desired }] : [],
+          ),
+        }
+        const made = planOf('', '', { existing, desired: { ...desiredZone(ORIGIN, ''), records: after } })
+        const plan = { ...made, diagnostics: made.diagnostics.filter(({ severity }) => severity !== 'error') }
+        const { saved, diagnostics } = parse(savedText([{ plan, existing }]))
+        expect(diagnostics).toEqual([])
+        expect(saved?.plan.zones).toMatchObject([plan])
+        expect(saved && checkTargets(saved, 'plan.json', new Map([['cloud', provider]]))).toEqual([])
+      }),
+      { numRuns: rounds(150), maxSkipsPerRun: 1000 },
+    )
+  })
+
+  test('is fifteen thousand lines and is read in a moment', () => {
+    const lines = Array.from({ length: 12_000 }, (_, index) => `n${index} A 192.0.2.${index % 250}`)
+    const existing = existingZone(ORIGIN, lines.join('\n'))
+    const plan = planOf('', '', {
+      existing,
+      desired: desiredZone(ORIGIN, lines.map((line, index) => (index % 4 === 0 ? line.replace(/\d+$/, '251') : line)).join('\n')),
+    })
+    const text = savedText([{ plan, existing }])
+    const { value, milliseconds } = withCpuTime(() => parse(text))
+    expect(value.saved?.plan.zones[0]?.changes).toHaveLength(3000)
+    expect(milliseconds).toBeLessThan(2000)
+    expect(text.length).toBeLessThan(4_000_000)
+  })
+
+  test('the largest TXT that a record holds', () => {
+    const data = Array.from({ length: 255 }, () => `"${'\\200'.repeat(255)}"`).join(' ')
+    const plan = { ...planOf('', 'www TXT "x"') }
+    const changes = plan.changes.map((change) =>
+      change.subject === 'record' && change.desired ? { ...change, desired: { ...change.desired, data } } : change,
+    )
+    expect(parse(savedText([{ plan: { ...plan, changes }, existing: existingZone(ORIGIN, '') }])).diagnostics).toEqual([])
+  })
+})
+
+describe('what is left to others', () => {
+  const SELECTORS = [{ name: '_acme-challenge*', type: 'TXT' }, { target: '198.51.100.*' }]
+  const existing = existingZone(ORIGIN, 'www A 192.0.2.1\n_acme-challenge TXT "x"\nlab A 198.51.100.7')
+  const planWith = (unmanaged: DesiredZone['unmanaged']) =>
+    planOf('', '', { existing, desired: desiredZone(ORIGIN, 'www A 192.0.2.2', { unmanaged }), allow: new Set(['deletes']) })
+
+  test('is in the plan, which has the fingerprint of all else', () => {
+    const plan = planWith(SELECTORS.map((selector) => ({ ...selector, at: { file: 'zone', line: 1, column: 1 } })))
+    expect(plan.fingerprint).toBe(fingerprint({ ...existing, records: existing.records.slice(0, 1) }))
+    const text = savedText([{ plan, existing }])
+    expect(planSchemaFaults(JSON.parse(text))).toEqual([])
+    const { saved, diagnostics } = parse(text)
+    expect(diagnostics).toEqual([])
+    expect(saved?.plan.zones[0]?.unmanaged).toEqual(SELECTORS)
+    expect(saved?.zones[0]?.existing).toEqual(existing)
+  })
+
+  test('of a zone that goes with all that is in it nothing is', () => {
+    const desired = desiredZone(ORIGIN, '', { absent: true, unmanaged: SELECTORS })
+    const plan = planOf('', '', { existing, desired, allow: new Set(['delete-zone']) })
+    expect(plan.fingerprint).toBe(fingerprint(existing))
+    expect(parse(savedText([{ plan, existing }])).saved?.plan.zones[0]?.unmanaged).toBeUndefined()
+    const forged = resealed(savedText([{ plan, existing }]), (document) => void Object.assign(document.zones[0], { unmanaged: SELECTORS }))
+    expect(refusal(parse(forged))).toMatch(/\.unmanaged has records that the plan changes/)
+  })
+
+  test.each<[string, unknown, RegExp]>([
+    ['all records', [{ name: '*' }], /\.unmanaged has records that the plan changes/],
+    ['what the plan deletes', [...SELECTORS, { target: '192.0.2.1' }], /\.unmanaged has records that the plan changes/],
+    ['what the plan makes', [...SELECTORS, { target: '192.0.2.2' }], /\.unmanaged has records that the plan changes/],
+    ['something else', [{ name: 'elsewhere' }], /\.fingerprint is not that of its state/],
+    ['nothing', [], /unmanaged must NOT have fewer than 1 items/],
+    ['a selector of everything', [{}], /unmanaged\/0 must NOT have fewer than 1 properties/],
+    ['a selector that is text', ['*'], /unmanaged\/0 must be object/],
+    ['a name that is none', [{ name: 1 }], /unmanaged\/0\/name must be string/],
+    ['an unknown key', [{ name: 'a', file: 'b' }], /unmanaged\/0 .*"file"/],
+    ['more than any definition has', Array.from({ length: 20_001 }, () => ({ name: 'a' })), /unmanaged must NOT have more than 20000/],
+  ])('%s, by hand: refused', (_, unmanaged, expected) => {
+    const text = savedText([{ plan: planWith(SELECTORS), existing }])
+    expect(refusal(parse(resealed(text, put('zones.0.unmanaged', unmanaged))))).toMatch(expected)
+  })
+})
+
+describe('damage', () => {
+  test('any byte that is another is noticed, any tail that is missing too', () => {
+    const octets = Buffer.from(savedText([SAMPLE], 'key'))
+    const random = seededRandom(1)
+    const step = Math.max(1, Math.floor(octets.length / rounds(700)))
+    const seen = new Set<string>()
+    for (let at = 0; at < octets.length; at += step) {
+      const offset = Math.min(octets.length - 1, at + random.below(step))
+      const damaged = Buffer.from(octets)
+      damaged[offset] = (damaged[offset] as number) ^ (1 << random.below(8))
+      const parsed = parse(damaged.toString('utf8'))
+      expect(parsed.saved, `offset ${offset}`).toBeNull()
+      for (const { code } of parsed.diagnostics) seen.add(code)
+      const cut = parse(octets.subarray(0, offset).toString('utf8'))
+      expect(cut.saved).toBeNull()
+    }
+    expect([...seen].every((code) => CODES.includes(code))).toBe(true)
+    expect(seen).toContain('plan-file-changed')
+  })
+
+  test('every line that is gone is noticed, and every number, name and word that is another', () => {
+    const lines = TEXT.split('\n')
+    for (let index = 0; index < lines.length - 1; index += 1)
+      expect(parse(lines.toSpliced(index, 1).join('\n')).saved, lines[index]).toBeNull()
+    for (const match of TEXT.matchAll(/\d+|[a-z]{2,}|true|false|null/g)) {
+      const other = /^\d/.test(match[0]) ? String(Number(match[0]) + 1) : `x${match[0].slice(1)}`
+      const text = TEXT.slice(0, match.index) + other + TEXT.slice(match.index + match[0].length)
+      expect(parse(text).saved, `${match.index} ${match[0]}`).toBeNull()
+    }
+  })
+
+  test('blanks between values and the order of keys mean nothing', () => {
+    const { zones, ...rest } = JSON.parse(TEXT)
+    expect(parse(JSON.stringify({ zones, ...rest })).diagnostics).toEqual([])
+  })
+})
+
+describe('a file made by hand, its checksum made anew', () => {
+  const change =
+    (patch: object, at = 0): Spoil =>
+    (document) =>
+      void Object.assign(document.zones[0].changes[at], patch)
+  const desired =
+    (patch: object): Spoil =>
+    (document) => {
+      const changes: { subject: string; desired: object | null }[] = document.zones[0].changes
+      const one = changes.find((each) => each.subject === 'record' && each.desired !== null)
+      Object.assign(one?.desired as object, patch)
+    }
+  const zone =
+    (patch: object): Spoil =>
+    (document) =>
+      void Object.assign(document.zones[0], patch)
+  const top =
+    (patch: object): Spoil =>
+    (document) =>
+      void Object.assign(document, patch)
+  const firstUpdate = SAMPLE.plan.changes.findIndex(({ subject, action }) => subject === 'record' && action === 'update')
+  const firstRecord = SAMPLE.plan.changes.findIndex(({ subject, id }) => subject === 'record' && id !== null)
+
+  test.each<[string, Spoil, RegExp]>([
+    ['another format', top({ format: 'terraform' }), /^plan-file-invalid .*"format"/],
+    ['a newer version', top({ version: 2 }), /^plan-file-version .*version 2 .*version 1/],
+    ['an older version', top({ version: 0 }), /^plan-file-invalid .*\/version/],
+    ['a version that is text', top({ version: '1' }), /^plan-file-invalid .*\/version/],
+    ['an unknown key', top({ extra: 1 }), /^plan-file-invalid .*"extra"/],
+    [
+      'a key of objects',
+      (document) => JSON.parse(JSON.stringify(document).replace('{', '{"__proto__":{"a":1},')),
+      /^plan-file-invalid .*__proto__/,
+    ],
+    ['no targets', top({ targets: undefined }), /"targets" is missing/],
+    ['a target twice', top({ targets: [TARGET, TARGET] }), /a target is there twice/],
+    ['a target that is not bound', top({ targets: [{ ...TARGET, name: 'lab' }] }), /"cloud", which "targets" does not have/],
+    ['no time', top({ created: 'yesterday' }), /"created"/],
+    ['an impossible time', top({ created: '2026-02-30T00:00:00.000Z' }), /"created"/],
+    ['the zone twice', (document) => void document.zones.push(document.zones[0]), /zones\[1\] is there twice/],
+    ['a zone without the final dot', zone({ zone: 'example.com' }), /\/zones\/0\/zone/],
+    ['a zone in upper case', zone({ zone: 'EXAMPLE.com.' }), /zones\[0\]\.zone "EXAMPLE.com." is not a canonical name/],
+    ['a zone that is not there', zone({ exists: false }), /\.state is of a zone without one/],
+    ['no state', zone({ state: undefined }), /\.state is missing/],
+    ['another fingerprint', zone({ fingerprint: `sha256:${'0'.repeat(64)}` }), /\.fingerprint is not that of its state/],
+    ['another state', put('zones.0.state.settings.soa_email', 'evil@example.com'), /zones\[0\]/],
+    ['one record of the state less', (document) => void document.zones[0].state.records.pop(), /\.state has not as many records/],
+    ['a record of the state with six fields', (document) => void document.zones[0].state.records[0].push(1), /state\/records\/0/],
+    ['wrong counts', zone({ calls: { create: 0, update: 0, delete: 0, total: 0 } }), /contradicts itself at zones\[0\]\.calls\.create/],
+    ['a wrong summary', put('summary.calls', 1), /contradicts itself at summary\.calls/],
+    [
+      'an error among the diagnostics',
+      zone({ diagnostics: [{ severity: 'error', code: 'x', message: 'm', file: null, line: null, column: null }] }),
+      /has errors/,
+    ],
+    [
+      'a place without a line',
+      zone({ diagnostics: [{ severity: 'notice', code: 'x', message: 'm', file: '/etc/passwd', line: null, column: null }] }),
+      /contradicts itself at zones\[0\]\.diagnostics\[0\]\.file/,
+    ],
+    ['an unknown refusal', zone({ refusals: [{ name: 'everything', message: '', allowed: true }] }), /refusals\/0\/name/],
+    ['an outcome', change({ outcome: { state: 'applied' } }, 1), /changes\[1\] was applied already/],
+    ['an identifier that nothing has', change({ id: 4711 }, firstRecord), /\.id: the saved state has no record 4711/],
+    ['an identifier that is a path', change({ id: '../../account/users/1' }, firstRecord), /\.id: the saved state has no record/],
+    ['an identifier beyond what numbers hold', change({ id: 2 ** 53 }, firstRecord), /\.id is not an identifier/],
+    ['a negative identifier', change({ id: -1 }, firstRecord), /\.id is not an identifier/],
+    ['a fraction as identifier', change({ id: 1.5 }, firstRecord), /\/id/],
+    ['the identifier of another zone', change({ id: 2 }, 0), /\.changes\[0\]\.id is not that of the zone/],
+    [
+      'the same record twice',
+      (document) => void document.zones[0].changes.push({ ...document.zones[0].changes[firstRecord], after: [] }),
+      /\.id: the saved state has no record/,
+    ],
+    [
+      'another existing side',
+      change({ existing: { name: 'mail.example.com.', type: 'A', ttl: null, data: '203.0.113.1' } }, firstRecord),
+      /contradicts itself at zones\[0\]\.changes\[\d+\]\.existing/,
+    ],
+    ['another action', change({ action: 'delete' }, 0), /contradicts itself at zones\[0\]\.changes\[0\]\.action/],
+    ['nothing on either side', change({ existing: null, desired: null }, firstRecord), /changes nothing/],
+    ['another field', change({ fields: [] }, firstUpdate), /contradicts itself at zones\[0\]\.changes\[\d+\]\.fields/],
+    ['a name above the zone', desired({ name: 'com.' }), /\.desired\.name com\. is not in the zone/],
+    ['a name beside the zone', desired({ name: 'wwwexample.com.' }), /is not in the zone/],
+    ['a name in upper case', desired({ name: 'WWW.example.com.' }), /is not a canonical name/],
+    ['a name with a label too long', desired({ name: `${'a'.repeat(64)}.example.com.` }), /is not a canonical name/],
+    ['a type that is none', desired({ type: 'a' }), /\.type is not a record type/],
+    ['a type of JavaScript', desired({ type: 'constructor' }), /\.type is not a record type/],
+    ['a TTL beyond any', desired({ ttl: 2 ** 31 }), /desired\/ttl|desired must/],
+    ['data that is none', desired({ data: 'x" y' }), /\.desired\.data/],
+    ['two lines of data', desired({ data: '192.0.2.1\nevil A 192.0.2.2' }), /\.desired\.data/],
+    ['no data', desired({ data: '' }), /\.desired\.data/],
+    ['very long data', desired({ data: 'a'.repeat(400_000) }), /\.desired\.data is longer than any record/],
+    ['deeply nested quotes', desired({ data: '="'.repeat(100_000) }), /\.desired\.data/],
+    ['a change that waits for itself', change({ after: [0] }, 0), /\.changes\[0\]\.after closes a circle/],
+    [
+      'two that wait for one another',
+      (document) => {
+        document.zones[0].changes[1].after = [2]
+        document.zones[0].changes[2].after = [1]
+      },
+      /\.changes\[1\]\.after closes a circle/,
+    ],
+    ['a change that waits for none there is', change({ after: [99] }, 1), /\.after names change 99/],
+    ['a change that waits for one before the first', change({ after: [-1] }, 1), /after\/0/],
+    ['a change that waits for half of one', change({ after: [0.5] }, 1), /after\/0/],
+    ['a change that waits twice', change({ after: [0, 0] }, 1), /after/],
+    ['a million waits', change({ after: Array.from({ length: 1_000_000 }, (_, index) => index) }, 1), /\.after names change/],
+    [
+      'the zone itself twice',
+      (document) => void document.zones[0].changes.push({ ...document.zones[0].changes[0], after: [] }),
+      /is of the zone itself and not the first/,
+    ],
+    ['a setting that is none', put('zones.0.changes.0.desired.token', 'x'), /token/],
+  ])('%s is refused', (_, spoil, expected) => {
+    const text = resealed(TEXT, spoil)
+    const { value, milliseconds } = withCpuTime(() => parse(text))
+    const message = refusal(value)
+    expect(message).toMatch(expected)
+    expect(message.length).toBeLessThan(3000)
+    expect(milliseconds).toBeLessThan(2000)
+  })
+
+  test('a zone that is made late, or not at all, is refused', () => {
+    const plan = planOf(null, 'www A 192.0.2.1')
+    const text = savedText([{ plan, existing: null }])
+    expect(parse(text).diagnostics).toEqual([])
+    expect(refusal(parse(resealed(text, put('zones.0.changes.1.after', []))))).toMatch(/\[1\]\.after does not wait for the zone/)
+    expect(refusal(parse(resealed(text, (document) => void document.zones[0].changes.shift())))).toMatch(/\[0\] does not create the zone/)
+  })
+
+  test.each<[string, string, RegExp]>([
+    ['nothing', '', /is not JSON/],
+    ['a list', '[]', /holds no JSON object/],
+    ['null', 'null', /holds no JSON object/],
+    ['a report without what applying takes', '{"format":"zonewright-plan","version":1}', /is a report of a plan/],
+    ['deep lists', '['.repeat(1_000_000), /nested more than 16 levels/],
+    ['deep objects', '{"a":'.repeat(1_000_000), /nested more than 16 levels/],
+    ['more values than any plan', `[${'[],'.repeat(9_000_000)}[]]`, /more than 8000000 values/],
+    ['an open string', '{"format":"zonewright-plan', /is not JSON/],
+    ['a trailing escape', '{"a":"\\', /is not JSON/],
+  ])('%s is no plan', (_, text, expected) => {
+    const message = refusal(parse(text))
+    expect(message).toMatch(/^plan-file-invalid plan\.json /)
+    expect(message).toMatch(expected)
+  })
+
+  test('faults by the hundred thousand end with the first', () => {
+    const text = resealed(
+      TEXT,
+      put(
+        'zones',
+        Array.from({ length: 500_000 }, () => 0),
+      ),
+    )
+    expect(refusal(parse(text))).toMatch(/\/zones\/0 must be object/)
+  })
+
+  test('random values in random places never make it throw', () => {
+    const values = [null, true, -1, 1e308, '', 'x', '\ud800', [], {}, [[]], { a: 1 }, 'example.com.', 0]
+    const random = seededRandom(2)
+    for (let round = 0; round < rounds(400); round += 1) {
+      const text = resealed(TEXT, (document) => {
+        let at = document
+        for (let depth = random.below(7); ; depth -= 1) {
+          const key = random.pick(Object.keys(at))
+          if (depth <= 0 || typeof at[key] !== 'object' || at[key] === null || Object.keys(at[key]).length === 0) {
+            at[key] = random.pick(values)
+            return
+          }
+          at = at[key]
+        }
+      })
+      for (const { code } of parse(text).diagnostics) expect(CODES).toContain(code)
+    }
+  })
+})
+
+describe('signature', () => {
+  const SIGNED = savedText([SAMPLE], 'a key')
+
+  test('of the same key is accepted, and the key is not in the file', () => {
+    expect(parse(savedText([SAMPLE], 'hunter2-hunter2'), 'hunter2-hunter2')).toMatchObject({ saved: { signed: true }, diagnostics: [] })
+    expect(savedText([SAMPLE], 'hunter2-hunter2')).not.toContain('hunter2')
+  })
+
+  test('without the key is a notice', () => {
+    const { saved, diagnostics } = parse(SIGNED)
+    expect(saved).not.toBeNull()
+    expect(diagnostics).toMatchObject([{ severity: 'notice', code: 'plan-file-signature' }])
+  })
+
+  test.each<[string, string, RegExp]>([
+    ['another key', savedText([SAMPLE], 'a kez'), /another key/],
+    ['no signature', TEXT, /is not signed/],
+    ['a plan changed, its checksum made anew', resealed(SIGNED, put('tool', 'zonewright 9')), /another key/],
+    ['a plan changed and signed by another', resealed(SIGNED, put('tool', 'zonewright 9'), 'other'), /another key/],
+    ['a signature that is none', resealed(SIGNED, put('signature', null)), /another key/],
+    ['a short signature', resealed(SIGNED, put('signature', 'hmac-sha256:')), /another key/],
+  ])('%s is refused', (_, text, expected) => {
+    expect(refusal(parse(text, 'a key'))).toMatch(/^plan-file-signature /)
+    expect(refusal(parse(text, 'a key'))).toMatch(expected)
+  })
+})
+
+describe('targets', () => {
+  const saved = parse(TEXT).saved
+  const check = (patch: object): string[] => {
+    const provider = { ...TARGET, capabilities: CLOUD_CAPABILITIES, ...patch } as Provider
+    return saved === null
+      ? ['no plan']
+      : checkTargets(saved, 'plan.json', new Map([['cloud', provider]])).map(({ code, message }) => `${code} ${message}`)
+  }
+
+  test('the same one is accepted', () => expect(check({})).toEqual([]))
+  test('another address is refused', () =>
+    expect(check({ address: 'https://dns.example.org/v4' })).toEqual([
+      'plan-file-target plan.json was made for cloud at https://dns.example.net/v4; in this config cloud is https://dns.example.org/v4',
+    ]))
+  test('another type is refused', () => expect(check({ type: 'zonefile' })[0]).toMatch(/made for cloud at type cloud; .* is type zonefile/))
+
+  test.each<[string, object, RegExp]>([
+    ['a TTL that the target does not store', { ttl: 301 }, /records\[0\]\.ttl is not as it would be stored/],
+    ['a type that the target does not hold', { type: 'HINFO', data: '"a" "b"' }, /cannot hold HINFO/],
+  ])('%s is refused', (_, patch, expected) => {
+    const plan = planOf('', 'www A 192.0.2.1')
+    const text = resealed(savedText([{ plan, existing: existingZone(ORIGIN, '') }]), (document) => {
+      const [change] = document.zones[0].changes
+      Object.assign(change.desired, patch)
+      change.type = change.desired.type
+    })
+    const forged = parse(text).saved
+    const provider = { ...TARGET, capabilities: CLOUD_CAPABILITIES } as Provider
+    expect(forged && checkTargets(forged, 'plan.json', new Map([['cloud', provider]]))).toMatchObject([
+      { code: 'plan-file-invalid', message: expect.stringMatching(expected) },
+    ])
+  })
+})

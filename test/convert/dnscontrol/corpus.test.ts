@@ -1,0 +1,331 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { type DnscontrolDomain, readIntermediate } from '../../../src/convert/dnscontrol/read-intermediate.ts'
+import type { ResourceRecord } from '../../../src/dns/record.ts'
+import { parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
+
+const CORPUS = fileURLToPath(new URL('../../corpora/dnscontrol/parse_tests', import.meta.url))
+
+const NAMES = readdirSync(CORPUS)
+  .filter((name) => /^\d.*\.json$/.test(name))
+  .map((name) => name.slice(0, -5))
+
+/** Records that DNSControl's own tests made up and no name server takes: base64 where hexadecimal belongs. */
+const FAULTY: Readonly<Record<string, RegExp>> = {
+  '015-tlsa': /^_443\._tcp\.foo\.com\. TLSA /,
+  '057-smimea': /^f10e\S*\.foo\.com\. SMIMEA /,
+}
+
+const read = (name: string) => readIntermediate(readFileSync(join(CORPUS, `${name}.json`), 'utf8'), `${name}.json`)
+
+const line = ({ name, ttl, type, data }: ResourceRecord): string => `${name} ${ttl} ${type} ${data}`
+
+/** The zone DNSControl writes of a domain; null where it has none, or none that can be read. */
+function expectedRecords(name: string, { name: zone, tag }: DnscontrolDomain): string[] | null {
+  const path = join(CORPUS, name, `${zone.slice(0, -1)}${tag === '' ? '' : `!${tag}`}.zone`)
+  if (!existsSync(path)) return null
+  const { records, diagnostics } = parseZoneFile(readFileSync(path, 'utf8'), { origin: zone, file: path })
+  expect(diagnostics).toEqual([])
+  return [...records].map(line).sort()
+}
+
+describe('what DNSControl makes of its own tests', () => {
+  test('is 31 configurations', () => expect(NAMES).toHaveLength(31))
+
+  test.each(NAMES)('%s', (name) => {
+    const { domains, diagnostics } = read(name)
+    const faulty = FAULTY[name]
+    expect(diagnostics).toEqual([])
+    const unread = domains.flatMap((domain) => domain.unread.map(({ record, why }) => `${record.name} ${record.type} ${why}`))
+    expect(unread).toEqual(faulty ? [expect.stringMatching(faulty)] : [])
+    if (faulty) return
+    const json = JSON.parse(readFileSync(join(CORPUS, `${name}.json`), 'utf8')) as { domains: { records: { type: string }[] }[] }
+    expect(domains).toHaveLength(json.domains.length)
+    for (const [i, domain] of domains.entries()) {
+      // Every record is there, or named.
+      const named = domain.lost.filter(({ what }) => what.startsWith("a record of DNSControl's type")).length
+      expect(domain.records.length + named).toBe(json.domains[i]?.records.length)
+      const expected = expectedRecords(name, domain)
+      if (expected !== null && named === 0) expect(domain.records.map(line).sort()).toEqual(expected)
+    }
+  })
+
+  test.each([['045-loc', 'a 300 LOC 42 21 43.952 N 71 5 6.344 W -24.01m 1.00m 200.00m 10.00m']])('%s holds %s', (name, record) => {
+    const records = read(name)
+      .domains[0]?.records.map(line)
+      .map((text) => text.replace(/^(\S*?)\.?foo\.com\. /, (_, label) => `${label || '@'} `))
+    expect(records).toContain(record)
+  })
+
+  test.each<[string, string, RegExp[]]>([
+    ['003-meta', 'foo.com.', [/metadata cloudflare_proxy \("ON"\)/]],
+    ['019-r53-alias', 'foo.com.', Array.from({ length: 13 }, () => /DNSControl's type R53_ALIAS/)],
+    ['025-autodnssec', 'with.com.', [/setting auto_dnssec \("on"\)/]],
+    ['043-safety', 'unsafe.com.', [/DISABLE_IGNORE_SAFETY_CHECK/]],
+  ])('%s names what has no meaning here', (name, zone, whats) => {
+    const domain = read(name).domains.find((one) => one.name === zone)
+    const found = domain?.lost.map(({ what }) => what)
+    expect(found).toEqual(whats.map((what) => expect.stringMatching(what)))
+  })
+
+  /** Of types in whose data more stands than the target. */
+  const behind = (target: string): object[] => [
+    ...['MX', 'NAPTR', 'SRV', 'SSHFP', 'TLSA', 'SMIMEA'].map((type) => ({ type, target: `* ${target}` })),
+    { type: 'CAA', target: `* "${target}"` },
+    ...['HTTPS', 'SVCB'].flatMap((type) => [`* ${target}`, `* ${target} *`].map((some) => ({ type, target: some }))),
+  ]
+
+  test('IGNORE becomes selectors where it means the same', () => {
+    const { domains } = read('005-ignored-records')
+    const diff = domains.find(({ name }) => name === 'diff2.com.')
+    expect(diff?.unmanaged).toEqual([
+      { name: 'mylabel' },
+      { name: 'mylabel2' },
+      { name: 'mylabel3' },
+      { type: 'A' },
+      { type: 'A' },
+      { type: 'AAAA' },
+      { target: 'mytarget' },
+      ...behind('mytarget'),
+      { name: 'labelc', type: 'CNAME', target: 'targetc' },
+      { name: 'nametest' },
+      { target: 'targettest1' },
+      ...behind('targettest1'),
+      { type: 'A', target: 'targettest2' },
+    ])
+  })
+
+  // DNSControl compiles patterns without separators (its pkg/diff2/handsoff.go): an asterisk goes over dots.
+  test.each<[string, object[], number]>([
+    ['_acme-challenge*', [{ name: '_acme-challenge*' }], 0],
+    ['_acme-challenge.**', [{ name: '_acme-challenge.*' }], 0],
+    ['**.foo', [{ name: '*.foo' }], 0],
+    ['{a,b*}.{x,y}', ['a.x', 'a.y', 'b*.x', 'b*.y'].map((name) => ({ name })), 0],
+    ['{a,{b,c}d}', ['a', 'bd', 'cd'].map((name) => ({ name })), 0],
+    ['\\a.b', [{ name: 'a.b' }], 0],
+    ['\\*.foo', [{ name: '*.foo' }], 1],
+    ['?oo', [{ name: '*oo' }], 1],
+    ['[!a-c]oo', [{ name: '*oo' }], 1],
+    ['{bar,[fz]oo}', [{ name: 'bar' }, { name: '*oo' }], 1],
+    ['?', [], 1],
+    ['{a', [], 1],
+    ['a\u0000b', [], 1],
+    ['a\ud800', [], 1],
+    ['{,'.repeat(400), [], 1],
+    [`${'{a,b}'.repeat(30)}`, [], 1],
+  ])('IGNORE(%j) becomes %j', (label_pattern, unmanaged, lost) => {
+    const domain = { name: 'example.com', unmanaged: [{ label_pattern, rType_pattern: '*', target_pattern: '*' }] }
+    const [found] = readIntermediate(JSON.stringify({ domains: [domain] }), 'ir.json').domains
+    expect([found?.unmanaged, found?.lost.length]).toEqual([unmanaged, lost])
+    for (const { what } of found?.lost ?? []) expect(what).toContain('IGNORE(')
+  })
+
+  test.each<[string, string, string, object[]]>([
+    ['a type of DNSControl alone has no selector', 'CF_SINGLE_REDIRECT,A', '*', [{ type: 'A' }]],
+    ['a target of CAA is its value', 'CAA', 'ca.example', [{ type: 'CAA', target: '* "ca.example"' }]],
+    ['a target of CAA may begin with anything', 'CAA', '*.example', [{ type: 'CAA', target: '*.example"' }]],
+    ['a target of anything', 'CAA,TLSA,A', '*ca*', ['CAA', 'TLSA', 'A'].map((type) => ({ type, target: '*ca*' }))],
+    [
+      'a target of HTTPS may have parameters behind it',
+      'HTTPS',
+      'a.',
+      [
+        { type: 'HTTPS', target: '* a.' },
+        { type: 'HTTPS', target: '* a. *' },
+      ],
+    ],
+    ['a fingerprint is last', 'SSHFP', 'ab*', [{ type: 'SSHFP', target: '* ab*' }]],
+  ])('IGNORE: %s', (_, rType_pattern, target_pattern, unmanaged) => {
+    const domain = { name: 'example.com', unmanaged: [{ label_pattern: 'x', rType_pattern, target_pattern }] }
+    const [found] = readIntermediate(JSON.stringify({ domains: [domain] }), 'ir.json').domains
+    expect([found?.unmanaged, found?.lost, found?.policy]).toEqual([unmanaged.map((one) => ({ name: 'x', ...one })), [], null])
+  })
+
+  test.each<[object, string | null]>([
+    [{ unmanaged: [{ label_pattern: '{a', rType_pattern: '*', target_pattern: '*' }] }, 'upsert-only'],
+    [{ unmanaged: [{ label_pattern: '*', rType_pattern: '*', target_pattern: '*' }] }, 'upsert-only'],
+    [{ unmanaged: [{ label_pattern: 'a', rType_pattern: '*', target_pattern: '{a' }] }, 'create-only'],
+    [{ unmanaged: [{ label_pattern: 'a', rType_pattern: 'DS', target_pattern: 'a' }, 5], keepunknown: true }, 'create-only'],
+    [
+      { unmanaged: [{ label_pattern: '{a', rType_pattern: '*', target_pattern: '*' }], unmanaged_disable_safety_check: true },
+      'create-only',
+    ],
+    [{ ignore_external_dns: true }, 'upsert-only'],
+    [{ unmanaged: [{ label_pattern: '?a', rType_pattern: '*', target_pattern: '*' }] }, null],
+  ])('what %j leaves to others and no selector says stays by the policy %s', (rest, policy) => {
+    const [found] = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', ...rest }] }), 'ir.json').domains
+    expect(found?.policy).toBe(policy)
+    expect(found?.lost.map(({ outcome }) => outcome)).toContainEqual(policy === null ? expect.any(String) : expect.stringContaining(policy))
+  })
+
+  test.each<[object, RegExp[], RegExp[]]>([
+    [{ registrar: 'namecheap', dnsProviders: {} }, [/the registrar namecheap of DNSControl is/, /no DNS provider for it/], []],
+    [{ registrar: 'none', dnsProviders: { linode: -1 } }, [/^example\.com\.: the DNS provider linode of DNSControl is/], []],
+    [{ registrar: 'a', dnsProviders: { b: 0, 'c d': -1 } }, [/the registrar a and the DNS providers b, "c d" of DNSControl are/], []],
+    [{ meta: { owner: 'us', zone_id: 'Z1' } }, [/the metadata owner \("us"\) is not/, /metadata zone_id/], []],
+    [{ meta: { cloudflare_proxy_default: 'off' } }, [/cloudflare_proxy_default/], []],
+    [{ meta: { cloudflare_proxy_default: 'on' } }, [], [/cloudflare_proxy_default/]],
+    [{ auto_dnssec: 'off' }, [/AUTODNSSEC_OFF/], []],
+    [{ auto_dnssec: 'on' }, [], [/auto_dnssec/]],
+    [{ records: [{ type: 'A', name: 'a', target: '192.0.2.1', meta: { cloudflare_proxy: 'off' } }] }, [], []],
+    [
+      { unmanaged: [{ label_pattern: 'a', rType_pattern: 'URL301', target_pattern: '' }] },
+      [/records of the types URL301, which IGNORE/],
+      [],
+    ],
+  ])('%j: what is not of the records is told, what is of them lost', (rest, asides, lost) => {
+    const [found] = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', ...rest }] }), 'ir.json').domains
+    expect(found?.asides.map(({ severity, code }) => `${severity} ${code}`)).toEqual(asides.map(() => 'warning import-aside'))
+    expect(found?.asides.map(({ message }) => message)).toEqual(asides.map((one) => expect.stringMatching(one)))
+    expect(found?.lost.map(({ what }) => what)).toEqual(lost.map((one) => expect.stringMatching(one)))
+  })
+
+  test('text stands in any of four places', () => {
+    const record = (rest: object) => ({ type: 'TXT', name: 'a', ...rest })
+    const records = [
+      record({ rdata: '"a b"' }),
+      record({ target: 'a b' }),
+      record({ target: 'a', txtstrings: ['a', ' b'] }),
+      record({ target: '', zonefilepartial: '"a" " b"' }),
+    ]
+    const { domains } = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', records }] }), 'ir.json')
+    expect(domains[0]?.records.map(({ data }) => data)).toEqual(['"a b"', '"a b"', '"a b"', '"a b"'])
+  })
+
+  const record = (fields: object): string[] => {
+    const { domains, diagnostics } = readIntermediate(
+      JSON.stringify({ domains: [{ name: 'example.com', records: [{ name: '@', ...fields }] }] }),
+      'ir.json',
+    )
+    return [
+      ...diagnostics.map(({ message }) => message),
+      ...domains.flatMap(({ lost, unread, records }) => [
+        ...lost.map(({ what }) => what),
+        ...unread.map(({ why }) => why),
+        ...records.map(({ data }) => data),
+      ]),
+    ]
+  }
+
+  test.each([
+    [
+      'what is an escape in a string stays one',
+      { type: 'NAPTR', naptrregexp: '!a\\\\1!\\"\\255', target: '.' },
+      '0 0 "" "" "!a\\\\1!\\"\\255" .',
+    ],
+    ['what is none is what it looks like', { type: 'NAPTR', naptrregexp: '!a\\1!"', target: '.' }, '0 0 "" "" "!a\\\\1!\\"" .'],
+    ['strings of CAA have escapes', { type: 'CAA', caatag: 'iodef', target: 'a\\\\b"c' }, '0 iodef "a\\\\b\\"c"'],
+    ['a mailbox is whole without a dot at its end', { type: 'SOA', target: 'ns.', soambox: 'a.b.c' }, 'ns. a.b.c. 0 0 0 0 0'],
+    ['a mailbox may be an address', { type: 'SOA', target: 'ns.', soambox: 'j.doe@b.c' }, 'ns. j\\.doe.b.c. 0 0 0 0 0'],
+    ['the serial is left out of what is compared', { type: 'SOA', comparablev3: 'ns. a.b.c. X 1 2 3 4' }, 'ns. a.b.c. 0 1 2 3 4'],
+    [
+      'a location is what its numbers are',
+      {
+        type: 'LOC',
+        loclatitude: 2147483648,
+        loclongitude: 2147483647,
+        localtitude: 10001033,
+        locsize: 18,
+        target: '0 0 0 N 0 0 0 W 10.331m',
+      },
+      '0 0 0.000 N 0 0 0.001 W 10.33m 1.00m 0.00m 0.00m',
+    ],
+    ['rdata in another form is none', { type: 'MX', rdata: { Preference: 5 }, target: 'a.' }, 'its rdata is not the text of a zone file'],
+    [
+      'what should be absent is none',
+      { type: 'A', target: '192.0.2.1', ensure_absent: true },
+      'a record that ENSURE_ABSENT_REC wants away',
+    ],
+  ])('%s', (_, fields, expected) => expect(record(fields)).toEqual([expected]))
+
+  test.each([
+    ['AZURE_ALIAS', { type: 'AZURE_ALIAS', azure_alias: { type: 'AAAA' }, target: 'example.net.' }],
+    ['R53_ALIAS', { type: 'R53_ALIAS', r53_alias: { type: 'A', zone_id: 'Z' }, target: 'example.net.' }],
+    ['LUA', { type: 'LUA', rdata: null, luartype: 'A', target: "ifportup(443, {'192.0.2.1'})" }],
+  ])('%s is named', (type, fields) => {
+    const [first, ...rest] = record(fields)
+    expect(first).toContain(`a record of DNSControl's type ${type}`)
+    expect(rest.join()).not.toMatch(/example\.com\. \d/)
+  })
+
+  test('the two versions, which write records in two ways, say the same', () => {
+    const both = [
+      ['MX', { mxpreference: 10, target: 'mail.example.com.' }, '10 mail.example.com.'],
+      ['SRV', { srvpriority: 1, srvweight: 2, srvport: 3, target: 'a.example.com.' }, '1 2 3 a.example.com.'],
+      ['CAA', { caaflag: 128, caatag: 'iodef', target: 'https://example.org' }, '128 iodef "https://example.org"'],
+      ['SSHFP', { sshfpalgorithm: 4, sshfpfingerprint: 2, target: 'ab'.repeat(32) }, `4 2 ${'ab'.repeat(32)}`],
+      ['TLSA', { tlsausage: 3, tlsaselector: 1, tlsamatchingtype: 1, target: 'cd'.repeat(32) }, `3 1 1 ${'cd'.repeat(32)}`],
+      ['TXT', { target: 'one two', txtstrings: ['one two'] }, '"one two"'],
+      ['DS', { dskeytag: 1, dsalgorithm: 13, dsdigesttype: 2, dsdigest: 'EF'.repeat(32) }, `1 13 2 ${'ef'.repeat(32)}`],
+    ] as const
+    const common = { name: '@', ttl: 300, filepos: '[line:2:5]' }
+    const documents = [
+      both.map(([type, fields]) => ({ ...common, type, ...fields })),
+      both.map(([type, , rdata], i) => ({ ...common, type, rdata, comparablev3: rdata, name_unicode: '@', typenum: i })),
+    ].map((records) => ({
+      dns_providers: [],
+      registrars: [],
+      domains: [{ name: 'example.com', uniquename: 'example.com', registrar: 'none', dnsProviders: {}, records }],
+    }))
+    const [four, five] = documents.map((document) => readIntermediate(JSON.stringify(document), 'ir.json'))
+    expect(four?.diagnostics).toEqual([])
+    expect(five?.diagnostics).toEqual([])
+    expect(four?.domains[0]?.records).toHaveLength(both.length)
+    expect(five?.domains[0]?.records.map(line)).toEqual(four?.domains[0]?.records.map(line))
+    expect(five?.domains[0]?.lost).toEqual(four?.domains[0]?.lost)
+  })
+
+  test('what is to be absent is no record', () => {
+    const recordsabsent = [{ name: 'helper', target: '192.0.2.2', type: 'A' }]
+    const records = [{ name: 'normal', target: '192.0.2.1', ttl: 300, type: 'A' }]
+    const { domains } = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', records, recordsabsent }] }), 'ir.json')
+    expect(domains[0]?.records.map(line)).toEqual(['normal.example.com. 300 A 192.0.2.1'])
+    expect(domains[0]?.lost.map(({ what }) => what)).toEqual([expect.stringContaining('the records that ENSURE_ABSENT wants away')])
+  })
+
+  test('NO_PURGE is a policy', () => {
+    const domains = [{ name: 'example.com', keepunknown: true }, { name: 'example.net' }]
+    const found = readIntermediate(JSON.stringify({ domains }), 'ir.json').domains
+    expect(found.map(({ policy, lost }) => [policy, lost])).toEqual([
+      ['upsert-only', []],
+      [null, []],
+    ])
+  })
+
+  test('tags of older versions stand in the metadata', () => {
+    const domains = [{ name: 'example.com', meta: { dnscontrol_tag: 'inside', dnscontrol_uniquename: 'example.com!inside' } }]
+    expect(readIntermediate(JSON.stringify({ domains }), 'ir.json').domains[0]).toMatchObject({ tag: 'inside', lost: [] })
+  })
+
+  test.each([
+    [{ records: [{ type: 'A', name: 'a', target: '192.0.2.1', ttl: 'soon' }] }, /TTL/],
+    [
+      { records: [{ type: 'A', name: 'a.example.org.', target: '192.0.2.1' }] },
+      /the record a\.example\.org\. A: the name is not in the zone/,
+    ],
+    [{ records: [{ type: 'A', name: 'a..b', target: '192.0.2.1' }] }, /the record a\.\.b A: /],
+    [{ rawrecords: [{ type: 'A', args: ['a', '192.0.2.1'] }] }, /write the JSON without --raw/],
+    [{ ignore_external_dns: true }, /IGNORE_EXTERNAL_DNS/],
+    [{ nameservers: [{}] }, /a name server without a name/],
+    [{ name: '' }, /the domain "": it has no name/],
+    [{ unmanaged: [5] }, /an IGNORE without patterns/],
+    [{ unmanaged: [{ label_pattern: '**', rType_pattern: '*', target_pattern: '' }] }, /it leaves everything to others/],
+    [{ unmanaged: [{ label_pattern: '*', rType_pattern: 'A,DS', target_pattern: 'a' }] }, /for a target of type DS/],
+    [{ meta: { ns_ttl: '60' } }, /the metadata ns_ttl \("60"\)/],
+    [JSON.parse('{"constructor": 1}'), /the setting constructor \("1"\)/],
+  ])('%j is not taken for something else', (rest, what) => {
+    const { domains, diagnostics } = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', ...rest }] }), 'ir.json')
+    const told = [
+      ...diagnostics.map(({ message }) => message),
+      ...domains.flatMap(({ lost, unread }) => [...lost.map(({ what }) => what), ...unread.map(({ why }) => why)]),
+    ]
+    expect(told).toEqual([expect.stringMatching(what)])
+    expect(domains.flatMap(({ records, unmanaged }) => [...records, ...unmanaged])).toEqual([])
+  })
+
+  test('split horizons keep their tags', () => {
+    expect(read('037-splithor').domains.map(({ name, tag }) => `${name}${tag}`)).toContain('example.com.inside')
+  })
+})

@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { type DnscontrolConfig, readIntermediate } from '../../../src/convert/dnscontrol/read-intermediate.ts'
+import { isTsv, readTsv } from '../../../src/convert/dnscontrol/read-tsv.ts'
+import type { LostItem } from '../../../src/convert/exchange.ts'
+import type { ExchangedRecord } from '../../../src/definition/imported-zone.ts'
+import { hasErrors } from '../../../src/dns/diagnostic.ts'
+import { parseDomainName } from '../../../src/dns/domain-name.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
+import { fc } from '../../support/fast-check.ts'
+import { rounds } from '../../support/random.ts'
+import { JSONS, rearranged } from './rearranged-configs.ts'
+
+const CORPUS = fileURLToPath(new URL('../../corpora/dnscontrol', import.meta.url))
+const textsOf = (folder: string, pattern: RegExp): string[] =>
+  readdirSync(join(CORPUS, folder))
+    .filter((name) => pattern.test(name))
+    .map((name) => readFileSync(join(CORPUS, folder, name), 'utf8'))
+
+const LISTS = textsOf('get-zones', /\.tsv$/)
+
+const PIECES = [
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  ':',
+  '"',
+  '\\',
+  '\\u0000',
+  '\t',
+  '\n',
+  '\r\n',
+  'null',
+  '-1',
+  '1e999',
+  '""',
+  '"@"',
+  '"..."',
+  '!',
+  '\ud800',
+  '*',
+  '@',
+  'IN',
+  '__proto__',
+]
+
+/** A text that somebody has spoilt in a few places. */
+const spoilt = (seeds: readonly string[], maxLength: number) =>
+  fc
+    .record({
+      seed: fc.constantFrom(...seeds),
+      edits: fc.array(
+        fc.record({
+          at: fc.nat(),
+          cut: fc.oneof(fc.constant(0), fc.nat(12)),
+          insert: fc.oneof(fc.constantFrom(...PIECES), fc.string({ maxLength: 4 })),
+        }),
+        { maxLength },
+      ),
+    })
+    .map(({ seed, edits }) =>
+      edits.reduce((text, { at, cut, insert }) => {
+        const start = at % (text.length + 1)
+        return text.slice(0, start) + insert + text.slice(start + cut)
+      }, seed),
+    )
+
+function expectSound(records: readonly ExchangedRecord[], lost: readonly LostItem[]): void {
+  for (const { name, ttl, data } of records) {
+    expect(parseDomainName(name)).toEqual({ ok: true, value: name })
+    expect(ttl).toBeGreaterThanOrEqual(0)
+    expect(data).not.toContain('\n')
+  }
+  for (const { what } of lost) expect(what.length).toBeLessThan(600)
+}
+
+function expectTold({ domains, lost, diagnostics }: DnscontrolConfig): void {
+  for (const domain of domains) expectSound(domain.records, domain.lost)
+  expectSound([], lost)
+  for (const { message } of diagnostics) expect(message.length).toBeLessThan(1200)
+}
+
+describe('spoilt configurations', () => {
+  test('end in domains or in faults, soon', () => {
+    fc.assert(
+      fc.property(spoilt(JSONS, 4), (text) => {
+        const { value, milliseconds } = withCpuTime(() => readIntermediate(text, 'ir.json'))
+        expect(milliseconds).toBeLessThan(1000)
+        expectTold(value)
+        expect(value.domains.length > 0 || hasErrors(value.diagnostics) || text.includes('"domains": []')).toBe(true)
+      }),
+      { numRuns: rounds(400) },
+    )
+  })
+
+  test('of the right form and with any content are read, or told', () => {
+    fc.assert(
+      fc.property(rearranged, (text) => expectTold(readIntermediate(text, 'ir.json'))),
+      { numRuns: rounds(400) },
+    )
+  })
+
+  test.each([
+    ['nested deeply', '['.repeat(200_000)],
+    ['domains nested deeply', `{"domains": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    [
+      'many faults',
+      JSON.stringify({
+        domains: [{ name: 'example.com', records: Array.from({ length: 50_000 }, () => ({ type: 'A', name: 'a', target: 'x' })) }],
+      }),
+    ],
+    ['a long name', JSON.stringify({ domains: [{ name: 'a'.repeat(1_000_000) }] })],
+    [
+      'a key __proto__',
+      '{"domains": [{"name": "example.com", "__proto__": {"records": 1}, "records": [{"type": "A", "name": "a", "target": "192.0.2.1", "__proto__": {"ttl": 5}}]}]}',
+    ],
+  ])('%s', (_, text) => {
+    const { value, milliseconds } = withCpuTime(() => readIntermediate(text, 'ir.json'))
+    expect(milliseconds).toBeLessThan(3000)
+    expect(value.diagnostics.length).toBeLessThanOrEqual(1000)
+  })
+})
+
+test('spoilt lists end in zones or in faults with lines, soon', () => {
+  fc.assert(
+    fc.property(spoilt(LISTS, 6), (text) => {
+      isTsv(text)
+      const { value, milliseconds } = withCpuTime(() => readTsv(text, 'a.tsv'))
+      expect(milliseconds).toBeLessThan(1000)
+      for (const { records } of value.zones) expectSound(records, value.lost)
+      const lines = text.split('\n').filter((line) => line.trim() !== '').length
+      const told =
+        value.zones.reduce((sum, { records, unread }) => sum + records.length + unread.length, 0) +
+        value.diagnostics.length +
+        value.lost.filter(({ what }) => /type/.test(what)).length
+      expect(told).toBe(lines)
+    }),
+    { numRuns: rounds(400) },
+  )
+})

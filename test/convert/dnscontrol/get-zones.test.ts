@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest'
+import { commentedItems, zoneParts } from '../../../src/convert/dnscontrol/get-zones-file.ts'
+import { readTsv } from '../../../src/convert/dnscontrol/read-tsv.ts'
+import { rdataToText, textToRdata } from '../../../src/dns/character-string.ts'
+import { type DomainName, parseDomainName } from '../../../src/dns/domain-name.ts'
+import type { DefinedRecord, ResourceRecord } from '../../../src/dns/record.ts'
+import type { Ttl } from '../../../src/dns/ttl.ts'
+import { parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
+import { fc } from '../../support/fast-check.ts'
+import { oddRecords } from '../../support/odd-records.ts'
+import { HELD, recordsOf, ZONE } from '../octodns/every-type.ts'
+import { type PrintedZone, printTsv, printZone } from './print-get-zones.ts'
+
+const line = ({ name, ttl, type, data }: ResourceRecord): string => `${name} ${ttl} ${type} ${data}`
+const lines = (records: Iterable<ResourceRecord>): string[] => [...records].map(line).sort()
+
+/** The zone that records of example.com come to under another name, as a provider may hold it. */
+function zoneOf(records: readonly DefinedRecord[], name: DomainName): PrintedZone {
+  const moved = records.map((record) => {
+    const owner = parseDomainName(`${record.name.slice(0, -ZONE.length)}${name}`)
+    if (!owner.ok) throw new Error(owner.message)
+    return { ...record, name: owner.value, ttl: (record.ttl || 300) as Ttl }
+  })
+  return { name, records: moved.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)) }
+}
+
+const NAMES = ['example.com.', 'sub.example.com.', 'example.org.', '2.0.192.in-addr.arpa.'] as DomainName[]
+
+/** No list can hold a line break within a text, octets that are no text, nor where its strings are cut. */
+function isListed({ type, data }: ResourceRecord): boolean {
+  if (type !== 'TXT') return true
+  const octets = Buffer.from(rdataToText(data))
+  return textToRdata(octets) === data && !/[\r\n]/.test(octets.toString()) && Buffer.from(octets.toString()).equals(octets)
+}
+
+const zones = fc.array(fc.tuple(oddRecords, fc.constantFrom(...NAMES)), { minLength: 1, maxLength: 4 }).map((parts) => {
+  const named = new Map(parts.map(([records, name]) => [name, records]))
+  return [...named].map(([name, records]) => zoneOf(records, name))
+})
+
+const readZones = (text: string): string[][] =>
+  zoneParts(text).map((part) => {
+    const { records, diagnostics } = parseZoneFile(part.text, { origin: null, file: 'a.zone' })
+    expect(diagnostics).toEqual([])
+    return lines(records)
+  })
+
+describe('get-zones', () => {
+  test('--format=zone: every record comes back, in its zone', () => {
+    fc.assert(
+      fc.property(zones, (given) => {
+        const text = given.map(printZone).join('')
+        expect(readZones(text)).toEqual(given.map(({ records }) => lines(records)))
+        expect(commentedItems(text)).toEqual([])
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('--format=tsv: every record comes back, in its zone', () => {
+    fc.assert(
+      fc.property(zones, (given) => {
+        const listed = given.map(({ name, records }) => ({ name, records: records.filter(isListed) }))
+        // That texts are bare shows in one that is not quoted.
+        const text = `${listed.map(printTsv).join('')}example.net\t@\t300\tIN\tTXT\tbare\n`
+        const { zones: found, lost, diagnostics } = readTsv(text, 'a.tsv')
+        expect([lost, diagnostics]).toEqual([[], []])
+        const expected = listed.filter(({ records }) => records.length > 0).map(({ name, records }) => [name, ...lines(records)])
+        const got = found.map(({ name, records }) => [name, ...lines(records)])
+        expect(got).toEqual([...expected, ['example.net.', 'example.net. 300 TXT "bare"']])
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('both hold every type', () => {
+    const known = recordsOf(HELD).filter(({ type }) => type !== 'ALIAS')
+    const zone = zoneOf(known, ZONE)
+    expect(readZones(printZone(zone))).toEqual([lines(zone.records)])
+    const listed = { name: ZONE, records: zone.records.filter(isListed).filter(({ name }) => !name.includes('\\')) }
+    expect(lines(readTsv(printTsv(listed), 'a.tsv').zones[0]?.records ?? [])).toEqual(lines(listed.records))
+  })
+
+  test('texts of lists are quoted where all of them are', () => {
+    const data = (...texts: string[]): string[] =>
+      readTsv(texts.map((text) => `example.com\t@\t300\tIN\tTXT\t${text}\n`).join(''), 'a.tsv').zones.flatMap(({ records }) =>
+        records.map((one) => one.data),
+      )
+    expect(data('"a" "b"', '"c;d"')).toEqual(['"a" "b"', '"c;d"'])
+    expect(data('"a" "b"', 'c;d')).toEqual(['"\\"a\\" \\"b\\""', '"c;d"'])
+  })
+
+  test.each([
+    ['cloudflare_proxy=true'],
+    ['cloudflare_proxy=true,cloudflare_cname_flatten=on,cloudflare_comment=a, b,cloudflare_tags=x:y'],
+    ['cloudflare_comment=a\tb'],
+    ['hedns_dynamic=on,hedns_ddns_key=k'],
+  ])('the column %s is named and no part of a text', (column) => {
+    const { zones: found, lost } = readTsv(`a.example.com\ta\t300\tIN\tTXT\tx y\t${column}\n`, 'a.tsv')
+    expect(lost.map(({ name, what }) => `${name} ${what}`)).toEqual([`a.example.com. ${column}`])
+    expect(found[0]?.records.map(({ data }) => data)).toEqual(['"x y"'])
+  })
+
+  test.each<[string, string[]]>([
+    [
+      '$ORIGIN example.com.\n$TTL 300\nwww IN A 192.0.2.1\n$ORIGIN sub.example.com.\nwww IN A 192.0.2.2\n$ORIGIN deep\nx IN A 192.0.2.3\n$ORIGIN example.com.\ny IN A 192.0.2.4\n',
+      ['www.example.com. www.sub.example.com. x.deep.sub.example.com. y.example.com.'],
+    ],
+    [
+      '$ORIGIN example.com.\n$TTL 300\nwww IN A 192.0.2.1\n\n$ORIGIN sub.example.com.\nwww IN A 192.0.2.2\n',
+      ['www.example.com. www.sub.example.com.'],
+    ],
+    [
+      '$ORIGIN example.com.\n$TTL 300\nwww IN A 192.0.2.1\n$ORIGIN sub.example.com.\n$TTL 600\nwww IN A 192.0.2.2\n',
+      ['www.example.com. www.sub.example.com.'],
+    ],
+    [
+      '$ORIGIN example.com.\r\n$TTL 300\r\nwww IN A 192.0.2.1\r\n\r\n$ORIGIN sub.example.com.\r\n$TTL 300\r\nwww IN A 192.0.2.2\r\n',
+      ['www.example.com.', 'www.sub.example.com.'],
+    ],
+    [
+      '$ORIGIN example.com.\n$TTL 300\nwww IN A 192.0.2.1\n$ORIGIN example.org.\nwww 300 IN A 192.0.2.2\n',
+      ['www.example.com.', 'www.example.org.'],
+    ],
+    ['$ORIGIN .\n$TTL 300\nexample.com IN A 192.0.2.1\n$ORIGIN example.com.\nwww IN A 192.0.2.2\n', ['example.com. www.example.com.']],
+  ])('%j is of as many zones as it is', (text, expected) => {
+    const found = zoneParts(text).map((part) =>
+      [...parseZoneFile(part.text, { origin: null, file: 'a.zone' }).records].map(({ name }) => name).join(' '),
+    )
+    expect(found).toEqual(expected)
+  })
+
+  test('parts of anything are all of it', () => {
+    const piece = fc.constantFrom(
+      '$ORIGIN example.com.',
+      '$ORIGIN a.example.com.',
+      '$ORIGIN b',
+      '$ORIGIN .',
+      '$ORIGIN ..',
+      '$TTL 5',
+      '',
+      'a A 192.0.2.1',
+      ';',
+      '\r',
+    )
+    fc.assert(
+      fc.property(fc.array(fc.oneof(piece, fc.string()), { maxLength: 20 }), (given) => {
+        const text = given.join('\n')
+        const parts = zoneParts(text)
+        expect(parts.map((part) => part.text).join('\n')).toBe(text)
+        for (const { text: own, linesBefore } of parts)
+          expect(
+            text
+              .split('\n')
+              .slice(linesBefore, linesBefore + own.split('\n').length)
+              .join('\n'),
+          ).toBe(own)
+        commentedItems(text)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('what stands in comments is named', () => {
+    const text = [
+      '; generated',
+      ';@               IN ALIAS foo.example.net.',
+      ';          600   IN R53_ALIAS foo.example.net. atype=A',
+      'www              IN A     192.0.2.1 ; CF_PROXY_ON CF_COMMENT="a \\"b\\"" CF_TAGS=x:y',
+      'txt              IN TXT   " ; CF_PROXY_ON"',
+      'txt              IN TXT   " ; CF_TAGS=x"',
+      ';www             IN A',
+    ].join('\n')
+    expect(commentedItems(text)).toEqual([
+      { line: 2, type: 'ALIAS', what: 'a record of DNSControl\'s type ALIAS, which leads to "foo.example.net."' },
+      { line: 3, type: 'R53_ALIAS', what: 'a record of DNSControl\'s type R53_ALIAS, which leads to "foo.example.net. atype=A"' },
+      { line: 4, type: null, what: 'CF_PROXY_ON CF_COMMENT="a \\"b\\"" CF_TAGS=x:y' },
+    ])
+  })
+})

@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'vitest'
+import type { LostItem } from '../../../src/convert/exchange.ts'
+import { printMadeConfig } from '../../../src/convert/octodns/made-config.ts'
+import { targetOf } from '../../../src/convert/octodns/made-target.ts'
+import { isOctodnsConfig, readOctodnsConfig } from '../../../src/convert/octodns/read-octodns-config.ts'
+import { yamlSourceOf } from '../../../src/convert/octodns/yaml-source.ts'
+import { readYaml } from '../../../src/definition/yaml/read-yaml.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
+import { fc } from '../../support/fast-check.ts'
+import { rounds } from '../../support/random.ts'
+
+/** Any character there is; the list of all that fast-check makes for this takes seconds. */
+const anyCharacter = fc.integer({ min: 0, max: 0x10ffff - 0x800 }).map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800))
+
+const CONFIG = `---
+manager:
+  max_workers: 2
+  processors: [meta]
+processors:
+  meta: {class: octodns.processor.MetaProcessor}
+providers:
+  config:
+    class: octodns.provider.yaml.YamlProvider
+    directory: ./config   # from where octoDNS is started
+    default_ttl: 600
+    split_extension: .
+    shared_filename: all.yaml
+    escaped_semicolons: false
+  old: {class: octodns.provider.yaml.SplitYamlProvider, directory: ./old, extension: .zone}
+  &l linode: {class: octodns_linode.LinodeProvider, token: env/LINODE_TOKEN, page_size: 10}
+  route53: {class: octodns_route53.Route53Provider, access_key_id: env/AWS_ACCESS_KEY_ID}
+zones:
+  example.com.:
+    sources: [config]
+    targets: [linode, route53]
+    processors: [meta]
+  alias.example.: {alias: example.com.}
+  '*': {sources: [config], targets: [linode], glob: '*.example.org.'}
+  '*-rest': {sources: [config, old], targets: route53}
+  '*regex': {sources: [config], regex: '^a.*\\.(com|net)\\.$', processors: null}
+  '*ahead': {sources: [config], regex: '^(?=a)'}
+`
+
+describe("octoDNS's configuration", () => {
+  const config = readOctodnsConfig(CONFIG, 'production.yaml')
+
+  test('is told from a zone', () => {
+    expect(isOctodnsConfig(CONFIG)).toBe(true)
+    expect(isOctodnsConfig("'': {type: A, value: 192.0.2.1}\n")).toBe(false)
+    expect(isOctodnsConfig('providers: {type: A, value: 192.0.2.1}\n')).toBe(false)
+    expect(isOctodnsConfig('\t{')).toBe(false)
+  })
+
+  test('has zones and providers', () => {
+    expect(config.diagnostics.map(({ severity, code, message }) => `${severity} ${code} ${message.split(' ')[0]}`)).toEqual([
+      'warning import-aside manager.max_workers',
+    ])
+    expect(config.zones).toMatchObject([
+      { name: 'example.com.', alias: null, sources: ['config'], targets: ['linode', 'route53'] },
+      { name: 'alias.example.', alias: 'example.com.', sources: [], targets: [] },
+      { name: null, pattern: expect.any(Function), targets: ['linode'] },
+      { name: null, pattern: null, sources: ['config', 'old'], targets: ['route53'] },
+      { name: null, pattern: expect.any(Function) },
+    ])
+    const takes = (i: number, names: readonly string[]): boolean[] => names.map((name) => config.zones[i]?.pattern?.(name) === true)
+    expect(takes(2, ['a.example.org.', 'example.org.', 'b.a.example.org.'])).toEqual([true, false, true])
+    expect(takes(4, ['a.com.', 'ab.net.', 'b.com.', 'a.org.'])).toEqual([true, true, false, false])
+    expect([...config.providers.keys()]).toEqual(['config', 'old', 'linode', 'route53'])
+  })
+
+  test('has processors, of zones and of all', () => {
+    expect(config.everywhere).toEqual({ before: ['meta'], after: [] })
+    expect(config.processors.get('meta')).toMatchObject({ className: 'octodns.processor.MetaProcessor', settings: {} })
+    expect(config.zones.map(({ processors }) => processors)).toEqual([['meta'], [], [], [], []])
+  })
+
+  test('names everything else', () => {
+    expect(config.lost.map(({ zone, what }) => `${zone ?? ''} ${what}`.trim())).toEqual([
+      'the zones of *ahead, which a regular expression chooses',
+    ])
+  })
+
+  test('its YAML providers say how files are read', () => {
+    const lost: LostItem[] = []
+    const sources = [...config.providers.values()].map((provider) => yamlSourceOf(provider, lost))
+    expect(sources).toEqual([
+      {
+        name: 'config',
+        directory: './config',
+        shown: { directory: './config', sharedFile: 'all.yaml' },
+        defaultTtl: 600,
+        splitExtension: '.',
+        hasZoneFiles: true,
+        sharedFile: 'all.yaml',
+        replaces: false,
+        ignoresMissing: false,
+        escapesSemicolons: false,
+      },
+      {
+        name: 'old',
+        directory: './old',
+        shown: { directory: './old', sharedFile: '' },
+        defaultTtl: 3600,
+        splitExtension: '.zone',
+        hasZoneFiles: false,
+        sharedFile: null,
+        replaces: false,
+        ignoresMissing: false,
+        escapesSemicolons: true,
+      },
+      null,
+      null,
+    ])
+    expect(lost).toEqual([])
+  })
+
+  test('its targets become ours where we have the provider, secrets by reference', () => {
+    const lost: LostItem[] = []
+    const linode = config.providers.get('linode')
+    const route53 = config.providers.get('route53')
+    if (!linode || !route53) throw new Error('no providers')
+    expect(targetOf(linode, lost)).toEqual({
+      name: 'linode',
+      settings: { type: 'cloud', preset: 'linode', token: 'env:LINODE_TOKEN' },
+      safety: {},
+      skipsUnsupported: false,
+      isDryRun: false,
+    })
+    expect(targetOf(route53, lost)).toBeNull()
+    expect(targetOf({ ...linode, name: '1-a', settings: { token: 'plain-secret' } }, lost)?.settings['token']).toBe('env:_1_A_TOKEN')
+    expect(lost.map(({ what }) => what)).toEqual([
+      'page_size of the provider linode',
+      'the token of the provider 1-a as plain text: set _1_A_TOKEN in the environment',
+    ])
+    expect(JSON.stringify(lost)).not.toContain('plain-secret')
+  })
+
+  test.each([
+    [
+      'the environment has what env/NAME says',
+      { directory: 'env/DIR', default_ttl: 'env/TTL/60' },
+      { directory: './there', defaultTtl: 60 },
+      [],
+    ],
+    ['nothing where it has not', { directory: 'env/GONE' }, { directory: null }, []],
+    ['no path is taken for a variable', { directory: './env/DIR' }, { directory: './env/DIR' }, []],
+    ['booleans of YAML 1.1', { populate_should_replace: 'yes', ignore_missing_zones: 'on' }, { replaces: true, ignoresMissing: true }, []],
+    ['a TTL that is none', { default_ttl: '1h' }, { defaultTtl: 3600 }, ['default_ttl of the provider a, which is no TTL']],
+    ['a key nobody knows', { surprise: 1 }, {}, ['surprise of the provider a']],
+    ['keys of targets do nothing at a source', { strict_supports: false, apply_disabled: true, supports_root_ns: false }, {}, []],
+  ])('%s', (_, settings, expected, named) => {
+    const lost: LostItem[] = []
+    const at = { file: 'a', line: 1, column: 1 }
+    const provider = { name: 'a', className: 'octodns.provider.yaml.YamlProvider', settings, at }
+    expect(yamlSourceOf(provider, lost, { DIR: './there' })).toMatchObject(expected)
+    expect(lost.map(({ what }) => what)).toEqual(named)
+  })
+
+  test.each([
+    ['env/A/secret-default', 'env:A', ['what the token of the provider a is where A is not set']],
+    ['vault/secret', 'env:A_TOKEN', ['the token of the provider a from the secret handler vault: set A_TOKEN in the environment']],
+    ['plain/secret', 'env:A_TOKEN', ['the token of the provider a as plain text: set A_TOKEN in the environment']],
+  ])('the token %s is carried as a reference', (token, reference, named) => {
+    const lost: LostItem[] = []
+    const provider = { name: 'a', className: 'octodns_linode.LinodeProvider', settings: { token }, at: { file: 'a', line: 1, column: 1 } }
+    expect(targetOf(provider, lost, { secretHandlers: new Set(['vault']) })?.settings['token']).toBe(reference)
+    expect(lost.map(({ what }) => what)).toEqual(named)
+    expect(JSON.stringify(lost)).not.toContain('secret-default')
+  })
+
+  test('becomes YAML whatever the names are', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: anyCharacter, maxLength: 12 }), { minLength: 1, maxLength: 4 }), (names) => {
+        const distinct = [...new Set(names)]
+        const targets = distinct.map((name) => ({ name, settings: { type: 'cloud' } }))
+        const text = printMadeConfig({
+          from: names.join(''),
+          defaultTtl: 60,
+          splitExtension: names[0] ?? '.',
+          targets,
+          rules: [{ files: names, targets: distinct }],
+        })
+        const { root, diagnostics } = readYaml(text, { file: '' })
+        expect(diagnostics).toEqual([])
+        const providers = root?.kind === 'mapping' ? root.entries.find(({ key }) => key.text === 'providers')?.value : undefined
+        expect(providers?.kind === 'mapping' && providers.entries.map(({ key }) => key.text)).toEqual(distinct)
+      }),
+      { numRuns: rounds(100) },
+    )
+  })
+})
+
+const PIECES = [
+  '{',
+  '}',
+  '[',
+  ']',
+  '*',
+  '&a ',
+  '*a',
+  '<<: ',
+  '!include x',
+  '\n',
+  '\t',
+  ': ',
+  '- ',
+  "'",
+  '"',
+  '~',
+  '..',
+  'class: ',
+  'alias: ',
+  '\u0000',
+  '#',
+]
+
+test('spoilt configurations end in zones or in faults with places, soon', () => {
+  const edit = fc.record({
+    at: fc.nat(),
+    cut: fc.oneof(fc.constant(0), fc.nat(12)),
+    insert: fc.oneof(fc.constantFrom(...PIECES), fc.string({ maxLength: 4 })),
+  })
+  fc.assert(
+    fc.property(fc.array(edit, { maxLength: 6 }), (edits) => {
+      const text = edits.reduce((whole, { at, cut, insert }) => {
+        const start = at % (whole.length + 1)
+        return whole.slice(0, start) + insert + whole.slice(start + cut)
+      }, CONFIG)
+      const { value, milliseconds } = withCpuTime(() => readOctodnsConfig(text, 'production.yaml'))
+      expect(milliseconds).toBeLessThan(1000)
+      for (const { at, message } of value.diagnostics) expect([at?.file, message.length < 1000]).toEqual(['production.yaml', true])
+      const lost: LostItem[] = []
+      for (const provider of value.providers.values()) if (yamlSourceOf(provider, lost) === null) targetOf(provider, lost)
+      expect(value.zones.length + value.diagnostics.length + value.lost.length).toBeGreaterThan(0)
+    }),
+    { numRuns: rounds(400) },
+  )
+})

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest'
+import { printOctodnsZone } from '../../../src/convert/octodns/print-octodns-zone.ts'
+import { parseDefinition } from '../../../src/definition/parse/parse-definition.ts'
+import { compareNatural } from '../../../src/definition/print/natural-order.ts'
+import { readYaml } from '../../../src/definition/yaml/read-yaml.ts'
+import type { YamlNode } from '../../../src/definition/yaml/yaml-node.ts'
+import type { DomainName } from '../../../src/dns/domain-name.ts'
+import type { DefinedRecord } from '../../../src/dns/record.ts'
+import type { Ttl } from '../../../src/dns/ttl.ts'
+import { fc } from '../../support/fast-check.ts'
+import { oddRecords } from '../../support/odd-records.ts'
+import { rounds } from '../../support/random.ts'
+import { HELD, LOST, recordsOf, ZONE } from './every-type.ts'
+
+const print = (records: readonly DefinedRecord[], scopes: Parameters<typeof printOctodnsZone>[0]['scopes'] = []) =>
+  printOctodnsZone({ name: ZONE, records, scopes, defaultTtl: null })
+
+const lines = (records: readonly DefinedRecord[]): string[] =>
+  records.map(({ name, ttl, type, data }) => `${name} ${ttl} ${type} ${data}`).sort()
+
+const readBack = (text: string): DefinedRecord[] => {
+  const { zone, diagnostics } = parseDefinition(text, { file: 'example.com.yaml', zoneName: ZONE })
+  expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+  return [...(zone?.records ?? [])]
+}
+
+const expectSorted = (node: YamlNode): void => {
+  if (node.kind === 'sequence') for (const item of node.items) expectSorted(item)
+  if (node.kind !== 'mapping') return
+  const keys = node.entries.map(({ key }) => key.text)
+  expect(keys).toEqual([...keys].sort(compareNatural))
+  for (const { value } of node.entries) expectSorted(value)
+}
+
+describe('a zone as octoDNS has it', () => {
+  const records = recordsOf(HELD)
+  const printed = print(records)
+
+  test('holds every type octoDNS knows, wholly', () => {
+    expect(printed.lost).toEqual([])
+    expect(lines(readBack(printed.text))).toEqual(lines(records))
+  })
+
+  test('has its keys in natural order at every depth', () => {
+    const { root } = readYaml(printed.text, { file: '' })
+    if (root === null) throw new Error('no YAML')
+    expectSorted(root)
+  })
+
+  test('is the same when it is printed again', () => {
+    expect(print(readBack(printed.text)).text).toBe(printed.text)
+  })
+
+  test('looks like what octoDNS writes', () => {
+    const text = print(
+      recordsOf('@ MX 10 mail\n@ A 192.0.2.1\nwww CNAME @\nx TXT "a;b"\nx A 192.0.2.1\nx A 192.0.2.2\n1 A 192.0.2.1\nsip SRV 1 2 3 a'),
+    ).text
+    expect(text).toBe(`---
+'':
+- ttl: 300
+  type: A
+  value: 192.0.2.1
+- ttl: 300
+  type: MX
+  value:
+    exchange: mail.example.com.
+    preference: 10
+'1':
+  ttl: 300
+  type: A
+  value: 192.0.2.1
+sip:
+  octodns:
+    lenient: true
+  ttl: 300
+  type: SRV
+  value:
+    port: 3
+    priority: 1
+    target: a.example.com.
+    weight: 2
+www:
+  ttl: 300
+  type: CNAME
+  value: example.com.
+x:
+- ttl: 300
+  type: A
+  values:
+  - 192.0.2.1
+  - 192.0.2.2
+- ttl: 300
+  type: TXT
+  value: 'a\\;b'
+`)
+    expect(print([]).text).toBe('---\n{}\n')
+  })
+
+  test('says for which targets an RRset is', () => {
+    const scope = { name: `www.${ZONE}` as typeof ZONE, type: 'A', ignored: true, included: ['a'], excluded: ['b', 'c'] }
+    const { text } = print(recordsOf('www A 192.0.2.1'), [scope])
+    const { zone } = parseDefinition(text, { file: 'example.com.yaml', zoneName: ZONE })
+    expect(zone?.scopes).toEqual([scope])
+  })
+
+  test.each(LOST)('names what it cannot hold: %s', (text, what) => {
+    const { lost } = print(recordsOf(text))
+    expect(lost.map((item) => item.what)).toEqual([expect.stringMatching(what)])
+    expect(lost[0]).toMatchObject({
+      zone: ZONE,
+      name: expect.stringContaining('example.com.'),
+      type: expect.any(String),
+      at: { file: 'a.zone' },
+    })
+  })
+
+  test('is lenient for what another zone should have, but not for its delegation', () => {
+    const lines = [
+      'sub NS ns.sub',
+      `sub DS 1 13 2 ${'ab'.repeat(32)}`,
+      'sub TXT a',
+      'ns.sub A 192.0.2.1',
+      'notsub A 192.0.2.1',
+      '@ A 192.0.2.1',
+    ]
+    const managed = new Set([ZONE, 'com.', 'sub.example.com.'] as DomainName[])
+    const lenient = lines.filter((line) => {
+      const printed = printOctodnsZone({ name: ZONE, records: recordsOf(line), scopes: [], defaultTtl: 60, managed })
+      return printed.text.includes('lenient: true')
+    })
+    expect(lenient).toEqual(['sub TXT a', 'ns.sub A 192.0.2.1'])
+  })
+
+  test("gives records without a TTL the zone's, and names them where that is not known", () => {
+    const bare = recordsOf('www A 192.0.2.1').map((record) => ({ ...record, ttl: null }))
+    expect(printOctodnsZone({ name: ZONE, records: bare, scopes: [], defaultTtl: 60 }).text).toContain('ttl: 60\n')
+    expect(print(bare)).toMatchObject({
+      text: expect.not.stringContaining('ttl'),
+      lost: [{ type: 'A', what: expect.stringContaining('default') }],
+    })
+  })
+})
+
+test('any records come back as they were, or are named', () => {
+  let whole = 0
+  fc.assert(
+    fc.property(oddRecords, (generated) => {
+      const records = [
+        ...new Map(generated.map((record) => [`${record.name} ${record.type} ${record.data}`, { ...record, ttl: 300 as Ttl }])).values(),
+      ]
+      const { text, lost } = print(records)
+      const named = new Set(lost.map(({ name, type }) => `${name} ${type}`))
+      const isNamed = ({ name, type }: DefinedRecord): boolean => named.has(`${name} ${type}`)
+      const { zone } = parseDefinition(text, { file: 'example.com.yaml', zoneName: ZONE })
+      expect(lines((zone?.records ?? []).filter((record) => !isNamed(record)))).toEqual(lines(records.filter((record) => !isNamed(record))))
+      if (lost.length === 0) whole += 1
+    }),
+    { numRuns: rounds(200) },
+  )
+  expect(whole).toBeGreaterThan(rounds(200) / 10)
+})

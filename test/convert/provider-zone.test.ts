@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import { zoneOfProvider } from '../../src/convert/provider/provider-zone.ts'
+import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
+import { withCpuTime } from '../support/cpu-time.ts'
+import { ORIGIN } from '../support/plan.ts'
+import { existingZone } from '../support/records.ts'
+
+const NONE = { defaults: { settings: {}, ttl: null } }
+
+it.each([
+  [
+    'a mailbox that is none',
+    { soa_email: 'not an email', group: 'dns' },
+    { group: 'dns' },
+    ['the setting soa_email: not an email is no mail address'],
+  ],
+  ['an address that is none', { axfr_ips: ['192.0.2.1', 'ns1', '::1'] }, {}, ['the setting axfr_ips: ns1 among its addresses']],
+  [
+    'nothing but what can be held',
+    { soa_email: 'h@example.com', axfr_ips: ['::1'] },
+    { soa_email: 'h@example.com', axfr_ips: ['::1'] },
+    [],
+  ],
+])('settings of a provider: %s', (_, settings, expected, lost) => {
+  const converted = zoneOfProvider({ ...existingZone(ORIGIN, ''), settings }, NONE, { target: 'cloud', capabilities: CLOUD_CAPABILITIES })
+  expect(converted.zone.settings).toEqual(expected)
+  expect(converted.lost.map(({ what }) => what)).toEqual(lost)
+})
+
+it('leaves thousands of wildcard names alone, and no other record', () => {
+  const count = 6_000
+  const lines = Array.from({ length: count }, (_, i) => `*.h${i} CNAME *.h${i}\na.g${i} A 192.0.2.1`)
+  const existing = existingZone(ORIGIN, [...lines, 'a.h7 CNAME www', '*.h8 A 192.0.2.8'].join('\n'))
+  const { value, milliseconds } = withCpuTime(() => zoneOfProvider(existing, NONE, { target: 'cloud', capabilities: CLOUD_CAPABILITIES }))
+  const selectors = value.zone.unmanaged ?? []
+  expect(selectors).toHaveLength(count)
+  expect(selectors).toContainEqual({ name: '*.h6', type: 'CNAME' })
+  // A selector of the name and type alone would be of the record beside it too.
+  expect(selectors).toContainEqual({ name: '*.h7', type: 'CNAME', target: '*.h7.example.com.' })
+  expect(value.zone.records).toHaveLength(count + 2)
+  expect(milliseconds).toBeLessThan(4000)
+})

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest'
+import { exportCsv } from '../../../src/convert/tables/export-csv.ts'
+import { exportJson } from '../../../src/convert/tables/export-json.ts'
+import { type DefinedRecord, type ResourceRecord, recordKey } from '../../../src/dns/record.ts'
+import { typeCode } from '../../../src/dns/record-type.ts'
+import { type DesiredZone, UNSAID } from '../../../src/dns/zone.ts'
+import { parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
+import { fc } from '../../support/fast-check.ts'
+import { oddRecords } from '../../support/odd-records.ts'
+import { name, records } from '../../support/records.ts'
+import { HELD, recordsOf } from '../octodns/every-type.ts'
+
+const at = { file: 'a.yaml', line: 1, column: 1 }
+const zoneOf = (origin: string, given: readonly DefinedRecord[]): DesiredZone => ({
+  ...UNSAID,
+  name: name(origin),
+  at,
+  settings: {},
+  records: given,
+})
+const OPTIONS = { nameservers: [], serial: 1, style: 'pretty' } as const
+
+/** The cells of a table by RFC 4180 to the letter; throws on what is none. */
+function cellsOf(text: string): string[][] {
+  const rows: string[][] = []
+  let rest = text
+  while (rest !== '') {
+    const row: string[] = []
+    for (;;) {
+      const match = /^(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/.exec(rest)
+      if (match === null) throw new Error(`no cell: ${JSON.stringify(rest.slice(0, 80))}`)
+      row.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '')
+      rest = rest.slice(match[0].length)
+      if (match[3] === '\r\n') break
+    }
+    rows.push(row)
+  }
+  return rows
+}
+
+const line = ({ name: owner, ttl, type, data }: ResourceRecord): string => `${owner} ${ttl} ${type} ${data}`
+
+/** The records of a table, as a reader of zone files takes them. */
+function recordsOfTable(zones: readonly DesiredZone[]): string[] {
+  const [file] = exportCsv(zones, OPTIONS).files
+  const [head, ...rows] = cellsOf(file?.text ?? '')
+  expect(head).toEqual(['zone', 'name', 'type', 'ttl', 'data'])
+  return rows.map((row) => {
+    expect(row).toHaveLength(5)
+    for (const cell of row) expect(cell).not.toMatch(/^[=+\-@\t\r]/)
+    const [zone = '', owner, type, ttl, data] = row
+    const text = `$ORIGIN ${zone}\n${owner} ${ttl} IN ${type} ${data}\n`
+    const { records: read, diagnostics } = parseZoneFile(text, { origin: name(zone), file: '' })
+    expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+    return [...read].map(line).join()
+  })
+}
+
+const sorted = (zones: readonly DesiredZone[]): string[] => zones.flatMap((zone) => zone.records.map(line)).sort()
+
+describe('a table', () => {
+  test('holds every type', () => {
+    const zone = zoneOf(
+      'example.com.',
+      recordsOf(HELD).filter(({ type }) => typeCode(type) !== null),
+    )
+    expect(recordsOfTable([zone]).sort()).toEqual(sorted([zone]))
+  })
+
+  test('holds names and data that begin as formulas do', () => {
+    const text = [
+      '=a CNAME +b',
+      '+c MX 10 -d',
+      '-e NS @',
+      '\\@f PTR =g',
+      'h DHCID +/8=',
+      'i TXT "=1+1"',
+      'j NAPTR 1 1 "" "" "" -k',
+      '- RP -l +m',
+    ].join('\n')
+    const zones = ['-x.example.', '=x.example.', '+x.example.'].map((origin) => zoneOf(origin, records(name(origin), text)))
+    expect(recordsOfTable(zones).sort()).toEqual(sorted(zones))
+  })
+
+  test('and the document hold any records, in an order of their own', () => {
+    fc.assert(
+      fc.property(oddRecords, fc.nat(), (given, turn) => {
+        const distinct = [...new Map(given.map((record) => [recordKey(record), record])).values()]
+        const zone = zoneOf('example.com.', distinct)
+        const known = distinct.filter(({ type }) => typeCode(type) !== null)
+        expect(recordsOfTable([{ ...zone, records: known }]).sort()).toEqual(sorted([{ ...zone, records: known }]))
+        const cut = turn % distinct.length
+        const turned = { ...zone, records: [...distinct.slice(cut), ...distinct.slice(0, cut)] }
+        for (const exporter of [exportCsv, exportJson]) expect(exporter([turned], OPTIONS)).toEqual(exporter([zone], OPTIONS))
+        const document = JSON.parse(exportJson([zone], OPTIONS).files[0]?.text ?? '') as { zones: { records: ResourceRecord[] }[] }
+        expect(document.zones[0]?.records.map(line).sort()).toEqual(sorted([zone]))
+      }),
+    )
+  })
+})

@@ -1,0 +1,217 @@
+import { describe, expect, it, test } from 'vitest'
+import { readConfig } from '../../../src/definition/config/read-config.ts'
+
+const PLACE = { file: 'zonewright.yaml', folder: '/srv/dns', cwd: '/srv/dns' }
+
+const read = (text: string) => readConfig(text, PLACE)
+
+const short = (text: string): string[] =>
+  read(text).diagnostics.map(({ at, severity, code, hint }) => `${at?.line}:${at?.column} ${severity} ${code}${hint ? ` (${hint})` : ''}`)
+
+describe('readConfig', () => {
+  it('fills in every default for an empty file', () => {
+    for (const text of ['', '---\n', '# nothing\n', 'providers:\nzones:\n']) {
+      const { config, diagnostics } = read(text)
+      expect(diagnostics).toEqual([])
+      expect(config).toMatchObject({
+        safety: { max_delete_percent: 30, max_update_percent: 30, min_existing: 10 },
+        defaults: { settings: {}, ttl: null },
+        unsupported: 'error',
+        nameservers: null,
+        journal: '/srv/dns/.zonewright',
+        octodnsDefaultTtl: 3600,
+        octodnsSplitExtension: '.',
+      })
+      expect(config?.rules).toHaveLength(1)
+      expect(config?.rules[0]).toMatchObject({ files: ['zones/**/*'], zones: null, targets: null, enabled: true })
+    }
+  })
+
+  it('reads every key', () => {
+    const { config, diagnostics } = read(`
+providers:
+  cloud: {type: cloud, base_url: http://127.0.0.1:8080/v4, token: env:ZONEWRIGHT_TOKEN, parallelism: 4}
+  lab:
+    type: rfc2136
+    server: 127.0.0.1:5301
+    tsig: {name: upd., algorithm: hmac-sha256, secret: file:lab.key}
+zones:
+  - {files: zones/internal/*.yaml, targets: [lab], policy: upsert-only, allow: [deletes, apex-ns]}
+  - {files: [zones/**/*.yaml, '!zones/old/*'], zone: ['*.Example.com', bücher.example], targets: [cloud], unsupported: skip, apex_ns: manage}
+  - {zone: example.org, files: dns/org.yaml, enabled: false, safety: {max_delete_percent: 5}, nameservers: ['192.0.2.1:53']}
+defaults: {soa_email: hostmaster@example.com, ttl_sec: 1h, refresh_sec: 7200, default_ttl: 5m, tags: [dns], group: web}
+safety: {max_delete_percent: 10, max_update_percent: 50.5, min_existing: 0}
+nameservers: [127.0.0.1:5353]
+journal: state/runs
+unsupported: skip
+octodns_default_ttl: 60
+octodns_split_extension: .split
+`)
+    expect(diagnostics).toEqual([])
+    if (!config) throw new Error('no config')
+    expect([...config.providers.keys()]).toEqual(['cloud', 'lab'])
+    expect(config.providers.get('lab')).toMatchObject({
+      type: 'rfc2136',
+      settings: { server: '127.0.0.1:5301', tsig: { name: 'upd.', secret: 'file:lab.key' } },
+    })
+    expect(config.providers.get('lab')?.placeOf('tsig', 'secret')).toMatchObject({ line: 7, column: 56 })
+    expect(config.providers.get('lab')?.placeOf('tsig', 'missing')).toMatchObject({ line: 7, column: 11 })
+    expect(config.rules.map(({ at, ...rule }) => ({ ...rule, line: at?.line }))).toEqual([
+      {
+        files: ['zones/internal/*.yaml'],
+        zones: null,
+        zoneName: null,
+        enabled: true,
+        targets: ['lab'],
+        policy: 'upsert-only',
+        allow: ['deletes', 'apex-ns'],
+        unsupported: null,
+        apexNs: null,
+        unmanaged: [],
+        safety: {},
+        nameservers: null,
+        line: 9,
+      },
+      {
+        files: ['zones/**/*.yaml', '!zones/old/*'],
+        zones: ['*.example.com', 'xn--bcher-kva.example'],
+        zoneName: null,
+        enabled: true,
+        targets: ['cloud'],
+        policy: null,
+        allow: [],
+        unsupported: 'skip',
+        apexNs: 'manage',
+        unmanaged: [],
+        safety: {},
+        nameservers: null,
+        line: 10,
+      },
+      {
+        files: ['dns/org.yaml'],
+        zones: ['example.org'],
+        zoneName: 'example.org.',
+        enabled: false,
+        targets: null,
+        policy: null,
+        allow: [],
+        unsupported: null,
+        apexNs: null,
+        unmanaged: [],
+        safety: { max_delete_percent: 5 },
+        nameservers: ['192.0.2.1:53'],
+        line: 11,
+      },
+    ])
+    expect(config.defaults).toEqual({
+      settings: { soa_email: 'hostmaster@example.com', ttl_sec: 3600, refresh_sec: 7200, tags: ['dns'], group: 'web' },
+      settingsAt: expect.objectContaining({
+        soa_email: expect.objectContaining({ line: 12, column: 23 }),
+        ttl_sec: expect.objectContaining({ line: 12, column: 56 }),
+      }),
+      ttl: 300,
+    })
+    expect(config.safety).toEqual({ max_delete_percent: 10, max_update_percent: 50.5, min_existing: 0 })
+    expect(config).toMatchObject({
+      journal: '/srv/dns/state/runs',
+      unsupported: 'skip',
+      octodnsDefaultTtl: 60,
+      octodnsSplitExtension: '.split',
+    })
+  })
+
+  test.each<[name: string, text: string, expected: string[]]>([
+    ['an unknown key near a known one', 'zone: []\n', ['1:1 error schema-unknown-key (Did you mean "zones"?)']],
+    ['an unknown key in a rule', 'zones:\n  - {file: a.yaml}\n', ['2:6 error schema-unknown-key (Did you mean "files"?)']],
+    [
+      'an unknown key near none',
+      'safety:\n  everything: true\n',
+      ['2:3 error schema-unknown-key (keys here are max_delete_percent, max_update_percent, min_existing, max_deletes, max_updates)'],
+    ],
+    ['a provider without a type', 'providers:\n  cloud: {token: env:T}\n', ['2:10 error schema-missing-key']],
+    ['a provider that is text', 'providers:\n  cloud: env:T\n', ['2:10 error schema-type']],
+    ['a list', '- a\n', ['1:1 error schema-type']],
+    ['text', 'hello\n', ['1:1 error schema-type']],
+    ['a number where text is needed', 'journal: 5\n', ['1:10 error schema-type (put quotes around a number that is meant as text)']],
+    ['an unknown policy', 'zones:\n  - policy: upsert\n', ['2:13 error schema-value']],
+    ['a misspelt policy', 'zones:\n  - policy: snyc\n', ['2:13 error schema-value (Did you mean "sync"?)']],
+    ['a percentage too high', 'safety: {max_delete_percent: 101}\n', ['1:30 error schema-value']],
+    ['a duration nobody can read', 'defaults: {ttl_sec: 5x}\n', ['1:21 error schema-value']],
+    ['a duration too long', 'defaults: {ttl_sec: 99999w}\n', ['1:21 error ttl-invalid']],
+    [
+      'a provider name with a space',
+      'providers: {my cloud: {type: cloud}}\n',
+      ['1:13 error schema-value (use letters, digits, hyphens, underscores and dots)'],
+    ],
+    [
+      'a target that is no provider',
+      'providers: {cloud: {type: cloud}}\nzones:\n  - {files: a.yaml, targets: [cluod]}\n',
+      ['3:31 error provider-unknown (Did you mean "cloud"?)'],
+    ],
+    [
+      'name servers that are none',
+      "nameservers: ['192.0.2.53:99999', '[2001:db8::53]:5353', ns1.example.com]\nzones: [{nameservers: ['a b', 192.0.2.53]}]\n",
+      [
+        '1:15 error schema-value (such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com)',
+        '2:24 error schema-value (such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com)',
+      ],
+    ],
+    ['a zone that is no name', 'zones:\n  - zone: a..b\n', ['2:11 error zone-name']],
+    [
+      'a token in plain text',
+      'providers:\n  c: {type: cloud, token: abcdef}\n',
+      ['2:27 warning secret-in-config (write env:NAME or file:PATH instead)'],
+    ],
+    [
+      'a secret deep in plain text',
+      'providers:\n  c: {type: rfc2136, tsig: {secret: abc=}}\n',
+      ['2:37 warning secret-in-config (write env:NAME or file:PATH instead)'],
+    ],
+    [
+      'a password in a URL',
+      'providers:\n  c: {type: x, base_url: "https://u:p@host.example/"}\n',
+      ['2:26 warning secret-in-config (write env:NAME or file:PATH instead)'],
+    ],
+    [
+      'a mail address that is none',
+      'defaults: {soa_email: a@b@example.com}\n',
+      ['1:23 error setting-invalid (write it as hostmaster@example.com)'],
+    ],
+    [
+      'a mail address too long for an SOA record',
+      `defaults: {soa_email: ${'a'.repeat(64)}@example.com}\n`,
+      ['1:23 error setting-invalid (write it as hostmaster@example.com)'],
+    ],
+    ['a duplicate key', 'journal: a\njournal: b\n', ['2:1 error yaml-duplicate-key']],
+    [
+      'several faults in one run',
+      'zone: 1\nsafety: 3\njournal: []\n',
+      [
+        '1:1 error schema-unknown-key (Did you mean "zones"?)',
+        '2:9 error schema-type',
+        '3:10 error schema-type (put quotes around a number that is meant as text)',
+      ],
+    ],
+  ])('%s', (_, text, expected) => {
+    expect(short(text).sort()).toEqual(expected)
+  })
+
+  it('never shows a secret', () => {
+    const { diagnostics } = read(
+      'providers: {c: {type: cloud, token: hunter2hunter2, password: [hunter2hunter2]}}\ntoken: hunter2hunter2\n',
+    )
+    expect(diagnostics.length).toBeGreaterThan(0)
+    expect(JSON.stringify(diagnostics)).not.toContain('hunter2')
+  })
+
+  it('takes keys that are special to JavaScript for what they are', () => {
+    const { diagnostics } = read('__proto__: {journal: x}\n')
+    expect(diagnostics.map(({ code }) => code)).toEqual(['schema-unknown-key'])
+  })
+
+  it('keeps a config that has warnings and none that has errors', () => {
+    expect(read('providers: {c: {type: cloud, token: abc}}').config).not.toBeNull()
+    expect(read('zones: [{targets: [nowhere]}]').config).toBeNull()
+    expect(read('a: [').config).toBeNull()
+  })
+})

@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { describe, expect, it, test } from 'vitest'
+import { resolveSecret } from '../../../src/definition/config/secret.ts'
+import { noSecrets } from '../../../src/definition/load/loaded-secrets.ts'
+import { folderWith } from '../files.ts'
+
+const AT = { file: 'zonewright.yaml', line: 3, column: 5 }
+
+describe('resolveSecret', () => {
+  const folder = folderWith({
+    'keys/token': 's3cret\n',
+    'keys/windows': 's3cret\r\n\r\n',
+    'keys/inner': 'two\nlines\n',
+    'keys/empty': '\n',
+    'keys/large': 'x'.repeat(70_000),
+  })
+  const source = { folder, env: { TOKEN: 's3cret', EMPTY: '' }, loaded: noSecrets() }
+
+  test.each<[reference: string, value: string]>([
+    ['env:TOKEN', 's3cret'],
+    ['file:keys/token', 's3cret'],
+    ['file:./keys/windows', 's3cret'],
+    [`file:${join(folder, 'keys/token')}`, 's3cret'],
+    ['file:keys/inner', 'two\nlines'],
+    ['plain', 'plain'],
+  ])('%s', async (reference, value) => {
+    expect(await resolveSecret(reference, 'providers.cloud.token', AT, source)).toEqual({ value, diagnostic: null })
+  })
+
+  test.each<[reference: string, message: string]>([
+    ['env:MISSING', 'providers.cloud.token: the environment has no MISSING'],
+    ['env:EMPTY', 'providers.cloud.token: the environment has no EMPTY'],
+    ['env:__proto__x', 'providers.cloud.token: the environment has no __proto__x'],
+    ['file:keys/none', 'providers.cloud.token: the file keys/none does not exist'],
+    ['file:keys', 'providers.cloud.token: the file keys is not a file'],
+    ['file:keys/empty', 'providers.cloud.token: the file keys/empty is empty'],
+    ['file:keys/large', 'providers.cloud.token: the file keys/large is larger than 65536 octets'],
+    ['', 'providers.cloud.token: is empty'],
+    ['$TOKEN', 'providers.cloud.token: is a reference as it is written elsewhere'],
+    ['\u0024{TOKEN}', 'providers.cloud.token: is a reference as it is written elsewhere'],
+    ['\u0024{{ secrets.TOKEN }}', 'providers.cloud.token: is a reference as it is written elsewhere'],
+    ['env/TOKEN', 'providers.cloud.token: is a reference as it is written elsewhere'],
+  ])('%s is missing', async (reference, message) => {
+    const { value, diagnostic } = await resolveSecret(reference, 'providers.cloud.token', AT, source)
+    expect(value).toBeNull()
+    expect(diagnostic).toMatchObject({ severity: 'error', code: 'secret-missing', message, at: AT })
+  })
+
+  it('never names a value', async () => {
+    const { diagnostic } = await resolveSecret('file:keys/large', 'x', AT, source)
+    expect(JSON.stringify(diagnostic)).not.toContain('xxxx')
+  })
+})

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it, test } from 'vitest'
+import { loadConfig } from '../../src/definition/config/load-config.ts'
+import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
+import type { Diagnostic } from '../../src/dns/diagnostic.ts'
+import { DIAGNOSTIC_CODES } from '../../src/dns/diagnostic-codes.ts'
+import { makeZonePlan } from '../../src/plan/make-plan.ts'
+import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
+import { folderWith } from './files.ts'
+
+const text = readFileSync(new URL('../../docs/diagnostics.md', import.meta.url), 'utf8')
+
+interface Entry {
+  readonly code: string
+  readonly body: string
+}
+
+const entries: Entry[] = text
+  .split(/^### /m)
+  .slice(1)
+  .map((section) => ({ code: section.split('\n', 1)[0] ?? '', body: section.split(/^## /m)[0] ?? '' }))
+
+/** The files of an entry's examples of one kind, by path. */
+function examples(body: string, kind: 'fails' | 'mended'): Record<string, string> {
+  const files: Record<string, string> = {}
+  for (const [, marker, file, content] of body.matchAll(/^```(?:yaml|zone) (fails|mended)(?: file=(\S+))?\n(.*?)^```$/gms)) {
+    if (marker === kind) files[file ?? 'zones/example.com.yaml'] = content ?? ''
+  }
+  return files
+}
+
+const BASE = {
+  'zonewright.yaml': 'providers: {cloud: {type: cloud}}\n',
+  'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1}\n',
+}
+
+/** All codes that validating the files, and planning their zones for the cloud provider, gives. */
+async function codesOf(files: Readonly<Record<string, string>>): Promise<Set<string>> {
+  const own = Object.keys(files)
+  const isConfigOnly = own.every((file) => file === 'zonewright.yaml' || !file.startsWith('zones/'))
+  const folder = folderWith({
+    'zonewright.yaml': BASE['zonewright.yaml'],
+    ...(isConfigOnly || own.some((file) => file.endsWith('.txt')) ? BASE : {}),
+    ...files,
+  })
+  const diagnostics: Diagnostic[] = []
+  const { config, diagnostics: found } = await loadConfig({ cwd: folder })
+  diagnostics.push(...found)
+  if (config) {
+    const loaded = await loadDefinitions(config)
+    diagnostics.push(...loaded.diagnostics)
+    for (const { zone, policy, allow, thresholds } of loaded.zones) {
+      const plan = makeZonePlan({
+        desired: zone,
+        existing: { name: zone.name, settings: {}, records: [] },
+        target: 'cloud',
+        capabilities: CLOUD_CAPABILITIES,
+        policy,
+        thresholds,
+        allow,
+        rendered: 'match',
+        servedApexNs: ['ns1.cloud.example.', 'ns2.cloud.example.'],
+      })
+      diagnostics.push(...plan.diagnostics)
+    }
+  }
+  return new Set(diagnostics.map(({ code }) => code))
+}
+
+describe('docs/diagnostics.md', () => {
+  it('has one entry for every code and none for others', () => {
+    expect(entries.map(({ code }) => code).sort()).toEqual(Object.keys(DIAGNOSTIC_CODES).sort())
+  })
+
+  test.each(entries.filter(({ body }) => /^```\w+ fails/m.test(body)))(
+    '$code: the failing example gives it, the mended one does not',
+    async ({ code, body }) => {
+      expect([...(await codesOf(examples(body, 'fails')))]).toContain(code)
+      const mended = examples(body, 'mended')
+      expect(Object.keys(mended)).not.toEqual([])
+      expect([...(await codesOf(mended))]).not.toContain(code)
+    },
+  )
+
+  test.each(entries)('$code has a paragraph', ({ code, body }) => {
+    expect(
+      body
+        .slice(code.length)
+        .replace(/^```.*?^```$/gms, '')
+        .trim().length,
+    ).toBeGreaterThan(40)
+  })
+})

@@ -1,0 +1,122 @@
+/** Whatever form the entries of a file have, one that is read in part is edited as one that is read as a whole. ZONEWRIGHT_TEST_ROUNDS has more of them. */
+import { expect, it } from 'vitest'
+import { editRrset, type RrsetEdit } from '../../../src/definition/edit/edit-rrset.ts'
+import { entryWindow } from '../../../src/definition/edit/entry-window.ts'
+import { parseDefinition } from '../../../src/definition/parse/parse-definition.ts'
+import type { Layout } from '../../../src/definition/parse/reading.ts'
+import { soundTree } from '../../../src/definition/yaml/edit-document.ts'
+import { parseDomainName } from '../../../src/dns/domain-name.ts'
+import type { Ttl } from '../../../src/dns/ttl.ts'
+import { fc } from '../../support/fast-check.ts'
+import { rounds } from '../../support/random.ts'
+
+const NAMES = 120
+
+const nameOf = (text: string) => {
+  const name = parseDomainName(text)
+  if (!name.ok) throw new Error(name.message)
+  return name.value
+}
+
+const ZONE = nameOf('example.com.')
+
+/** An entry in the forms that YAML has for it. */
+const forms = (n: string): string[][] => [
+  [`${n}: {type: A, value: 192.0.2.1}`],
+  [`${n}: {type: A, value: 192.0.2.1} # c`],
+  [`${n}: &a${n} {type: A, value: 192.0.2.1}`],
+  [`${n}: !!map &y${n} {type: A, value: 192.0.2.1}`],
+  [`${n}: {type: A, value: &v${n} 192.0.2.1}`],
+  [`${n}:`, `  <<: &m${n} {type: A}`, '  value: 192.0.2.1'],
+  [`${n}:`, '  type: A', '  values:', '  - 192.0.2.1', '  - 192.0.2.2'],
+  [
+    `${n}:`,
+    '- type: A',
+    '  value: 192.0.2.1',
+    '- type: TXT',
+    '  value: |',
+    '    n60: {type: A, value: 192.0.2.9}',
+    '    n61: x',
+    '',
+    '    # no comment',
+  ],
+  [`${n}:`, '  - type: TXT', '    value: >+', '      n3:', '', '      z', '', ''],
+  [`${n}:`, '  - type: TXT', '    value: |2', '        indented', '      n60: y'],
+  [`${n}: {type: TXT, value: "a`, `    n60: {b}`, `    c"}`],
+  [`${n}: {type: TXT, value: 'a`, ``, `    # c'}`],
+  [`${n}: {type: A, # inner`, `    value: 192.0.2.1`, `   }`],
+  [`? ${n}`, `: {type: A, value: 192.0.2.1}`],
+  [`? ${n} # k`, `# m`, `: {type: A, value: 192.0.2.1}`],
+  [`"${n}"\t:\t{type: A, value: 192.0.2.1}\t# tab`],
+  [`'${n}': {"type":A,"value":192.0.2.1}`],
+  [`${n}: # head`, '  # under', '  type: A', '  value: 192.0.2.1', '  # tail', '# margin'],
+  [`${n}: !!map {type: A, value: 192.0.2.1}`],
+  [`!!str ${n}: {type: A, value: 192.0.2.1}`],
+  [`&k${n} ${n}: {type: A, value: 192.0.2.1}`],
+  [`# above`, '', `${n}:`, '', '  type: A', '', '  value: 192.0.2.1', ''],
+  [`${n}: {type: A, value: 192.0.2.1}`, '  # deep', '', '      # deeper', '# out'],
+  ['\t# tab comment', `${n}: {type: A, value: 192.0.2.1}`],
+  [`${n}: {type: TXT, value: "é \u2028 x"}`],
+  [`${n}:`, '  type: A', '  value: !include x.yaml'],
+  [`${n.toUpperCase()}: {type: A, value: 192.0.2.1}`],
+  [`${n}.: {type: A, value: 192.0.2.1}`],
+  [`${n}:   `, '  {type: A,', 'value: 192.0.2.1}'],
+]
+
+const HEADS = [['---'], [], ['---', '# x'], ['# h', '', '--- # doc'], ['# h'], ['---   ']]
+const FEET = [[], ['# foot'], ['...'], ['', '   # deep', '# out'], ['...', '# after'], ['   ', ''], ['']]
+
+const form = fc.nat(forms('n').length - 1)
+
+const anyCase = fc.record({
+  picks: fc.array(fc.record({ at: fc.nat(NAMES - 1), form }), { maxLength: 8 }),
+  near: fc.array(fc.record({ by: fc.integer({ min: -2, max: 2 }), form }), { maxLength: 4 }),
+  layout: fc.constantFrom<Layout>('settings', 'octodns'),
+  indent: fc.constantFrom('  ', '    ', ' '),
+  end: fc.constantFrom('\n', '\n', '\r\n'),
+  hasEnd: fc.boolean(),
+  head: fc.constantFrom(...HEADS),
+  foot: fc.constantFrom(...FEET),
+  owner: fc.constantFrom('n60', 'n0', 'n119', 'n60a', '', 'zz', 'n1', 'N60', '*', 'n118'),
+  keeps: fc.boolean(),
+  adds: fc.boolean(),
+  ttl: fc.constantFrom(undefined, 60 as Ttl),
+})
+
+type Case = typeof anyCase extends fc.Arbitrary<infer T> ? T : never
+
+function textOf({ picks, near, layout, indent, end, hasEnd, head, foot, owner }: Case): string {
+  const middle = Number(/\d+/.exec(owner)?.[0] ?? 60)
+  const formOf = new Map([...picks.map(({ at, form }) => [at, form] as const), ...near.map(({ by, form }) => [middle + by, form] as const)])
+  const margin = layout === 'octodns' ? '' : indent
+  const entries = Array.from({ length: NAMES }, (_, index) => forms(`n${index}`)[formOf.get(index) ?? 0] ?? [])
+  const settings = layout === 'octodns' ? [] : ['domain: example.com', 'records:']
+  const lines = entries.flat().map((line) => (line === '' ? line : margin + line))
+  return [...head, ...settings, ...lines, ...foot].join(end) + (hasEnd ? end : '')
+}
+
+it('any form of entries', () => {
+  let windows = 0
+  fc.assert(
+    fc.property(anyCase, (drawn) => {
+      const text = textOf(drawn)
+      const tree = soundTree(text)
+      if (!tree.ok) return
+      const { zone } = parseDefinition(text, { file: 'x.yaml', zoneName: ZONE })
+      const name = nameOf(drawn.owner === '' ? 'example.com.' : `${drawn.owner}.example.com.`)
+      const own = zone?.records.filter((record) => record.name === name && record.type === 'A') ?? []
+      const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)]
+      const kept = drawn.keeps ? own.slice(0, 1).map(({ at }) => (starts[at.line - 1] ?? 0) + at.column - 1) : []
+      const added = drawn.adds ? ['203.0.113.7'] : []
+      const isAll = kept.length + added.length === 0 && (zone?.records.every((one) => one.name !== name || one.type === 'A') ?? false)
+      const edit: RrsetEdit = { name, type: 'A', kept: new Set(kept), added, ttl: drawn.ttl, isThere: own.length > 0, isAll }
+      if (entryWindow(text, tree.value, { name, zone: ZONE, layout: drawn.layout }) !== null) windows += 1
+      const whole = editRrset(text, ZONE, drawn.layout, edit)
+      // What a second parser reads otherwise is left out of a part.
+      if (!whole.ok && /second YAML parser|two YAML parsers/.test(whole.message)) return
+      expect(editRrset(text, ZONE, drawn.layout, edit, tree.value)).toEqual(whole)
+    }),
+    { numRuns: rounds(200) },
+  )
+  expect(windows).toBeGreaterThan(rounds(200) / 20)
+}, 180_000)

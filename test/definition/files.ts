@@ -1,0 +1,31 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Config } from '../../src/definition/config/config.ts'
+import { loadConfig } from '../../src/definition/config/load-config.ts'
+import { type Diagnostic, formatDiagnostic } from '../../src/dns/diagnostic.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+/** A folder of its own with these files: text by path. */
+export function folderWith(files: Readonly<Record<string, string>>): string {
+  const folder = temporaryDirectory()
+  addFiles(folder, files)
+  return folder
+}
+
+export function addFiles(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+}
+
+/** The config in a folder; throws where it has faults. */
+export async function configIn(folder: string): Promise<Config> {
+  const { config, diagnostics } = await loadConfig({ cwd: folder })
+  if (!config) throw new Error(diagnostics.map(formatDiagnostic).join('\n'))
+  return config
+}
+
+/** `FILE:LINE:COLUMN SEVERITY CODE` of each. */
+export const places = (diagnostics: readonly Diagnostic[]): string[] =>
+  diagnostics.map(({ at, severity, code }) => `${at ? `${at.file}:${at.line}:${at.column} ` : ''}${severity} ${code}`)

@@ -1,0 +1,183 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of fragments look like that
+
+import { describe, expect, test } from 'vitest'
+import { validate } from '../../generated/zone-schema.js'
+import { formatDefinition } from '../../src/definition/print/format-definition.ts'
+import { agreeOn } from '../../src/definition/yaml/edit-document.ts'
+import { plainValue } from '../../src/definition/yaml/plain-value.ts'
+import { readYaml } from '../../src/definition/yaml/read-yaml.ts'
+import { fault, ok } from '../../src/dns/result.ts'
+import { CORPUS } from '../convert/octodns/corpus.ts'
+import { withCpuTime } from '../support/cpu-time.ts'
+import { fc } from '../support/fast-check.ts'
+import { parse, recordLines } from './parse.ts'
+
+const SETTINGS = `# yaml-language-server: $schema=../schemas/zone.schema.json
+domain: example.com
+type: master
+tags: [a, 'b']   # two
+include: [x.yaml, {file: y.yaml, with: {ip: 192.0.2.10}}]
+unmanaged: [{name: _acme*, type: TXT}]
+records:
+  # the apex
+  '': [{type: A, value: &ip 192.0.2.1}, {type: MX, values: [{preference: 10, exchange: mail}]}]
+  www: &www
+    type: CNAME
+    value: '@'
+  ftp: {<<: *www, ttl: 1h}
+  txt:
+    type: TXT
+    value: >-
+      v=DKIM1\\; k=rsa
+      p=abc
+`
+
+const SEEDS: readonly string[] = [
+  SETTINGS,
+  ...CORPUS.flatMap(({ files }) => files.map(({ text }) => text)).filter((text) => text.length < 4000),
+]
+
+/** Pieces that mean something to YAML or to a definition. */
+const PIECES = [
+  ...[
+    '*',
+    '&a ',
+    '*a',
+    '<<: ',
+    '!include x.yaml',
+    '!!str ',
+    '!x ',
+    '- ',
+    '? ',
+    ': ',
+    ', ',
+    '{',
+    '}',
+    '[',
+    ']',
+    '"',
+    "'",
+    '\\',
+    '|\n',
+    '>-\n',
+  ],
+  ...[
+    '#',
+    ' # c\n',
+    '\n',
+    '\r\n',
+    '\n\n',
+    '\t',
+    '  ',
+    '---\n',
+    '...\n',
+    '%YAML 1.2\n',
+    '~',
+    'null',
+    'yes',
+    '010',
+    '1e2',
+    '.inf',
+    '\u0000',
+    '\ufeff',
+  ],
+  ...['\u2028', 'é', '😀', '\ud800', '__proto__', 'domain: ', 'type: ', 'values: ', 'records:\n', 'octodns: ', 'ttl: -1', '${ip}', "''"],
+] as const
+
+interface Edit {
+  readonly at: number
+  readonly cut: number
+  readonly insert: string
+}
+
+/** A file that somebody has spoilt in a few places. */
+const spoilt = (edits: { minLength?: number; maxLength: number }) =>
+  fc
+    .record({
+      seed: fc.constantFrom(...SEEDS),
+      edits: fc.array(
+        fc.record<Edit>({
+          at: fc.nat(),
+          cut: fc.oneof(fc.constant(0), fc.nat(12)),
+          insert: fc.oneof(fc.constantFrom(...PIECES), fc.string({ maxLength: 4 })),
+        }),
+        edits,
+      ),
+    })
+    .map(({ seed, edits: list }) =>
+      list.reduce((text, { at, cut, insert }) => {
+        const start = at % (text.length + 1)
+        return text.slice(0, start) + insert + text.slice(start + cut)
+      }, seed),
+    )
+
+/** Text of nothing but pieces. */
+const pieces = fc.array(fc.constantFrom(...PIECES, 'a', 'b.c', '1'), { maxLength: 40 }).map((list) => list.join(''))
+
+const include = (path: string) => (path === 'x.yaml' ? ok({ file: path, text: 'x: !include y.yaml\n' }) : fault('there is no such file'))
+
+describe('spoilt files', () => {
+  test('end in a zone or in faults with places, soon', () => {
+    fc.assert(
+      fc.property(fc.oneof(spoilt({ maxLength: 6 }), pieces), (text) => {
+        const { value, milliseconds } = withCpuTime(() => parse(text, { include }))
+        const { zone, diagnostics } = value
+        expect(milliseconds).toBeLessThan(2000)
+        expect(zone !== null || diagnostics.length > 0).toBe(true)
+        for (const { at, message } of diagnostics) {
+          expect(at).toBeDefined()
+          expect(message.length).toBeLessThan(1000)
+        }
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  test('what the schema refuses is told', () => {
+    fc.assert(
+      fc.property(spoilt({ minLength: 1, maxLength: 2 }), (text) => {
+        const { root, diagnostics } = readYaml(text, { file: 'zone.yaml' })
+        if (root === null || diagnostics.length > 0 || validate(plainValue(root))) return
+        expect(parse(text, { include }).diagnostics.length).toBeGreaterThan(0)
+      }),
+      { numRuns: 800 },
+    )
+  })
+
+  test('are laid out without a change of meaning, or left alone', () => {
+    let laidOut = 0
+    fc.assert(
+      fc.property(fc.oneof(spoilt({ maxLength: 2 }), pieces), (text) => {
+        const formatted = formatDefinition(text)
+        if (!formatted.ok) return
+        laidOut += 1
+        expect(formatDefinition(formatted.value)).toEqual(formatted)
+        expect(recordLines(parse(formatted.value)).sort()).toEqual(recordLines(parse(text)).sort())
+      }),
+      { numRuns: 800 },
+    )
+    expect(laidOut).toBeGreaterThan(100)
+  })
+})
+
+describe('the two parsers', () => {
+  test('agree on every file that is in use', () => {
+    for (const text of SEEDS) expect(agreeOn(text)).toMatchObject({ ok: true })
+  })
+
+  test('agree on nearly everything that the first of them accepts', () => {
+    let accepted = 0
+    let agreed = 0
+    fc.assert(
+      fc.property(fc.oneof(spoilt({ minLength: 1, maxLength: 2 }), pieces), (text) => {
+        const { root, diagnostics } = readYaml(text, { file: '' })
+        if (root === null || diagnostics.length > 0) return
+        accepted += 1
+        if (agreeOn(text).ok) agreed += 1
+      }),
+      { numRuns: 800 },
+    )
+    expect(accepted).toBeGreaterThan(100)
+    expect(agreed / accepted).toBeGreaterThan(0.9)
+  })
+})

@@ -1,0 +1,271 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of fragments look like that
+/** Fragments that somebody has written to do harm, or by mistake: each is told at its place, soon, and nothing they say stays hidden. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { MAX_INCLUDES } from '../../../src/definition/parse/open-files.ts'
+import type { ReadInclude } from '../../../src/definition/parse/parse-definition.ts'
+import { fault, ok } from '../../../src/dns/result.ts'
+import { cli } from '../../support/cli.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
+import { temporaryDirectory } from '../../support/temp-directory.ts'
+import { parse, recordLines } from '../parse.ts'
+
+type Files = Readonly<Record<string, string>>
+
+const from =
+  (files: Files): ReadInclude =>
+  (path) => {
+    const text = Object.hasOwn(files, path) ? files[path] : undefined
+    return text === undefined ? fault('there is no such file') : ok({ file: path, text })
+  }
+
+const definition = (include: string, records = '{}'): string => `domain: example.com\ninclude: ${include}\nrecords: ${records}\n`
+
+const parseWith = (include: string, files: Files, records?: string) => parse(definition(include, records), { include: from(files) })
+
+const told = (parsed: ReturnType<typeof parse>): string[] =>
+  parsed.diagnostics.map(({ at, severity, code, message }) => `${at?.file}:${at?.line}:${at?.column} ${severity} ${code} ${message}`)
+
+describe('a variable', () => {
+  test('stands in names, types, times, values and marks', () => {
+    const fragment = `\${n}:
+  type: \${t}
+  ttl: \${ttl}
+  value: \${ip}
+  merge: \${yes}
+mail.\${n}: {type: MX, ttl: '\${ttl}', value: {preference: '\${p}', exchange: '\${n}'}}
+`
+    const parsed = parseWith('[{file: a.yaml, with: {n: www, t: A, ttl: 5m, ip: 192.0.2.1, yes: true, p: 10}}]', { 'a.yaml': fragment })
+    expect(told(parsed)).toEqual([])
+    expect(recordLines(parsed)).toEqual(['www.example.com. 300 A 192.0.2.1', 'mail.www.example.com. 300 MX 10 www.example.com.'])
+  })
+
+  test('stands in what a fragment includes, and wherever an alias brings it', () => {
+    const files = { 'a.yaml': 'a: &a !include b.yaml\nb: *a\nc:\n  <<: *a\n  ttl: 60\n', 'b.yaml': "{type: A, value: '${ip}'}" }
+    const parsed = parseWith('[{file: a.yaml, with: {ip: 192.0.2.1}}]', files)
+    expect(told(parsed)).toEqual([])
+    expect(recordLines(parsed)).toEqual(['a.example.com. - A 192.0.2.1', 'b.example.com. - A 192.0.2.1', 'c.example.com. 60 A 192.0.2.1'])
+  })
+
+  test('is text whatever it says', () => {
+    const files = { 'a.yaml': 'a:\n  type: TXT\n  values: \n  - ${null}\n  - ${none}\n  - ${tilde}\n  - ${yaml}\n' }
+    const given = '{"null": "null", none: "", tilde: "~", yaml: "a: {b: [1]} # c"}'
+    const parsed = parseWith(`[{file: a.yaml, with: ${given}}]`, files)
+    expect(told(parsed)).toEqual([])
+    expect(recordLines(parsed)).toEqual(['null', '', '~', 'a: {b: [1]} # c'].map((text) => `a.example.com. - TXT "${text}"`))
+  })
+
+  test('is filled in once: what its value says of variables is text', () => {
+    const files = { 'a.yaml': "a: {type: TXT, values: ['${x}', '${y}', '$${x}', '$${z', '${x', '$x']}" }
+    const parsed = parseWith('[{file: a.yaml, with: {x: "${y}", y: "$${x}"}}]', files)
+    expect(told(parsed)).toEqual([])
+    expect(recordLines(parsed).map((line) => line.split(' TXT ')[1])).toEqual(['"${y}"', '"$${x}"', '"${x}"', '"${z"', '"${x"', '"$x"'])
+  })
+
+  test.each([
+    [
+      'merge by its name',
+      '${k}: {type: A, value: 192.0.2.1}\nb: {type: A, value: 192.0.2.2}',
+      '<<',
+      [],
+      ['<<.example.com. - A 192.0.2.1', 'b.example.com. - A 192.0.2.2'],
+    ],
+    ['reach the prototype', '${k}: {type: A, value: 192.0.2.1}', '__proto__', [], ['__proto__.example.com. - A 192.0.2.1']],
+    [
+      'make a second key',
+      'a:\n  type: A\n  ${k}: TXT\n  value: 192.0.2.1',
+      'type',
+      ['a.yaml:3:3 error yaml-duplicate-key variables make two keys "type" of one mapping'],
+      ['a.example.com. - A 192.0.2.1'],
+    ],
+    [
+      'make a name a second time',
+      'a: {type: A, value: 192.0.2.1}\n${k}: {type: TXT, value: x}',
+      'a',
+      ['a.yaml:2:1 error yaml-duplicate-key a.example.com.: "a" (line 1) and "a" are the same name'],
+      ['a.example.com. - A 192.0.2.1', 'a.example.com. - TXT "x"'],
+    ],
+    [
+      'leave the zone',
+      '${k}: {type: A, value: 192.0.2.1}',
+      'www.example.org.',
+      ['a.yaml:1:1 error name-outside-zone example.com.: "www.example.org." is an absolute name outside the zone'],
+      [],
+    ],
+    [
+      'end a line',
+      '${k}: {type: A, value: 192.0.2.1}',
+      'a\\nb: {type: A}',
+      [
+        'a.yaml:1:1 error name-invalid example.com.: the name "a\\nb: {type: A}" cannot stand in a zone: "a\\nb: {type: A}" has a space or control character',
+      ],
+      [],
+    ],
+  ])('does not %s', (_, text, value, faults, records) => {
+    const parsed = parseWith(`[{file: a.yaml, with: {k: "${value}"}}]`, { 'a.yaml': text })
+    expect(told(parsed)).toEqual(faults)
+    expect(recordLines(parsed)).toEqual(records)
+  })
+
+  test('called like something that every object has is unknown, or what it is given', () => {
+    const files = { 'a.yaml': "a: {type: TXT, value: '${__proto__} ${constructor} ${toString}'}" }
+    const parsed = parseWith('[{file: a.yaml, with: {__proto__: evil, constructor: c}}]', files)
+    expect(told(parsed)).toEqual(['a.yaml:1:23 error variable-unknown the variable ${toString} has no value'])
+  })
+
+  test('has no value that makes a zone endless', () => {
+    const fragment = Array.from({ length: 2000 }, (_, i) => `a${i}: {type: TXT, value: '${'${x}'.repeat(20)}'}`).join('\n')
+    const include = `[{file: a.yaml, with: {x: ${'y'.repeat(100_000)}}}, {file: b.yaml, with: {x: y}}]`
+    const { value: parsed, milliseconds } = withCpuTime(() => parseWith(include, { 'a.yaml': fragment, 'b.yaml': fragment }))
+    expect(told(parsed)[0]).toBe('a.yaml:1:1 error include-invalid the values of variables make the included files too long')
+    expect(parsed.diagnostics.length).toBeLessThan(20)
+    expect(milliseconds).toBeLessThan(5000)
+  })
+})
+
+describe('files that include one another', () => {
+  test.each([
+    [
+      'itself',
+      '[zone.yaml]',
+      { 'zone.yaml': 'domain: example.com\n' },
+      'zone.yaml:2:11 error include-invalid "zone.yaml" includes itself: zone.yaml, zone.yaml',
+    ],
+    [
+      'in a circle',
+      '[a.yaml]',
+      { 'a.yaml': 'x: !include b.yaml', 'b.yaml': '[!include a.yaml]' },
+      'b.yaml:1:11 error include-invalid "a.yaml" includes itself: zone.yaml, a.yaml, b.yaml, a.yaml',
+    ],
+    [
+      'by way of the definition',
+      '[a.yaml]',
+      { 'a.yaml': 'x: !include zone.yaml', 'zone.yaml': '' },
+      'a.yaml:1:13 error include-invalid "zone.yaml" includes itself: zone.yaml, a.yaml, zone.yaml',
+    ],
+    [
+      'with include:',
+      '[a.yaml]',
+      { 'a.yaml': 'include: [b.yaml]' },
+      'zone.yaml:2:11 error include-invalid example.com.: "a.yaml" has the setting "include"; a fragment has records only, at its top',
+    ],
+    [
+      'with settings',
+      '[a.yaml]',
+      { 'a.yaml': 'ttl_sec: 60' },
+      'zone.yaml:2:11 error include-invalid example.com.: "a.yaml" has the setting "ttl_sec"; a fragment has records only, at its top',
+    ],
+    [
+      'with records below records:',
+      '[a.yaml]',
+      { 'a.yaml': 'records: {a: {type: A, value: 192.0.2.1}}' },
+      'zone.yaml:2:11 error include-invalid example.com.: "a.yaml" has the setting "records"; a fragment has records only, at its top',
+    ],
+  ])('%s', (_, include, files, expected) => {
+    expect(told(parseWith(include, files))).toEqual([expected])
+  })
+
+  test.each([
+    [
+      'deeply',
+      Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`${i}.yaml`, `[!include ${i + 1}.yaml]`])),
+      '[0.yaml]',
+      'files include one another more than 8 deep',
+    ],
+    [
+      'ten thousand times',
+      Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`${i}.yaml`, `a${i}: {type: A, value: 192.0.2.1}`])),
+      `[${Array.from({ length: 10_000 }, (_, i) => `${i}.yaml`).join(', ')}]`,
+      `the definition includes files more than ${MAX_INCLUDES} times`,
+    ],
+    [
+      'ten thousand times from a fragment',
+      { 'a.yaml': Array.from({ length: 10_000 }, (_, i) => `a${i}: !include b.yaml\n`).join(''), 'b.yaml': '{type: A, value: 192.0.2.1}' },
+      '[a.yaml]',
+      `the definition includes files more than ${MAX_INCLUDES} times`,
+    ],
+  ])('%s, which is told once', (_, files, include, expected) => {
+    const { value: parsed, milliseconds } = withCpuTime(() => parseWith(include, files))
+    expect(parsed.diagnostics.filter(({ code }) => code === 'include-invalid').map(({ message }) => message)).toEqual([expected])
+    expect(milliseconds).toBeLessThan(5000)
+  })
+})
+
+describe('what goes together', () => {
+  const WWW = 'www: {type: A, value: 192.0.2.1}'
+
+  test('an override leaves nothing of what it replaces, what was said for targets included', () => {
+    const fragment =
+      'www: {type: A, value: 192.0.2.1, octodns: {ignored: true, lenient: true, healthcheck: {}}, geo: {}}\nb: {type: A, value: 192.0.2.1, octodns: {ignored: true}}'
+    const parsed = parseWith('[a.yaml]', { 'a.yaml': fragment }, '{www: {type: A, value: 192.0.2.9, override: true}}')
+    expect(recordLines(parsed)).toEqual(['www.example.com. - A 192.0.2.9', 'b.example.com. - A 192.0.2.1'])
+    expect(parsed.zone?.scopes.map(({ name }) => name)).toEqual(['b.example.com.'])
+    expect([[...parsed.lenient], parsed.extras]).toEqual([[], []])
+  })
+
+  test.each([
+    ['of nothing', 'b: {type: A, value: 192.0.2.1}', 'no included file has these records, so that nothing is overridden'],
+    ['that changes nothing', WWW, 'a.yaml says the same, so that nothing is overridden'],
+  ])('an override %s is told', (_, fragment, message) => {
+    const parsed = parseWith('[a.yaml]', { 'a.yaml': fragment }, '{www: {type: A, value: 192.0.2.1, override: true}}')
+    expect(told(parsed)).toEqual([`zone.yaml:3:44 warning override-unused www.example.com. A: ${message}`])
+  })
+
+  test.each([
+    ['another TTL', 'www: {type: A, ttl: 60, value: 192.0.2.1}'],
+    ['another target', 'www: {type: A, value: 192.0.2.1, octodns: {excluded: [a]}}'],
+    ['another value besides', 'www: {type: A, values: [192.0.2.1, 192.0.2.2]}'],
+  ])('but not one of %s', (_, fragment) => {
+    expect(told(parseWith('[a.yaml]', { 'a.yaml': fragment }, '{www: {type: A, value: 192.0.2.1, override: true}}'))).toEqual([])
+  })
+
+  test('a fragment that is included twice says which two inclusions', () => {
+    const parsed = parseWith('[a.yaml, a.yaml]', { 'a.yaml': WWW })
+    expect(told(parsed)).toEqual([
+      'zone.yaml:2:19 error rrset-split www.example.com. A: a.yaml is included twice, and does not say how its records go together',
+    ])
+    expect(parsed.diagnostics[0]?.related?.map(({ at }) => [at.file, at.line, at.column])).toEqual([['zone.yaml', 2, 11]])
+  })
+
+  test('merged records for different targets are told with both places', () => {
+    const files = { 'a.yaml': 'www: {type: A, value: 192.0.2.1, merge: true, octodns: {ignored: true}}' }
+    const parsed = parseWith('[a.yaml]', files, '{www: {type: A, value: 192.0.2.9}}')
+    expect(told(parsed)).toEqual([
+      'a.yaml:1:23 error rrset-split www.example.com. A: the merged records of zone.yaml and of a.yaml are for different targets',
+    ])
+    expect(parsed.diagnostics[0]?.related?.map(({ at }) => at.file)).toEqual(['zone.yaml'])
+  })
+})
+
+describe('on disk', () => {
+  const scene = (files: Files): string => {
+    const cwd = temporaryDirectory()
+    for (const [path, text] of Object.entries({ 'zonewright.yaml': 'providers: {}\nzones: [{files: zones/**/*}]\n', ...files })) {
+      mkdirSync(dirname(join(cwd, path)), { recursive: true })
+      writeFileSync(join(cwd, path), text)
+    }
+    return cwd
+  }
+
+  test('paths start from the file that names them, and what is included is no zone', async () => {
+    const cwd = scene({
+      'zones/example.com.yaml': definition('[{file: parts/web.example.yaml, with: {ip: 192.0.2.1}}]'),
+      'zones/parts/web.example.yaml': 'www: !include more/a.part\n',
+      'zones/parts/more/a.part': "{type: A, value: '${ip}'}\n",
+    })
+    const { stdout } = await cli(['export', 'csv'], { cwd })
+    expect(stdout.split('\n').filter((line) => line.includes(',A,'))).toEqual([expect.stringContaining('www.example.com.')])
+    expect(stdout).not.toContain('web.example')
+  })
+
+  test('merged records with different TTLs, and the same record twice, are told as they are in one file', async () => {
+    const cwd = scene({
+      'zones/example.com.yaml': definition('[parts/a.part]', '{www: {type: A, ttl: 60, value: 192.0.2.9}, b: {type: A, value: 192.0.2.1}}'),
+      'zones/parts/a.part': 'www: {type: A, ttl: 120, value: 192.0.2.1, merge: true}\nb: {type: A, value: 192.0.2.1, merge: true}\n',
+    })
+    const { stdout } = await cli(['validate'], { cwd })
+    expect(stdout).toMatch(/a\.part:1:33: warning\[ttl-mixed\] the A records of www\.example\.com\./)
+    expect(stdout).toMatch(/a\.part:2:21: error\[record-duplicate\]/)
+  })
+})

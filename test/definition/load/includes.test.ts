@@ -1,0 +1,99 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of fragments look like that
+import { describe, expect, test } from 'vitest'
+import { MAX_INCLUDES } from '../../../src/definition/parse/open-files.ts'
+import type { ReadInclude } from '../../../src/definition/parse/parse-definition.ts'
+import { fault, ok } from '../../../src/dns/result.ts'
+import { faultLines, parse, recordLines } from '../parse.ts'
+
+const from =
+  (files: Record<string, string>): ReadInclude =>
+  (path) => {
+    const text = files[path]
+    return text === undefined ? fault('there is no such file') : ok({ file: path, text })
+  }
+
+const MAIL = '"":\n- type: MX\n  value: {preference: 10, exchange: "${host}"}\n- type: TXT\n  value: v=spf1 a:${host} $${x} -all\n'
+
+describe('include', () => {
+  const definition = (include: string): string => `domain: example.com\ninclude: ${include}\nrecords: {'': {type: A, value: 192.0.2.1}}\n`
+
+  test('takes records in, with variables', () => {
+    const parsed = parse(definition('[{file: mail.yaml, with: {host: mail}}]'), { include: from({ 'mail.yaml': MAIL }) })
+    expect(faultLines(parsed)).toEqual([])
+    expect(recordLines(parsed)).toEqual([
+      'example.com. - A 192.0.2.1',
+      'example.com. - MX 10 mail.example.com.',
+      'example.com. - TXT "v=spf1 a:mail ${x} -all"',
+    ])
+    expect(parsed.includedFiles).toEqual(['mail.yaml'])
+    expect(parsed.includes.map(({ path, with: variables }) => [path, ...variables])).toEqual([['mail.yaml', ['host', 'mail']]])
+    expect(parsed.zone?.records[1]?.at).toEqual({ file: 'mail.yaml', line: 3, column: 10 })
+  })
+
+  test('a value cannot change the structure of a fragment', () => {
+    const parsed = parse(definition('[{file: mail.yaml, with: {host: "a}, type: B"}}]'), { include: from({ 'mail.yaml': MAIL }) })
+    expect(parsed.diagnostics.map(({ code }) => code)).toEqual(['value-invalid'])
+  })
+
+  const FAULTS: readonly (readonly [include: string, files: Record<string, string>, fault: string])[] = [
+    ['[x.yaml]', {}, '2:11 error include-invalid "x.yaml" cannot be included: there is no such file'],
+    ['x.yaml', {}, '2:10 error schema-type example.com.: include must be a list, not "x.yaml"'],
+    ['[{fil: x.yaml}]', {}, '2:12 error schema-unknown-key example.com.: the key "fil" has no meaning in include[0]'],
+    [
+      '[x.yaml]',
+      { 'x.yaml': 'a: {type: A, value: 192.0.2.1, valu: 1}' },
+      '1:32 error schema-unknown-key a.example.com. A: the key "valu" has no meaning here',
+    ],
+    ['[x.yaml]', { 'x.yaml': 'a: [' }, '1:5 error yaml-syntax the file ends inside a quoted string or a bracket'],
+    [
+      '[x.yaml]',
+      { 'x.yaml': 'domain: example.org' },
+      '2:11 error include-invalid example.com.: "x.yaml" is a definition of its own (it has domain:), not a fragment of records',
+    ],
+    ['[x.yaml]', { 'x.yaml': 'a: {type: A, value: "${ip}"}' }, '1:21 error variable-unknown the variable ${ip} has no value'],
+    [
+      '[{file: x.yaml, with: {ip: 192.0.2.1}}]',
+      { 'x.yaml': 'a: {type: A, value: 192.0.2.1}' },
+      '2:18 warning variable-unused example.com.: "x.yaml" does not use the variable "ip"',
+    ],
+  ]
+
+  test.each(FAULTS)('%s %o', (include, files, expected) => {
+    expect(faultLines(parse(definition(include), { include: from(files) }))).toEqual([expected])
+  })
+})
+
+describe('!include', () => {
+  test('stands for the content of a file, and can be merged', () => {
+    const files = { 'a.yaml': 'type: A\nvalue: 192.0.2.1\n', 'b.yaml': 'b: {type: A, value: 192.0.2.2}\nc: !include a.yaml\n' }
+    const parsed = parse('a: !include a.yaml\n<<: !include b.yaml\n', { include: from(files) })
+    expect(faultLines(parsed)).toEqual([])
+    expect(recordLines(parsed).sort()).toEqual([
+      'a.example.com. 3600 A 192.0.2.1',
+      'b.example.com. 3600 A 192.0.2.2',
+      'c.example.com. 3600 A 192.0.2.1',
+    ])
+    expect(parsed.includedFiles).toEqual(['a.yaml', 'b.yaml'])
+  })
+
+  test('in a circle is told', () => {
+    const files = { 'a.yaml': 'type: A\nvalue: !include b.yaml\n', 'b.yaml': '[!include a.yaml]' }
+    expect(faultLines(parse('a: !include a.yaml\n', { include: from(files) }))).toEqual([
+      '1:11 error include-invalid "a.yaml" includes itself: zone.yaml, a.yaml, b.yaml, a.yaml',
+    ])
+  })
+
+  test('too often is told', () => {
+    const text = Array.from({ length: MAX_INCLUDES + 5 }, (_, i) => `a${i}: !include a.yaml\n`).join('')
+    const lines = faultLines(parse(text, { include: from({ 'a.yaml': '{type: A, value: 192.0.2.1}' }) }))
+    expect(lines).toEqual([
+      `${MAX_INCLUDES + 1}:${`a${MAX_INCLUDES}: !include `.length + 1} error include-invalid the definition includes files more than ${MAX_INCLUDES} times`,
+    ])
+  })
+
+  test('without access to other files is told', () => {
+    expect(faultLines(parse('a: !include a.yaml\n'))).toEqual([
+      '1:13 error include-invalid "a.yaml" cannot be included: no other files are at hand here',
+    ])
+  })
+})

@@ -1,0 +1,66 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { zoneFileDefinition } from '../../../src/definition/load/zone-file-definition.ts'
+import { line, parse } from '../../dns/zone-file/zone-text.ts'
+import { name } from '../../support/records.ts'
+import { describeWithTools } from '../../support/skip.ts'
+import { temporaryDirectory } from '../../support/temp-directory.ts'
+import { checkZone, runTool } from '../../support/tools.ts'
+
+const ZONE = name('example.com.')
+
+/** Records that are equal in every way that records can be: octet by octet, but for case, in other words, but for the TTL. */
+const TEXT = `$TTL 300
+@ SOA ns1 h 1 2h 15m 2w 5m
+@ NS ns1
+@ NS NS1.Example.COM.
+ns1 A 192.0.2.53
+NS1 60 A 192.0.2.53
+a TXT "a"
+a TXT \\097
+a TXT "A"
+b CNAME c
+B 7200 CNAME C
+c AAAA 2001:db8::1
+c AAAA 2001:DB8:0::1
+d TYPE1 \\# 4 c0000201
+d A 192.0.2.1
+`
+
+const read = zoneFileDefinition(TEXT, ZONE, { file: 'zone' })
+const kept = [...read.read.filter(({ type }) => type === 'SOA'), ...(read.zone?.records ?? [])].map(line).sort()
+
+test('records that are equal are one, with the TTL of the first', () => {
+  expect(kept).toHaveLength(8)
+  expect(kept).toContain('ns1.example.com. 300 A 192.0.2.53')
+  expect(
+    read.diagnostics.map((one) => `${one.severity} ${one.code} ${one.at?.line} and ${one.related?.[0]?.at.line}: ${one.message}`),
+  ).toEqual([
+    'warning record-duplicate 4 and 3: example.com. has the NS record ns1.example.com. twice; the first is taken',
+    'warning record-duplicate 6 and 5: ns1.example.com. has the A record 192.0.2.53 twice; the first is taken, with TTL 300, not 60',
+    'warning record-duplicate 8 and 7: a.example.com. has the TXT record "a" twice; the first is taken',
+    'warning record-duplicate 11 and 10: b.example.com. has the CNAME record c.example.com. twice; the first is taken, with TTL 300, not 7200',
+    'warning record-duplicate 13 and 12: c.example.com. has the AAAA record 2001:db8::1 twice; the first is taken',
+    'warning record-duplicate 15 and 14: d.example.com. has the A record 192.0.2.1 twice; the first is taken',
+  ])
+})
+
+const withoutTtl = (text: string): string => text.replace(/ [0-9]+ /, ' ')
+
+describeWithTools(['named-checkzone'], 'as BIND has it', () => {
+  // Of records that do not follow one another BIND takes the TTL of the last.
+  test('the same records stay', async () => {
+    const { stdout } = await checkZone('example.com', TEXT, ['-q', '-k', 'ignore', '-r', 'ignore'])
+    expect([...parse(stdout).records].map(line).sort().map(withoutTtl)).toEqual(kept.map(withoutTtl))
+  })
+})
+
+describeWithTools(['nsd-checkzone'], 'as NSD has it', () => {
+  test('the same records stay', async () => {
+    const file = join(temporaryDirectory(), 'zone')
+    writeFileSync(file, TEXT)
+    const { stdout } = await runTool('nsd-checkzone', ['-p', 'example.com', file])
+    expect([...parse(stdout).records].map(line).sort()).toEqual(kept)
+  })
+})

@@ -1,0 +1,85 @@
+import { fstatSync, linkSync, openSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished, test } from 'vitest'
+import { readText } from '../../../src/definition/files/read-text.ts'
+import { includeReader } from '../../../src/definition/load/include-reader.ts'
+import { refuseOpened, sourcePolicy } from '../../../src/definition/load/source-policy.ts'
+import { configIn, folderWith } from '../files.ts'
+
+const CONFIG =
+  "providers: {cloud: {type: cloud, token: 'file:secrets/token'}, other: {type: rfc2136, tsig: {name: k., secret: 'file:./secrets/later'}}}\n"
+
+const scene = async () => {
+  const folder = folderWith({ 'zonewright.yaml': CONFIG, 'secrets/token': 's3cret-s3cret\n', 'zones/a.txt': 'harmless\n', '.env': 'X=1\n' })
+  return { folder, config: await configIn(folder) }
+}
+
+test.each<[path: string, refused: RegExp | null]>([
+  ['zones/a.txt', null],
+  ['zones', null],
+  ['.', null],
+  ['zones/x..y', null],
+  ['.env', /is hidden/],
+  ['a/.b/c', /is hidden/],
+  ['zones/..secret', /is hidden/],
+  ['zones/..data/a', null],
+  ['zones/example.com./.yaml', null],
+  ['.yaml/x', /is hidden/],
+  ['secrets/token', /the file of a secret/],
+  ['secrets/later', /the file of a secret/],
+  ['zonewright.yaml', /is the config/],
+  ['../.elsewhere', null],
+])('%s', async (path, refused) => {
+  const { folder, config } = await scene()
+  const reason = sourcePolicy(config).refusePath(join(folder, path))
+  if (refused === null) expect(reason).toBeNull()
+  else expect(reason).toMatch(refused)
+})
+
+it('protects files that are there only later, by their path', async () => {
+  const { folder, config } = await scene()
+  const include = includeReader(config)
+  writeFileSync(join(folder, 'secrets/later'), 'new')
+  expect(include('../secrets/later', join(folder, 'zones/x.yaml'))).toMatchObject({ ok: false })
+})
+
+it('looks at the file that is open, whatever its path leads to by then', async () => {
+  const { folder, config } = await scene()
+  const policy = sourcePolicy(config)
+  const path = join(folder, 'zones/a.txt')
+  const stateOf = (one: string) => {
+    const file = openSync(one, 'r')
+    onTestFinished(() => void file)
+    return fstatSync(file, { bigint: true })
+  }
+  expect(refuseOpened(policy, path, stateOf(path))).toBeNull()
+  // Opened while it was a link to a hidden file, and harmless again when it is looked at.
+  expect(refuseOpened(policy, path, stateOf(join(folder, '.env')))).toBe('moved')
+  linkSync(join(folder, 'secrets/token'), join(folder, 'zones/hard.txt'))
+  expect(refuseOpened(policy, join(folder, 'zones/hard.txt'), stateOf(join(folder, 'zones/hard.txt')))).toMatch(/the file of a secret/)
+})
+
+it('never reads a secret through a link that changes all the time', async () => {
+  const { folder, config } = await scene()
+  const policy = sourcePolicy(config)
+  const path = join(folder, 'zones/b.txt')
+  const targets = ['a.txt', '../secrets/token', '../.env']
+  let ended = false
+  const swap = async (): Promise<void> => {
+    for (let i = 0; !ended; i += 1) {
+      symlinkSync(targets[i % 3] as string, `${path}.new`)
+      renameSync(`${path}.new`, path)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  symlinkSync('a.txt', path)
+  const swapping = swap()
+  const texts = new Set<string>()
+  for (let i = 0; i < 300; i += 1) {
+    const read = await readText(path, 'b.txt', policy)
+    texts.add(read.ok ? read.text : read.fault.code)
+  }
+  ended = true
+  await swapping
+  for (const text of texts) expect(['harmless\n', 'path-protected', 'file-unreadable']).toContain(text)
+})

@@ -1,0 +1,236 @@
+import { describe, expect, test } from 'vitest'
+import { withCpuTime } from '../../support/cpu-time.ts'
+import { faultLines, parse, recordLines } from '../parse.ts'
+
+const DEFINITION = `# yaml-language-server: $schema=../schemas/zone.schema.json
+domain: example.com
+type: master
+soa_email: hostmaster@example.com
+ttl_sec: 1h
+expire_sec: 2w
+default_ttl: 300
+tags: [production, 1]
+axfr_ips: [192.0.2.53, 2001:DB8::0053]
+targets: [cloud]
+policy: upsert-only
+allow: [deletes, apex-ns]
+apex_ns: manage
+unsupported: skip
+unmanaged: [{name: _acme-challenge*, type: TXT}]
+records:
+  '':
+  - {type: A, value: 192.0.2.1}
+  - {type: MX, ttl: 1h30m, values: [{preference: 10, exchange: mail}]}
+  www: {type: CNAME, value: '@'}
+`
+
+describe('a definition with settings', () => {
+  const parsed = parse(DEFINITION)
+
+  test('has no faults', () => expect(faultLines(parsed)).toEqual([]))
+
+  test('gives the settings of the zone', () => {
+    expect(parsed.layout).toBe('settings')
+    expect(parsed.enabled).toBe(true)
+    const { records: _, settingsAt: __, ...zone } = parsed.zone ?? { records: [] }
+    expect(zone).toEqual({
+      name: 'example.com.',
+      at: { file: 'zone.yaml', line: 2, column: 9 },
+      settings: {
+        type: 'master',
+        soa_email: 'hostmaster@example.com',
+        ttl_sec: 3600,
+        expire_sec: 1209600,
+        tags: ['production', '1'],
+        axfr_ips: ['192.0.2.53', '2001:db8::53'],
+      },
+      foreign: [],
+      scopes: [],
+      unmanaged: [{ name: '_acme-challenge*', type: 'TXT', at: { file: 'zone.yaml', line: 15, column: 13 } }],
+      apexNs: 'manage',
+      unsupported: 'skip',
+      absent: false,
+      targets: ['cloud'],
+      policy: 'upsert-only',
+      allow: ['deletes', 'apex-ns'],
+    })
+  })
+
+  test('gives the places of settings', () => {
+    const places = Object.entries(parsed.zone?.settingsAt ?? {}).map(([key, at]) => `${key} ${at?.line}:${at?.column}`)
+    expect(places.sort()).toEqual(['axfr_ips 9:11', 'expire_sec 6:13', 'soa_email 4:12', 'tags 8:7', 'ttl_sec 5:10', 'type 3:7'])
+  })
+
+  test('gives records with their places', () => {
+    expect(recordLines(parsed)).toEqual([
+      'example.com. 300 A 192.0.2.1',
+      'example.com. 5400 MX 10 mail.example.com.',
+      'www.example.com. 300 CNAME example.com.',
+    ])
+    expect(parsed.zone?.records.map(({ at }) => `${at.line}:${at.column}`)).toEqual(['18:22', '19:37', '20:29'])
+  })
+
+  test.each([
+    ['enabled: false', { enabled: false }],
+    ['enabled: true', { enabled: true }],
+  ])('%s', (line, expected) => expect(parse(`domain: example.com\n${line}\n`)).toMatchObject(expected))
+
+  test('without default_ttl a record has the default of the zone', () => {
+    expect(recordLines(parse('domain: example.com\nrecords: {www: {type: A, value: 192.0.2.1}}\n'))).toEqual([
+      'www.example.com. - A 192.0.2.1',
+    ])
+  })
+
+  test('domain may be written with the final dot, in capitals or in Unicode', () => {
+    const names = ['example.com.', 'EXAMPLE.com', 'bücher.example', '1.2.0.192.in-addr.arpa'].map(
+      (name) => parse(`domain: ${name}\n`).zone?.name,
+    )
+    expect(names).toEqual(['example.com.', 'example.com.', 'xn--bcher-kva.example.', '1.2.0.192.in-addr.arpa.'])
+  })
+
+  test('a record map has the name domain like any other', () => {
+    const records = parse('domain: {type: A, value: 192.0.2.1}\n')
+    expect(records.layout).toBe('octodns')
+    expect(recordLines(records)).toEqual(['domain.example.com. 3600 A 192.0.2.1'])
+  })
+})
+
+/** Each line of a definition that is at fault, and what is said about it. */
+const FAULTS: readonly (readonly [definition: string, ...faults: string[]])[] = [
+  ['tags: production', '2:7 error schema-type example.com.: tags must be a list, not "production"'],
+  ['tags: [a, [b]]', '2:11 error schema-type example.com.: tags[1] must be text, not a list'],
+  ['enabled: yes', '2:10 error schema-type example.com.: enabled must be true or false, not "yes"'],
+  ['soa_emial: a@example.com', '2:1 error schema-unknown-key example.com.: the key "soa_emial" has no meaning here'],
+  ['soa_email: hostmaster', '2:12 error setting-invalid example.com.: soa_email: "hostmaster" is not a mail address'],
+  [
+    'ttl_sec: 1x',
+    '2:10 error setting-invalid example.com.: ttl_sec: "1x" is not a TTL: use seconds or a number with s, m, h, d or w, such as 300 or 1h',
+  ],
+  [
+    'default_ttl: -1',
+    '2:14 error ttl-invalid example.com.: default_ttl: "-1" is not a TTL: use seconds or a number with s, m, h, d or w, such as 300 or 1h',
+  ],
+  ['policy: synch', '2:9 error setting-invalid example.com.: policy: "synch" is none of sync, upsert-only, create-only'],
+  [
+    'allow: [delete]',
+    '2:9 error setting-invalid example.com.: allow: "delete" is none of deletes, updates, empty-zone, apex-ns, delete-zone',
+  ],
+  ['axfr_ips: [192.0.2.300]', '2:12 error setting-invalid example.com.: axfr_ips: "192.0.2.300" is not an IP address'],
+  ['unmanaged: [{nam: a}]', '2:14 error schema-unknown-key example.com.: the key "nam" has no meaning in unmanaged[0]'],
+  ['unmanaged: [{}]', '2:13 error setting-invalid example.com.: unmanaged: an empty selector would select everything'],
+  ['unmanaged: [{type: FOO}]', '2:20 error type-unknown example.com.: unmanaged: "FOO" is not a record type'],
+  ['records: [a]', '2:10 error schema-type example.com.: records must be a mapping, not a list'],
+  ['records: {a22: []}', '2:16 error value-missing a22.example.com.: has no record: the list is empty'],
+  ['records: {www: }', '2:11 error schema-type www.example.com.: has no record'],
+  ['records: {www: {value: a}}', '2:16 error schema-missing-key www.example.com.: type is missing'],
+  ['records: {www: {type: A}}', '2:16 error value-missing www.example.com. A: the record has neither value nor values'],
+  ['records: {www: {type: A, values: []}}', '2:34 error value-missing www.example.com. A: the list of values is empty'],
+  ['records: {www: {type: A, value: ~}}', '2:33 error value-missing www.example.com. A: the value is empty'],
+  ['records: {www: {type: A, valeu: 192.0.2.1}}', '2:26 error schema-unknown-key www.example.com. A: the key "valeu" has no meaning here'],
+  ['records: {www: {type: FOO, value: a}}', '2:23 error type-unknown www.example.com.: "FOO" is not a record type'],
+  ['records: {www: {type: a, value: 192.0.2.1}}', '2:23 error type-unknown www.example.com.: "a" is not a record type'],
+  ['records: {www: {type: A, value: 192.0.2}}', '2:33 error value-invalid www.example.com. A: "192.0.2" is not an IPv4 address'],
+  [
+    'records: {www: {type: A, value: 192.0.2.1, ttl: 1.5}}',
+    '2:49 error ttl-invalid www.example.com. A: "1.5" is not a TTL: use seconds or a number with s, m, h, d or w, such as 300 or 1h',
+  ],
+  [
+    'records: {www: {type: A, value: 192.0.2.1, ttl: 0300}}',
+    '2:49 error ttl-invalid www.example.com. A: the TTL 0300 begins with a zero, which some readers of YAML take for octal',
+  ],
+  [
+    'records: {a: {type: CNAME, value: b.example}}',
+    '2:35 error target-ambiguous a.example.com. CNAME: "b.example" has dots but no final dot, so it could be meant in two ways',
+  ],
+  ['records: {a: {type: MX, value: 10 mail}}', '2:32 error schema-type a.example.com. MX: value must be a mapping, not "10 mail"'],
+  ['records: {a: {type: MX, value: {preference: 10}}}', '2:32 error schema-missing-key a.example.com. MX: value: exchange is missing'],
+  [
+    'records: {a: {type: MX, value: {preferense: 10, exchange: b}}}',
+    '2:33 error schema-unknown-key a.example.com. MX: the key "preferense" has no meaning in value',
+  ],
+  [
+    'records: {a: {type: MX, values: [{preference: 70000, exchange: b}]}}',
+    '2:47 error value-invalid a.example.com. MX: preference: 70000 is more than 65535',
+  ],
+  [
+    'records: {a: {type: SSHFP, value: {algorithm: 1, fingerprint_type: 2, fingerprint: 00ff}}}',
+    '2:84 error value-invalid a.example.com. SSHFP: fingerprint: has 2 octets; type 2 makes 32',
+  ],
+  [
+    'records: {a: {type: TYPE65280, value: 0a}}',
+    '2:39 error value-invalid a.example.com. TYPE65280: data of a type without a known form is written \\# LENGTH HEX (RFC 3597), not "0a"',
+  ],
+  [
+    'records: {a..b: {type: A, value: 192.0.2.1}}',
+    '2:11 error name-invalid example.com.: the name "a..b" cannot stand in a zone: "a..b" has an empty label',
+  ],
+  [
+    'records: {a.example.org.: {type: A, value: 192.0.2.1}}',
+    '2:11 error name-outside-zone example.com.: "a.example.org." is an absolute name outside the zone',
+  ],
+  [
+    'records: {a: {type: A, value: 192.0.2.1}, A: {type: A, value: 192.0.2.2}}',
+    '2:43 error yaml-duplicate-key a.example.com.: "a" (line 2) and "A" are the same name',
+  ],
+  [
+    'records: {a: {type: A, value: 192.0.2.1, octodns: {ignord: true}}}',
+    '2:52 error schema-unknown-key a.example.com. A: octodns has no key "ignord"',
+  ],
+  ['type: slave', '2:1 error schema-missing-key example.com.: a slave zone needs master_ips, the servers it is transferred from'],
+  [
+    'type: slave\nmaster_ips: [192.0.2.1]\nrecords: {a: {type: A, value: 192.0.2.1}}',
+    '4:1 error setting-invalid example.com.: a slave zone has no records of its own: they come from its masters',
+  ],
+]
+
+describe('each fault is told once, at its place', () => {
+  test.each(FAULTS)('%s', (definition, ...faults) => expect(faultLines(parse(`domain: example.com\n${definition}\n`))).toEqual(faults))
+
+  test('all faults of a file are told in one run', () => {
+    const lines = FAULTS.filter(([definition]) => definition.startsWith('records: {a: {type: MX')).map(([definition]) => definition)
+    const records = lines.map((line, i) => line.replace(/^records: \{a/, `  a${i}`).slice(0, -1))
+    expect(faultLines(parse(`domain: example.com\ntags: x\nrecords:\n${records.join('\n')}\n`)).length).toBe(records.length + 1)
+  })
+
+  test('a fault behind an alias is one fault', () => {
+    expect(faultLines(parse('domain: example.com\nrecords:\n  a: &a {type: A, value: 192.0.2}\n  b: *a\n'))).toEqual([
+      '3:26 error value-invalid a.example.com. A: "192.0.2" is not an IPv4 address',
+    ])
+  })
+
+  test('hints name the nearest word or the form to write', () => {
+    const hints = ['soa_emial: a', 'records: {a: {type: MX, value: 10 b}}', 'records: {a: {type: CNAM, value: b}}', 'policy: synch'].map(
+      (line) => parse(`domain: example.com\n${line}\n`).diagnostics[0]?.hint,
+    )
+    expect(hints).toEqual([
+      'Did you mean "soa_email"?',
+      'Write {preference: …, exchange: …}.',
+      'Did you mean "CNAME"?',
+      'Did you mean "sync"?',
+    ])
+  })
+
+  test('an ambiguous target is told with both ways to write it', () => {
+    const { diagnostics } = parse('domain: example.com\nrecords: {a: {type: NS, value: ns.b}}\n')
+    expect(diagnostics[0]?.hint).toBe('Write "ns.b." for the name as it stands, or "ns.b.example.com." for the name inside the zone.')
+  })
+
+  test('settings without domain are one fault', () => {
+    expect(faultLines(parse('ttl_sec: 300\nrecords: {a: {type: A, value: 192.0.2.1}}\n'))).toEqual([
+      '1:1 error schema-missing-key "ttl_sec" is a setting of a zone, but the file has no domain: above its settings',
+    ])
+  })
+
+  test('a domain that is none leaves no zone, yet its records are checked', () => {
+    const parsed = parse('domain: a..b\nrecords: {a: {type: A, value: b}}\n', { zoneName: null })
+    expect(parsed.zone).toBeNull()
+    expect(parsed.diagnostics.map(({ code }) => code)).toEqual(['zone-name', 'value-invalid'])
+  })
+
+  test('many faults cost little more than many records', () => {
+    const records = Array.from({ length: 12_000 }, (_, i) => `  host-${i}: {tttl: 300, type: MX, values: [{preference: 1}, {a: b}]}\n`)
+    const { value, milliseconds } = withCpuTime(() => parse(`domain: example.com\nrecords:\n${records.join('')}`))
+    expect(value.diagnostics.length).toBeGreaterThan(36_000)
+    expect(milliseconds).toBeLessThan(5000)
+  })
+})

@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { formatDefinition } from '../../../src/definition/print/format-definition.ts'
+import { keepSpacing } from '../../../src/definition/print/keep-spacing.ts'
+import { soundTree } from '../../../src/definition/yaml/edit-document.ts'
+import { isSameTree } from '../../../src/definition/yaml/same-tree.ts'
+
+describe('spacing', () => {
+  it.each([
+    [
+      'that alone differs comes back',
+      'a:   {b:  c}  # d\n\n\ne:\n- f\n',
+      'a: {b: c} # d\n\ne:\n  - f\n',
+      'a:   {b:  c}  # d\n\n\ne:\n- f\n',
+    ],
+    ['stays around a new word', 'a:   [b,  c]  # d\n', 'a: [b, c, x] # d\n', 'a:   [b,  c, x]  # d\n'],
+    ['of a new line is that of the lines above', 'a:\n- b  # c\n- d\n', 'a:\n  - b # c\n  - d\n  - x\n', 'a:\n- b  # c\n- d\n- x\n'],
+    ['of a folded text stays', 'a: >-\n  b\n  c\nd:   e\n', 'a: >-\n  b c\nd: x\n', 'a: >-\n  b\n  c\nd: x\n'],
+    ['would change the meaning', 'a:\n  b: c\n  d: e\n', 'a:\n  - b: c\n    d: e\n', 'a:\n  - b: c\n    d: e\n'],
+    ['is not that of quotes', 'a: "\\u00fc"   # "b\n', 'a: "\u00fc" # "b\nx: \'y\'\n', 'a: "\\u00fc"   # "b\nx: \'y\'\n'],
+  ])('%s', (_, original, printed, kept) => {
+    expect(keepSpacing(original, printed)).toBe(kept)
+  })
+
+  it('of files of others: nothing else changes, and most come back', () => {
+    const folder = fileURLToPath(new URL('../../corpora/octodns/', import.meta.url))
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile() && /\.ya?ml$/.test(one.name))
+    const comments = (text: string): string[] => [...text.matchAll(/(?<=^|\s)#.*$/gm)].map(([comment]) => comment.trimEnd())
+    let [same, all] = [0, 0]
+    for (const { parentPath, name } of files) {
+      const text = readFileSync(join(parentPath, name), 'utf8')
+      const printed = text.length > 6000 ? null : formatDefinition(text)
+      if (!printed?.ok || printed.value === text) continue
+      const kept = keepSpacing(text, printed.value)
+      const [wanted, found] = [soundTree(printed.value), soundTree(kept)]
+      expect(wanted.ok && found.ok && isSameTree(wanted.value, found.value), name).toBe(true)
+      expect(comments(kept), name).toEqual(comments(printed.value))
+      all += 1
+      if (kept === text) same += 1
+    }
+    expect(all).toBeGreaterThan(10)
+    expect(same).toBeGreaterThan(all / 4)
+  })
+})

@@ -1,0 +1,369 @@
+import { describe, expect, it, test } from 'vitest'
+import { checkZone, RULES } from '../../../src/definition/rules/rules.ts'
+import type { DesiredZone } from '../../../src/dns/zone.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
+import { desiredZone, name } from '../../support/records.ts'
+
+interface Case {
+  readonly name: string
+  readonly records: readonly string[]
+  /** `LINE SEVERITY CODE`, in the order of lines. */
+  readonly expected: readonly string[]
+  readonly zone?: Partial<DesiredZone>
+}
+
+const ORIGIN = name('example.com.')
+
+const zoneOf = (lines: readonly string[], more: Partial<DesiredZone> = {}): DesiredZone => desiredZone(ORIGIN, lines.join('\n'), more)
+
+/** A TXT value of so many octets. */
+const text = (octets: number): string =>
+  [...Array<string>(Math.floor(octets / 250)).fill('x'.repeat(250)), 'y'.repeat(octets % 250)].map((string) => `"${string}"`).join(' ')
+
+const CASES: readonly Case[] = [
+  { name: 'an ordinary zone', records: ['@ 300 A 192.0.2.1', '@ 300 MX 10 mail', 'mail 300 A 192.0.2.2', 'www 300 CNAME @'], expected: [] },
+  { name: 'no records', records: [], expected: [] },
+
+  { name: 'CNAME beside A', records: ['www 300 A 192.0.2.1', 'www 300 CNAME a.example.net.'], expected: ['2 error cname-not-alone'] },
+  {
+    name: 'CNAME beside two types is one fault',
+    records: ['www 300 CNAME a.example.net.', 'www 300 A 192.0.2.1', 'www 300 TXT "x"'],
+    expected: ['1 error cname-not-alone'],
+  },
+  {
+    name: 'CNAME beside its signature',
+    records: ['www 300 CNAME a.example.net.', 'www 300 TYPE46 \\# 2 0001'],
+    expected: [],
+  },
+  { name: 'CNAME at the apex', records: ['@ 300 CNAME a.example.net.'], expected: ['1 error cname-at-apex'] },
+  { name: 'two CNAMEs', records: ['w 300 CNAME a.example.net.', 'w 300 CNAME b.example.net.'], expected: ['2 error singleton-multiple'] },
+  { name: 'CNAME to itself', records: ['w 300 CNAME w'], expected: ['1 error cname-loop'] },
+  {
+    name: 'CNAME circle of three with a tail into it is told once',
+    records: ['tail 300 CNAME a', 'a 300 CNAME b', 'b 300 CNAME c', 'c 300 CNAME a'],
+    expected: ['2 error cname-loop'],
+  },
+  {
+    name: 'two circles',
+    records: ['a 300 CNAME b', 'b 300 CNAME a', 'c 300 CNAME d', 'd 300 CNAME c'],
+    expected: ['1 error cname-loop', '3 error cname-loop'],
+  },
+  { name: 'CNAME chain', records: ['a 300 CNAME b', 'b 300 CNAME c', 'c 300 A 192.0.2.1'], expected: [] },
+
+  { name: 'the same A twice', records: ['a 300 A 192.0.2.1', 'a 300 A 192.0.2.1'], expected: ['2 error record-duplicate'] },
+  {
+    name: 'the same address written twice with two TTLs',
+    records: ['a 300 AAAA 2001:db8::1', 'a 600 AAAA 2001:DB8:0::1'],
+    expected: ['2 error record-duplicate', '2 warning ttl-mixed'],
+  },
+  { name: 'two TXT that differ in case', records: ['a 300 TXT "x"', 'a 300 TXT "X"'], expected: [] },
+  { name: 'two DNAMEs', records: ['d 300 DNAME a.example.', 'd 300 DNAME b.example.'], expected: ['2 error singleton-multiple'] },
+  { name: 'two ALIAS', records: ['@ 300 ALIAS a.example.', '@ 300 ALIAS b.example.'], expected: ['2 error singleton-multiple'] },
+
+  { name: 'mixed TTLs', records: ['a 300 A 192.0.2.1', 'a 600 A 192.0.2.2'], expected: ['2 warning ttl-mixed'] },
+  { name: 'a TTL and none', records: ['a 300 A 192.0.2.1', 'a - A 192.0.2.2'], expected: ['2 warning ttl-mixed'] },
+  {
+    name: 'signatures have the TTLs of what they cover',
+    records: [
+      'a 300 RRSIG A 13 3 300 20300101000000 20290101000000 1 example.com. AAAA',
+      'a 600 RRSIG AAAA 13 3 600 20300101000000 20290101000000 1 example.com. AAAA',
+    ],
+    expected: [],
+  },
+  { name: 'TTLs of two types', records: ['a 300 A 192.0.2.1', 'a 600 AAAA 2001:db8::1'], expected: [] },
+
+  { name: 'null MX alone', records: ['@ 300 MX 0 .'], expected: [] },
+  {
+    name: 'null MX beside another',
+    records: ['@ 300 MX 10 mail.example.net.', '@ 300 MX 0 .'],
+    expected: ['2 error null-mx-not-alone'],
+  },
+  {
+    name: 'null SRV beside another',
+    records: ['_sip._tcp 300 SRV 0 0 0 .', '_sip._tcp 300 SRV 1 1 5060 sip.example.net.'],
+    expected: ['1 warning null-srv-not-alone'],
+  },
+
+  { name: 'SOA', records: ['@ 300 SOA ns. root. 1 2 3 4 5'], expected: ['1 error soa-in-definition'] },
+
+  {
+    name: 'a record that is left to others',
+    records: ['_acme-challenge.www 300 TXT "x"', 'www 300 A 192.0.2.1'],
+    zone: { unmanaged: [{ name: '_acme-challenge*', type: 'TXT', at: { file: 'f', line: 9, column: 3 } }] },
+    expected: ['1 error unmanaged-collision'],
+  },
+
+  {
+    name: 'CAA as issuers read it',
+    records: [
+      '@ 300 CAA 0 issue "ca.example"',
+      '@ 300 CAA 0 issue ";"',
+      '@ 300 CAA 128 issuewild "ca.example; account=230123; policy=ev"',
+      '@ 300 CAA 0 issue "ca.example;"',
+      '@ 300 CAA 0 iodef "mailto:security@example.com"',
+      '@ 300 CAA 0 iodef "https://example.com/report"',
+      '@ 300 CAA 0 issuemail "ca.example"',
+    ],
+    expected: [],
+  },
+  {
+    name: 'CAA values no issuer can read',
+    records: [
+      '@ 300 CAA 0 issue "ca.example."',
+      '@ 300 CAA 0 issue "https://ca.example"',
+      '@ 300 CAA 0 issue "ca.example other.example"',
+      '@ 300 CAA 0 issuewild "ca.example; account"',
+      '@ 300 CAA 0 iodef "security@example.com"',
+    ],
+    expected: [
+      '1 error caa-value-invalid',
+      '2 error caa-value-invalid',
+      '3 error caa-value-invalid',
+      '4 error caa-value-invalid',
+      '5 warning caa-value-invalid',
+    ],
+  },
+  {
+    name: 'CAA flags and tags',
+    records: ['@ 300 CAA 1 issue "ca.example"', '@ 300 CAA 0 isue "ca.example"'],
+    expected: ['1 warning caa-flags-reserved', '2 warning caa-tag-unknown'],
+  },
+
+  {
+    name: 'SRV names',
+    records: [
+      '_sip._tcp 300 SRV 1 1 5060 sip.example.net.',
+      'sip 300 SRV 1 1 5060 sip.example.net.',
+      '_sip._tcp.sub 300 SRV 1 1 1 a.example.net.',
+    ],
+    expected: ['2 warning srv-name-invalid'],
+  },
+  {
+    name: 'host names',
+    records: [
+      'my_host 300 A 192.0.2.1',
+      '_dmarc 300 TXT "v=DMARC1"',
+      '@ 300 MX 10 mail_1.example.net.',
+      '*.apps 300 A 192.0.2.1',
+      'gc._msdcs 300 A 192.0.2.1',
+      '-x 300 AAAA 2001:db8::1',
+      'xn--bcher-kva 300 A 192.0.2.1',
+    ],
+    expected: ['1 warning host-name-invalid', '3 warning host-name-invalid', '6 warning host-name-invalid'],
+  },
+
+  {
+    name: 'names that end in the zone twice',
+    records: [
+      'www.example.com 300 A 192.0.2.1',
+      'example.com 300 TXT "x"',
+      'www.example.com.sub 300 A 192.0.2.1',
+      'notexample.com 300 A 192.0.2.1',
+      'www.example.com. 300 A 192.0.2.2',
+    ],
+    expected: ['1 warning name-repeats-zone', '2 warning name-repeats-zone'],
+  },
+  {
+    name: 'text in quotation marks',
+    records: [
+      '@ 300 TXT "\\"v=spf1 -all\\""',
+      'a 300 TXT "say \\"x\\""',
+      'b 300 TXT "\\""',
+      'c 300 TXT "\\"x\\" and more"',
+      'd 300 TXT "plain"',
+      'e 300 TXT "\\"one" "two\\""',
+    ],
+    expected: ['1 warning txt-quoted', '6 warning txt-quoted'],
+  },
+  {
+    name: 'policies of which a name has one',
+    records: [
+      '@ 300 TXT "v=spf1 mx -all"',
+      '@ 300 TXT "V=SPF1" " -all"',
+      '@ 300 TXT "v=spf10 -all"',
+      '@ 300 TXT "v=DMARC1; p=none"',
+      '@ 300 TXT "v=DMARC1; p=reject"',
+      '_dmarc 300 TXT "v=DMARC1; p=none"',
+      '_dmarc 300 TXT "v=DMARC1;p=reject"',
+      'a._domainkey 300 TXT "v=DKIM1; p="',
+      'a._domainkey 300 TXT "v=DKIM1; p=A"',
+      '_smtp._tls 300 TXT "v=TLSRPTv1; rua=mailto:a@example.com"',
+      'sub 300 TXT "v=spf1 -all"',
+    ],
+    expected: ['2 warning policy-multiple', '7 warning policy-multiple'],
+  },
+
+  {
+    name: 'MX and SRV and NS to a CNAME',
+    records: ['@ 300 MX 10 m', '_a._tcp 300 SRV 1 1 1 m', 'sub 300 NS m', 'm 300 CNAME host.example.net.'],
+    expected: ['1 warning target-is-cname', '2 warning target-is-cname', '3 warning target-is-cname'],
+  },
+  {
+    name: 'SVCB and HTTPS to a CNAME, which they may lead to, beside MX, which may not',
+    records: [
+      '@ 300 HTTPS 1 m ipv4hint=192.0.2.1',
+      '_a 300 SVCB 0 m',
+      'm 300 CNAME host.example.net.',
+      '@ 300 MX 10 m',
+      'h 300 HTTPS 1 .',
+      'h 300 A 192.0.2.1',
+      'x 300 MX 5 h',
+    ],
+    expected: ['4 warning target-is-cname'],
+  },
+  {
+    name: 'MX to a name that a wildcard makes a CNAME',
+    records: [
+      '@ 300 MX 10 m',
+      '* 300 CNAME host.example.net.',
+      '@ 300 MX 10 a',
+      'a 300 A 192.0.2.1',
+      'a 300 MX 10 x.a',
+      'x.a 300 A 192.0.2.1',
+    ],
+    expected: ['1 warning target-is-cname'],
+  },
+  {
+    name: 'a CNAME below a delegation is not what others answer with',
+    records: ['@ 300 MX 10 m.sub', 'sub 300 NS ns.example.net.', 'm.sub 300 CNAME host.example.net.'],
+    expected: ['3 warning below-delegation'],
+  },
+  {
+    name: 'targets that are addresses',
+    records: ['@ 300 MX 10 192.0.2.1.', 'sub 300 NS 192.0.2.2.', 'www 300 CNAME 192.0.2.3.', 'w 300 CNAME 192.0.2.'],
+    expected: ['1 warning target-is-address', '2 warning target-is-address', '3 warning target-is-address'],
+  },
+  {
+    name: 'targets the zone does not have',
+    records: ['@ 300 MX 10 mial', 'www 300 CNAME wbe', 'mail 300 A 192.0.2.1', 'ftp 300 CNAME ent', 'x.ent 300 A 192.0.2.1'],
+    expected: ['1 warning target-nonexistent', '2 warning target-nonexistent', '4 warning target-nonexistent'],
+  },
+  {
+    name: 'a mail host without addresses',
+    records: ['@ 300 MX 10 mail', 'mail 300 TXT "x"', 'www 300 CNAME mail'],
+    expected: ['1 warning target-nonexistent'],
+  },
+  {
+    name: 'targets that others answer for',
+    records: [
+      'a 300 CNAME any.wild',
+      '*.wild 300 A 192.0.2.1',
+      'b 300 CNAME host.sub',
+      'sub 300 NS ns.example.net.',
+      'c 300 CNAME host.dn',
+      'dn 300 DNAME example.org.',
+      'd 300 CNAME dyn-1',
+      '@ 300 MX 5 dyn-2',
+      'e 300 CNAME alias',
+    ],
+    zone: {
+      unmanaged: [{ name: 'dyn-*' }],
+      foreign: [{ name: name('alias.example.com.'), type: 'Route53Provider/ALIAS', at: { file: 'f', line: 1, column: 1 } }],
+    },
+    expected: [],
+  },
+  {
+    name: 'a wildcard does not cover names beside a nearer one (RFC 4592 section 3.3.1)',
+    records: ['a 300 CNAME x.host.wild', '*.wild 300 A 192.0.2.1', 'host.wild 300 A 192.0.2.1'],
+    expected: ['1 warning target-nonexistent'],
+  },
+
+  {
+    name: 'records below a delegation',
+    records: [
+      'sub 300 NS ns1.sub',
+      `sub 300 DS 1 8 2 ${'ab'.repeat(32)}`,
+      'ns1.sub 300 A 192.0.2.1',
+      'www.sub 300 A 192.0.2.2',
+      'sub 300 TXT "x"',
+      'sub-not 300 A 192.0.2.3',
+      'deep.sub 300 NS ns.example.net.',
+    ],
+    expected: ['4 warning below-delegation', '5 warning below-delegation', '7 warning below-delegation'],
+  },
+  { name: 'apex NS delegate nothing', records: ['@ 300 NS ns.example.net.', 'www 300 A 192.0.2.1'], expected: [] },
+  {
+    name: 'records below a DNAME',
+    records: ['d 300 DNAME example.org.', 'd 300 A 192.0.2.1', 'x.d 300 A 192.0.2.1'],
+    expected: ['3 warning below-dname'],
+  },
+  {
+    name: 'DNAME at the apex',
+    records: ['@ 300 DNAME example.org.', '@ 300 A 192.0.2.1', 'x 300 TXT "x"'],
+    expected: ['3 warning below-dname'],
+  },
+  { name: 'wildcard NS', records: ['*.x 300 NS ns.example.net.'], expected: ['1 warning wildcard-ns'] },
+  {
+    name: 'DS without a delegation',
+    records: [`sub 300 DS 1 8 2 ${'ab'.repeat(32)}`, `@ 300 DS 1 8 2 ${'ab'.repeat(32)}`, '@ 300 NS ns.example.net.'],
+    expected: ['1 warning ds-without-ns', '2 warning ds-without-ns'],
+  },
+
+  {
+    name: 'two records of a type that has one (RFC 9606 section 3)',
+    records: ['@ 300 RESINFO qnamemin', '@ 300 RESINFO exterr=15'],
+    expected: ['2 error singleton-multiple'],
+  },
+  {
+    name: 'digests that are not as long as their types make them',
+    records: [
+      'sub 300 DS 1 8 1 abcd',
+      `b 300 CDS 1 8 4 ${'ab'.repeat(32)}`,
+      `b 300 TLSA 3 1 2 ${'ab'.repeat(32)}`,
+      'b 300 SMIMEA 3 1 1 abcd',
+      'sub 300 NS ns.example.net.',
+      'sub 300 DS 1 8 7 abcd',
+      'c 300 CDS 0 0 0 00',
+      `c 300 TLSA 3 1 1 ${'ab'.repeat(32)}`,
+      'c 300 TLSA 3 1 0 abcd',
+    ],
+    expected: ['1 warning digest-length', '2 warning digest-length', '3 warning digest-length', '4 warning digest-length'],
+  },
+
+  { name: 'TXT that fits', records: [`a 300 TXT ${text(1232)}`], expected: [] },
+  { name: 'TXT that needs TCP', records: [`a 300 TXT ${text(1233)}`], expected: ['1 warning txt-long'] },
+  {
+    name: 'an RRset larger than a message',
+    records: ['1', '2', '3'].map((tag) => `a 300 TXT ${text(30_000).replace('x', tag)}`),
+    expected: ['1 error rrset-too-large', '1 warning txt-long', '2 warning txt-long', '3 warning txt-long'],
+  },
+]
+
+describe('zone rules', () => {
+  test.each(CASES)('$name', ({ records, zone, expected }) => {
+    const found = checkZone(zoneOf(records, zone))
+      .map(({ at, severity, code }) => ({ line: at?.line ?? 0, text: `${at?.line} ${severity} ${code}` }))
+      .sort((a, b) => a.line - b.line || (a.text < b.text ? -1 : 1))
+    expect(found.map((diagnostic) => diagnostic.text)).toEqual(expected)
+  })
+
+  it('names each rule by the code it gives', () => {
+    const codes = new Set(CASES.flatMap(({ expected }) => expected.map((line) => line.split(' ')[2])))
+    const names = RULES.map((rule) => rule.name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`))
+    expect(new Set(names)).toEqual(codes)
+  })
+
+  it('tells the other place of two that do not go together', () => {
+    const [fault] = checkZone(zoneOf(['www 300 A 192.0.2.1', 'www 300 CNAME a.example.net.']))
+    expect(fault?.related?.map(({ at }) => at.line)).toEqual([1])
+  })
+
+  it('costs time linear in the records', () => {
+    const lines = (count: number): string[] =>
+      Array.from({ length: count }, (_, i) => [
+        `h${i} 300 A 192.0.2.${i % 250}`,
+        `a${i} 300 CNAME a${i + 1}`,
+        `t${i} 300 TXT "x${i}"`,
+        `d${i} 300 NS h${i}`,
+        `same 300 TXT "${i}"`,
+      ]).flat()
+    const seconds = (count: number): number => {
+      const zone = zoneOf(lines(count))
+      return withCpuTime(() => checkZone(zone)).milliseconds / 1000
+    }
+    seconds(500)
+    const small = seconds(1000)
+    const large = seconds(8000)
+    expect(large).toBeLessThan(Math.max(small * 8 * 5, 0.3))
+  })
+})

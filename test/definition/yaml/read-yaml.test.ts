@@ -1,0 +1,263 @@
+import { describe, expect, test } from 'vitest'
+import { MAX_ALIASED_NODES } from '../../../src/definition/yaml/build-tree.ts'
+import { plainValue } from '../../../src/definition/yaml/plain-value.ts'
+import { readYaml, type YamlDocument } from '../../../src/definition/yaml/read-yaml.ts'
+import type { YamlNode } from '../../../src/definition/yaml/yaml-node.ts'
+import { withCpuTime } from '../../support/cpu-time.ts'
+
+const read = (text: string): YamlDocument => readYaml(text, { file: 'a.yaml' })
+
+/** A tree in short: scalars as text (plain ones bare, others quoted), mappings as lists of pairs. */
+const short = (node: YamlNode | null): unknown => {
+  if (node === null) return null
+  if (node.kind === 'scalar') return node.plain ? node.text : JSON.stringify(node.text)
+  return node.kind === 'sequence' ? node.items.map(short) : { map: node.entries.map(({ key, value }) => [short(key), short(value)]) }
+}
+
+const faults = ({ diagnostics }: YamlDocument): string[] =>
+  diagnostics.map(({ at, code, message }) => `${at?.line}:${at?.column} ${code} ${message}`)
+
+describe('trees', () => {
+  const CASES: readonly (readonly [text: string, tree: unknown])[] = [
+    ['', ''],
+    ['---\n', ''],
+    ['# c\n', ''],
+    ['a: 1\n', { map: [['a', '1']] }],
+    [
+      '\ufeffa: 1\r\nb: 2\r\n',
+      {
+        map: [
+          ['a', '1'],
+          ['b', '2'],
+        ],
+      },
+    ],
+    [
+      '1.10: 010\nnull: ~\n~: \ntrue: yes\n',
+      {
+        map: [
+          ['1.10', '010'],
+          ['null', '~'],
+          ['~', ''],
+          ['true', 'yes'],
+        ],
+      },
+    ],
+    [
+      `'a': "b\\x41"\n"c": 'it''s'\n`,
+      {
+        map: [
+          ['"a"', '"bA"'],
+          ['"c"', '"it\'s"'],
+        ],
+      },
+    ],
+    ["? ''\n: [x]\n", { map: [['""', ['x']]] }],
+    [
+      'a: |\n  b\n  c\nd: >-\n  e\n  f\n',
+      {
+        map: [
+          ['a', '"b\\nc\\n"'],
+          ['d', '"e f"'],
+        ],
+      },
+    ],
+    ['a: b\n  c\n', { map: [['a', 'b c']] }],
+    [
+      'a: &x [1, 2]\nb: *x\n',
+      {
+        map: [
+          ['a', ['1', '2']],
+          ['b', ['1', '2']],
+        ],
+      },
+    ],
+    [
+      'a: &x {b: 1, c: 2}\nd: {<<: *x, c: 3}\n',
+      {
+        map: [
+          [
+            'a',
+            {
+              map: [
+                ['b', '1'],
+                ['c', '2'],
+              ],
+            },
+          ],
+          [
+            'd',
+            {
+              map: [
+                ['b', '1'],
+                ['c', '3'],
+              ],
+            },
+          ],
+        ],
+      },
+    ],
+    [
+      'a: &x {b: 1}\nc: &y {b: 2, d: 3}\ne: {<<: [*x, *y]}\n'.replace('a', 'a'),
+      expect.objectContaining({
+        map: expect.arrayContaining([
+          [
+            'e',
+            {
+              map: [
+                ['b', '1'],
+                ['d', '3'],
+              ],
+            },
+          ],
+        ]),
+      }),
+    ],
+    ['"<<": a\n', { map: [['"<<"', 'a']] }],
+    [
+      'a: !!str 1\nb: !!int "2"\nc: ! 3\n',
+      {
+        map: [
+          ['a', '"1"'],
+          ['b', '2'],
+          ['c', '"3"'],
+        ],
+      },
+    ],
+    ['a: !<tag:yaml.org,2002:str> 1\n', { map: [['a', '"1"']] }],
+    [
+      '__proto__: {a: 1}\nconstructor: 2\n',
+      {
+        map: [
+          ['__proto__', { map: [['a', '1']] }],
+          ['constructor', '2'],
+        ],
+      },
+    ],
+  ]
+
+  test.each(CASES)('%j', (text, tree) => {
+    const document = read(text)
+    expect(faults(document)).toEqual([])
+    expect(short(document.root)).toEqual(tree)
+  })
+})
+
+describe('places', () => {
+  test('are those of the first character, quotes and block indicators included', () => {
+    const text = `a: "x"\nb: |2- # c\n   t\n"c": [1, {d: 'e'}]\nf:\n  - g\n  - ? h\n    : i\nj:\n`
+    const places: string[] = []
+    const visit = (node: YamlNode): void => {
+      places.push(`${node.at.line}:${node.at.column}`)
+      if (node.kind === 'sequence') node.items.forEach(visit)
+      if (node.kind === 'mapping') {
+        for (const { key, value } of node.entries) {
+          visit(key)
+          visit(value)
+        }
+      }
+    }
+    const { root } = read(text)
+    if (root) visit(root)
+    expect(places.join(' ')).toBe('1:1 1:1 1:4 2:1 2:4 4:1 4:6 4:7 4:10 4:11 4:14 5:1 6:3 6:5 7:5 7:7 8:7 9:1 9:1')
+  })
+
+  test('columns count UTF-16 code units after a byte order mark', () => {
+    const { root } = read('\ufeff😀: b\n')
+    expect(root?.kind === 'mapping' && root.entries[0]?.value.at).toEqual({ file: 'a.yaml', line: 1, column: 5 })
+  })
+})
+
+describe('faults', () => {
+  const CASES: readonly (readonly [text: string, ...faults: string[]])[] = [
+    ['a: 1\nb: 2\na: 3\n', '3:1 yaml-duplicate-key the key "a" stands twice in one mapping, first on line 1'],
+    ['{a: 1, "a": 2}', '1:8 yaml-duplicate-key the key "a" stands twice in one mapping, first on line 1'],
+    ['a: 1\n---\nb: 2\n', '2:1 yaml-unsupported the file holds 2 YAML documents; a definition is one'],
+    ['# c\n---\na: 1\n---\n---\n', '4:1 yaml-unsupported the file holds 3 YAML documents; a definition is one'],
+    ['[a]: 1\n', '1:1 yaml-unsupported a key must be text, not a mapping or a list'],
+    ['a: !foo 1\n', '1:9 yaml-unsupported the tag !foo has no meaning in a definition'],
+    ['a: !!binary aGk=\n', '1:13 yaml-unsupported the tag !!binary has no meaning in a definition'],
+    ['a: !!set {b, c}\n', '1:10 yaml-unsupported the tag !!set has no meaning in a definition'],
+    ['%TAG !e! tag:example.com,2000:\n---\na: 1\n', '1:1 yaml-unsupported a %TAG directive has no meaning in a definition'],
+    ['a: *b\n', '1:4 yaml-syntax there is no anchor &b above this alias'],
+    ['a: &a [*a]\n', '1:8 yaml-unsupported the alias *a stands inside what it refers to'],
+    ['<<: 1\n', '1:5 yaml-unsupported only a mapping, or a list of mappings, can be merged with <<'],
+    ['a: !include b.yaml\n', '1:13 yaml-unsupported !include b.yaml needs the other file, which is not at hand here'],
+    ['a:\n\tb: 1\n', '2:1 yaml-syntax a tab cannot indent YAML'],
+    ['a: @\n', '1:4 yaml-syntax a value cannot begin with @ unless it is quoted'],
+    ['a: b: c\n', '1:5 yaml-syntax a plain value cannot hold a colon and a space'],
+    ["a: 'b\n", '2:1 yaml-syntax the file ends inside a quoted string or a bracket'],
+    ['a: [1,\n', '2:1 yaml-syntax the file ends inside a quoted string or a bracket'],
+    ['a: {b: @}\n', '1:8 yaml-syntax a value cannot begin with @ unless it is quoted'],
+    ['a: {b: [%x]}\n', '1:9 yaml-syntax a value cannot begin with % unless it is quoted'],
+    ['a: {b: c: d}\n', '1:9 yaml-syntax a plain value cannot hold a colon and a space'],
+    ['a: {b: "c}\nd: 1\n', '2:1 yaml-syntax a quoted string or a bracket further up is not closed'],
+    ['a: {b: c #d}\ne: 1\n', '2:1 yaml-syntax a quoted string or a bracket further up is not closed'],
+    ['a:\n  - {b: 1}\n c: {d: 2}\n', '3:2 yaml-syntax the line is not indented like those it belongs with'],
+    ['a:\n  b:\n    type: A\n   value: 1\n', '4:4 yaml-syntax the line is not indented like those it belongs with'],
+    ['a:\n  type:A\n  value: 1\n', '3:8 yaml-syntax a key is followed by a colon and a space'],
+    ['a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> other\n', '2:1 yaml-syntax a conflict of a merge is not resolved'],
+    ['<<<<<<< HEAD\nb: 2\n||||||| base\n=======\n>>>>>>> other\n', '1:1 yaml-syntax a conflict of a merge is not resolved'],
+    [`${'['.repeat(60)}1${']'.repeat(60)}`, '1:24 yaml-too-deep collections are nested more deeply than a definition needs'],
+  ]
+
+  test.each(CASES)('%j', (text, ...expected) => expect(faults(read(text))).toEqual(expected))
+
+  test('a wildcard without quotes is explained', () => {
+    expect(read('*: {type: A}\n').diagnostics[0]?.hint).toContain("'*'")
+    expect(read('a: 1\n*.dev: {type: A}\n').diagnostics[0]?.hint).toContain('*.dev')
+  })
+})
+
+describe('bounds', () => {
+  test('a large file is refused before it is parsed', () => {
+    const text = '['.repeat(50 * 1024 * 1024)
+    const { value, milliseconds } = withCpuTime(() => faults(read(text)))
+    expect(value).toEqual(['1:1 file-too-large the file has 52428800 characters; a definition may have 10485760'])
+    expect(milliseconds).toBeLessThan(1000)
+    expect(readYaml('a: 1', { file: 'a', maxLength: 3 }).diagnostics[0]?.code).toBe('file-too-large')
+  })
+
+  test('aliases cannot multiply without end', () => {
+    const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
+    for (let i = 1; i < 12; i += 1) lines.push(`a${i}: &a${i} [${Array.from({ length: 10 }, () => `*a${i - 1}`).join(', ')}]`)
+    expect(read(lines.join('\n')).diagnostics.map(({ code }) => code)).toEqual(['yaml-too-many-aliases'])
+  })
+
+  test('aliases of many records are within bounds', () => {
+    const text = `v: &v [192.0.2.1, 192.0.2.2]\n${Array.from({ length: 12_000 }, (_, i) => `h${i}: {type: A, values: *v}`).join('\n')}`
+    expect(3 * 12_000).toBeLessThan(MAX_ALIASED_NODES)
+    expect(faults(read(text))).toEqual([])
+  })
+
+  test('keys of a mapping are compared in linear time', () => {
+    const text = Array.from({ length: 100_000 }, (_, i) => `k${i}: 1`).join('\n')
+    const { value, milliseconds } = withCpuTime(() => faults(read(text)))
+    expect(value).toEqual([])
+    expect(milliseconds).toBeLessThan(4000)
+  })
+})
+
+test.each([
+  ['~', null],
+  ['', null],
+  ['null', null],
+  ['true', true],
+  ['FALSE', false],
+  ['12', 12],
+  ['-012', -12],
+  ['0x1f', 31],
+  ['0o17', 15],
+  ['1.50', 1.5],
+  ['.5', 0.5],
+  ['1e3', 1000],
+  ['-.inf', Number.NEGATIVE_INFINITY],
+  ['yes', 'yes'],
+  ['1_000', '1_000'],
+  ['192.0.2.1', '192.0.2.1'],
+  ['nothing', 'nothing'],
+  ['1:30', '1:30'],
+])('the plain scalar %j stands for %j', (text, value) => {
+  expect(plainValue({ kind: 'scalar', at: { file: '', line: 1, column: 1 }, text, plain: true })).toBe(value)
+  expect(plainValue({ kind: 'scalar', at: { file: '', line: 1, column: 1 }, text, plain: false })).toBe(text)
+})

@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest'
+import { isNewerSerial, nextSerial, serialNumber } from '../../src/dns/serial-number.ts'
+import { fc } from '../support/fast-check.ts'
+
+const serial = fc.integer({ min: 0, max: 0xffffffff }).map(serialNumber)
+
+describe('serial numbers (RFC 1982)', () => {
+  test.each([
+    [1, 0, true],
+    [0, 1, false],
+    [5, 5, false],
+    [0, 0xffffffff, true],
+    [100, 0xffffff00, true],
+    [0x80000000, 0, false],
+    [0, 0x80000000, false],
+    [0x7fffffff, 0, true],
+    [0x80000001, 0, false],
+  ])('%d is newer than %d: %s', (a, b, expected) => {
+    expect(isNewerSerial(serialNumber(a), serialNumber(b))).toBe(expected)
+  })
+
+  test('the next one is newer, also after the last', () => {
+    expect(nextSerial(serialNumber(0xffffffff))).toBe(0)
+    fc.assert(fc.property(serial, (value) => isNewerSerial(nextSerial(value), value)))
+  })
+
+  test('of two, at most one is newer', () => {
+    fc.assert(fc.property(serial, serial, (a, b) => !(isNewerSerial(a, b) && isNewerSerial(b, a))))
+  })
+})

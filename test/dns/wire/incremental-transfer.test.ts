@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { serialNumber } from '../../../src/dns/serial-number.ts'
+import { createIncrementalReader, type IncrementalAnswer } from '../../../src/dns/wire/incremental-transfer.ts'
+import { createQuery, type Message, type WireRecord } from '../../../src/dns/wire/message.ts'
+import { name } from '../../support/records.ts'
+
+const ZONE = name('example.test.')
+const HELD = serialNumber(3)
+
+const record = (text: string): WireRecord => {
+  const [owner = '', type = '', ...data] = text.split(' ')
+  return { name: name(owner), type, class: 1, ttl: 60, data: data.join(' ') }
+}
+const soa = (serial: number): WireRecord => record(`example.test. SOA ns.example.test. h.example.test. ${serial} 1 1 1 1`)
+const host = (number: number): WireRecord => record(`h${number}.example.test. A 192.0.2.${number}`)
+
+const message = (answers: readonly WireRecord[], changes: Partial<Message> = {}): Message => ({
+  ...createQuery(1, { name: ZONE, type: 'IXFR' }),
+  response: true,
+  answers,
+  ...changes,
+})
+
+/** The answer, each record in a message of its own and all in one: the same either way. */
+function read(records: readonly WireRecord[]): IncrementalAnswer | string {
+  const results = [records.map((one) => [one]), [records]].map((messages) => {
+    const reader = createIncrementalReader(ZONE, 1, HELD)
+    let state = 'more'
+    for (const answers of messages) {
+      const accepted = reader.accept(message(answers))
+      if (!accepted.ok) return accepted.message
+      state = accepted.value
+    }
+    return state === 'complete' ? reader.answer() : 'more'
+  })
+  expect(results[1]).toEqual(results[0])
+  return results[0] as IncrementalAnswer | string
+}
+
+describe('the answer to IXFR', () => {
+  it.each([
+    ['an SOA that is the same', [soa(3)], { kind: 'current' }],
+    ['an SOA that is older', [soa(2)], { kind: 'current' }],
+    ['an SOA that is newer goes on', [soa(5)], 'more'],
+    [
+      'one step',
+      [soa(5), soa(3), host(1), soa(5), host(2), host(3), soa(5)],
+      { kind: 'differences', soa: soa(5), differences: [{ removed: [host(1)], added: [host(2), host(3)] }] },
+    ],
+    [
+      'several steps, empty lists too',
+      [soa(6), soa(3), soa(4), host(1), soa(4), host(1), soa(5), soa(5), soa(6), soa(6)],
+      {
+        kind: 'differences',
+        soa: soa(6),
+        differences: [
+          { removed: [], added: [host(1)] },
+          { removed: [host(1)], added: [] },
+          { removed: [], added: [] },
+        ],
+      },
+    ],
+    ['the whole zone', [soa(5), host(1), host(2), soa(5)], { kind: 'whole', records: [soa(5), host(1), host(2)] }],
+    ['a whole zone of its SOA alone', [soa(5), soa(5)], { kind: 'whole', records: [soa(5)] }],
+    ['no SOA', [host(1)], 'it begins with h1.example.test. A, not with the SOA of example.test.'],
+    ['steps from another version', [soa(5), soa(2), soa(5), soa(5)], 'a step begins with the serial 2, not with 3'],
+    ['steps that do not meet', [soa(6), soa(3), soa(4), soa(5)], 'a step begins with the serial 5, not with 4'],
+    ['a whole zone that ends with another SOA', [soa(5), host(1), soa(6)], 'its last SOA is not the first one'],
+    ['more after the end', [soa(5), host(1), soa(5), host(2)], 'records follow the last SOA'],
+    ['an end that does not come', [soa(5), soa(3), host(1)], 'more'],
+  ] as const)('%s', (_, records, expected) => expect(read(records)).toEqual(expected))
+
+  it.each<[string, Partial<Message>]>([
+    ['another identifier', { id: 2 }],
+    ['an error', { rcode: 4 }],
+    ['another question', { questions: [{ name: ZONE, type: 'AXFR', class: 1 }] }],
+    ['no records', { answers: [] }],
+  ])('with %s is refused', (_, changes) => {
+    expect(createIncrementalReader(ZONE, 1, HELD).accept(message([soa(3)], changes)).ok).toBe(false)
+  })
+})

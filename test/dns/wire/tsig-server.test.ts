@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
+import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
+import { createQuery } from '../../../src/dns/wire/message.ts'
+import { createTsigVerifier, readTsigSecret, signMessage, type TsigKey } from '../../../src/dns/wire/tsig.ts'
+import { appendSignature, type Signature, splitSignature } from '../../../src/dns/wire/tsig-record.ts'
+import { type RequestVerdict, signatureOctets, verifyRequest } from '../../../src/dns/wire/tsig-server.ts'
+import { fc } from '../../support/fast-check.ts'
+import { name } from '../../support/records.ts'
+
+const NOW = 1_700_000_000
+const KEY: TsigKey = { name: name('key.example.'), algorithm: 'hmac-sha256', secret: Buffer.alloc(32, 7) }
+const find = (wanted: string): TsigKey | undefined => (wanted === KEY.name ? KEY : undefined)
+const query = encodeMessage({ ...createQuery(4660, { name: name('example.com.'), type: 'AXFR' }), edns: null })
+const answer = encodeMessage({ ...createQuery(4660, { name: name('example.com.'), type: 'AXFR' }), response: true, edns: null })
+
+const verify = (octets: Uint8Array, now = NOW): RequestVerdict => verifyRequest(octets, find, now)
+
+/** The request with another signature than the one it has. */
+function resigned(octets: Buffer, change: (signature: Signature) => Partial<Signature>): Buffer {
+  const found = splitSignature(octets)
+  if (!found.ok || found.value.signature === null) throw new Error('not signed')
+  return appendSignature(found.value.unsigned, { ...found.value.signature, ...change(found.value.signature) })
+}
+
+/** What the answer to a rejected request says, as its TSIG record has it. */
+function rejection(verdict: RequestVerdict, now = NOW): Signature {
+  if (verdict.kind !== 'rejected') throw new Error(verdict.kind)
+  const found = splitSignature(verdict.sign(answer, now))
+  if (!found.ok || found.value.signature === null) throw new Error('not signed')
+  return found.value.signature
+}
+
+const { octets: request, mac: requestMac } = signMessage(query, KEY, NOW)
+
+describe('a request', () => {
+  it('that a known key signed now is verified', () => {
+    expect(verify(request)).toMatchObject({ kind: 'verified', key: KEY, validUntil: NOW + 300 })
+    expect(verify(request, NOW + 300).kind).toBe('verified')
+    expect(verify(request, NOW - 300).kind).toBe('verified')
+    expect(verify(query).kind).toBe('unsigned')
+  })
+
+  it('whose identifier was changed on the way is verified', () => {
+    const forwarded = Buffer.from(request)
+    forwarded.writeUInt16BE(1, 0)
+    expect(verify(forwarded).kind).toBe('verified')
+  })
+
+  it('with an unknown key gets BADKEY without a digest, and no time of the client', () => {
+    for (const octets of [
+      signMessage(query, { ...KEY, name: name('other.example.') }, NOW).octets,
+      signMessage(query, { ...KEY, algorithm: 'hmac-sha512' }, NOW).octets,
+    ]) {
+      expect(rejection(verify(octets))).toMatchObject({ error: 17, mac: { length: 0 }, other: { length: 0 }, originalId: 4660 })
+    }
+  })
+
+  it('with another secret gets BADSIG without a digest', () => {
+    const octets = signMessage(query, { ...KEY, secret: Buffer.alloc(32, 8) }, NOW).octets
+    expect(rejection(verify(octets))).toMatchObject({ error: 16, mac: { length: 0 }, keyName: KEY.name })
+  })
+
+  it('of another time gets BADTIME, signed, with the time here', () => {
+    for (const now of [NOW + 301, NOW - 301]) {
+      const signature = rejection(verify(request, now), now)
+      expect(signature).toMatchObject({ error: 18, time: NOW })
+      expect(Buffer.from(signature.other).readUIntBE(0, 6)).toBe(now)
+      expect(signature.mac).toHaveLength(32)
+    }
+    // A wrong digest is found first: the time of such a message says nothing.
+    expect(
+      rejection(
+        verify(
+          resigned(request, ({ mac }) => ({ mac: mac.map((octet) => octet ^ 1) })),
+          NOW + 301,
+        ),
+      ).error,
+    ).toBe(16)
+  })
+
+  it('with a cut digest gets BADTRUNC, signed, if the digest is good', () => {
+    expect(rejection(verify(resigned(request, ({ mac }) => ({ mac: mac.subarray(0, 16) }))))).toMatchObject({ error: 22 })
+    expect(rejection(verify(resigned(request, ({ mac }) => ({ mac: mac.subarray(0, 16).map(() => 0) })))).error).toBe(16)
+    expect(verify(resigned(request, ({ mac }) => ({ mac: mac.subarray(0, 15) }))).kind).toBe('malformed')
+    expect(verify(resigned(request, ({ mac }) => ({ mac: Buffer.concat([mac, Buffer.alloc(1)]) }))).kind).toBe('malformed')
+    expect(verify(resigned(request, () => ({ mac: new Uint8Array() }))).kind).toBe('malformed')
+  })
+
+  it('whose signature is not the last record, or stands twice, is malformed', () => {
+    expect(verify(signMessage(request, KEY, NOW).octets).kind).toBe('malformed')
+    expect(verify(Buffer.concat([request, Buffer.alloc(3)])).kind).toBe('malformed')
+  })
+
+  it('is never verified with one octet changed, and nothing throws', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: request.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, change) => {
+        const changed = Buffer.from(request)
+        changed[at] = (changed[at] as number) ^ change
+        // The identifier may change, the original one is digested. Letters of names are digested in lower case.
+        const isLetter = (changed[at] as number) === ((request[at] as number) ^ 0x20)
+        if (at > 1 && !isLetter) expect(verify(changed).kind).not.toBe('verified')
+      }),
+      { numRuns: 3000 },
+    )
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (random) => verify(random).kind !== 'verified'))
+  })
+})
+
+describe('an answer', () => {
+  const messages = Array.from({ length: 5 }, (_, i) => Buffer.concat([answer, Buffer.from([])]).map((octet, at) => (at === 3 ? i : octet)))
+
+  it('of several messages is verified by the client, one after the other', () => {
+    const verdict = verify(request)
+    if (verdict.kind !== 'verified') throw new Error(verdict.kind)
+    const client = createTsigVerifier(KEY, requestMac)
+    for (const message of messages) {
+      const signed = verdict.sign(Buffer.from(message), NOW)
+      expect(signed.length).toBe(message.length + signatureOctets(KEY))
+      expect(client.accept(signed, NOW)).toEqual({ ok: true, value: undefined })
+    }
+    expect(client.end().ok).toBe(true)
+  })
+
+  it('is not verified in another order, with one left out, or for another request', () => {
+    const verdict = verify(request)
+    if (verdict.kind !== 'verified') throw new Error(verdict.kind)
+    const [first, second, third] = messages.map((message) => verdict.sign(Buffer.from(message), NOW)) as [Buffer, Buffer, Buffer]
+    const accepted = (mac: Uint8Array, ...octets: Buffer[]): boolean => {
+      const client = createTsigVerifier(KEY, mac)
+      return octets.every((message) => client.accept(message, NOW).ok) && client.end().ok
+    }
+    expect(accepted(requestMac, first, second, third)).toBe(true)
+    expect(accepted(requestMac, first, third)).toBe(false)
+    expect(accepted(requestMac, second, first)).toBe(false)
+    expect(accepted(signMessage(query, KEY, NOW + 1).mac, first)).toBe(false)
+  })
+
+  it('that a request comes again for is BADTIME', () => {
+    const verdict = verify(request)
+    if (verdict.kind !== 'verified') throw new Error(verdict.kind)
+    const message = decodeMessage(verdict.signRepeated(answer, NOW + 5))
+    expect(message.ok).toBe(true)
+    const client = createTsigVerifier(KEY, requestMac).accept(verdict.signRepeated(answer, NOW + 5), NOW)
+    expect(client).toEqual({ ok: false, message: 'BADTIME: the clock of the server differs: it is 5 s ahead of the clock here' })
+  })
+})
+
+describe('a secret', () => {
+  it.each([
+    ['AAAAAAAAAAAAAAAAAAAAAA==', 16],
+    [' AAAAAAAA\nAAAAAAAAAAAAAA== ', 16],
+    ['', null],
+    ['AAA', null],
+    ['not base64!!', null],
+    ['====', null],
+  ])('%j', (text, octets) => expect(readTsigSecret(text)?.length ?? null).toBe(octets))
+})

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { ROOT } from '../../../src/dns/domain-name.ts'
+import { typeCode } from '../../../src/dns/record-type.ts'
+import type { Ttl } from '../../../src/dns/ttl.ts'
+import { decodeRdata, rdataOctets } from '../../../src/dns/wire/rdata-codec.ts'
+import { name } from '../../support/records.ts'
+import { faults, lines, parse } from './zone-text.ts'
+
+interface Case {
+  readonly input: string
+  /** The record as miekg/dns prints it. */
+  readonly output: string
+  /** Owner, TTL, type and octets of the data. */
+  readonly wire: readonly (readonly [string, number, string, string])[] | null
+}
+
+const CASES = readFileSync(new URL('../../corpora/rdata/miekg_parse_test.jsonl', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Case)
+
+/** How the inputs begin that are read otherwise here, and why. */
+const OTHERWISE: Readonly<Record<string, string>> = {
+  't.example.com. IN TXT "a\n bc"':
+    'a quoted string ends on its line, as for BIND and dnspython: a quote that was forgotten is found where it is',
+  'cid.urn.arpa. NAPTR 100 10 "" "" "/urn': 'its \\2 is no escape (RFC 1035 section 5.1), and BIND refuses it',
+  '((m)(i)ek.(n)l.) (SOA)': 'a parenthesis ends a token, as for BIND',
+  'name. IN SOA  a6.nstld.com.': 'the TTL of an SOA record without one is its minimum, as for BIND',
+}
+
+const isReadOtherwise = ({ input }: Case): boolean => Object.keys(OTHERWISE).some((start) => input.startsWith(start))
+
+const options = { origin: ROOT, defaultTtl: 3600 as Ttl }
+
+describe('records of the tests of miekg/dns', () => {
+  test.each(CASES.filter((example) => !isReadOtherwise(example)))('$input', ({ input, output, wire }) => {
+    const parsed = parse(input, options)
+    expect(faults(parsed)).toEqual([])
+    if (wire !== null) {
+      const expected = wire.map(([owner, ttl, type, hex]) => {
+        const octets = Buffer.from(hex, 'hex')
+        const data = decodeRdata(typeCode(type) ?? -1, octets, 0, octets.length)
+        return `${name(owner)} ${ttl} ${type} ${data.ok ? data.value : data.message}`
+      })
+      expect(lines(parsed.records)).toEqual(expected)
+    }
+    // What miekg/dns prints is the same record.
+    expect(lines(parse(output, options).records)).toEqual(lines(parsed.records))
+    for (const { type, data } of parsed.records) {
+      const octets = rdataOctets(type, data)
+      expect(decodeRdata(typeCode(type) ?? -1, octets, 0, octets.length)).toEqual({ ok: true, value: data })
+    }
+  })
+
+  test('those that are read otherwise are few', () => {
+    expect(CASES.filter(isReadOtherwise)).toHaveLength(Object.keys(OTHERWISE).length)
+  })
+})
