@@ -3,7 +3,7 @@ import type { Change, DomainChange, RecordChange } from '../plan/change.ts'
 import type { Outcome } from '../plan/plan.ts'
 import { type AppliedChange, type Provider, type ProviderCallOptions, ProviderError, type ZoneReference } from '../providers/provider.ts'
 import { sleep } from '../transport/retry.ts'
-import type { FindLost } from './find-lost.ts'
+import type { FindUnacknowledgedCreate } from './find-unacknowledged-create.ts'
 
 /** Times a creation is sent, each after the one before was looked for and not found. */
 const TRIES = 3
@@ -26,7 +26,7 @@ export interface ChangeRun {
   /** The zone as it is when the call goes out; null before it is created. */
   readonly reference: ZoneReference | null
   readonly options: ProviderCallOptions
-  readonly findLost: FindLost
+  readonly findUnacknowledgedCreate: FindUnacknowledgedCreate
   /** Identifiers of records whose origin is known; what is made is added. */
   readonly claimed: Set<number | string>
   /** Milliseconds a server gets to end what it was at when the connection broke, before it is asked what it did. */
@@ -53,7 +53,7 @@ export async function applyChange(change: Change, run: ChangeRun): Promise<Chang
     if (found === 'unreadable') return { outcome: { state: 'unknown', error: failureText(lost) }, error: lost }
     if (found !== null) return { ...found, error: lost }
     if (!error.ambiguous) return result
-    const mayRepeat = (!error.mayStillAct || change.subject === 'domain') && attempt < TRIES && !run.options.stop?.aborted
+    const mayRepeat = (!error.mayCompleteLater || change.subject === 'domain') && attempt < TRIES && !run.options.stop?.aborted
     if (!mayRepeat) return result
   }
 }
@@ -109,8 +109,8 @@ async function findZone({ name }: DomainChange, { provider, options }: ChangeRun
   return zone ? { outcome: { state: 'applied', id: zone.id }, zone } : null
 }
 
-async function findRecord({ desired }: RecordChange, { findLost, reference }: ChangeRun): Promise<ChangeResult | null> {
-  const found = reference && desired && (await findLost(reference, desired))
+async function findRecord({ desired }: RecordChange, { findUnacknowledgedCreate, reference }: ChangeRun): Promise<ChangeResult | null> {
+  const found = reference && desired && (await findUnacknowledgedCreate(reference, desired))
   return found ? { outcome: { state: 'applied', id: found.id } } : null
 }
 

@@ -5,11 +5,11 @@ import type { Provider, ProviderCallOptions, ProviderError, ReadZone, ZoneRefere
 import { diagnosticOf } from '../providers/provider.ts'
 import { sleep } from '../transport/retry.ts'
 import { applyChange, type ChangeResult } from './apply-change.ts'
-import { lostFinder } from './find-lost.ts'
+import { createUnacknowledgedCreateFinder } from './find-unacknowledged-create.ts'
 import { lateChangeFinder } from './late-changes.ts'
 import { alteredText, unexpectedDifferences } from './read-back.ts'
-import { runGraph, withReasonsAsSettled } from './run-graph.ts'
-import { settleOutcomes } from './settle-outcomes.ts'
+import { resolveUnknownOutcomes } from './resolve-unknown-outcomes.ts'
+import { runGraph, withResolvedReasons } from './run-graph.ts'
 import { stopReason } from './stop-reason.ts'
 import { type TargetWatch, watchTarget } from './target-watch.ts'
 
@@ -70,7 +70,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyRun
   const stop = AbortSignal.any([watch.stop, ended.signal, ...(run.stop ? [run.stop] : [])])
   const options: ProviderCallOptions = { stop, signal: run.abort }
   const claimed = new Set(zone.existing?.records.flatMap(({ id }) => (id === undefined ? [] : [id])))
-  const findLost = lostFinder(provider, claimed, options)
+  const findUnacknowledgedCreate = createUnacknowledgedCreateFinder(provider, claimed, options)
   const findLateChange = lateChangeFinder(provider, zone.existing, options, run.freshFor)
   const settlePause = run.settlePause ?? SETTLE_PAUSE
   const results = new Map<number, ChangeResult>()
@@ -82,7 +82,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyRun
     const late = await findLateChange(change, reference)
     if (late !== null) return { state: 'failed', error: late }
     const onCall = (): void => run.onCall?.(zone, index)
-    const result = await applyChange(change, { provider, reference, options, findLost, claimed, settlePause, onCall })
+    const result = await applyChange(change, { provider, reference, options, findUnacknowledgedCreate, claimed, settlePause, onCall })
     watch.note(result.outcome.state === 'applied' ? null : (result.error ?? null))
     if (result.error?.code === 'provider-forbidden') ended.abort(`${provider.name} does not allow changes in ${plan.zone} with this token`)
     if (result.zone) reference = result.zone
@@ -118,12 +118,12 @@ async function confirm(
   const worthReading = outcomes.some((outcome, index) => tellsOfState(outcome, results.get(index)?.error))
   if (!worthReading) return { plan, outcomes, readBack: 'not-read', diagnostics: seen }
   const end = endOfReading(run)
-  const mayStillAct = (index: number): boolean => results.get(index)?.error?.mayStillAct ?? false
+  const mayCompleteLater = (index: number): boolean => results.get(index)?.error?.mayCompleteLater ?? false
   try {
     if (outcomes.some(({ state }) => state === 'unknown')) await sleep(settlePause)
     const live = await readAgain(plan, provider, reference, outcomes, { stop: end.signal, signal: run.abort })
-    const reading = { before: existing?.records ?? [], live: live?.records ?? null, mayStillAct }
-    const settled = withReasonsAsSettled(plan.changes, outcomes, settleOutcomes(plan.changes, outcomes, reading))
+    const reading = { before: existing?.records ?? [], live: live?.records ?? null, mayCompleteLater }
+    const settled = withResolvedReasons(plan.changes, outcomes, resolveUnknownOutcomes(plan.changes, outcomes, reading))
     const differences = unexpectedDifferences(plan, settled, existing, live)
     const complete = settled.every(({ state }) => state === 'applied')
     const equal = complete && differences.length === 0

@@ -1,5 +1,5 @@
 import type { DomainName } from '../dns/domain-name.ts'
-import type { Finding, Wants } from '../dns/finding.ts'
+import type { Finding, ProviderUsage } from '../dns/finding.ts'
 import type { InventoryKind } from '../dns/inventory.ts'
 import type { Provider } from '../providers/provider.ts'
 import { queryDns } from '../transport/dns-client.ts'
@@ -8,7 +8,7 @@ import type { DnsServer } from '../transport/dns-client-server.ts'
 import type { ZoneJob } from './zone-job.ts'
 
 /** What the jobs need of a provider: their zones that go to it, and the inventories that are asked of it. */
-export function wantsOf(provider: string, jobs: readonly ZoneJob[]): Wants {
+export function providerUsage(provider: string, jobs: readonly ZoneJob[]): ProviderUsage {
   const zones = new Set<DomainName>()
   const inventory = new Set<InventoryKind>()
   for (const { desired, target } of jobs) {
@@ -20,7 +20,7 @@ export function wantsOf(provider: string, jobs: readonly ZoneJob[]): Wants {
 
 /** How a provider stands; one that cannot be examined is asked for its zones. */
 export async function examineProvider(provider: Provider, jobs: readonly ZoneJob[], now: Date): Promise<readonly Finding[]> {
-  const wants = wantsOf(provider.name, jobs)
+  const wants = providerUsage(provider.name, jobs)
   if (provider.examine) return provider.examine(wants, now)
   try {
     const found = await provider.findZones(wants.zones)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type LockHolder, lockPath, takeLock } from '../definition/files/lock-file.ts'
-import { type LockOwner, whereabouts } from '../definition/files/lock-owner.ts'
+import { type LockOwner, processStatus } from '../definition/files/lock-owner.ts'
 import { makeFolder } from '../definition/files/make-folder.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 
@@ -73,7 +73,7 @@ function lockedDiagnostic(zone: string, target: string, other: LockHolder | null
   if (other === null) return { ...subject, message: `${zone} at ${target} is locked, and the lock does not say by whom`, hint: remedy }
   const { command, run, pid, host, since } = other
   const message = `${zone} at ${target} is locked by ${command}, run ${run}, process ${pid} on ${host}, since ${since}`
-  const isHere = whereabouts(other, own) === 'running'
+  const isHere = processStatus(other, own) === 'running'
   return { ...subject, message, hint: isHere ? 'try again when it is done, or wait for it with --wait SECONDS' : `wait for it; ${remedy}` }
 }
 

@@ -53,8 +53,9 @@ export function compareRendered(file: RenderedFile | null, zone: ReadZone): Rend
     }
   })
   reader.push(`${file.lines.join('\n')}\n`)
-  const faults = reader.end().diagnostics.filter(isError)
-  if (faults.length > 0) return { state: 'differs', servedApexNs: null, differences: faults.slice(0, 10).map((fault) => fault.message) }
+  const problems = reader.end().diagnostics.filter(isError)
+  if (problems.length > 0)
+    return { state: 'differs', servedApexNs: null, differences: problems.slice(0, 10).map((problem) => problem.message) }
   const headless = hasSoa || disabled ? [] : [`not rendered: the SOA record of ${zone.name}, without which no name server takes the file`]
   const missing = found === listed.size ? [] : notRendered(zone, (record) => listed.get(comparisonKey(record, zoneTtl)) === true)
   if (extra.length === 0 && missing.length === 0 && headless.length === 0) return { state: 'match', servedApexNs, differences: [] }
@@ -64,7 +65,7 @@ export function compareRendered(file: RenderedFile | null, zone: ReadZone): Rend
     ...missing.map((record) => `not rendered: ${words(record)}`),
     ...extra.map((record) => `only rendered: ${words(record)}`),
   ]
-  const lagging = headless.length === 0 && zone.quietFor !== null && zone.quietFor < RENDERING_TIME
+  const lagging = headless.length === 0 && zone.millisecondsSinceLastChange !== null && zone.millisecondsSinceLastChange < RENDERING_TIME
   return { state: lagging ? 'stale' : 'differs', servedApexNs, differences: differences.slice(0, 10) }
 }
 

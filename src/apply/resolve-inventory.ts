@@ -38,9 +38,9 @@ export async function resolveInventory(
         desired,
         sets.flatMap((set) => set.records),
       )
-      const faults = hasErrors(found) ? [] : checkZone(zone).filter(isError)
-      diagnostics.push(...found, ...faults)
-      return hasErrors(found) || faults.length > 0 ? null : { ...job, desired: zone }
+      const problems = hasErrors(found) ? [] : checkZone(zone).filter(isError)
+      diagnostics.push(...found, ...problems)
+      return hasErrors(found) || problems.length > 0 ? null : { ...job, desired: zone }
     }),
   )
   return { jobs: resolved.filter((job) => job !== null), diagnostics: withoutRepeats(diagnostics) }

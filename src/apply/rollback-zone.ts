@@ -1,7 +1,7 @@
 /** From what a run did to a zone, and the zone as it is now, to the plan that takes it back. */
 import { type Diagnostic, oneLine } from '../dns/diagnostic.ts'
 import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../dns/record.ts'
-import { type ExistingZone, type RefusalName, UNSAID, type ZoneSettings } from '../dns/zone.ts'
+import { DEFAULT_ZONE_OPTIONS, type ExistingZone, type RefusalName, type ZoneSettings } from '../dns/zone.ts'
 import type { Preference } from '../plan/break-cycles.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import type { Change, DomainChange } from '../plan/change.ts'
@@ -12,9 +12,9 @@ import { fitToTarget } from '../plan/fit-to-target.ts'
 import type { Outcome, ZonePlan } from '../plan/plan.ts'
 import { planDifference } from '../plan/plan-difference.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
+import { resolveUnknownOutcomes } from './resolve-unknown-outcomes.ts'
 import { type RrsetChange, type RrsetConflict, rollBackRecords } from './rollback-records.ts'
 import { parseSavedRecord } from './saved-plan/parse-saved-change.ts'
-import { settleOutcomes } from './settle-outcomes.ts'
 
 export interface RollbackRules {
   readonly capabilities: Capabilities
@@ -91,7 +91,7 @@ export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rule
 
 function pastOf({ before, plan: { changes }, outcomes }: RunOnZone, live: ExistingZone | null): Past {
   const records = before?.records ?? []
-  const settled = settleOutcomes(changes, outcomes, { before: records, live: live?.records ?? null, mayStillAct: () => false })
+  const settled = resolveUnknownOutcomes(changes, outcomes, { before: records, live: live?.records ?? null, mayCompleteLater: () => false })
   // A change of settings that is in doubt is compared field by field like one that was made.
   const applied = changes.filter((change, index) => {
     const state = settled[index]?.state
@@ -236,7 +236,7 @@ function fitReturning({ added, domain }: Intent, { zone, target }: ZonePlan, cap
   })
   const fitted = fitToTarget(
     {
-      ...UNSAID,
+      ...DEFAULT_ZONE_OPTIONS,
       name: zone,
       at,
       settings: domain?.desired ?? {},

@@ -78,7 +78,7 @@ const AFTER: Readonly<Record<Outcome['state'], string>> = {
 const waitedInVain = (change: Change, { state }: Outcome): string => `it comes after ${describeChange(change)}, ${AFTER[state]}`
 
 /** The outcomes of changes in a graph, some of which were settled after the others had been skipped because of them: the reasons say what is known now. */
-export function withReasonsAsSettled(changes: readonly Change[], before: readonly Outcome[], settled: readonly Outcome[]): Outcome[] {
+export function withResolvedReasons(changes: readonly Change[], before: readonly Outcome[], settled: readonly Outcome[]): Outcome[] {
   return settled.map((outcome, index) => {
     if (outcome.state !== 'skipped') return outcome
     const cause = changes[index]?.after.find(

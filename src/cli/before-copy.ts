@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { readNameServer } from '../convert/transfer/name-server-word.ts'
+import { readNameServer } from '../convert/transfer/parse-nameserver.ts'
 import { displayPath } from '../definition/files/file-path.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
@@ -9,7 +9,7 @@ import { canAsk, confirm } from './confirm.ts'
 import type { Console } from './console.ts'
 import type { CliIo } from './io.ts'
 
-export interface CopyAsked {
+export interface CopyRequest {
   readonly provider: string
   readonly zones: readonly DomainName[]
   readonly viaService?: string | undefined
@@ -24,7 +24,7 @@ export interface CopyAsked {
  * Whether a provider may be told to make zones by itself: what would keep their definitions from being written is found before, and
  * somebody agrees. Why not is said; `left` is what --dry-run does, `interrupted` what Ctrl-C at the question does.
  */
-export async function mayCopy(io: CliIo, console: Console, asked: CopyAsked): Promise<'yes' | 'no' | 'left' | 'interrupted'> {
+export async function mayCopy(io: CliIo, console: Console, asked: CopyRequest): Promise<'yes' | 'no' | 'left' | 'interrupted'> {
   const { provider, zones, viaService, clone } = asked
   const refuse = (message: string, hint?: string): 'no' => {
     console.error('usage', message, hint)
@@ -58,7 +58,7 @@ export async function mayCopy(io: CliIo, console: Console, asked: CopyAsked): Pr
   return confirm(io, `${what}. Do it?`, new AbortController().signal)
 }
 
-async function filesInTheWay(io: CliIo, { zones, out }: CopyAsked): Promise<Diagnostic[]> {
+async function filesInTheWay(io: CliIo, { zones, out }: CopyRequest): Promise<Diagnostic[]> {
   if (out === undefined) return []
   const taken = new Set<string>()
   const paths = zones.map((zone) => resolve(io.cwd, out, zoneFileName(zone, taken, 'yaml')))

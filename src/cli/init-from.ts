@@ -1,8 +1,8 @@
 import { hostEntries } from '../apply/allowed-endpoints.ts'
 import { checkImport } from '../convert/check-import.ts'
 import { importFiles } from '../convert/import-files.ts'
-import { lostDiagnostics } from '../convert/lost-diagnostics.ts'
 import { importFromProvider } from '../convert/provider/import-provider.ts'
+import { unsupportedFeatureDiagnostics } from '../convert/unsupported-feature-diagnostics.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
 import { printText } from '../definition/yaml/print-plain.ts'
 import { hasErrors } from '../dns/diagnostic.ts'
@@ -10,8 +10,8 @@ import type { CommonOptions } from './common-options.ts'
 import { type Console, sayingLosses } from './console.ts'
 import { type InitFile, TOKEN_VARIABLE, workflow } from './init-files.ts'
 import type { CliIo } from './io.ts'
+import { reportThrottling } from './report-throttling.ts'
 import { readRunConfig } from './run-config.ts'
-import { tellWait } from './tell-wait.ts'
 
 /**
  * The files of a repository for what a provider holds: `from` is its base URL, or the name of a preset. A configuration, a workflow, and a
@@ -36,14 +36,14 @@ export async function filesFromProvider(
     cwd: io.cwd,
     env: io.env,
     config: read,
-    onWait: tellWait(console),
+    onWait: reportThrottling(console),
     options: { out: 'zones' },
   }
   const imported = await importFromProvider(request)
   const found = [
     ...diagnostics,
     ...imported.diagnostics,
-    ...lostDiagnostics(imported.lost, 'import-lossy', 'provider', options.lossy === true),
+    ...unsupportedFeatureDiagnostics(imported.dropped, 'import-lossy', 'provider', options.lossy === true),
   ]
   const { files, diagnostics: inFiles } = importFiles(imported)
   found.push(...inFiles)

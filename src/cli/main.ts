@@ -3,10 +3,10 @@ import { formatDiagnostic } from '../dns/diagnostic.ts'
 import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
 import { processIo, withPlainErrors } from './io.ts'
 import { runCli } from './program.ts'
-import { writeFault } from './write-fault.ts'
+import { writeProblem } from './write-problem.ts'
 
 /** Why a stream took not all of what was written; the first of its errors. */
-const lost = new Map<string, NodeJS.ErrnoException>()
+const dropped = new Map<string, NodeJS.ErrnoException>()
 
 /**
  * A reader that goes away (`| head`), or a terminal, is no failure of ours. A full disk is one. Neither is a reason to stop in the middle of an
@@ -17,14 +17,14 @@ for (const [name, stream] of [
   ['standard error', process.stderr],
 ] as const) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'EIO' && !lost.has(name)) lost.set(name, error)
+    if (error.code !== 'EPIPE' && error.code !== 'EIO' && !dropped.has(name)) dropped.set(name, error)
   })
 }
 
 process.on('exit', () => {
-  if (lost.size === 0) return
+  if (dropped.size === 0) return
   process.exitCode = worstOf([(process.exitCode ?? EXIT.done) as ExitStatus, EXIT.failure])
-  for (const [name, error] of lost) process.stderr.write(`${formatDiagnostic({ ...writeFault(error, name), at: undefined })}\n`)
+  for (const [name, error] of dropped) process.stderr.write(`${formatDiagnostic({ ...writeProblem(error, name), at: undefined })}\n`)
 })
 
 async function main(): Promise<void> {

@@ -51,6 +51,6 @@ async function readableByOthers(io: CliIo, file: string): Promise<Diagnostic[]> 
 async function textOf(io: CliIo, console: Console, file: string): Promise<string | undefined> {
   const text = await readText(resolve(io.cwd, file), file, null)
   if (text.ok) return text.text
-  console.error(text.fault.code, text.fault.message)
+  console.error(text.problem.code, text.problem.message)
   return undefined
 }

@@ -13,7 +13,7 @@ import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import type { Console } from './console.ts'
 import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
 import type { CliIo } from './io.ts'
-import { writeFaultWords } from './write-fault.ts'
+import { writeProblemText } from './write-problem.ts'
 
 export interface GuardRequest {
   /** The journal's folder. */
@@ -117,7 +117,7 @@ function unwritable(error: unknown, folder: string): { readonly state: 'held'; r
     diagnostic: {
       severity: 'error',
       code: 'journal-failed',
-      message: `the journal in ${folder} cannot be written: ${writeFaultWords(error)}`,
+      message: `the journal in ${folder} cannot be written: ${writeProblemText(error)}`,
       hint: 'nothing was changed; "journal" in the config names another folder',
     },
   }

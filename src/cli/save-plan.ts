@@ -10,7 +10,7 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { Console } from './console.ts'
 import type { CliIo } from './io.ts'
 import type { Workspace } from './workspace.ts'
-import { writeFault } from './write-fault.ts'
+import { writeProblem } from './write-problem.ts'
 
 /** Saves a plan without errors to a file, signed where the environment has a key. Says what became of it; false where it could not be saved. */
 export async function savePlan(io: CliIo, file: string, planned: PlannedRun, workspace: Workspace, console: Console): Promise<boolean> {
@@ -38,7 +38,7 @@ export async function savePlan(io: CliIo, file: string, planned: PlannedRun, wor
     // It holds what zones hold; whoever wants others to read it widens its mode, which later plans keep.
     await writeFileAtomically(path, text, undefined, 0o600)
   } catch (error) {
-    console.diagnostics([writeFault(error, file)])
+    console.diagnostics([writeProblem(error, file)])
     return false
   }
   console.note(`The plan is in ${file}${key === null ? '' : ', signed'}: zonewright apply ${file}`)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { CONFIG_FILE, type Config, DEFAULT_RULE } from '../definition/config/config.ts'
 import { cleanAtExit } from '../definition/files/clean-at-exit.ts'
-import type { ExchangedFile, ImportedZone } from '../definition/imported-zone.ts'
+import type { ImportedZone, OutputFile } from '../definition/imported-zone.ts'
 import type { LoadedZone } from '../definition/load/configured-zone.ts'
 import { loadDefinitions } from '../definition/load/load-definitions.ts'
 import { secretsInZone } from '../definition/load/secrets-in-zone.ts'
@@ -23,7 +23,7 @@ const TOLD = 20
  */
 export async function checkImport(
   zones: readonly ImportedZone[],
-  files: readonly ExchangedFile[],
+  files: readonly OutputFile[],
   config: Config,
   shownPath: (path: string) => string,
 ): Promise<Diagnostic[]> {

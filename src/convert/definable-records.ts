@@ -5,7 +5,7 @@ import { type DomainName, parseDomainName } from '../dns/domain-name.ts'
 import { canonicalRdata } from '../dns/rdata/canonical.ts'
 import { type DefinedRecord, type ExistingRecord, type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import { MAX_TTL } from '../dns/ttl.ts'
-import { type DesiredZone, type ExistingZone, UNSAID } from '../dns/zone.ts'
+import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ExistingZone } from '../dns/zone.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { fitToTarget } from '../plan/fit-to-target.ts'
 
@@ -66,7 +66,7 @@ function partBy<R extends ResourceRecord>(
   const others: PartedRecords<R>['others'] = []
   let records = [...all]
   for (;;) {
-    const whys = refusals({ ...UNSAID, name, at: placeOf(0), settings, records: records.map(withPlace) })
+    const whys = refusals({ ...DEFAULT_ZONE_OPTIONS, name, at: placeOf(0), settings, records: records.map(withPlace) })
     if (whys.size === 0) return { records, others }
     for (const [index, why] of whys) others.push({ record: records[index] as R, why })
     records = records.filter((_, index) => !whys.has(index))

@@ -1,4 +1,4 @@
-import type { Exporter } from './exchange.ts'
+import type { Exporter } from './conversion.ts'
 
 /** Every format that definitions can be exported to, one line each. Its code is read when it is used. */
 const EXPORTERS: Readonly<Record<string, () => Promise<Exporter>>> = {

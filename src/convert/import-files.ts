@@ -1,15 +1,15 @@
 import { isAbsolute } from 'node:path'
 import { CONFIG_FILE } from '../definition/config/config.ts'
-import type { ExchangedFile } from '../definition/imported-zone.ts'
+import type { OutputFile } from '../definition/imported-zone.ts'
 import { printDefinition } from '../definition/print/print-definition.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { ROOT } from '../dns/domain-name.ts'
 import { zoneFileName } from '../dns/zone-file/zone-file-name.ts'
-import type { Imported } from './exchange.ts'
+import type { Imported } from './conversion.ts'
 
 export interface ImportFiles {
   /** In the order of the zones, each path once. */
-  readonly files: readonly ExchangedFile[]
+  readonly files: readonly OutputFile[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -17,7 +17,7 @@ export interface ImportFiles {
 export function importFiles({ zones, files = [] }: Imported): ImportFiles {
   const byPath = new Map<string, string>()
   const diagnostics: Diagnostic[] = []
-  const add = ({ path, text }: ExchangedFile): void => {
+  const add = ({ path, text }: OutputFile): void => {
     if (isAbsolute(path) || path.split(/[/\\]/).includes('..')) {
       diagnostics.push({ severity: 'error', code: 'path-outside', message: `${path} leads out of the folder for the definitions` })
       return

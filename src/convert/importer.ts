@@ -1,7 +1,7 @@
 import type { Config } from '../definition/config/config.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { OnWait } from '../providers/provider.ts'
-import type { Imported } from './exchange.ts'
+import type { Imported } from './conversion.ts'
 
 /** What an import is asked for. */
 export interface ImportRequest {

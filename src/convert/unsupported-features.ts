@@ -1,5 +1,5 @@
 import { type DesiredZone, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
-import type { LostItem } from './exchange.ts'
+import type { UnsupportedFeature } from './conversion.ts'
 
 /** What a format holds of a zone beside its records. */
 export interface HeldByFormat {
@@ -15,9 +15,9 @@ export type OtherSaying = 'absent' | 'unmanaged' | 'targets' | 'policy' | 'allow
 const UNSAID_SETTINGS: Readonly<Record<string, string>> = { type: 'master', status: 'active' }
 
 /** Everything a definition says of the zone that the format does not hold. */
-export function lostOfZone(zone: DesiredZone, held: HeldByFormat): LostItem[] {
-  const lost: LostItem[] = []
-  const lose = (what: string, at = zone.at): void => void lost.push({ zone: zone.name, name: null, type: null, what, at })
+export function unsupportedFeaturesOf(zone: DesiredZone, held: HeldByFormat): UnsupportedFeature[] {
+  const dropped: UnsupportedFeature[] = []
+  const lose = (what: string, at = zone.at): void => void dropped.push({ zone: zone.name, name: null, type: null, what, at })
   const holds = (saying: OtherSaying): boolean => held.others?.has(saying) === true
   if (zone.absent && !holds('absent')) lose('that the zone is to be deleted')
   for (const key of ZONE_SETTINGS) {
@@ -33,10 +33,10 @@ export function lostOfZone(zone: DesiredZone, held: HeldByFormat): LostItem[] {
   if (zone.allow.length > 0 && !holds('allow')) lose(`the lifted safety limits (${zone.allow.join(', ')})`)
   if (zone.apexNs === 'manage' && !holds('apexNs')) lose('apex_ns: manage')
   if (zone.unsupported === 'skip' && !holds('unsupported')) lose('unsupported: skip')
-  for (const { name, type, at } of zone.foreign) lost.push({ zone: zone.name, name, type, what: 'a type of another provider', at })
+  for (const { name, type, at } of zone.foreign) dropped.push({ zone: zone.name, name, type, what: 'a type of another provider', at })
   for (const { name, type } of holds('scopes') ? [] : zone.scopes)
-    lost.push({ zone: zone.name, name, type, what: 'for which targets it is', at: zone.at })
+    dropped.push({ zone: zone.name, name, type, what: 'for which targets it is', at: zone.at })
   for (const { name, type, at } of zone.inventory ?? [])
-    lost.push({ zone: zone.name, name, type, what: 'addresses that are looked up when the zone is planned', at })
-  return lost
+    dropped.push({ zone: zone.name, name, type, what: 'addresses that are looked up when the zone is planned', at })
+  return dropped
 }

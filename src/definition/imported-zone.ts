@@ -6,13 +6,13 @@ import type { DesiredZone, Policy, RrsetScope, UnmanagedSelector, ZoneSettings }
 import type { ZoneComment } from '../dns/zone-comment.ts'
 
 /** A record on its way from another format. */
-export interface ExchangedRecord extends ResourceRecord {
+export interface ImportedRecord extends ResourceRecord {
   /** Where it comes from, where that is a file. */
   readonly at?: SourcePosition | undefined
 }
 
 /** A file of definitions. `path` is relative to the folder it is written to, with `/`. */
-export interface ExchangedFile {
+export interface OutputFile {
   readonly path: string
   readonly text: string
 }
@@ -22,7 +22,7 @@ export interface ImportedZone {
   readonly name: DomainName
   readonly settings: ZoneSettings
   /** All records but the SOA, whose fields are settings. */
-  readonly records: readonly ExchangedRecord[]
+  readonly records: readonly ImportedRecord[]
   readonly unmanaged?: readonly UnmanagedSelector[] | undefined
   readonly apexNs?: DesiredZone['apexNs'] | undefined
   readonly policy?: Policy | undefined
@@ -37,5 +37,5 @@ export interface ImportedZone {
    * The definition as it stands where its format is one that definitions have, its first file the one that names the zone. They
    * are written as they are. Without them the zone is printed in the layout with settings.
    */
-  readonly files?: readonly ExchangedFile[] | undefined
+  readonly files?: readonly OutputFile[] | undefined
 }

@@ -1,4 +1,4 @@
-import { fault, ok, type Result } from './result.ts'
+import { failure, ok, type Result } from './result.ts'
 
 /** Octets one character-string can hold (RFC 1035 section 3.3). */
 export const MAX_STRING_OCTETS = 255
@@ -31,10 +31,10 @@ export function unescapeString(token: string): Result<Uint8Array> {
   for (let i = token.indexOf('\\'); i !== -1; i = token.indexOf('\\', i)) {
     parts.push(Buffer.from(token.slice(from, i), 'utf8'))
     const next = token.charCodeAt(i + 1)
-    if (Number.isNaN(next)) return fault('the text ends in a backslash that escapes nothing')
+    if (Number.isNaN(next)) return failure('the text ends in a backslash that escapes nothing')
     if (next >= 0x30 && next <= 0x39) {
       const digits = token.slice(i + 1, i + 4)
-      if (!/^[0-9]{3}$/.test(digits) || Number(digits) > 255) return fault(`\\${digits} is not an escape from \\000 to \\255`)
+      if (!/^[0-9]{3}$/.test(digits) || Number(digits) > 255) return failure(`\\${digits} is not an escape from \\000 to \\255`)
       parts.push(Buffer.from([Number(digits)]))
       i += 4
       from = i

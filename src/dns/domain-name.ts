@@ -1,5 +1,5 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
-import { fault, ok, type Result } from './result.ts'
+import { failure, ok, type Result } from './result.ts'
 
 declare const nameBrand: unique symbol
 
@@ -28,23 +28,23 @@ export function parseDomainName(text: string, origin: DomainName | null = null):
   if (origin !== null && text.length + origin.length <= MAX_NAME_OCTETS - 2 && PLAIN_RELATIVE_NAME.test(text)) {
     return ok((origin === ROOT ? `${text}.` : `${text}.${origin}`) as DomainName)
   }
-  if (text === '') return fault('a domain name cannot be empty')
-  if (text.length > 4 * MAX_NAME_OCTETS + 4) return fault(`the domain name is ${text.length} characters long, more than any name can be`)
+  if (text === '') return failure('a domain name cannot be empty')
+  if (text.length > 4 * MAX_NAME_OCTETS + 4) return failure(`the domain name is ${text.length} characters long, more than any name can be`)
   if (text === '.') return ok(ROOT)
-  if (text === '@') return origin === null ? fault('"@" stands for the zone, and none is known here') : ok(origin)
+  if (text === '@') return origin === null ? failure('"@" stands for the zone, and none is known here') : ok(origin)
   const split = splitLabels(text)
   if (!split.ok) return split
   const { labels, absolute } = split.value
   let canonical = ''
   for (const label of labels) canonical += `${formatLabel(label)}.`
   if (!absolute) {
-    if (origin === null) return fault(`${JSON.stringify(text)} is not absolute: end it with a dot`)
+    if (origin === null) return failure(`${JSON.stringify(text)} is not absolute: end it with a dot`)
     if (origin !== ROOT) canonical += origin
   }
   const name = canonical as DomainName
   const octets = nameOctets(name)
   if (octets > MAX_NAME_OCTETS)
-    return fault(`the domain name ${JSON.stringify(text)} takes ${octets} octets; ${MAX_NAME_OCTETS} are allowed`)
+    return failure(`the domain name ${JSON.stringify(text)} takes ${octets} octets; ${MAX_NAME_OCTETS} are allowed`)
   return ok(name)
 }
 
@@ -187,22 +187,22 @@ function splitLabels(text: string): Result<{ labels: Uint8Array[]; absolute: boo
     absolute = false
     if (code === 0x2e) {
       const problem = finish()
-      if (problem !== null) return fault(problem)
+      if (problem !== null) return failure(problem)
       absolute = true
       continue
     }
     if (code === 0x5c) {
       const digits = /^[0-9]{1,3}/.exec(text.slice(i + 1, i + 4))?.[0]
       if (digits === undefined) {
-        if (i + 1 >= text.length) return fault(`${JSON.stringify(text)} ends in a backslash that escapes nothing`)
+        if (i + 1 >= text.length) return failure(`${JSON.stringify(text)} ends in a backslash that escapes nothing`)
         const escaped = text.charCodeAt(i + 1)
-        if (escaped > 0x7e || escaped < 0x20) return fault(`${JSON.stringify(text)} escapes a character that is not printable ASCII`)
+        if (escaped > 0x7e || escaped < 0x20) return failure(`${JSON.stringify(text)} escapes a character that is not printable ASCII`)
         octets.push(lower(escaped))
         unicode += String.fromCharCode(lower(escaped))
         i += 1
         continue
       }
-      if (digits.length !== 3 || Number(digits) > 255) return fault(`${JSON.stringify(text)} has an escape that is not \\000 to \\255`)
+      if (digits.length !== 3 || Number(digits) > 255) return failure(`${JSON.stringify(text)} has an escape that is not \\000 to \\255`)
       octets.push(lower(Number(digits)))
       escapesOctets = true
       i += 3
@@ -213,13 +213,13 @@ function splitLabels(text: string): Result<{ labels: Uint8Array[]; absolute: boo
       unicode += text[i]
       continue
     }
-    if (code <= 0x20 || code === 0x7f) return fault(`${JSON.stringify(text)} has a space or control character`)
+    if (code <= 0x20 || code === 0x7f) return failure(`${JSON.stringify(text)} has a space or control character`)
     octets.push(lower(code))
     unicode += String.fromCharCode(lower(code))
   }
   if (!absolute) {
     const problem = finish()
-    if (problem !== null) return fault(problem)
+    if (problem !== null) return failure(problem)
   }
   return ok({ labels, absolute })
 }

@@ -23,7 +23,7 @@ export interface CommandScopes {
 }
 
 /** What runs with a config need of one provider. */
-export interface Wants {
+export interface ProviderUsage {
   readonly zones: readonly DomainName[]
   /** The inventories that definitions take addresses from. */
   readonly inventory: ReadonlySet<InventoryKind>

@@ -1,17 +1,17 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import { fault, ok, type Result } from './result.ts'
+import { failure, ok, type Result } from './result.ts'
 
 /** An IPv4 address in its one dotted form; leading zeros and short forms are refused (RFC 6943 section 3.1.1). */
 export function parseIpv4(text: string): Result<string> {
   if (isIPv4(text)) return ok(text)
-  return fault(`${JSON.stringify(text.slice(0, 60))} is ${isIPv6(text) ? 'an IPv6 address, not an IPv4 one' : 'not an IPv4 address'}`)
+  return failure(`${JSON.stringify(text.slice(0, 60))} is ${isIPv6(text) ? 'an IPv6 address, not an IPv4 one' : 'not an IPv4 address'}`)
 }
 
 /** An IPv6 address in the form of RFC 5952. Zone identifiers (`%eth0`) are refused. */
 export function parseIpv6(text: string): Result<string> {
   const groups = readGroups(text)
   if (groups !== null) return ok(formatIpv6(groups))
-  return fault(`${JSON.stringify(text.slice(0, 60))} is ${isIPv4(text) ? 'an IPv4 address, not an IPv6 one' : 'not an IPv6 address'}`)
+  return failure(`${JSON.stringify(text.slice(0, 60))} is ${isIPv4(text) ? 'an IPv4 address, not an IPv6 one' : 'not an IPv6 address'}`)
 }
 
 /** The eight 16-bit groups of an IPv6 address. Throws a `RangeError` on text that is none. */

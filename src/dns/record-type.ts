@@ -1,11 +1,11 @@
-import { FORMLESS_TYPES, RDATA_TYPES, typeOfCode } from './rdata/rdata-types.ts'
-import { fault, ok, type Result } from './result.ts'
+import { RDATA_TYPES, TYPES_WITHOUT_PRESENTATION, typeOfCode } from './rdata/rdata-types.ts'
+import { failure, ok, type Result } from './result.ts'
 
 /** The number of a record type: of the registry, or of its generic name `TYPE12345` (RFC 3597 section 5); null for a pseudo-type of providers. */
 export function typeCode(type: string): number | null {
   const known = RDATA_TYPES.get(type)
   if (known) return known.code
-  const formless = FORMLESS_TYPES.get(type)
+  const formless = TYPES_WITHOUT_PRESENTATION.get(type)
   if (formless !== undefined) return formless
   const generic = /^TYPE([0-9]{1,5})$/.exec(type)
   const code = Number(generic?.[1])
@@ -15,7 +15,7 @@ export function typeCode(type: string): number | null {
 /** The mnemonic of a type number, `TYPE12345` where it has none (RFC 3597 section 5). */
 export const typeName = (code: number): string => typeOfCode(code)?.type ?? FORMLESS_NAMES.get(code) ?? `TYPE${code}`
 
-const FORMLESS_NAMES: ReadonlyMap<number, string> = new Map([...FORMLESS_TYPES].map(([type, code]) => [code, type]))
+const FORMLESS_NAMES: ReadonlyMap<number, string> = new Map([...TYPES_WITHOUT_PRESENTATION].map(([type, code]) => [code, type]))
 
 /** Types of questions and of messages (RFC 6895 section 3.1), and of no record but in bit maps: NXNAME (RFC 9824 section 2). */
 const META_TYPES: ReadonlyMap<string, number> = new Map([
@@ -41,5 +41,5 @@ export function parseRecordType(text: string): Result<string> {
   const upper = text.toUpperCase()
   if (RDATA_TYPES.has(upper)) return ok(upper)
   const code = typeCode(upper)
-  return code === null ? fault(`${JSON.stringify(text.slice(0, 60))} is not a record type`) : ok(typeName(code))
+  return code === null ? failure(`${JSON.stringify(text.slice(0, 60))} is not a record type`) : ok(typeName(code))
 }

@@ -3,4 +3,4 @@ export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok
 
 export const ok = <T>(value: T): Result<T> => ({ ok: true, value })
 
-export const fault = (message: string): { readonly ok: false; readonly message: string } => ({ ok: false, message })
+export const failure = (message: string): { readonly ok: false; readonly message: string } => ({ ok: false, message })

@@ -1,4 +1,4 @@
-import { fault, ok, type Result } from './result.ts'
+import { failure, ok, type Result } from './result.ts'
 
 declare const ttlBrand: unique symbol
 
@@ -11,9 +11,9 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d
 
 /** A TTL from a number of seconds. */
 export function ttlFromSeconds(seconds: number): Result<Ttl> {
-  if (!Number.isInteger(seconds)) return fault(`a TTL is a whole number of seconds, not ${seconds}`)
-  if (seconds < 0) return fault(`a TTL cannot be negative (${seconds})`)
-  if (seconds > MAX_TTL) return fault(`${seconds} is more than the largest TTL, ${MAX_TTL} (RFC 2181)`)
+  if (!Number.isInteger(seconds)) return failure(`a TTL is a whole number of seconds, not ${seconds}`)
+  if (seconds < 0) return failure(`a TTL cannot be negative (${seconds})`)
+  if (seconds > MAX_TTL) return failure(`${seconds} is more than the largest TTL, ${MAX_TTL} (RFC 2181)`)
   return ok(seconds as Ttl)
 }
 
@@ -21,7 +21,7 @@ export function ttlFromSeconds(seconds: number): Result<Ttl> {
 export function parseTtl(text: string): Result<Ttl> {
   if (/^[0-9]{1,15}$/.test(text)) return ttlFromSeconds(Number(text))
   if (!/^(?:[0-9]{1,10}[smhdw])+$/i.test(text)) {
-    return fault(`${JSON.stringify(text.slice(0, 40))} is not a TTL: use seconds or a number with s, m, h, d or w, such as 300 or 1h`)
+    return failure(`${JSON.stringify(text.slice(0, 40))} is not a TTL: use seconds or a number with s, m, h, d or w, such as 300 or 1h`)
   }
   let seconds = 0
   for (const [, amount, unit] of text.matchAll(/([0-9]+)([smhdw])/gi)) {

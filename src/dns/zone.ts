@@ -98,7 +98,7 @@ export interface DesiredZone {
 }
 
 /** What a definition wants that says nothing of it. */
-export const UNSAID = {
+export const DEFAULT_ZONE_OPTIONS = {
   foreign: [],
   scopes: [],
   unmanaged: [],
@@ -118,5 +118,5 @@ export interface ExistingZone {
   readonly settings: ZoneSettings
   readonly records: readonly ExistingRecord[]
   /** What the provider says of the zone and settings have no form for, in words: `status "edit_mode"`. */
-  readonly unread?: readonly string[] | undefined
+  readonly unknownSettings?: readonly string[] | undefined
 }

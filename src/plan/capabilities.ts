@@ -10,7 +10,7 @@ export type RecordRule = (
 ) => { readonly record: DefinedRecord | null; readonly diagnostics: readonly Diagnostic[] }
 
 /** What is wrong with a setting by a target's own limits, in words. */
-export interface SettingFault {
+export interface SettingProblem {
   readonly field: keyof ZoneSettings
   readonly message: string
 }
@@ -32,7 +32,7 @@ export interface Capabilities {
   /** Settings that a zone keeps from its creation on. */
   readonly fixedSettings: ReadonlySet<keyof ZoneSettings>
   /** What is wrong with settings by the target's own limits, in words. */
-  readonly settingFaults: (settings: ZoneSettings) => readonly SettingFault[]
+  readonly settingProblems: (settings: ZoneSettings) => readonly SettingProblem[]
   /** The settings without which it creates no zone of that type. */
   readonly neededToCreate: Readonly<Record<'master' | 'slave', readonly (keyof ZoneSettings)[]>>
   /** Whether it can create a zone of that name. */

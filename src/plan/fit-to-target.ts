@@ -145,7 +145,7 @@ function fitSettings(zone: DesiredZone, target: string, capabilities: Capabiliti
     }
     settings[key] = key === 'soa_email' && typeof value === 'string' ? asciiAddress(value) : value
   }
-  for (const { field, message } of capabilities.settingFaults(settings)) {
+  for (const { field, message } of capabilities.settingProblems(settings)) {
     diagnostics.push({ severity: 'error', code: 'limit-exceeded', message: `${zone.name} at ${target}: ${message}`, at: placeOf(field) })
   }
   if (capabilities.settingSteps === null) return settings

@@ -3,7 +3,7 @@ import type { SecretSource } from '../definition/config/secret.ts'
 import type { Diagnostic, Severity, SourcePosition } from '../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../dns/diagnostic-codes.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import type { Finding, Wants } from '../dns/finding.ts'
+import type { Finding, ProviderUsage } from '../dns/finding.ts'
 import type { InventoryObject, InventoryQuery } from '../dns/inventory.ts'
 import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
 import type { ExistingZone, ZoneSettings } from '../dns/zone.ts'
@@ -17,7 +17,7 @@ export interface ZoneReference {
   readonly id: number | string
   readonly settings: ZoneSettings
   /** As `ExistingZone` has it. */
-  readonly unread?: readonly string[] | undefined
+  readonly unknownSettings?: readonly string[] | undefined
   /** When the provider last changed the zone's settings, in milliseconds since 1970; null where it does not say. */
   readonly updated: number | null
 }
@@ -42,7 +42,7 @@ export interface ZoneList {
 export interface ReadZone extends ExistingZone {
   readonly id: number | string
   /** Milliseconds between the last change the provider tells of and the reading, by the provider's clock; null where it does not say. */
-  readonly quietFor: number | null
+  readonly millisecondsSinceLastChange: number | null
 }
 
 /** The zone file a provider rendered last, as lines; empty where it has not rendered one. */
@@ -94,7 +94,7 @@ export interface Provider {
   /** Those records that have the owner and type of any of the given ones, without reading the whole zone. Absent where that cannot be had. */
   findRecords?(zone: ZoneReference, like: readonly ResourceRecord[], options?: ProviderCallOptions): Promise<readonly ExistingRecord[]>
   /** Whether the provider is there, and what the token or key may do of what is wanted. `now` is the local time. Failures are findings. */
-  examine?(wants: Wants, now: Date, options?: ProviderCallOptions): Promise<readonly Finding[]>
+  examine?(wants: ProviderUsage, now: Date, options?: ProviderCallOptions): Promise<readonly Finding[]>
   /** The resolvers of a region, as `address` or `address:port`; null where there is no such region. Absent where the provider has no regions. */
   findResolvers?(region: string, options?: ProviderCallOptions): Promise<readonly string[] | null>
   /** The objects of the account that a definition takes addresses from. Absent where the provider has none. */
@@ -119,7 +119,7 @@ export interface ProviderContext {
 
 export type OnWait = (provider: string, milliseconds: number) => void
 
-export interface MadeProvider {
+export interface CreatedProvider {
   /** Null where the diagnostics hold an error. */
   readonly provider: Provider | null
   readonly diagnostics: readonly Diagnostic[]
@@ -140,7 +140,7 @@ export interface ProviderType {
   /** Every host that a provider with these settings contacts, found without a secret. Settings that name no host are left to `create`. */
   endpoints(config: ProviderConfig): readonly ProviderEndpoint[]
   /** Makes a provider from its entry in the config. */
-  create(config: ProviderConfig, context: ProviderContext): Promise<MadeProvider>
+  create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider>
 }
 
 /** A provider's failure in the user's words. */
@@ -149,7 +149,7 @@ export class ProviderError extends Error {
   /** The request may have been carried out all the same. */
   readonly ambiguous: boolean
   /** The provider may carry it out even later: nothing shows that it has done with the request. */
-  readonly mayStillAct: boolean
+  readonly mayCompleteLater: boolean
   /** No request was sent: the run was stopped first. */
   readonly notBegun: boolean
   /** HTTP status or DNS rcode, for a report. */
@@ -161,7 +161,7 @@ export class ProviderError extends Error {
     message: string,
     options: {
       ambiguous?: boolean
-      mayStillAct?: boolean
+      mayCompleteLater?: boolean
       notBegun?: boolean
       status?: string | undefined
       hint?: string | undefined
@@ -172,7 +172,7 @@ export class ProviderError extends Error {
     this.name = 'ProviderError'
     this.code = code
     this.ambiguous = options.ambiguous ?? false
-    this.mayStillAct = options.mayStillAct ?? false
+    this.mayCompleteLater = options.mayCompleteLater ?? false
     this.notBegun = options.notBegun ?? false
     this.status = options.status ?? null
     this.hint = options.hint

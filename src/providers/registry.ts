@@ -4,7 +4,7 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { type HostPolicy, readHostPolicy } from '../transport/allowed-hosts.ts'
 import { CLOUD } from './cloud/cloud-config.ts'
-import type { MadeProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
+import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
 import { withoutSecretsInErrors } from './without-secrets.ts'
 
 /** Every type of provider, one line each. */
@@ -27,7 +27,7 @@ export const refusedEndpoints = (config: ProviderConfig, policy: HostPolicy): Di
   endpointsOf(config).flatMap(({ setting, endpoint, at }) => policy.check(setting, endpoint, at) ?? [])
 
 /** Makes the provider that an entry of the config describes. Opens no connection; reads a secret only if every host may be contacted. */
-export async function createProvider(config: ProviderConfig, context: ProviderContext): Promise<MadeProvider> {
+export async function createProvider(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
   const type = typeOf(config.type)
   if (type !== null) {
     const refused = refusedEndpoints(config, readHostPolicy(context.secrets.env))

@@ -25,8 +25,15 @@ const cleanFinding = (finding: Finding, secrets: LoadedSecrets): Finding => ({
 
 function rethrow(error: unknown, secrets: LoadedSecrets): never {
   if (!(error instanceof ProviderError)) throw error
-  const { message, hint, code, ambiguous, mayStillAct, notBegun, status, cause } = error
+  const { message, hint, code, ambiguous, mayCompleteLater, notBegun, status, cause } = error
   const clean = { message: redacted(secrets, message), hint: hint && redacted(secrets, hint) }
   if (clean.message === message && clean.hint === hint) throw error
-  throw new ProviderError(code, clean.message, { hint: clean.hint, ambiguous, mayStillAct, notBegun, status: status ?? undefined, cause })
+  throw new ProviderError(code, clean.message, {
+    hint: clean.hint,
+    ambiguous,
+    mayCompleteLater,
+    notBegun,
+    status: status ?? undefined,
+    cause,
+  })
 }

@@ -13,9 +13,9 @@ import { createJobRunner } from './jobs/job-runner.ts'
 import { scheduleSweep } from './jobs/sweep-profiles.ts'
 import { type NameServer, startNameServer } from './nameserver/name-server.ts'
 import type { NotifyOutcome } from './nameserver/notifier.ts'
-import type { Log } from './operations/log.ts'
-import type { Metrics } from './operations/metrics.ts'
-import { startOperations } from './operations/operations.ts'
+import type { Log } from './observability/log.ts'
+import type { Metrics } from './observability/metrics.ts'
+import { startObservability } from './observability/observability.ts'
 import {
   DEFAULT_LIMITS,
   DEFAULT_NS_NAMES,
@@ -40,7 +40,7 @@ export type { Certificate } from './api/http-app.ts'
 export { requestsPerMinute, UNLIMITED_RATES } from './api/rate-limit.ts'
 export { backUpService, restoreService, type StorePlace } from './backup.ts'
 export { type RegionResolvers, readRegionResolvers } from './catalogue/read-region-resolvers.ts'
-export type { LogLevel } from './operations/log.ts'
+export type { LogLevel } from './observability/log.ts'
 export { type Address, DEFAULT_LIMITS, DEFAULT_NS_NAMES, type RunningService, type ServiceOptions, UNLIMITED } from './options.ts'
 export { readQuotas } from './quotas.ts'
 export { type RotatedKey, rotateKey } from './rotate-key.ts'
@@ -70,11 +70,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   try {
     let nameServer: NameServer | null = null
     const zones = (): number => nameServer?.zoneCount() ?? 0
-    const operations = await startOperations({ address: options.operations ?? null, log: options.log ?? null, zones })
+    const operations = await startObservability({ address: options.operations ?? null, log: options.log ?? null, zones })
     stops.push(() => operations.close())
     const { log, metrics } = operations
     const onError = (error: unknown): void => {
-      metrics.fault()
+      metrics.problem()
       log.error({ error }, 'fault inside the service')
       options.onError?.(error)
     }

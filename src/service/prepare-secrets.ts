@@ -1,12 +1,12 @@
 /** The key of the secrets at a start: finds or makes it, and encrypts what earlier versions stored in clear. */
 import { existsSync } from 'node:fs'
 import { keyFileOf, makeKeyFile, removeUnfinishedKeys } from './key-file.ts'
-import type { Log } from './operations/log.ts'
+import type { Log } from './observability/log.ts'
 import { createSecrets, fileKeys, givenKeys, type KeyRing, SealedValueError, type Secrets } from './secrets.ts'
 import type { Database } from './store/database.ts'
 import { tightenFile, type WarnOfMode } from './store/private-files.ts'
 import { countSealed, openUnnamed, resealAll } from './store/sealed-values.ts'
-import { findSecretKey, holdKeyId, makeSecretKeyRow, setErased, setKeyId } from './store/secret-key-store.ts'
+import { findSecretKey, lockKeyId, makeSecretKeyRow, setErased, setKeyId } from './store/secret-key-store.ts'
 
 export interface SecretsToPrepare {
   readonly database: Database
@@ -63,7 +63,7 @@ async function findKeys(database: Database, given: string | null, warn: WarnOfMo
 async function agreeOnKey(database: Database, keys: KeyRing, secrets: Secrets): Promise<void> {
   await database.write(async (connection) => {
     await makeSecretKeyRow(connection)
-    const keyId = await holdKeyId(connection)
+    const keyId = await lockKeyId(connection)
     if (keyId !== '' && keys.find(keyId) !== null) return
     const sealed = await countSealed(connection)
     const isUsed = [...sealed.keys()].some((kind) => kind !== 'plain')

@@ -13,7 +13,7 @@ import { keyFileOf, makeKey, readKeyFile, replaceKeyFile } from './key-file.ts'
 import { createSecrets, fileKeys, givenKeys, type KeyRing } from './secrets.ts'
 import type { Database } from './store/database.ts'
 import { countSealed, resealAll } from './store/sealed-values.ts'
-import { findSecretKey, holdKeyId, setKeyId } from './store/secret-key-store.ts'
+import { findSecretKey, lockKeyId, setKeyId } from './store/secret-key-store.ts'
 
 export interface RotatedKey {
   /** Secrets that this run encrypted with the new key. */
@@ -85,7 +85,7 @@ async function addKey(database: Database, keyFile: string): Promise<void> {
 async function changeKey(database: Database, keys: KeyRing): Promise<number> {
   const { id } = keys.newest()
   await database.write(async (connection) => {
-    const used = await holdKeyId(connection)
+    const used = await lockKeyId(connection)
     if (keys.find(used) === null) throw new RangeError(`the database is encrypted with another key (${used}) than those given`)
     await setKeyId(connection, id)
   })

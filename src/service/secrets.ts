@@ -7,7 +7,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { readKeyFile } from './key-file.ts'
 import type { Connection } from './store/database.ts'
-import { holdKeyId } from './store/secret-key-store.ts'
+import { lockKeyId } from './store/secret-key-store.ts'
 
 export interface Secrets {
   /** Encrypts a text with the key in use, which stays in use until the transaction ends. `context` names the purpose and the user of the text. */
@@ -118,7 +118,7 @@ export function createSecrets(keys: KeyRing): Secrets {
   }
   return {
     seal: async (connection, text, context) => {
-      const { id, octets } = find(await holdKeyId(connection))
+      const { id, octets } = find(await lockKeyId(connection))
       const iv = randomBytes(IV)
       const cipher = createCipheriv('aes-256-gcm', octets, iv).setAAD(Buffer.from(context))
       const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])

@@ -1,19 +1,19 @@
 import type { Dispatcher, Pool } from 'undici'
 
 /** How a request failed before there was an answer to speak of. */
-export type TransportFault = 'unreachable' | 'timeout' | 'reset' | 'garbled' | 'too-large'
+export type TransportProblem = 'unreachable' | 'timeout' | 'reset' | 'garbled' | 'too-large'
 
 /**
  * A request without a usable answer. `sent` tells whether the server may have acted on it: false only where the request
  * certainly never left.
  */
 export class TransportError extends Error {
-  readonly fault: TransportFault
+  readonly problem: TransportProblem
   readonly sent: boolean
-  constructor(fault: TransportFault, message: string, options: { sent: boolean; cause?: unknown }) {
+  constructor(problem: TransportProblem, message: string, options: { sent: boolean; cause?: unknown }) {
     super(message, { cause: options.cause })
     this.name = 'TransportError'
-    this.fault = fault
+    this.problem = problem
     this.sent = options.sent
   }
 }

@@ -137,15 +137,15 @@ describe('creations whose answer is lost', () => {
   })
   test('many are looked for together', async () => {
     const desired = Array.from({ length: 20 }, (_, index) => `h${index} A 192.0.2.1`).join('\n')
-    const lost = new Set<string>()
+    const dropped = new Set<string>()
     const { outcomes, requests } = await applyScripted({
       before: '',
       desired,
       parallelism: 20,
       handler: (request, response, store) => {
         const { name } = (request.body ?? {}) as { name?: string }
-        if (name === undefined || lost.has(name)) return false
-        lost.add(name)
+        if (name === undefined || dropped.has(name)) return false
+        dropped.add(name)
         return actAndReset(request, response, store)
       },
     })

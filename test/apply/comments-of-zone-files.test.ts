@@ -7,7 +7,7 @@ import { printDefinition } from '../../src/definition/print/print-definition.ts'
 import { commentsOf } from '../../src/definition/yaml/comments.ts'
 import { formatDiagnostic, hasErrors } from '../../src/dns/diagnostic.ts'
 import type { ResourceRecord } from '../../src/dns/record.ts'
-import { fault, ok } from '../../src/dns/result.ts'
+import { failure, ok } from '../../src/dns/result.ts'
 import type { IncludedZoneFile } from '../../src/dns/zone-file/scope.ts'
 import { parse } from '../definition/parse.ts'
 import { CORPUS, readCorpus } from '../dns/zone-file/corpus.ts'
@@ -20,18 +20,18 @@ const HEAD =
   '$ORIGIN example.com.\n$TTL 300\n@ SOA ns1.example.net. hostmaster.example.com. 1 7200 3600 1209600 300\n@ NS ns1.example.net.\n'
 
 function read(text: string, files: Readonly<Record<string, string>> = {}): CommentedZone {
-  const include = (file: string): ReturnType<typeof ok<IncludedZoneFile>> | ReturnType<typeof fault> => {
+  const include = (file: string): ReturnType<typeof ok<IncludedZoneFile>> | ReturnType<typeof failure> => {
     const included = files[file]
-    return included === undefined ? fault(`${file} does not exist`) : ok({ file, text: included })
+    return included === undefined ? failure(`${file} does not exist`) : ok({ file, text: included })
   }
   return readCommentedZone({ file: 'zone', text }, ORIGIN, include)
 }
 
 /** The definition, sound and laid out; the lines that every zone here begins with are left out. */
 function definitionOf(text: string, files: Readonly<Record<string, string>> = {}): string {
-  const { zone, lost, diagnostics } = read(text, files)
+  const { zone, dropped, diagnostics } = read(text, files)
   expect(diagnostics.filter(({ severity }) => severity === 'error').map(formatDiagnostic)).toEqual([])
-  expect(lost).toEqual([])
+  expect(dropped).toEqual([])
   return expectSound(zone as ImportedZone)
 }
 
@@ -290,8 +290,8 @@ describe('comments of zone files at fault', () => {
 
   it('beyond what a definition can have are counted', () => {
     const text = `${HEAD}${`; ${'x'.repeat(98)}\n`.repeat(50_000)}w A 192.0.2.1\n`
-    const { zone, lost } = read(text)
-    expect(lost.map(({ what }) => what)).toEqual([expect.stringMatching(/^7634 more lines of comments than are kept$/)])
+    const { zone, dropped } = read(text)
+    expect(dropped.map(({ what }) => what)).toEqual([expect.stringMatching(/^7634 more lines of comments than are kept$/)])
     expect(printDefinition(zone as ImportedZone).length).toBeGreaterThan(4_000_000)
   })
 
@@ -395,9 +395,9 @@ describe('any comments', () => {
   it('are all carried, and change nothing', () => {
     fc.assert(
       fc.property(commented, ({ text, part, bare, isPartRead, marks }) => {
-        const { zone, lost, diagnostics } = read(text, { part })
+        const { zone, dropped, diagnostics } = read(text, { part })
         expect(hasErrors(diagnostics)).toBe(false)
-        expect(lost).toEqual([])
+        expect(dropped).toEqual([])
         const printed = expectSound(zone as ImportedZone)
         const { zone: without } = read(bare, { part: PART.replace(/[~^]/g, '') })
         expect(settled(zone?.records ?? [])).toEqual(settled(without?.records ?? []))
@@ -434,4 +434,4 @@ describe('any comments', () => {
 })
 
 /** Settings of an SOA record that a definition cannot hold are told before anything is printed. */
-const isPrintable = ({ settings }: ImportedZone): boolean => checkMailbox({ name: ORIGIN, settings, records: [] }).lost.length === 0
+const isPrintable = ({ settings }: ImportedZone): boolean => checkMailbox({ name: ORIGIN, settings, records: [] }).dropped.length === 0

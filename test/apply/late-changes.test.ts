@@ -119,7 +119,11 @@ test.each([
     after: [],
   }
   const plan = { zone: ORIGIN, target: 'cloud', changes: [deletion] } as unknown as ZonePlan
-  const zone = { plan, reference, existing: { ...reference, records: existing(ORIGIN, 'a A 192.0.2.1'), quietFor: null } }
+  const zone = {
+    plan,
+    reference,
+    existing: { ...reference, records: existing(ORIGIN, 'a A 192.0.2.1'), millisecondsSinceLastChange: null },
+  }
   const providers = new Map([['cloud', providerAt(server.baseUrl)]])
   const [outcome] = await applyZones([zone], { providers, settlePause: 5, freshFor: 0 })
   expect(told(outcome as never, server.seen).outcomes).toEqual(outcomes)

@@ -6,7 +6,7 @@ import { build } from 'esbuild'
 import { describe, expect, it, test } from 'vitest'
 import { type LockRequest, lockZones } from '../../src/apply/lock-zones.ts'
 import { type LockHolder, lockPath, takeLock } from '../../src/definition/files/lock-file.ts'
-import { type LockOwner, ownProcess, whereabouts } from '../../src/definition/files/lock-owner.ts'
+import { type LockOwner, ownProcess, processStatus } from '../../src/definition/files/lock-owner.ts'
 import { withCpuTimeOf } from '../support/cpu-time.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -95,7 +95,7 @@ describe('locks of zones', () => {
     expect((await lockZones(request(journal, ['example.com.']))).state).toBe('taken')
   })
 
-  it.each<[string, Partial<LockOwner>, ReturnType<typeof whereabouts>]>([
+  it.each<[string, Partial<LockOwner>, ReturnType<typeof processStatus>]>([
     ['of a process whose number another one has now', { started: '1' }, 'dead'],
     ['of another host', { host: 'elsewhere.example' }, 'elsewhere'],
     ['of another container of the same name', { namespace: 'pid:[1]' }, 'elsewhere'],
@@ -104,7 +104,7 @@ describe('locks of zones', () => {
   ])('%s', async (_, change, expected) => {
     const journal = temporaryDirectory()
     const owner = { ...OWN, ...change }
-    expect(whereabouts(owner, OWN)).toBe(expected)
+    expect(processStatus(owner, OWN)).toBe(expected)
     const path = leaveLock(journal, 'example.com.', owner)
     const locks = await lockZones(request(journal, ['example.com.']))
     expect(locks.state).toBe(expected === 'dead' ? 'taken' : 'held')
@@ -113,9 +113,9 @@ describe('locks of zones', () => {
 
   it('of a boot before are taken over where the process was of no container', () => {
     const here: LockOwner = { pid: 1, started: '5', host: 'h', machine: 'm', boot: 'now', namespace: 'pid:[4026531836]' }
-    expect(whereabouts({ ...here, boot: 'before' }, here)).toBe('dead')
-    expect(whereabouts({ ...here, boot: 'before', namespace: 'pid:[7]' }, { ...here, namespace: 'pid:[7]' })).toBe('elsewhere')
-    expect(whereabouts({ ...here, boot: 'before', machine: null }, { ...here, machine: null })).toBe('elsewhere')
+    expect(processStatus({ ...here, boot: 'before' }, here)).toBe('dead')
+    expect(processStatus({ ...here, boot: 'before', namespace: 'pid:[7]' }, { ...here, namespace: 'pid:[7]' })).toBe('elsewhere')
+    expect(processStatus({ ...here, boot: 'before', machine: null }, { ...here, machine: null })).toBe('elsewhere')
   })
 
   it.each(['', '{', '{"pid":0}', 'null', '\u0000\u0000'])('that say nothing (%j) are respected', async (text) => {

@@ -11,17 +11,23 @@ const WWW = 'www 300 IN A 192.0.2.1'
 const zoneOf = (more: Partial<ReadZone> = {}): ReadZone => ({
   ...existingZone(ORIGIN, 'www 300 A 192.0.2.1'),
   id: 7,
-  quietFor: null,
+  millisecondsSinceLastChange: null,
   ...more,
 })
 
 test.each<[string, string[], Partial<ReadZone>, string, RegExp | null]>([
   ['as listed', [SOA, NS, WWW], {}, 'match', null],
   ['without SOA', [NS, WWW], {}, 'differs', /^not rendered: the SOA record of example\.com\./],
-  ['without SOA, soon after a change', [NS, WWW], { quietFor: 1000 }, 'differs', /SOA/],
+  ['without SOA, soon after a change', [NS, WWW], { millisecondsSinceLastChange: 1000 }, 'differs', /SOA/],
   ['with the SOA of another name', [SOA.replace('@', 'sub'), NS, WWW], {}, 'differs', /SOA/],
   ['without SOA and a record', [NS], {}, 'differs', /SOA/],
-  ['without a record, soon after a change', [SOA, NS], { quietFor: 1000 }, 'stale', /^not rendered: www\.example\.com\. 300 A/],
+  [
+    'without a record, soon after a change',
+    [SOA, NS],
+    { millisecondsSinceLastChange: 1000 },
+    'stale',
+    /^not rendered: www\.example\.com\. 300 A/,
+  ],
   ['empty', [], {}, 'stale', null],
   ['of a disabled zone, without SOA', [NS, WWW], { settings: { status: 'disabled' } }, 'match', null],
 ])('a rendered file %s', (_, lines, more, state, difference) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { settleOutcomes } from '../../src/apply/settle-outcomes.ts'
+import { resolveUnknownOutcomes } from '../../src/apply/resolve-unknown-outcomes.ts'
 import type { Change } from '../../src/plan/change.ts'
 import type { Outcome } from '../../src/plan/plan.ts'
 import { ORIGIN } from '../support/plan.ts'
@@ -88,20 +88,20 @@ describe.each(cases)('%s', (_, change, before, live, closed, open) => {
   test.each([
     ['the server is done with', false, closed],
     ['the server may be at', true, open],
-  ])('that %s', (_name, mayStillAct, expected) => {
+  ])('that %s', (_name, mayCompleteLater, expected) => {
     const reading = {
       before: existing(ORIGIN, before),
       live: live === null ? null : existing(ORIGIN, live),
-      mayStillAct: () => mayStillAct,
+      mayCompleteLater: () => mayCompleteLater,
     }
-    expect(settleOutcomes([change], [UNKNOWN], reading)).toEqual([expected])
+    expect(resolveUnknownOutcomes([change], [UNKNOWN], reading)).toEqual([expected])
   })
 })
 
 test('one record settles one creation, and none that another call is known to have made', () => {
-  const reading = { before: [], live: existing(ORIGIN, `${A}\n${A}\n${A}`), mayStillAct: () => false }
+  const reading = { before: [], live: existing(ORIGIN, `${A}\n${A}\n${A}`), mayCompleteLater: () => false }
   const changes = [create(A), create(A), create(A), create(A)]
-  expect(settleOutcomes(changes, [UNKNOWN, { state: 'applied', id: 1 }, UNKNOWN, UNKNOWN], reading)).toEqual([
+  expect(resolveUnknownOutcomes(changes, [UNKNOWN, { state: 'applied', id: 1 }, UNKNOWN, UNKNOWN], reading)).toEqual([
     { state: 'applied', id: 2 },
     { state: 'applied', id: 1 },
     { state: 'applied', id: 3 },
@@ -115,5 +115,7 @@ test('what is not in doubt stays as it is', () => {
     { state: 'failed', error: 'no' },
     { state: 'skipped', because: 'why' },
   ]
-  expect(settleOutcomes([create(A), create(B), create(C)], outcomes, { before: [], live: [], mayStillAct: () => false })).toEqual(outcomes)
+  expect(
+    resolveUnknownOutcomes([create(A), create(B), create(C)], outcomes, { before: [], live: [], mayCompleteLater: () => false }),
+  ).toEqual(outcomes)
 })

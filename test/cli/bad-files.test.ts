@@ -205,10 +205,10 @@ describe('files', () => {
 })
 
 test('all faults of all files in one run, with their number at the end', async () => {
-  const faulty = Array.from({ length: 400 }, (_, index) => `  h${index}: {type: A, valu: 192.0.2.1, value: 192.0.2.300}\n`).join('')
+  const invalid = Array.from({ length: 400 }, (_, index) => `  h${index}: {type: A, valu: 192.0.2.1, value: 192.0.2.300}\n`).join('')
   const scene = await openScene({
     files: {
-      'zones/example.com.yaml': `domain: example.com\nrecords:\n${faulty}`,
+      'zones/example.com.yaml': `domain: example.com\nrecords:\n${invalid}`,
       'zones/example.net.yaml': 'a: [',
       'zones/example.org.yaml': ZONE.replaceAll('example.com', 'example.org').replace('192.0.2.1', '192.0.2.256'),
     },

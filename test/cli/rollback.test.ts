@@ -185,7 +185,7 @@ describe('rollback', () => {
     expect(document.summary).toMatchObject({ failed: 0, skipped: 0 })
   })
 
-  const faults: [string, string[], string][] = [
+  const problems: [string, string[], string][] = [
     ['no run', [], 'usage'],
     ['a run that is not there', ['19990101'], 'run-unknown'],
     ['the beginning of several', ['2'], 'run-unknown'],
@@ -194,7 +194,7 @@ describe('rollback', () => {
     ['a target the run did not touch', ['--last', '--target', 'elsewhere'], 'run-unknown'],
     ['what is no zone', ['--last', 'a..b'], 'zone-name'],
   ]
-  test.each(faults)('of %s does nothing', async (_, args, code) => {
+  test.each(problems)('of %s does nothing', async (_, args, code) => {
     const { scene } = await twoRuns()
     const sent = scene.front.heard.length
     const { status, stderr } = await scene.run('rollback', ...args, '--yes')

@@ -29,7 +29,7 @@ const ZONES = [
   `${'a-long-name-'.repeat(5)}x.${'of-a-zone-'.repeat(6)}y.example.`,
 ] as DomainName[]
 
-const faults: unknown[] = []
+const problems: unknown[] = []
 let service: RunningService
 let provider: Provider
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
     dataDirectory: null,
     listen: { host: '127.0.0.1', port: 0 },
     dns: null,
-    onError: (error) => faults.push(error),
+    onError: (error) => problems.push(error),
   })
   const token = service.token ?? ''
   provider = createCloudProvider({ provider: 'cloud', baseUrl: new URL(service.baseUrl), token, parallelism: 32, timeout: 30_000 })
@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await provider.close()
   await service.stop()
-  expect(faults).toEqual([])
+  expect(problems).toEqual([])
 })
 
 const common = { existing: null, desired: null, fields: [], after: [] } as const

@@ -32,14 +32,14 @@ describe('every call of a plan is accepted, whatever comes first', () => {
 
 /** Applies all cases; `limit` is how many records the service takes in a zone. */
 async function applyCases(limit: number | null): Promise<void> {
-  const faults: unknown[] = []
+  const problems: unknown[] = []
   const service = await startService({
     ...UNLIMITED,
     dataDirectory: null,
     listen: { host: '127.0.0.1', port: 0 },
     dns: null,
     limits: limit === null ? {} : { recordsPerDomain: limit },
-    onError: (error) => faults.push(error),
+    onError: (error) => problems.push(error),
   })
   const provider = hastyProvider(service, limit, seededRandom(7))
   try {
@@ -53,7 +53,7 @@ async function applyCases(limit: number | null): Promise<void> {
     await provider.close()
     await service.stop()
   }
-  expect(faults).toEqual([])
+  expect(problems).toEqual([])
 }
 
 /** The provider without patience: every change goes out after a random pause. */
@@ -107,18 +107,18 @@ async function failuresOf(batch: readonly PlacedCase[], provider: Provider): Pro
   const again = await plan()
   return batch.flatMap(({ zone, origin }) => {
     const at = planned.zones.findIndex((one) => one.plan.zone === origin)
-    const faults = (planned.zones[at]?.plan.diagnostics ?? [])
+    const problems = (planned.zones[at]?.plan.diagnostics ?? [])
       .filter(({ severity }) => severity === 'error')
       .map(({ message }) => `not planned: ${message}`)
     for (const [index, outcome] of (outcomes[at]?.outcomes ?? []).entries()) {
       if (outcome.state !== 'applied')
-        faults.push(`call ${index} ${outcome.state}: ${'error' in outcome ? outcome.error : outcome.because}`)
+        problems.push(`call ${index} ${outcome.state}: ${'error' in outcome ? outcome.error : outcome.because}`)
     }
     const second = again.zones.find((one) => one.plan.zone === origin)
-    if (second?.plan.changes.length !== 0) faults.push(`a second plan has ${second?.plan.changes.length} changes`)
+    if (second?.plan.changes.length !== 0) problems.push(`a second plan has ${second?.plan.changes.length} changes`)
     const wanted = recordsText(records(origin, finalLines(zone).join('\n')))
-    if (recordsText(second?.existing?.records ?? []) !== wanted) faults.push('the records are not those of the definition')
-    return faults.length === 0 ? [] : [`${faults.join('\n')}\n${showCase(zone, planned.zones[at]?.plan)}`]
+    if (recordsText(second?.existing?.records ?? []) !== wanted) problems.push('the records are not those of the definition')
+    return problems.length === 0 ? [] : [`${problems.join('\n')}\n${showCase(zone, planned.zones[at]?.plan)}`]
   })
 }
 

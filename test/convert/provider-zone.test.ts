@@ -21,10 +21,10 @@ it.each([
     { soa_email: 'h@example.com', axfr_ips: ['::1'] },
     [],
   ],
-])('settings of a provider: %s', (_, settings, expected, lost) => {
+])('settings of a provider: %s', (_, settings, expected, dropped) => {
   const converted = zoneOfProvider({ ...existingZone(ORIGIN, ''), settings }, NONE, { target: 'cloud', capabilities: CLOUD_CAPABILITIES })
   expect(converted.zone.settings).toEqual(expected)
-  expect(converted.lost.map(({ what }) => what)).toEqual(lost)
+  expect(converted.dropped.map(({ what }) => what)).toEqual(dropped)
 })
 
 it('leaves thousands of wildcard names alone, and no other record', () => {

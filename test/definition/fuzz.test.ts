@@ -6,7 +6,7 @@ import { formatDefinition } from '../../src/definition/print/format-definition.t
 import { agreeOn } from '../../src/definition/yaml/edit-document.ts'
 import { plainValue } from '../../src/definition/yaml/plain-value.ts'
 import { readYaml } from '../../src/definition/yaml/read-yaml.ts'
-import { fault, ok } from '../../src/dns/result.ts'
+import { failure, ok } from '../../src/dns/result.ts'
 import { CORPUS } from '../convert/octodns/corpus.ts'
 import { withCpuTime } from '../support/cpu-time.ts'
 import { fc } from '../support/fast-check.ts'
@@ -114,7 +114,7 @@ const spoilt = (edits: { minLength?: number; maxLength: number }) =>
 /** Text of nothing but pieces. */
 const pieces = fc.array(fc.constantFrom(...PIECES, 'a', 'b.c', '1'), { maxLength: 40 }).map((list) => list.join(''))
 
-const include = (path: string) => (path === 'x.yaml' ? ok({ file: path, text: 'x: !include y.yaml\n' }) : fault('there is no such file'))
+const include = (path: string) => (path === 'x.yaml' ? ok({ file: path, text: 'x: !include y.yaml\n' }) : failure('there is no such file'))
 
 describe('spoilt files', () => {
   test('end in a zone or in faults with places, soon', () => {

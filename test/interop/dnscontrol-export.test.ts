@@ -2,13 +2,13 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { UnsupportedFeature } from '../../src/convert/conversion.ts'
 import { exportDnscontrol } from '../../src/convert/dnscontrol/export-dnscontrol.ts'
 import { readIntermediate } from '../../src/convert/dnscontrol/read-intermediate.ts'
 import { readTsv } from '../../src/convert/dnscontrol/read-tsv.ts'
-import type { LostItem } from '../../src/convert/exchange.ts'
 import type { DefinedRecord, ResourceRecord } from '../../src/dns/record.ts'
 import type { Ttl } from '../../src/dns/ttl.ts'
-import { UNSAID } from '../../src/dns/zone.ts'
+import { DEFAULT_ZONE_OPTIONS } from '../../src/dns/zone.ts'
 import { parseZoneFile } from '../../src/dns/zone-file/parse-zone-file.ts'
 import { HELD } from '../convert/dnscontrol/held-records.ts'
 import { runDnsconfig } from '../convert/dnscontrol/run-dnsconfig.ts'
@@ -91,14 +91,14 @@ if (skip) {
 }
 
 /** A folder with a dnsconfig.js, credentials of the BIND provider and its zone files, of records of example.com. */
-function exportedFolder(records: readonly DefinedRecord[]): { readonly cwd: string; readonly lost: readonly LostItem[] } {
+function exportedFolder(records: readonly DefinedRecord[]): { readonly cwd: string; readonly dropped: readonly UnsupportedFeature[] } {
   const cwd = temporaryDirectory()
   const at = { file: 'a.yaml', line: 1, column: 1 }
-  const zone = { ...UNSAID, name: ZONE, at, settings: {}, records }
+  const zone = { ...DEFAULT_ZONE_OPTIONS, name: ZONE, at, settings: {}, records }
   const exported = exportDnscontrol([zone], { nameservers: [], serial: 1, style: 'pretty' })
   mkdirSync(join(cwd, 'zones'))
   for (const { path, text } of exported.files) writeFileSync(join(cwd, path), text)
-  return { cwd, lost: exported.lost }
+  return { cwd, dropped: exported.dropped }
 }
 
 const line = ({ name, ttl, type, data }: ResourceRecord): string => `${name} ${ttl} ${type} ${data}`
@@ -112,12 +112,12 @@ async function output(cwd: string, args: readonly string[]): Promise<string> {
 
 /** That DNSControl takes the folder, and holds what was exported but for what is named as lost. */
 async function expectHeld(records: readonly DefinedRecord[]): Promise<void> {
-  const { cwd, lost } = exportedFolder(records)
+  const { cwd, dropped } = exportedFolder(records)
   await output(cwd, ['check', '--config', 'dnsconfig.js'])
   await output(cwd, ['print-ir', '--config', 'dnsconfig.js', '--out', 'ir.json'])
   const { domains, diagnostics } = readIntermediate(readFileSync(join(cwd, 'ir.json'), 'utf8'), 'ir.json')
   expect(diagnostics).toEqual([])
-  const named = new Set(lost.map(({ name, type }) => `${name} ${type}`))
+  const named = new Set(dropped.map(({ name, type }) => `${name} ${type}`))
   const kept = (found: readonly ResourceRecord[]): string[] =>
     found
       .filter(({ name, type }) => type !== 'SOA' && !named.has(`${name} ${type}`))

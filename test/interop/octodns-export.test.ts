@@ -26,9 +26,9 @@ async function differences(
   const named = new Set<string>()
   const managed = new Set(zones.map(({ zone }) => zone))
   for (const { zone, records } of zones) {
-    const { text, lost } = printOctodnsZone({ name: zone, records, scopes: [], defaultTtl: null, managed })
+    const { text, dropped } = printOctodnsZone({ name: zone, records, scopes: [], defaultTtl: null, managed })
     writeFileSync(join(folder, `${zone}yaml`), text)
-    for (const { name, type } of lost) named.add(`${name} ${type}`)
+    for (const { name, type } of dropped) named.add(`${name} ${type}`)
     for (const record of records) if (!named.has(`${record.name} ${record.type}`)) wanted.add(recordLine(record))
   }
   const loaded = await loadWithOctodns(

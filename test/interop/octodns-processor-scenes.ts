@@ -38,7 +38,7 @@ export interface Scene {
   readonly manager?: string
   readonly more?: string
   /** What is lost; nothing where changes are the same. */
-  readonly lost?: RegExp
+  readonly dropped?: RegExp
   readonly rule: RegExp
   /** Where octoDNS refuses the whole zone. */
   readonly refused?: true
@@ -73,7 +73,7 @@ export const SCENES: readonly Scene[] = [
     name: 'TypeRejectlistFilter without the target',
     processor: filter('TypeRejectlistFilter, rejectlist: [CNAME, MX], include_target: false'),
     rule: /targets: \[linode\]\n[a-z]/,
-    lost: /does in example\.com\.: 2 record sets that it deletes at the target/,
+    dropped: /does in example\.com\.: 2 record sets that it deletes at the target/,
   },
   {
     name: 'NameRejectlistFilter',
@@ -84,44 +84,44 @@ export const SCENES: readonly Scene[] = [
     name: 'NameRejectlistFilter by an expression that no selector has',
     processor: filter("NameRejectlistFilter, rejectlist: ['/^web-[0-9]$/']"),
     rule: /^ {4}policy: upsert-only$/m,
-    lost: /names that it leaves alone, which no selector tells from others/,
+    dropped: /names that it leaves alone, which no selector tells from others/,
   },
   {
     name: 'NameRejectlistFilter by such an expression that files match',
     processor: filter("NameRejectlistFilter, rejectlist: ['/^chang[ed]+$/', '*.wild']"),
     rule: /^ {4}policy: create-only$/m,
-    lost: /names that it leaves alone, which no selector tells from others/,
+    dropped: /names that it leaves alone, which no selector tells from others/,
   },
   {
     name: 'NameAllowlistFilter of all names in the files',
     processor: filter("NameAllowlistFilter, allowlist: ['', kept, new, changed, alias]"),
     rule: /^ {4}policy: upsert-only$/m,
-    lost: /which are all but those it lists/,
+    dropped: /which are all but those it lists/,
   },
   {
     name: 'NameAllowlistFilter',
     processor: filter('NameAllowlistFilter, allowlist: [kept, gone]'),
     rule: /^ {4}policy: create-only$/m,
-    lost: /which are all but those it lists/,
+    dropped: /which are all but those it lists/,
   },
   {
     name: 'ValueRejectlistFilter',
     processor: filter('ValueRejectlistFilter, rejectlist: [192.0.2.4, /example/]'),
     rule: /^ {4}policy: create-only$/m,
-    lost: /for one of their values/,
+    dropped: /for one of their values/,
   },
   {
     name: 'NetworkValueRejectlistFilter',
     processor: filter('NetworkValueRejectlistFilter, rejectlist: [10.0.0.0/8]'),
     rule: /^ {4}policy: create-only$/m,
-    lost: /for one of their values/,
+    dropped: /for one of their values/,
   },
   { name: 'ZoneNameFilter without an error', processor: filter('ZoneNameFilter, error: false'), rule: /- \{name: '\*example\.com'\}$/m },
   {
     name: 'ZoneNameFilter',
     processor: filter('ZoneNameFilter'),
     rule: /- \{name: '\*example\.com'\}$/m,
-    lost: /that it refuses names that end in that of the zone/,
+    dropped: /that it refuses names that end in that of the zone/,
     refused: true,
   },
   {
@@ -134,45 +134,45 @@ export const SCENES: readonly Scene[] = [
     processor: '{class: octodns.processor.acme.AcmeMangingProcessor}',
     more: '_acme-challenge.www: {type: TXT, value: mine}\n',
     rule: /- \{name: '_acme-challenge\*', type: TXT\}$/m,
-    lost: /1 record set of TXT at _acme-challenge, which it manages/,
+    dropped: /1 record set of TXT at _acme-challenge, which it manages/,
   },
   {
     name: 'OwnershipProcessor',
     processor: '{class: octodns.processor.ownership.OwnershipProcessor}',
     rule: /^ {4}policy: upsert-only$/m,
-    lost: /that it deletes record sets of its own/,
+    dropped: /that it deletes record sets of its own/,
   },
   {
     name: 'MetaProcessor',
     processor: '{class: octodns.processor.meta.MetaProcessor}',
     rule: /- \{name: meta, type: TXT\}$/m,
-    lost: /the TXT record meta, which it writes anew/,
+    dropped: /the TXT record meta, which it writes anew/,
   },
   {
     name: 'include_meta',
     processor: '',
     manager: 'include_meta: true',
     rule: /- \{name: octodns-meta, type: TXT\}$/m,
-    lost: /the TXT record octodns-meta, which it writes anew/,
+    dropped: /the TXT record octodns-meta, which it writes anew/,
   },
   {
     name: 'TtlRestrictionFilter',
     processor: '{class: octodns.processor.restrict.TtlRestrictionFilter, min_ttl: 60}',
     rule: /targets: \[linode\]\n[a-z]/,
-    lost: /that it refuses TTLs/,
+    dropped: /that it refuses TTLs/,
   },
   {
     name: 'TtlClampProcessor',
     processor: '{class: octodns.processor.clamp.TtlClampProcessor, min_ttl: 60}',
     rule: /targets: \[linode\]\n[a-z]/,
-    lost: /that it keeps TTLs from 60 to 86400/,
+    dropped: /that it keeps TTLs from 60 to 86400/,
   },
   {
     name: 'Templating',
     processor: '{class: octodns.processor.templating.Templating}',
     more: "tpl: {type: TXT, value: 'in {zone_name}'}\n",
     rule: /^ {4}policy: create-only$/m,
-    lost: /values that it fills in, of 1 record set/,
+    dropped: /values that it fills in, of 1 record set/,
   },
   { name: 'Templating of nothing', processor: '{class: octodns.processor.templating.Templating}', rule: /targets: \[linode\]\n[a-z]/ },
   {
@@ -185,7 +185,7 @@ export const SCENES: readonly Scene[] = [
     name: 'a filter of the files that takes out the name servers of the apex',
     processor: filter('TypeAllowlistFilter, allowlist: [A, MX, TXT, CNAME], include_target: false'),
     rule: /- \{name: '', type: NS\}$/m,
-    lost: /1 record set that it deletes at the target/,
+    dropped: /1 record set that it deletes at the target/,
   },
   {
     name: 'one of all zones and one after them',

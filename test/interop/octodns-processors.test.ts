@@ -59,7 +59,7 @@ describe("octoDNS's processors", () => {
     const { stderr, made } = await imported(scene)
     expect(made).toMatch(scene.rule)
     const told = stderr.match(/(?<=import-lossy\] a definition cannot hold ).*$/gm) ?? []
-    expect(told).toEqual(scene.lost ? [expect.stringMatching(scene.lost)] : [])
+    expect(told).toEqual(scene.dropped ? [expect.stringMatching(scene.dropped)] : [])
   })
 })
 
@@ -71,14 +71,14 @@ describeWithOctodns('with processors octoDNS plans what is planned here', () => 
     plans = await planWithProcessors('judge.yaml', folders)
   }, 120_000)
 
-  it.each(SCENES.map((scene, i) => ({ ...scene, i })))('$name', async ({ i, lost, refused }) => {
+  it.each(SCENES.map((scene, i) => ({ ...scene, i })))('$name', async ({ i, dropped, refused }) => {
     const theirs = plans[i]
     if (typeof theirs === 'string' || theirs === undefined) {
       expect([refused, theirs]).toEqual([true, 'ValidationError'])
       return
     }
     const changes = await ownChanges(join((await imported(SCENES[i] as Scene)).cwd, 'out'), EXISTING)
-    if (lost === undefined) expect(changes).toEqual(theirs)
+    if (dropped === undefined) expect(changes).toEqual(theirs)
     const touched = new Set(theirs.map(rrsetOf))
     expect(changes.filter((change) => !change.startsWith('Create') && !touched.has(rrsetOf(change)))).toEqual([])
   })

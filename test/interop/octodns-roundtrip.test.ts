@@ -12,7 +12,7 @@ import { parseDefinition } from '../../src/definition/parse/parse-definition.ts'
 import { OCTODNS_TYPES } from '../../src/definition/print/octodns-value.ts'
 import { checkZone } from '../../src/definition/rules/rules.ts'
 import { type DefinedRecord, rrsetKey } from '../../src/dns/record.ts'
-import { UNSAID } from '../../src/dns/zone.ts'
+import { DEFAULT_ZONE_OPTIONS } from '../../src/dns/zone.ts'
 import { printZoneFile } from '../../src/dns/zone-file/print-zone-file.ts'
 import { recordsOf } from '../convert/octodns/every-type.ts'
 import { GENERATED_TYPES, type GeneratedZone, zoneLines, zoneOf } from '../convert/octodns/octodns-zones.ts'
@@ -41,9 +41,9 @@ interface Printed extends GeneratedZone {
 }
 
 function printed({ name, records }: GeneratedZone): Printed {
-  const { text, lost } = printOctodnsZone({ name, records, scopes: [], defaultTtl: null })
+  const { text, dropped } = printOctodnsZone({ name, records, scopes: [], defaultTtl: null })
   const named = new Set(
-    lost.map((item) => (item.name === null || item.type === null ? '' : rrsetKey({ name: item.name, type: item.type }))),
+    dropped.map((item) => (item.name === null || item.type === null ? '' : rrsetKey({ name: item.name, type: item.type }))),
   )
   return { name, records, text, held: records.filter((record) => !named.has(rrsetKey(record))) }
 }
@@ -165,7 +165,7 @@ function isServed({ name, type, data }: DefinedRecord, zone: GeneratedZone): boo
 
 /** Without RRsets that octoDNS leaves out of what it dumps, those with an empty text, those with a character that it takes for the end of a line, and those that no zone may have. */
 function dumped({ name, held }: Printed): DefinedRecord[] {
-  const refused = checkZone({ ...UNSAID, name, at: { file: '', line: 1, column: 1 }, settings: {}, records: held })
+  const refused = checkZone({ ...DEFAULT_ZONE_OPTIONS, name, at: { file: '', line: 1, column: 1 }, settings: {}, records: held })
   const places = new Set(refused.filter(({ severity }) => severity === 'error').map(({ at }) => at))
   const out = new Set(
     held

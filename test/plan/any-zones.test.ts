@@ -57,8 +57,8 @@ function refusal(plan: ZonePlan, existing: readonly ResourceRecord[], order: rea
     }
     if (!comes) continue
     for (const other of present) {
-      const fault = other.name === comes.name ? acceptanceFault([other, comes], null) : null
-      if (fault !== null) return `call ${at}: ${fault}`
+      const problem = other.name === comes.name ? acceptanceFault([other, comes], null) : null
+      if (problem !== null) return `call ${at}: ${problem}`
     }
     present.push(comes)
     if (!goes && limit !== null && present.length > limit) return `call ${at}: ${present.length} records where ${limit} are allowed`
@@ -76,8 +76,8 @@ function faultOf(zone: ZoneCase, random: Random): string | null {
       if (typeof order === 'string') return order
       if (plan.diagnostics.some(({ severity }) => severity === 'error')) continue
       for (const one of randomOrders(plan, random)) {
-        const fault = refusal(plan, existing, one, zone.limit)
-        if (fault !== null) return `${policy}, ${prefer}: ${fault}`
+        const problem = refusal(plan, existing, one, zone.limit)
+        if (problem !== null) return `${policy}, ${prefer}: ${problem}`
       }
     }
   }

@@ -41,9 +41,9 @@ describe('fit to target, for every zone', () => {
       fc.property(oddRecords, (list) => {
         const zone = zoneOf(list, { apexNs: 'manage' })
         const fitted = fitToTarget(zone, 'cloud', CLOUD_CAPABILITIES)
-        const faults = fitted.diagnostics.filter(({ severity }) => severity === 'error')
+        const problems = fitted.diagnostics.filter(({ severity }) => severity === 'error')
         const alone = list.map((record) => fitToTarget(zoneOf([record], { apexNs: 'manage' }), 'cloud', CLOUD_CAPABILITIES))
-        expect(faults).toHaveLength(alone.filter((one) => one.records.length === 0).length)
+        expect(problems).toHaveLength(alone.filter((one) => one.records.length === 0).length)
         expect(new Set(fitted.records.map(recordKey))).toEqual(new Set(alone.flatMap((one) => one.records).map(recordKey)))
         alone.forEach((one, index) => {
           const record = list[index] as DefinedRecord

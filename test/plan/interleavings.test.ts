@@ -37,9 +37,9 @@ function faultOf(zone: ZoneCase, continuous: boolean, prefer: 'continuity' | 'ca
   const order = orderAlong(after)
   if (typeof order === 'string') return order
   const rules = continuityRules(stages, ORIGIN)
-  const fault =
+  const problem =
     acceptanceFaultOfAny(stages, calls, after, zone.limit) ?? (continuous ? continuityFaultOfAny(stages, calls, after, rules) : null)
-  if (fault !== null) return fault
+  if (problem !== null) return problem
   const random = seededRandom(calls.length)
   const wanted = finalLines(zone).map(recordOf).map(identity).sort()
   for (let i = 0; i < orders; i += 1) {
@@ -55,8 +55,8 @@ function faultOf(zone: ZoneCase, continuous: boolean, prefer: 'continuity' | 'ca
 function faultOfSmall(zone: ZoneCase): string | null {
   const stages = stagesOfCase(zone)
   const possible = leastCallsByForce(stages, ORIGIN, zone.limit).continuous !== null
-  const fault = faultOf(zone, possible, 'continuity')
-  if (fault !== null) return fault
+  const problem = faultOf(zone, possible, 'continuity')
+  if (problem !== null) return problem
   const careless = faultOf(zone, false, 'calls')
   return careless === null ? null : `preferring calls: ${careless}`
 }
@@ -113,8 +113,8 @@ const announced = (plan: ZonePlan): { names: string[]; message: string }[] =>
 /** The names that some order of a plan's calls interrupts. */
 function interruptedNames(zone: ZoneCase, plan: ZonePlan): string[] {
   const stages = stagesOfCase(zone)
-  const faults = continuityFaultsOfAny(stages, callsOf(plan, stages), waitsOf(plan), continuityRules(stages, ORIGIN))
-  return [...new Set(faults.map(emptyNameOf))].sort()
+  const problems = continuityFaultsOfAny(stages, callsOf(plan, stages), waitsOf(plan), continuityRules(stages, ORIGIN))
+  return [...new Set(problems.map(emptyNameOf))].sort()
 }
 
 /** What the plan says of itself about interruptions, against what its orders do, and what other plans would. */
@@ -137,7 +137,8 @@ function noticeFault(zone: ZoneCase, prefer: 'continuity' | 'calls'): string | n
 }
 
 /** The owner of the RRset that a fault says is empty, or the name it says is pointed at in vain. */
-const emptyNameOf = (fault: string): string => (/ points at (\S+), /.exec(fault) ?? /: (\S+) \S+ is empty$/.exec(fault))?.[1] ?? fault
+const emptyNameOf = (problem: string): string =>
+  (/ points at (\S+), /.exec(problem) ?? /: (\S+) \S+ is empty$/.exec(problem))?.[1] ?? problem
 
 it('a plan says what it interrupts, and why, and no more', () => {
   const random = seededRandom(11)
@@ -202,8 +203,8 @@ describe('zones of 50 to 300 records', () => {
     const random = seededRandom(5)
     const judge = (parts: readonly { zone: ZoneCase; least: number }[]): string | null => {
       const zone = sideBySide(parts)
-      const fault = faultOf(zone, true, 'continuity', 1)
-      if (fault !== null) return fault
+      const problem = faultOf(zone, true, 'continuity', 1)
+      if (problem !== null) return problem
       const calls = planCase(zone).calls.total
       const most = parts.reduce((sum, { least }) => sum + least, 0)
       return calls > most || calls < lowerBound(stagesOfCase(zone))

@@ -159,11 +159,11 @@ Plan: 2 to create, 0 to update, 1 to delete in 2 zones (3 calls)
     [66, 0, 'No changes. 66 zones match.\n'],
     [1, 0, 'No changes. 1 zone matches.\n'],
     [3, 1, 'No changes. 2 zones match; 1 zone has errors.\n'],
-  ])('of %i zones without changes, %i with errors, is one line', (zones, faulty, expected) => {
+  ])('of %i zones without changes, %i with errors, is one line', (zones, invalid, expected) => {
     const diagnostics = [{ severity: 'error', code: 'record-limit', message: 'm' }] as const
-    const plan = planOf(Array.from({ length: zones }, (_, index) => zoneOf([], index < faulty ? { diagnostics } : {})))
+    const plan = planOf(Array.from({ length: zones }, (_, index) => zoneOf([], index < invalid ? { diagnostics } : {})))
     expect(renderPlan(plan, 'text', PLAIN).split('\n').slice(-2).join('\n')).toBe(expected)
-    if (faulty === 0) expect(renderPlan(plan, 'text', PLAIN)).toBe(expected)
+    if (invalid === 0) expect(renderPlan(plan, 'text', PLAIN)).toBe(expected)
   })
 
   test('colours what is asked to be coloured and nothing else', () => {

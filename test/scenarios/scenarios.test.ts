@@ -49,13 +49,13 @@ describe.each(readScenarios().map((scenario) => [scenario.name, scenario] as con
 
   it.each(scenario.steps.map((step) => [step.file, step] as const))('%s', async (_file, step) => {
     const loaded = await loadDefinitions(config, { paths: [join(scenario.folder, step.file)] })
-    const faulty = hasErrors(loaded.diagnostics)
+    const invalid = hasErrors(loaded.diagnostics)
     const jobs = loaded.zones.flatMap(({ zone, targets, ...rest }) => targets.map((target) => ({ desired: zone, target, ...rest })))
     const plan = async (): Promise<PlannedRun> => {
       await service.flush()
       return planZones(jobs, { providers, now: new Date(0), tool: 'scenarios' })
     }
-    const planned = faulty ? null : await plan()
+    const planned = invalid ? null : await plan()
     expect(planned?.plan.diagnostics ?? []).toEqual([])
     const expected = (name: string): string => join(scenario.folder, name)
     expectFile(expected(planFile(step.number)), shortened(planText(loaded.diagnostics, planned?.plan ?? null)))

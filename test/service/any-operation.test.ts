@@ -51,10 +51,10 @@ function checkAnswer({ response, nothing }: Route, status: number, body: unknown
 /** Checks a refusal: every fault has a field, or none, and a reason in words. */
 function checkRefusal(body: { readonly errors: readonly { readonly field: string | null; readonly reason: string }[] }): void {
   expect(body.errors.length).toBeGreaterThan(0)
-  for (const fault of body.errors) {
-    expect(Object.keys(fault).sort()).toEqual(['field', 'reason'])
-    expect(fault.field === null || typeof fault.field === 'string').toBe(true)
-    expect(fault.reason).toMatch(/\S{2}/)
+  for (const problem of body.errors) {
+    expect(Object.keys(problem).sort()).toEqual(['field', 'reason'])
+    expect(problem.field === null || typeof problem.field === 'string').toBe(true)
+    expect(problem.reason).toMatch(/\S{2}/)
   }
 }
 
@@ -150,7 +150,7 @@ describe.each(withBody.map((route): [string, Route] => [nameOf(route), route]))(
         const answer = await send(route, path, body)
         expect([body, answer.status]).toEqual([body, 400])
         checkRefusal(answer.body)
-        const fields = answer.body.errors.map((fault: { field: string | null }) => fault.field?.split('.')[0] ?? null)
+        const fields = answer.body.errors.map((problem: { field: string | null }) => problem.field?.split('.')[0] ?? null)
         expect(fields).toContain(field)
       }),
       { numRuns: RUNS },

@@ -180,8 +180,8 @@ describe('create', () => {
         ['group', 'group is not valid'],
       ],
     ],
-  ])('is refused with %s', async (_name, body, faults) => {
-    expect(await client.refused('POST', '/domains', body)).toEqual(faults)
+  ])('is refused with %s', async (_name, body, problems) => {
+    expect(await client.refused('POST', '/domains', body)).toEqual(problems)
   })
 
   test('addresses of exactly 1000 characters are taken', async () => {
@@ -296,9 +296,9 @@ describe('update', () => {
         ['soa_email', 'soa_email required when type=master'],
       ],
     ],
-  ])('is refused with %s', async (_name, body, faults) => {
+  ])('is refused with %s', async (_name, body, problems) => {
     const domain = await create()
-    expect(await client.refused('PUT', `/domains/${domain.id}`, body)).toEqual(faults)
+    expect(await client.refused('PUT', `/domains/${domain.id}`, body)).toEqual(problems)
     expect(await client.ok('GET', `/domains/${domain.id}`)).toEqual(domain)
   })
 
@@ -384,8 +384,8 @@ describe('clone', () => {
     ['a name that is none', { domain: 'x' }, [['domain', 'domain is not valid']]],
     ['an unknown field', { domain: 'clone.example', type: 'master' }, [['type', 'Unknown field']]],
     ['a name that is taken', { domain: 'plain.example' }, [['domain', 'DNS zone already exists.']]],
-  ])('is refused with %s', async (_name, body, faults) => {
+  ])('is refused with %s', async (_name, body, problems) => {
     const source = await create()
-    expect(await client.refused('POST', `/domains/${source.id}/clone`, body)).toEqual(faults)
+    expect(await client.refused('POST', `/domains/${source.id}/clone`, body)).toEqual(problems)
   })
 })

@@ -112,8 +112,8 @@ describe('requests that are not of the interface', async () => {
         n < 2 ? (n === 0 ? ['domain', 'domain is required'] : ['type', 'type is required']) : [`x${n - 2}`, 'Unknown field'],
       ),
     ],
-  ])('a body with %s', async (_name, body, faults) => {
-    expect(await client.refused('POST', '/domains', body)).toEqual(faults)
+  ])('a body with %s', async (_name, body, problems) => {
+    expect(await client.refused('POST', '/domains', body)).toEqual(problems)
   })
 
   test('the last of two equal keys counts, and a zero has no sign', async () => {

@@ -282,8 +282,8 @@ describe('an import', async () => {
       { domain: NAME, remote_nameserver: 'nowhere.invalid' },
       [['remote_nameserver', expect.stringMatching(/address|resolved/) as unknown as string]],
     ],
-  ])('%s is refused', async (_, body, faults) => {
-    expect(await client.refused('POST', '/domains/import', body)).toEqual(faults)
+  ])('%s is refused', async (_, body, problems) => {
+    expect(await client.refused('POST', '/domains/import', body)).toEqual(problems)
   })
 
   test('of a domain that there is', async () => {

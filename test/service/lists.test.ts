@@ -220,8 +220,8 @@ describe('pages', async () => {
         ['page_size', 'page_size must be between 25 and 500'],
       ],
     ],
-  ])('%s is refused', async (query, faults) => {
-    expect(await client.refused('GET', `/domains?${query}`)).toEqual(faults)
-    expect(await client.refused('GET', `${few}?${query}`)).toEqual(faults)
+  ])('%s is refused', async (query, problems) => {
+    expect(await client.refused('GET', `/domains?${query}`)).toEqual(problems)
+    expect(await client.refused('GET', `${few}?${query}`)).toEqual(problems)
   })
 })

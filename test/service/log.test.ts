@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLog } from '../../src/service/operations/log.ts'
+import { createLog } from '../../src/service/observability/log.ts'
 
 test('of an error the log has what it says, and nothing that hangs on it', async () => {
   const lines: string[] = []

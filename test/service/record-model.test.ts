@@ -28,9 +28,9 @@ interface Fields {
 type Body = Readonly<Record<string, unknown>>
 
 /** A fault as `field: reason`. */
-type Faults = readonly string[]
+type DiagnosticCollector = readonly string[]
 
-type Verdict = { readonly record: Fields } | { readonly faults: Faults }
+type Verdict = { readonly record: Fields } | { readonly problems: DiagnosticCollector }
 
 const BLANK = { name: '', target: '', priority: 0, weight: 0, port: 0, service: null, protocol: null, tag: null, ttl_sec: 0 }
 
@@ -82,7 +82,7 @@ function nearest(seconds: number): number {
 }
 
 /** A name as it is stored, or its faults. All that is generated is ASCII. */
-function nameOf(text: string): string | Faults {
+function nameOf(text: string): string | DiagnosticCollector {
   const lower = text.toLowerCase()
   if (/[^a-z0-9*._-]/.test(lower)) return ['name: Name contains invalid characters', 'name: Invalid hostname']
   if (lower === '') return ''
@@ -134,23 +134,23 @@ function judge(body: Body, existing: Fields | null, others: readonly Fields[]): 
     return reason === null ? [] : [`${field}: ${reason}`]
   })
   if (existing === null && body['type'] === undefined) form.push('type: type is required')
-  const broken = new Set(form.map((fault) => fault.split(':')[0]))
+  const broken = new Set(form.map((problem) => problem.split(':')[0]))
   const given = Object.fromEntries(Object.entries(body).filter(([field]) => !broken.has(field)))
-  if (existing === null && given['type'] === undefined) return { faults: form }
+  if (existing === null && given['type'] === undefined) return { problems: form }
   const values = valuesOf(given, existing)
-  const faults = [...form, ...values.faults.filter((fault) => !broken.has(fault.split(':')[0]))]
-  if (faults.length > 0) return { faults }
+  const problems = [...form, ...values.problems.filter((problem) => !broken.has(problem.split(':')[0]))]
+  if (problems.length > 0) return { problems }
   const conflict = conflictOf(values.record, others)
-  return conflict === null ? { record: values.record } : { faults: [conflict] }
+  return conflict === null ? { record: values.record } : { problems: [conflict] }
 }
 
-function valuesOf(body: Body, existing: Fields | null): { readonly record: Fields; readonly faults: Faults } {
-  const faults: string[] = []
+function valuesOf(body: Body, existing: Fields | null): { readonly record: Fields; readonly problems: DiagnosticCollector } {
+  const problems: string[] = []
   const stated = (existing?.type ?? body['type']) as string
   const type = existing === null && stated === 'AAAA' && isIPv4(String(body['target'])) ? 'A' : stated
-  if (existing && body['type'] !== undefined && body['type'] !== existing.type) faults.push('type: type cannot be changed')
+  if (existing && body['type'] !== undefined && body['type'] !== existing.type) problems.push('type: type cannot be changed')
   if (existing === null) {
-    for (const field of NEEDED[type] ?? []) if (body[field] === undefined) faults.push(`${field}: ${field} is required`)
+    for (const field of NEEDED[type] ?? []) if (body[field] === undefined) problems.push(`${field}: ${field} is required`)
   }
   const base: Fields = existing ?? { type, ...BLANK }
   const record: { -readonly [K in keyof Fields]: Fields[K] } = { ...base }
@@ -162,7 +162,7 @@ function valuesOf(body: Body, existing: Fields | null): { readonly record: Field
   if (target !== undefined && target !== base.target) {
     const named = ['NS', 'MX', 'CNAME', 'SRV', 'PTR'].includes(type) && target !== '' && !(type === 'MX' && target === '.')
     const stored = named ? leadsTo(target) : type === 'MX' ? '' : target.replace(/^\[remote_addr\]$/, type[0] === 'A' ? '127.0.0.1' : '$&')
-    if (stored === null) faults.push('target: target is not valid')
+    if (stored === null) problems.push('target: target is not valid')
     record.target = stored ?? target
   }
   if (type === 'SRV') {
@@ -174,35 +174,35 @@ function valuesOf(body: Body, existing: Fields | null): { readonly record: Field
     record.service = bare(body['service'] === undefined ? base.service : body['service'])
     record.protocol = bare(body['protocol'] === undefined ? base.protocol : body['protocol'])
     record.name = `_${record.service}._${record.protocol}`
-    const before = faults.length
-    if (record.service === '') faults.push('service: service is required')
-    else if (!/^[a-z0-9_-]{1,62}$/.test(record.service)) faults.push('service: service is not valid')
-    if (record.protocol === '') faults.push('protocol: protocol is required')
-    else if (!/^[a-z0-9-]{1,62}(\.[a-z0-9_-]{1,63})*$/.test(record.protocol)) faults.push('protocol: protocol is not valid')
-    if (faults.length === before && record.name.length > 100) faults.push('name: Length must be 1-100 characters')
+    const before = problems.length
+    if (record.service === '') problems.push('service: service is required')
+    else if (!/^[a-z0-9_-]{1,62}$/.test(record.service)) problems.push('service: service is not valid')
+    if (record.protocol === '') problems.push('protocol: protocol is required')
+    else if (!/^[a-z0-9-]{1,62}(\.[a-z0-9_-]{1,63})*$/.test(record.protocol)) problems.push('protocol: protocol is not valid')
+    if (problems.length === before && record.name.length > 100) problems.push('name: Length must be 1-100 characters')
   } else {
     record.service = (body['service'] as string) || base.service
     record.protocol = (body['protocol'] as string) || base.protocol
     if (body['name'] !== undefined && body['name'] !== base.name) {
       const name = nameOf(body['name'] as string)
       if (typeof name === 'string') record.name = name
-      else faults.push(...name)
+      else problems.push(...name)
     }
   }
 
-  const told = new Set(faults.map((fault) => fault.split(':')[0]))
-  const add = (field: string, reason: string): void => void (told.has(field) || faults.push(`${field}: ${reason}`))
+  const told = new Set(problems.map((problem) => problem.split(':')[0]))
+  const add = (field: string, reason: string): void => void (told.has(field) || problems.push(`${field}: ${reason}`))
   for (const [field, owners] of Object.entries(OWNERS)) {
     if (!owners.includes(type) && record[field as keyof Fields]) add(field, `Cannot specify ${field} for ${type} record`)
   }
   if (type === 'CAA' && !record.tag) add('tag', 'tag is required')
-  const fault = targetFault(record)
-  if (fault !== null) add('target', fault)
+  const problem = targetFault(record)
+  if (problem !== null) add('target', problem)
   if (type === 'NS' && record.name.startsWith('*')) add('name', 'NS records cannot have wildcard names')
   if (type === 'CNAME' && record.name === '') add('name', 'CNAME records cannot be at the root of the domain')
   if (type === 'MX' && record.target === '' && record.priority !== 0 && !told.has('target'))
     add('priority', 'priority must be 0 for a null MX record')
-  return { record, faults }
+  return { record, problems }
 }
 
 function conflictOf(record: Fields, others: readonly Fields[]): string | null {
@@ -333,11 +333,11 @@ test('the service and its rules in short say the same of every change', { timeou
       const others = [...model].filter(([other]) => method === 'POST' || other !== id).map(([, record]) => record)
       const verdict = judge(body, existing, others)
       const answer = await client.call(method, method === 'POST' ? path : `${path}/${id}`, body)
-      if ('faults' in verdict) {
-        const faults = answer.body.errors?.map(({ field, reason }: { field: string; reason: string }) => `${field}: ${reason}`).sort()
-        expect([body, answer.status, faults]).toEqual([body, 400, [...verdict.faults].sort()])
+      if ('problems' in verdict) {
+        const problems = answer.body.errors?.map(({ field, reason }: { field: string; reason: string }) => `${field}: ${reason}`).sort()
+        expect([body, answer.status, problems]).toEqual([body, 400, [...verdict.problems].sort()])
         seen.refused += 1
-        if (verdict.faults[0]?.includes('CNAMES') || verdict.faults[0]?.includes('Cannot add')) seen.conflicts += 1
+        if (verdict.problems[0]?.includes('CNAMES') || verdict.problems[0]?.includes('Cannot add')) seen.conflicts += 1
       } else {
         const { id: number, created: _, updated: _u, ...fields } = answer.body
         expect([body, answer.status, fields]).toEqual([body, 200, verdict.record])

@@ -4,7 +4,7 @@ import { inParallel, startForTest } from './harness.ts'
 let now = Date.parse('2026-03-01T10:00:00Z')
 const { client } = await startForTest({ clock: () => now })
 
-type Faults = [string | null, string][]
+type DiagnosticCollector = [string | null, string][]
 
 let fresh = 0
 
@@ -21,7 +21,7 @@ async function freshRecords(name?: string): Promise<string> {
 const RECORDS = await freshRecords('example.com')
 const SRV = { type: 'SRV', service: 'sip', protocol: 'tcp', priority: 1, weight: 2, port: 5060, target: 'sip.example.net' }
 const UNSET = { priority: 0, weight: 0, port: 0, service: null, protocol: null, tag: null, ttl_sec: 0 }
-const CONFLICT: Faults = [['name', 'Record conflict - CNAMES must be unique']]
+const CONFLICT: DiagnosticCollector = [['name', 'Record conflict - CNAMES must be unique']]
 const LONG_TEXT = 'x'.repeat(65535)
 
 describe('create', () => {
@@ -86,20 +86,20 @@ describe('create', () => {
     expect((await client.ok('GET', records)).results).toBe(2)
   })
 
-  const LENGTH: Faults = [['name', 'Length must be 1-100 characters']]
-  const INVALID_CHARACTERS: Faults = [
+  const LENGTH: DiagnosticCollector = [['name', 'Length must be 1-100 characters']]
+  const INVALID_CHARACTERS: DiagnosticCollector = [
     ['name', 'Name contains invalid characters'],
     ['name', 'Invalid hostname'],
   ]
-  const HOSTNAME: Faults = [['name', 'Invalid hostname']]
-  const ADDRESS: Faults = [['target', 'Invalid IPv4 or IPv6 address']]
-  const TARGET: Faults = [['target', 'target is not valid']]
-  const NO_TARGET: Faults = [['target', 'target is required']]
-  const CAA_TARGET: Faults = [['target', 'You have entered an invalid target']]
+  const HOSTNAME: DiagnosticCollector = [['name', 'Invalid hostname']]
+  const ADDRESS: DiagnosticCollector = [['target', 'Invalid IPv4 or IPv6 address']]
+  const TARGET: DiagnosticCollector = [['target', 'target is not valid']]
+  const NO_TARGET: DiagnosticCollector = [['target', 'target is required']]
+  const CAA_TARGET: DiagnosticCollector = [['target', 'You have entered an invalid target']]
   const a = { type: 'A', target: '192.0.2.1' }
   const caa = { type: 'CAA', tag: 'issue', target: 'ca.example.net' }
 
-  test.each<[string, object, Faults]>([
+  test.each<[string, object, DiagnosticCollector]>([
     ['nothing', {}, [['type', 'type is required']]],
     ['an unknown type', { type: 'DS', target: 'x' }, [['type', 'Invalid record type']]],
     ['a type in lower case', { type: 'a', target: 'x' }, [['type', 'Invalid record type']]],
@@ -244,8 +244,8 @@ describe('create', () => {
       { type: 'A', name: '@', target: 'x', weight: 1 },
       [...INVALID_CHARACTERS, ['weight', 'Cannot specify weight for A record'], ...ADDRESS],
     ],
-  ])('is refused with %s', async (_name, body, faults) => {
-    expect(await client.refused('POST', RECORDS, body)).toEqual(faults)
+  ])('is refused with %s', async (_name, body, problems) => {
+    expect(await client.refused('POST', RECORDS, body)).toEqual(problems)
   })
 
   test('404 without the domain', async () => {
@@ -349,8 +349,8 @@ describe('exclusive records', () => {
     ]).toContainEqual([nulls, mails])
   })
 
-  const NULL_STANDS: Faults = [['type', 'Cannot add a new MX record for a domain that already advertises a null MX record.']]
-  const OTHERS_STAND: Faults = [['type', 'Cannot add a null MX record for a domain that has other MX records.']]
+  const NULL_STANDS: DiagnosticCollector = [['type', 'Cannot add a new MX record for a domain that already advertises a null MX record.']]
+  const OTHERS_STAND: DiagnosticCollector = [['type', 'Cannot add a null MX record for a domain that has other MX records.']]
 
   test('null MX and other MX at one name', async () => {
     const records = await freshRecords()
@@ -425,7 +425,7 @@ describe('update', () => {
     expect((await client.ok('PUT', `${records}/${id}`, { name: '' })).name).toBe('')
   })
 
-  test.each<[string, object, object, Faults]>([
+  test.each<[string, object, object, DiagnosticCollector]>([
     ['another type', { type: 'A', target: '192.0.2.1' }, { type: 'TXT' }, [['type', 'type cannot be changed']]],
     ['an empty target', { type: 'A', target: '192.0.2.1' }, { target: '' }, [['target', 'target is required']]],
     ['an address of the other family', { type: 'A', target: '192.0.2.1' }, { target: '::1' }, [['target', 'Invalid IPv4 or IPv6 address']]],
@@ -457,10 +457,10 @@ describe('update', () => {
       ],
     ],
     ['an unknown field', { type: 'A', target: '192.0.2.1' }, { ttl: 300 }, [['ttl', 'Unknown field']]],
-  ])('is refused with %s', async (_name, body, change, faults) => {
+  ])('is refused with %s', async (_name, body, change, problems) => {
     const records = await freshRecords()
     const record = await client.ok('POST', records, body)
-    expect(await client.refused('PUT', `${records}/${record.id}`, change)).toEqual(faults)
+    expect(await client.refused('PUT', `${records}/${record.id}`, change)).toEqual(problems)
     expect(await client.ok('GET', `${records}/${record.id}`)).toEqual(record)
   })
 })

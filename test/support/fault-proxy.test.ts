@@ -8,7 +8,7 @@ import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 const PATIENT = 30_000
 const SHORT = 1_000
 
-async function scene(fault: Fault, timeout = PATIENT): Promise<{ proxy: FaultProxy; seen: () => number; ask: () => Promise<string> }> {
+async function scene(problem: Fault, timeout = PATIENT): Promise<{ proxy: FaultProxy; seen: () => number; ask: () => Promise<string> }> {
   let count = 0
   const server = createServer((_, response) => {
     count += 1
@@ -17,7 +17,7 @@ async function scene(fault: Fault, timeout = PATIENT): Promise<{ proxy: FaultPro
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const proxy = await startFaultProxy(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, ({ number }) =>
-    number === 1 ? fault : { kind: 'none' },
+    number === 1 ? problem : { kind: 'none' },
   )
   const client = createHttpClient({ baseUrl: new URL(proxy.origin), headers: {}, connections: 1, timeout, maxResponse: 1e6 })
   onTestFinished(async () => {
@@ -30,7 +30,7 @@ async function scene(fault: Fault, timeout = PATIENT): Promise<{ proxy: FaultPro
       const { status, text } = await client.request({ method: 'GET', path: '/' })
       return status === 200 && text.startsWith('{') ? `${status} ${(JSON.parse(text) as { number: number }).number}` : String(status)
     } catch (error) {
-      return (error as { fault: string }).fault
+      return (error as { problem: string }).problem
     }
   }
   return { proxy, seen: () => count, ask }
@@ -54,8 +54,8 @@ test.each<[Fault, string, string, number]>([
   [{ kind: 'truncate', hang: true }, 'timeout', '200 2', 2],
   [{ kind: 'answer', when: 'before', status: 429, retryAfter: 'date', html: true }, '429', '200 1', 1],
   [{ kind: 'answer', when: 'after', status: 502, html: true }, '502', '200 2', 2],
-])('%j', async (fault, first, second, seen) => {
-  const { ask, seen: count } = await scene(fault, first === 'timeout' ? SHORT : PATIENT)
+])('%j', async (problem, first, second, seen) => {
+  const { ask, seen: count } = await scene(problem, first === 'timeout' ? SHORT : PATIENT)
   expect([await ask(), await ask()]).toEqual([first, second])
   expect(count()).toBe(seen)
 })

@@ -51,7 +51,7 @@ export interface FaultProxy {
   /** Resolves when no request is on its way to the server or with it. */
   quiet(): Promise<void>
   /** What is done from now on. */
-  use(faults: (request: ProxiedRequest) => Fault): void
+  use(problems: (request: ProxiedRequest) => Fault): void
   close(): Promise<void>
 }
 
@@ -60,7 +60,7 @@ export const NONE: Fault = { kind: 'none' }
 /** A proxy to the server at `target` (an origin), which may go away and come back. */
 export async function startFaultProxy(target: string, first: (request: ProxiedRequest) => Fault = () => NONE): Promise<FaultProxy> {
   const { hostname, port } = new URL(target)
-  let faults = first
+  let problems = first
   let number = 0
   let calls = 0
   let open = 0
@@ -94,7 +94,7 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
     const { socket } = incoming
     number += 1
     if (incoming.method !== 'GET') calls += 1
-    const fault = faults({ method: incoming.method ?? '', path: incoming.url ?? '', number })
+    const problem = problems({ method: incoming.method ?? '', path: incoming.url ?? '', number })
     const answered = async (answer: Answer | null, write: (bytes: Buffer) => void | Promise<void>): Promise<void> => {
       if (answer === null) socket.resetAndDestroy()
       else if (!socket.destroyed) await write(bytesOf(answer))
@@ -102,13 +102,13 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
       overtaken = null
     }
     const whole = (bytes: Buffer): void => void socket.write(bytes)
-    switch (fault.kind) {
+    switch (problem.kind) {
       case 'none':
         return answered(await forward(incoming, body), whole)
       case 'delay': {
-        await wait(fault.before)
+        await wait(problem.before)
         const answer = await forward(incoming, body)
-        await wait(fault.after)
+        await wait(problem.after)
         return answered(answer, whole)
       }
       case 'reorder': {
@@ -137,26 +137,26 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
       case 'reset':
       case 'half-close':
       case 'silence': {
-        const end = { reset: () => socket.resetAndDestroy(), 'half-close': () => socket.end(), silence: () => undefined }[fault.kind]
-        if (fault.when === 'during') end()
-        if (fault.when !== 'before') await forward(incoming, body)
-        if (fault.when !== 'during') end()
+        const end = { reset: () => socket.resetAndDestroy(), 'half-close': () => socket.end(), silence: () => undefined }[problem.kind]
+        if (problem.when === 'during') end()
+        if (problem.when !== 'before') await forward(incoming, body)
+        if (problem.when !== 'during') end()
         return
       }
       case 'truncate':
         return answered(await forward(incoming, body), (bytes) => {
           socket.write(bytes.subarray(0, Math.floor(bytes.length * 0.7)))
-          if (!fault.hang) socket.end()
+          if (!problem.hang) socket.end()
         })
       case 'late':
         upstream += 1
-        await wait(fault.by)
+        await wait(problem.by)
         upstream -= 1
         await forward(incoming, body)
         return
       case 'answer':
-        if (fault.when === 'after') await forward(incoming, body)
-        return answered(gatewayAnswer(fault), whole)
+        if (problem.when === 'after') await forward(incoming, body)
+        return answered(gatewayAnswer(problem), whole)
     }
   }
 
@@ -188,7 +188,7 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
       for (let still = 0; still < 3; still = upstream === 0 ? still + 1 : 0) await wait(5)
     },
     use: (next) => {
-      faults = next
+      problems = next
     },
     close: () =>
       new Promise((resolve) => {

@@ -17,13 +17,13 @@ export function atEndOfThisFile(work: () => unknown): void {
 
 /** Does all of it, what came last first, and rejects with the first fault. */
 export async function endFile(): Promise<void> {
-  const faults: unknown[] = []
+  const problems: unknown[] = []
   for (const work of [...works, ...worksOfFile.splice(0)].reverse()) {
     try {
       await work()
-    } catch (fault) {
-      faults.push(fault)
+    } catch (problem) {
+      problems.push(problem)
     }
   }
-  if (faults.length > 0) throw faults[0]
+  if (problems.length > 0) throw problems[0]
 }

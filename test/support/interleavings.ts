@@ -91,8 +91,8 @@ export function acceptanceFaultOfAny(
       const y = callOf.get(comes) as number
       for (const goes of same) {
         if (goes.after || all[y]?.has(callOf.get(goes) as number)) continue
-        const fault = acceptanceFault([comes.record, goes.record], null)
-        if (fault !== null) return `${fault}, where call ${y} does not wait for call ${callOf.get(goes)}`
+        const problem = acceptanceFault([comes.record, goes.record], null)
+        if (problem !== null) return `${problem}, where call ${y} does not wait for call ${callOf.get(goes)}`
       }
     }
   }
@@ -141,7 +141,7 @@ export function continuityFaultsOfAny(
 ): string[] {
   const all = closures(after)
   const callOf = callsByStage(calls)
-  const faults: string[] = []
+  const problems: string[] = []
   /** The least set of calls after which none of the stages that were there at first is there, nor any later one; null if there is none. */
   const leastWithout = (stagesOfRule: readonly Stage[], more: readonly number[]): Set<number> | null => {
     if (stagesOfRule.some((stage) => stage.before && stage.after)) return null
@@ -155,7 +155,7 @@ export function continuityFaultsOfAny(
       stages.filter(({ record }) => `${record.name} ${record.type}` === set),
       [],
     )
-    if (done !== null) faults.push(`${list(done)}${set} is empty`)
+    if (done !== null) problems.push(`${list(done)}${set} is empty`)
   }
   for (const [stage, need] of rules.guarded) {
     const call = callOf.get(stage) ?? null
@@ -164,7 +164,7 @@ export function continuityFaultsOfAny(
       call !== null && stage.after ? [call] : [],
     )
     if (done === null || (call !== null && stage.before && done.has(call))) continue
-    faults.push(`${list(done)}${stage.record.name} ${stage.record.type} points at ${need.target}, which lacks ${need.need}`)
+    problems.push(`${list(done)}${stage.record.name} ${stage.record.type} points at ${need.target}, which lacks ${need.need}`)
   }
-  return faults
+  return problems
 }

@@ -17,7 +17,7 @@ export function faultOfPlan(zone: ZoneCase): string | null {
     const { inUse, others, calls } = leastMissedByForce(stagesOfCase(zone), ORIGIN, zone.limit)
     const missed = missedOf(zone, plan)
     if (missed.inUse !== inUse || missed.others !== others)
-      return `${inUse} and ${others} interruptions are enough, the plan has ${missed.inUse} and ${missed.others}: ${missed.faults.join('; ')}`
+      return `${inUse} and ${others} interruptions are enough, the plan has ${missed.inUse} and ${missed.others}: ${missed.problems.join('; ')}`
     if (continuous !== calls) return `${calls} calls that interrupt no more are enough, the plan has ${continuous}`
   }
   const halves = plan.changes.filter((change) => change.subject === 'record' && change.split !== undefined).length
@@ -32,10 +32,10 @@ export function faultOfPlan(zone: ZoneCase): string | null {
 }
 
 /** What orders of a plan's calls interrupt: RRsets that are there before and after, with their pointers, and other pointers. */
-export function missedOf(zone: ZoneCase, plan: ZonePlan): { inUse: number; others: number; faults: string[] } {
+export function missedOf(zone: ZoneCase, plan: ZonePlan): { inUse: number; others: number; problems: string[] } {
   const stages = stagesOfCase(zone)
   const rules = continuityRules(stages, ORIGIN)
-  const faults = continuityFaultsOfAny(stages, callsOf(plan, stages), waitsOf(plan), rules)
-  const inUse = faults.filter((fault) => rules.continuing.has(/: (\S+ \S+) (is empty|points at)/.exec(fault)?.[1] ?? '')).length
-  return { inUse, others: faults.length - inUse, faults }
+  const problems = continuityFaultsOfAny(stages, callsOf(plan, stages), waitsOf(plan), rules)
+  const inUse = problems.filter((problem) => rules.continuing.has(/: (\S+ \S+) (is empty|points at)/.exec(problem)?.[1] ?? '')).length
+  return { inUse, others: problems.length - inUse, problems }
 }

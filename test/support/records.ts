@@ -2,7 +2,7 @@ import { type DomainName, parseDomainName } from '../../src/dns/domain-name.ts'
 import { canonicalRdata, rdataFields } from '../../src/dns/rdata/canonical.ts'
 import type { DefinedRecord, ExistingRecord } from '../../src/dns/record.ts'
 import type { Ttl } from '../../src/dns/ttl.ts'
-import { type DesiredZone, type ExistingZone, UNSAID } from '../../src/dns/zone.ts'
+import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ExistingZone } from '../../src/dns/zone.ts'
 
 /** A canonical name; throws on text that is none. */
 export function name(text: string, origin?: DomainName): DomainName {
@@ -42,7 +42,7 @@ export const existingZone = (origin: DomainName, text: string): ExistingZone => 
 })
 
 export const desiredZone = (origin: DomainName, text: string, more: Partial<DesiredZone> = {}): DesiredZone => ({
-  ...UNSAID,
+  ...DEFAULT_ZONE_OPTIONS,
   name: origin,
   at: { file: 'zone', line: 1, column: 1 },
   settings: { soa_email: 'hostmaster@example.com' },

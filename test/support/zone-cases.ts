@@ -148,7 +148,7 @@ export function failuresOf(
   faultOf: (zone: ZoneCase) => string | null,
   most = 3,
 ): string {
-  const fault = (zone: ZoneCase): string | null => attempt(() => faultOf(zone))
+  const problem = (zone: ZoneCase): string | null => attempt(() => faultOf(zone))
   const shown = new Set<string>()
   let failing = 0
   let tried = 0
@@ -156,11 +156,11 @@ export function failuresOf(
     const zone = zoneOf(index)
     if (zone === null) continue
     tried += 1
-    if (fault(zone) === null) continue
+    if (problem(zone) === null) continue
     failing += 1
     if (shown.size >= most) continue
-    const least = shrink(zone, (candidate) => fault(candidate) !== null)
-    shown.add(`${fault(least)}\n${showPlanned(least)}`)
+    const least = shrink(zone, (candidate) => problem(candidate) !== null)
+    shown.add(`${problem(least)}\n${showPlanned(least)}`)
   }
   if (tried * 10 < count) return `only ${tried} of ${count} cases could be tried`
   return failing === 0 ? '' : `${failing} of ${tried} cases fail, such as\n\n${[...shown].join('\n\n')}\n`

@@ -2,10 +2,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { validate } from '../../../generated/journal-schema.js'
-import { type LockOwner, whereabouts } from '../../definition/files/lock-owner.ts'
-import { systemFault } from '../../definition/files/read-text.ts'
+import { type LockOwner, processStatus } from '../../definition/files/lock-owner.ts'
+import { systemProblem } from '../../definition/files/read-text.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Action } from '../../plan/change.ts'
 import type { Outcome } from '../../plan/plan.ts'
 import {
@@ -55,7 +55,7 @@ function readRun(folder: string, id: string, here: LockOwner): Result<RunRecord>
   const path = join(folder, JOURNAL_FILE)
   return guarded(() => {
     const { first, last } = outerLinesOf(path)
-    const begin = first === null ? fault('its journal has no first line') : beginOf(first, id)
+    const begin = first === null ? failure('its journal has no first line') : beginOf(first, id)
     if (!begin.ok) return begin
     const end = last === null ? null : endOf(last)
     if (end === null) return readUnfinished(path, id, begin.value, here)
@@ -87,7 +87,7 @@ function readUnfinished(path: string, id: string, begin: BeginEntry, here: LockO
     ),
   )
   const figures = { ...known, skipped: planned(begin) - known.applied.total - known.failed - known.unknown }
-  const state = whereabouts(begin.process, here) === 'running' ? 'running' : 'interrupted'
+  const state = processStatus(begin.process, here) === 'running' ? 'running' : 'interrupted'
   return ok({ id, begin, last, status: null, figures, state, rolledBackBy: [] })
 }
 
@@ -119,10 +119,10 @@ function gatherZones(
     if (line.event === 'begin' || line.event === 'end') continue
     const zone = zones[line.zone]
     const of = begin.zones[line.zone]
-    if (zone === undefined || of === undefined) return fault(`a line of its journal is of zone ${line.zone}, and it has ${zones.length}`)
+    if (zone === undefined || of === undefined) return failure(`a line of its journal is of zone ${line.zone}, and it has ${zones.length}`)
     const changes = line.event === 'zone' ? line.settled.map(({ change }) => change) : [line.change]
     if (changes.some((change) => change >= of.calls.total))
-      return fault(`a line of its journal is of a change that ${of.zone} does not have`)
+      return failure(`a line of its journal is of a change that ${of.zone} does not have`)
     note(line, zone)
   }
   return ok({ zones, last })
@@ -151,7 +151,7 @@ function* entriesOf(path: string): Generator<Result<JournalEntry>> {
   for (const text of linesOf(path)) {
     number += 1
     if (garbled !== null) {
-      yield fault(`line ${garbled} of its journal is garbled`)
+      yield failure(`line ${garbled} of its journal is garbled`)
       return
     }
     const entry = entryOf(text)
@@ -176,11 +176,11 @@ const endOf = (text: string): EndEntry | null => {
 
 function beginOf(text: string, id: string): Result<BeginEntry> {
   const entry = entryOf(text)
-  if (entry?.event === 'begin') return entry.run === id ? ok(entry) : fault(`its journal is of run ${entry.run}`)
+  if (entry?.event === 'begin') return entry.run === id ? ok(entry) : failure(`its journal is of run ${entry.run}`)
   const version = versionOf(text)
   if (version !== null && version > JOURNAL_VERSION)
-    return fault(`its journal has version ${version}; this program reads version ${JOURNAL_VERSION}`)
-  return fault('the first line of its journal is garbled')
+    return failure(`its journal has version ${version}; this program reads version ${JOURNAL_VERSION}`)
+  return failure('the first line of its journal is garbled')
 }
 
 function versionOf(text: string): number | null {
@@ -197,9 +197,9 @@ function guarded<T>(read: () => Result<T>): Result<T> {
   try {
     return read()
   } catch (error) {
-    if (error instanceof LineTooLong) return fault(`its journal has ${error.message}`)
+    if (error instanceof LineTooLong) return failure(`its journal has ${error.message}`)
     if ((error as NodeJS.ErrnoException).code === undefined) throw error
-    return fault(`its journal ${systemFault(error)}`)
+    return failure(`its journal ${systemProblem(error)}`)
   }
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import type { ZoneOutcome } from '../../plan/plan.ts'
 import { parseSavedPlan } from '../saved-plan/parse-saved-plan.ts'
 import { readPlanText } from '../saved-plan/read-plan-file.ts'
@@ -22,7 +22,7 @@ export async function readRunPlans(
   isWanted: (zone: RunZone) => boolean = () => true,
 ): Promise<Result<readonly RunZoneDetail[]>> {
   const journalled = readRunZones(journal, run)
-  if (!journalled.ok) return fault(`run ${run.id}: ${journalled.message}`)
+  if (!journalled.ok) return failure(`run ${run.id}: ${journalled.message}`)
   const details: RunZoneDetail[] = []
   for (const [index, zone] of run.begin.zones.entries()) {
     if (!isWanted(zone)) continue
@@ -44,12 +44,12 @@ export async function readRunPlans(
 
 async function readZonePlan(path: string, run: string, { zone, target, calls }: RunZone): Promise<Result<Omit<RunZoneDetail, 'outcome'>>> {
   const text = await readPlanText(path)
-  if (!text.ok) return fault(`run ${run}: the plan of ${zone} at ${target} ${text.message}`)
+  if (!text.ok) return failure(`run ${run}: the plan of ${zone} at ${target} ${text.message}`)
   const { saved, diagnostics } = parseSavedPlan(text.value, `run ${run}: the plan of ${zone} at ${target}`, null)
-  if (saved === null) return fault(diagnostics.map(({ message }) => message).join('; '))
+  if (saved === null) return failure(diagnostics.map(({ message }) => message).join('; '))
   const [only] = saved.zones
   const [bound] = saved.targets
   const isIt = only !== undefined && only.plan.zone === zone && only.plan.target === target && only.plan.changes.length === calls.total
-  if (!isIt || bound?.name !== target) return fault(`run ${run}: the plan of ${zone} at ${target} is another zone's or another plan`)
+  if (!isIt || bound?.name !== target) return failure(`run ${run}: the plan of ${zone} at ${target} is another zone's or another plan`)
   return ok({ ...only, target: bound })
 }

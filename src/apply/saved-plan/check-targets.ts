@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
-import { type DesiredZone, UNSAID, type ZoneSettings } from '../../dns/zone.ts'
+import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ZoneSettings } from '../../dns/zone.ts'
 import { fitToTarget } from '../../plan/fit-to-target.ts'
 import type { ZonePlan } from '../../plan/plan.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -45,7 +45,7 @@ function unfit(plan: ZonePlan, { name: target, capabilities }: Provider): string
     else if (change.desired !== null) records.push({ ...change.desired, at })
   }
   const desired: DesiredZone = {
-    ...UNSAID,
+    ...DEFAULT_ZONE_OPTIONS,
     name: plan.zone,
     at,
     settings,
@@ -53,8 +53,8 @@ function unfit(plan: ZonePlan, { name: target, capabilities }: Provider): string
     apexNs: 'manage',
   }
   const fitted = fitToTarget(desired, target, capabilities)
-  const fault = fitted.diagnostics.find(({ severity }) => severity === 'error')
-  if (fault) return fault.message
+  const error = fitted.diagnostics.find(({ severity }) => severity === 'error')
+  if (error) return error.message
   const stored = { ...fitted.settings, ...(capabilities.settings.has('type') ? {} : { type: settings.type }) }
   const difference =
     firstDifference(fitted.records, records, 'records') ?? firstDifference(definedOnly(stored), definedOnly(settings), 'settings')

@@ -3,7 +3,7 @@ import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
 import { type ExistingRecord, type ResourceRecord, recordKey } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import { ttlFromSeconds } from '../../dns/ttl.ts'
 import type { ExistingZone, ZoneSettings } from '../../dns/zone.ts'
 import type { Action, Change, DomainChange, RecordChange } from '../../plan/change.ts'
@@ -50,8 +50,8 @@ export interface ChangeContext {
 export function parseSavedChange(document: ChangeDocument, context: ChangeContext): Result<Change> {
   const { id } = document
   if (typeof id === 'number' ? !Number.isSafeInteger(id) || id < 0 : id !== null && (id === '' || id.length > MAX_ID_LENGTH))
-    return fault('.id is not an identifier')
-  if (document.outcome !== undefined) return fault(' was applied already')
+    return failure('.id is not an identifier')
+  if (document.outcome !== undefined) return failure(' was applied already')
   return document.subject === 'domain' ? domainChange(document, context) : recordChange(document, context)
 }
 
@@ -59,15 +59,15 @@ function recordChange(document: ChangeDocument, { zone, taken }: ChangeContext):
   const { id, after, split } = document
   const { existing: stated, desired: wanted } = document as { existing: ResourceRecord | null; desired: ResourceRecord | null }
   const found = stated === null ? null : taken.take(id, stated)
-  if (found === undefined) return fault(`.id: the saved state has no record ${id ?? ''} of its own to change`)
+  if (found === undefined) return failure(`.id: the saved state has no record ${id ?? ''} of its own to change`)
   const existing = found && { name: found.name, type: found.type, ttl: found.ttl, data: found.data }
   const desired = wanted === null ? ok(null) : parseSavedRecord(wanted, zone)
-  if (!desired.ok) return fault(`.desired${desired.message}`)
+  if (!desired.ok) return failure(`.desired${desired.message}`)
   const subject = desired.value ?? existing
-  if (subject === null) return fault(' changes nothing')
-  if (existing === null && id !== null) return fault('.id: what is created has none')
+  if (subject === null) return failure(' changes nothing')
+  if (existing === null && id !== null) return failure('.id: what is created has none')
   if (existing !== null && desired.value !== null && existing.type !== desired.value.type)
-    return fault('.desired.type: no call changes a type')
+    return failure('.desired.type: no call changes a type')
   return ok({
     action: actionOf(existing, desired.value),
     subject: 'record',
@@ -90,17 +90,17 @@ const changedFields = (existing: ResourceRecord | null, desired: ResourceRecord 
 /** A record that goes to a provider: everything in it is parsed, and canonical already. */
 export function parseSavedRecord(record: ResourceRecord, zone: DomainName): Result<ResourceRecord> {
   const name = parseDomainName(record.name)
-  if (!name.ok || name.value !== record.name) return fault(`.name ${JSON.stringify(record.name)} is not a canonical name`)
-  if (!isAtOrBelow(name.value, zone)) return fault(`.name ${name.value} is not in the zone`)
+  if (!name.ok || name.value !== record.name) return failure(`.name ${JSON.stringify(record.name)} is not a canonical name`)
+  if (!isAtOrBelow(name.value, zone)) return failure(`.name ${name.value} is not in the zone`)
   const type = parseRecordType(record.type)
-  if (!type.ok || type.value !== record.type) return fault('.type is not a record type')
+  if (!type.ok || type.value !== record.type) return failure('.type is not a record type')
   const ttl = record.ttl === null ? ok(null) : ttlFromSeconds(record.ttl)
-  if (!ttl.ok) return fault(`.ttl: ${ttl.message}`)
-  if (record.data.length > MAX_DATA_LENGTH) return fault('.data is longer than any record')
+  if (!ttl.ok) return failure(`.ttl: ${ttl.message}`)
+  if (record.data.length > MAX_DATA_LENGTH) return failure('.data is longer than any record')
   const tokens = presentationTokens(record.data)
   const data = tokens.ok ? canonicalRdata(type.value, tokens.value, parseDomainName) : tokens
-  if (!data.ok) return fault(`.data ${data.message}`)
-  if (data.value !== record.data) return fault('.data is not in canonical form')
+  if (!data.ok) return failure(`.data ${data.message}`)
+  if (data.value !== record.data) return failure('.data is not in canonical form')
   const { source } = record
   return ok({ name: name.value, type: type.value, ttl: ttl.value, data: data.value, ...(source !== undefined && { source }) })
 }
@@ -108,9 +108,9 @@ export function parseSavedRecord(record: ResourceRecord, zone: DomainName): Resu
 function domainChange(document: ChangeDocument, { zone, existing: state }: ChangeContext): Result<DomainChange> {
   const { id, after } = document
   const { existing: stated, desired, fields } = document as Pick<DomainChange, 'existing' | 'desired' | 'fields'>
-  if (stated === null && desired === null) return fault(' changes nothing')
-  if ((stated === null) !== (state === null)) return fault('.existing is not what the saved state has')
-  if (id !== (state?.id ?? null)) return fault('.id is not that of the zone')
+  if (stated === null && desired === null) return failure(' changes nothing')
+  if ((stated === null) !== (state === null)) return failure('.existing is not what the saved state has')
+  if (id !== (state?.id ?? null)) return failure('.id is not that of the zone')
   return ok({
     action: actionOf(stated, desired),
     subject: 'domain',

@@ -7,7 +7,7 @@ import { type SchemaError, validate } from '../../../generated/plan-schema.js'
 import { PLAN_KEY } from '../../definition/config/secret.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { PLAN_FORMAT, PLAN_VERSION, planDocument } from '../../report/plan-document.ts'
 import { boundPassed, firstDifference } from './canonical-json.ts'
@@ -63,14 +63,14 @@ const unchecked = (file: string): Diagnostic => ({
 
 function readJson(text: string): Result<Readonly<Record<string, unknown>>> {
   const passed = boundPassed(text, BOUNDS)
-  if (passed === 'depth') return fault(`is nested more than ${BOUNDS.depth} levels deep, which no plan is`)
-  if (passed === 'values') return fault(`has more than ${BOUNDS.values} values, which no plan has`)
+  if (passed === 'depth') return failure(`is nested more than ${BOUNDS.depth} levels deep, which no plan is`)
+  if (passed === 'values') return failure(`has more than ${BOUNDS.values} values, which no plan has`)
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return ok(value as Record<string, unknown>)
-    return fault('is not a plan: it holds no JSON object')
+    return failure('is not a plan: it holds no JSON object')
   } catch {
-    return fault('is not JSON: it was cut off or changed')
+    return failure('is not JSON: it was cut off or changed')
   }
 }
 
@@ -95,17 +95,17 @@ function schemaFault(errors: readonly SchemaError[]): string {
 
 function parseDocument(document: SavedPlanDocument): Result<SavedPlan> {
   const { created, tool, checksum, signature, targets, ...rest } = document
-  if (targets === undefined) return fault('"targets" is missing')
-  if (!isTime(created)) return fault('"created" is not a time')
+  if (targets === undefined) return failure('"targets" is missing')
+  if (!isTime(created)) return failure('"created" is not a time')
   const bound = targetsProblem(document)
-  if (bound !== null) return fault(bound)
+  if (bound !== null) return failure(bound)
   const zones: SavedZone[] = []
   const seen = new Set<string>()
   for (const [index, zone] of document.zones.entries()) {
     const parsed = parseSavedZone(zone)
-    if (!parsed.ok) return fault(`zones[${index}]${parsed.message}`)
+    if (!parsed.ok) return failure(`zones[${index}]${parsed.message}`)
     const key = `${zone.zone} ${zone.target}`
-    if (seen.has(key)) return fault(`zones[${index}] is there twice: ${zone.zone} at ${zone.target}`)
+    if (seen.has(key)) return failure(`zones[${index}] is there twice: ${zone.zone} at ${zone.target}`)
     seen.add(key)
     zones.push(parsed.value)
   }
@@ -114,7 +114,7 @@ function parseDocument(document: SavedPlanDocument): Result<SavedPlan> {
   const stated = { ...rest, created, tool, zones: document.zones.map(({ state, ...zone }) => zone) }
   // What JSON leaves out is not there on either side.
   const difference = firstDifference(JSON.parse(JSON.stringify(printed)), stated)
-  if (difference !== null) return fault(`it contradicts itself at ${difference}`)
+  if (difference !== null) return failure(`it contradicts itself at ${difference}`)
   return ok({ plan, targets, zones, signed: signature !== undefined })
 }
 

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { parseDomainName } from '../../dns/domain-name.ts'
 import type { ExistingRecord } from '../../dns/record.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import type { ExistingZone } from '../../dns/zone.ts'
 import type { Change } from '../../plan/change.ts'
 import { fingerprint } from '../../plan/fingerprint.ts'
@@ -17,32 +17,32 @@ import type { SavedState, SavedZone, SavedZoneDocument } from './saved-plan.ts'
 /** A zone of a document that follows the schema. A fault begins with the path in the zone, such as `.changes[2]`. */
 export function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
   const name = parseDomainName(document.zone)
-  if (!name.ok || name.value !== document.zone) return fault(`.zone ${JSON.stringify(document.zone)} is not a canonical name`)
+  if (!name.ok || name.value !== document.zone) return failure(`.zone ${JSON.stringify(document.zone)} is not a canonical name`)
   const zone = name.value
   const { target, exists, records, refusals, rendered } = document
   const needsState = exists && document.changes.length > 0
-  if (needsState !== (document.state !== undefined)) return fault(needsState ? '.state is missing' : '.state is of a zone without one')
+  if (needsState !== (document.state !== undefined)) return failure(needsState ? '.state is missing' : '.state is of a zone without one')
 
   const existing = document.state === undefined ? null : stateOf(zone, document.state)
   if (needsState && existing !== null && existing.records.length !== records.existing)
-    return fault('.state has not as many records as were found')
+    return failure('.state has not as many records as were found')
   const taken = existingRecords(existing?.records ?? [])
   const changes: Change[] = []
   for (const [index, change] of document.changes.entries()) {
     const parsed = parseSavedChange(change, { zone, existing, taken })
-    if (!parsed.ok) return fault(`.changes[${index}]${parsed.message}`)
+    if (!parsed.ok) return failure(`.changes[${index}]${parsed.message}`)
     changes.push(parsed.value)
   }
   const problem = changesProblem(changes, exists)
-  if (problem !== null) return fault(`.changes${problem}`)
+  if (problem !== null) return failure(`.changes${problem}`)
   const { unmanaged } = document
   if (unmanaged !== undefined && selectorsBeside(changes, unmanaged, zone).length === 0)
-    return fault('.unmanaged has records that the plan changes')
+    return failure('.unmanaged has records that the plan changes')
   if ((existing !== null || !exists) && document.fingerprint !== fingerprint(existing, unmanagedTest(unmanaged ?? [], zone)))
-    return fault('.fingerprint is not that of its state')
+    return failure('.fingerprint is not that of its state')
 
   const diagnostics = document.diagnostics.map(parseSavedDiagnostic)
-  if (diagnostics.some(({ severity }) => severity === 'error')) return fault('.diagnostics has errors, with which no plan is saved')
+  if (diagnostics.some(({ severity }) => severity === 'error')) return failure('.diagnostics has errors, with which no plan is saved')
   return ok({
     existing,
     plan: {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { systemFault } from '../../definition/files/read-text.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { systemProblem } from '../../definition/files/read-text.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 
 /** Octets a plan file may have: changes of some 400,000 records. */
 export const MAX_PLAN_OCTETS = 64 * 1024 * 1024
@@ -17,8 +17,8 @@ export async function readPlanText(path: string): Promise<Result<string>> {
     const handle = await open(path, READ)
     try {
       const facts = await handle.stat()
-      if (!facts.isFile()) return fault('is not a file')
-      if (facts.size > MAX_PLAN_OCTETS) return fault(`has ${facts.size} octets; a saved plan has at most ${MAX_PLAN_OCTETS}`)
+      if (!facts.isFile()) return failure('is not a file')
+      if (facts.size > MAX_PLAN_OCTETS) return failure(`has ${facts.size} octets; a saved plan has at most ${MAX_PLAN_OCTETS}`)
       const octets = Buffer.alloc(facts.size)
       let length = 0
       while (length < octets.length) {
@@ -31,8 +31,8 @@ export async function readPlanText(path: string): Promise<Result<string>> {
       await handle.close()
     }
   } catch (error) {
-    if (error instanceof TypeError) return fault('is not text in UTF-8')
-    return fault(systemFault(error))
+    if (error instanceof TypeError) return failure('is not text in UTF-8')
+    return failure(systemProblem(error))
   }
 }
 

@@ -90,9 +90,9 @@ async function rereadZone(
   references: References | undefined,
   run: Reread,
 ): Promise<ApplicableZone & { readonly diagnostics: readonly Diagnostic[] }> {
-  const unread = (fault: Diagnostic) => ({ plan, reference: null, existing: null, diagnostics: [fault] })
+  const unknownSettings = (problem: Diagnostic) => ({ plan, reference: null, existing: null, diagnostics: [problem] })
   if (references === undefined) throw new Error(`no zones of ${plan.target}`)
-  if (!(references instanceof Map)) return unread(references as Diagnostic)
+  if (!(references instanceof Map)) return unknownSettings(references as Diagnostic)
   const reference = references.get(plan.zone) ?? null
   try {
     const provider = providerOf(run.providers, plan.target)
@@ -103,7 +103,7 @@ async function rereadZone(
     if (moved === null) return { plan: recounted(plan, live), reference, existing: live, diagnostics: [] }
     return { plan, reference, existing: live, diagnostics: staleDiagnostics(plan, existing, live, moved, run.since) }
   } catch (error) {
-    return unread(diagnosticOf(error))
+    return unknownSettings(diagnosticOf(error))
   }
 }
 

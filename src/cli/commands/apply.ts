@@ -12,9 +12,9 @@ import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { type Interruption, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
+import { reportThrottling } from '../report-throttling.ts'
 import { type ReadyRun, rereadAfterPause, rereadSavedPlan } from '../reread-plan.ts'
 import { endRun, type GuardedRun, guardRun } from '../run-guard.ts'
-import { tellWait } from '../tell-wait.ts'
 import { openWorkspace, type Workspace } from '../workspace.ts'
 import { checkWorkspace, emptyPlan, type PlanningOptions, reportPlanDiagnostics, runPlan, statusOfPlan } from './plan.ts'
 
@@ -34,7 +34,7 @@ export interface ApplyOptions extends PlanningOptions {
  */
 export async function apply(io: CliIo, [args]: readonly [string[]], options: ApplyOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  const workspace = await openForApply(io, args, { ...options, onWait: tellWait(console) })
+  const workspace = await openForApply(io, args, { ...options, onWait: reportThrottling(console) })
   const interruption = listenForInterruption(console.say, STOPPING, { seconds: options.timeout, hangUp: true })
   try {
     if (!checkWorkspace(workspace, console, { inFull: workspace.saved !== undefined })) {

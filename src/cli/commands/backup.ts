@@ -13,7 +13,7 @@ export interface StoreOptions extends CommonOptions {
 /** `zonewright backup`: all that the DNS hosting service keeps, as of one moment, to a file. The service may run meanwhile. */
 export async function backup(io: CliIo, [file]: readonly [string], options: StoreOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  return reportingFaults(console, async () => {
+  return reportingProblems(console, async () => {
     const { backUpService } = await import('../../service/index.ts')
     const { rows } = await backUpService(storePlace(io, options), resolve(io.cwd, file))
     console.note(`${rows} rows are in ${file}.`)
@@ -29,7 +29,7 @@ export const storePlace = (io: CliIo, { data, database }: Pick<StoreOptions, 'da
 }
 
 /** A fault of the program is thrown on; the rest is of files and databases. */
-export async function reportingFaults(console: Console, work: () => Promise<void>): Promise<ExitStatus> {
+export async function reportingProblems(console: Console, work: () => Promise<void>): Promise<ExitStatus> {
   try {
     await work()
     return EXIT.done

@@ -35,10 +35,10 @@ export async function doctor(io: CliIo, [zones]: readonly [string[]], options: D
     const providers = await Promise.all(
       [...config.providers.values()].map(async (entry): Promise<Examination> => {
         const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env, loaded: io.secrets } })
-        const faults = made.diagnostics.map(findingOf)
-        if (made.provider === null) return { subject: entry.name, findings: faults }
+        const problems = made.diagnostics.map(findingOf)
+        if (made.provider === null) return { subject: entry.name, findings: problems }
         try {
-          return { subject: entry.name, findings: [...faults, ...(await examineProvider(made.provider, workspace.jobs, io.now()))] }
+          return { subject: entry.name, findings: [...problems, ...(await examineProvider(made.provider, workspace.jobs, io.now()))] }
         } finally {
           await made.provider.close()
         }
@@ -61,10 +61,10 @@ export async function doctor(io: CliIo, [zones]: readonly [string[]], options: D
 
 /** Definitions are told by their number: "validate" is there for their faults. Those of providers stand with the provider. */
 function configFindings(diagnostics: readonly Diagnostic[], { jobs }: Workspace): Finding[] {
-  const faults = diagnostics.filter((diagnostic) => isError(diagnostic) && !OF_PROVIDERS.has(diagnostic.code))
-  if (faults.length > 0) {
+  const problems = diagnostics.filter((diagnostic) => isError(diagnostic) && !OF_PROVIDERS.has(diagnostic.code))
+  if (problems.length > 0) {
     const hint = '"zonewright validate" shows them'
-    return [{ status: 'error', check: 'config', message: `${counted(faults.length, 'error')} in config and definitions`, hint }]
+    return [{ status: 'error', check: 'config', message: `${counted(problems.length, 'error')} in config and definitions`, hint }]
   }
   return [{ status: 'ok', check: 'config', message: `${counted(new Set(jobs.map(({ desired }) => desired.name)).size, 'zone')} defined` }]
 }

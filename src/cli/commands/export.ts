@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import type { Exported, ExportOptions } from '../../convert/exchange.ts'
+import type { Exported, ExportOptions } from '../../convert/conversion.ts'
 import { EXPORT_FORMATS, exporterOf } from '../../convert/exporters.ts'
-import { extrasAsLost, lostDiagnostics } from '../../convert/lost-diagnostics.ts'
 import { withPlannedTtls } from '../../convert/planned-ttls.ts'
+import { extrasAsUnsupported, unsupportedFeatureDiagnostics } from '../../convert/unsupported-feature-diagnostics.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { writeFiles } from '../../definition/files/write-files.ts'
 import { loadDefinitions } from '../../definition/load/load-definitions.ts'
@@ -65,9 +65,9 @@ export async function exportZones(io: CliIo, [args]: readonly [string[]], option
   )
   const lossy = options.lossy === true
   const found = [
-    ...extrasAsLost(diagnostics, lossy),
+    ...extrasAsUnsupported(diagnostics, lossy),
     ...exported.diagnostics,
-    ...lostDiagnostics(exported.lost, 'export-lossy', format, lossy),
+    ...unsupportedFeatureDiagnostics(exported.dropped, 'export-lossy', format, lossy),
   ]
   console.diagnostics(found, sayingLosses(options))
   if (hasErrors(found)) {

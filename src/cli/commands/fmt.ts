@@ -14,7 +14,7 @@ import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
-import { writeFault } from '../write-fault.ts'
+import { writeProblem } from '../write-problem.ts'
 import { configOrDefault } from './validate.ts'
 
 /** `zonewright fmt [path...]`: writes YAML definitions in the canonical layout. The files it changes, or would, are named on standard output. */
@@ -27,28 +27,28 @@ export async function fmt(
   const check = options.check === true
   const { config, diagnostics } = await configOrDefault(io, options.config)
   const found = config && (await findDefinitions(config, paths.length === 0 ? null : paths.map((path) => resolve(io.cwd, path))))
-  const faults: Diagnostic[] = [...diagnostics.filter((diagnostic) => diagnostic.severity === 'error'), ...(found?.diagnostics ?? [])]
+  const problems: Diagnostic[] = [...diagnostics.filter((diagnostic) => diagnostic.severity === 'error'), ...(found?.diagnostics ?? [])]
   const files = yamlFiles(found?.definitions ?? [])
   const unfinished = config === null ? [] : unfinishedWrites(files, config)
-  faults.push(...unfinished)
+  problems.push(...unfinished)
   const policy = config && sourcePolicy(config)
   let changed = 0
   for (const path of unfinished.length > 0 ? [] : files) {
     if (policy === null) break
     const file = displayPath(path, io.cwd)
     const formatted = await formatFile(path, file, check, { policy, io })
-    if (typeof formatted === 'object') faults.push(...formatted)
+    if (typeof formatted === 'object') problems.push(...formatted)
     else if (formatted) {
       changed += 1
       console.print(`${file}\n`)
     }
   }
-  console.diagnostics(faults)
+  console.diagnostics(problems)
   if (config !== null) {
     if (files.length === 0) console.note('There are no YAML definitions to lay out.')
     else console.note(`${changed} of ${counted(files.length, 'file')} ${check ? 'would change' : 'changed'}.`)
   }
-  if (hasErrors(faults)) return EXIT.failure
+  if (hasErrors(problems)) return EXIT.failure
   return check && changed > 0 ? EXIT.pending : EXIT.done
 }
 
@@ -64,12 +64,12 @@ async function formatFile(
 ): Promise<boolean | readonly Diagnostic[]> {
   const at = { file, line: 1, column: 1 }
   const whole = await readWholeText(path, file, policy)
-  if (!whole.ok) return [{ severity: 'error', ...whole.fault, at: whole.fault.at ?? at }]
+  if (!whole.ok) return [{ severity: 'error', ...whole.problem, at: whole.problem.at ?? at }]
   const text = whole.text.replace(/^\ufeff/, '')
   const formatted = formatDefinition(text)
   if (!formatted.ok) {
-    const faults = readYaml(text, { file }).diagnostics.filter(isError)
-    return faults.length > 0 ? faults : [{ severity: 'error', code: 'yaml-unsupported', message: formatted.message, at }]
+    const problems = readYaml(text, { file }).diagnostics.filter(isError)
+    return problems.length > 0 ? problems : [{ severity: 'error', code: 'yaml-unsupported', message: formatted.message, at }]
   }
   if (formatted.value === text) return false
   if (check) return true
@@ -79,6 +79,6 @@ async function formatFile(
     )
     return held === null ? true : [held]
   } catch (error) {
-    return [writeFault(error, file)]
+    return [writeProblem(error, file)]
   }
 }

@@ -12,7 +12,7 @@ import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { CliIo } from '../io.ts'
 import { loadRunConfig } from '../run-config.ts'
-import { writeFault } from '../write-fault.ts'
+import { writeProblem } from '../write-problem.ts'
 
 export interface HistoryOptions extends CommonOptions {
   readonly format: 'text' | 'json'
@@ -60,7 +60,7 @@ function prune(io: CliIo, console: Console, journal: string, { runs, diagnostics
   try {
     console.print(`Removed ${counted(pruneRuns(journal, runs, keep, io.now()).length, 'run')}.\n`)
   } catch (error) {
-    console.diagnostics([writeFault(error, journal)])
+    console.diagnostics([writeProblem(error, journal)])
     return EXIT.failure
   }
   return hasErrors(diagnostics) ? EXIT.failure : EXIT.done

@@ -1,15 +1,15 @@
 import { resolve } from 'node:path'
 import { checkImport } from '../../convert/check-import.ts'
-import type { Imported } from '../../convert/exchange.ts'
+import type { Imported } from '../../convert/conversion.ts'
 import { importFiles } from '../../convert/import-files.ts'
 import type { Importer, ImportOptions, ImportRequest } from '../../convert/importer.ts'
 import { IMPORT_FORMATS, importerOf } from '../../convert/importers.ts'
-import { lostDiagnostics } from '../../convert/lost-diagnostics.ts'
 import { madeAlready } from '../../convert/provider/copy-at-provider.ts'
-import { readNameServer } from '../../convert/transfer/name-server-word.ts'
+import { readNameServer } from '../../convert/transfer/parse-nameserver.ts'
+import { unsupportedFeatureDiagnostics } from '../../convert/unsupported-feature-diagnostics.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { writeFiles } from '../../definition/files/write-files.ts'
-import type { ExchangedFile } from '../../definition/imported-zone.ts'
+import type { OutputFile } from '../../definition/imported-zone.ts'
 import { didYouMean } from '../../definition/parse/suggest.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
@@ -22,8 +22,8 @@ import { type Console, createConsole, sayingLosses } from '../console.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { endedBySignals, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
+import { reportThrottling } from '../report-throttling.ts'
 import { reportWritten } from '../report-written.ts'
-import { tellWait } from '../tell-wait.ts'
 import { configOrDefault } from './validate.ts'
 
 export interface ImportCommandOptions extends CommonOptions, ImportOptions {
@@ -101,7 +101,7 @@ async function finish(
   options: ImportCommandOptions,
 ): Promise<ExitStatus> {
   const diagnostics: Diagnostic[] = [...imported.diagnostics]
-  diagnostics.push(...lostDiagnostics(imported.lost, 'import-lossy', request.format, options.lossy === true))
+  diagnostics.push(...unsupportedFeatureDiagnostics(imported.dropped, 'import-lossy', request.format, options.lossy === true))
   if (imported.zones.length === 0 && !hasErrors(diagnostics))
     diagnostics.push({ severity: 'error', code: 'no-definitions', message: `${request.source} has no zones` })
   const { files, diagnostics: inFiles } = importFiles(imported)
@@ -139,16 +139,16 @@ async function readRequest(
     return null
   }
   const names = new Set<DomainName>()
-  let faults = 0
+  let problems = 0
   for (const text of zones) {
     const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
     if (name.ok) names.add(name.value)
     else {
       console.error('zone-name', name.message)
-      faults += 1
+      problems += 1
     }
   }
-  if (faults > 0) return null
+  if (problems > 0) return null
   const viaService = options.viaService === undefined ? null : readNameServer(options.viaService)
   const refused = viaService?.ok ? refusedServer(readHostPolicy(io.env), '--via-service', parseServerAddress(viaService.value)) : null
   if (refused !== null) {
@@ -166,7 +166,7 @@ async function readRequest(
     env: io.env,
     config,
     parallelism: options.parallelism,
-    onWait: tellWait(console),
+    onWait: reportThrottling(console),
     options: viaService?.ok ? { ...options, viaService: viaService.value } : options,
   }
 }
@@ -176,7 +176,7 @@ async function deliver(
   io: CliIo,
   console: Console,
   { zones }: Imported,
-  files: readonly ExchangedFile[],
+  files: readonly OutputFile[],
   { out, force, dryRun }: ImportCommandOptions,
 ): Promise<ExitStatus> {
   const records = zones.reduce((sum, zone) => sum + zone.records.length, 0)

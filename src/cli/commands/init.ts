@@ -9,7 +9,7 @@ import { type InitFile, initFiles, TOKEN_VARIABLE } from '../init-files.ts'
 import { filesFromProvider } from '../init-from.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
-import { writeFault } from '../write-fault.ts'
+import { writeProblem } from '../write-problem.ts'
 
 export interface InitOptions extends CommonOptions {
   readonly zone: string
@@ -43,9 +43,9 @@ export async function init(io: CliIo, _args: readonly [], options: InitOptions):
 }
 
 async function write(io: CliIo, console: Console, files: readonly InitFile[], steps: string): Promise<ExitStatus> {
-  const faults = await writeAll(io, files)
-  console.diagnostics(faults)
-  if (faults.length > 0) return nothingWritten(console)
+  const problems = await writeAll(io, files)
+  console.diagnostics(problems)
+  if (problems.length > 0) return nothingWritten(console)
   console.print(`Written:\n${files.map(({ path }) => `  ${path}\n`).join('')}`)
   console.print(steps)
   return EXIT.done
@@ -75,7 +75,7 @@ async function writeAll(io: CliIo, files: readonly InitFile[]): Promise<Diagnost
   if (outcome.state === 'refused') return [outcome.diagnostic]
   if (outcome.state === 'in-the-way') return outcome.paths.map(alreadyThere)
   const { path, error } = outcome
-  return [(error as NodeJS.ErrnoException).code === 'EEXIST' ? alreadyThere(path) : writeFault(error, path)]
+  return [(error as NodeJS.ErrnoException).code === 'EEXIST' ? alreadyThere(path) : writeProblem(error, path)]
 }
 
 const alreadyThere = (path: string): Diagnostic => ({

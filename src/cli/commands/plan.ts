@@ -11,7 +11,7 @@ import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { TOOL } from '../identity.ts'
 import { exitOnSignal } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
-import { tellWait } from '../tell-wait.ts'
+import { reportThrottling } from '../report-throttling.ts'
 import { openWorkspace, type Workspace } from '../workspace.ts'
 
 export interface PlanningOptions extends CommonOptions {
@@ -29,7 +29,7 @@ export async function plan(
   options: PlanningOptions & { readonly detailedExitcode?: boolean; readonly out?: string },
 ): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  const workspace = await openWorkspace(io, { ...options, zones, onWait: tellWait(console) })
+  const workspace = await openWorkspace(io, { ...options, zones, onWait: reportThrottling(console) })
   try {
     if (!checkWorkspace(workspace, console)) {
       if (options.format !== 'text') console.plan(emptyPlan(io, workspace.diagnostics), options.format)

@@ -14,7 +14,7 @@ import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
-import { writeFault } from '../write-fault.ts'
+import { writeProblem } from '../write-problem.ts'
 import { configOrDefault } from './validate.ts'
 
 export interface RecordCommandOptions extends CommonOptions {
@@ -49,9 +49,9 @@ export const editRecord =
     }
     const file = options.file === undefined ? null : resolve(io.cwd, options.file)
     const editOptions = { file, allZones: options.allZones === true }
-    const { edited, faults } = await editAndWrite(edit.value, config, { ...editOptions, write: options.dryRun !== true, io })
-    console.diagnostics([...inConfig, ...edited.diagnostics, ...faults])
-    if (faults.length > 0) return EXIT.failure
+    const { edited, problems } = await editAndWrite(edit.value, config, { ...editOptions, write: options.dryRun !== true, io })
+    console.diagnostics([...inConfig, ...edited.diagnostics, ...problems])
+    if (problems.length > 0) return EXIT.failure
     if (edited.changes.length === 0) {
       if (!hasErrors(edited.diagnostics)) {
         console.note('There is nothing to change.')
@@ -77,7 +77,7 @@ async function editAndWrite(
   edit: RecordEdit,
   config: Config,
   { write, io, ...options }: EditOptions & { readonly write: boolean; readonly io: CliIo },
-): Promise<{ readonly edited: EditedDefinition; readonly faults: readonly Diagnostic[] }> {
+): Promise<{ readonly edited: EditedDefinition; readonly problems: readonly Diagnostic[] }> {
   for (let attempt = 1; ; attempt += 1) {
     const edited = await editDefinition(edit, config, options)
     const isLast = attempt >= ATTEMPTS
@@ -86,14 +86,14 @@ async function editAndWrite(
     const finished = write && !isLast ? unfinished.map((folder) => finishEdit(folder, { command: 'record', now: io.now })) : []
     if (finished.includes('held')) await wait(PAUSE)
     if (finished.some((one) => one !== false)) continue
-    if (changes.length === 0 || !write) return { edited, faults: [] }
+    if (changes.length === 0 || !write) return { edited, problems: [] }
     try {
       const held = await endedBySignals(() => writeEditedSet(changes, { command: 'record', now: io.now }))
-      return { edited, faults: held === null ? [] : [held] }
+      return { edited, problems: held === null ? [] : [held] }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ECHANGED' && !isLast) continue
       const files = changes.map(({ path }) => displayPath(path, io.cwd)).join(', ')
-      return { edited, faults: [writeFault(error, files)] }
+      return { edited, problems: [writeProblem(error, files)] }
     }
   }
 }

@@ -2,12 +2,12 @@ import { resolve } from 'node:path'
 import { createConsole } from '../console.ts'
 import type { ExitStatus } from '../exit-status.ts'
 import type { CliIo } from '../io.ts'
-import { reportingFaults, type StoreOptions, storePlace } from './backup.ts'
+import { reportingProblems, type StoreOptions, storePlace } from './backup.ts'
 
 /** `zonewright restore`: fills an empty database of the DNS hosting service with what a backup holds. */
 export async function restore(io: CliIo, [file]: readonly [string], options: StoreOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  return reportingFaults(console, async () => {
+  return reportingProblems(console, async () => {
     const { restoreService } = await import('../../service/index.ts')
     const { rows, created } = await restoreService(storePlace(io, options), resolve(io.cwd, file), ({ path }, message) =>
       console.note(`${path}: ${message}`),

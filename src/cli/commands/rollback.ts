@@ -17,9 +17,9 @@ import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { TOOL } from '../identity.ts'
 import { type Interruption, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
+import { reportThrottling } from '../report-throttling.ts'
 import { loadRunConfig } from '../run-config.ts'
 import { endRun, type GuardedRun, guardRun } from '../run-guard.ts'
-import { tellWait } from '../tell-wait.ts'
 import type { Workspace } from '../workspace.ts'
 import { type ApplyOptions, makeChanges, STOPPING } from './apply.ts'
 import { checkWorkspace, emptyPlan } from './plan.ts'
@@ -45,7 +45,7 @@ interface RollbackWorkspace extends Workspace {
  */
 export async function rollback(io: CliIo, [args]: readonly [string[]], options: RollbackOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  const workspace = await openRollback(io, args, { ...options, onWait: tellWait(console) })
+  const workspace = await openRollback(io, args, { ...options, onWait: reportThrottling(console) })
   const interruption = listenForInterruption(console.say, STOPPING, { seconds: options.timeout, hangUp: true })
   const failed = (diagnostics: readonly Diagnostic[]): ExitStatus => {
     if (options.format !== 'text') console.plan(emptyPlan(io, diagnostics), options.format)
@@ -152,11 +152,11 @@ function selectRun(journal: string, name: string | null | undefined, diagnostics
     diagnostics.push({ severity: 'error', code: 'usage', message: 'rollback needs a run, or --last', hint: 'see "zonewright history"' })
     return null
   }
-  const { runs, diagnostics: faults } = readRuns(journal, ownProcess())
+  const { runs, diagnostics: problems } = readRuns(journal, ownProcess())
   const found = name === null ? lastRun(runs) : findRun(runs, name)
   if (found.run !== null) return found.run
   // A run that cannot be read may be the one that was asked for.
-  diagnostics.push(found.diagnostic, ...faults)
+  diagnostics.push(found.diagnostic, ...problems)
   return null
 }
 

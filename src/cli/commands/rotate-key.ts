@@ -1,12 +1,12 @@
 import { createConsole } from '../console.ts'
 import type { ExitStatus } from '../exit-status.ts'
 import type { CliIo } from '../io.ts'
-import { reportingFaults, type StoreOptions, storePlace } from './backup.ts'
+import { reportingProblems, type StoreOptions, storePlace } from './backup.ts'
 
 /** `zonewright serve rotate-key`: encrypts the secrets of the DNS hosting service with a new key, while the service runs. */
 export async function rotateKey(io: CliIo, _args: readonly [], options: StoreOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  return reportingFaults(console, async () => {
+  return reportingProblems(console, async () => {
     const service = await import('../../service/index.ts')
     const { resealed, keyFile, notErased } = await service.rotateKey(storePlace(io, options), io.env['ZONEWRIGHT_SECRETS_KEY'] || null)
     console.note(`All secrets are encrypted with the new key (${resealed} of them by this run).`)

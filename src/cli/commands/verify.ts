@@ -14,7 +14,7 @@ import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { exitOnSignal } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
-import { tellWait } from '../tell-wait.ts'
+import { reportThrottling } from '../report-throttling.ts'
 import { openWorkspace, type Workspace, type WorkspaceJob } from '../workspace.ts'
 import { checkWorkspace, runPlan } from './plan.ts'
 
@@ -49,7 +49,7 @@ export async function verify(io: CliIo, [zones]: readonly [string[]], options: V
     if (options.format !== 'text') console.verification({ zones: [], diagnostics: refused }, options.format)
     return EXIT.failure
   }
-  const workspace = await openWorkspace(io, { ...options, zones, onWait: tellWait(console) })
+  const workspace = await openWorkspace(io, { ...options, zones, onWait: reportThrottling(console) })
   try {
     if (!checkWorkspace(workspace, console)) {
       if (options.format !== 'text') console.verification({ zones: [], diagnostics: workspace.diagnostics }, options.format)

@@ -1,4 +1,4 @@
-import type { ExchangedRecord, ImportedZone } from '../../definition/imported-zone.ts'
+import type { ImportedRecord, ImportedZone } from '../../definition/imported-zone.ts'
 import { withoutRepeats } from '../../definition/load/repeated-records.ts'
 import { settingsOfSoa } from '../../definition/load/zone-file-definition.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
@@ -6,17 +6,17 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import type { Policy, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
 import { unmanagedTest } from '../../plan/unmanaged.ts'
 import { checkSoaSettings } from '../check-soa-settings.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
 import { recordsWithinRules } from '../definable-records.ts'
 import { excerpt } from '../excerpt.ts'
-import type { LostItem } from '../exchange.ts'
-import { isExposed, type LeftAlone, leaveAlone } from '../leave-alone.ts'
-import type { UnreadRecord } from './json-input.ts'
+import { type DerivedSelectors, isExposed, unmanagedSelectorsFor } from '../unmanaged-selectors.ts'
+import type { UnsupportedRecord } from './json-input.ts'
 
 /** A zone as one of DNSControl's formats has it. */
-export interface ReadZone {
+export interface ZoneToConvert {
   readonly name: DomainName
-  readonly records: readonly ExchangedRecord[]
-  readonly unread?: readonly UnreadRecord[]
+  readonly records: readonly ImportedRecord[]
+  readonly unknownSettings?: readonly UnsupportedRecord[]
   readonly unmanaged?: readonly UnmanagedSelector[]
   /** How careful plans are to be; all that differs is changed where it is absent or null. */
   readonly policy?: Policy | null
@@ -28,7 +28,7 @@ export interface ReadZone {
 
 export interface DnscontrolZone {
   readonly zone: ImportedZone
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -36,8 +36,8 @@ export interface DnscontrolZone {
  * The zone as a definition can have it: its SOA record is settings. A record that a definition cannot have is named, and selectors leave it
  * alone where it is; so is one that is of what `IGNORE` leaves to others, which DNSControl allows where its check is switched off.
  */
-export function zoneOfDnscontrol(read: ReadZone, file: string): DnscontrolZone {
-  const { name, unread = [], unmanaged = [], settings } = read
+export function zoneOfDnscontrol(read: ZoneToConvert, file: string): DnscontrolZone {
+  const { name, unknownSettings = [], unmanaged = [], settings } = read
   const at = { file, line: 1, column: 1 }
   const soa = read.records.find((record) => record.type === 'SOA' && record.name === name)
   const { records: all, diagnostics } = withoutRepeats(
@@ -49,8 +49,8 @@ export function zoneOfDnscontrol(read: ReadZone, file: string): DnscontrolZone {
     name,
     all.filter((record) => !isIgnored(record)),
   )
-  const undefinable: readonly UnreadRecord[] = [...unread, ...others]
-  const left = leaveAlone(name, { records, others: undefinable })
+  const undefinable: readonly UnsupportedRecord[] = [...unknownSettings, ...others]
+  const left = unmanagedSelectorsFor(name, { records, others: undefinable })
   const checked = checkSoaSettings({
     name,
     settings: settings ?? (soa ? settingsOfSoa(soa) : {}),
@@ -60,8 +60,8 @@ export function zoneOfDnscontrol(read: ReadZone, file: string): DnscontrolZone {
   })
   return {
     zone: checked.zone,
-    lost: [
-      ...checked.lost,
+    dropped: [
+      ...checked.dropped,
       ...ignored.map((record) => lostRecord(name, record, 'an IGNORE leaves it to others', LEFT)),
       ...undefinable.map(({ record, why }) => lostRecord(name, record, why, outcomeOf(record, left))),
     ],
@@ -71,10 +71,10 @@ export function zoneOfDnscontrol(read: ReadZone, file: string): DnscontrolZone {
 
 const LEFT = 'it is left out, and "unmanaged" leaves it as it is'
 
-const outcomeOf = (record: ExchangedRecord, left: LeftAlone): string =>
+const outcomeOf = (record: ImportedRecord, left: DerivedSelectors): string =>
   isExposed(record, left) ? 'it is left out; no selector of "unmanaged" tells it from others, so that plans delete it' : LEFT
 
-const lostRecord = (zone: DomainName, { name, type, data, at }: ExchangedRecord, why: string, outcome: string): LostItem => ({
+const lostRecord = (zone: DomainName, { name, type, data, at }: ImportedRecord, why: string, outcome: string): UnsupportedFeature => ({
   zone,
   name,
   type,

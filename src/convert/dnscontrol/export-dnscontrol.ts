@@ -1,4 +1,4 @@
-import type { ExchangedFile } from '../../definition/imported-zone.ts'
+import type { OutputFile } from '../../definition/imported-zone.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, ROOT } from '../../dns/domain-name.ts'
 import { mailboxName, withMailbox } from '../../dns/mailbox.ts'
@@ -6,7 +6,7 @@ import { type ResourceRecord, recordKey, rrsetKey } from '../../dns/record.ts'
 import type { DesiredZone, RrsetScope } from '../../dns/zone.ts'
 import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
 import { printZoneFile } from '../../dns/zone-file/print-zone-file.ts'
-import type { Exporter, LostItem } from '../exchange.ts'
+import type { Exporter, UnsupportedFeature } from '../conversion.ts'
 import { exportZoneFiles } from '../zone-files/export-zone-files.ts'
 import { AT_LABEL, printDomain } from './print-domain.ts'
 import { isSoundIdn } from './record-call.ts'
@@ -31,20 +31,20 @@ const isDomain = (name: DomainName): boolean =>
  * should be, the other what it is. A record that DNSControl cannot hold is in neither, since it stops at a zone file with such a one.
  */
 export const exportDnscontrol: Exporter = (zones, options) => {
-  const files: ExchangedFile[] = []
-  const lost: LostItem[] = []
+  const files: OutputFile[] = []
+  const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []
   let script = HEAD
   for (const given of zones) {
     const { zone, ignored } = withoutIgnored(given)
     const keepsUnknown = zone.policy === 'upsert-only'
     const exported = exportZoneFiles([{ ...zone, unmanaged: [], policy: keepsUnknown ? null : zone.policy }], options)
-    lost.push(...exported.lost)
+    dropped.push(...exported.dropped)
     diagnostics.push(...exported.diagnostics)
     const [file] = exported.files
     if (file === undefined) continue
     if (!isDomain(zone.name)) {
-      lost.push({
+      dropped.push({
         zone: zone.name,
         name: null,
         type: null,
@@ -55,7 +55,7 @@ export const exportDnscontrol: Exporter = (zones, options) => {
     }
     const path = `zones/${zone.name.includes('/') ? `${zone.name.slice(0, -1)}.zone` : file.path}`
     if (files.some((one) => one.path === path)) {
-      lost.push({ zone: zone.name, name: null, type: null, what: `a zone whose file is ${path}, too`, at: zone.at })
+      dropped.push({ zone: zone.name, name: null, type: null, what: `a zone whose file is ${path}, too`, at: zone.at })
       continue
     }
     const placeOf = placesOf(zone)
@@ -65,8 +65,8 @@ export const exportDnscontrol: Exporter = (zones, options) => {
       data: record.type === 'SOA' && mailbox !== null ? withMailbox(record.data, mailbox) : record.data,
       at: placeOf(record),
     }))
-    const domain = printDomain({ name: zone.name, records, unmanaged: zone.unmanaged, ignored, keepsUnknown }, lost)
-    lost.push(...ignored.map(({ name, type }) => ({ zone: zone.name, name, type, what: OTHERS, at: zone.at })))
+    const domain = printDomain({ name: zone.name, records, unmanaged: zone.unmanaged, ignored, keepsUnknown }, dropped)
+    dropped.push(...ignored.map(({ name, type }) => ({ zone: zone.name, name, type, what: OTHERS, at: zone.at })))
     if (/^ {2}AT\(/m.test(domain.script) && !script.includes(AT_LABEL)) script += `\n${AT_LABEL}`
     script += `\n${domain.script}`
     const kept = records.filter((record) => record.type === 'SOA' || domain.printed.has(record))
@@ -76,7 +76,7 @@ export const exportDnscontrol: Exporter = (zones, options) => {
   return {
     files: [{ path: 'dnsconfig.js', text: script }, { path: 'creds.json', text: CREDENTIALS }, ...files],
     isSingleFile: false,
-    lost,
+    dropped,
     diagnostics,
   }
 }

@@ -5,17 +5,17 @@ import { sourcePolicy } from '../../definition/load/source-policy.ts'
 import { zoneFileDefinition } from '../../definition/load/zone-file-definition.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
-import type { Imported, LostItem } from '../exchange.ts'
+import type { Imported, UnsupportedFeature } from '../conversion.ts'
 import type { Importer } from '../importer.ts'
 import { missingZones } from '../provider/missing-zones.ts'
-import { type ReadZone, zoneOfDnscontrol } from './dnscontrol-zone.ts'
+import { type ZoneToConvert, zoneOfDnscontrol } from './dnscontrol-zone.ts'
 import { commentedItems, zoneParts } from './get-zones-file.ts'
 import { type DnscontrolDomain, readIntermediate } from './read-intermediate.ts'
 import { isTsv, readTsv } from './read-tsv.ts'
 
 interface Read {
-  readonly zones: readonly ReadZone[]
-  readonly lost: readonly LostItem[]
+  readonly zones: readonly ZoneToConvert[]
+  readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -24,15 +24,15 @@ export const importDnscontrol: Importer = async ({ source, zones: wanted, cwd, c
   const path = resolve(cwd, source)
   const file = displayPath(path, cwd)
   const text = await readText(path, file, sourcePolicy(config, 'allowed'))
-  if (!text.ok) return { zones: [], lost: [], diagnostics: [{ severity: 'error', ...text.fault }] }
+  if (!text.ok) return { zones: [], dropped: [], diagnostics: [{ severity: 'error', ...text.problem }] }
   const read = readAny(text.text, file, wanted)
   const zones = read.zones.filter(({ name }) => wanted.length === 0 || wanted.some((one) => plainName(one) === name))
-  const lost = read.lost.filter(({ zone }) => zone === null || zones.some(({ name }) => name === zone))
+  const dropped = read.dropped.filter(({ zone }) => zone === null || zones.some(({ name }) => name === zone))
   const imported = zones.map((zone) => zoneOfDnscontrol(zone, file))
   const missing = missingZones(wanted.map(plainName), read.zones, file)
   return {
     zones: imported.map(({ zone }) => zone),
-    lost: [...lost, ...imported.flatMap((one) => one.lost)],
+    dropped: [...dropped, ...imported.flatMap((one) => one.dropped)],
     diagnostics: [...read.diagnostics, ...missing, ...imported.flatMap((one) => one.diagnostics)],
   } satisfies Imported
 }
@@ -44,31 +44,35 @@ function readAny(text: string, file: string, wanted: readonly DomainName[]): Rea
   if (/\.js$/i.test(file) || SCRIPT.test(text.slice(0, 100_000))) {
     const message = `${file} is a script, which DNSControl itself has to run`
     const hint = 'import what this writes: dnscontrol print-ir --out ir.json'
-    return { zones: [], lost: [], diagnostics: [{ severity: 'error', code: 'file-format', message, hint }] }
+    return { zones: [], dropped: [], diagnostics: [{ severity: 'error', code: 'file-format', message, hint }] }
   }
   const start = text.trimStart()
   if (start.startsWith('{') || start.startsWith('[')) {
-    const { domains, lost, diagnostics } = readIntermediate(text, file)
+    const { domains, dropped, diagnostics } = readIntermediate(text, file)
     const chosen = chooseVariants(domains, wanted)
-    return { zones: chosen.domains, lost: [...lost, ...chosen.domains.flatMap((domain) => domain.lost), ...chosen.lost], diagnostics }
+    return {
+      zones: chosen.domains,
+      dropped: [...dropped, ...chosen.domains.flatMap((domain) => domain.dropped), ...chosen.dropped],
+      diagnostics,
+    }
   }
   return isTsv(text) ? readTsv(text, file) : readZoneFiles(text, file)
 }
 
 /** Zone files one after another. Their lines are counted on. */
 function readZoneFiles(text: string, file: string): Read {
-  const zones: ReadZone[] = []
-  const lost: LostItem[] = []
+  const zones: ZoneToConvert[] = []
+  const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []
   for (const part of zoneParts(text)) {
     if (part.text.trim() === '') continue
     const { zone, diagnostics: found } = zoneFileDefinition('\n'.repeat(part.linesBefore) + part.text, null, { file })
     diagnostics.push(...found)
     for (const { line, type, what } of commentedItems(part.text))
-      lost.push({ zone: zone?.name ?? null, name: null, type, what, at: { file, line: part.linesBefore + line, column: 1 } })
+      dropped.push({ zone: zone?.name ?? null, name: null, type, what, at: { file, line: part.linesBefore + line, column: 1 } })
     if (zone !== null) zones.push({ name: zone.name, records: zone.records, settings: zone.settings })
   }
-  return { zones, lost, diagnostics }
+  return { zones, dropped, diagnostics }
 }
 
 /**
@@ -78,7 +82,7 @@ function readZoneFiles(text: string, file: string): Read {
 function chooseVariants(
   domains: readonly DnscontrolDomain[],
   wanted: readonly DomainName[],
-): { readonly domains: readonly DnscontrolDomain[]; readonly lost: readonly LostItem[] } {
+): { readonly domains: readonly DnscontrolDomain[]; readonly dropped: readonly UnsupportedFeature[] } {
   const chosen = new Map<DomainName, DnscontrolDomain>()
   const asked = new Set<DomainName | null>(wanted)
   for (const domain of domains) {
@@ -86,7 +90,7 @@ function chooseVariants(
     if (known === undefined || asked.has(variantName(domain)) || (domain.tag === '' && !asked.has(variantName(known))))
       chosen.set(domain.name, domain)
   }
-  const lost = domains
+  const dropped = domains
     .filter((domain) => chosen.get(domain.name) !== domain)
     .map(({ name, tag }) => ({
       zone: name,
@@ -94,7 +98,7 @@ function chooseVariants(
       type: null,
       what: `a second variant of a zone (${JSON.stringify(tag)}): import it by itself, as ${variant(name, tag)}`,
     }))
-  return { domains: [...chosen.values()], lost }
+  return { domains: [...chosen.values()], dropped }
 }
 
 const variant = (name: DomainName, tag: string): string => `${name.slice(0, -1)}${tag === '' ? '' : `!${tag}`}`

@@ -1,4 +1,4 @@
-import type { ExchangedRecord } from '../../definition/imported-zone.ts'
+import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 
@@ -14,9 +14,9 @@ export interface Run {
 }
 
 /** A record whose name and type are known, and whose data or TTL no definition can have. */
-export interface UnreadRecord {
+export interface UnsupportedRecord {
   /** Its data as they stand; what is not printable ASCII of them is `*`. */
-  readonly record: ExchangedRecord
+  readonly record: ImportedRecord
   /** Why, in words that follow its data. */
   readonly why: string
 }

@@ -3,7 +3,7 @@ import { type DomainName, relativeName } from '../../dns/domain-name.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { RrsetScope, UnmanagedSelector } from '../../dns/zone.ts'
-import type { LostItem } from '../exchange.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
 import { DEFAULT_TTL } from './json-input.ts'
 import { callArguments, DNSCONTROL_TYPES, isSoundIdn, isTarget, literal } from './record-call.ts'
 import { ignoreArguments } from './unmanaged-patterns.ts'
@@ -40,24 +40,27 @@ export interface PrintedDomain {
   readonly printed: ReadonlySet<DefinedRecord>
 }
 
-/** A zone as a `D(…)` of dnsconfig.js. What of it DNSControl cannot hold goes to `lost`. */
-export function printDomain({ name, records, unmanaged, ignored = [], keepsUnknown }: DomainToPrint, lost: LostItem[]): PrintedDomain {
+/** A zone as a `D(…)` of dnsconfig.js. What of it DNSControl cannot hold goes to `dropped`. */
+export function printDomain(
+  { name, records, unmanaged, ignored = [], keepsUnknown }: DomainToPrint,
+  dropped: UnsupportedFeature[],
+): PrintedDomain {
   const defaultTtl = commonestTtl(records)
   const isServer = ({ name: owner, type }: DefinedRecord): boolean => type === 'NS' && owner === name
-  const servers = soundServers(records.filter(isServer), name, lost)
+  const servers = soundServers(records.filter(isServer), name, dropped)
   const printed = new Set(servers)
   const calls: string[] = []
   for (const record of records) {
-    const call = isServer(record) ? null : printRecord(record, name, defaultTtl, lost)
+    const call = isServer(record) ? null : printRecord(record, name, defaultTtl, dropped)
     if (call === null) continue
     calls.push(call)
     printed.add(record)
   }
   const ignores = [
-    ...unmanaged.flatMap((selector) => printIgnore(selector, name, lost) ?? []),
+    ...unmanaged.flatMap((selector) => printIgnore(selector, name, dropped) ?? []),
     ...ignored.map((rrset) => ignoreExactly(rrset, name)),
   ]
-  const modifiers = [...(keepsUnknown ? ['NO_PURGE'] : []), ...ignores, ...printServers(servers, name, lost), ...calls]
+  const modifiers = [...(keepsUnknown ? ['NO_PURGE'] : []), ...ignores, ...printServers(servers, name, dropped), ...calls]
   return { script: printCall(name, defaultTtl, modifiers), printed }
 }
 
@@ -76,10 +79,10 @@ const ignoreExactly = ({ name, type }: Pick<RrsetScope, 'name' | 'type'>, zone: 
   return `IGNORE(${[label, type, '*'].map(literal).join(', ')})`
 }
 
-function printIgnore(selector: UnmanagedSelector, zone: DomainName, lost: LostItem[]): string | null {
+function printIgnore(selector: UnmanagedSelector, zone: DomainName, dropped: UnsupportedFeature[]): string | null {
   const patterns = ignoreArguments(selector)
   if (patterns !== null) return `IGNORE(${patterns.map(literal).join(', ')})`
-  lost.push({
+  dropped.push({
     zone,
     name: null,
     type: null,
@@ -90,30 +93,30 @@ function printIgnore(selector: UnmanagedSelector, zone: DomainName, lost: LostIt
 }
 
 /** The NS records at the apex whose targets DNSControl takes. */
-function soundServers(servers: readonly DefinedRecord[], zone: DomainName, lost: LostItem[]): DefinedRecord[] {
+function soundServers(servers: readonly DefinedRecord[], zone: DomainName, dropped: UnsupportedFeature[]): DefinedRecord[] {
   return servers.filter(({ data, at }) => {
     const isSound = isTarget(data) && isSoundIdn(data)
     const what = isTarget(data) ? NOT_PUNYCODE : 'a target with characters that DNSControl refuses'
-    if (!isSound) lost.push({ zone, name: zone, type: 'NS', what, at })
+    if (!isSound) dropped.push({ zone, name: zone, type: 'NS', what, at })
     return isSound
   })
 }
 
 /** NS records at the apex are `NAMESERVER`, all with one TTL. */
-function printServers(servers: readonly DefinedRecord[], zone: DomainName, lost: LostItem[]): string[] {
+function printServers(servers: readonly DefinedRecord[], zone: DomainName, dropped: UnsupportedFeature[]): string[] {
   const ttls = [...new Set(servers.map(({ ttl }) => ttl ?? DEFAULT_TTL))].sort((a, b) => a - b)
   const [lowest] = ttls
   if (lowest === undefined) return []
-  const lose = (what: string, at?: LostItem['at']): void => void lost.push({ zone, name: zone, type: 'NS', what, at })
+  const lose = (what: string, at?: UnsupportedFeature['at']): void => void dropped.push({ zone, name: zone, type: 'NS', what, at })
   if (ttls.length > 1) lose(`TTLs that differ (${ttls.join(', ')}); all have the lowest`, servers[0]?.at)
   if (lowest === 0) lose('a TTL of 0', servers[0]?.at)
   return [`NAMESERVER_TTL(${lowest || DEFAULT_TTL})`, ...servers.map(({ data }) => `NAMESERVER(${literal(data)})`)]
 }
 
-function printRecord(record: DefinedRecord, zone: DomainName, defaultTtl: number, lost: LostItem[]): string | null {
+function printRecord(record: DefinedRecord, zone: DomainName, defaultTtl: number, dropped: UnsupportedFeature[]): string | null {
   const { name, type, data, ttl, at } = record
   const lose = (what: string): null => {
-    lost.push({ zone, name, type, what, at })
+    dropped.push({ zone, name, type, what, at })
     return null
   }
   if (!DNSCONTROL_TYPES.has(type)) return lose(`a record of type ${type}, which DNSControl has no function for`)

@@ -9,7 +9,7 @@ import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { withMailbox } from '../../dns/mailbox.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
 import type { Token } from '../../dns/rdata/token.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import { isObject, type JsonObject } from './json-input.ts'
 
 /**
@@ -49,7 +49,7 @@ export const DATA_FIELDS: ReadonlySet<string> = new Set([
 /** The canonical data of a record of a type that is known here. Names without a dot at their end belong to `origin`. */
 export function rdataOfRecord(type: string, record: JsonObject, origin: DomainName): Result<string> {
   if (type === 'TXT') return textOf(record)
-  if (isObject(record['rdata']) && presentationOf(record) === null) return fault('its rdata is not the text of a zone file')
+  if (isObject(record['rdata']) && presentationOf(record) === null) return failure('its rdata is not the text of a zone file')
   const tokens = tokensOf(type, record)
   if (!tokens.ok) return tokens
   if (type === 'SOA') return soaOf(tokens.value, origin)
@@ -81,9 +81,9 @@ function textOf(record: JsonObject): Result<string> {
   const text = Array.isArray(txtstrings) ? txtstrings.join('') : target
   const presentation = presentationOf(record)
   if (typeof text === 'string' && (text !== '' || presentation === null)) return ok(textToRdata(Buffer.from(text, 'utf8')))
-  if (presentation === null) return fault('has no text')
+  if (presentation === null) return failure('has no text')
   const tokens = presentationTokens(presentation)
-  const data = tokens.ok ? canonicalRdata('TXT', tokens.value, () => fault('has no names')) : tokens
+  const data = tokens.ok ? canonicalRdata('TXT', tokens.value, () => failure('has no names')) : tokens
   return data.ok ? ok(textToRdata(rdataToText(data.value))) : data
 }
 

@@ -3,14 +3,14 @@
  * a diagnostic, what has no meaning here an item that is named; nothing is passed over in silence.
  */
 
-import type { ExchangedRecord } from '../../definition/imported-zone.ts'
+import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
-import { fault } from '../../dns/result.ts'
+import { failure } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
-import type { LostItem } from '../exchange.ts'
-import { DEFAULT_TTL, isObject, type JsonObject, plainData, type Run, shownKey, type UnreadRecord } from './json-input.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
+import { DEFAULT_TTL, isObject, type JsonObject, plainData, type Run, shownKey, type UnsupportedRecord } from './json-input.ts'
 import { type RecordsRun, readRecords } from './read-records.ts'
 import { selectorsOf } from './unmanaged-patterns.ts'
 
@@ -19,25 +19,25 @@ export interface DnscontrolDomain {
   readonly name: DomainName
   /** What follows `!` in its name; empty for the only or the plain one. */
   readonly tag: string
-  readonly records: readonly ExchangedRecord[]
+  readonly records: readonly ImportedRecord[]
   /** Records that no definition can have. */
-  readonly unread: readonly UnreadRecord[]
+  readonly unknownSettings: readonly UnsupportedRecord[]
   readonly unmanaged: readonly UnmanagedSelector[]
   /** `upsert-only` for `NO_PURGE`, and what keeps safe what DNSControl leaves to others and no selector says. */
   readonly policy: Policy | null
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
   /** A warning of each thing that is said of the domain and not of its records: registrar, DNS providers, metadata. */
   readonly asides: readonly Diagnostic[]
 }
 
 export interface DnscontrolConfig {
   readonly domains: readonly DnscontrolDomain[]
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
 /** Faults that are told of one file. */
-const MAX_FAULTS = 1000
+const MAX_DIAGNOSTICS = 1000
 
 /** Reads the JSON of `dnscontrol print-ir`. */
 export function readIntermediate(text: string, file: string): DnscontrolConfig {
@@ -47,17 +47,17 @@ export function readIntermediate(text: string, file: string): DnscontrolConfig {
     at,
     diagnostics,
     fail: (code, message) => {
-      if (diagnostics.length < MAX_FAULTS) diagnostics.push({ severity: 'error', code, message, at })
+      if (diagnostics.length < MAX_DIAGNOSTICS) diagnostics.push({ severity: 'error', code, message, at })
     },
   }
-  const lost: LostItem[] = []
+  const dropped: UnsupportedFeature[] = []
   const root = parseJson(text, run)
   const domains: DnscontrolDomain[] = []
   if (isObject(root) && Array.isArray(root['domains'])) {
     for (const domain of root['domains']) readDomain(domain, run, domains)
-    for (const [key, value] of Object.entries(root)) if (key !== 'domains') lost.push(...lostOfProviders(key, value, at))
+    for (const [key, value] of Object.entries(root)) if (key !== 'domains') dropped.push(...lostOfProviders(key, value, at))
   } else if (diagnostics.length === 0) run.fail('schema-type', 'the JSON has no list "domains", as dnscontrol print-ir writes it')
-  return { domains, lost, diagnostics }
+  return { domains, dropped, diagnostics }
 }
 
 function parseJson(text: string, run: Run): unknown {
@@ -75,8 +75,8 @@ function parseJson(text: string, run: Run): unknown {
 }
 
 /** Of providers and registrars their names stand at the domains; what is left is their metadata. */
-function lostOfProviders(key: string, value: unknown, at: SourcePosition): LostItem[] {
-  const lose = (what: string): LostItem => ({ zone: null, name: null, type: null, what, at })
+function lostOfProviders(key: string, value: unknown, at: SourcePosition): UnsupportedFeature[] {
+  const lose = (what: string): UnsupportedFeature => ({ zone: null, name: null, type: null, what, at })
   if (key !== 'registrars' && key !== 'dns_providers') return value === null || isEmpty(value) ? [] : [lose(shownKey(key))]
   return (Array.isArray(value) ? value : []).flatMap((entry) => {
     if (!isObject(entry) || !isObject(entry['meta'])) return []
@@ -124,14 +124,14 @@ function readDomain(domain: unknown, run: Run, domains: DnscontrolDomain[]): voi
     run.fail('schema-type', `${zone} has records that DNSControl has not read yet (rawrecords): write the JSON without --raw`)
     return
   }
-  const lost: LostItem[] = []
-  const unread: UnreadRecord[] = []
-  const lose = (what: string, outcome?: string): void => void lost.push({ zone, name: null, type: null, what, at: run.at, outcome })
+  const dropped: UnsupportedFeature[] = []
+  const unknownSettings: UnsupportedRecord[] = []
+  const lose = (what: string, outcome?: string): void => void dropped.push({ zone, name: null, type: null, what, at: run.at, outcome })
   const asides: Diagnostic[] = []
   const tell = (message: string, hint?: string): void =>
     void asides.push({ severity: 'warning', code: 'import-aside', message: `${zone}: ${message}`, at: run.at, hint })
   const meta = isObject(domain['meta']) ? domain['meta'] : {}
-  const ofRecords: RecordsRun = { ...run, zone, lost, unread }
+  const ofRecords: RecordsRun = { ...run, zone, dropped, unknownSettings }
   const records = [...readNameservers(domain['nameservers'], meta, ofRecords), ...readRecords(domain['records'], ofRecords)]
   for (const [key, value] of Object.entries(domain)) {
     if (key === 'auto_dnssec' && isOff(value)) tell('AUTODNSSEC_OFF is not in its definition', 'switch signing off at the provider itself')
@@ -148,7 +148,7 @@ function readDomain(domain: unknown, run: Run, domains: DnscontrolDomain[]): voi
   tellProviders(domain, tell)
   const left = readUnmanaged(domain, lose, tell)
   const tag = String(domain['tag'] ?? meta['dnscontrol_tag'] ?? ownTag ?? '')
-  domains.push({ name: zone, tag, records, unread, unmanaged: left.selectors, policy: left.policy, lost, asides })
+  domains.push({ name: zone, tag, records, unknownSettings, unmanaged: left.selectors, policy: left.policy, dropped, asides })
 }
 
 /** Metadata of a domain that say something of its records: their proxies, TTLs, redirections, or what they are where nothing is said. */
@@ -187,14 +187,14 @@ const shownValue = (value: unknown): string => (typeof value === 'object' ? 'an 
 const isServersTtl = (value: unknown): boolean => /^[1-9][0-9]{0,9}$/.test(String(value)) && Number(value) < 2 ** 31
 
 /** `NAMESERVER`: NS records at the apex. Names come with and without the dot at their end, always absolute. */
-function readNameservers(nameservers: unknown, meta: JsonObject, { zone, at, unread }: RecordsRun): ExchangedRecord[] {
+function readNameservers(nameservers: unknown, meta: JsonObject, { zone, at, unknownSettings }: RecordsRun): ImportedRecord[] {
   if (!Array.isArray(nameservers)) return []
   const ttl = (isServersTtl(meta['ns_ttl']) ? Number(meta['ns_ttl']) : DEFAULT_TTL) as Ttl
   return nameservers.flatMap((server) => {
     const text = isObject(server) ? String(server['name'] ?? '') : ''
-    const name = text === '' ? fault('a name server without a name') : parseDomainName(text.endsWith('.') ? text : `${text}.`)
+    const name = text === '' ? failure('a name server without a name') : parseDomainName(text.endsWith('.') ? text : `${text}.`)
     if (name.ok) return [{ name: zone, type: 'NS', ttl, data: name.value, at }]
-    unread.push({ record: { name: zone, type: 'NS', ttl: null, data: plainData(text), at }, why: name.message })
+    unknownSettings.push({ record: { name: zone, type: 'NS', ttl: null, data: plainData(text), at }, why: name.message })
     return []
   })
 }

@@ -1,9 +1,9 @@
-import type { ExchangedRecord } from '../../definition/imported-zone.ts'
+import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { ttlFromSeconds } from '../../dns/ttl.ts'
-import type { LostItem } from '../exchange.ts'
-import { DEFAULT_TTL, isObject, type JsonObject, plainData, type Run, shownKey, type UnreadRecord } from './json-input.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
+import { DEFAULT_TTL, isObject, type JsonObject, plainData, type Run, shownKey, type UnsupportedRecord } from './json-input.ts'
 import { DATA_FIELDS, rdataOfRecord, wordsOfRecord } from './rdata-of-record.ts'
 
 /** Keys of a record that say where it comes from, or the same once more. */
@@ -19,13 +19,13 @@ const IDLE_META: ReadonlySet<string> = new Set(['orig_custom_type', 'skip_fqdn_c
 export interface RecordsRun extends Run {
   readonly zone: DomainName
   /** What has no meaning here. */
-  readonly lost: LostItem[]
+  readonly dropped: UnsupportedFeature[]
   /** What has no data that are valid. */
-  readonly unread: UnreadRecord[]
+  readonly unknownSettings: UnsupportedRecord[]
 }
 
 /** The records of a domain. */
-export function readRecords(records: unknown, run: RecordsRun): ExchangedRecord[] {
+export function readRecords(records: unknown, run: RecordsRun): ImportedRecord[] {
   if (records === undefined || records === null) return []
   if (!Array.isArray(records)) {
     run.fail('schema-type', `${run.zone}: records is a list`)
@@ -38,19 +38,19 @@ export function readRecords(records: unknown, run: RecordsRun): ExchangedRecord[
   })
 }
 
-function readRecord(record: JsonObject, run: RecordsRun): ExchangedRecord | null {
-  const { zone, lost } = run
+function readRecord(record: JsonObject, run: RecordsRun): ImportedRecord | null {
+  const { zone, dropped } = run
   const label = String(record['name'] ?? '@')
   const type = String(record['type'] ?? '')
   const place = typeof record['filepos'] === 'string' ? ` (dnsconfig.js ${record['filepos'].slice(0, 40)})` : ''
   const name = parseDomainName(label === '' ? '@' : label, zone)
   if (!name.ok || !isAtOrBelow(name.value, zone)) {
     const why = name.ok ? 'the name is not in the zone' : name.message
-    lost.push({ zone, name: null, type: null, what: `the record ${shownKey(label)} ${shownKey(type)}${place}: ${why}`, at: run.at })
+    dropped.push({ zone, name: null, type: null, what: `the record ${shownKey(label)} ${shownKey(type)}${place}: ${why}`, at: run.at })
     return null
   }
   const lose = (what: string): void =>
-    void lost.push({ zone, name: name.value, type: type === '' ? null : shownKey(type), what, at: run.at })
+    void dropped.push({ zone, name: name.value, type: type === '' ? null : shownKey(type), what, at: run.at })
   if (!RDATA_TYPES.has(type)) {
     lose(`a record of DNSControl's type ${shownKey(type)}, which leads to ${JSON.stringify(String(record['target'] ?? '').slice(0, 60))}`)
     return null
@@ -70,7 +70,7 @@ function readRecord(record: JsonObject, run: RecordsRun): ExchangedRecord | null
   if (data.ok && ttl.ok) return { name: name.value, type, ttl: ttl.value, data: data.value, at: run.at }
   const why = data.ok ? (ttl.ok ? '' : ttl.message) : data.message
   const text = data.ok ? data.value : plainData(wordsOfRecord(type, record))
-  run.unread.push({ record: { name: name.value, type, ttl: null, data: text, at: run.at }, why: `${why}${place}` })
+  run.unknownSettings.push({ record: { name: name.value, type, ttl: null, data: text, at: run.at }, why: `${why}${place}` })
   return null
 }
 

@@ -1,4 +1,4 @@
-import type { ExchangedRecord } from '../../definition/imported-zone.ts'
+import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import { presentationTokens } from '../../definition/parse/presentation-tokens.ts'
 import { textToRdata } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
@@ -7,26 +7,26 @@ import { canonicalRdata } from '../../dns/rdata/canonical.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { ok, type Result } from '../../dns/result.ts'
 import { parseTtl } from '../../dns/ttl.ts'
-import type { LostItem } from '../exchange.ts'
-import { plainData, type UnreadRecord } from './json-input.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
+import { plainData, type UnsupportedRecord } from './json-input.ts'
 
 /** A zone as `dnscontrol get-zones --format=tsv` lists it. */
 export interface TsvZone {
   readonly name: DomainName
   /** SOA included. */
-  readonly records: readonly ExchangedRecord[]
+  readonly records: readonly ImportedRecord[]
   /** Records that no definition can have. */
-  readonly unread: readonly UnreadRecord[]
+  readonly unknownSettings: readonly UnsupportedRecord[]
 }
 
 export interface TsvZones {
   readonly zones: readonly TsvZone[]
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
 /** Faults that are told of one file. */
-const MAX_FAULTS = 1000
+const MAX_DIAGNOSTICS = 1000
 
 /** `FQDN, label, TTL, IN, type, data`, and a column of what providers know besides: `cloudflare_proxy=true,cloudflare_tags=a:b`. */
 const LINE = /^([^\t]*)\t([^\t]*)\t([^\t]*)\tIN\t([^\t]*)\t(.*?)(?:\t((?:cloudflare|hedns)_[a-z_]+=.*))?$/s
@@ -36,13 +36,13 @@ export const isTsv = (text: string): boolean => LINE.test(text.slice(0, 100_000)
 
 /** Reads the list; a zone's name is what is left of an owner's without its label. Never throws on bad input. */
 export function readTsv(text: string, file: string): TsvZones {
-  const zones = new Map<DomainName, { readonly records: ExchangedRecord[]; readonly unread: UnreadRecord[] }>()
-  const lost: LostItem[] = []
+  const zones = new Map<DomainName, { readonly records: ImportedRecord[]; readonly unknownSettings: UnsupportedRecord[] }>()
+  const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []
   const lines = text.split('\n').map((line) => line.replace(/\r$/, ''))
   const isQuoted = hasQuotedTexts(lines)
   for (const [i, line] of lines.entries()) {
-    if (line.trim() === '' || diagnostics.length >= MAX_FAULTS) continue
+    if (line.trim() === '' || diagnostics.length >= MAX_DIAGNOSTICS) continue
     const at = { file, line: i + 1, column: 1 }
     const read = readLine(line, isQuoted)
     if (!read.ok) {
@@ -51,27 +51,27 @@ export function readTsv(text: string, file: string): TsvZones {
     }
     const { zone, extra, ...record } = read.value
     const name = record.name
-    if (extra !== null) lost.push({ zone, name, type: record.type, what: extra, at })
-    if (record.data === null) lost.push({ zone, name, type: record.type, what: `a record of DNSControl's type ${record.type}`, at })
-    const { records, unread } = zones.get(zone) ?? { records: [], unread: [] }
-    zones.set(zone, { records, unread })
-    const { fault: why, data } = record
-    if (why !== null) unread.push({ record: { name, type: record.type, ttl: null, data: data ?? '', at }, why })
+    if (extra !== null) dropped.push({ zone, name, type: record.type, what: extra, at })
+    if (record.data === null) dropped.push({ zone, name, type: record.type, what: `a record of DNSControl's type ${record.type}`, at })
+    const { records, unknownSettings } = zones.get(zone) ?? { records: [], unknownSettings: [] }
+    zones.set(zone, { records, unknownSettings })
+    const { problem: why, data } = record
+    if (why !== null) unknownSettings.push({ record: { name, type: record.type, ttl: null, data: data ?? '', at }, why })
     else if (data !== null) records.push({ name, type: record.type, ttl: record.ttl, data, at })
   }
-  return { zones: [...zones].map(([name, found]) => ({ name, ...found })), lost, diagnostics }
+  return { zones: [...zones].map(([name, found]) => ({ name, ...found })), dropped, diagnostics }
 }
 
 interface TsvLine {
   readonly zone: DomainName
   readonly name: DomainName
   readonly type: string
-  readonly ttl: ExchangedRecord['ttl']
+  readonly ttl: ImportedRecord['ttl']
   /** Null for a type that is known to DNSControl only. */
   readonly data: string | null
   readonly extra: string | null
   /** What is wrong with data that are none of the type; they are as they stand then. */
-  readonly fault: string | null
+  readonly problem: string | null
 }
 
 function readLine(line: string, isQuoted: boolean): Result<TsvLine> {
@@ -94,7 +94,7 @@ function readLine(line: string, isQuoted: boolean): Result<TsvLine> {
     ttl: ttl.value,
     data: rdata.ok ? rdata.value : plainData(data),
     extra,
-    fault: rdata.ok ? null : rdata.message,
+    problem: rdata.ok ? null : rdata.message,
   })
 }
 

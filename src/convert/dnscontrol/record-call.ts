@@ -3,7 +3,7 @@ import { domainToASCII, domainToUnicode } from 'node:url'
 import { rdataToText } from '../../dns/character-string.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 
 /** Types that DNSControl has a function for and its zone-file provider can hold. */
 export const DNSCONTROL_TYPES: ReadonlySet<string> = new Set(
@@ -12,7 +12,7 @@ export const DNSCONTROL_TYPES: ReadonlySet<string> = new Set(
 
 /** The arguments of the function of a type after the label, and modifiers; a fault says what DNSControl cannot hold. */
 export function callArguments(type: string, data: string): Result<string[]> {
-  if (data.startsWith('\\#')) return fault('data in the generic form of RFC 3597')
+  if (data.startsWith('\\#')) return failure('data in the generic form of RFC 3597')
   switch (type) {
     case 'TXT':
       return textArgument(data)
@@ -22,7 +22,7 @@ export function callArguments(type: string, data: string): Result<string[]> {
       return locationArguments(data)
     case 'SOA': {
       const [mname = '', rname = '', , ...times] = data.split(' ')
-      if (times.includes('0')) return fault('a time of 0 in the SOA record')
+      if (times.includes('0')) return failure('a time of 0 in the SOA record')
       // Of the mailbox only the sign is looked at.
       return named(rname.includes('@') ? [mname, rname] : [mname], [literal(mname), literal(rname), ...times])
     }
@@ -36,7 +36,7 @@ export function callArguments(type: string, data: string): Result<string[]> {
     case 'SMIMEA':
       return /^[0-3] [01] [0-2] /.test(data)
         ? plainArguments(type, data)
-        : fault('a usage, selector or matching type that DNSControl refuses')
+        : failure('a usage, selector or matching type that DNSControl refuses')
     default:
       return plainArguments(type, data)
   }
@@ -60,7 +60,7 @@ function plainArguments(type: string, data: string): Result<string[]> {
  * computes of the altitude off at the centimetre; where that falls short, a millimetre more mends it, which version 5 rounds away.
  */
 function locationArguments(data: string): Result<string[]> {
-  if (/\.[0-9]{2}[1-9] /.test(data)) return fault('thousandths of a second, which DNSControl 5 rounds away')
+  if (/\.[0-9]{2}[1-9] /.test(data)) return failure('thousandths of a second, which DNSControl 5 rounds away')
   const [altitude = '', ...precisions] = data.split(' ').slice(8)
   const metres = Number(altitude.slice(0, -1))
   const isCut = Math.trunc((metres + 100_000) * 100) !== Math.round((metres + 100_000) * 100)
@@ -81,17 +81,17 @@ const SERVICE_KEYS: ReadonlySet<string> = new Set('mandatory alpn no-default-alp
 /** DNSControl 5 cuts parameters apart at every space, wants a `=` in each, and replaces the word IGNORE. */
 function serviceArguments(data: string): Result<string[]> {
   const [priority = '', target = '', ...params] = rdataFields(data)
-  if (priority === '0' && params.length > 0) return fault('service parameters beside priority 0')
+  if (priority === '0' && params.length > 0) return failure('service parameters beside priority 0')
   const printed: string[] = []
   for (const param of params) {
     const [name = '', ...value] = param.split('=')
     // Of what has no value the number says as much as the name.
     const key = name === 'ohttp' ? 'key8' : name
-    if (!SERVICE_KEYS.has(key) && !/^key\d+$/.test(key)) return fault(`the service parameter ${key}, which DNSControl does not know`)
-    if (/[\s\\]|IGNORE/.test(param)) return fault('a service parameter with spaces, escapes or the word IGNORE')
+    if (!SERVICE_KEYS.has(key) && !/^key\d+$/.test(key)) return failure(`the service parameter ${key}, which DNSControl does not know`)
+    if (/[\s\\]|IGNORE/.test(param)) return failure('a service parameter with spaces, escapes or the word IGNORE')
     printed.push(`${key}=${value.join('=')}`)
   }
-  if (target.includes('\\')) return fault('a name with escaped characters')
+  if (target.includes('\\')) return failure('a name with escaped characters')
   return ok([priority, literal(target), literal(printed.join(' '))])
 }
 
@@ -102,7 +102,7 @@ const REFUSED = /[\\'" +,|!$%&()=?^*;:<>[\]@]/
 export const isTarget = (name: string): boolean => !REFUSED.test(name) && (!name.includes('/') || name.endsWith('.in-addr.arpa.'))
 
 const named = (names: readonly string[], printed: string[]): Result<string[]> =>
-  names.every(isTarget) ? ok(printed) : fault('a target with characters that DNSControl refuses')
+  names.every(isTarget) ? ok(printed) : failure('a target with characters that DNSControl refuses')
 
 /** Whether each label `xn--…` of a name is one that DNSControl gets back when it takes the name to Unicode and to ASCII again. */
 export const isSoundIdn = (name: string): boolean =>
@@ -121,8 +121,8 @@ const CAA_TAGS: ReadonlySet<string> = new Set('issue issuewild iodef contactemai
 
 function certificationArguments(data: string): Result<string[]> {
   const [flags = '', tag = '', value = ''] = rdataFields(data)
-  if (flags !== '0' && flags !== '128') return fault(`the flags ${flags} of a CAA record`)
-  if (!CAA_TAGS.has(tag)) return fault(`the tag ${tag} of a CAA record`)
+  if (flags !== '0' && flags !== '128') return failure(`the flags ${flags} of a CAA record`)
+  if (!CAA_TAGS.has(tag)) return failure(`the tag ${tag} of a CAA record`)
   return ok([literal(tag), literal(value.slice(1, -1)), ...(flags === '128' ? ['CAA_CRITICAL'] : [])])
 }
 
@@ -132,7 +132,7 @@ function textOf(octets: Uint8Array): Result<string> {
   try {
     return ok(UTF8.decode(octets))
   } catch {
-    return fault('octets that are no text in UTF-8')
+    return failure('octets that are no text in UTF-8')
   }
 }
 

@@ -1,5 +1,5 @@
 import { parseRecordType } from '../../dns/record-type.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import type { UnmanagedSelector } from '../../dns/zone.ts'
 
 /** One `IGNORE` of DNSControl, as its intermediate JSON has it. An absent pattern stands for everything. */
@@ -42,7 +42,8 @@ export function selectorsOf({ label, types, target }: IgnorePattern): Result<Ign
     .split(',')
     .map((type) => type.trim().toUpperCase())
     .filter((type) => type !== '')
-  if (list.some((type) => type !== '*' && !/^[A-Z0-9_-]{1,30}$/.test(type))) return fault(`the types ${JSON.stringify(types.slice(0, 60))}`)
+  if (list.some((type) => type !== '*' && !/^[A-Z0-9_-]{1,30}$/.test(type)))
+    return failure(`the types ${JSON.stringify(types.slice(0, 60))}`)
   const ofTypes = list.length === 0 || list.includes('*') ? null : list.filter((type) => parseRecordType(type).ok)
   const ownTypes = ofTypes === null ? [] : list.filter((type) => !ofTypes.includes(type))
   const selectors: UnmanagedSelector[] = []
@@ -58,11 +59,11 @@ export function selectorsOf({ label, types, target }: IgnorePattern): Result<Ign
 
 /** The same for one glob each; null is of everything. */
 function selectorsOfGlobs(name: string | null, types: readonly string[] | null, data: string | null): Result<UnmanagedSelector[]> {
-  if (types === null && name === null && data === null) return fault('it leaves everything to others')
+  if (types === null && name === null && data === null) return failure('it leaves everything to others')
   const named = name === null ? {} : { name }
   if (data === null) return ok((types ?? [null]).map((type) => ({ ...named, ...(type !== null && { type }) })))
   const other = types?.find((type) => !ALL_TARGET.has(type) && targetGlobs(type, data).length === 0)
-  if (other !== undefined) return fault(`a target of type ${other}`)
+  if (other !== undefined) return failure(`a target of type ${other}`)
   if (types !== null)
     return ok(
       types.flatMap((type) => (ALL_TARGET.has(type) ? [data] : targetGlobs(type, data)).map((target) => ({ ...named, type, target }))),
@@ -97,7 +98,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u
 
 /** A pattern of DNSControl's (its library is gobwas/glob) as globs of ours. */
 function globsOf(pattern: string): Result<Globs> {
-  const unheld = fault(`the pattern ${JSON.stringify(pattern.slice(0, 60))}`)
+  const unheld = failure(`the pattern ${JSON.stringify(pattern.slice(0, 60))}`)
   if (pattern.length > 1000 || UNPRINTABLE.test(pattern)) return unheld
   let isWider = false
   // Braces last: within them other patterns may stand.

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DesiredZone, ZoneSettings } from '../../dns/zone.ts'
-import type { Exporter, LostItem } from '../exchange.ts'
-import { lostOfZone } from '../unsupported-features.ts'
+import type { Exporter, UnsupportedFeature } from '../conversion.ts'
+import { unsupportedFeaturesOf } from '../unsupported-features.ts'
 import { printOctodnsZone } from './print-octodns-zone.ts'
 
 /** Seconds that a record without a TTL has where its zone says none. */
@@ -11,18 +11,18 @@ const HELD: ReadonlySet<keyof ZoneSettings> = new Set()
 
 /** Each zone as the file that octoDNS's YamlProvider looks for. A record without a TTL gets that of its zone. */
 export const exportOctodns: Exporter = (zones) => {
-  const lost: LostItem[] = []
+  const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []
   const managed = new Set(zones.map(({ name }) => name))
   const files = zones.flatMap((zone) => {
     if (zone.settings.type === 'slave' || zone.absent) {
       const what = zone.absent ? 'that the zone is to be deleted' : 'a slave zone: its records are those of its masters'
-      lost.push({ zone: zone.name, name: null, type: null, what, at: zone.at })
+      dropped.push({ zone: zone.name, name: null, type: null, what, at: zone.at })
       return []
     }
     const path = fileNameOf(zone)
     if (path === null) {
-      lost.push({ zone: zone.name, name: null, type: null, what: 'a zone whose name is no name of a file', at: zone.at })
+      dropped.push({ zone: zone.name, name: null, type: null, what: 'a zone whose name is no name of a file', at: zone.at })
       return []
     }
     if (!isListed(path)) {
@@ -30,10 +30,10 @@ export const exportOctodns: Exporter = (zones) => {
       diagnostics.push({ severity: 'warning', code: 'file-format', message, at: zone.at })
     }
     const printed = printOctodnsZone({ ...zone, defaultTtl: zone.settings.ttl_sec || DEFAULT_TTL, managed })
-    lost.push(...lostOfZone({ ...zone, scopes: [] }, { settings: HELD }), ...printed.lost)
+    dropped.push(...unsupportedFeaturesOf({ ...zone, scopes: [] }, { settings: HELD }), ...printed.dropped)
     return [{ path, text: printed.text }]
   })
-  return { files, isSingleFile: false, lost, diagnostics }
+  return { files, isSingleFile: false, dropped, diagnostics }
 }
 
 /**

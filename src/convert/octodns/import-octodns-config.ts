@@ -4,11 +4,11 @@ import { displayPath } from '../../definition/files/file-path.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
 import { includeReader } from '../../definition/load/include-reader.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import type { Imported, LostItem } from '../exchange.ts'
+import type { Imported, UnsupportedFeature } from '../conversion.ts'
 import type { ImportRequest } from '../importer.ts'
 import { missingZones } from '../provider/missing-zones.ts'
-import { type MadeRule, printMadeConfig } from './made-config.ts'
-import { type MadeTarget, targetOf } from './made-target.ts'
+import { type ConvertedRule, printConvertedConfig } from './converted-config.ts'
+import { type ConvertedTarget, targetOf } from './converted-target.ts'
 import { type Processing, processingOf } from './octodns-processors.ts'
 import { type RoutedZone, routeZones } from './octodns-routes.ts'
 import { type OpenSource, openSources } from './octodns-sources.ts'
@@ -23,8 +23,8 @@ export async function importOctodnsConfig(path: string, text: string, request: I
   const opened = await openSources(config, path, request)
   const routes = routeZones(config, opened.sources, request)
   const wanted = routes.zones.filter(({ name }) => request.zones.length === 0 || request.zones.includes(name))
-  const lost: LostItem[] = []
-  const targets = makeTargets(config, opened.sources, lost)
+  const dropped: UnsupportedFeature[] = []
+  const targets = makeTargets(config, opened.sources, dropped)
   const sources = [...opened.sources.values()].map(({ source }) => source)
   const defaultTtl = sources[0]?.defaultTtl ?? request.config.octodnsDefaultTtl
   const splitExtension = commonExtension(sources)
@@ -35,9 +35,9 @@ export async function importOctodnsConfig(path: string, text: string, request: I
   const read = await readAll(wanted, reading)
   const imported = joined(read)
   const processing = processingOf(config)
-  const rules = groupRules(wanted, read, { targets, sources: opened.sources, processing, lost })
-  lost.push(...renamedScopes(imported, targets))
-  const made = printMadeConfig({
+  const rules = groupRules(wanted, read, { targets, sources: opened.sources, processing, dropped })
+  dropped.push(...renamedScopes(imported, targets))
+  const made = printConvertedConfig({
     from: file,
     defaultTtl,
     splitExtension,
@@ -46,7 +46,7 @@ export async function importOctodnsConfig(path: string, text: string, request: I
   })
   return {
     zones: imported.zones,
-    lost: [...config.lost, ...opened.lost, ...routes.lost, ...lost, ...processing.lost(), ...imported.lost],
+    dropped: [...config.dropped, ...opened.dropped, ...routes.dropped, ...dropped, ...processing.dropped(), ...imported.dropped],
     diagnostics: [
       ...config.diagnostics,
       ...processing.unused,
@@ -64,32 +64,32 @@ export async function importOctodnsConfig(path: string, text: string, request: I
 function makeTargets(
   { providers, secretHandlers }: OctodnsConfig,
   sources: ReadonlyMap<string, OpenSource>,
-  lost: LostItem[],
-): Map<string, MadeTarget | null> {
-  const targets = new Map<string, MadeTarget | null>()
+  dropped: UnsupportedFeature[],
+): Map<string, ConvertedTarget | null> {
+  const targets = new Map<string, ConvertedTarget | null>()
   for (const provider of providers.values()) {
     if (sources.has(provider.name)) continue
     const taken = new Set([...[...targets.values()].flatMap((made) => made?.name ?? []), ...providers.keys()])
     taken.delete(provider.name)
-    const target = targetOf(provider, lost, { taken, secretHandlers })
+    const target = targetOf(provider, dropped, { taken, secretHandlers })
     targets.set(provider.name, target)
     if (target !== null) continue
     const what = `the provider ${provider.name} of the class ${provider.className}`
-    lost.push({ zone: null, name: null, type: null, what, at: provider.at })
+    dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
   }
   return targets
 }
 
 interface Ruling {
-  readonly targets: ReadonlyMap<string, MadeTarget | null>
+  readonly targets: ReadonlyMap<string, ConvertedTarget | null>
   readonly sources: ReadonlyMap<string, OpenSource>
   readonly processing: Processing
-  readonly lost: LostItem[]
+  readonly dropped: UnsupportedFeature[]
 }
 
 /** Zones by where they go and how carefully, in the order of the configuration. */
-function groupRules(wanted: readonly RoutedZone[], read: readonly ReadOctodnsZone[], run: Ruling): MadeRule[] {
-  const groups = new Map<string, MadeRule & { readonly files: string[] }>()
+function groupRules(wanted: readonly RoutedZone[], read: readonly ReadOctodnsZone[], run: Ruling): ConvertedRule[] {
+  const groups = new Map<string, ConvertedRule & { readonly files: string[] }>()
   for (const [i, routed] of wanted.entries()) {
     const one = read[i]
     if (!one || one.zone === null) continue
@@ -103,9 +103,10 @@ function groupRules(wanted: readonly RoutedZone[], read: readonly ReadOctodnsZon
 }
 
 /** Where a zone goes. Where its targets differ in how careful they are, the most careful counts. */
-function ruleOf(routed: RoutedZone, zone: ImportedZone, { targets, sources, processing, lost }: Ruling): Omit<MadeRule, 'files'> {
+function ruleOf(routed: RoutedZone, zone: ImportedZone, { targets, sources, processing, dropped }: Ruling): Omit<ConvertedRule, 'files'> {
   const { name, entry, own } = routed
-  const lose = (what: string, outcome?: string): void => void lost.push({ zone: name, name: null, type: null, what, at: own.at, outcome })
+  const lose = (what: string, outcome?: string): void =>
+    void dropped.push({ zone: name, name: null, type: null, what, at: own.at, outcome })
   if (own.isDryRun) lose('always-dry-run', 'its rule has "enabled: false", and no plan is made of it')
   const made = entry.targets.flatMap((target) => {
     const known = targets.get(target)
@@ -114,7 +115,7 @@ function ruleOf(routed: RoutedZone, zone: ImportedZone, { targets, sources, proc
     else if (known === undefined) lose(`its target ${JSON.stringify(target)}, which is no provider there`)
     return known && !known.isDryRun ? known : []
   })
-  const limit = (key: keyof MadeTarget['safety']): number | undefined => {
+  const limit = (key: keyof ConvertedTarget['safety']): number | undefined => {
     const given = [...new Set(made.map(({ safety }) => safety[key] ?? DEFAULT_LIMIT))].sort((a, b) => a - b)
     if (given.length > 1 && own.safety[key] === undefined)
       lose(`limits of its targets that differ (${given.join(', ')} %); all have the lowest`)
@@ -144,7 +145,7 @@ const commonExtension = (sources: readonly { readonly splitExtension: string | n
   sources.find(({ splitExtension }) => splitExtension !== null && /^[A-Za-z0-9._-]{1,32}$/.test(splitExtension))?.splitExtension ?? null
 
 /** RRsets that are only for a provider, or not for it, whose name is another here. */
-function renamedScopes({ zones }: Imported, targets: ReadonlyMap<string, MadeTarget | null>): LostItem[] {
+function renamedScopes({ zones }: Imported, targets: ReadonlyMap<string, ConvertedTarget | null>): UnsupportedFeature[] {
   const renamed = new Map([...targets].flatMap(([name, target]) => (target === null || target.name === name ? [] : [[name, target.name]])))
   if (renamed.size === 0) return []
   return zones.flatMap((zone) =>

@@ -1,14 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { displayPath } from '../../definition/files/file-path.ts'
-import { readText, systemFault } from '../../definition/files/read-text.ts'
+import { readText, systemProblem } from '../../definition/files/read-text.ts'
 import { fileNameOf, splitFolderZone } from '../../definition/load/definition-name.ts'
 import { noSecrets } from '../../definition/load/loaded-secrets.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import { lookUp, type YamlNode } from '../../definition/yaml/yaml-node.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import type { Imported, LostItem } from '../exchange.ts'
+import type { Imported, UnsupportedFeature } from '../conversion.ts'
 import type { Importer, ImportRequest } from '../importer.ts'
 import { missingZones } from '../provider/missing-zones.ts'
 import { importOctodnsConfig } from './import-octodns-config.ts'
@@ -32,11 +32,11 @@ export const importOctodns: Importer = async (request) => {
   try {
     if ((await stat(path)).isDirectory()) return await importDirectory(path, request)
   } catch (error) {
-    return failed({ severity: 'error', code: 'file-unreadable', message: `${shown} ${systemFault(error)}` })
+    return failed({ severity: 'error', code: 'file-unreadable', message: `${shown} ${systemProblem(error)}` })
   }
   // The configuration of octoDNS may hold a token itself; it is no definition.
   const text = await readText(path, shown, sourcePolicy({ ...request.config, secrets: noSecrets() }, 'allowed'))
-  if (!text.ok) return failed({ severity: 'error', ...text.fault })
+  if (!text.ok) return failed({ severity: 'error', ...text.problem })
   if (isOctodnsConfig(text.text)) return importOctodnsConfig(path, text.text, request)
   const name = fileNameOf(basename(path))
   if (name?.kind === 'yaml' && name.zone !== null)
@@ -57,10 +57,10 @@ async function importDirectory(folder: string, request: ImportRequest): Promise<
   const found = soughtZones(await findOctodnsZones(folder, layout), zones)
   if (found.length > 0) {
     const imported = await importZones(found, folder, request)
-    const left = zones.length > 0 ? { lost: [], diagnostics: [] } : await leftOut(folder, imported, request)
+    const left = zones.length > 0 ? { dropped: [], diagnostics: [] } : await leftOut(folder, imported, request)
     return {
       ...imported,
-      lost: [...imported.lost, ...left.lost],
+      dropped: [...imported.dropped, ...left.dropped],
       diagnostics: [...unprintable, ...imported.diagnostics, ...left.diagnostics],
     }
   }
@@ -76,21 +76,21 @@ async function leftOut(
   folder: string,
   { zones, files = [] }: Imported,
   { config, cwd }: ImportRequest,
-): Promise<{ readonly lost: readonly LostItem[]; readonly diagnostics: readonly Diagnostic[] }> {
+): Promise<{ readonly dropped: readonly UnsupportedFeature[]; readonly diagnostics: readonly Diagnostic[] }> {
   const extension = config.octodnsSplitExtension
   const policy = sourcePolicy({ ...config, folder, cwd })
   const taken = new Set([...zones.flatMap((zone) => zone.files ?? []), ...files].map(({ path }) => path))
   const rest = (await yamlIn(folder)).filter(({ name, isFolder }) =>
     isFolder ? splitFolderZone(name, extension) === null : !taken.has(name) && !(ZONE_FILE.test(name) && fileNameOf(name)?.zone),
   )
-  const lost: LostItem[] = []
+  const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []
   for (const { name, isFolder } of rest) {
     const shown = displayPath(join(folder, name), cwd)
     const text = isFolder || ZONE_FILE.test(name) ? null : await readText(join(folder, name), shown, policy)
     if (text?.ok && isRecordMap(text.text)) {
       const what = `the records of ${shown}, which is not taken for a zone, since its name has one dot only`
-      lost.push({ zone: null, name: null, type: null, what, outcome: 'they are left out; name the zone or the file to have them' })
+      dropped.push({ zone: null, name: null, type: null, what, outcome: 'they are left out; name the zone or the file to have them' })
       continue
     }
     const message = isFolder
@@ -101,7 +101,7 @@ async function leftOut(
       : 'name the file itself if it is one'
     diagnostics.push({ severity: 'warning', code: 'file-format', message, hint })
   }
-  return { lost, diagnostics }
+  return { dropped, diagnostics }
 }
 
 /** Whether every name of a mapping has records: at least a type. */
@@ -137,4 +137,4 @@ async function importZones(found: readonly OctodnsZoneFiles[], base: string, req
   }
 }
 
-const failed = (...diagnostics: Diagnostic[]): Imported => ({ zones: [], lost: [], diagnostics })
+const failed = (...diagnostics: Diagnostic[]): Imported => ({ zones: [], dropped: [], diagnostics })

@@ -3,22 +3,22 @@
  * files, a file that all zones share. As octoDNS adds them, an RRset is that of one part: the second is refused unless its part replaces.
  */
 
-import type { ExchangedRecord } from '../../definition/imported-zone.ts'
+import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import { printDefinition } from '../../definition/print/print-definition.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { groupRrsets, rrsetKey } from '../../dns/record.ts'
 import type { RrsetScope } from '../../dns/zone.ts'
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
-import type { LostItem } from '../exchange.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
 import type { ReadOctodnsZone } from './read-octodns-zone.ts'
 
 /** An RRset with what is said of it. */
 interface JoinedRrset {
-  readonly records: readonly ExchangedRecord[]
+  readonly records: readonly ImportedRecord[]
   readonly scope: RrsetScope | undefined
   readonly isLenient: boolean
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
 }
 
 /** The parts of a zone in the order octoDNS reads them, as one. */
@@ -28,11 +28,11 @@ export function joinParts(
 ): ReadOctodnsZone {
   const rrsets = new Map<string, JoinedRrset>()
   const diagnostics: Diagnostic[] = []
-  const lost: LostItem[] = []
+  const dropped: UnsupportedFeature[] = []
   for (const { read, replaces } of parts) {
     diagnostics.push(...read.diagnostics)
     const own = rrsetsOf(read)
-    lost.push(...read.lost.filter((item) => !own.has(keyOf(item))))
+    dropped.push(...read.dropped.filter((item) => !own.has(keyOf(item))))
     for (const [key, rrset] of own) {
       const earlier = rrsets.get(key)
       if (earlier === undefined || replaces) rrsets.set(key, rrset)
@@ -57,7 +57,7 @@ export function joinParts(
     isPlain: false,
     comments: () => parts.flatMap(({ read }) => read.comments()),
     files: [],
-    lost: [...lost, ...all.flatMap((rrset) => rrset.lost)],
+    dropped: [...dropped, ...all.flatMap((rrset) => rrset.dropped)],
     diagnostics,
   }
 }
@@ -79,17 +79,17 @@ export function printedAnew(read: ReadOctodnsZone): ReadOctodnsZone {
   return { ...read, zone: { ...zone, scopes, files: [{ path, text }] }, files: [], place: path, isPlain: true }
 }
 
-function rrsetsOf({ zone, lost }: ReadOctodnsZone): Map<string, JoinedRrset> {
+function rrsetsOf({ zone, dropped }: ReadOctodnsZone): Map<string, JoinedRrset> {
   const rrsets = new Map<string, JoinedRrset>()
   for (const [key, records] of groupRrsets(zone?.records ?? [])) {
     const scope = zone?.scopes?.find((one) => rrsetKey(one) === key)
     const isLenient = zone?.lenient?.has(key) === true
-    rrsets.set(key, { records, scope, isLenient, lost: lost.filter((item) => keyOf(item) === key) })
+    rrsets.set(key, { records, scope, isLenient, dropped: dropped.filter((item) => keyOf(item) === key) })
   }
   return rrsets
 }
 
-const keyOf = ({ name, type }: LostItem): string => (name === null || type === null ? '' : rrsetKey({ name, type }))
+const keyOf = ({ name, type }: UnsupportedFeature): string => (name === null || type === null ? '' : rrsetKey({ name, type }))
 
 function split(key: string, earlier: JoinedRrset, later: JoinedRrset): Diagnostic {
   const [at, other] = [later.records[0]?.at, earlier.records[0]?.at]

@@ -3,7 +3,7 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
-import type { LostItem } from '../exchange.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
 import type { OctodnsProvider } from './octodns-provider.ts'
 import type { RoutedZone } from './octodns-routes.ts'
 import { type ProcessedZone, processorEffect } from './processors.ts'
@@ -19,7 +19,7 @@ export interface Processing {
   /** For one zone; what it loses is noted. */
   readonly of: (routed: RoutedZone, zone: ProcessedZone) => ZoneProcessing
   /** What all zones so far have lost, each thing once with the zones it is of. */
-  readonly lost: () => LostItem[]
+  readonly dropped: () => UnsupportedFeature[]
   /** Of each processor that no zone has. */
   readonly unused: readonly Diagnostic[]
 }
@@ -28,7 +28,7 @@ export interface Processing {
 const NAMED_ZONES = 5
 
 interface Loss {
-  readonly processor: Pick<OctodnsProvider, 'name' | 'className'> & { readonly at: LostItem['at'] }
+  readonly processor: Pick<OctodnsProvider, 'name' | 'className'> & { readonly at: UnsupportedFeature['at'] }
   readonly what: string
   readonly outcome: string
   readonly zones: DomainName[]
@@ -41,9 +41,9 @@ export function processingOf({ processors, everywhere, zones }: OctodnsConfig): 
       const effects = [...everywhere.before, ...own, ...everywhere.after].map((name) => {
         const processor = processors.get(name) ?? { name, className: '', settings: {}, at: entry.at }
         const effect = processorEffect(processor, zone)
-        if (effect.lost !== null) {
-          const key = JSON.stringify([name, effect.lost])
-          const loss = losses.get(key) ?? { processor, ...effect.lost, zones: [] }
+        if (effect.dropped !== null) {
+          const key = JSON.stringify([name, effect.dropped])
+          const loss = losses.get(key) ?? { processor, ...effect.dropped, zones: [] }
           loss.zones.push(zone.name)
           losses.set(key, loss)
         }
@@ -55,7 +55,7 @@ export function processingOf({ processors, everywhere, zones }: OctodnsConfig): 
       const policies = new Set([others, isExposed ? 'create-only' : null, ...effects.map(({ policy }) => policy)])
       return { unmanaged: [...unmanaged.values()], policy: POLICIES.find((policy) => policies.has(policy)) ?? null }
     },
-    lost: () => [...losses.values()].map(lostItem),
+    dropped: () => [...losses.values()].map(lostItem),
     unused: unused(),
   }
 
@@ -75,7 +75,7 @@ export function processingOf({ processors, everywhere, zones }: OctodnsConfig): 
 /** The most careful first. */
 const POLICIES: readonly Policy[] = ['create-only', 'upsert-only']
 
-function lostItem({ processor: { name, className, at }, what, outcome, zones }: Loss): LostItem {
+function lostItem({ processor: { name, className, at }, what, outcome, zones }: Loss): UnsupportedFeature {
   const shown = zones.slice(0, NAMED_ZONES).join(', ')
   const ofZones = zones.length > NAMED_ZONES ? `${shown} and ${zones.length - NAMED_ZONES} more zones` : shown
   const kind = className === '' ? 'which the configuration does not have' : className

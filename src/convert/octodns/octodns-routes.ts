@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { LostItem } from '../exchange.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
 import type { ImportRequest } from '../importer.ts'
 import type { OctodnsZoneFiles } from './octodns-files.ts'
 import type { OpenSource } from './octodns-sources.ts'
@@ -20,7 +20,7 @@ export interface RoutedZone extends ZoneToRead {
 
 export interface Routes {
   readonly zones: readonly RoutedZone[]
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -28,13 +28,13 @@ interface Run {
   readonly config: OctodnsConfig
   readonly sources: ReadonlyMap<string, OpenSource>
   readonly request: ImportRequest
-  readonly lost: LostItem[]
+  readonly dropped: UnsupportedFeature[]
   readonly diagnostics: Diagnostic[]
 }
 
 /** Every zone of the configuration once: those with a name, what dynamic entries find, and aliases of both. */
 export function routeZones(config: OctodnsConfig, sources: ReadonlyMap<string, OpenSource>, request: ImportRequest): Routes {
-  const run: Run = { config, sources, request, lost: [], diagnostics: [] }
+  const run: Run = { config, sources, request, dropped: [], diagnostics: [] }
   const routed: RoutedZone[] = []
   const named = new Map(config.zones.flatMap((entry) => (entry.name === null ? [] : [[entry.name, entry] as const])))
   /** The entry of each zone that has sources of its own. */
@@ -68,7 +68,7 @@ export function routeZones(config: OctodnsConfig, sources: ReadonlyMap<string, O
     if (origin === undefined) tell(run, entry, `${name} is an alias of ${entry.alias}, which the configuration does not name`)
     else route(entry.alias, name, origin, entry)
   }
-  return { zones: routed, lost: run.lost, diagnostics: run.diagnostics }
+  return { zones: routed, dropped: run.dropped, diagnostics: run.diagnostics }
 }
 
 const UNICODE_FILE = 'that octoDNS takes an entry "*" for it though it has one before, since the name of its file is in Unicode'
@@ -76,8 +76,8 @@ const UNICODE_FILE = 'that octoDNS takes an entry "*" for it though it has one b
 const listedZones = (entry: OctodnsZoneEntry, sources: ReadonlyMap<string, OpenSource>): OctodnsZoneFiles[] =>
   entry.sources.flatMap((name) => [...(sources.get(name)?.zones.values() ?? [])].flat())
 
-const lose = ({ lost }: Run, zone: DomainName | null, what: string, { at }: OctodnsZoneEntry, outcome?: string): void =>
-  void lost.push({ zone, name: null, type: null, what, at, outcome })
+const lose = ({ dropped }: Run, zone: DomainName | null, what: string, { at }: OctodnsZoneEntry, outcome?: string): void =>
+  void dropped.push({ zone, name: null, type: null, what, at, outcome })
 
 /** How careful a zone is to be treated for records that come from sources of other classes: octoDNS has them, the definition has not. */
 function otherRecords({ sources }: OctodnsZoneEntry, { config, sources: read }: Run): RoutedZone['others'] {

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { isInside, realOr } from '../../definition/files/file-path.ts'
-import { systemFault } from '../../definition/files/read-text.ts'
+import { systemProblem } from '../../definition/files/read-text.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { LostItem } from '../exchange.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
 import type { ImportRequest } from '../importer.ts'
 import { byZone, findOctodnsZones, type OctodnsZoneFiles, soughtZones, unprintableNames, zonesInTwo } from './octodns-files.ts'
 import type { OctodnsConfig } from './read-octodns-config.ts'
@@ -22,17 +22,17 @@ export interface OpenSource {
 
 export interface OpenSources {
   readonly sources: ReadonlyMap<string, OpenSource>
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
 /** Opens the YAML providers of a configuration that its zones name as sources. `path` is the configuration. */
 export async function openSources(config: OctodnsConfig, path: string, request: ImportRequest): Promise<OpenSources> {
-  const lost: LostItem[] = []
+  const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []
   const used = new Set(config.zones.flatMap((zone) => zone.sources))
   const yaml = [...config.providers.values()].flatMap((provider) => {
-    const source = used.has(provider.name) ? yamlSourceOf(provider, lost, request.env) : null
+    const source = used.has(provider.name) ? yamlSourceOf(provider, dropped, request.env) : null
     return source === null ? [] : [{ source, at: provider.at }]
   })
   const directories = yaml.flatMap(({ source: { directory } }) => directory ?? [])
@@ -48,7 +48,7 @@ export async function openSources(config: OctodnsConfig, path: string, request: 
     diagnostics.push(...zonesInTwo(zones, request.cwd))
     sources.set(one.source.name, { source: one.source, base: one.base, sharedPath: one.sharedPath, zones: byZone(zones) })
   }
-  return { sources, lost, diagnostics }
+  return { sources, dropped, diagnostics }
 }
 
 type FoundSource = Omit<OpenSource, 'zones'> & { readonly found: readonly OctodnsZoneFiles[] }
@@ -75,7 +75,7 @@ async function findIn(
     if (!isFile) return fail(`the file ${join(shown.directory, shown.sharedFile)} of the provider ${source.name} cannot be read`)
     return { source, base: baseFor(directory, base), found, sharedPath }
   } catch (error) {
-    return fail(`the directory ${shown.directory} of the provider ${source.name} ${systemFault(error)}`)
+    return fail(`the directory ${shown.directory} of the provider ${source.name} ${systemProblem(error)}`)
   }
 }
 

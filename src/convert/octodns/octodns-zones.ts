@@ -1,11 +1,11 @@
 import { basename, dirname, join } from 'node:path'
 import pLimit from 'p-limit'
 import { realOr } from '../../definition/files/file-path.ts'
-import type { ExchangedFile } from '../../definition/imported-zone.ts'
+import type { OutputFile } from '../../definition/imported-zone.ts'
 import { includeReader } from '../../definition/load/include-reader.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { FileReading, Imported } from '../exchange.ts'
+import type { FileReading, Imported } from '../conversion.ts'
 import type { ImportRequest } from '../importer.ts'
 import { joinParts, printedAnew } from './join-octodns-parts.ts'
 import type { OctodnsZoneFiles } from './octodns-files.ts'
@@ -73,11 +73,11 @@ function withRealPaths({ folder, paths, ...rest }: OctodnsZoneFiles): OctodnsZon
 const inRealFolder = (path: string): string => join(realOr(dirname(path)), basename(path))
 
 export function joined(read: readonly ReadOctodnsZone[]): Imported {
-  const shared = new Map<string, ExchangedFile>()
+  const shared = new Map<string, OutputFile>()
   for (const { files } of read) for (const file of files) shared.set(file.path, file)
   return {
     zones: read.flatMap(({ zone }) => (zone === null ? [] : [zone])),
-    lost: read.flatMap(({ lost }) => lost),
+    dropped: read.flatMap(({ dropped }) => dropped),
     diagnostics: read.flatMap(({ diagnostics }) => diagnostics),
     files: [...shared.values()],
   }

@@ -5,10 +5,10 @@
 
 import type { YamlNode } from '../../definition/yaml/yaml-node.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
-import type { LostItem } from '../exchange.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
 
 /** What octoDNS makes of plain names of a record map, where that is another name. */
-export function otherNames(root: YamlNode | null, zone: DesiredZone['name']): LostItem[] {
+export function otherNames(root: YamlNode | null, zone: DesiredZone['name']): UnsupportedFeature[] {
   if (root?.kind !== 'mapping') return []
   return root.entries.flatMap(({ key }) => {
     const name = key.plain ? octodnsName(key.text) : key.text
@@ -52,7 +52,7 @@ function printedByPython(value: number): string {
 }
 
 /** Characters that YAML 1.1, which octoDNS reads, takes for the end of a line: within a text they become a space there. */
-export function otherLineEnds(text: string, file: string, zone: DesiredZone['name']): LostItem[] {
+export function otherLineEnds(text: string, file: string, zone: DesiredZone['name']): UnsupportedFeature[] {
   const lines = text.split('\n')
   const line = lines.findIndex((one) => /[\u0085\u2028\u2029]/.test(one))
   const column = (lines[line] ?? '').search(/[\u0085\u2028\u2029]/)

@@ -3,7 +3,7 @@ import { rdataToText, textToRdata } from '../../dns/character-string.ts'
 import { type DomainName, isBelow, parentOf, relativeName } from '../../dns/domain-name.ts'
 import { type DefinedRecord, groupRrsets, rrsetKey } from '../../dns/record.ts'
 import type { DesiredZone, RrsetScope } from '../../dns/zone.ts'
-import type { LostItem } from '../exchange.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
 import { needsLenient } from './needs-lenient.ts'
 import { printMap } from './yaml-tree.ts'
 
@@ -17,7 +17,7 @@ export type OctodnsZone = Pick<DesiredZone, 'name' | 'records' | 'scopes'> & {
 export interface OctodnsText {
   readonly text: string
   /** Records, or what of them, octoDNS cannot hold. */
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
 }
 
 /**
@@ -25,13 +25,13 @@ export interface OctodnsText {
  * said, so that no `default_ttl` of a config matters. What octoDNS's checks refuse though it is good DNS says `lenient: true`.
  */
 export function printOctodnsZone(zone: OctodnsZone): OctodnsText {
-  const lost: LostItem[] = []
+  const dropped: UnsupportedFeature[] = []
   const scopes = new Map(zone.scopes.map((scope) => [rrsetKey(scope), scope]))
   const names: Record<string, YamlMap[]> = Object.create(null)
   for (const [key, records] of groupRrsets(zone.records)) {
     const [first] = records as [DefinedRecord]
     const name = relativeName(first.name, zone.name)
-    const entry = rrsetEntry(records, name, zone, scopes.get(key), lost)
+    const entry = rrsetEntry(records, name, zone, scopes.get(key), dropped)
     if (entry === null) continue
     names[name] ??= []
     names[name].push(entry)
@@ -41,7 +41,7 @@ export function printOctodnsZone(zone: OctodnsZone): OctodnsText {
     const [only] = entries
     map[name] = entries.length === 1 ? (only as YamlMap) : entries.sort((a, b) => (String(a['type']) < String(b['type']) ? -1 : 1))
   }
-  return { text: `---\n${printMap(map, '') || '{}\n'}`, lost }
+  return { text: `---\n${printMap(map, '') || '{}\n'}`, dropped }
 }
 
 /** An RRset as octoDNS has it; null where nothing of it is left. */
@@ -50,12 +50,12 @@ function rrsetEntry(
   name: string,
   zone: OctodnsZone,
   scope: RrsetScope | undefined,
-  lost: LostItem[],
+  dropped: UnsupportedFeature[],
 ): YamlMap | null {
   const [first] = records as [DefinedRecord]
   const { type } = first
   const lose = (what: string, record = first): void => {
-    lost.push({ zone: zone.name, name: first.name, type, what, at: record.at })
+    dropped.push({ zone: zone.name, name: first.name, type, what, at: record.at })
   }
   if (!OCTODNS_TYPES.has(type)) {
     lose(`records of type ${type}, which octoDNS does not know`)

@@ -19,12 +19,12 @@ export interface ProcessorEffect {
   /** Whether the definition has record sets that octoDNS does not take for its own. */
   readonly takesOut?: true
   /** What has no counterpart; null where nothing is lost. */
-  readonly lost: { readonly what: string; readonly outcome: string } | null
+  readonly dropped: { readonly what: string; readonly outcome: string } | null
 }
 
 export type ProcessedZone = Pick<DesiredZone, 'name'> & { readonly records: readonly ResourceRecord[] }
 
-const NOTHING: ProcessorEffect = { unmanaged: [], policy: null, lost: null }
+const NOTHING: ProcessorEffect = { unmanaged: [], policy: null, dropped: null }
 
 const ROOT_NS: UnmanagedSelector = { name: '', type: 'NS' }
 
@@ -45,17 +45,20 @@ const isFromEnvironment = (value: unknown): boolean => typeof value === 'string'
 const untouched = (what: string): ProcessorEffect => ({
   unmanaged: [],
   policy: 'create-only',
-  lost: { what, outcome: 'no plan touches a record set that exists (policy: create-only)' },
+  dropped: { what, outcome: 'no plan touches a record set that exists (policy: create-only)' },
 })
 
 /** What exists and is not in the definition stays. */
 const undeleted = (what: string, more = ''): ProcessorEffect => ({
   unmanaged: [],
   policy: 'upsert-only',
-  lost: { what, outcome: `no plan deletes a record set (policy: upsert-only)${more}` },
+  dropped: { what, outcome: `no plan deletes a record set (policy: upsert-only)${more}` },
 })
 
-const unchecked = (what: string): ProcessorEffect => ({ ...NOTHING, lost: { what, outcome: 'the check is not made; plans are the same' } })
+const unchecked = (what: string): ProcessorEffect => ({
+  ...NOTHING,
+  dropped: { what, outcome: 'the check is not made; plans are the same' },
+})
 
 /** What of a record a filter looks at. */
 type RrsetTest = (record: ResourceRecord, name: string) => boolean
@@ -84,7 +87,7 @@ function sourceOnly(zone: ProcessedZone, removes: RrsetTest | null): ProcessorEf
     ...NOTHING,
     unmanaged: keepsRootNs ? [ROOT_NS] : [],
     takesOut: true,
-    lost: {
+    dropped: {
       what: `${which} that it deletes at the target (include_target: false)`,
       outcome: 'the first plan keeps or creates them, as the definition has them',
     },
@@ -141,7 +144,7 @@ const zoneNameFilter: Effect = (settings, zone) => {
   return {
     ...NOTHING,
     unmanaged: leavesAlone ? [{ name: `*${ending}` }] : [],
-    lost: isError
+    dropped: isError
       ? {
           what: 'that it refuses names that end in that of the zone',
           outcome: leavesAlone ? 'they are left alone' : 'the check is not made',
@@ -157,7 +160,7 @@ const acme: Effect = (_, zone) => {
   return {
     ...NOTHING,
     unmanaged: [{ name: `${CHALLENGE}*`, type: 'TXT' }],
-    lost:
+    dropped:
       own === 0
         ? null
         : {
@@ -173,7 +176,7 @@ const meta: Effect = ({ record_name: given = 'meta' }) => {
   return {
     ...NOTHING,
     unmanaged: [{ name, type: 'TXT' }],
-    lost: { what: `the TXT record ${name}, which it writes anew with every change`, outcome: 'the record stays as it was written last' },
+    dropped: { what: `the TXT record ${name}, which it writes anew with every change`, outcome: 'the record stays as it was written last' },
   }
 }
 
@@ -182,7 +185,7 @@ const clamp: Effect = (settings, zone) => {
   const count = rrsetsOf(zone, ({ ttl }) => ttl !== null && (ttl < min || ttl > max))
   return {
     ...NOTHING,
-    lost: {
+    dropped: {
       what: `that it keeps TTLs from ${min} to ${max}`,
       outcome: count === 0 ? 'plans are the same, as no TTL is beyond that' : `the first plan gives ${counted(count)} TTLs beyond that`,
     },

@@ -3,7 +3,7 @@
  * caller to name; nothing is passed over in silence.
  */
 
-import { collectFaults } from '../../definition/parse/faults.ts'
+import { collectDiagnostics } from '../../definition/parse/collect-diagnostics.ts'
 import { openFiles } from '../../definition/parse/open-files.ts'
 import type { ReadInclude } from '../../definition/parse/parse-options.ts'
 import { plainValue } from '../../definition/yaml/plain-value.ts'
@@ -11,8 +11,8 @@ import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import { isNull, lookUp, type YamlEntry, type YamlMapping, type YamlNode } from '../../definition/yaml/yaml-node.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
-import type { LostItem } from '../exchange.ts'
-import { type MadeSafety, safetyOf } from './made-target.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
+import { type ConvertedSafety, safetyOf } from './converted-target.ts'
 import type { OctodnsProvider } from './octodns-provider.ts'
 import { globPattern, regexPattern, type ZonePattern } from './zone-pattern.ts'
 
@@ -31,7 +31,7 @@ export interface OctodnsZoneEntry {
   /** Whether octoDNS plans it and never applies anything. */
   readonly isDryRun: boolean
   /** Limits of its own, which come before those of its targets. */
-  readonly safety: MadeSafety
+  readonly safety: ConvertedSafety
   readonly at: SourcePosition
 }
 
@@ -45,7 +45,7 @@ export interface OctodnsConfig {
   readonly replacing: ReadonlySet<string>
   /** Names of what gives secrets beside the environment. */
   readonly secretHandlers: ReadonlySet<string>
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -60,11 +60,11 @@ export function isOctodnsConfig(text: string): boolean {
 
 /** Reads a configuration; `include` reads what it draws in with `!include`. Never throws on bad input. */
 export function readOctodnsConfig(text: string, file: string, include?: ReadInclude): OctodnsConfig {
-  const faults = collectFaults()
-  const root = openFiles(include, undefined, faults).parse({ file, text })
+  const problems = collectDiagnostics()
+  const root = openFiles(include, undefined, problems).parse({ file, text })
   const run: Run = {
-    lost: [],
-    diagnostics: faults.diagnostics,
+    dropped: [],
+    diagnostics: problems.diagnostics,
     providers: new Map(),
     processors: new Map(),
     everywhere: { before: [], after: [] },
@@ -79,7 +79,7 @@ export function readOctodnsConfig(text: string, file: string, include?: ReadIncl
 }
 
 interface Run {
-  readonly lost: LostItem[]
+  readonly dropped: UnsupportedFeature[]
   readonly diagnostics: Diagnostic[]
   readonly providers: Map<string, OctodnsProvider>
   readonly processors: Map<string, OctodnsProvider>
@@ -93,7 +93,7 @@ const fail = (run: Pick<Run, 'diagnostics'>, at: SourcePosition, message: string
   void run.diagnostics.push({ severity: 'error', code: 'schema-type', message, at })
 
 const lose = (run: Run, what: string, at: SourcePosition, zone: DomainName | null = null): void =>
-  void run.lost.push({ zone, name: null, type: null, what, at })
+  void run.dropped.push({ zone, name: null, type: null, what, at })
 
 /** What octoDNS does or checks by itself, which changes no record. */
 const tell = (run: Pick<Run, 'diagnostics'>, what: string, at: SourcePosition): void =>

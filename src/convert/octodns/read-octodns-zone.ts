@@ -1,11 +1,11 @@
 import { basename, dirname } from 'node:path'
 import { displayPath, fromDisplayPath, isInside, realOr } from '../../definition/files/file-path.ts'
 import { readWholeText } from '../../definition/files/read-text.ts'
-import type { ExchangedFile, ImportedZone } from '../../definition/imported-zone.ts'
+import type { ImportedZone, OutputFile } from '../../definition/imported-zone.ts'
 import { fileNameOf, splitFolderZone } from '../../definition/load/definition-name.ts'
 import type { IncludeReader } from '../../definition/load/include-reader.ts'
 import type { SourcePolicy } from '../../definition/load/source-policy.ts'
-import { collectFaults } from '../../definition/parse/faults.ts'
+import { collectDiagnostics } from '../../definition/parse/collect-diagnostics.ts'
 import { openFiles } from '../../definition/parse/open-files.ts'
 import { parseDefinition } from '../../definition/parse/parse-definition.ts'
 import type { IncludedFile, ParsedDefinition } from '../../definition/parse/parse-options.ts'
@@ -15,10 +15,10 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { ZoneComment } from '../../dns/zone-comment.ts'
-import type { FileReading, LostItem } from '../exchange.ts'
-import { lostExtras, otherDiagnostics } from './lost-extras.ts'
+import type { FileReading, UnsupportedFeature } from '../conversion.ts'
 import type { OctodnsZoneFiles } from './octodns-files.ts'
 import { otherLineEnds, otherNames } from './plain-names.ts'
+import { otherDiagnostics, unsupportedExtras } from './unsupported-extras.ts'
 import { zoneComments } from './zone-comments.ts'
 
 export interface OctodnsReading {
@@ -42,8 +42,8 @@ export interface ReadOctodnsZone {
   /** The comments of its files; read when they are asked for. */
   readonly comments: () => readonly ZoneComment[]
   /** Files that the zone's draw in. */
-  readonly files: readonly ExchangedFile[]
-  readonly lost: readonly LostItem[]
+  readonly files: readonly OutputFile[]
+  readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -66,7 +66,7 @@ export async function readOctodnsZone(
 ): Promise<ReadOctodnsZone> {
   const { base, cwd, include } = reading
   const folder = displayPath(dirname(found.folder ?? found.paths[0] ?? base), base)
-  const none = { zone: null, place: '', folder, isPlain: true, comments: () => [], files: [], lost: [] }
+  const none = { zone: null, place: '', folder, isPlain: true, comments: () => [], files: [], dropped: [] }
   const { sources, diagnostics } = await readSources(found, reading)
   const [first] = sources
   if (diagnostics.length > 0 || first === undefined) return { ...none, diagnostics }
@@ -74,7 +74,7 @@ export async function readOctodnsZone(
   const { zone, includedFiles } = parsed
   if (zone === null) return { ...none, diagnostics: parsed.diagnostics }
   const files = sources.map(({ file, whole }) => ({ path: pathOf(file, found, zone.name, reading), text: whole }))
-  const trees = openFiles(include, undefined, collectFaults())
+  const trees = openFiles(include, undefined, collectDiagnostics())
   const roots = sources.map((source) => ({ source, root: trees.parse(source) }))
   const { records, scopes } = zone
   const included = includedFiles.flatMap((file) => {
@@ -96,8 +96,8 @@ export async function readOctodnsZone(
     folder,
     isPlain: hasOwnName(found, common) && isPlain(sources, records, found, reading, as, common),
     files: included.map(({ file, text }) => ({ path: includedPath(file, found, zone.name, reading), text })),
-    lost: [
-      ...lostExtras(zone, parsed),
+    dropped: [
+      ...unsupportedExtras(zone, parsed),
       ...roots.flatMap(({ source, root }) => [...otherNames(root, zone.name), ...otherLineEnds(source.text, source.file, zone.name)]),
     ],
     diagnostics: otherDiagnostics(parsed.diagnostics),
@@ -134,7 +134,7 @@ async function readSources(
     }
     const text = await readWholeText(path, file, policy)
     if (text.ok) sources.push({ file, text: withoutMark(text.text), whole: text.text })
-    else diagnostics.push({ severity: 'error', ...text.fault, at: text.fault.at ?? { file, line: 1, column: 1 } })
+    else diagnostics.push({ severity: 'error', ...text.problem, at: text.problem.at ?? { file, line: 1, column: 1 } })
   }
   if (paths.length === 0) {
     const message = `the folder ${displayPath(folder ?? '', cwd)} of ${zone} has no YAML files`

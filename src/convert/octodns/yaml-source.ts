@@ -1,5 +1,5 @@
-import type { LostItem } from '../exchange.ts'
-import { TARGET_KEYS } from './made-target.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
+import { TARGET_KEYS } from './converted-target.ts'
 import type { OctodnsProvider } from './octodns-provider.ts'
 
 /** What a YamlProvider of octoDNS says of its files. */
@@ -51,12 +51,12 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * A provider as a source of YAML files; null for one of another class. What of it has no counterpart goes to `lost`. `env` is where
+ * A provider as a source of YAML files; null for one of another class. What of it has no counterpart goes to `dropped`. `env` is where
  * `env/NAME` and `env/NAME/DEFAULT` are looked up.
  */
-export function yamlSourceOf(provider: OctodnsProvider, lost: LostItem[], env: Environment = {}): YamlSource | null {
+export function yamlSourceOf(provider: OctodnsProvider, dropped: UnsupportedFeature[], env: Environment = {}): YamlSource | null {
   if (!isYamlProvider(provider)) return null
-  const lose = (what: string): void => void lost.push({ zone: null, name: null, type: null, what, at: provider.at })
+  const lose = (what: string): void => void dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
   const settings = new Map(Object.entries(provider.settings).map(([key, value]) => [key, resolved(value, env)]))
   for (const key of settings.keys()) if (!KNOWN_KEYS.has(key)) lose(`${key} of the provider ${provider.name}`)
   const textOf = (key: string): string | null => {

@@ -44,7 +44,7 @@ async function lookAfter(provider: Provider, zone: DomainName, error: unknown, o
     onMade(zone)
     return []
   }
-  if (found === false && !error.mayStillAct) return []
+  if (found === false && !error.mayCompleteLater) return []
   const message = `${provider.name} may have made ${zone}, or be at it still`
   return [{ severity: 'warning', code: 'zone-undefined', message, hint: importHint(provider.name, zone) }]
 }

@@ -10,11 +10,11 @@ import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
 import type { Provider, ProviderCallOptions, UnnamedZone, ZoneList } from '../../providers/provider.ts'
 import { diagnosticOf } from '../../providers/provider.ts'
 import { createProvider } from '../../providers/registry.ts'
+import type { Imported, UnsupportedFeature } from '../conversion.ts'
 import type { Holder } from '../definable-records.ts'
 import { excerpt } from '../excerpt.ts'
-import type { Imported, LostItem } from '../exchange.ts'
 import type { ImportRequest } from '../importer.ts'
-import { foreseePlan } from '../next-plan.ts'
+import { previewPlan } from '../preview-plan.ts'
 import { copyAtProvider } from './copy-at-provider.ts'
 import { missingZones } from './missing-zones.ts'
 import { zoneOfProvider } from './provider-zone.ts'
@@ -23,46 +23,46 @@ import { zoneOfProvider } from './provider-zone.ts'
 export async function importFromProvider(request: ImportRequest): Promise<Imported> {
   const { source, config, env, parallelism, onWait } = request
   const entry = config.providers.get(source)
-  if (!entry) return { zones: [], lost: [], diagnostics: [unknownProvider(source, config.providers.keys(), undefined)] }
+  if (!entry) return { zones: [], dropped: [], diagnostics: [unknownProvider(source, config.providers.keys(), undefined)] }
   const made = await createProvider(entry, { secrets: { folder: config.folder, env, loaded: config.secrets }, parallelism, onWait })
-  if (made.provider === null) return { zones: [], lost: [], diagnostics: made.diagnostics }
+  if (made.provider === null) return { zones: [], dropped: [], diagnostics: made.diagnostics }
   try {
     const copied = await copyAtProvider(made.provider, request)
     const imported = hasErrors(copied) ? NOTHING : await readZones(made.provider, request)
     return { ...imported, diagnostics: [...made.diagnostics, ...copied, ...imported.diagnostics] }
   } catch (error) {
-    return { zones: [], lost: [], diagnostics: [...made.diagnostics, diagnosticOf(error)] }
+    return { zones: [], dropped: [], diagnostics: [...made.diagnostics, diagnosticOf(error)] }
   } finally {
     await made.provider.close()
   }
 }
 
-const NOTHING: Imported = { zones: [], lost: [], diagnostics: [] }
+const NOTHING: Imported = { zones: [], dropped: [], diagnostics: [] }
 
 async function readZones(provider: Provider, request: ImportRequest): Promise<Imported> {
   const { zones, config, source, signal, stop } = request
   const call = { signal, stop }
   const { zones: references, unnamed } = await listedZones(provider, zones, call)
   const diagnostics: Diagnostic[] = missingZones(zones, references, source)
-  if (hasErrors(diagnostics)) return { zones: [], lost: [], diagnostics }
+  if (hasErrors(diagnostics)) return { zones: [], dropped: [], diagnostics }
   const holder: Holder = { target: provider.name, capabilities: provider.capabilities }
   // The provider itself bounds its requests.
   const read = await Promise.all(references.map((reference) => provider.readZone(reference, call)))
   const placeOf = places(request)
-  const unread: string[] = []
+  const unknownSettings: string[] = []
   const converted = read.map((existing) => {
-    const { zone: imported, lost } = zoneOfProvider(existing, config, holder)
+    const { zone: imported, dropped } = zoneOfProvider(existing, config, holder)
     const { path, rule } = placeOf(imported)
-    if (rule === null) unread.push(path)
+    if (rule === null) unknownSettings.push(path)
     const targets = targetsOf({ targets: null }, rule ?? DEFAULT_RULE, config)
     const zone = targets.includes(source) ? imported : { ...imported, targets: [source] }
-    const foreseen = foreseePlan(zone, existing, { config, rule: rule ?? DEFAULT_RULE }, holder)
-    return { zone, lost: [...lost, ...foreseen.lost], diagnostics: foreseen.diagnostics }
+    const foreseen = previewPlan(zone, existing, { config, rule: rule ?? DEFAULT_RULE }, holder)
+    return { zone, dropped: [...dropped, ...foreseen.dropped], diagnostics: foreseen.diagnostics }
   })
-  if (unread.length > 0) diagnostics.push(tellUnread(unread))
+  if (unknownSettings.length > 0) diagnostics.push(tellUnread(unknownSettings))
   return {
     zones: converted.map(({ zone }) => zone),
-    lost: [...unnamed.map((one) => lostZone(one, source)), ...converted.flatMap(({ lost }) => lost)],
+    dropped: [...unnamed.map((one) => lostZone(one, source)), ...converted.flatMap(({ dropped }) => dropped)],
     diagnostics: [...diagnostics, ...converted.flatMap((one) => one.diagnostics)],
   }
 }
@@ -96,7 +96,7 @@ function tellUnread(paths: readonly string[]): Diagnostic {
   return { severity: 'warning', code: 'import-pending', message, hint: 'name another folder with -o, or add a rule under "zones"' }
 }
 
-const lostZone = ({ name, id, because }: UnnamedZone, source: string): LostItem => ({
+const lostZone = ({ name, id, because }: UnnamedZone, source: string): UnsupportedFeature => ({
   zone: null,
   name: null,
   type: null,

@@ -1,13 +1,13 @@
 import { isMailAddress } from '../../definition/parse/read-settings.ts'
 import { parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
 import { type ExistingZone, ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
 import type { Holder } from '../definable-records.ts'
 import { excerpt } from '../excerpt.ts'
-import type { LostItem } from '../exchange.ts'
 
 export interface DefinableSettings {
   readonly settings: ZoneSettings
-  readonly lost: LostItem[]
+  readonly dropped: UnsupportedFeature[]
 }
 
 /**
@@ -15,14 +15,14 @@ export interface DefinableSettings {
  * something that no definition can have is left out as a whole, and so it is not managed.
  */
 export function definableSettings(
-  { name, settings, unread = [] }: ExistingZone,
+  { name, settings, unknownSettings = [] }: ExistingZone,
   defaults: ZoneSettings,
   { target, capabilities }: Holder,
 ): DefinableSettings {
-  const lost: LostItem[] = []
+  const dropped: UnsupportedFeature[] = []
   const outcome = `it is left out, and stays as it is at ${target}`
   const lose = (key: string, what: string): void => {
-    lost.push({ zone: name, name: null, type: null, what: `the setting ${key}: ${what}`, outcome })
+    dropped.push({ zone: name, name: null, type: null, what: `the setting ${key}: ${what}`, outcome })
   }
   const said: Record<string, unknown> = Object.fromEntries(
     ZONE_SETTINGS.flatMap((key) => {
@@ -30,7 +30,7 @@ export function definableSettings(
       return value === undefined || (isUnsaid(key, value) && defaults[key] === undefined) ? [] : [[key, value]]
     }),
   )
-  for (const words of unread) lost.push({ zone: name, name: null, type: null, what: `the setting ${words}`, outcome })
+  for (const words of unknownSettings) dropped.push({ zone: name, name: null, type: null, what: `the setting ${words}`, outcome })
   const { soa_email: email } = settings
   // An empty address cannot be said.
   if (email === '') delete said['soa_email']
@@ -44,7 +44,7 @@ export function definableSettings(
     delete said[key]
     lose(key, `${excerpt(strange.join(', '))} among its addresses`)
   }
-  for (const { field, message } of capabilities.settingFaults(settings)) {
+  for (const { field, message } of capabilities.settingProblems(settings)) {
     if (!(field in said)) continue
     delete said[field]
     lose(field, message)
@@ -54,7 +54,7 @@ export function definableSettings(
     delete said['type']
     if (settings.master_ips?.length === 0) lose('type', 'slave, without any masters')
   }
-  return { settings: said as ZoneSettings, lost }
+  return { settings: said as ZoneSettings, dropped }
 }
 
 function isUnsaid(key: keyof ZoneSettings, value: unknown): boolean {

@@ -1,20 +1,20 @@
 import type { Config } from '../../definition/config/config.ts'
-import type { ExchangedRecord, ImportedZone } from '../../definition/imported-zone.ts'
+import type { ImportedRecord, ImportedZone } from '../../definition/imported-zone.ts'
 import { type DomainName, relativeName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, recordKey } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { ExistingZone, UnmanagedSelector } from '../../dns/zone.ts'
 import type { ZoneComment } from '../../dns/zone-comment.ts'
+import { automationRecords } from '../automation-records.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
 import { type DefinableRecords, definableRecords, type Holder, type UndefinableRecord } from '../definable-records.ts'
 import { excerpt } from '../excerpt.ts'
-import type { LostItem } from '../exchange.ts'
-import { isExposed, type LeftAlone, leaveAlone } from '../leave-alone.ts'
-import { machineMade } from '../machine-made.ts'
+import { type DerivedSelectors, isExposed, unmanagedSelectorsFor } from '../unmanaged-selectors.ts'
 import { definableSettings } from './provider-settings.ts'
 
 export interface ProviderZone {
   readonly zone: ImportedZone
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
 }
 
 /**
@@ -23,13 +23,13 @@ export interface ProviderZone {
  */
 export function zoneOfProvider(existing: ExistingZone, config: Pick<Config, 'defaults'>, holder: Holder): ProviderZone {
   const { name } = existing
-  const { settings, lost } = definableSettings(existing, config.defaults.settings, holder)
+  const { settings, dropped } = definableSettings(existing, config.defaults.settings, holder)
   // The records of a slave are its master's.
-  if (existing.settings.type === 'slave') return { zone: { name, settings, records: [] }, lost }
+  if (existing.settings.type === 'slave') return { zone: { name, settings, records: [] }, dropped }
   const definable = definableRecords(existing, eachOnce(existing.records), holder)
-  const left = leaveAlone(name, definable)
+  const left = unmanagedSelectorsFor(name, definable)
   const records = definable.records.map(
-    (record): ExchangedRecord => ({ name: record.name, type: record.type, ttl: ttlOf(record, config.defaults.ttl), data: record.data }),
+    (record): ImportedRecord => ({ name: record.name, type: record.type, ttl: ttlOf(record, config.defaults.ttl), data: record.data }),
   )
   const { selectors } = left
   const zone: ImportedZone = {
@@ -39,7 +39,7 @@ export function zoneOfProvider(existing: ExistingZone, config: Pick<Config, 'def
     ...(selectors.length > 0 && { unmanaged: selectors }),
     comments: apart([...commentOnLeft(name, definable, left, holder), ...guesses(name, records, selectors.length > 0)]),
   }
-  return { zone, lost: [...lost, ...definable.others.map((other) => lostRecord(name, other, left, holder))] }
+  return { zone, dropped: [...dropped, ...definable.others.map((other) => lostRecord(name, other, left, holder))] }
 }
 
 /** Of exact duplicates the one that the provider lists first: a definition says a record once. */
@@ -51,7 +51,7 @@ function eachOnce(records: readonly ExistingRecord[]): ExistingRecord[] {
 /** Without a TTL a record would get the config's; 0 is no TTL of its own either, where there are defaults. */
 const ttlOf = ({ ttl }: ExistingRecord, defaultTtl: Ttl | null): Ttl | null => (ttl === null && defaultTtl !== null ? (0 as Ttl) : ttl)
 
-function lostRecord(zone: DomainName, { record, why }: UndefinableRecord, left: LeftAlone, { target }: Holder): LostItem {
+function lostRecord(zone: DomainName, { record, why }: UndefinableRecord, left: DerivedSelectors, { target }: Holder): UnsupportedFeature {
   const what = `${excerpt(record.data)}: ${why}`
   const outcome = isExposed(record, left)
     ? `no selector of "unmanaged" tells it from others, so that the next plan deletes it at ${target}`
@@ -62,7 +62,7 @@ function lostRecord(zone: DomainName, { record, why }: UndefinableRecord, left: 
 /** Records that a comment lists one by one. */
 const MOST_LISTED = 20
 
-function commentOnLeft(zone: DomainName, { others }: DefinableRecords, left: LeftAlone, { target }: Holder): ZoneComment[] {
+function commentOnLeft(zone: DomainName, { others }: DefinableRecords, left: DerivedSelectors, { target }: Holder): ZoneComment[] {
   const kept = others.filter(({ record }) => !isExposed(record, left))
   if (kept.length === 0) return []
   const lines = kept
@@ -82,8 +82,8 @@ const apart = (comments: readonly ZoneComment[]): ZoneComment[] =>
 const MOST_SELECTORS = 200
 
 /** Words about records that are perhaps somebody else's, with the setting that leaves them alone. */
-function guesses(zone: DomainName, records: readonly ExchangedRecord[], hasSelectors: boolean): ZoneComment[] {
-  const found = machineMade(zone, records)
+function guesses(zone: DomainName, records: readonly ImportedRecord[], hasSelectors: boolean): ZoneComment[] {
+  const found = automationRecords(zone, records)
   const selectors = found.flatMap((one) => one.selectors)
   if (selectors.length === 0) return []
   const about = `${found.map((one) => one.about).join('\n')}${found.length === 1 ? ' ' : '\n'}If they are, take them out of "records"`

@@ -3,8 +3,8 @@ import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { compareRecords } from '../../dns/record.ts'
 import { typeCode } from '../../dns/record-type.ts'
 import { genericForm } from '../../dns/wire/generic-form.ts'
-import type { Exported, Exporter } from '../exchange.ts'
-import { lostOfZone } from '../unsupported-features.ts'
+import type { Exported, Exporter } from '../conversion.ts'
+import { unsupportedFeaturesOf } from '../unsupported-features.ts'
 
 const HEADER = ['zone', 'name', 'type', 'ttl', 'data']
 
@@ -22,7 +22,7 @@ export const exportCsv: Exporter = (zones): Exported => {
   return {
     files: [{ path: 'zones.csv', text: rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('') }],
     isSingleFile: true,
-    lost: zones.flatMap((zone) => lostOfZone(zone, { settings: new Set() })),
+    dropped: zones.flatMap((zone) => unsupportedFeaturesOf(zone, { settings: new Set() })),
     diagnostics: [],
   }
 }

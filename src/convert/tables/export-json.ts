@@ -1,7 +1,7 @@
 import { compareRecords } from '../../dns/record.ts'
 import { type DesiredZone, ZONE_SETTINGS } from '../../dns/zone.ts'
-import type { Exported, Exporter } from '../exchange.ts'
-import { lostOfZone } from '../unsupported-features.ts'
+import type { Exported, Exporter } from '../conversion.ts'
+import { unsupportedFeaturesOf } from '../unsupported-features.ts'
 
 /** Version of `schemas/export.schema.json`. */
 const VERSION = 1
@@ -12,7 +12,7 @@ export const exportJson: Exporter = (zones): Exported => {
   return {
     files: [{ path: 'zones.json', text: `${JSON.stringify(document, null, 2)}\n` }],
     isSingleFile: true,
-    lost: zones.flatMap((zone) => lostOfZone(zone, HELD)),
+    dropped: zones.flatMap((zone) => unsupportedFeaturesOf(zone, HELD)),
     diagnostics: [],
   }
 }

@@ -10,9 +10,9 @@ import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
 import { isDnsFailure } from '../../transport/dns-client-failure.ts'
 import { transferZone } from '../../transport/dns-client-transfer.ts'
 import { checkSoaSettings } from '../check-soa-settings.ts'
+import type { Imported, UnsupportedFeature } from '../conversion.ts'
 import { recordsWithinRules } from '../definable-records.ts'
 import { excerpt } from '../excerpt.ts'
-import type { Imported, LostItem } from '../exchange.ts'
 import type { ImportRequest } from '../importer.ts'
 import { withoutSigning } from './signed-zone.ts'
 import { readTransferKey } from './transfer-key.ts'
@@ -29,7 +29,7 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
   const { source, zones, options, env } = request
   const refuse = (message: string, hint?: string): Imported => ({
     zones: [],
-    lost: [],
+    dropped: [],
     diagnostics: [{ severity: 'error', code: 'usage', message, hint }],
   })
   if (!isServerAddress(source))
@@ -37,11 +37,11 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
   if (zones.length === 0) return refuse('a name server does not list its zones', 'name the zones to transfer')
   const server = parseServerAddress(source)
   const refused = refusedServer(readHostPolicy(env), 'import axfr', server)
-  if (refused !== null) return { zones: [], lost: [], diagnostics: [refused] }
+  if (refused !== null) return { zones: [], dropped: [], diagnostics: [refused] }
   const key = options.tsig === undefined ? null : await readTransferKey(options.tsig, request)
-  if (key?.diagnostic) return { zones: [], lost: [], diagnostics: [key.diagnostic] }
+  if (key?.diagnostic) return { zones: [], dropped: [], diagnostics: [key.diagnostic] }
   const imported: ImportedZone[] = []
-  const lost: LostItem[] = []
+  const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []
   for (const zone of new Set(zones)) {
     try {
@@ -52,7 +52,7 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
       const checked = checkSoaSettings(zoneOfTransfer(zone, unsigned.records, records[0]?.mailbox))
       const { records: kept, others } = recordsWithinRules(zone, checked.zone.records)
       imported.push({ ...checked.zone, records: kept })
-      lost.push(...checked.lost, ...transferred.lost, ...others.map((other) => lostToRules(zone, other)))
+      dropped.push(...checked.dropped, ...transferred.dropped, ...others.map((other) => lostToRules(zone, other)))
       const at = { file: source, line: 1, column: 1 }
       const digests = checkZoneDigest(
         transferred.records.map((record) => ({ ...record, at })),
@@ -64,10 +64,13 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
       diagnostics.push(failedTransfer(zone, error.message, key !== null))
     }
   }
-  return { zones: imported, lost, diagnostics }
+  return { zones: imported, dropped, diagnostics }
 }
 
-const lostToRules = (zone: DomainName, { record: { name, type, data }, why }: { record: ResourceRecord; why: string }): LostItem => ({
+const lostToRules = (
+  zone: DomainName,
+  { record: { name, type, data }, why }: { record: ResourceRecord; why: string },
+): UnsupportedFeature => ({
   zone,
   name,
   type,

@@ -3,8 +3,8 @@ import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
 import { type ResourceRecord, recordKey } from '../../dns/record.ts'
 import { isMetaType } from '../../dns/wire/type-code.ts'
 import type { TransferredRecord } from '../../transport/dns-client-transfer.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
 import { excerpt } from '../excerpt.ts'
-import type { LostItem } from '../exchange.ts'
 
 /** Repetitions that are told one by one. */
 const TOLD = 100
@@ -12,7 +12,7 @@ const TOLD = 100
 export interface TransferredRecords {
   /** Those of the zone, each once, in the order they came. */
   readonly records: readonly ResourceRecord[]
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -23,13 +23,13 @@ export interface TransferredRecords {
 export function transferredRecords(zone: DomainName, all: readonly TransferredRecord[]): TransferredRecords {
   const firsts = new Map<string, ResourceRecord>()
   const records: ResourceRecord[] = []
-  const lost: LostItem[] = []
+  const dropped: UnsupportedFeature[] = []
   const repeated: Diagnostic[] = []
   for (const record of all) {
     const { name, type } = record
     const strange = strangeness(record, zone)
     const first = strange === null ? firsts.get(recordKey(record)) : undefined
-    if (strange !== null) lost.push({ zone, name, type, what: strange })
+    if (strange !== null) dropped.push({ zone, name, type, what: strange })
     else if (first !== undefined) repeated.push(tellRepetition(zone, record, first))
     else {
       firsts.set(recordKey(record), record)
@@ -38,7 +38,7 @@ export function transferredRecords(zone: DomainName, all: readonly TransferredRe
   }
   const untold = repeated.length - TOLD
   const more: Diagnostic[] = untold > 0 ? [warning(`${untold} more records came again in the transfer of ${zone}`)] : []
-  return { records, lost, diagnostics: [...repeated.slice(0, TOLD), ...more] }
+  return { records, dropped, diagnostics: [...repeated.slice(0, TOLD), ...more] }
 }
 
 function strangeness({ name, type, data, malformed }: TransferredRecord, zone: DomainName): string | null {

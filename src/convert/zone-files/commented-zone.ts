@@ -4,12 +4,12 @@ import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { placeComments } from '../../dns/zone-file/place-comments.ts'
 import type { IncludedZoneFile, ReadZoneInclude } from '../../dns/zone-file/scope.ts'
-import type { LostItem } from '../exchange.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
 
 export interface CommentedZone {
   /** Null where nothing says which zone the file is of. */
   readonly zone: ImportedZone | null
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
   readonly includedFiles: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -21,13 +21,13 @@ export function readCommentedZone(file: IncludedZoneFile, zoneName: DomainName |
     file: file.file,
     include: include && noting(include, opened),
   })
-  if (zone === null) return { zone, lost: [], includedFiles, diagnostics }
+  if (zone === null) return { zone, dropped: [], includedFiles, diagnostics }
   const { name, settings, records } = zone
-  if (hasErrors(diagnostics)) return { zone: { name, settings, records }, lost: [], includedFiles, diagnostics }
+  if (hasErrors(diagnostics)) return { zone: { name, settings, records }, dropped: [], includedFiles, diagnostics }
   const { comments, left } = placeComments({ zone: name, file, included: opened, records: read })
   const what = `${left} more ${left === 1 ? 'line' : 'lines'} of comments than are kept`
-  const lost = left === 0 ? [] : [{ zone: name, name: null, type: null, what, at: zone.at }]
-  return { zone: { name, settings, records, comments }, lost, includedFiles, diagnostics }
+  const dropped = left === 0 ? [] : [{ zone: name, name: null, type: null, what, at: zone.at }]
+  return { zone: { name, settings, records, comments }, dropped, includedFiles, diagnostics }
 }
 
 /** The same reader, which notes what it gives. */

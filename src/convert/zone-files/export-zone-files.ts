@@ -1,4 +1,4 @@
-import type { ExchangedFile } from '../../definition/imported-zone.ts'
+import type { OutputFile } from '../../definition/imported-zone.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, labelsOf, nameFromLabels, ROOT } from '../../dns/domain-name.ts'
 import { mailboxName } from '../../dns/mailbox.ts'
@@ -9,8 +9,8 @@ import type { DesiredZone } from '../../dns/zone.ts'
 import { printZoneFile } from '../../dns/zone-file/print-zone-file.ts'
 import { verifyZoneDigest } from '../../dns/zone-file/zone-digest.ts'
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
-import type { Exported, Exporter, LostItem } from '../exchange.ts'
-import { lostOfZone } from '../unsupported-features.ts'
+import type { Exported, Exporter, UnsupportedFeature } from '../conversion.ts'
+import { unsupportedFeaturesOf } from '../unsupported-features.ts'
 
 const HELD = { settings: new Set(['soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as const) }
 
@@ -19,17 +19,17 @@ const DEFAULTS = { refresh: 14_400, retry: 14_400, expire: 1_209_600, ttl: 86_40
 
 /** A zone file for each zone, which name servers take as it is: with an SOA record of the settings, and NS records at the apex. */
 export const exportZoneFiles: Exporter = (zones, options): Exported => {
-  const files: ExchangedFile[] = []
-  const lost: LostItem[] = []
+  const files: OutputFile[] = []
+  const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []
   const names = new Set<string>()
   for (const zone of zones) {
     if (zone.settings.type === 'slave' || zone.absent) {
       const what = zone.absent ? 'that the zone is to be deleted' : 'a slave zone: its records are those of its masters'
-      lost.push({ zone: zone.name, name: null, type: null, what, at: zone.at })
+      dropped.push({ zone: zone.name, name: null, type: null, what, at: zone.at })
       continue
     }
-    lost.push(...lostOfZone(zone, HELD), ...pseudoRecords(zone))
+    dropped.push(...unsupportedFeaturesOf(zone, HELD), ...pseudoRecords(zone))
     const held = zone.records.filter(({ type }) => typeCode(type) !== null)
     const defaultTtl = (zone.settings.ttl_sec || DEFAULTS.ttl) as Ttl
     const own = held.filter(({ name, type }) => name === zone.name && type === 'NS')
@@ -42,11 +42,11 @@ export const exportZoneFiles: Exporter = (zones, options): Exported => {
     const text = printZoneFile(records, { origin: zone.name, style: options.style, defaultTtl: isBare ? defaultTtl : null })
     files.push({ path: zoneFileName(zone.name, names), text })
   }
-  return { files, isSingleFile: false, lost, diagnostics }
+  return { files, isSingleFile: false, dropped, diagnostics }
 }
 
 /** Records of types that only providers know, each RRset once. */
-function pseudoRecords({ name: zone, records }: DesiredZone): LostItem[] {
+function pseudoRecords({ name: zone, records }: DesiredZone): UnsupportedFeature[] {
   const sets = new Map(records.filter(({ type }) => typeCode(type) === null).map((record) => [rrsetKey(record), record]))
   return [...sets.values()].map(({ name, type, at }) => ({ zone, name, type, what: `${type} records, which no name server knows`, at }))
 }

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { basename, dirname, relative, resolve } from 'node:path'
 import { displayPath, realOr } from '../../definition/files/file-path.ts'
 import { folderTree } from '../../definition/files/folder-tree.ts'
-import { readText, systemFault } from '../../definition/files/read-text.ts'
+import { readText, systemProblem } from '../../definition/files/read-text.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
 import { fileNameOf, unprintableName } from '../../definition/load/definition-name.ts'
 import { includeReader } from '../../definition/load/include-reader.ts'
@@ -10,7 +10,7 @@ import { sourcePolicy } from '../../definition/load/source-policy.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { checkSoaSettings } from '../check-soa-settings.ts'
-import type { Imported, LostItem } from '../exchange.ts'
+import type { Imported, UnsupportedFeature } from '../conversion.ts'
 import type { ImportRequest } from '../importer.ts'
 import { missingZones } from '../provider/missing-zones.ts'
 import { readCommentedZone } from './commented-zone.ts'
@@ -22,7 +22,7 @@ import { otherZoneFiles } from './other-zone-files.ts'
  */
 export async function importZoneFiles({ source, zones, cwd, config }: ImportRequest): Promise<Imported> {
   const path = resolve(cwd, source)
-  const facts = await stat(path).catch((error: unknown) => systemFault(error))
+  const facts = await stat(path).catch((error: unknown) => systemProblem(error))
   if (typeof facts === 'string') return failed({ code: 'file-unreadable', message: `${displayPath(path, cwd)} ${facts}` })
   const folder = facts.isDirectory() ? path : dirname(path)
   const include = includeReader({ ...config, folder, cwd })
@@ -31,7 +31,7 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
     ? await zoneFilesBelow(path, cwd)
     : { files: [path], others: [], diagnostics: [] }
   const found: ImportedZone[] = []
-  const lost: LostItem[] = []
+  const dropped: UnsupportedFeature[] = []
   const included = new Set<string>()
   const read: ReadZone[] = []
   for (const one of files) {
@@ -41,8 +41,8 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
       read.push({
         file,
         zone: null,
-        lost: [],
-        diagnostics: [{ severity: 'error', ...text.fault, at: text.fault.at ?? { file, line: 1, column: 1 } }],
+        dropped: [],
+        diagnostics: [{ severity: 'error', ...text.problem, at: text.problem.at ?? { file, line: 1, column: 1 } }],
       })
       continue
     }
@@ -64,29 +64,29 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
     else {
       const checked = checkSoaSettings(one.zone)
       found.push(checked.zone)
-      lost.push(...one.lost, ...checked.lost)
+      dropped.push(...one.dropped, ...checked.dropped)
     }
   }
-  const unread = others.filter((one) => !isIncluded(one))
-  diagnostics.push(...(await otherZoneFiles(unread, (one) => displayPath(one, cwd))))
+  const unknownSettings = others.filter((one) => !isIncluded(one))
+  diagnostics.push(...(await otherZoneFiles(unknownSettings, (one) => displayPath(one, cwd))))
   if (files.length === 0)
     diagnostics.push(...failed({ code: 'no-definitions', message: `${displayPath(path, cwd)} has no zone files` }).diagnostics)
   else diagnostics.push(...missingZones(zones, found, source))
-  return { zones: found, lost, diagnostics }
+  return { zones: found, dropped, diagnostics }
 }
 
 interface ReadZone {
   readonly file: string
   /** Null where nothing could be had. */
   readonly zone: ImportedZone | null
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-const failed = (fault: Pick<Diagnostic, 'code' | 'message'>): Imported => ({
+const failed = (problem: Pick<Diagnostic, 'code' | 'message'>): Imported => ({
   zones: [],
-  lost: [],
-  diagnostics: [{ severity: 'error', ...fault }],
+  dropped: [],
+  diagnostics: [{ severity: 'error', ...problem }],
 })
 
 const duplicate = (zone: DomainName, file: string): Diagnostic => ({
@@ -142,7 +142,7 @@ async function zoneFilesBelow(folder: string, cwd: string): Promise<FilesBelow> 
       }
     },
   )
-  for (const { path, message } of tree.faults)
+  for (const { path, message } of tree.problems)
     diagnostics.push({ severity: 'error', code: 'file-unreadable', message: `${displayPath(path, cwd)} ${message}` })
   return { files, others, diagnostics }
 }

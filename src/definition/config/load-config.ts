@@ -28,9 +28,9 @@ export async function loadConfig({ cwd, file, secrets }: LoadConfigOptions): Pro
   const text = await readText(path, shown, null)
   if (text.ok) return readConfig(text.text, { file: shown, folder: dirname(path), cwd, secrets })
   return failed(
-    text.fault.message.endsWith('does not exist')
-      ? missing(text.fault.message)
-      : { severity: 'error', ...text.fault, at: { file: shown, line: 1, column: 1 } },
+    text.problem.message.endsWith('does not exist')
+      ? missing(text.problem.message)
+      : { severity: 'error', ...text.problem, at: { file: shown, line: 1, column: 1 } },
   )
 }
 

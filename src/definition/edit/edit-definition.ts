@@ -6,8 +6,8 @@ import { displayPath, fromDisplayPath, realOr } from '../files/file-path.ts'
 import { unfinishedFolders } from '../files/unfinished-write.ts'
 import type { LoadedZone } from '../load/configured-zone.ts'
 import { type LoadedDefinitions, loadDefinitions } from '../load/load-definitions.ts'
-import { editFault } from './edit-fault.ts'
 import { BYTE_ORDER_MARK, editFiles, type FileEdit, kindOf } from './edit-files.ts'
+import { editProblem } from './edit-problem.ts'
 import { wantedData } from './edit-text.ts'
 import { areSame, unexpectedChanges } from './expected-records.ts'
 import type { RecordEdit } from './read-record-edit.ts'
@@ -43,7 +43,7 @@ export async function editDefinition(asked: RecordEdit, config: Config, options:
   const own = loaded.zone.records.filter(({ name, type }) => name === asked.name && type === asked.type)
   const edit = options.file === null ? asked : withinFile(asked, own, realOr(options.file), config.cwd)
   if (loaded.zone.inventory?.some(({ name, type }) => name === edit.name && type === edit.type))
-    return refused(editFault(edit, 'edit-refused', 'its addresses are looked up when the zone is planned; edit it by hand'))
+    return refused(editProblem(edit, 'edit-refused', 'its addresses are looked up when the zone is planned; edit it by hand'))
   const unknown = missingValues(edit, own)
   if (unknown.length > 0) return refused(...unknown)
   if (isAsWanted(edit, own)) return { changes: [], others: [], diagnostics: [] }
@@ -78,15 +78,17 @@ async function findZone(edit: RecordEdit, config: Config): Promise<FoundZone | E
   if (errors.length > 0 || loaded === undefined) return refused(...errors)
   if (others.length === 0) return { loaded, seen }
   const related = zones.map(({ zone }) => ({ message: 'a definition of the zone', at: zone.at }))
-  return refused(editFault(edit, 'edit-refused', `${edit.zone} has several definitions; edit them by hand`, { related }))
+  return refused(editProblem(edit, 'edit-refused', `${edit.zone} has several definitions; edit them by hand`, { related }))
 }
 
 /** What is to be removed and is not there. */
 function missingValues(edit: RecordEdit, own: readonly DefinedRecord[]): Diagnostic[] {
   if (edit.action !== 'remove') return []
-  if (own.length === 0) return [editFault(edit, 'record-unknown', 'the definition has no such records')]
+  if (own.length === 0) return [editProblem(edit, 'record-unknown', 'the definition has no such records')]
   const present = new Set(own.map(({ data }) => data))
-  return edit.data.filter((data) => !present.has(data)).map((data) => editFault(edit, 'record-unknown', `no record has the value ${data}`))
+  return edit.data
+    .filter((data) => !present.has(data))
+    .map((data) => editProblem(edit, 'record-unknown', `no record has the value ${data}`))
 }
 
 function isAsWanted(edit: RecordEdit, own: readonly DefinedRecord[]): boolean {
@@ -126,7 +128,7 @@ async function editAndCheck(
   const meanwhile = before?.zones.find((one) => one.zone.at.file === zone.at.file)?.zone.records ?? []
   if (before !== null && !areSame(zone.records, meanwhile))
     return {
-      ...refused(editFault(edit, 'file-unwritable', 'somebody else has changed its files meanwhile; give the command again')),
+      ...refused(editProblem(edit, 'file-unwritable', 'somebody else has changed its files meanwhile; give the command again')),
       isStale: true,
     }
   if (hasErrors(after.diagnostics)) return refusal(...after.diagnostics.map((one) => asRefusal(edit, own, one)))
@@ -136,7 +138,7 @@ async function editAndCheck(
   const at = own[0]?.at ?? zone.at
   if (unexpected.length > 0) {
     const message = `the file has a form in which the edit would do more, or less: ${unexpected.join('; ')}; edit it by hand`
-    return refusal(editFault(edit, 'edit-refused', message, { at }))
+    return refusal(editProblem(edit, 'edit-refused', message, { at }))
   }
   const others = before === null ? [] : otherZones(before, after, edit.zone)
   if (others.length > 0 && !allZones) return refused(sharedFault(edit, changes, others, { cwd, at }))
@@ -185,7 +187,7 @@ function sharedFault(
   const names = others.slice(0, TOLD).join(', ') + (others.length > TOLD ? ` and ${others.length - TOLD} more` : '')
   const files = changes.map(({ path }) => displayPath(path, cwd)).join(', ')
   const hint = `change it for all of them with --all-zones, or write the record in the definition with override: true`
-  return editFault(edit, 'record-elsewhere', `with ${files} other zones would change too: ${names}`, { at, hint })
+  return editProblem(edit, 'record-elsewhere', `with ${files} other zones would change too: ${names}`, { at, hint })
 }
 
 /**
@@ -196,11 +198,11 @@ function asRefusal(edit: RecordEdit, own: readonly DefinedRecord[], found: Diagn
   const [first] = own
   if (found.code === 'rrset-split' && first !== undefined) {
     const hint = `add it there with --file ${first.at.file}, write merge: true there, or override: true in the definition`
-    return editFault(edit, 'record-elsewhere', `stands in ${first.at.file}`, { at: first.at, hint })
+    return editProblem(edit, 'record-elsewhere', `stands in ${first.at.file}`, { at: first.at, hint })
   }
   if (found.severity !== 'error' || !/^yaml-|^zonefile-/.test(found.code)) return found
   const message = `others in the file need what stands there (${found.message}); edit it by hand`
-  return editFault(edit, 'edit-refused', message, { at: found.at })
+  return editProblem(edit, 'edit-refused', message, { at: found.at })
 }
 
 /** What is said of a zone beside its records, wherever it stands. */

@@ -9,7 +9,7 @@ import { fileNameOf } from '../load/definition-name.ts'
 import { sourcePolicy } from '../load/source-policy.ts'
 import { soundTree } from '../yaml/edit-document.ts'
 import { lookUp, type YamlNode } from '../yaml/yaml-node.ts'
-import { editFault } from './edit-fault.ts'
+import { editProblem } from './edit-problem.ts'
 import { type EditedFile, editText } from './edit-text.ts'
 import type { RecordEdit } from './read-record-edit.ts'
 import { realPath } from './share-edit.ts'
@@ -43,7 +43,7 @@ export async function editFiles(
       (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
     )
     const read = isNew ? ({ ok: true, text: '---\n' } as const) : await readWholeText(path, shown, policy)
-    if (!read.ok) return { ok: false, diagnostic: { severity: 'error', ...read.fault } }
+    if (!read.ok) return { ok: false, diagnostic: { severity: 'error', ...read.problem } }
     const mark = read.text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : ''
     const text = read.text.slice(mark.length)
     const loaded = [...seen].find(([one]) => realOr(one) === path)?.[1] ?? text
@@ -52,7 +52,7 @@ export async function editFiles(
     const own = ofOwner.filter(({ type }) => type === edit.type)
     const isFragment = kind === 'settings' && path !== realPath(zone.at.file, cwd)
     const edited = editText({ text, kind, tree: kind === 'zone-file' ? null : treeOf(text), own, ofOwner, isFragment }, edit)
-    if (!edited.ok) return { ok: false, diagnostic: editFault(edit, 'edit-refused', edited.message, { at: own[0]?.at ?? zone.at }) }
+    if (!edited.ok) return { ok: false, diagnostic: editProblem(edit, 'edit-refused', edited.message, { at: own[0]?.at ?? zone.at }) }
     changes.push({ path, before: isNew ? '' : read.text, after: mark + edited.value })
   }
   return { ok: true, changes }

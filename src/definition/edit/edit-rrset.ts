@@ -4,11 +4,11 @@
  */
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, Pair, type Scalar, visit, YAMLMap, YAMLSeq } from 'yaml'
 import { type DomainName, parseDomainName, relativeName } from '../../dns/domain-name.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { firstEntryPlace } from '../parse/first-entry.ts'
+import type { Layout } from '../parse/parse-state.ts'
 import { plainNode, styled } from '../parse/plain-node.ts'
-import type { Layout } from '../parse/reading.ts'
 import { keepSpacing } from '../print/keep-spacing.ts'
 import { compareNatural } from '../print/natural-order.ts'
 import { agreeOn } from '../yaml/edit-document.ts'
@@ -66,12 +66,12 @@ function editEntry(text: string, zone: DomainName, layout: Layout, edit: RrsetEd
   const source = map.value.items.length === 0 ? first : placeEntries(text, map.value, (pair) => ownerOf(pair, zone))
   const owner = map.value.items.find((pair) => ownerOf(pair, zone) === edit.name)
   if (owner === undefined && (edit.isThere || edit.added.length === 0))
-    return fault(`${edit.name} does not stand there under its own name, but by a variable or an included file; ${BY_HAND}`)
+    return failure(`${edit.name} does not stand there under its own name, but by a variable or an included file; ${BY_HAND}`)
   const change =
     owner === undefined ? addOwner(document, map.value, zone, layout, edit) : changeOwner(document, map.value, owner as Entry, layout, edit)
   if (!change.ok) return change
   if (source === null) {
-    if (limit === 'entry') return fault(BY_HAND)
+    if (limit === 'entry') return failure(BY_HAND)
     const printed = printDocument(document, heads, text)
     return ok(text.includes('\r\n') ? printed.replaceAll(/(?<!\r)\r*\n/g, '\r\n') : printed)
   }
@@ -99,9 +99,9 @@ function recordMap(document: Document, layout: Layout): Result<YAMLMap<Scalar, N
   const isWhole = layout === 'octodns' || !isMap(contents) || !contents.has('domain')
   const map = isWhole ? contents : contents.get('records', true)
   if (isMap(map)) return ok(map as YAMLMap<Scalar, Node | null>)
-  if (isWhole || !isMap(contents)) return fault(`the file is no mapping of names to records; ${BY_HAND}`)
+  if (isWhole || !isMap(contents)) return failure(`the file is no mapping of names to records; ${BY_HAND}`)
   // `records:` is absent or empty.
-  if (map !== undefined && map !== null && !(isScalar(map) && map.value === null)) return fault(`records is no mapping; ${BY_HAND}`)
+  if (map !== undefined && map !== null && !(isScalar(map) && map.value === null)) return failure(`records is no mapping; ${BY_HAND}`)
   const made = new YAMLMap<Scalar, Node | null>()
   contents.set(styled('records'), made)
   return ok(made)
@@ -162,11 +162,11 @@ function changeRecords(document: Document, map: YAMLMap<Scalar, Node | null>, ow
   const records = recordsAt(value, document)
   const own = (records ?? []).filter((record) => typeOf(record) === edit.type) as YAMLMap<Scalar, Node | null>[]
   if (value === null || records === null || own.some(hasAlias) || (own.length === 0 && edit.isThere))
-    return fault(`what stands at ${edit.name} is an alias, an included file or no record; ${BY_HAND}`)
+    return failure(`what stands at ${edit.name} is an alias, an included file or no record; ${BY_HAND}`)
   if ((isSeq(value) && value.anchor !== undefined) || own.some((record) => record.anchor !== undefined))
-    return fault(`what stands at ${edit.name} stands elsewhere too, by an anchor; ${BY_HAND}`)
+    return failure(`what stands at ${edit.name} stands elsewhere too, by an anchor; ${BY_HAND}`)
   if (edit.isFragment && edit.added.length > 0 && own.some((record) => losesVariable(record, edit)))
-    return fault(
+    return failure(
       'its value is that of a variable: change it under "with" of the include, or write the record in the definition with override: true',
     )
   const [first, ...others] = own

@@ -4,7 +4,7 @@
  * what stands between two keys at one indentation is of the first of them, so that the rest is a definition too.
  */
 import { type DomainName, parseDomainName, relativeName } from '../../dns/domain-name.ts'
-import type { Layout } from '../parse/reading.ts'
+import type { Layout } from '../parse/parse-state.ts'
 import { compareNatural } from '../print/natural-order.ts'
 import { lookUp, type YamlEntry, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 

@@ -2,7 +2,7 @@ import { textDataOf } from '../../dns/character-string.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { genericRdata } from '../../dns/zone-file/generic-rdata.ts'
 import { presentationTokens } from '../parse/presentation-tokens.ts'
@@ -33,21 +33,21 @@ export function readRecordEdit(action: RecordEdit['action'], words: RecordWords)
   if (!zone.ok) return zone
   const name = words.name === '' ? zone : parseDomainName(words.name, zone.value)
   if (!name.ok) return name
-  if (!isAtOrBelow(name.value, zone.value)) return fault(`${name.value} is not in the zone ${zone.value}`)
+  if (!isAtOrBelow(name.value, zone.value)) return failure(`${name.value} is not in the zone ${zone.value}`)
   const absolute = words.name === '' || words.name.endsWith('.') ? null : parseDomainName(`${words.name}.`)
   if (absolute?.ok && isAtOrBelow(absolute.value, zone.value)) {
-    return fault(
+    return failure(
       `${JSON.stringify(words.name)} could be meant in two ways. Write "${absolute.value}" for the name as it stands, "${name.value}" for one below the zone`,
     )
   }
   const type = parseRecordType(words.type)
   if (!type.ok) return type
-  if (type.value === 'SOA') return fault('the fields of the SOA are settings of the zone')
-  if (action !== 'remove' && words.values.length === 0) return fault(`${action} needs a value`)
+  if (type.value === 'SOA') return failure('the fields of the SOA are settings of the zone')
+  if (action !== 'remove' && words.values.length === 0) return failure(`${action} needs a value`)
   const data = new Set<string>()
   for (const text of words.values) {
     const value = readValueWord(type.value, text, zone.value)
-    if (!value.ok) return fault(`${name.value} ${type.value}: ${value.message}${inQuotes(type.value, words.values, zone.value)}`)
+    if (!value.ok) return failure(`${name.value} ${type.value}: ${value.message}${inQuotes(type.value, words.values, zone.value)}`)
     data.add(value.value)
   }
   return ok({ action, zone: zone.value, name: name.value, type: type.value, data: [...data], ttl: words.ttl })
@@ -73,7 +73,7 @@ function readValueWord(type: string, text: string, zone: DomainName): Result<str
   if (tokens.value[0]?.text === '\\#' && !tokens.value[0].quoted) return genericOr(type, tokens.value)
   return canonicalRdata(type, tokens.value, (name) => {
     const target = readTargetName(name, zone, 'settings')
-    return target.ok ? target : fault(target.hint === undefined ? target.message : `${target.message}. ${target.hint}`)
+    return target.ok ? target : failure(target.hint === undefined ? target.message : `${target.message}. ${target.hint}`)
   })
 }
 

@@ -6,7 +6,7 @@ import type { DefinedRecord } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
 import { displayPath, fromDisplayPath, realOr } from '../files/file-path.ts'
-import { editFault } from './edit-fault.ts'
+import { editProblem } from './edit-problem.ts'
 import { wantedData } from './edit-text.ts'
 import type { RecordEdit } from './read-record-edit.ts'
 
@@ -36,7 +36,7 @@ export async function shareEdit(
   const main = realPath(zone.at.file, cwd)
   const named = asked === null ? null : realOr(asked)
   if (named !== null && !files.some((file) => realPath(file, cwd) === named))
-    return editFault(edit, 'record-elsewhere', `${displayPath(named, cwd)} is no file of ${edit.zone}`, { at: zone.at })
+    return editProblem(edit, 'record-elsewhere', `${displayPath(named, cwd)} is no file of ${edit.zone}`, { at: zone.at })
   const holders = new Set(own.map(({ at }) => realPath(at.file, cwd)))
   const wanted = new Set(wantedData(edit, own))
   const present = new Set(own.map(({ data }) => data))
@@ -44,7 +44,7 @@ export async function shareEdit(
   const elsewhere = own.find(({ at, data }) => named !== null && !wanted.has(data) && realPath(at.file, cwd) !== named)
   if (edit.action === 'remove' && elsewhere) {
     const message = `${elsewhere.data} stands in ${elsewhere.at.file}, not in ${displayPath(named ?? main, cwd)}`
-    return editFault(edit, 'record-elsewhere', message, { at: elsewhere.at })
+    return editProblem(edit, 'record-elsewhere', message, { at: elsewhere.at })
   }
   let target = named ?? main
   if (named === null && added.length > 0) {
@@ -70,7 +70,7 @@ export async function shareEdit(
 function unclear(edit: RecordEdit, own: readonly DefinedRecord[]): Diagnostic {
   const files = [...new Set(own.map(({ at }) => at.file))]
   const hint = `name the file that is to have the new ones with --file, such as --file ${files[0]}`
-  return editFault(edit, 'record-elsewhere', `its values come from several files: ${files.join(', ')}`, { at: own[0]?.at, hint })
+  return editProblem(edit, 'record-elsewhere', `its values come from several files: ${files.join(', ')}`, { at: own[0]?.at, hint })
 }
 
 const isFolder = (path: string): Promise<boolean> =>

@@ -1,6 +1,6 @@
 import { isMap, isScalar, type Pair, type YAMLMap } from 'yaml'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import type { FirstEntryPlace } from '../parse/first-entry.ts'
 import { agreeOn } from '../yaml/edit-document.ts'
 import { belowComments, type EntryLines, lineStarts, linesOf } from './entry-lines.ts'
@@ -36,7 +36,7 @@ export function withEntry(
   const { contents } = read.value.document
   const pair = isMap(contents) ? contents.items.at(-1) : undefined
   const made = pair === undefined ? null : linesOf(pair, lines, lineStarts(lines))
-  if (pair === undefined || made === null) return fault('the record could not be printed')
+  if (pair === undefined || made === null) return failure('the record could not be printed')
   const { from, to, indent, isExplicit } = placeIn(source, name, previous)
   // As the line that it takes the place of, else as the one it goes below.
   const like = source.lines[from < to || from === 0 ? from : from - 1] ?? ''

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isInside } from './file-path.ts'
-import { systemFault } from './read-text.ts'
+import { systemProblem } from './read-text.ts'
 
 /** Folders that may stand in one another. */
 const MAX_DEPTH = 32
@@ -20,7 +20,7 @@ export interface TreeEntry {
 }
 
 /** A folder that could not be read, or a tree that was left half-read. */
-export interface TreeFault {
+export interface TreeProblem {
   readonly path: string
   readonly message: string
 }
@@ -34,13 +34,13 @@ export interface FolderTree {
    * begin with a dot and `node_modules` are passed over; a folder that is reached again through a link is not gone into.
    */
   walk(path: string, depth: number, enter: (entry: TreeEntry) => boolean, visit: (entry: TreeEntry) => void): Promise<void>
-  readonly faults: readonly TreeFault[]
+  readonly problems: readonly TreeProblem[]
 }
 
 /** A view of folders that are confined to `root`, absolute and without symbolic links in it; to nothing where that is null. */
 export function folderTree(root: string | null): FolderTree {
   const listed = new Map<string, Promise<readonly TreeEntry[]>>()
-  const faults: TreeFault[] = []
+  const problems: TreeProblem[] = []
   let entries = 0
 
   const read = async (path: string): Promise<readonly TreeEntry[]> => {
@@ -49,13 +49,13 @@ export function folderTree(root: string | null): FolderTree {
       const found = await readdir(path, { withFileTypes: true })
       entries += found.length
       if (entries > MAX_ENTRIES) {
-        faults.push({ path, message: `more than ${MAX_ENTRIES} files and folders are searched` })
+        problems.push({ path, message: `more than ${MAX_ENTRIES} files and folders are searched` })
         return []
       }
       const resolved = await Promise.all(found.map((entry) => resolveEntry(path, entry, root)))
       return resolved.filter((entry): entry is TreeEntry => entry !== null).sort((a, b) => (a.name < b.name ? -1 : 1))
     } catch (error) {
-      faults.push({ path, message: systemFault(error) })
+      problems.push({ path, message: systemProblem(error) })
       return []
     }
   }
@@ -82,7 +82,7 @@ export function folderTree(root: string | null): FolderTree {
     }
     await descend(path, Math.min(depth, MAX_DEPTH))
   }
-  return { list, walk, faults }
+  return { list, walk, problems }
 }
 
 async function resolveEntry(folder: string, entry: Dirent, root: string | null): Promise<TreeEntry | null> {

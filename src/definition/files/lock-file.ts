@@ -26,7 +26,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type LockOwner, whereabouts } from './lock-owner.ts'
+import { type LockOwner, processStatus } from './lock-owner.ts'
 
 /** What a lock says of its holder. */
 export interface LockHolder extends LockOwner {
@@ -72,7 +72,7 @@ export function takeLock(path: string, holder: LockHolder, longest = Number.POSI
       if (isMoved(made, path)) return { state: 'taken', release: () => releaseLock(path, name) }
       const other = readHolder(path)
       if (other === null) continue
-      const owner = other.holder === null ? 'elsewhere' : whereabouts(other.holder, holder)
+      const owner = other.holder === null ? 'elsewhere' : processStatus(other.holder, holder)
       const isLeft = owner === 'elsewhere' && lstatSync(join(made, name)).mtimeMs - other.written > longest
       if (owner !== 'dead' && !isLeft) return { state: 'held', holder: other.holder, path }
       removeIfThere(() => unlinkSync(join(path, other.file)))

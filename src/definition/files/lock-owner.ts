@@ -28,7 +28,7 @@ const INITIAL_NAMESPACE = 'pid:[4026531836]'
  * Whether a process still runs; `elsewhere` is one of another host or container, of which nothing can be known. A system that was started anew has no
  * process of its boot before; containers of one name can be on many systems.
  */
-export function whereabouts(owner: LockOwner, here: LockOwner): 'running' | 'dead' | 'elsewhere' {
+export function processStatus(owner: LockOwner, here: LockOwner): 'running' | 'dead' | 'elsewhere' {
   if (owner.host !== here.host) return 'elsewhere'
   if (owner.namespace !== here.namespace || owner.machine !== here.machine) return 'elsewhere'
   if (owner.boot !== here.boot) return owner.machine !== null && owner.namespace === INITIAL_NAMESPACE ? 'dead' : 'elsewhere'

@@ -1,6 +1,6 @@
 import { copyFileSync, linkSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { FileChange } from './look-at-target.ts'
+import type { FileChange } from './inspect-destination.ts'
 import { makeFolder, removeFolders } from './make-folder.ts'
 import { takeName } from './write-file.ts'
 

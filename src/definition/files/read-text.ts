@@ -1,16 +1,16 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import { refuseOpened, type SourcePolicy } from '../load/source-policy.ts'
 
 /** Octets a definition or config may have. Twelve thousand records written at length take about two million. */
 export const MAX_FILE_OCTETS = 10 * 1024 * 1024
 
 /** Why a text could not be had, as diagnostics say it. Without a place it is of the file as a whole. */
-export type ReadFault = Pick<Diagnostic, 'code' | 'message' | 'hint' | 'at'>
+export type ReadProblem = Pick<Diagnostic, 'code' | 'message' | 'hint' | 'at'>
 
-export type ReadText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: ReadFault }
+export type ReadText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: ReadProblem }
 
 /**
  * The text of a file in UTF-8, without its byte order mark. A file that is too large, or no file at all, is not opened. With a policy nothing is read
@@ -34,13 +34,13 @@ async function readWith(decoder: typeof UTF8, path: string, shown: string, polic
   try {
     for (let attempt = 1; ; attempt += 1) {
       const refused = refusal(await stat(path), shown)
-      if (refused) return { ok: false, fault: refused }
+      if (refused) return { ok: false, problem: refused }
       const handle = await open(path, READ_ONLY)
       try {
         const facts = fstatSync(handle.fd, { bigint: true })
         const unfit = refusal(facts, shown) ?? (policy && refusalOf(policy, path, facts, shown))
         if (unfit === 'moved' && attempt < ATTEMPTS) continue
-        if (unfit) return { ok: false, fault: unfit === 'moved' ? { code: 'file-unreadable', message: `${shown} ${MOVED}` } : unfit }
+        if (unfit) return { ok: false, problem: unfit === 'moved' ? { code: 'file-unreadable', message: `${shown} ${MOVED}` } : unfit }
         const decoded = decode(await octetsOf(handle, Number(facts.size)), shown, decoder)
         return policy === null || !decoded.ok ? decoded : withoutSecrets(decoded.text, shown, policy)
       } finally {
@@ -48,7 +48,7 @@ async function readWith(decoder: typeof UTF8, path: string, shown: string, polic
       }
     }
   } catch (error) {
-    return { ok: false, fault: { code: 'file-unreadable', message: `${shown} ${systemFault(error)}` } }
+    return { ok: false, problem: { code: 'file-unreadable', message: `${shown} ${systemProblem(error)}` } }
   }
 }
 
@@ -64,21 +64,21 @@ export function readTextSync(path: string, shown: string, policy: SourcePolicy):
   try {
     for (let attempt = 1; ; attempt += 1) {
       const refused = refusal(statSync(path), shown)
-      if (refused) return fault(refused.message)
+      if (refused) return failure(refused.message)
       const file = openSync(path, READ_ONLY)
       try {
         const facts = fstatSync(file, { bigint: true })
         const unfit = refusal(facts, shown) ?? refusalOf(policy, path, facts, shown)
         if (unfit === 'moved' && attempt < ATTEMPTS) continue
-        if (unfit) return fault(unfit === 'moved' ? `${shown} ${MOVED}` : unfit.message)
+        if (unfit) return failure(unfit === 'moved' ? `${shown} ${MOVED}` : unfit.message)
         const decoded = decode(readFileSync(file), shown)
-        return decoded.ok ? ok(decoded.text) : fault(decoded.fault.message)
+        return decoded.ok ? ok(decoded.text) : failure(decoded.problem.message)
       } finally {
         closeSync(file)
       }
     }
   } catch (error) {
-    return fault(`${shown} ${systemFault(error)}`)
+    return failure(`${shown} ${systemProblem(error)}`)
   }
 }
 
@@ -87,16 +87,16 @@ export function withoutSecrets(text: string, shown: string, policy: SourcePolicy
   const [first, ...more] = policy.secretsIn(text, shown)
   if (first === undefined) return { ok: true, text }
   const lines = more.map(({ at }) => at?.line).join(', ')
-  return { ok: false, fault: { ...first, message: lines === '' ? first.message : `${first.message}; so do the lines ${lines}` } }
+  return { ok: false, problem: { ...first, message: lines === '' ? first.message : `${first.message}; so do the lines ${lines}` } }
 }
 
-function refusalOf(policy: SourcePolicy, path: string, facts: BigIntStats, shown: string): ReadFault | 'moved' | null {
+function refusalOf(policy: SourcePolicy, path: string, facts: BigIntStats, shown: string): ReadProblem | 'moved' | null {
   const refused = refuseOpened(policy, path, facts)
   if (refused === null || refused === 'moved') return refused
   return { code: 'path-protected', message: `${shown} ${refused}` }
 }
 
-function refusal(facts: { isFile(): boolean; size: number | bigint }, shown: string): ReadFault | null {
+function refusal(facts: { isFile(): boolean; size: number | bigint }, shown: string): ReadProblem | null {
   if (!facts.isFile()) return { code: 'file-unreadable', message: `${shown} is not a file` }
   if (facts.size <= MAX_FILE_OCTETS) return null
   return {
@@ -115,12 +115,12 @@ function decode(octets: Uint8Array, shown: string, decoder = UTF8): ReadText {
   } catch {
     const isUtf16 = (octets[0] === 0xff && octets[1] === 0xfe) || (octets[0] === 0xfe && octets[1] === 0xff)
     const message = `${shown} is not text in UTF-8${isUtf16 ? ' but in UTF-16' : ''}`
-    return { ok: false, fault: { code: 'file-unreadable', message, hint: 'save it as UTF-8' } }
+    return { ok: false, problem: { code: 'file-unreadable', message, hint: 'save it as UTF-8' } }
   }
 }
 
 /** What went wrong with a file, in words. */
-export function systemFault(error: unknown): string {
+export function systemProblem(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code
   if (code === undefined) throw error
   if (code === 'ENOENT') return 'does not exist'

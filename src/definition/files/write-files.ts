@@ -9,12 +9,12 @@
 import { existsSync } from 'node:fs'
 import { dirname, isAbsolute, join, sep } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import type { ExchangedFile } from '../imported-zone.ts'
+import type { OutputFile } from '../imported-zone.ts'
 import { assertNoSecret, type LoadedSecrets } from '../load/loaded-secrets.ts'
 import { cleanAtExit } from './clean-at-exit.ts'
 import { fileError } from './file-error.ts'
 import { realOr } from './file-path.ts'
-import { type FileChange, type Finding, lookAtTarget } from './look-at-target.ts'
+import { type FileChange, type Finding, inspectDestination } from './inspect-destination.ts'
 import { makeFolder, removeFolders } from './make-folder.ts'
 import { placeFiles } from './place-files.ts'
 import { syncFolder } from './temporary-file.ts'
@@ -45,7 +45,7 @@ export type WrittenFiles =
 const SEPARATOR = sep === '/' ? '/' : /[/\\]/
 
 /** Throws `SecretExposed` rather than write a secret. */
-export async function writeFiles(given: string, files: readonly ExchangedFile[], options: WriteFilesOptions): Promise<WrittenFiles> {
+export async function writeFiles(given: string, files: readonly OutputFile[], options: WriteFilesOptions): Promise<WrittenFiles> {
   for (const { path } of files) {
     if (isAbsolute(path) || path.split(SEPARATOR).some((part) => part === '..' || part === ''))
       throw new Error(`not a path in a folder: ${path}`)
@@ -70,7 +70,7 @@ export async function writeFiles(given: string, files: readonly ExchangedFile[],
   }
 }
 
-async function writeInto(folder: string, files: readonly ExchangedFile[], options: WriteFilesOptions): Promise<WrittenFiles> {
+async function writeInto(folder: string, files: readonly OutputFile[], options: WriteFilesOptions): Promise<WrittenFiles> {
   const found = lookAtAll(folder, files, options)
   if ('state' in found) return found
   const { changes, unchanged } = found
@@ -102,14 +102,17 @@ export interface Changes {
   readonly unchanged: readonly string[]
 }
 
-function lookAtAll(folder: string, files: readonly ExchangedFile[], { overwrite }: WriteFilesOptions): Changes | WrittenFiles {
+function lookAtAll(folder: string, files: readonly OutputFile[], { overwrite }: WriteFilesOptions): Changes | WrittenFiles {
   const unfinished = readNote(folder)
   const own = new Set(files.map(({ path }) => path))
   const left = unfinished === null ? [] : unfinishedFiles(folder, unfinished)
   if (unfinished !== null && (unfinished.digests.size === 0 || left.some((path) => !own.has(path)))) {
     return { state: 'refused', diagnostic: unfinishedDiagnostic(folder, unfinished, left) }
   }
-  const found = files.map((file) => ({ file, finding: lookAtTarget(folder, join(folder, file.path), file, { overwrite, unfinished }) }))
+  const found = files.map((file) => ({
+    file,
+    finding: inspectDestination(folder, join(folder, file.path), file, { overwrite, unfinished }),
+  }))
   const of = (kind: Finding['kind']): string[] => found.flatMap(({ file, finding }) => (finding.kind === kind ? [file.path] : []))
   for (const { file, finding } of found)
     if (finding.kind === 'failed') return { state: 'failed', path: file.path, error: finding.error, left: [] }
@@ -133,7 +136,7 @@ async function writeOne({ file, path, mode }: FileChange, unchanged: readonly st
 }
 
 /** Puts texts that are to be in place of others there, all or none. */
-export async function writeSet(area: WriteFolder, files: readonly ExchangedFile[], { changes, unchanged }: Changes): Promise<WrittenFiles> {
+export async function writeSet(area: WriteFolder, files: readonly OutputFile[], { changes, unchanged }: Changes): Promise<WrittenFiles> {
   const ready = await area.makeReady(changes)
   if ('failed' in ready) return { state: 'failed', path: ready.failed.file.path, error: ready.error, left: [] }
   try {

@@ -14,11 +14,11 @@ import {
 import { basename, dirname, join, relative } from 'node:path'
 import pLimit from 'p-limit'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import type { ExchangedFile } from '../imported-zone.ts'
+import type { OutputFile } from '../imported-zone.ts'
 import { fileError } from './file-error.ts'
+import type { FileChange } from './inspect-destination.ts'
 import { type LockHolder, type TakenLock, takeLock } from './lock-file.ts'
-import { ownProcess, whereabouts } from './lock-owner.ts'
-import type { FileChange } from './look-at-target.ts'
+import { ownProcess, processStatus } from './lock-owner.ts'
 import { removeFolders } from './make-folder.ts'
 import type { ReadyFile } from './place-files.ts'
 import { LEFT_BEHIND, temporaryName, writeTemporary } from './temporary-file.ts'
@@ -29,7 +29,7 @@ export interface WriteFolder {
   /** Writes each text to the disk; where one cannot be written, nothing is left of any. */
   makeReady(changes: readonly FileChange[]): Promise<readonly ReadyFile[] | { readonly failed: FileChange; readonly error: unknown }>
   /** Names on the disk the files that are about to take their places. Throws the system's error. */
-  note(files: readonly ExchangedFile[], ready: readonly ReadyFile[]): void
+  note(files: readonly OutputFile[], ready: readonly ReadyFile[]): void
   /** The note is not needed: all files are in place, or none. */
   done(): void
   /** Removes all but the note, and lets others write. */
@@ -202,7 +202,7 @@ function syncSync(path: string): void {
 
 function heldDiagnostic(area: string, { holder, path }: TakenLock & { readonly state: 'held' }, own: LockHolder): Diagnostic {
   const remedy = `where that run is surely over, remove the folder ${path}`
-  const isHere = holder !== null && whereabouts(holder, own) === 'running'
+  const isHere = holder !== null && processStatus(holder, own) === 'running'
   const who = holder === null ? 'another run' : `${holder.command}, process ${holder.pid} on ${holder.host}, since ${holder.since}`
   return {
     severity: 'error',

@@ -10,7 +10,7 @@ import type { Config, ConfigRule } from '../config/config.ts'
 import { compileGlobs, type FileGlobs, type GlobStart } from '../files/file-glob.ts'
 import { displayPath, fromDisplayPath, isInside, realOr } from '../files/file-path.ts'
 import { type FolderTree, folderTree, type TreeEntry } from '../files/folder-tree.ts'
-import { systemFault } from '../files/read-text.ts'
+import { systemProblem } from '../files/read-text.ts'
 import {
   type DefinitionKind,
   type FileName,
@@ -51,7 +51,7 @@ export async function findDefinitions(config: Config, paths: readonly string[] |
     for (const path of paths) await searchPath(search, path)
     assignRules(search, rules)
   }
-  for (const { path, message } of search.tree.faults)
+  for (const { path, message } of search.tree.problems)
     report(search, 'file-unreadable', `${displayPath(path, config.cwd)}: ${message}`, null)
   const definitions = await Promise.all([...search.found.values()].map((found) => withParts(search, found)))
   definitions.sort((a, b) => (a.file < b.file ? -1 : 1))
@@ -104,7 +104,7 @@ async function searchStart(
   const path = resolve(folder, start.path)
   if (refusePath(search, path, rule)) return
   if (!isInside(path, folder) || !isInside(realOr(path), realOr(folder))) return reportOutside(search, path, rule)
-  const facts = await stat(path).catch((error: unknown) => systemFault(error))
+  const facts = await stat(path).catch((error: unknown) => systemProblem(error))
   if (typeof facts === 'string') {
     if (start.literal) report(search, 'file-unreadable', `${displayPath(path, cwd)} ${facts}`, rule)
     return
@@ -135,7 +135,7 @@ const holdsMatch = async (search: Search, path: string, globs: FileGlobs): Promi
 
 async function searchPath(search: Search, path: string): Promise<void> {
   if (refusePath(search, path, null)) return
-  const facts = await stat(path).catch((error: unknown) => systemFault(error))
+  const facts = await stat(path).catch((error: unknown) => systemProblem(error))
   if (typeof facts === 'string') return report(search, 'file-unreadable', `${displayPath(path, search.config.cwd)} ${facts}`, null)
   const split = facts.isDirectory() ? splitFolderZone(basename(path), search.config.octodnsSplitExtension) : null
   if (split !== null) return addFound(search, path, { kind: 'split', zone: split }, null)

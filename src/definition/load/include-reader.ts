@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Config } from '../config/config.ts'
 import { displayPath, fromDisplayPath, isInside, realOr } from '../files/file-path.ts'
-import { readTextSync, systemFault, withoutSecrets } from '../files/read-text.ts'
+import { readTextSync, systemProblem, withoutSecrets } from '../files/read-text.ts'
 import { unprintableName } from './definition-name.ts'
 import { sourcePolicy } from './source-policy.ts'
 
@@ -28,27 +28,28 @@ export function includeReader(config: Config, given: ReadonlyMap<string, string>
   const confidential = (text: Result<string>, file: string): Result<string> => {
     const checked = text.ok ? withoutSecrets(text.value, file, policy) : null
     if (checked === null || checked.ok) return text
-    const { at, message } = checked.fault
-    return fault(`${at?.file}:${at?.line}: ${message}`)
+    const { at, message } = checked.problem
+    return failure(`${at?.file}:${at?.line}: ${message}`)
   }
   return (path, from) => {
-    if (path === '' || path.includes('\0')) return fault(`${path === '' ? 'an empty name' : 'a name with the octet 0'} is that of no file`)
-    if (path.length > MAX_PATH_LENGTH) return fault(`the name of the file has ${path.length} characters; ${MAX_PATH_LENGTH} are allowed`)
+    if (path === '' || path.includes('\0'))
+      return failure(`${path === '' ? 'an empty name' : 'a name with the octet 0'} is that of no file`)
+    if (path.length > MAX_PATH_LENGTH) return failure(`the name of the file has ${path.length} characters; ${MAX_PATH_LENGTH} are allowed`)
     const wanted = resolve(dirname(fromDisplayPath(from, config.cwd)), path)
     const unprintable = unprintableName(path, path)
-    if (unprintable !== null) return fault(unprintable.message)
+    if (unprintable !== null) return failure(unprintable.message)
     // Before it is looked for: whether there is such a file is not reported either.
     const refused = policy.refusePath(wanted)
-    if (refused !== null) return fault(`${displayPath(wanted, config.cwd)} ${refused}`)
+    if (refused !== null) return failure(`${displayPath(wanted, config.cwd)} ${refused}`)
     let real: string
     try {
       real = realpathSync(wanted)
     } catch (error) {
       // What there is elsewhere is not told.
       const isElsewhere = !isInside(wanted, config.folder) && !isInside(wanted, root)
-      return fault(isElsewhere ? LEADS_OUT : `${displayPath(wanted, config.cwd)} ${systemFault(error)}`)
+      return failure(isElsewhere ? LEADS_OUT : `${displayPath(wanted, config.cwd)} ${systemProblem(error)}`)
     }
-    if (!isInside(real, root)) return fault(LEADS_OUT)
+    if (!isInside(real, root)) return failure(LEADS_OUT)
     const file = displayPath(real, cwd)
     let text = texts.get(file)
     if (!text) {

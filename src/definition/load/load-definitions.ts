@@ -154,9 +154,9 @@ function refuseDuplicates(zones: readonly LoadedZone[]): LoadedZone[] {
     twice.set(loaded, duplicate(loaded, earlier))
   }
   return zones.map((loaded) => {
-    const fault = twice.get(loaded)
-    if (fault === undefined) return loaded
-    return { ...loaded, diagnostics: fault === null ? loaded.diagnostics : [...loaded.diagnostics, fault], valid: false }
+    const problem = twice.get(loaded)
+    if (problem === undefined) return loaded
+    return { ...loaded, diagnostics: problem === null ? loaded.diagnostics : [...loaded.diagnostics, problem], valid: false }
   })
 }
 
@@ -180,11 +180,11 @@ function missingZones(
 ): Diagnostic[] {
   if (wanted === null) return []
   const there = new Set(zones.map((loaded) => loaded.zone.name))
-  const faulty = new Set(read.filter((one) => one.zone === null).map((one) => one.definition.zoneName))
+  const invalid = new Set(read.filter((one) => one.zone === null).map((one) => one.definition.zoneName))
   const disabled = new Set(read.map((one) => one.zone?.name))
   const known = new Set([...found.map((one) => one.zoneName), ...disabled].filter((name) => name !== undefined && name !== null))
   return [...wanted]
-    .filter((name) => !there.has(name) && !faulty.has(name))
+    .filter((name) => !there.has(name) && !invalid.has(name))
     .map((name) => ({
       severity: 'error',
       code: 'zone-unknown',

@@ -49,21 +49,21 @@ export async function readDefinition(
 ): Promise<ReadDefinition | null> {
   const zoneName = definition.rules.find((rule) => rule.zoneName !== null)?.zoneName ?? definition.zoneName
   const sources: { path: string; file: string; text: string }[] = []
-  const faults: Diagnostic[] = []
+  const problems: Diagnostic[] = []
   for (const path of definition.kind === 'split' ? definition.parts : [definition.path]) {
     const file = displayPath(path, config.cwd)
     const given = texts?.get(path)
     const text = given === undefined ? await readText(path, file, policy) : withoutSecrets(given, file, policy)
     if (text.ok) sources.push({ path, file, text: text.text })
-    else faults.push({ severity: 'error', ...text.fault, at: text.fault.at ?? { file, line: 1, column: 1 } })
+    else problems.push({ severity: 'error', ...text.problem, at: text.problem.at ?? { file, line: 1, column: 1 } })
   }
   const files = sources.map((source) => source.file)
   if (definition.parts.length === 0 && definition.kind === 'split') {
     const at = { file: definition.file, line: 1, column: 1 }
-    faults.push({ severity: 'error', code: 'no-definitions', message: `the folder ${definition.file} has no YAML files`, at })
+    problems.push({ severity: 'error', code: 'no-definitions', message: `the folder ${definition.file} has no YAML files`, at })
   }
-  if (faults.length > 0) {
-    return { definition, zone: null, enabled: true, files, includedFiles: [], diagnostics: faults }
+  if (problems.length > 0) {
+    return { definition, zone: null, enabled: true, files, includedFiles: [], diagnostics: problems }
   }
   if (wanted !== null && !sources.some((source) => mayBeOf(wanted, zoneName, source.text))) return null
   if (seen) for (const { path, text } of sources) seen.set(path, text)

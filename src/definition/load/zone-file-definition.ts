@@ -3,7 +3,7 @@ import { type DomainName, isAtOrBelow, parseDomainName, ROOT } from '../../dns/d
 import { mailboxOf, withMailbox } from '../../dns/mailbox.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
-import { type DesiredZone, UNSAID, type ZoneSettings } from '../../dns/zone.ts'
+import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ZoneSettings } from '../../dns/zone.ts'
 import { parseZoneFile, type ZoneFileOptions } from '../../dns/zone-file/parse-zone-file.ts'
 import { writtenMailbox } from '../../dns/zone-file/written-mailbox.ts'
 import { checkZoneDigest } from '../../dns/zone-file/zone-digest.ts'
@@ -62,7 +62,7 @@ export function zoneFileDefinition(
   // Without the records that have faults no digest could fit.
   if (!hasErrors(diagnostics)) diagnostics.push(...checkZoneDigest(read, name))
   const zone: DesiredZone = {
-    ...UNSAID,
+    ...DEFAULT_ZONE_OPTIONS,
     name,
     at: soa?.at ?? start,
     settings: soa ? settingsOfSoa(soa.at.file === options.file ? asWritten(soa, text) : soa) : {},

@@ -1,6 +1,6 @@
 import type { Severity } from '../../dns/diagnostic.ts'
 import { isBroken, isNull, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
-import type { Faults } from './faults.ts'
+import type { DiagnosticCollector } from './collect-diagnostics.ts'
 import { didYouMean } from './suggest.ts'
 
 /** What octoDNS's `octodns:` key of a record says. */
@@ -21,10 +21,10 @@ const KEYS = ['ignored', 'included', 'excluded', 'lenient'] as const
  * Reads an `octodns:` mapping. Keys of providers are their own business and are handed back in `others`; a key that looks
  * misspelt is reported with the severity given.
  */
-export function readExtras(node: YamlNode, subject: string, faults: Faults, misspelt: Severity): RecordExtras {
+export function readExtras(node: YamlNode, subject: string, problems: DiagnosticCollector, misspelt: Severity): RecordExtras {
   if (isNull(node) || isBroken(node)) return NO_EXTRAS
   if (node.kind !== 'mapping') {
-    faults.report('schema-type', node.at, subject, 'octodns is a mapping')
+    problems.report('schema-type', node.at, subject, 'octodns is a mapping')
     return NO_EXTRAS
   }
   const extras = { ignored: false, lenient: false, included: [] as string[], excluded: [] as string[], others: [] as YamlScalar[] }
@@ -32,17 +32,17 @@ export function readExtras(node: YamlNode, subject: string, faults: Faults, miss
     switch (key.text) {
       case 'ignored':
       case 'lenient':
-        extras[key.text] = readBoolean(value, `octodns.${key.text}`, subject, faults)
+        extras[key.text] = readBoolean(value, `octodns.${key.text}`, subject, problems)
         break
       case 'included':
       case 'excluded':
-        extras[key.text] = readNames(value, `octodns.${key.text}`, subject, faults)
+        extras[key.text] = readNames(value, `octodns.${key.text}`, subject, problems)
         break
       default: {
         const hint = value.kind === 'mapping' ? undefined : didYouMean(key.text, KEYS)
         if (hint === undefined) extras.others.push(key)
         else
-          faults.report('schema-unknown-key', key.at, subject, `octodns has no key ${JSON.stringify(key.text)}`, {
+          problems.report('schema-unknown-key', key.at, subject, `octodns has no key ${JSON.stringify(key.text)}`, {
             hint,
             severity: misspelt,
           })
@@ -53,23 +53,23 @@ export function readExtras(node: YamlNode, subject: string, faults: Faults, miss
 }
 
 /** octoDNS reads YAML 1.1, where `yes` and `on` are booleans too. */
-function readBoolean(node: YamlNode, name: string, subject: string, faults: Faults): boolean {
+function readBoolean(node: YamlNode, name: string, subject: string, problems: DiagnosticCollector): boolean {
   if (isBroken(node)) return false
   if (node.kind === 'scalar' && node.plain) {
     if (/^(?:true|yes|on)$/i.test(node.text)) return true
     if (/^(?:false|no|off)$/i.test(node.text) || isNull(node)) return false
   }
-  faults.report('schema-type', node.at, subject, `${name} is true or false`)
+  problems.report('schema-type', node.at, subject, `${name} is true or false`)
   return false
 }
 
-function readNames(node: YamlNode, name: string, subject: string, faults: Faults): string[] {
+function readNames(node: YamlNode, name: string, subject: string, problems: DiagnosticCollector): string[] {
   if (isBroken(node) || isNull(node)) return []
   const items = node.kind === 'sequence' ? node.items : [node]
   const names: string[] = []
   for (const item of items) {
     if (item.kind === 'scalar' && !isNull(item)) names.push(item.text)
-    else if (!isBroken(item)) faults.report('schema-type', item.at, subject, `${name} is a list of names of providers`)
+    else if (!isBroken(item)) problems.report('schema-type', item.at, subject, `${name} is a list of names of providers`)
   }
   return names
 }

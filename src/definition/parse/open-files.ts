@@ -1,7 +1,7 @@
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import { MAX_YAML_LENGTH, readYaml } from '../yaml/read-yaml.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
-import { type Faults, quoted } from './faults.ts'
+import { type DiagnosticCollector, quoted } from './collect-diagnostics.ts'
 import type { IncludedFile, ReadInclude } from './parse-options.ts'
 
 /** Files that may include one another in a row, and inclusions in one definition altogether. */
@@ -23,7 +23,7 @@ export interface OpenFiles {
   readonly included: () => readonly string[]
 }
 
-export function openFiles(include: ReadInclude | undefined, maxLength: number = MAX_YAML_LENGTH, faults: Faults): OpenFiles {
+export function openFiles(include: ReadInclude | undefined, maxLength: number = MAX_YAML_LENGTH, problems: DiagnosticCollector): OpenFiles {
   const files = new Set<string>()
   let inclusions = 0
   let characters = 0
@@ -32,13 +32,13 @@ export function openFiles(include: ReadInclude | undefined, maxLength: number = 
   const parseWithin = ({ file, text }: IncludedFile, chain: readonly string[]): YamlNode | null => {
     const inner = [...chain, file]
     const { root, diagnostics } = readYaml(text, { file, maxLength, resolveInclude: (path, at) => openWithin(path, at, inner) })
-    for (const diagnostic of diagnostics) faults.diagnostics.push(diagnostic)
+    for (const diagnostic of diagnostics) problems.diagnostics.push(diagnostic)
     return root
   }
 
   const openWithin = (path: string, at: SourcePosition, chain: readonly string[]): YamlNode | null => {
     const refuse = (message: string): null => {
-      faults.report('include-invalid', at, '', message)
+      problems.report('include-invalid', at, '', message)
       return null
     }
     if (!include) return refuse(`${quoted(path)} cannot be included: no other files are at hand here`)

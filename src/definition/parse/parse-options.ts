@@ -2,8 +2,8 @@ import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Result } from '../../dns/result.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
-import type { Layout } from './reading.ts'
-import type { RecordExtra } from './settle-sources.ts'
+import type { RecordExtra } from './merge-sources.ts'
+import type { Layout } from './parse-state.ts'
 
 /** A file that a definition draws in. `file` identifies it (the same file always by the same text) and stands in positions. */
 export interface IncludedFile {

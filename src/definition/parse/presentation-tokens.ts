@@ -1,5 +1,5 @@
 import type { Token } from '../../dns/rdata/token.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 
 const TOKEN = /\s*(?:"((?:[^"\\]|\\.)*)"(?=\s|$)|((?:="(?:[^"\\]|\\.)*"|[^\s"\\]|\\.)+))/sy
 
@@ -11,7 +11,7 @@ export function presentationTokens(text: string): Result<Token[]> {
   for (let at = 0; at < end; at = TOKEN.lastIndex) {
     const match = TOKEN.exec(text)
     if (match === null)
-      return fault(`the text from character ${at + 1} on is not rdata as in a zone file: a quote or a backslash is left open`)
+      return failure(`the text from character ${at + 1} on is not rdata as in a zone file: a quote or a backslash is left open`)
     const [, quoted, word] = match
     tokens.push(quoted === undefined ? { text: word ?? '', quoted: false } : { text: quoted, quoted: true })
   }

@@ -1,5 +1,5 @@
 import type { Token } from '../../dns/rdata/token.ts'
-import type { Layout } from './reading.ts'
+import type { Layout } from './parse-state.ts'
 
 /**
  * The octets of a TXT value: `\;` stands for `;` where semicolons are escaped, every other backslash for itself; characters beyond ASCII

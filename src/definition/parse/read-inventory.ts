@@ -7,8 +7,8 @@ import {
 } from '../../dns/inventory.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
-import { quoted } from './faults.ts'
-import type { Owner } from './reading.ts'
+import { quoted } from './collect-diagnostics.ts'
+import type { Owner } from './parse-state.ts'
 import { kindName, type ValueContext } from './value-context.ts'
 
 /** Characters of the longest value of a condition. */
@@ -23,35 +23,35 @@ export const conditionsOf = (kind: InventoryKind): readonly InventoryCondition[]
 /** Reads `from:` of a record: addresses that are looked up when the zone is planned. */
 export function readInventory(record: YamlMapping, from: YamlNode, context: ValueContext, owner: Owner, ttl: Ttl | null): void {
   const { type, subject, reading } = context
-  const { faults, faulty } = reading
-  if (isBroken(from) || faulty.has(from)) return
+  const { problems, invalid } = reading
+  if (isBroken(from) || invalid.has(from)) return
   const report = (detail: string, node: YamlNode = from): null => {
-    faults.report('schema-value', node.at, subject, detail, { hint: EXAMPLE })
+    problems.report('schema-value', node.at, subject, detail, { hint: EXAMPLE })
     return null
   }
   const beside = lookUp(record, 'values') ?? lookUp(record, 'value')
   if (reading.layout === 'octodns') report('"from" asks an inventory, which needs the layout with "domain:" above the records')
   else if (type !== 'A' && type !== 'AAAA') report(`"from" gives addresses: it stands at A and AAAA, not at ${type}`)
   else if (beside !== undefined) report('the record has both values and "from"; give them as two records', beside)
-  const query = readQuery(from, report, faulty)
+  const query = readQuery(from, report, invalid)
   if (reading.layout === 'octodns' || beside !== undefined) return
   if (query !== null && (type === 'A' || type === 'AAAA')) reading.inventory.push({ name: owner.name, type, ttl, query, at: from.at })
 }
 
-function readQuery(from: YamlNode, fail: (detail: string, node?: YamlNode) => null, faulty: ReadonlySet<YamlNode>): InventoryQuery | null {
+function readQuery(from: YamlNode, fail: (detail: string, node?: YamlNode) => null, invalid: ReadonlySet<YamlNode>): InventoryQuery | null {
   if (from.kind !== 'mapping') return fail(`"from" is a mapping, not a ${kindName(from)}`)
   const kinds = INVENTORY_KINDS.filter((kind) => lookUp(from, kind) !== undefined)
   const [kind] = kinds
   if (kind === undefined || kinds.length > 1) return fail(`"from" names one of ${INVENTORY_KINDS.join(' and ')}`)
   const conditions = lookUp(from, kind) as YamlNode
-  if (isBroken(conditions) || faulty.has(conditions)) return null
+  if (isBroken(conditions) || invalid.has(conditions)) return null
   if (conditions.kind !== 'mapping') return fail(`${kind} is a mapping of conditions, not a ${kindName(conditions)}`, conditions)
   const provider = lookUp(from, 'provider')
   if (provider !== undefined && textOf(provider) === null) return fail('provider is the name of a provider in the config', provider)
   const known: readonly string[] = conditionsOf(kind)
   const found: Partial<Record<InventoryCondition, string>> = {}
   for (const { key, value } of conditions.entries) {
-    if (faulty.has(key) || faulty.has(value) || isBroken(value)) return null
+    if (invalid.has(key) || invalid.has(value) || isBroken(value)) return null
     if (!known.includes(key.text)) return fail(`${kind} are not chosen by ${quoted(key.text)}, but by ${known.join(', ')}`, key)
     const text = textOf(value)
     if (text === null) return fail(`${key.text} is one text of 1 to ${MAX_CONDITION} characters`, value)

@@ -1,23 +1,23 @@
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, displayName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { isBroken, isNull, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
-import { quoted } from './faults.ts'
+import { quoted } from './collect-diagnostics.ts'
+import type { Owner, ParseState } from './parse-state.ts'
 import { readRecord } from './read-record.ts'
-import type { Owner, Reading } from './reading.ts'
 import { kindName } from './value-context.ts'
 
 /** Reads a record map: names relative to the zone, each with one record or a list of them. An empty node is an empty map. */
-export function readRecordMap(node: YamlNode, reading: Reading): void {
-  const { faults, faulty } = reading
-  if (isNull(node) || isBroken(node) || faulty.has(node)) return
+export function readRecordMap(node: YamlNode, reading: ParseState): void {
+  const { problems, invalid } = reading
+  if (isNull(node) || isBroken(node) || invalid.has(node)) return
   if (node.kind !== 'mapping') {
     const detail = `the records are a mapping from names to records, not a ${kindName(node)}`
-    faults.report('schema-type', node.at, '', detail, { hint: 'Write www: {type: A, value: 192.0.2.1}.' })
+    problems.report('schema-type', node.at, '', detail, { hint: 'Write www: {type: A, value: 192.0.2.1}.' })
     return
   }
   const first = new Map<DomainName, YamlScalar>()
   for (const { key, value } of node.entries) {
-    if (faults.isFull()) return
+    if (problems.isFull()) return
     const name = readOwner(key, reading)
     if (name === null) continue
     const earlier = first.get(name)
@@ -25,32 +25,32 @@ export function readRecordMap(node: YamlNode, reading: Reading): void {
     else reportSameName(key, earlier, name, reading)
     const owner = { name, label: displayName(name), at: key.at }
     if (value.kind !== 'sequence') readRecord(value, owner, reading)
-    else if (!faulty.has(value)) readList(value, owner, reading)
+    else if (!invalid.has(value)) readList(value, owner, reading)
   }
 }
 
-function readList({ items, at }: YamlSequence, owner: Owner, reading: Reading): void {
+function readList({ items, at }: YamlSequence, owner: Owner, reading: ParseState): void {
   if (items.length === 0) {
     // octoDNS passes over a name without records, so a file of its layout stays valid.
     const severity = reading.layout === 'octodns' ? 'warning' : 'error'
-    reading.faults.report('value-missing', at, owner.label, 'has no record: the list is empty', { severity, hint: 'Take the name out.' })
+    reading.problems.report('value-missing', at, owner.label, 'has no record: the list is empty', { severity, hint: 'Take the name out.' })
   }
   for (const item of items) {
-    if (reading.faults.isFull()) return
+    if (reading.problems.isFull()) return
     readRecord(item, owner, reading)
   }
 }
 
 /** The owner name of a key: `''` and `@` are the apex, the rest is below it unless the final dot makes it absolute. */
-function readOwner(key: YamlScalar, { faults, zone }: Reading): DomainName | null {
+function readOwner(key: YamlScalar, { problems, zone }: ParseState): DomainName | null {
   if (key.text === '') return zone
   const parsed = parseDomainName(key.text, zone)
   if (!parsed.ok) {
-    faults.report('name-invalid', key.at, zone, `the name ${quoted(key.text)} cannot stand in a zone: ${parsed.message}`)
+    problems.report('name-invalid', key.at, zone, `the name ${quoted(key.text)} cannot stand in a zone: ${parsed.message}`)
     return null
   }
   if (isAtOrBelow(parsed.value, zone)) return parsed.value
-  faults.report('name-outside-zone', key.at, zone, `${quoted(key.text)} is an absolute name outside the zone`, {
+  problems.report('name-outside-zone', key.at, zone, `${quoted(key.text)} is an absolute name outside the zone`, {
     hint: hintOf(key.text, zone),
   })
   return null
@@ -58,8 +58,8 @@ function readOwner(key: YamlScalar, { faults, zone }: Reading): DomainName | nul
 
 const hintOf = (text: string, zone: DomainName): string => `Without the final dot it is ${quoted(`${text.replace(/\.$/, '')}.${zone}`)}.`
 
-function reportSameName(key: YamlScalar, earlier: YamlScalar, name: DomainName, { faults }: Reading): void {
+function reportSameName(key: YamlScalar, earlier: YamlScalar, name: DomainName, { problems }: ParseState): void {
   const related: { message: string; at: SourcePosition }[] = [{ message: `the same name as ${quoted(earlier.text)}`, at: earlier.at }]
   const detail = `${quoted(earlier.text)} (line ${earlier.at.line}) and ${quoted(key.text)} are the same name`
-  faults.report('yaml-duplicate-key', key.at, name, detail, { related, hint: 'Put their records in one list.' })
+  problems.report('yaml-duplicate-key', key.at, name, detail, { related, hint: 'Put their records in one list.' })
 }

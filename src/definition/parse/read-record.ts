@@ -4,14 +4,14 @@ import { rrsetKey } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { entryOf, isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
-import { quoted } from './faults.ts'
+import { quoted } from './collect-diagnostics.ts'
 import { RECORD_KEYS } from './keys.ts'
 import { NO_EXTRAS, type RecordExtras, readExtras } from './octodns-extras.ts'
 import { isOrdinary } from './ordinary-record.ts'
+import type { Owner, ParseState } from './parse-state.ts'
 import { readInventory } from './read-inventory.ts'
 import { parseTtlNode } from './read-ttl.ts'
 import { readValue } from './read-value.ts'
-import type { Owner, Reading } from './reading.ts'
 import { checkRecord } from './schema-check.ts'
 import { didYouMean } from './suggest.ts'
 import { kindName, type ValueContext } from './value-context.ts'
@@ -22,20 +22,20 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set(RECORD_KEYS)
 const EXTRA_KEYS: ReadonlySet<string> = new Set(['geo', 'dynamic', 'healthcheck'])
 
 /** Reads one entry of a name, which is one RRset or a part of it, into the reading. */
-export function readRecord(node: YamlNode, owner: Owner, reading: Reading): void {
-  const { faults } = reading
+export function readRecord(node: YamlNode, owner: Owner, reading: ParseState): void {
+  const { problems } = reading
   if (isBroken(node)) return
   if (node.kind !== 'mapping') {
     const what = isNull(node) ? 'has no record' : `a record is a mapping, not a ${kindName(node)}`
-    faults.report('schema-type', node.at, owner.label, what, { hint: 'Write {type: A, value: 192.0.2.1}.' })
+    problems.report('schema-type', node.at, owner.label, what, { hint: 'Write {type: A, value: 192.0.2.1}.' })
     return
   }
-  const told = faults.diagnostics.length
-  const left = isOrdinary(node) ? [] : checkRecord(node, subjectOf(node, owner), reading.layout, reading.faulty, faults)
+  const told = problems.diagnostics.length
+  const left = isOrdinary(node) ? [] : checkRecord(node, subjectOf(node, owner), reading.layout, reading.invalid, problems)
   readChecked(node, owner, reading)
   // What the schema refuses is refused: should the readers have found no fault with the content, the schema's own words are given.
-  if (left.length === 0 || faults.diagnostics.slice(told).some(isError)) return
-  for (const fault of left) faults.report('schema-value', fault.node.at, fault.subject, fault.message)
+  if (left.length === 0 || problems.diagnostics.slice(told).some(isError)) return
+  for (const problem of left) problems.report('schema-value', problem.node.at, problem.subject, problem.message)
 }
 
 /** Owner and type for messages, as far as the type can be told. */
@@ -44,14 +44,14 @@ function subjectOf(node: YamlMapping, owner: Owner): string {
   return type?.kind === 'scalar' && !isNull(type) ? `${owner.label} ${type.text.slice(0, 40)}` : owner.label
 }
 
-function readChecked(node: YamlMapping, owner: Owner, reading: Reading): void {
-  const { faults } = reading
+function readChecked(node: YamlMapping, owner: Owner, reading: ParseState): void {
+  const { problems } = reading
   const type = readType(node, owner, reading)
   if (type === null) return
   const subject = `${owner.label} ${type}`
   if (type.includes('/')) {
     const detail = `${type} is a type of another provider; no target here can hold it`
-    faults.report('type-foreign', (lookUp(node, 'type') ?? node).at, owner.label, detail, { severity: 'warning' })
+    problems.report('type-foreign', (lookUp(node, 'type') ?? node).at, owner.label, detail, { severity: 'warning' })
     reading.foreign.push({ name: owner.name, type, at: node.at })
   }
   const extras = readRecordExtras(node, subject, reading)
@@ -66,16 +66,16 @@ function readChecked(node: YamlMapping, owner: Owner, reading: Reading): void {
   else readInventory(node, from, { type, subject, reading }, owner, ttl)
 }
 
-function readType(node: YamlMapping, owner: Owner, { faults, faulty }: Reading): string | null {
+function readType(node: YamlMapping, owner: Owner, { problems, invalid }: ParseState): string | null {
   const type = lookUp(node, 'type')
   if (type === undefined) {
-    if (!faulty.has(node))
-      faults.report('schema-missing-key', node.at, owner.label, 'type is missing', { hint: 'Write {type: A, value: 192.0.2.1}.' })
+    if (!invalid.has(node))
+      problems.report('schema-missing-key', node.at, owner.label, 'type is missing', { hint: 'Write {type: A, value: 192.0.2.1}.' })
     return null
   }
-  if (faulty.has(type) || isBroken(type)) return null
+  if (invalid.has(type) || isBroken(type)) return null
   if (type.kind !== 'scalar' || isNull(type)) {
-    faults.report(
+    problems.report(
       'schema-type',
       type.at,
       owner.label,
@@ -88,34 +88,34 @@ function readType(node: YamlMapping, owner: Owner, { faults, faulty }: Reading):
   const parsed = parseRecordType(type.text)
   if (parsed.ok && (parsed.value === type.text || type.text.startsWith('TYPE'))) return parsed.value
   const hint = parsed.ok ? `Write ${parsed.value}.` : didYouMean(type.text, RDATA_TYPES.keys())
-  faults.report('type-unknown', type.at, owner.label, `${quoted(type.text)} is not a record type`, {
+  problems.report('type-unknown', type.at, owner.label, `${quoted(type.text)} is not a record type`, {
     hint: hint ?? 'A type without a form of its own is written TYPE123 with its number (RFC 3597).',
   })
   return null
 }
 
-function readRecordExtras(node: YamlMapping, subject: string, { faults, layout }: Reading): RecordExtras {
+function readRecordExtras(node: YamlMapping, subject: string, { problems, layout }: ParseState): RecordExtras {
   const octodns = lookUp(node, 'octodns')
-  return octodns === undefined ? NO_EXTRAS : readExtras(octodns, subject, faults, layout === 'octodns' ? 'warning' : 'error')
+  return octodns === undefined ? NO_EXTRAS : readExtras(octodns, subject, problems, layout === 'octodns' ? 'warning' : 'error')
 }
 
-function keepExtras(extras: RecordExtras, owner: Owner, type: string, reading: Reading): void {
+function keepExtras(extras: RecordExtras, owner: Owner, type: string, reading: ParseState): void {
   const { ignored, included, excluded, lenient } = extras
   if (lenient) reading.lenient.add(rrsetKey({ name: owner.name, type }))
   if (ignored || included.length > 0 || excluded.length > 0) reading.scopes.push({ name: owner.name, type, ignored, included, excluded })
 }
 
 /** `override: true` of a definition, `merge: true` of a fragment: how RRsets of several files go together. */
-function readMarks(node: YamlMapping, owner: Owner, type: string, { faults, faulty, source, layout }: Reading): void {
+function readMarks(node: YamlMapping, owner: Owner, type: string, { problems, invalid, source, layout }: ParseState): void {
   for (const key of MARKS) {
     const entry = entryOf(node, key)
-    if (entry === undefined || faulty.has(entry.value) || isBroken(entry.value)) continue
+    if (entry === undefined || invalid.has(entry.value) || isBroken(entry.value)) continue
     const subject = `${owner.label} ${type}`
     const place = key === 'override' ? 'definition' : 'fragment'
     if (source?.kind !== place) {
       const where = key === 'override' ? 'in a definition that includes others' : 'in a file that is included'
       const severity = layout === 'octodns' ? 'warning' : 'error'
-      faults.report('schema-unknown-key', entry.key.at, subject, `${key} has a meaning only ${where}`, { severity })
+      problems.report('schema-unknown-key', entry.key.at, subject, `${key} has a meaning only ${where}`, { severity })
     } else if (entry.value.kind === 'scalar' && /^true$/i.test(entry.value.text)) {
       const set = rrsetKey({ name: owner.name, type })
       if (key === 'override') source.overriding.set(set, entry.key.at)
@@ -127,63 +127,63 @@ function readMarks(node: YamlMapping, owner: Owner, type: string, { faults, faul
 const MARKS = ['override', 'merge'] as const
 
 /** One warning for what no target can express; and a word for each key that no record has. */
-function reportOtherKeys(node: YamlMapping, extras: RecordExtras, owner: Owner, type: string, reading: Reading): void {
-  const { faults, faulty, layout } = reading
+function reportOtherKeys(node: YamlMapping, extras: RecordExtras, owner: Owner, type: string, reading: ParseState): void {
+  const { problems, invalid, layout } = reading
   const subject = `${owner.label} ${type}`
   const lost: { readonly key: string; readonly at: SourcePosition }[] = []
   for (const { key } of node.entries) {
     if (EXTRA_KEYS.has(key.text)) lost.push({ key: key.text, at: key.at })
-    else if (!KNOWN_KEYS.has(key.text) && !faulty.has(key)) reportUnknown(key, subject, faults, layout)
+    else if (!KNOWN_KEYS.has(key.text) && !invalid.has(key)) reportUnknown(key, subject, problems, layout)
   }
   for (const key of extras.others) lost.push({ key: `octodns.${key.text}`, at: key.at })
   const [first] = lost
   if (first === undefined) return
   for (const { key, at } of lost) reading.extras.push({ name: owner.name, type, key, at })
   const names = lost.map(({ key }) => JSON.stringify(key)).join(', ')
-  faults.report('record-extra', first.at, subject, `${names} cannot be expressed at any target; only the plain values are managed`, {
+  problems.report('record-extra', first.at, subject, `${names} cannot be expressed at any target; only the plain values are managed`, {
     severity: 'warning',
   })
 }
 
 /** octoDNS passes over a key it does not know, so a file of its layout stays valid. */
-function reportUnknown(key: YamlScalar, subject: string, faults: Reading['faults'], layout: Reading['layout']): void {
+function reportUnknown(key: YamlScalar, subject: string, problems: ParseState['problems'], layout: ParseState['layout']): void {
   const severity = layout === 'octodns' ? 'warning' : 'error'
   const hint = didYouMean(key.text, RECORD_KEYS) ?? `A record has ${RECORD_KEYS.slice(0, 5).join(', ')}.`
-  faults.report('schema-unknown-key', key.at, subject, `${quoted(key.text)} is not a key of a record`, { severity, hint })
+  problems.report('schema-unknown-key', key.at, subject, `${quoted(key.text)} is not a key of a record`, { severity, hint })
 }
 
 /** The TTL of a record, the default where it has none; undefined where it is at fault. */
-function readTtl(node: YamlMapping, subject: string, reading: Reading): Ttl | null | undefined {
+function readTtl(node: YamlMapping, subject: string, reading: ParseState): Ttl | null | undefined {
   const ttl = lookUp(node, 'ttl')
   if (ttl === undefined) return reading.defaultTtl
-  if (reading.faulty.has(ttl) || isBroken(ttl)) return undefined
+  if (reading.invalid.has(ttl) || isBroken(ttl)) return undefined
   const parsed = parseTtlNode(ttl)
   if (parsed.ok) return parsed.value
-  reading.faults.report('ttl-invalid', ttl.at, subject, parsed.message)
+  reading.problems.report('ttl-invalid', ttl.at, subject, parsed.message)
   return undefined
 }
 
 function readValues(node: YamlMapping, context: ValueContext, owner: Owner, ttl: Ttl | null): void {
-  const { faults, faulty, layout, records } = context.reading
+  const { problems, invalid, layout, records } = context.reading
   const value = lookUp(node, 'value')
   const values = lookUp(node, 'values')
   const given = values ?? value
   if (given === undefined) {
-    if (!faulty.has(node)) faults.report('value-missing', node.at, context.subject, 'the record has neither value nor values')
+    if (!invalid.has(node)) problems.report('value-missing', node.at, context.subject, 'the record has neither value nor values')
     return
   }
-  if (faulty.has(given) || isBroken(given)) return
+  if (invalid.has(given) || isBroken(given)) return
   if (value !== undefined && values !== undefined) {
     const severity = layout === 'octodns' ? 'warning' : 'error'
-    faults.report('schema-value', value.at, context.subject, 'the record has both value and values; only values counts', { severity })
+    problems.report('schema-value', value.at, context.subject, 'the record has both value and values; only values counts', { severity })
   }
   const items = given.kind === 'sequence' ? given.items : [given]
   if (items.length === 0) {
-    faults.report('value-missing', given.at, context.subject, 'the list of values is empty')
+    problems.report('value-missing', given.at, context.subject, 'the list of values is empty')
     return
   }
   for (const item of items) {
-    if (faults.isFull()) return
+    if (problems.isFull()) return
     const data = readValue(item, context)
     if (data !== null) records.push({ name: owner.name, type: context.type, ttl, data, at: item.at })
   }

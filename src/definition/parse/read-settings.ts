@@ -11,7 +11,7 @@ import {
   type ZoneSettings,
 } from '../../dns/zone.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
-import { type Faults, quoted } from './faults.ts'
+import { type DiagnosticCollector, quoted } from './collect-diagnostics.ts'
 import type { IncludeEntry } from './parse-options.ts'
 import { parseTtlNode } from './read-ttl.ts'
 import { didYouMean } from './suggest.ts'
@@ -36,8 +36,13 @@ export interface DefinitionSettings {
 const POLICIES = ['sync', 'upsert-only', 'create-only'] as const
 
 /** Reads the settings of a definition. `subject` is the zone for messages. */
-export function readSettings(root: YamlMapping, subject: string, faulty: ReadonlySet<YamlNode>, faults: Faults): DefinitionSettings {
-  const read = settingReader(root, subject, faulty, faults)
+export function readSettings(
+  root: YamlMapping,
+  subject: string,
+  invalidNodes: ReadonlySet<YamlNode>,
+  problems: DiagnosticCollector,
+): DefinitionSettings {
+  const read = settingReader(root, subject, invalidNodes, problems)
   const settings: ZoneSettings = {
     type: read.choice('type', ['master', 'slave']),
     status: read.choice('status', ['active', 'disabled']),
@@ -64,20 +69,20 @@ export function readSettings(root: YamlMapping, subject: string, faulty: Readonl
     allow: read.choices('allow', REFUSAL_NAMES) ?? [],
     apexNs: read.choice('apex_ns', ['keep', 'manage']) ?? 'keep',
     unsupported: read.choice('unsupported', ['error', 'skip']) ?? 'error',
-    unmanaged: read.items('unmanaged').flatMap((node) => readSelector(node, subject, faulty, faults) ?? []),
-    includes: read.items('include').flatMap((node) => readInclude(node, subject, faulty, faults) ?? []),
+    unmanaged: read.items('unmanaged').flatMap((node) => readSelector(node, subject, invalidNodes, problems) ?? []),
+    includes: read.items('include').flatMap((node) => readInclude(node, subject, invalidNodes, problems) ?? []),
   }
 }
 
 /** Readers of settings by type. Each gives undefined where the key is absent or at fault, which is reported unless the schema has. */
-function settingReader(root: YamlMapping, subject: string, faulty: ReadonlySet<YamlNode>, faults: Faults) {
+function settingReader(root: YamlMapping, subject: string, invalidNodes: ReadonlySet<YamlNode>, problems: DiagnosticCollector) {
   const invalid = (node: YamlNode, key: string, message: string, hint?: string): undefined => {
-    faults.report('setting-invalid', node.at, subject, `${key}: ${message}`, { hint })
+    problems.report('setting-invalid', node.at, subject, `${key}: ${message}`, { hint })
     return undefined
   }
   const given = (key: string): YamlNode | undefined => {
     const node = lookUp(root, key)
-    return node === undefined || faulty.has(node) || isBroken(node) ? undefined : node
+    return node === undefined || invalidNodes.has(node) || isBroken(node) ? undefined : node
   }
   const textOf = (node: YamlNode, key: string): YamlScalar | undefined =>
     node.kind === 'scalar' && !isNull(node) ? node : invalid(node, key, 'must be text')
@@ -88,7 +93,7 @@ function settingReader(root: YamlMapping, subject: string, faulty: ReadonlySet<Y
   const items = (key: string): readonly YamlNode[] => {
     const node = given(key)
     if (node === undefined || isNull(node)) return []
-    return (node.kind === 'sequence' ? node.items : [node]).filter((item) => !faulty.has(item) && !isBroken(item))
+    return (node.kind === 'sequence' ? node.items : [node]).filter((item) => !invalidNodes.has(item) && !isBroken(item))
   }
   const chosen = <T extends string>(node: YamlScalar | undefined, key: string, choices: readonly T[]): T | undefined => {
     if (node === undefined) return undefined
@@ -120,7 +125,7 @@ function settingReader(root: YamlMapping, subject: string, faulty: ReadonlySet<Y
       if (node === undefined) return undefined
       const ttl = parseTtlNode(node)
       if (ttl.ok) return ttl.value
-      faults.report(code, node.at, subject, `${key}: ${ttl.message}`)
+      problems.report(code, node.at, subject, `${key}: ${ttl.message}`)
       return undefined
     },
     addresses: (key: string): string[] | undefined =>
@@ -143,21 +148,26 @@ export function isMailAddress(text: string): boolean {
   return mailboxName(text) !== null
 }
 
-function readSelector(node: YamlNode, subject: string, faulty: ReadonlySet<YamlNode>, faults: Faults): UnmanagedSelector | null {
+function readSelector(
+  node: YamlNode,
+  subject: string,
+  invalidNodes: ReadonlySet<YamlNode>,
+  problems: DiagnosticCollector,
+): UnmanagedSelector | null {
   if (node.kind !== 'mapping') return null
   const part = (key: string): string | undefined => {
     const value = lookUp(node, key)
-    return value?.kind === 'scalar' && !faulty.has(value) && !isBroken(value) ? value.text : undefined
+    return value?.kind === 'scalar' && !invalidNodes.has(value) && !isBroken(value) ? value.text : undefined
   }
   const [name, type, target] = [part('name'), part('type'), part('target')]
   const typeNode = lookUp(node, 'type')
   if (type !== undefined && typeNode && !parseRecordType(type).ok && !type.includes('/')) {
-    faults.report('type-unknown', typeNode.at, subject, `unmanaged: ${quoted(type)} is not a record type`)
+    problems.report('type-unknown', typeNode.at, subject, `unmanaged: ${quoted(type)} is not a record type`)
     return null
   }
   if (name === undefined && type === undefined && target === undefined) {
     if (node.entries.length === 0)
-      faults.report('setting-invalid', node.at, subject, 'unmanaged: an empty selector would select everything')
+      problems.report('setting-invalid', node.at, subject, 'unmanaged: an empty selector would select everything')
     return null
   }
   return {
@@ -168,16 +178,21 @@ function readSelector(node: YamlNode, subject: string, faulty: ReadonlySet<YamlN
   }
 }
 
-function readInclude(node: YamlNode, subject: string, faulty: ReadonlySet<YamlNode>, faults: Faults): IncludeEntry | null {
+function readInclude(
+  node: YamlNode,
+  subject: string,
+  invalidNodes: ReadonlySet<YamlNode>,
+  problems: DiagnosticCollector,
+): IncludeEntry | null {
   if (node.kind === 'scalar') return isNull(node) ? null : { path: node.text, with: new Map(), at: node.at }
   if (node.kind !== 'mapping') return null
   const file = lookUp(node, 'file')
-  if (file?.kind !== 'scalar' || isNull(file) || faulty.has(file)) return null
+  if (file?.kind !== 'scalar' || isNull(file) || invalidNodes.has(file)) return null
   const variables = new Map<string, string>()
   const given = lookUp(node, 'with')
   for (const { key, value } of given?.kind === 'mapping' ? given.entries : []) {
     if (!isVariableName(key.text))
-      faults.report('setting-invalid', key.at, subject, `include: ${quoted(key.text)} is not a name of a variable`)
+      problems.report('setting-invalid', key.at, subject, `include: ${quoted(key.text)} is not a name of a variable`)
     else if (value.kind === 'scalar' && !isNull(value)) variables.set(key.text, value.text)
   }
   return { path: file.text, with: variables, at: file.at }

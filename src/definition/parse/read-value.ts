@@ -6,7 +6,7 @@ import { canonicalField } from '../../dns/rdata/field-kind.ts'
 import { type FieldKind, takesRest } from '../../dns/rdata/kinds.ts'
 import { rdataProblem } from '../../dns/rdata/rdata-problem.ts'
 import type { Token } from '../../dns/rdata/token.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import { genericRdata } from '../../dns/zone-file/generic-rdata.ts'
 import { locationTokens, serviceTokens } from '../print/long-forms.ts'
 import { isBroken, isNull, type YamlMapping, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
@@ -19,7 +19,7 @@ import { type FormField, formKeys, type ValueForm, valueForm } from './value-for
 /** The canonical data of one value of a record; null where it has a fault, which has been reported. */
 export function readValue(node: YamlNode, context: ValueContext): string | null {
   const { reading } = context
-  if (reading.faulty.has(node) || isBroken(node)) return null
+  if (reading.invalid.has(node) || isBroken(node)) return null
   const form = valueForm(context.type)
   // In text a backslash is itself.
   if (node.kind === 'scalar' && /^\\#\s/.test(node.text) && form.shape !== 'text' && form.shape !== 'generic')
@@ -38,11 +38,11 @@ function readScalar(node: YamlNode, form: ValueForm, context: ValueContext): str
   const { reading, subject, type } = context
   if (form.shape === 'text' && node.kind === 'mapping' && reading.layout === 'settings') return readStrings(node, context)
   if (node.kind !== 'scalar') {
-    reading.faults.report('schema-type', node.at, subject, `a value of ${type} is one text, not a ${kindName(node)}`)
+    reading.problems.report('schema-type', node.at, subject, `a value of ${type} is one text, not a ${kindName(node)}`)
     return null
   }
   if (isNull(node)) {
-    reading.faults.report('value-missing', node.at, subject, 'the value is empty', { hint: 'Quote it if it is meant as text.' })
+    reading.problems.report('value-missing', node.at, subject, 'the value is empty', { hint: 'Quote it if it is meant as text.' })
     return null
   }
   if (form.shape === 'text') return finish(node.at, textData(node.text, context), context)
@@ -60,21 +60,23 @@ function textData(text: string, { reading }: ValueContext): Result<string> {
   if (text.length <= MAX_STRING_OCTETS && !text.includes('"') && !text.includes('\\')) return ok(textDataOf(text))
   const octets = txtOctets(text, reading.layout, reading.escapesSemicolons)
   const length = octets.length + Math.max(1, Math.ceil(octets.length / MAX_STRING_OCTETS))
-  return length > MAX_RDATA_OCTETS ? fault(`the text takes ${length} octets; a record holds ${MAX_RDATA_OCTETS}`) : ok(textToRdata(octets))
+  return length > MAX_RDATA_OCTETS
+    ? failure(`the text takes ${length} octets; a record holds ${MAX_RDATA_OCTETS}`)
+    : ok(textToRdata(octets))
 }
 
 /** `{rdata: …}`: the strings of TXT as in a zone file, for those that are cut otherwise or are no text. */
 function readStrings(node: YamlMapping, context: ValueContext): string | null {
-  const { faults, faulty } = context.reading
+  const { problems, invalid } = context.reading
   for (const { key } of node.entries) if (key.text !== 'rdata') reportUnknownKey(key, ['rdata'], context)
   const strings = node.entries.find(({ key }) => key.text === 'rdata')?.value
   if (strings === undefined) {
-    if (!faulty.has(node)) faults.report('schema-missing-key', node.at, context.subject, 'rdata is missing')
+    if (!invalid.has(node)) problems.report('schema-missing-key', node.at, context.subject, 'rdata is missing')
     return null
   }
-  if (faulty.has(strings) || isBroken(strings)) return null
+  if (invalid.has(strings) || isBroken(strings)) return null
   if (strings.kind !== 'scalar' || isNull(strings)) {
-    faults.report('schema-type', strings.at, context.subject, 'rdata is the data as in a zone file: one text')
+    problems.report('schema-type', strings.at, context.subject, 'rdata is the data as in a zone file: one text')
     return null
   }
   const tokens = presentationTokens(strings.text)
@@ -84,12 +86,12 @@ function readStrings(node: YamlMapping, context: ValueContext): string | null {
 function readMapping(node: YamlNode, form: ValueForm, context: ValueContext): string | null {
   const { reading, subject, type } = context
   if (node.kind !== 'mapping') {
-    if (isNull(node)) reading.faults.report('value-missing', node.at, subject, 'the value is empty')
+    if (isNull(node)) reading.problems.report('value-missing', node.at, subject, 'the value is empty')
     else {
       const hint = `Write {${formKeys(form)
         .map((key) => `${key}: …`)
         .join(', ')}}.`
-      reading.faults.report('schema-type', node.at, subject, `a value of ${type} is a mapping, not a ${kindName(node)}`, { hint })
+      reading.problems.report('schema-type', node.at, subject, `a value of ${type} is a mapping, not a ${kindName(node)}`, { hint })
     }
     return null
   }
@@ -104,7 +106,7 @@ function readMapping(node: YamlNode, form: ValueForm, context: ValueContext): st
 }
 
 function readFields(node: YamlMapping, fields: readonly FormField[], context: ValueContext): string | null {
-  const { faults, faulty } = context.reading
+  const { problems, invalid } = context.reading
   const given = fieldNodes(node, fields, context)
   let data = ''
   let whole = true
@@ -113,7 +115,7 @@ function readFields(node: YamlMapping, fields: readonly FormField[], context: Va
     let part: string | null = null
     if (value !== undefined) part = readFieldNode(field, value, context)
     else if (field.absent !== null) part = field.absent
-    else if (!faulty.has(node)) faults.report('schema-missing-key', node.at, context.subject, `${field.key} is missing`)
+    else if (!invalid.has(node)) problems.report('schema-missing-key', node.at, context.subject, `${field.key} is missing`)
     if (part === null) whole = false
     else if (part !== '') data = data === '' ? part : `${data} ${part}`
   }
@@ -122,7 +124,7 @@ function readFields(node: YamlMapping, fields: readonly FormField[], context: Va
   if (problem === null) return data
   const field = fields[problem.field]
   const at = given.get(field?.key ?? '')?.at ?? node.at
-  return finish(at, fault(problem.message), context, `${field?.key}: `)
+  return finish(at, failure(problem.message), context, `${field?.key}: `)
 }
 
 /** The nodes of a value's fields by the key of the field, whichever of its names was used. */
@@ -150,15 +152,15 @@ function oldDelegationKeys(node: YamlMapping, type: string): Readonly<Record<str
 }
 
 function readFieldNode(field: FormField, node: YamlNode, context: ValueContext): string | null {
-  const { faults, faulty } = context.reading
-  if (faulty.has(node) || isBroken(node)) return null
+  const { problems, invalid } = context.reading
+  if (invalid.has(node) || isBroken(node)) return null
   if (node.kind === 'sequence' && takesRest(field.kind)) return readParts(field, node, context)
   if (node.kind !== 'scalar') {
-    faults.report('schema-type', node.at, context.subject, `${field.key} is one text or number, not a ${kindName(node)}`)
+    problems.report('schema-type', node.at, context.subject, `${field.key} is one text or number, not a ${kindName(node)}`)
     return null
   }
   if (isNull(node)) {
-    faults.report('value-missing', node.at, context.subject, `${field.key} is empty`)
+    problems.report('value-missing', node.at, context.subject, `${field.key} is empty`)
     return null
   }
   return readField(field.kind, node, field.key, context)
@@ -168,9 +170,9 @@ function readFieldNode(field: FormField, node: YamlNode, context: ValueContext):
 function readParts(field: FormField, node: YamlSequence, context: ValueContext): string | null {
   const tokens: Token[] = []
   for (const item of node.items) {
-    if (context.reading.faulty.has(item) || isBroken(item)) return null
+    if (context.reading.invalid.has(item) || isBroken(item)) return null
     if (item.kind !== 'scalar' || isNull(item)) {
-      context.reading.faults.report('schema-type', item.at, context.subject, `${field.key} is a list of texts`)
+      context.reading.problems.report('schema-type', item.at, context.subject, `${field.key} is a list of texts`)
       return null
     }
     tokens.push(...words(item.text))
@@ -195,7 +197,7 @@ function readField(kind: FieldKind, node: YamlScalar, key: string, context: Valu
     case 'u64':
     case 'seconds':
       if (isOctalLike(node))
-        return finish(node.at, fault(`${node.text} begins with a zero, which some readers of YAML take for octal`), context, name)
+        return finish(node.at, failure(`${node.text} begins with a zero, which some readers of YAML take for octal`), context, name)
       break
     default:
       if (takesRest(kind)) return finish(node.at, canonicalField(kind, words(node.text), noNames), context, name)
@@ -203,18 +205,18 @@ function readField(kind: FieldKind, node: YamlScalar, key: string, context: Valu
   return finish(node.at, canonicalField(kind, [{ text: node.text, quoted: false }], noNames), context, name)
 }
 
-const noNames = (): Result<DomainName> => fault('has no names')
+const noNames = (): Result<DomainName> => failure('has no names')
 
 /** Reads a name and reports what is wrong with it or how it was read. */
 export function targetName(text: string, at: SourcePosition, prefix: string, context: ValueContext): Result<DomainName> {
-  const { zone, layout, faults } = context.reading
+  const { zone, layout, problems } = context.reading
   const target = readTargetName(text, zone, layout)
   if (!target.ok) {
-    faults.report(target.code, at, context.subject, prefix + target.message, { hint: target.hint })
-    return fault('')
+    problems.report(target.code, at, context.subject, prefix + target.message, { hint: target.hint })
+    return failure('')
   }
   if (target.warning !== undefined) {
-    faults.report('target-relative', at, context.subject, prefix + target.warning, { severity: 'warning', hint: target.hint })
+    problems.report('target-relative', at, context.subject, prefix + target.warning, { severity: 'warning', hint: target.hint })
   }
   return target
 }
@@ -222,7 +224,7 @@ export function targetName(text: string, at: SourcePosition, prefix: string, con
 /** The value of a result; a fault is reported, unless its message is empty: then it was. */
 function finish(at: SourcePosition, result: Result<string>, context: ValueContext, prefix = ''): string | null {
   if (result.ok) return result.value
-  if (result.message !== '') context.reading.faults.report('value-invalid', at, context.subject, prefix + result.message)
+  if (result.message !== '') context.reading.problems.report('value-invalid', at, context.subject, prefix + result.message)
   return null
 }
 

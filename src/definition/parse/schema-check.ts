@@ -4,9 +4,9 @@ import { INVENTORY_CONDITIONS, INVENTORY_KINDS } from '../../dns/inventory.ts'
 import { nearestWord } from '../../dns/nearest-word.ts'
 import { plainValue } from '../yaml/plain-value.ts'
 import { entryOf, isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
-import { type Faults, quoted } from './faults.ts'
+import { type DiagnosticCollector, quoted } from './collect-diagnostics.ts'
 import { RECORD_KEYS, SETTING_KEYS } from './keys.ts'
-import type { Layout } from './reading.ts'
+import type { Layout } from './parse-state.ts'
 import { didYouMean } from './suggest.ts'
 import { formKeys, valueForm } from './value-forms.ts'
 
@@ -16,7 +16,7 @@ import { formKeys, valueForm } from './value-forms.ts'
  */
 
 /** What the schema says about content that readers of names, TTLs and rdata judge in words of their own; told only if they do not. */
-export interface LeftFault {
+export interface UnreportedProblem {
   readonly node: YamlNode
   readonly subject: string
   readonly message: string
@@ -31,8 +31,8 @@ interface Piece {
   /** How bad a key is that has no meaning. */
   readonly unknownKey: Severity
   /** Nodes (values, and keys that cannot stand where they do) whose fault has been reported. */
-  readonly faulty: Set<YamlNode>
-  readonly faults: Faults
+  readonly invalid: Set<YamlNode>
+  readonly problems: DiagnosticCollector
 }
 
 type Path = readonly string[]
@@ -44,9 +44,9 @@ const TIMES: ReadonlySet<string> = new Set(['ttl', 'default_ttl', 'ttl_sec', 're
 const CHUNK = 64
 
 /** Checks all of a definition with settings but its records. */
-export function checkSettings(root: YamlMapping, zone: string, faulty: Set<YamlNode>, faults: Faults): LeftFault[] {
+export function checkSettings(root: YamlMapping, zone: string, invalid: Set<YamlNode>, problems: DiagnosticCollector): UnreportedProblem[] {
   const settings = { ...root, entries: root.entries.filter(({ key, value }) => key.text !== 'records' || value.kind !== 'mapping') }
-  if (reportOverfull(settings, zone, faulty, faults)) return []
+  if (reportOverfull(settings, zone, invalid, problems)) return []
   const records = lookUp(root, 'records')
   const value = plainValue(settings) as Record<string, unknown>
   const keysAt = (path: Path): readonly string[] => {
@@ -55,16 +55,22 @@ export function checkSettings(root: YamlMapping, zone: string, faulty: Set<YamlN
     if (path[0] === 'include' && path.length < 3) return ['file', 'with']
     return []
   }
-  const piece: Piece = { root, subject: zone, keysAt, unknownKey: 'error', faulty, faults }
-  return inChunks(value, 'domain', ['unmanaged', 'include'], faults.isFull, (part, offsets) => {
+  const piece: Piece = { root, subject: zone, keysAt, unknownKey: 'error', invalid, problems }
+  return inChunks(value, 'domain', ['unmanaged', 'include'], problems.isFull, (part, offsets) => {
     if (validate(records?.kind === 'mapping' ? { ...part, records: null } : part)) return []
     return translate(validate.errors ?? [], (pointer) => shifted(segmentsOf(pointer), offsets), piece)
   })
 }
 
 /** Checks one record of a record map. */
-export function checkRecord(root: YamlMapping, subject: string, layout: Layout, faulty: Set<YamlNode>, faults: Faults): LeftFault[] {
-  if (reportOverfull(root, subject, faulty, faults)) return []
+export function checkRecord(
+  root: YamlMapping,
+  subject: string,
+  layout: Layout,
+  invalid: Set<YamlNode>,
+  problems: DiagnosticCollector,
+): UnreportedProblem[] {
+  if (reportOverfull(root, subject, invalid, problems)) return []
   const value = plainValue(root) as Record<string, unknown>
   const { type } = value
   const keysAt = (path: Path): readonly string[] => {
@@ -73,8 +79,8 @@ export function checkRecord(root: YamlMapping, subject: string, layout: Layout, 
     return (path[0] === 'value' || path[0] === 'values') && typeof type === 'string' ? formKeys(valueForm(type)) : []
   }
   // octoDNS passes over keys it does not know, so a file of its layout stays valid.
-  const piece: Piece = { root, subject, keysAt, unknownKey: layout === 'octodns' ? 'warning' : 'error', faulty, faults }
-  return inChunks(value, 'type', ['value', 'values'], faults.isFull, (part, offsets) => {
+  const piece: Piece = { root, subject, keysAt, unknownKey: layout === 'octodns' ? 'warning' : 'error', invalid, problems }
+  return inChunks(value, 'type', ['value', 'values'], problems.isFull, (part, offsets) => {
     if (validate({ record: part })) return []
     return translate(validate.errors ?? [], (pointer) => shifted(segmentsOf(pointer).slice(1), offsets), piece)
   })
@@ -85,7 +91,7 @@ const MAX_KEYS = 512
 const MAX_ITEMS = 20_000
 
 /** Reports the first collection that is larger than any can be; its root is then left unread. */
-function reportOverfull(root: YamlMapping, subject: string, faulty: Set<YamlNode>, faults: Faults): boolean {
+function reportOverfull(root: YamlMapping, subject: string, invalid: Set<YamlNode>, problems: DiagnosticCollector): boolean {
   const overfull = (node: YamlNode): YamlNode | undefined => {
     if (node.kind === 'scalar') return undefined
     if (node.kind === 'mapping' ? node.entries.length > MAX_KEYS : node.items.length > MAX_ITEMS) return node
@@ -103,9 +109,9 @@ function reportOverfull(root: YamlMapping, subject: string, faulty: Set<YamlNode
   )
   const found = root.entries.length > MAX_KEYS ? root : firstOf(parts)
   if (found === undefined || found.kind === 'scalar') return false
-  for (const { value } of root.entries) faulty.add(value)
+  for (const { value } of root.entries) invalid.add(value)
   const size = found.kind === 'mapping' ? `a mapping with ${found.entries.length} keys` : `a list of ${found.items.length} items`
-  faults.report(
+  problems.report(
     'schema-value',
     found.at,
     subject,
@@ -123,8 +129,8 @@ function inChunks(
   core: string,
   keys: readonly string[],
   isFull: () => boolean,
-  check: (part: Record<string, unknown>, offsets: Readonly<Record<string, number>>) => LeftFault[],
-): LeftFault[] {
+  check: (part: Record<string, unknown>, offsets: Readonly<Record<string, number>>) => UnreportedProblem[],
+): UnreportedProblem[] {
   const long = keys.filter((key) => Array.isArray(value[key]) && (value[key] as unknown[]).length > CHUNK)
   if (long.length === 0) return check(value, {})
   const heads = Object.fromEntries(long.map((key) => [key, (value[key] as unknown[]).slice(0, CHUNK)]))
@@ -152,9 +158,9 @@ interface Place {
 }
 
 /** Reports faults of structure; gives back the others. */
-function translate(errors: readonly SchemaError[], pathOf: (pointer: string) => string[], piece: Piece): LeftFault[] {
-  const { root, faulty } = piece
-  const left: LeftFault[] = []
+function translate(errors: readonly SchemaError[], pathOf: (pointer: string) => string[], piece: Piece): UnreportedProblem[] {
+  const { root, invalid } = piece
+  const left: UnreportedProblem[] = []
   const slips = misspeltKeys(errors, pathOf, piece)
   for (const error of errors) {
     const path = pathOf(error.instancePath)
@@ -163,51 +169,51 @@ function translate(errors: readonly SchemaError[], pathOf: (pointer: string) => 
     if (node === undefined || isBroken(node) || error.keyword === 'if') continue
     const place = { node, path, part: partOf(path) }
     if (error.keyword === 'required') {
-      faulty.add(node)
+      invalid.add(node)
       const key = String(error.params['missingProperty'])
       if (!slips.has(`${error.instancePath} ${key}`)) reportMissing(key, place, piece)
     } else if (error.keyword === 'additionalProperties') reportUnknown(String(error.params['additionalProperty']), place, piece)
     else if (error.keyword !== 'type' || TIMES.has(path[0] ?? ''))
       left.push({ node, subject: piece.subject, message: `${place.part} ${error.message ?? 'is not valid'}`.trim() })
-    else if (!faulty.has(node)) {
-      faulty.add(node)
+    else if (!invalid.has(node)) {
+      invalid.add(node)
       reportType(error.params['type'], place, piece)
     }
   }
   return left
 }
 
-function reportMissing(key: string, { node, part }: Place, { subject, faults }: Piece): void {
-  if (key === 'value') faults.report('value-missing', node.at, subject, 'the record has neither value nor values')
-  else faults.report('schema-missing-key', node.at, subject, `${part === '' ? '' : `${part}: `}${key} is missing`)
+function reportMissing(key: string, { node, part }: Place, { subject, problems }: Piece): void {
+  if (key === 'value') problems.report('value-missing', node.at, subject, 'the record has neither value nor values')
+  else problems.report('schema-missing-key', node.at, subject, `${part === '' ? '' : `${part}: `}${key} is missing`)
 }
 
-function reportUnknown(key: string, { node, path, part }: Place, { subject, keysAt, unknownKey, faulty, faults }: Piece): void {
+function reportUnknown(key: string, { node, path, part }: Place, { subject, keysAt, unknownKey, invalid, problems }: Piece): void {
   const entry = node.kind === 'mapping' ? entryOf(node, key) : undefined
   const keyNode = entry?.key
-  if (keyNode === undefined || faulty.has(keyNode)) return
-  faulty.add(keyNode)
+  if (keyNode === undefined || invalid.has(keyNode)) return
+  invalid.add(keyNode)
   const keys = keysAt(path)
   const isMisplaced = keys.includes('records') && isRecord(entry?.value)
   const hint = isMisplaced
     ? 'A record stands below "records:", further in.'
     : (didYouMean(key, keys) ?? (keys.length > 0 ? `Known here: ${keys.join(', ')}.` : undefined))
   const detail = `the key ${quoted(key)} has no meaning ${part === '' ? 'here' : `in ${part}`}`
-  faults.report('schema-unknown-key', keyNode.at, subject, detail, { severity: unknownKey, hint })
+  problems.report('schema-unknown-key', keyNode.at, subject, detail, { severity: unknownKey, hint })
 }
 
 /** Whether a node is laid out as a record, or a list of them. */
 const isRecord = (node: YamlNode | undefined): boolean =>
   node?.kind === 'sequence' ? isRecord(node.items[0]) : node?.kind === 'mapping' && lookUp(node, 'type') !== undefined
 
-function reportType(types: unknown, { node, path, part }: Place, { subject, keysAt, faults }: Piece): void {
+function reportType(types: unknown, { node, path, part }: Place, { subject, keysAt, problems }: Piece): void {
   const wanted = typeNames(types)
   if (isNull(node) && (path[0] === 'value' || path[0] === 'values') && path.length < 3) {
-    faults.report('value-missing', node.at, subject, 'the value is empty', { hint: 'Quote it if it is meant as text.' })
+    problems.report('value-missing', node.at, subject, 'the value is empty', { hint: 'Quote it if it is meant as text.' })
     return
   }
   const hint = typeHint(wanted, node, keysAt(path))
-  faults.report('schema-type', node.at, subject, `${part} must be ${wanted}, not ${actualName(node)}`, { hint })
+  problems.report('schema-type', node.at, subject, `${part} must be ${wanted}, not ${actualName(node)}`, { hint })
 }
 
 function typeHint(wanted: string, node: YamlNode, keys: readonly string[]): string | undefined {

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
-import type { Layout } from './reading.ts'
+import type { Layout } from './parse-state.ts'
 
 /** A name in rdata, or what is wrong with it; a warning says how a name was read that could be meant otherwise. */
 export type TargetName =

@@ -1,5 +1,5 @@
 import { isNull, type YamlEntry, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
-import { type Faults, quoted } from './faults.ts'
+import { type DiagnosticCollector, quoted } from './collect-diagnostics.ts'
 import { didYouMean } from './suggest.ts'
 
 /** `${name}` stands for a variable, `$${` for `${`. */
@@ -12,7 +12,7 @@ export const isVariableName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_-
 export interface VariableFilling {
   /** Characters that values may still take. */
   left: number
-  readonly faults: Faults
+  readonly problems: DiagnosticCollector
 }
 
 /**
@@ -26,7 +26,7 @@ export function fillVariables(
   used: Set<string>,
   filling: VariableFilling,
 ): YamlNode {
-  const { faults } = filling
+  const { problems } = filling
   const filled = new Map<YamlNode, YamlNode>()
   const fill = (node: YamlNode): YamlNode => {
     if (node.kind === 'scalar') return fillScalar(node)
@@ -40,7 +40,7 @@ export function fillVariables(
   const fillMapping = (node: YamlMapping): YamlMapping => {
     const entries = node.entries.map(({ key, value }) => ({ key: fillScalar(key), value: fill(value) }))
     // The names of the record map itself are compared as names.
-    return { ...node, entries: node === root ? entries : withoutTwice(entries, node.entries, faults) }
+    return { ...node, entries: node === root ? entries : withoutTwice(entries, node.entries, problems) }
   }
   const fillScalar = (node: YamlScalar): YamlScalar => {
     if (!node.text.includes('${')) return node
@@ -52,13 +52,13 @@ export function fillVariables(
       if (value !== undefined) {
         filling.left -= value.length
         if (filling.left >= 0) return value
-        faults.report('include-invalid', root.at, '', 'the values of variables make the included files too long')
+        problems.report('include-invalid', root.at, '', 'the values of variables make the included files too long')
         whole = false
         return ''
       }
       const hint =
         didYouMean(name ?? '', variables.keys()) ?? 'Give it a value under `with:` of the include; write $${ for the characters themselves.'
-      faults.report('variable-unknown', node.at, '', `the variable ${reference} has no value`, { hint })
+      problems.report('variable-unknown', node.at, '', `the variable ${reference} has no value`, { hint })
       whole = false
       return reference
     })
@@ -70,7 +70,7 @@ export function fillVariables(
 }
 
 /** The entries without those whose key a variable has made the same as an earlier one's. */
-function withoutTwice(entries: readonly YamlEntry[], before: readonly YamlEntry[], faults: Faults): readonly YamlEntry[] {
+function withoutTwice(entries: readonly YamlEntry[], before: readonly YamlEntry[], problems: DiagnosticCollector): readonly YamlEntry[] {
   if (entries.every(({ key }, i) => key === before[i]?.key)) return entries
   const first = new Map<string, YamlScalar>()
   return entries.filter(({ key }) => {
@@ -80,7 +80,7 @@ function withoutTwice(entries: readonly YamlEntry[], before: readonly YamlEntry[
       return true
     }
     const related = [{ message: 'the other key', at: earlier.at }]
-    faults.report('yaml-duplicate-key', key.at, '', `variables make two keys ${quoted(key.text)} of one mapping`, { related })
+    problems.report('yaml-duplicate-key', key.at, '', `variables make two keys ${quoted(key.text)} of one mapping`, { related })
     return false
   })
 }

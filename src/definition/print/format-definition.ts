@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml'
-import { fault, ok, type Result } from '../../dns/result.ts'
-import { canRehang, rehangAnchors } from '../edit/rehang-anchors.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
+import { canRelocateAnchors, relocateAnchors } from '../edit/relocate-anchors.ts'
 import { commentsOf } from '../yaml/comments.ts'
 import { agreeOn, soundTree } from '../yaml/edit-document.ts'
 import { printDocument } from '../yaml/print-document.ts'
@@ -26,11 +26,11 @@ export function formatDefinition(text: string): Result<string> {
     if (!after.ok || after.value === before) return after
     const tree = soundTree(after.value)
     if (!tree.ok || !isSameTree(start.value, tree.value))
-      return fault('the file has a form that cannot be laid out without a change of meaning')
-    if (!haveSameComments(text, after.value)) return fault('the file has comments in places where they cannot be kept')
+      return failure('the file has a form that cannot be laid out without a change of meaning')
+    if (!haveSameComments(text, after.value)) return failure('the file has comments in places where they cannot be kept')
     before = after.value
   }
-  return fault('the file has a form whose layout never comes to rest')
+  return failure('the file has a form whose layout never comes to rest')
 }
 
 function layOutOnce(text: string): Result<string> {
@@ -39,9 +39,9 @@ function layOutOnce(text: string): Result<string> {
   const { document, tree, heads } = read.value
   const { contents } = document
   if (contents === null || isEmptyScalar(contents)) return ok(text)
-  const canSort = canRehang(document)
+  const canSort = canRelocateAnchors(document)
   layOut(contents, rootPosition(tree), canSort)
-  if (canSort) rehangAnchors(contents)
+  if (canSort) relocateAnchors(contents)
   return ok(printDocument(document, heads, text))
 }
 

@@ -1,6 +1,6 @@
 import type { FieldKind } from '../../dns/rdata/kinds.ts'
 import { RECORD_KEYS, SETTING_KEYS } from '../parse/keys.ts'
-import type { Layout } from '../parse/reading.ts'
+import type { Layout } from '../parse/parse-state.ts'
 import { formKeys, type ValueForm, valueForm } from '../parse/value-forms.ts'
 import { lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 

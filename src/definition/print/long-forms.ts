@@ -30,34 +30,34 @@ function scalarTexts(
   required: readonly string[],
   context: ValueContext,
 ): Map<string, string> | null {
-  const { faults, faulty } = context.reading
+  const { problems, invalid } = context.reading
   const texts = new Map<string, string>()
   let whole = true
   for (const { key, value } of node.entries) {
     if (!keys.includes(key.text)) reportUnknownKey(key, keys, context)
     else if (!required.includes(key.text)) continue
-    else if (faulty.has(value) || isBroken(value)) whole = false
+    else if (invalid.has(value) || isBroken(value)) whole = false
     else if (value.kind !== 'scalar') {
-      faults.report('schema-type', value.at, context.subject, `${key.text} is one text or number, not a ${kindName(value)}`)
+      problems.report('schema-type', value.at, context.subject, `${key.text} is one text or number, not a ${kindName(value)}`)
       whole = false
     } else if (isNull(value)) {
-      faults.report('value-missing', value.at, context.subject, `${key.text} is empty`)
+      problems.report('value-missing', value.at, context.subject, `${key.text} is empty`)
       whole = false
     } else texts.set(key.text, value.text)
   }
   for (const key of required) {
     if (node.entries.some((entry) => entry.key.text === key)) continue
-    if (!faulty.has(node)) faults.report('schema-missing-key', node.at, context.subject, `${key} is missing`)
+    if (!invalid.has(node)) problems.report('schema-missing-key', node.at, context.subject, `${key} is missing`)
     whole = false
   }
   return whole ? texts : null
 }
 
 function parameterTokens(node: YamlNode, context: ValueContext): Token[] | null {
-  const { faults, faulty } = context.reading
-  if (faulty.has(node) || isBroken(node)) return null
+  const { problems, invalid } = context.reading
+  if (invalid.has(node) || isBroken(node)) return null
   if (node.kind !== 'mapping') {
-    faults.report('schema-type', node.at, context.subject, `svcparams is a mapping, not a ${kindName(node)}`, {
+    problems.report('schema-type', node.at, context.subject, `svcparams is a mapping, not a ${kindName(node)}`, {
       hint: 'Write {alpn: [h2, h3]}.',
     })
     return null
@@ -67,9 +67,9 @@ function parameterTokens(node: YamlNode, context: ValueContext): Token[] | null 
     const items = value.kind === 'sequence' ? value.items : [value]
     const texts: string[] = []
     for (const item of items) {
-      if (isBroken(item) || faulty.has(item)) return null
+      if (isBroken(item) || invalid.has(item)) return null
       if (item.kind !== 'scalar') {
-        faults.report('schema-type', item.at, context.subject, `${key.text} is text or a list of texts, not a ${kindName(item)}`)
+        problems.report('schema-type', item.at, context.subject, `${key.text} is text or a list of texts, not a ${kindName(item)}`)
         return null
       }
       texts.push(item.text)

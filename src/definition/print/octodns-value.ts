@@ -3,7 +3,7 @@ import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { svcParamKey, svcParamName } from '../../dns/rdata/svc-param-forms.ts'
 import { parseSvcParams, type SvcParam } from '../../dns/rdata/svc-params.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import { LOCATION_KEYS } from '../parse/value-forms.ts'
 
 /** What stands in an octoDNS file. A number is printed as it is given, so that `0.50` stays that. */
@@ -22,7 +22,7 @@ export const SINGLE_VALUE_TYPES: ReadonlySet<string> = new Set(['ALIAS', 'CNAME'
 
 /** One value of a type octoDNS knows, as its YAML has it; a fault says what of it octoDNS cannot hold. `data` is canonical. */
 export function octodnsValue(type: string, data: string): Result<YamlValue> {
-  if (data.startsWith('\\#')) return fault('data in the generic form of RFC 3597')
+  if (data.startsWith('\\#')) return failure('data in the generic form of RFC 3597')
   switch (type) {
     case 'TXT':
     case 'SPF':
@@ -67,7 +67,7 @@ function textValue(data: string): Result<string> {
   try {
     text = UTF8.decode(rdataToText(data))
   } catch {
-    return fault('octets that are no text in UTF-8')
+    return failure('octets that are no text in UTF-8')
   }
   const joined = text.replaceAll(';', '\\;').replace(/"(?= ")/g, '"" "')
   return ok(joined.startsWith('"') ? `"${joined}"` : joined)
@@ -86,13 +86,13 @@ function locationValue(data: string): YamlMap {
 /** octoDNS writes all of a URI in lower case. */
 function uriValue(data: string): Result<YamlValue> {
   const value = plainValue('URI', data) as { readonly target: string }
-  return value.target === value.target.toLowerCase() ? ok(value) : fault('capital letters in the URI, which octoDNS makes small')
+  return value.target === value.target.toLowerCase() ? ok(value) : failure('capital letters in the URI, which octoDNS makes small')
 }
 
 /** octoDNS writes the flags of NAPTR in capital letters; the case of them has no meaning (RFC 3403 section 4.1), but the data is other. */
 function naptrValue(data: string): Result<YamlValue> {
   const value = plainValue('NAPTR', data) as { readonly flags: string }
-  return value.flags === value.flags.toUpperCase() ? ok(value) : fault('small letters in the flags, which octoDNS makes capital')
+  return value.flags === value.flags.toUpperCase() ? ok(value) : failure('small letters in the flags, which octoDNS makes capital')
 }
 
 /** The highest key of a service parameter that octoDNS knows by name. */
@@ -114,7 +114,7 @@ function serviceValue(data: string): Result<YamlValue> {
   const svcparams: Record<string, YamlValue> = {}
   for (const [i, param] of params.value.entries()) {
     const value = param.key > LAST_NAMED_KEY ? genericParam(param) : namedParam(param.key, tokens[i] ?? '')
-    if (!value.ok) return fault(`the service parameter ${svcParamName(param.key)}`)
+    if (!value.ok) return failure(`the service parameter ${svcParamName(param.key)}`)
     svcparams[paramName(param.key)] = value.value
   }
   const value: Record<string, YamlValue> = { svcpriority: Number(priority), targetname: target }
@@ -128,16 +128,16 @@ const paramName = (key: number): string => (key > LAST_NAMED_KEY ? `key${key}` :
 function genericParam({ value }: SvcParam): Result<YamlValue> {
   if (value.length === 0) return ok(null)
   const text = Buffer.from(value).toString('latin1')
-  return BARE.test(text) ? ok(text) : fault('')
+  return BARE.test(text) ? ok(text) : failure('')
 }
 
 function namedParam(key: number, token: string): Result<YamlValue> {
   const cut = token.indexOf('=')
   if (cut === -1) return ok(null)
-  if (key === ECH) return fault('')
+  if (key === ECH) return failure('')
   const octets = unescapeString(withoutQuotes(token.slice(cut + 1)))
   const text = octets.ok ? Buffer.from(octets.value).toString('latin1') : ''
-  if (!text.split(',').every((item) => BARE.test(item))) return fault('')
+  if (!text.split(',').every((item) => BARE.test(item))) return failure('')
   if (key === MANDATORY) return ok(text.split(',').map(mandatoryName))
   return ok(LISTS.has(key) ? text.split(',') : key === PORT ? Number(text) : text)
 }

@@ -4,9 +4,9 @@ import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { type FieldKind, takesRest } from '../../dns/rdata/kinds.ts'
 import { typeCode } from '../../dns/record-type.ts'
 import { genericForm } from '../../dns/wire/generic-form.ts'
-import { collectFaults } from '../parse/faults.ts'
+import { collectDiagnostics } from '../parse/collect-diagnostics.ts'
+import { newParseState } from '../parse/parse-state.ts'
 import { readValue } from '../parse/read-value.ts'
-import { newReading } from '../parse/reading.ts'
 import { type FormField, LOCATION_KEYS, valueForm } from '../parse/value-forms.ts'
 import type { PlainYaml } from '../yaml/print-plain.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
@@ -131,9 +131,9 @@ const NOWHERE = { file: '', line: 1, column: 1 }
 
 /** Whether reading the value gives the data, without a word. */
 function readsAs(type: string, value: PlainYaml, data: string, zone: DomainName): boolean {
-  const faults = collectFaults()
-  const reading = newReading('settings', zone, null, faults)
-  return readValue(nodeOf(value), { type, subject: type, reading }) === data && faults.diagnostics.length === 0
+  const problems = collectDiagnostics()
+  const reading = newParseState('settings', zone, null, problems)
+  return readValue(nodeOf(value), { type, subject: type, reading }) === data && problems.diagnostics.length === 0
 }
 
 function nodeOf(value: PlainYaml): YamlNode {

@@ -10,7 +10,7 @@ import {
 } from 'js-yaml'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { LineIndex } from './line-index.ts'
-import { mergeEntries, type ReportFault } from './merge-entries.ts'
+import { mergeEntries, type ReportProblem } from './merge-entries.ts'
 import { isCoreTag, tagName } from './tags.ts'
 import { brokenNode, countNodes, type YamlEntry, type YamlNode, type YamlScalar } from './yaml-node.ts'
 
@@ -18,7 +18,7 @@ import { brokenNode, countNodes, type YamlEntry, type YamlNode, type YamlScalar 
 export const MAX_ALIASED_NODES = 1_000_000
 
 /** Faults of a file that are told. Beyond them no reader is helped by more. */
-const MAX_FAULTS = 10_000
+const MAX_DIAGNOSTICS = 10_000
 
 /** The content that stands in place of `!include PATH`; null where it could not be had and that was reported. */
 export type ResolveInclude = (path: string, at: SourcePosition) => YamlNode | null
@@ -58,8 +58,8 @@ export function buildTree(
   let aliased = 0
   let here = positionOf(0)
 
-  const report: ReportFault = (code, message, at, hint, related) => {
-    if (diagnostics.length < MAX_FAULTS) diagnostics.push({ severity: 'error', code, message, at, hint, related })
+  const report: ReportProblem = (code, message, at, hint, related) => {
+    if (diagnostics.length < MAX_DIAGNOSTICS) diagnostics.push({ severity: 'error', code, message, at, hint, related })
   }
 
   const add = (node: YamlNode, size: number): void => {

@@ -1,5 +1,5 @@
 import { Composer, type Document, isScalar, Parser, Scalar, type ScalarTag, visit } from 'yaml'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import { includeMark, treeOfDocument } from './document-tree.ts'
 import { readYaml } from './read-yaml.ts'
 import { isSameTree } from './same-tree.ts'
@@ -38,9 +38,9 @@ export function agreeOn(text: string): Result<EditableFile> {
   // Failsafe: what a plain scalar stands for is not for an editor to decide.
   const { document, heads } = compose(text)
   const [error] = document.errors
-  if (error) return fault(`a second YAML parser refuses the file: ${error.message}`)
+  if (error) return failure(`a second YAML parser refuses the file: ${error.message}`)
   const other = treeOfDocument(document)
-  if (other === null || !isSameTree(tree.value, other)) return fault('two YAML parsers read the file differently, so it is left as it is')
+  if (other === null || !isSameTree(tree.value, other)) return failure('two YAML parsers read the file differently, so it is left as it is')
   return ok({ document, tree: tree.value, heads })
 }
 
@@ -84,6 +84,6 @@ function compose(text: string): { readonly document: Document.Parsed; readonly h
 export function soundTree(text: string): Result<YamlNode> {
   const { root, diagnostics } = readYaml(text, { file: '', resolveInclude: (path) => includeMark(path) })
   const [first] = diagnostics
-  if (first) return fault(`line ${first.at?.line}: ${first.message}`)
-  return root === null ? fault('the file is not YAML') : ok(root)
+  if (first) return failure(`line ${first.at?.line}: ${first.message}`)
+  return root === null ? failure('the file is not YAML') : ok(root)
 }

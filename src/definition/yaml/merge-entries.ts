@@ -3,7 +3,7 @@ import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { isBroken, type YamlEntry, type YamlMapping, type YamlNode } from './yaml-node.ts'
 
 /** Takes what is wrong with a file. */
-export type ReportFault = (
+export type ReportProblem = (
   code: DiagnosticCode,
   message: string,
   at: SourcePosition,
@@ -18,7 +18,7 @@ const FEW = 8
  * The entries of a mapping with what `<<` merges into it, own keys first in right: an own key wins over a merged one, an earlier
  * merge over a later one (https://yaml.org/type/merge.html). The same key written twice is reported with both places; the first counts.
  */
-export function mergeEntries(own: readonly YamlEntry[], report: ReportFault): readonly YamlEntry[] {
+export function mergeEntries(own: readonly YamlEntry[], report: ReportProblem): readonly YamlEntry[] {
   const distinct = withoutDuplicates(own, report)
   const index = distinct.findIndex(isMerge)
   if (index === -1) return distinct
@@ -38,7 +38,7 @@ export function mergeEntries(own: readonly YamlEntry[], report: ReportFault): re
 
 const isMerge = (entry: YamlEntry): boolean => entry.key.text === '<<' && entry.key.plain
 
-function mergeSources(value: YamlNode, report: ReportFault): YamlMapping[] {
+function mergeSources(value: YamlNode, report: ReportProblem): YamlMapping[] {
   const sources = value.kind === 'sequence' ? value.items : [value]
   return sources.filter((source): source is YamlMapping => {
     if (source.kind === 'mapping') return true
@@ -49,7 +49,7 @@ function mergeSources(value: YamlNode, report: ReportFault): YamlMapping[] {
   })
 }
 
-function withoutDuplicates(entries: readonly YamlEntry[], report: ReportFault): readonly YamlEntry[] {
+function withoutDuplicates(entries: readonly YamlEntry[], report: ReportProblem): readonly YamlEntry[] {
   if (entries.length < FEW && !hasDuplicate(entries)) return entries
   const first = new Map<string, YamlEntry>()
   for (const entry of entries) {

@@ -2,7 +2,7 @@ import { type Event, parseEvents, YAMLException } from 'js-yaml'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { buildTree, type ResolveInclude } from './build-tree.ts'
 import { lineIndex } from './line-index.ts'
-import { syntaxFault } from './syntax-fault.ts'
+import { syntaxProblem } from './syntax-problem.ts'
 import type { YamlNode } from './yaml-node.ts'
 
 /** Characters one file may have unless the caller says otherwise. */
@@ -37,7 +37,7 @@ export function readYaml(text: string, options: YamlOptions): YamlDocument {
   try {
     events = parseEvents(text, { maxDepth: MAX_YAML_DEPTH })
   } catch (error) {
-    if (error instanceof YAMLException) return failed(syntaxFault(text, error, file))
+    if (error instanceof YAMLException) return failed(syntaxProblem(text, error, file))
     throw error
   }
   if (events.length === 0) return { root: { kind: 'scalar', at: start, text: '', plain: true }, diagnostics: [] }

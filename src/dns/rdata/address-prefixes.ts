@@ -1,5 +1,5 @@
 import { parseIpv4, parseIpv6 } from '../ip-address.ts'
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import { shown, type Token } from './token.ts'
 
 /** Address families of APL records by their numbers: bits of an address, and how one is read. */
@@ -10,12 +10,12 @@ export function canonicalPrefixes(tokens: readonly Token[]): Result<string> {
   const prefixes: string[] = []
   for (const { text } of tokens) {
     const match = /^(!?)([12]):([^/]{1,60})\/([0-9]{1,3})$/.exec(text)
-    if (!match) return fault(`${shown(text)} is not [!]FAMILY:ADDRESS/PREFIX with family 1 (IPv4) or 2 (IPv6)`)
+    if (!match) return failure(`${shown(text)} is not [!]FAMILY:ADDRESS/PREFIX with family 1 (IPv4) or 2 (IPv6)`)
     const [, negation, number, written = '', length] = match
     const family = ADDRESS_FAMILIES[number === '1' ? 1 : 2]
     const address = family.parse(written)
     if (!address.ok) return address
-    if (Number(length) > family.bits) return fault(`${text}: the prefix has more than ${family.bits} bits`)
+    if (Number(length) > family.bits) return failure(`${text}: the prefix has more than ${family.bits} bits`)
     prefixes.push(`${negation}${number}:${address.value}/${Number(length)}`)
   }
   return ok(prefixes.join(' '))

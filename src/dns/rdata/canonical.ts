@@ -1,6 +1,6 @@
 import { MAX_RDATA_OCTETS } from '../character-string.ts'
 import type { DomainName } from '../domain-name.ts'
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import { canonicalField, type NameReader } from './field-kind.ts'
 import { takesRest } from './kinds.ts'
 import { type RdataProblem, rdataProblem } from './rdata-problem.ts'
@@ -19,7 +19,7 @@ export function canonicalRdata(type: string, tokens: readonly Token[], readName:
   if (tokens[0]?.text === '\\#' && !tokens[0].quoted) return canonicalGeneric(type, tokens)
   const definition = RDATA_TYPES.get(type)
   if (!definition)
-    return fault(`data of a type without a known form is written \\# LENGTH HEX (RFC 3597), not ${shown(tokens[0]?.text ?? '')}`)
+    return failure(`data of a type without a known form is written \\# LENGTH HEX (RFC 3597), not ${shown(tokens[0]?.text ?? '')}`)
   const shorthand = DELETION[type]
   if (shorthand?.written === tokens.map(({ text }) => text).join(' ')) return ok(shorthand.canonical)
   const { fields } = definition
@@ -53,10 +53,10 @@ export const problemText = ({ fields }: RdataType, { field, message }: RdataProb
 function canonicalGeneric(type: string, tokens: readonly Token[]): Result<string> {
   const length = tokens[1]?.text ?? ''
   const hex = joinTokens(tokens.slice(2)).toLowerCase()
-  if (!/^[0-9]{1,5}$/.test(length) || hex.length % 2 !== 0 || /[^0-9a-f]/.test(hex)) return fault('is not \\# LENGTH HEX (RFC 3597)')
-  if (hex.length !== 2 * Number(length)) return fault(`says ${length} octets and has ${hex.length / 2} (RFC 3597)`)
-  if (Number(length) > MAX_RDATA_OCTETS) return fault(`says ${length} octets; a record holds ${MAX_RDATA_OCTETS}`)
-  if (RDATA_TYPES.has(type)) return fault(`the generic form of ${type} is not read here; write its own form`)
+  if (!/^[0-9]{1,5}$/.test(length) || hex.length % 2 !== 0 || /[^0-9a-f]/.test(hex)) return failure('is not \\# LENGTH HEX (RFC 3597)')
+  if (hex.length !== 2 * Number(length)) return failure(`says ${length} octets and has ${hex.length / 2} (RFC 3597)`)
+  if (Number(length) > MAX_RDATA_OCTETS) return failure(`says ${length} octets; a record holds ${MAX_RDATA_OCTETS}`)
+  if (RDATA_TYPES.has(type)) return failure(`the generic form of ${type} is not read here; write its own form`)
   return ok(hex === '' ? '\\# 0' : `\\# ${Number(length)} ${hex}`)
 }
 

@@ -1,7 +1,7 @@
 import type { DomainName } from '../domain-name.ts'
 import { parseIpv4, parseIpv6 } from '../ip-address.ts'
 import { parseMentionedType } from '../record-type.ts'
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import { canonicalPrefixes } from './address-prefixes.ts'
 import { canonicalAmtRelay, canonicalIpsecKey } from './gateway.ts'
 import { canonicalHostIdentity } from './host-identity.ts'
@@ -26,7 +26,7 @@ export type NameReader = (text: string) => Result<DomainName>
 /** The canonical text of one field from its tokens (one token unless the kind takes the rest), or what is wrong with it. */
 export function canonicalField(kind: FieldKind, tokens: readonly Token[], readName: NameReader): Result<string> {
   const token = tokens[0]
-  if (token === undefined) return mayBeEmpty(kind) ? ok('') : fault('is missing')
+  if (token === undefined) return mayBeEmpty(kind) ? ok('') : failure('is missing')
   const { text } = token
   switch (kind) {
     case 'u8':
@@ -47,7 +47,7 @@ export function canonicalField(kind: FieldKind, tokens: readonly Token[], readNa
     case 'string':
       return canonicalString(token)
     case 'optional-string':
-      return tokens.length === 1 ? canonicalString(token) : fault(`has ${tokens.length} strings, at most one is allowed`)
+      return tokens.length === 1 ? canonicalString(token) : failure(`has ${tokens.length} strings, at most one is allowed`)
     case 'strings':
       return canonicalStrings(tokens)
     case 'text':
@@ -55,7 +55,7 @@ export function canonicalField(kind: FieldKind, tokens: readonly Token[], readNa
     case 'tag':
       return /^[a-z0-9]{1,255}$/i.test(text)
         ? ok(text.toLowerCase())
-        : fault(`${JSON.stringify(text.slice(0, 60))} is not a tag of letters and digits`)
+        : failure(`${JSON.stringify(text.slice(0, 60))} is not a tag of letters and digits`)
     case 'hex':
       return canonicalHex(tokens)
     case 'base64':

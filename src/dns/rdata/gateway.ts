@@ -1,6 +1,6 @@
 import type { DomainName } from '../domain-name.ts'
 import { parseIpv4, parseIpv6 } from '../ip-address.ts'
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import { canonicalUnsigned } from './numbers.ts'
 import { canonicalBase64 } from './octets.ts'
 import { shown, type Token } from './token.ts'
@@ -10,7 +10,7 @@ type ReadName = (text: string) => Result<DomainName>
 /** `PRECEDENCE GATEWAY-TYPE ALGORITHM GATEWAY [KEY]` (RFC 4025 section 3.1). */
 export function canonicalIpsecKey(tokens: readonly Token[], readName: ReadName): Result<string> {
   const [precedence, type, algorithm, gateway, ...key] = tokens
-  if (!precedence || !type || !algorithm || !gateway) return fault('is PRECEDENCE GATEWAY-TYPE ALGORITHM GATEWAY [KEY]')
+  if (!precedence || !type || !algorithm || !gateway) return failure('is PRECEDENCE GATEWAY-TYPE ALGORITHM GATEWAY [KEY]')
   const head = joinFields(
     canonicalUnsigned(precedence.text, 'u8'),
     canonicalUnsigned(type.text, 'u8'),
@@ -23,10 +23,10 @@ export function canonicalIpsecKey(tokens: readonly Token[], readName: ReadName):
 /** `PRECEDENCE D-BIT RELAY-TYPE RELAY` (RFC 8777 section 4.3). */
 export function canonicalAmtRelay(tokens: readonly Token[], readName: ReadName): Result<string> {
   const [precedence, discovery, type, relay] = tokens
-  if (!precedence || !discovery || !type || !relay || tokens.length > 4) return fault('is PRECEDENCE D-BIT RELAY-TYPE RELAY')
+  if (!precedence || !discovery || !type || !relay || tokens.length > 4) return failure('is PRECEDENCE D-BIT RELAY-TYPE RELAY')
   return joinFields(
     canonicalUnsigned(precedence.text, 'u8'),
-    /^0*[01]$/.test(discovery.text) ? ok(discovery.text.slice(-1)) : fault(`${shown(discovery.text)} is not 0 or 1`),
+    /^0*[01]$/.test(discovery.text) ? ok(discovery.text.slice(-1)) : failure(`${shown(discovery.text)} is not 0 or 1`),
     canonicalUnsigned(type.text, 'u8'),
     canonicalGateway(type.text, relay.text, readName),
   )
@@ -36,7 +36,7 @@ export function canonicalAmtRelay(tokens: readonly Token[], readName: ReadName):
 function canonicalGateway(type: string, text: string, readName: ReadName): Result<string> {
   switch (Number(type)) {
     case 0:
-      return text === '.' ? ok(text) : fault(`${shown(text)} stands where type 0 has a dot`)
+      return text === '.' ? ok(text) : failure(`${shown(text)} stands where type 0 has a dot`)
     case 1:
       return parseIpv4(text)
     case 2:
@@ -44,7 +44,7 @@ function canonicalGateway(type: string, text: string, readName: ReadName): Resul
     case 3:
       return readName(text)
     default:
-      return fault(`${shown(type)} is not a type of gateway: 0 none, 1 IPv4, 2 IPv6, 3 a name`)
+      return failure(`${shown(type)} is not a type of gateway: 0 none, 1 IPv4, 2 IPv6, 3 a name`)
   }
 }
 

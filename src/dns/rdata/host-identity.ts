@@ -1,5 +1,5 @@
 import type { DomainName } from '../domain-name.ts'
-import { fault, type Result } from '../result.ts'
+import { failure, type Result } from '../result.ts'
 import { joinFields } from './gateway.ts'
 import { canonicalUnsigned } from './numbers.ts'
 import { canonicalBase64, canonicalHex } from './octets.ts'
@@ -8,8 +8,8 @@ import type { Token } from './token.ts'
 /** `ALGORITHM HIT KEY [RENDEZVOUS-SERVER…]` (RFC 8005 section 6); the key is one token, for names follow it. */
 export function canonicalHostIdentity(tokens: readonly Token[], readName: (text: string) => Result<DomainName>): Result<string> {
   const [algorithm, hit, key, ...servers] = tokens
-  if (!algorithm || !hit || !key) return fault('is ALGORITHM HIT KEY [RENDEZVOUS-SERVER…]')
-  if (hit.text.length > 510) return fault('a HIT has at most 255 octets')
+  if (!algorithm || !hit || !key) return failure('is ALGORITHM HIT KEY [RENDEZVOUS-SERVER…]')
+  if (hit.text.length > 510) return failure('a HIT has at most 255 octets')
   return joinFields(
     canonicalUnsigned(algorithm.text, 'u8'),
     canonicalHex([hit]),

@@ -1,4 +1,4 @@
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import { shown, type Token } from './token.ts'
 
 /** LOC rdata as its octets have it (RFC 1876 section 2). */
@@ -32,14 +32,14 @@ export function parseLocation(tokens: readonly string[]): Result<Location> {
   const south = tokens.findIndex((text) => /^[NS]$/i.test(text))
   const west = tokens.findIndex((text) => /^[EW]$/i.test(text))
   if (south === -1 || west < south)
-    return fault('is DEGREES [MINUTES [SECONDS]] N|S DEGREES [MINUTES [SECONDS]] E|W ALTITUDE [SIZE [HP [VP]]]')
+    return failure('is DEGREES [MINUTES [SECONDS]] N|S DEGREES [MINUTES [SECONDS]] E|W ALTITUDE [SIZE [HP [VP]]]')
   const latitude = parseAngle(tokens.slice(0, south), 90)
   if (!latitude.ok) return latitude
   const longitude = parseAngle(tokens.slice(south + 1, west), 180)
   if (!longitude.ok) return longitude
   const [altitudeText, ...sizes] = tokens.slice(west + 1)
-  if (altitudeText === undefined) return fault('the altitude is missing')
-  if (sizes.length > 3) return fault(`${shown(sizes[3] ?? '')} stands after the last field`)
+  if (altitudeText === undefined) return failure('the altitude is missing')
+  if (sizes.length > 3) return failure(`${shown(sizes[3] ?? '')} stands after the last field`)
   const altitude = parseMetres(altitudeText, -ALTITUDE_ZERO, 0xffffffff - ALTITUDE_ZERO)
   if (!altitude.ok) return altitude
   const precisions: number[] = []
@@ -64,22 +64,22 @@ function parseAngle(tokens: readonly string[], limit: number): Result<number> {
   const [degrees = '', minutes = '0', seconds = '0', ...rest] = tokens
   const number = /^([0-9]{1,2})(?:\.([0-9]{1,3}))?$/.exec(seconds)
   if (!/^[0-9]{1,3}$/.test(degrees) || !/^[0-9]{1,2}$/.test(minutes) || !number || rest.length > 0) {
-    return fault(`${shown(tokens.join(' '))} is not DEGREES [MINUTES [SECONDS]], seconds to three decimals`)
+    return failure(`${shown(tokens.join(' '))} is not DEGREES [MINUTES [SECONDS]], seconds to three decimals`)
   }
-  if (Number(minutes) > 59 || Number(number[1]) > 59) return fault(`${shown(tokens.join(' '))}: minutes and seconds are less than 60`)
+  if (Number(minutes) > 59 || Number(number[1]) > 59) return failure(`${shown(tokens.join(' '))}: minutes and seconds are less than 60`)
   const milliseconds = Number(number[1]) * 1000 + Number((number[2] ?? '').padEnd(3, '0'))
   const angle = Number(degrees) * MILLISECONDS_PER_DEGREE + Number(minutes) * 60_000 + milliseconds
-  return angle > limit * MILLISECONDS_PER_DEGREE ? fault(`${shown(tokens.join(' '))} is more than ${limit} degrees`) : ok(angle)
+  return angle > limit * MILLISECONDS_PER_DEGREE ? failure(`${shown(tokens.join(' '))} is more than ${limit} degrees`) : ok(angle)
 }
 
 /** Metres with up to two decimals, the `m` optional, as centimetres. */
 function parseMetres(text: string, least: number, most: number): Result<number> {
   const match = /^(-?)([0-9]{1,8})(?:\.([0-9]{1,2}))?m?$/i.exec(text)
-  if (!match) return fault(`${shown(text)} is not a number of metres with up to two decimals`)
+  if (!match) return failure(`${shown(text)} is not a number of metres with up to two decimals`)
   const size = Number(match[2]) * 100 + Number((match[3] ?? '').padEnd(2, '0'))
   const centimetres = match[1] === '-' && size !== 0 ? -size : size
   if (centimetres >= least && centimetres <= most) return ok(centimetres)
-  return fault(`${text} is not from ${least / 100} to ${most / 100} metres`)
+  return failure(`${text} is not from ${least / 100} to ${most / 100} metres`)
 }
 
 function encodePrecision(centimetres: number): number {

@@ -1,4 +1,4 @@
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import { parseTtl } from '../ttl.ts'
 import { shown } from './token.ts'
 
@@ -8,20 +8,20 @@ const U64_LIMIT = 2n ** 64n - 1n
 /** A whole number of the given size, given back without leading zeros. */
 export function canonicalUnsigned(text: string, size: keyof typeof UNSIGNED_LIMIT | 'u64'): Result<string> {
   if (size === 'u64') {
-    if (!/^0*[0-9]{1,20}$/.test(text)) return fault(`${shown(text)} is not a whole number`)
+    if (!/^0*[0-9]{1,20}$/.test(text)) return failure(`${shown(text)} is not a whole number`)
     const value = BigInt(text)
-    return value > U64_LIMIT ? fault(`${text} is more than ${U64_LIMIT}`) : ok(String(value))
+    return value > U64_LIMIT ? failure(`${text} is more than ${U64_LIMIT}`) : ok(String(value))
   }
-  if (!/^0*[0-9]{1,10}$/.test(text)) return fault(`${shown(text)} is not a whole number`)
+  if (!/^0*[0-9]{1,10}$/.test(text)) return failure(`${shown(text)} is not a whole number`)
   const value = Number(text)
-  return value > UNSIGNED_LIMIT[size] ? fault(`${text} is more than ${UNSIGNED_LIMIT[size]}`) : ok(String(value))
+  return value > UNSIGNED_LIMIT[size] ? failure(`${text} is more than ${UNSIGNED_LIMIT[size]}`) : ok(String(value))
 }
 
 /** A 32-bit number of seconds, also with units (`1h30m`). */
 export function canonicalSeconds(text: string): Result<string> {
   if (/^[0-9]+$/.test(text)) return canonicalUnsigned(text, 'u32')
   const ttl = parseTtl(text)
-  return ttl.ok ? ok(String(ttl.value)) : fault(`${shown(text)} is not a number of seconds, nor one with s, m, h, d or w`)
+  return ttl.ok ? ok(String(ttl.value)) : failure(`${shown(text)} is not a number of seconds, nor one with s, m, h, d or w`)
 }
 
 /** DNSSEC algorithm numbers (RFC 4034 appendix A.1 and its registry). */
@@ -81,5 +81,5 @@ export function canonicalMnemonic(text: string, kind: MnemonicKind): Result<stri
   if (/^[0-9]/.test(text)) return canonicalUnsigned(text, size)
   const name = text.toUpperCase()
   const number = Object.hasOwn(numbers, name) ? (numbers as Readonly<Record<string, number>>)[name] : undefined
-  return number === undefined ? fault(`${shown(text)} is not ${called}`) : ok(String(number))
+  return number === undefined ? failure(`${shown(text)} is not ${called}`) : ok(String(number))
 }

@@ -2,7 +2,7 @@
 import type { DomainName } from '../domain-name.ts'
 import { formatIpv6, ipv6Groups, parseIpv6 } from '../ip-address.ts'
 import { parseRecordType, typeCode } from '../record-type.ts'
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import { joinFields } from './gateway.ts'
 import { canonicalUnsigned } from './numbers.ts'
 import { canonicalBase64, canonicalHex } from './octets.ts'
@@ -21,7 +21,7 @@ export function canonicalOldTypes(tokens: readonly Token[]): Result<string> {
     const type = parseRecordType(/^[0-9]{1,3}$/.test(text) ? `TYPE${text}` : text)
     if (!type.ok) return type
     const code = typeCode(type.value)
-    if (code === null || code === 0 || code > MAX_OLD_TYPE) return fault(`${shown(text)} has no place in an NXT record`)
+    if (code === null || code === 0 || code > MAX_OLD_TYPE) return failure(`${shown(text)} has no place in an NXT record`)
     codes.add(code)
   }
   return ok(formatTypes([...codes].sort((a, b) => a - b)))
@@ -31,9 +31,9 @@ export function canonicalOldTypes(tokens: readonly Token[]): Result<string> {
 export function canonicalA6(tokens: readonly Token[], readName: ReadName): Result<string> {
   const texts = tokens.map(({ text }) => text)
   const length = /^[0-9]{1,3}$/.test(texts[0] ?? '') ? Number(texts[0]) : 129
-  if (length > 128) return fault(`${shown(texts[0] ?? '')} is not a length of a prefix from 0 to 128`)
+  if (length > 128) return failure(`${shown(texts[0] ?? '')} is not a length of a prefix from 0 to 128`)
   const expected = 1 + (length === 128 ? 0 : 1) + (length === 0 ? 0 : 1)
-  if (texts.length !== expected) return fault('is PREFIX-LENGTH [SUFFIX] [PREFIX-NAME]')
+  if (texts.length !== expected) return failure('is PREFIX-LENGTH [SUFFIX] [PREFIX-NAME]')
   const fields: Result<string>[] = [ok(String(length))]
   if (length < 128) {
     const address = parseIpv6(texts[1] as string)
@@ -52,13 +52,13 @@ function suffixOf(address: string, length: number): string {
 /** `MEANING CODING SUBCODING [DATA]`, the data in base64 (draft-eastlake-kitchen-sink). */
 export function canonicalSink(tokens: readonly Token[]): Result<string> {
   const [meaning, coding, subcoding, ...data] = tokens
-  if (!meaning || !coding || !subcoding) return fault('is MEANING CODING SUBCODING [DATA]')
+  if (!meaning || !coding || !subcoding) return failure('is MEANING CODING SUBCODING [DATA]')
   const head = joinFields(...[meaning, coding, subcoding].map(({ text }) => canonicalUnsigned(text, 'u8')))
   return data.length === 0 ? head : joinFields(head, canonicalBase64(data))
 }
 
 /** `+` and the digits of an E.164 number, or the address of an ATM end system in hexadecimal, dots ignored (AF-SAA-0069 of the ATM Forum). */
 export function canonicalAtmAddress(text: string): Result<string> {
-  if (text.startsWith('+')) return /^\+[0-9]{1,255}$/.test(text) ? ok(text) : fault(`${shown(text)} is not + and digits`)
+  if (text.startsWith('+')) return /^\+[0-9]{1,255}$/.test(text) ? ok(text) : failure(`${shown(text)} is not + and digits`)
   return canonicalHex([{ text: text.replaceAll('.', ''), quoted: false }])
 }

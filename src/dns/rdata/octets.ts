@@ -1,5 +1,5 @@
 import { MAX_RDATA_OCTETS } from '../character-string.ts'
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import { tooLong } from './strings.ts'
 import { joinTokens, shown, type Token } from './token.ts'
 
@@ -8,9 +8,9 @@ const isHex = (text: string): boolean => text.length % 2 === 0 && !/[^0-9a-f]/i.
 /** Hexadecimal in lower case and in one piece. */
 export function canonicalHex(tokens: readonly Token[]): Result<string> {
   const hex = joinTokens(tokens)
-  if (!isHex(hex)) return fault(`${shown(hex)} is not hexadecimal with an even number of digits`)
+  if (!isHex(hex)) return failure(`${shown(hex)} is not hexadecimal with an even number of digits`)
   if (hex.length / 2 > MAX_RDATA_OCTETS) return tooLong(hex.length / 2)
-  return hex === '' ? fault('is empty') : ok(hex.toLowerCase())
+  return hex === '' ? failure('is empty') : ok(hex.toLowerCase())
 }
 
 /** Base64 (RFC 4648 section 4) in one piece. */
@@ -18,14 +18,14 @@ export function canonicalBase64(tokens: readonly Token[]): Result<string> {
   const text = joinTokens(tokens)
   const octets = Buffer.from(text, 'base64')
   // What the decoder leaves out or makes up shows in the text of what it read.
-  if (text === '' || octets.toString('base64') !== text) return fault(`${shown(text)} is not base64 (RFC 4648 section 4)`)
+  if (text === '' || octets.toString('base64') !== text) return failure(`${shown(text)} is not base64 (RFC 4648 section 4)`)
   return octets.length > MAX_RDATA_OCTETS ? tooLong(octets.length) : ok(text)
 }
 
 /** The salt of NSEC3, at most 255 octets; `-` for none. */
 export function canonicalSalt(text: string): Result<string> {
   if (text === '-') return ok(text)
-  return text !== '' && isHex(text) && text.length <= 510 ? ok(text.toLowerCase()) : fault(`${shown(text)} is neither - nor hexadecimal`)
+  return text !== '' && isHex(text) && text.length <= 510 ? ok(text.toLowerCase()) : failure(`${shown(text)} is neither - nor hexadecimal`)
 }
 
 const BASE32HEX = '0123456789abcdefghijklmnopqrstuv'
@@ -34,7 +34,7 @@ const BASE32HEX = '0123456789abcdefghijklmnopqrstuv'
 export function canonicalHash(text: string): Result<string> {
   const octets = octetsOfBase32hex(text.toLowerCase())
   return octets === null || octets.length === 0 || octets.length > 255
-    ? fault(`${shown(text)} is not base32hex (RFC 4648 section 7)`)
+    ? failure(`${shown(text)} is not base32hex (RFC 4648 section 7)`)
     : ok(text.toLowerCase())
 }
 
@@ -78,12 +78,12 @@ export function base32hex(octets: Uint8Array): string {
 /** `00-00-5e-00-53-2a`: an identifier of `length` octets (RFC 7043). */
 export function canonicalEui(text: string, length: number): Result<string> {
   const isEui = text.length === 3 * length - 1 && /^[0-9a-f]{2}(?:-[0-9a-f]{2})+$/i.test(text)
-  return isEui ? ok(text.toLowerCase()) : fault(`${shown(text)} is not ${length} pairs of hexadecimal digits with hyphens between`)
+  return isEui ? ok(text.toLowerCase()) : failure(`${shown(text)} is not ${length} pairs of hexadecimal digits with hyphens between`)
 }
 
 /** `0014:4fff:ff20:ee64`: four groups, zeros in front may be left out when written (RFC 6742 section 2.1.2). */
 export function canonicalLocator64(text: string): Result<string> {
-  if (!/^[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){3}$/i.test(text)) return fault(`${shown(text)} is not four groups of hexadecimal digits`)
+  if (!/^[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){3}$/i.test(text)) return failure(`${shown(text)} is not four groups of hexadecimal digits`)
   const groups = text.toLowerCase().split(':')
   return ok(groups.map((group) => group.padStart(4, '0')).join(':'))
 }
@@ -92,5 +92,5 @@ export function canonicalLocator64(text: string): Result<string> {
 export function canonicalNsap(text: string): Result<string> {
   const hex = text.slice(2).replaceAll('.', '')
   const isNsap = /^0x/i.test(text) && hex !== '' && isHex(hex) && hex.length <= 510
-  return isNsap ? ok(`0x${hex.toLowerCase()}`) : fault(`${shown(text)} is not 0x and hexadecimal`)
+  return isNsap ? ok(`0x${hex.toLowerCase()}`) : failure(`${shown(text)} is not 0x and hexadecimal`)
 }

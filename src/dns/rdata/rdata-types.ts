@@ -126,7 +126,7 @@ const TYPES: readonly RdataType[] = [
 ]
 
 /** Mnemonics of types that were never given a form but the generic one. */
-export const FORMLESS_TYPES: ReadonlyMap<string, number> = new Map([
+export const TYPES_WITHOUT_PRESENTATION: ReadonlyMap<string, number> = new Map([
   ['NULL', 10],
   ['UNSPEC', 103],
 ])

@@ -1,4 +1,4 @@
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import { canonicalUnsigned } from './numbers.ts'
 import { shown, type Token } from './token.ts'
 
@@ -79,7 +79,7 @@ export function canonicalServices(tokens: readonly Token[]): Result<string> {
       ports.add(SERVICES[name] as number)
       continue
     }
-    if (!/^[0-9]/.test(text)) return fault(`${shown(text)} is not a service; write the number of its port`)
+    if (!/^[0-9]/.test(text)) return failure(`${shown(text)} is not a service; write the number of its port`)
     const port = canonicalUnsigned(text, 'u16')
     if (!port.ok) return port
     ports.add(Number(port.value))

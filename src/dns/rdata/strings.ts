@@ -1,5 +1,5 @@
 import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS, quoteString, unescapeString } from '../character-string.ts'
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import type { Token } from './token.ts'
 
 /** One character-string in quotes. */
@@ -31,9 +31,9 @@ export function canonicalText(token: Token): Result<string> {
 function stringOctets(token: Token): Result<Uint8Array> {
   const octets = unescapeString(token.text)
   if (!octets.ok || octets.value.length <= MAX_STRING_OCTETS) return octets
-  return fault(`a string of ${octets.value.length} octets is longer than ${MAX_STRING_OCTETS}`)
+  return failure(`a string of ${octets.value.length} octets is longer than ${MAX_STRING_OCTETS}`)
 }
 
 /** What is wrong with data of more octets than a record holds. */
 export const tooLong = (octets: number): { readonly ok: false; readonly message: string } =>
-  fault(`takes ${octets} octets; a record holds ${MAX_RDATA_OCTETS}`)
+  failure(`takes ${octets} octets; a record holds ${MAX_RDATA_OCTETS}`)

@@ -1,5 +1,5 @@
 import { formatIpv6, ipv6Groups, parseIpv4, parseIpv6 } from '../ip-address.ts'
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import { shown } from './token.ts'
 
 /** How the value of a key is written: from the octets of its text to the octets of its value, and back to canonical text. */
@@ -55,7 +55,7 @@ function splitItems(text: Uint8Array): Result<Uint8Array[]> {
     if (octet === BACKSLASH) {
       i += 1
       octet = text[i] ?? 0
-      if (octet !== COMMA && octet !== BACKSLASH) return fault('a backslash in a list stands before a comma or a backslash')
+      if (octet !== COMMA && octet !== BACKSLASH) return failure('a backslash in a list stands before a comma or a backslash')
     }
     item.push(octet)
   }
@@ -66,18 +66,18 @@ function splitItems(text: Uint8Array): Result<Uint8Array[]> {
 /** A list of strings of 1 to 255 octets, each after a length octet; `canBeEmpty` for the list. */
 const strings = (canBeEmpty: boolean): SvcParamForm => ({
   parse: (text) => {
-    if (text.length === 0) return canBeEmpty ? ok(text) : fault('has no value')
+    if (text.length === 0) return canBeEmpty ? ok(text) : failure('has no value')
     const items = splitItems(text)
     if (!items.ok) return items
-    if (items.value.some(({ length }) => length === 0 || length > 255)) return fault('an item of the list has 1 to 255 octets')
+    if (items.value.some(({ length }) => length === 0 || length > 255)) return failure('an item of the list has 1 to 255 octets')
     return ok(Buffer.concat(items.value.flatMap((item) => [Uint8Array.of(item.length), item])))
   },
   format: (value) => {
-    if (value.length === 0 && !canBeEmpty) return fault('has no value')
+    if (value.length === 0 && !canBeEmpty) return failure('has no value')
     const items: string[] = []
     for (let i = 0; i < value.length; ) {
       const end = i + 1 + (value[i] as number)
-      if (end === i + 1 || end > value.length) return fault('an item of the list is empty or runs over the end')
+      if (end === i + 1 || end > value.length) return failure('an item of the list is empty or runs over the end')
       items.push(ascii(value.subarray(i + 1, end)).replace(/[\\,]/g, '\\$&'))
       i = end
     }
@@ -97,7 +97,7 @@ const sized = (size: number, parseOne: (text: string) => Result<Uint8Array>, for
     return ok(Buffer.concat(values))
   },
   format: (value) => {
-    if (value.length === 0 || value.length % size !== 0) return fault(`has ${value.length} octets, not a multiple of ${size}`)
+    if (value.length === 0 || value.length % size !== 0) return failure(`has ${value.length} octets, not a multiple of ${size}`)
     const items: string[] = []
     for (let i = 0; i < value.length; i += size) items.push(formatOne(value.subarray(i, i + size)))
     return ok(octetsOf(items.join(',')))
@@ -108,21 +108,21 @@ const u16Octets = (value: number): Uint8Array => Uint8Array.of(value >> 8, value
 const u16Of = (octets: Uint8Array): number => ((octets[0] as number) << 8) | (octets[1] as number)
 
 const parseU16 = (text: string): Result<Uint8Array> =>
-  /^[0-9]{1,5}$/.test(text) && Number(text) <= 65535 ? ok(u16Octets(Number(text))) : fault(`${shown(text)} is not a number up to 65535`)
+  /^[0-9]{1,5}$/.test(text) && Number(text) <= 65535 ? ok(u16Octets(Number(text))) : failure(`${shown(text)} is not a number up to 65535`)
 
 const NUMBERS = sized(2, parseU16, (octets) => String(u16Of(octets)))
 
 /** One number: a list that must not have several. */
 const PORT: SvcParamForm = {
   parse: (text) => parseU16(ascii(text)),
-  format: (value) => (value.length === 2 ? NUMBERS.format(value) : fault(`has ${value.length} octets, not 2`)),
+  format: (value) => (value.length === 2 ? NUMBERS.format(value) : failure(`has ${value.length} octets, not 2`)),
 }
 
 const KEY_LIST = sized(
   2,
   (text) => {
     const key = svcParamKey(text)
-    return key === null || key === 0 ? fault(`${shown(text)} is not a key that can be mandatory`) : ok(u16Octets(key))
+    return key === null || key === 0 ? failure(`${shown(text)} is not a key that can be mandatory`) : ok(u16Octets(key))
   },
   (octets) => svcParamName(u16Of(octets)),
 )
@@ -134,13 +134,13 @@ const MANDATORY: SvcParamForm = {
     if (!keys.ok) return keys
     const numbers: number[] = []
     for (let i = 0; i < keys.value.length; i += 2) numbers.push(u16Of(keys.value.subarray(i, i + 2)))
-    if (new Set(numbers).size < numbers.length) return fault('a key is listed twice')
+    if (new Set(numbers).size < numbers.length) return failure('a key is listed twice')
     return ok(Buffer.concat(numbers.sort((a, b) => a - b).map(u16Octets)))
   },
   format: (value) => {
     for (let i = 0, last = 0; i + 1 < value.length; i += 2) {
       const key = u16Of(value.subarray(i, i + 2))
-      if (key <= last) return fault('the keys are not in order, or include mandatory itself')
+      if (key <= last) return failure('the keys are not in order, or include mandatory itself')
       last = key
     }
     return KEY_LIST.format(value)
@@ -148,8 +148,8 @@ const MANDATORY: SvcParamForm = {
 }
 
 const NO_VALUE: SvcParamForm = {
-  parse: (text) => (text.length === 0 ? ok(text) : fault('takes no value')),
-  format: (value) => (value.length === 0 ? ok(value) : fault('takes no value')),
+  parse: (text) => (text.length === 0 ? ok(text) : failure('takes no value')),
+  format: (value) => (value.length === 0 ? ok(value) : failure('takes no value')),
 }
 
 /** Whether one of the variables of an expression is `dns` (RFC 6570 section 2.3), with or without a modifier. */
@@ -164,7 +164,7 @@ const checkDohPath = (value: Uint8Array): Result<Uint8Array> =>
     .match(/\{[^{}]*\}/g)
     ?.some(hasDns)
     ? ok(value)
-    : fault('has no variable dns, such as {?dns}')
+    : failure('has no variable dns, such as {?dns}')
 
 /** A URI template with the variable `dns` (RFC 9461 section 5). */
 const DOH_PATH: SvcParamForm = { parse: checkDohPath, format: checkDohPath }
@@ -172,9 +172,9 @@ const DOH_PATH: SvcParamForm = { parse: checkDohPath, format: checkDohPath }
 const ECH: SvcParamForm = {
   parse: (text) => {
     const octets = Buffer.from(ascii(text), 'base64')
-    return octets.length > 0 && octets.toString('base64') === ascii(text) ? ok(octets) : fault(`${shown(ascii(text))} is not base64`)
+    return octets.length > 0 && octets.toString('base64') === ascii(text) ? ok(octets) : failure(`${shown(ascii(text))} is not base64`)
   },
-  format: (value) => (value.length > 0 ? ok(octetsOf(Buffer.from(value).toString('base64'))) : fault('has no value')),
+  format: (value) => (value.length > 0 ? ok(octetsOf(Buffer.from(value).toString('base64'))) : failure('has no value')),
 }
 
 const IPV4_HINT = sized(

@@ -1,5 +1,5 @@
 import { quoteString, unescapeString } from '../character-string.ts'
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import { SVC_PARAM_FORMS, svcParamKey, svcParamName } from './svc-param-forms.ts'
 import { shown, type Token } from './token.ts'
 
@@ -29,16 +29,16 @@ export function parseSvcParams(tokens: readonly string[]): Result<SvcParam[]> {
     const cut = token.indexOf('=')
     const name = cut === -1 ? token : token.slice(0, cut)
     const key = svcParamKey(name)
-    if (key === null) return fault(`${shown(name)} is not a key of a service parameter`)
-    if (params.has(key)) return fault(`${name} is given twice`)
+    if (key === null) return failure(`${shown(name)} is not a key of a service parameter`)
+    if (params.has(key)) return failure(`${name} is given twice`)
     const text = cut === -1 ? '' : token.slice(cut + 1)
     const value = /^".*"$/s.test(text) ? text.slice(1, -1) : text
-    if (BARE_QUOTE.test(value)) return fault(`${name}: a quote within a value is written \\"`)
+    if (BARE_QUOTE.test(value)) return failure(`${name}: a quote within a value is written \\"`)
     const octets = unescapeString(value)
     if (!octets.ok) return octets
     const isGeneric = /^key/.test(name)
     const parsed = isGeneric ? octets : (SVC_PARAM_FORMS.get(key)?.parse(octets.value) ?? octets)
-    if (!parsed.ok) return fault(`${name}: ${parsed.message}`)
+    if (!parsed.ok) return failure(`${name}: ${parsed.message}`)
     params.set(key, parsed.value)
   }
   return ok([...params].map(([key, value]) => ({ key, value })).sort((a, b) => a.key - b.key))
@@ -61,11 +61,11 @@ export function formatSvcParams(params: readonly SvcParam[]): Result<string> {
   for (const { key, value } of params) {
     const name = svcParamName(key)
     const octets = SVC_PARAM_FORMS.get(key)?.format(value) ?? ok(value)
-    if (!octets.ok) return fault(`${name}: ${octets.message}`)
+    if (!octets.ok) return failure(`${name}: ${octets.message}`)
     texts.push(octets.value.length === 0 ? name : `${name}=${valueText(octets.value)}`)
   }
   const problem = inconsistency(new Map(params.map(({ key, value }) => [key, value])))
-  if (problem !== null) return fault(problem)
+  if (problem !== null) return failure(problem)
   return ok(texts.join(' '))
 }
 

@@ -1,16 +1,16 @@
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import { shown } from './token.ts'
 
 /** A time in DNSSEC records as YYYYMMDDHHmmSS, UTC; a number of seconds since 1970 is taken too (RFC 4034 section 3.2). */
 export function canonicalTime(text: string): Result<string> {
   if (/^[0-9]{1,10}$/.test(text)) {
     const seconds = Number(text)
-    return seconds > 0xffffffff ? fault(`${text} is more than ${0xffffffff}`) : ok(formatTime(seconds))
+    return seconds > 0xffffffff ? failure(`${text} is more than ${0xffffffff}`) : ok(formatTime(seconds))
   }
-  if (!/^[0-9]{14}$/.test(text)) return fault(`${shown(text)} is not a time: YYYYMMDDHHmmSS, or seconds since 1970`)
+  if (!/^[0-9]{14}$/.test(text)) return failure(`${shown(text)} is not a time: YYYYMMDDHHmmSS, or seconds since 1970`)
   const seconds = timeSeconds(text)
   // A day or hour that does not exist moves to the next one.
-  if (seconds < 0 || seconds > 0xffffffff || formatTime(seconds) !== text) return fault(`${text} is not a time from 1970 to 2106`)
+  if (seconds < 0 || seconds > 0xffffffff || formatTime(seconds) !== text) return failure(`${text} is not a time from 1970 to 2106`)
   return ok(text)
 }
 

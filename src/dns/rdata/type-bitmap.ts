@@ -1,5 +1,5 @@
 import { parseMentionedType, typeCode, typeName } from '../record-type.ts'
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import { shown, type Token } from './token.ts'
 
 /** Record types by name, each once, in the order of their numbers. */
@@ -9,7 +9,7 @@ export function canonicalTypes(tokens: readonly Token[]): Result<string> {
     const type = parseMentionedType(text)
     if (!type.ok) return type
     const code = typeCode(type.value)
-    if (code === null) return fault(`${shown(text)} exists only at providers`)
+    if (code === null) return failure(`${shown(text)} exists only at providers`)
     codes.add(code)
   }
   return ok(formatTypes([...codes].sort((a, b) => a - b)))

@@ -1,7 +1,7 @@
 import { formatIpv6, ipv6Groups } from '../ip-address.ts'
 import type { FieldCodec } from './field-codec.ts'
 import { readOctets, readRest, readU8, readU16, remaining } from './reader.ts'
-import { wireFault } from './wire-fault.ts'
+import { wireProblem } from './wire-problem.ts'
 import { writeOctets, writeU8, writeU16 } from './writer.ts'
 
 /** An IPv4 address in four octets. */
@@ -40,8 +40,8 @@ export const PREFIXES: FieldCodec = {
       const length = readU8(reader)
       const flags = readU8(reader)
       const used = readOctets(reader, flags & 0x7f)
-      const size = family === 1 ? 4 : family === 2 ? 16 : wireFault(`address family ${family} is not known (RFC 3123 section 4)`)
-      if (used.length > size || length > 8 * size) wireFault('an address prefix is longer than an address (RFC 3123 section 4)')
+      const size = family === 1 ? 4 : family === 2 ? 16 : wireProblem(`address family ${family} is not known (RFC 3123 section 4)`)
+      if (used.length > size || length > 8 * size) wireProblem('an address prefix is longer than an address (RFC 3123 section 4)')
       const octets = new Uint8Array(size)
       octets.set(used)
       const address = family === 1 ? octets.join('.') : formatIpv6(Array.from({ length: 8 }, (_, i) => u16At(octets, 2 * i)))

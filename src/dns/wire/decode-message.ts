@@ -5,7 +5,7 @@ import { CLASS, type Edns, type EdnsOption, FLAG, FLAG_DO, type Message, type Qu
 import { readOpaque, readRdata } from './rdata-codec.ts'
 import { createReader, readName, readOctets, readU8, readU16, readU32, remaining, type WireReader } from './reader.ts'
 import { META_TYPE, wireTypeName } from './type-code.ts'
-import { decoding, decodingOf, decodingOr, wireFault } from './wire-fault.ts'
+import { decoding, decodingOf, decodingOr, wireProblem } from './wire-problem.ts'
 
 export interface DecodeOptions {
   /** Lets answers have rdata that are none of their type, as `malformed`, rather than refusing the message. */
@@ -24,7 +24,7 @@ function readMessage(reader: WireReader, lenient: boolean): Message {
   const answers = repeat(counts.answers, () => (lenient ? readAnyRecord(reader) : readRecord(reader)))
   const authorities = repeat(counts.authorities, () => readRecord(reader))
   const { additionals, edns, rcodeHigh } = readAdditionals(reader, counts.additionals)
-  if (remaining(reader) > 0) wireFault(`${remaining(reader)} octets follow the last section`)
+  if (remaining(reader) > 0) wireProblem(`${remaining(reader)} octets follow the last section`)
   return {
     id,
     opcode: (flags >> 11) & 0xf,
@@ -66,7 +66,7 @@ function readHead(reader: WireReader): RecordHead {
   const ttl = readU32(reader)
   const length = readU16(reader)
   const end = reader.offset + length
-  if (end > reader.end) wireFault('the rdata runs over the end of the message')
+  if (end > reader.end) wireProblem('the rdata runs over the end of the message')
   return { name, code, class: recordClass, ttl, end }
 }
 
@@ -111,8 +111,8 @@ function readAdditionals(reader: WireReader, count: number): { additionals: Wire
       additionals.push(finishRecord(reader, head))
       continue
     }
-    if (edns) wireFault('there are two OPT records (RFC 6891 section 6.1.1)')
-    if (head.name !== ROOT) wireFault('the owner of an OPT record is not the root (RFC 6891 section 6.1.2)')
+    if (edns) wireProblem('there are two OPT records (RFC 6891 section 6.1.1)')
+    if (head.name !== ROOT) wireProblem('the owner of an OPT record is not the root (RFC 6891 section 6.1.2)')
     rcodeHigh = head.ttl >>> 24
     edns = {
       udpSize: head.class,
@@ -143,7 +143,7 @@ export function skipName(reader: WireReader): void {
       readU8(reader)
       return
     }
-    if (length > 63) wireFault(`a label of type ${length >> 6} is not known (RFC 6891 section 5)`)
+    if (length > 63) wireProblem(`a label of type ${length >> 6} is not known (RFC 6891 section 5)`)
     readOctets(reader, length)
   }
 }

@@ -1,7 +1,7 @@
 /** Incremental zone transfer (RFC 1995) of one who asks: the query, and the messages that answer it. */
 import type { DomainName } from '../domain-name.ts'
 import { rdataFields } from '../rdata/canonical.ts'
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import { isNewerSerial, type SerialNumber, serialNumber } from '../serial-number.ts'
 import { CLASS, createQuery, type Message, type WireRecord } from './message.ts'
 import { headerProblem } from './transfer.ts'
@@ -93,10 +93,10 @@ export function createIncrementalReader(zone: DomainName, id: number, serial: Se
   return {
     accept: (message) => {
       const problem = headerProblem(message, zone, id, 'IXFR')
-      if (problem !== null) return fault(problem)
+      if (problem !== null) return failure(problem)
       for (const record of message.answers) {
         const wrong = acceptRecord(record)
-        if (wrong !== null) return fault(wrong)
+        if (wrong !== null) return failure(wrong)
       }
       // An SOA alone that is not newer is the whole answer (RFC 1995 section 2).
       if (state === 'second' && final !== null && !isNewerSerial(serialOf(final), serial)) state = 'complete'

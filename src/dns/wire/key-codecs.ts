@@ -2,7 +2,7 @@ import type { DomainName } from '../domain-name.ts'
 import { IPV4, IPV6 } from './address-codecs.ts'
 import type { FieldCodec } from './field-codec.ts'
 import { readName, readOctets, readRest, readU8, readU16, remaining, type WireReader } from './reader.ts'
-import { wireFault } from './wire-fault.ts'
+import { wireProblem } from './wire-problem.ts'
 import { type WireWriter, writeName, writeOctets, writeU8, writeU16 } from './writer.ts'
 
 const base64 = (octets: Uint8Array): string => Buffer.from(octets).toString('base64')
@@ -52,7 +52,7 @@ function readGateway(reader: WireReader, type: number): string {
     case 3:
       return readName(reader)
     default:
-      return wireFault(`a gateway of type ${type} is not known (RFC 4025 section 2.3)`)
+      return wireProblem(`a gateway of type ${type} is not known (RFC 4025 section 2.3)`)
   }
 }
 
@@ -71,7 +71,7 @@ export const HOST_IDENTITY: FieldCodec = {
     const hitLength = readU8(reader)
     const algorithm = readU8(reader)
     const keyLength = readU16(reader)
-    if (hitLength === 0 || keyLength === 0) wireFault('a HIT or host identity is empty (RFC 8005 section 5)')
+    if (hitLength === 0 || keyLength === 0) wireProblem('a HIT or host identity is empty (RFC 8005 section 5)')
     const hit = Buffer.from(readOctets(reader, hitLength)).toString('hex')
     const fields = [String(algorithm), hit, base64(readOctets(reader, keyLength))]
     while (remaining(reader) > 0) fields.push(readName(reader))

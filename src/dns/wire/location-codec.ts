@@ -1,7 +1,7 @@
 import { formatLocation, parseLocation } from '../rdata/location.ts'
 import type { FieldCodec } from './field-codec.ts'
 import { readU8, readU32 } from './reader.ts'
-import { wireFault } from './wire-fault.ts'
+import { wireProblem } from './wire-problem.ts'
 import { writeU8, writeU32 } from './writer.ts'
 
 const EQUATOR = 2 ** 31
@@ -18,14 +18,14 @@ export const LOCATION: FieldCodec = {
   },
   decode: (reader) => {
     const version = readU8(reader)
-    if (version !== 0) wireFault(`LOC rdata of version ${version} is not known (RFC 1876 section 2)`)
+    if (version !== 0) wireProblem(`LOC rdata of version ${version} is not known (RFC 1876 section 2)`)
     const [size, horizontal, vertical] = [readU8(reader), readU8(reader), readU8(reader)]
     for (const precision of [size, horizontal, vertical]) {
-      if (precision >> 4 > 9 || (precision & 0xf) > 9) wireFault('a size in LOC rdata has no decimal digit (RFC 1876 section 2)')
+      if (precision >> 4 > 9 || (precision & 0xf) > 9) wireProblem('a size in LOC rdata has no decimal digit (RFC 1876 section 2)')
     }
     const [latitude, longitude, altitude] = [readU32(reader), readU32(reader), readU32(reader)]
-    if (Math.abs(latitude - EQUATOR) > POLE) wireFault('a latitude is more than 90 degrees')
-    if (Math.abs(longitude - EQUATOR) > 2 * POLE) wireFault('a longitude is more than 180 degrees')
+    if (Math.abs(latitude - EQUATOR) > POLE) wireProblem('a latitude is more than 90 degrees')
+    if (Math.abs(longitude - EQUATOR) > 2 * POLE) wireProblem('a longitude is more than 180 degrees')
     return formatLocation({ size, horizontal, vertical, latitude, longitude, altitude })
   },
 }

@@ -1,7 +1,7 @@
 import { base32hex, octetsOfBase32hex } from '../rdata/octets.ts'
 import type { FieldCodec } from './field-codec.ts'
 import { readOctets, readRest, readString, remaining } from './reader.ts'
-import { wireFault } from './wire-fault.ts'
+import { wireProblem } from './wire-problem.ts'
 import { writeOctets, writeString } from './writer.ts'
 
 const hexOf = (octets: Uint8Array): string => Buffer.from(octets).toString('hex')
@@ -23,7 +23,7 @@ export const LOCATOR64 = grouped(8, 4, ':')
 export const NSAP: FieldCodec = {
   encode: (writer, [text = '']) => writeOctets(writer, Buffer.from(text.slice(2), 'hex')),
   decode: (reader) => {
-    if (remaining(reader) === 0 || remaining(reader) > 255) wireFault('an NSAP address has 1 to 255 octets here')
+    if (remaining(reader) === 0 || remaining(reader) > 255) wireProblem('an NSAP address has 1 to 255 octets here')
     return `0x${hexOf(readRest(reader))}`
   },
 }
@@ -41,7 +41,7 @@ export const HASH: FieldCodec = {
     if (octets === null) throw new RangeError(`not canonical base32hex: ${text}`)
     writeString(writer, octets)
   },
-  decode: (reader) => base32hex(readString(reader)) || wireFault('a hash is empty'),
+  decode: (reader) => base32hex(readString(reader)) || wireProblem('a hash is empty'),
 }
 
 /** All octets that are left in base64, a hyphen for none. */

@@ -17,7 +17,7 @@ import { createReader, readName, readRest, readString, readU8, readU16, readU32,
 import { SVC_PARAMS } from './svc-params-codec.ts'
 import { TYPE_BITMAP } from './type-bitmap-codec.ts'
 import { wireTypeCode } from './type-code.ts'
-import { decoding, wireFault } from './wire-fault.ts'
+import { decoding, wireProblem } from './wire-problem.ts'
 import { createWriter, type WireWriter, writeName, writeOctets, writeString, writeU8, writeU16, writeU32, writtenOctets } from './writer.ts'
 
 const unsigned = (write: (writer: WireWriter, value: number) => void, read: (reader: WireReader) => number): FieldCodec => ({
@@ -83,7 +83,7 @@ const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
     encode: (writer, [text = '']) => writeString(writer, Buffer.from(text, 'latin1')),
     decode: (reader) => {
       const tag = Buffer.from(readString(reader)).toString('latin1').toLowerCase()
-      return /^[a-z0-9]+$/.test(tag) ? tag : wireFault('a tag is not of letters and digits (RFC 8659 section 4.1)')
+      return /^[a-z0-9]+$/.test(tag) ? tag : wireProblem('a tag is not of letters and digits (RFC 8659 section 4.1)')
     },
   },
   hex: {
@@ -162,7 +162,7 @@ export function rdataOctets(type: string, data: string): Buffer {
  */
 export const decodeRdata = (code: number, message: Uint8Array, offset: number, length: number): Result<string> =>
   decoding(() => {
-    if (offset + length > message.length) wireFault('the rdata runs over the end of the message')
+    if (offset + length > message.length) wireProblem('the rdata runs over the end of the message')
     return readRdata(createReader(message, offset, offset + length), code)
   })
 
@@ -182,9 +182,9 @@ export function readRdata(reader: WireReader, code: number): string {
     if (part !== '') data = data === '' ? part : `${data} ${part}`
   }
   const problem = rdataProblem(definition.type, data)
-  if (problem !== null) wireFault(`${definition.type} ${problemText(definition, problem)}`)
+  if (problem !== null) wireProblem(`${definition.type} ${problemText(definition, problem)}`)
   const left = remaining(reader)
-  if (left > 0) wireFault(`${definition.type} rdata has ${left} octet${left === 1 ? '' : 's'} more than its fields`)
+  if (left > 0) wireProblem(`${definition.type} rdata has ${left} octet${left === 1 ? '' : 's'} more than its fields`)
   return data
 }
 
@@ -195,6 +195,6 @@ function tokenOctets(token = ''): Uint8Array {
 }
 
 function readNonEmptyRest(reader: WireReader): Uint8Array {
-  if (remaining(reader) === 0) wireFault('a field is empty')
+  if (remaining(reader) === 0) wireProblem('a field is empty')
   return readRest(reader)
 }

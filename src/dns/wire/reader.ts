@@ -1,5 +1,5 @@
 import { type DomainName, MAX_LABEL_OCTETS, MAX_NAME_OCTETS, nameFromLabels, ROOT } from '../domain-name.ts'
-import { wireFault } from './wire-fault.ts'
+import { wireProblem } from './wire-problem.ts'
 
 /**
  * A place in a DNS message. Reads advance `offset`, never pass `end`, and throw a wire fault instead (see `wire-fault.ts`).
@@ -68,16 +68,16 @@ function readLabels(reader: WireReader, texts: readonly string[]): string {
   let length = 1
   let text = ''
   for (;;) {
-    if (offset >= end) wireFault('a domain name runs over the end of its field')
+    if (offset >= end) wireProblem('a domain name runs over the end of its field')
     const octet = octets[offset] as number
     if (octet === 0) {
       if (!jumped) reader.offset = offset + 1
       return text === '' ? ROOT : text
     }
     if (octet >= 0xc0) {
-      if (offset + 1 >= end) wireFault('a compression pointer runs over the end of its field')
+      if (offset + 1 >= end) wireProblem('a compression pointer runs over the end of its field')
       const target = ((octet & 0x3f) << 8) | (octets[offset + 1] as number)
-      if (target >= segment) wireFault('a compression pointer does not lead backwards (RFC 1035 section 4.1.4)')
+      if (target >= segment) wireProblem('a compression pointer does not lead backwards (RFC 1035 section 4.1.4)')
       if (!jumped) reader.offset = offset + 2
       jumped = true
       // What a pointer leads to lies before the field, in the message.
@@ -86,11 +86,11 @@ function readLabels(reader: WireReader, texts: readonly string[]): string {
       segment = target
       continue
     }
-    if (octet > MAX_LABEL_OCTETS) wireFault(`a label of type ${octet >> 6} is not known (RFC 6891 section 5)`)
+    if (octet > MAX_LABEL_OCTETS) wireProblem(`a label of type ${octet >> 6} is not known (RFC 6891 section 5)`)
     length += octet + 1
-    if (length > MAX_NAME_OCTETS) wireFault(`a domain name is longer than ${MAX_NAME_OCTETS} octets`)
+    if (length > MAX_NAME_OCTETS) wireProblem(`a domain name is longer than ${MAX_NAME_OCTETS} octets`)
     const next = offset + 1 + octet
-    if (next > end) wireFault('a label runs over the end of its field')
+    if (next > end) wireProblem('a label runs over the end of its field')
     for (let i = offset + 1; i < next; i += 1) text += texts[octets[i] as number]
     text += '.'
     offset = next
@@ -99,7 +99,7 @@ function readLabels(reader: WireReader, texts: readonly string[]): string {
 
 function advance(reader: WireReader, length: number): number {
   const at = reader.offset
-  if (at + length > reader.end) wireFault(`${length} octet${length === 1 ? '' : 's'} wanted where ${remaining(reader)} are left`)
+  if (at + length > reader.end) wireProblem(`${length} octet${length === 1 ? '' : 's'} wanted where ${remaining(reader)} are left`)
   reader.offset = at + length
   return at
 }

@@ -1,7 +1,7 @@
 import { formatSvcParams, parseSvcParams, type SvcParam } from '../rdata/svc-params.ts'
 import type { FieldCodec } from './field-codec.ts'
 import { readOctets, readU16, remaining } from './reader.ts'
-import { wireFault } from './wire-fault.ts'
+import { wireProblem } from './wire-problem.ts'
 import { writeOctets, writeSized, writeU16 } from './writer.ts'
 
 /** Service parameters: key, length and value of each, in the order of their keys (RFC 9460 section 2.2). */
@@ -19,10 +19,10 @@ export const SVC_PARAMS: FieldCodec = {
     while (remaining(reader) > 0) {
       const key = readU16(reader)
       const last = params.at(-1)
-      if (last && key <= last.key) wireFault('service parameters are not in the order of their keys (RFC 9460 section 2.2)')
+      if (last && key <= last.key) wireProblem('service parameters are not in the order of their keys (RFC 9460 section 2.2)')
       params.push({ key, value: readOctets(reader, readU16(reader)) })
     }
     const text = formatSvcParams(params)
-    return text.ok ? text.value : wireFault(`${text.message} (RFC 9460)`)
+    return text.ok ? text.value : wireProblem(`${text.message} (RFC 9460)`)
   },
 }

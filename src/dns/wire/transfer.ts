@@ -1,5 +1,5 @@
 import type { DomainName } from '../domain-name.ts'
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import { CLASS, createQuery, type Message, RCODE, rcodeName, type WireRecord } from './message.ts'
 
 /** A query for a whole zone (RFC 5936 section 2.1). */
@@ -39,10 +39,10 @@ export function createTransferReader(zone: DomainName, id: number, maxRecords: n
 
   const accept = (message: Message): Result<'more' | 'complete'> => {
     const problem = headerProblem(message, zone, id, 'AXFR')
-    if (problem !== null) return fault(problem)
+    if (problem !== null) return failure(problem)
     for (const record of message.answers) {
       const wrong = acceptRecord(record)
-      if (wrong !== null) return fault(wrong)
+      if (wrong !== null) return failure(wrong)
     }
     return ok(complete ? 'complete' : 'more')
   }

@@ -5,7 +5,7 @@ import type { Result } from '../result.ts'
 import { HEADER_OCTETS, MAX_MESSAGE_OCTETS } from './message.ts'
 import { createReader, readName, readOctets, readU16, readU32, remaining, type WireReader } from './reader.ts'
 import { META_TYPE } from './type-code.ts'
-import { decoding, wireFault } from './wire-fault.ts'
+import { decoding, wireProblem } from './wire-problem.ts'
 import { createWriter, type WireWriter, writeName, writeOctets, writeU16, writeU32, writtenOctets } from './writer.ts'
 
 /** Supported algorithms (RFC 8945 section 6, without MD5), with the name of each digest. */
@@ -84,12 +84,12 @@ function readSplit(octets: Uint8Array): { readonly signature: Signature | null; 
       continue
     }
     // It is the last record of the additional section (RFC 8945 section 5.1).
-    if (i !== records - 1 || counts[3] === 0 || remaining(reader) !== length) wireFault('a TSIG record is not the last one')
+    if (i !== records - 1 || counts[3] === 0 || remaining(reader) !== length) wireProblem('a TSIG record is not the last one')
     const signature = readSignature(name, reader)
     // Class and TTL are fixed (RFC 8945 section 4.2): what is digested is not read from the record.
-    if (remaining(reader) > 0 || recordClass !== CLASS_ANY || ttl !== 0) wireFault('a TSIG record is malformed')
+    if (remaining(reader) > 0 || recordClass !== CLASS_ANY || ttl !== 0) wireProblem('a TSIG record is malformed')
     const unsigned = Buffer.from(octets.subarray(0, start))
-    if (unsigned.length < HEADER_OCTETS) wireFault('the message has no header')
+    if (unsigned.length < HEADER_OCTETS) wireProblem('the message has no header')
     unsigned.writeUInt16BE((counts[3] as number) - 1, 10)
     unsigned.writeUInt16BE(signature.originalId, 0)
     return { signature, unsigned }

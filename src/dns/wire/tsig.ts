@@ -2,7 +2,7 @@
  * Transaction signatures (RFC 8945) of one who asks: signs a question, and verifies the messages of its answer, any number of them. The clock is
  * an argument. The other side is `tsig-server.ts`.
  */
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import {
   algorithmName,
   appendSignature,
@@ -55,27 +55,29 @@ export function createTsigVerifier(key: TsigKey, mac: Uint8Array): TsigVerifier 
     const { signature, unsigned } = found.value
     pending.push(unsigned)
     if (signature === null) {
-      if (isFirst) return fault('the answer is not signed')
+      if (isFirst) return failure('the answer is not signed')
       return pending.length > MAX_UNSIGNED
-        ? fault(`more than ${MAX_UNSIGNED} messages follow one another without a signature`)
+        ? failure(`more than ${MAX_UNSIGNED} messages follow one another without a signature`)
         : ok(undefined)
     }
-    if (signature.error !== 0) return fault(errorText(signature, now))
-    if (signature.keyName !== key.name) return fault(`the answer is signed with another key, ${signature.keyName}`)
+    if (signature.error !== 0) return failure(errorText(signature, now))
+    if (signature.keyName !== key.name) return failure(`the answer is signed with another key, ${signature.keyName}`)
     if (signature.algorithm !== algorithmName(key.algorithm))
-      return fault(`the answer is signed by ${signature.algorithm}, not by ${key.algorithm}`)
+      return failure(`the answer is signed by ${signature.algorithm}, not by ${key.algorithm}`)
     const expected = macOf(key, [lengthAndMac(previous), ...pending, isFirst ? variables(key, signature) : timers(signature)])
     if (signature.mac.length < expected.length)
-      return fault(`the signature of the answer is cut to ${signature.mac.length} of ${expected.length} octets, and that is not agreed on`)
-    if (!isSameMac(expected, signature.mac)) return fault('the signature of the answer is wrong')
+      return failure(
+        `the signature of the answer is cut to ${signature.mac.length} of ${expected.length} octets, and that is not agreed on`,
+      )
+    if (!isSameMac(expected, signature.mac)) return failure('the signature of the answer is wrong')
     if (Math.abs(signature.time - now) > signature.fudge)
-      return fault(`the answer was signed at another time than now: ${clockDifference(signature.time, now)}`)
+      return failure(`the answer was signed at another time than now: ${clockDifference(signature.time, now)}`)
     previous = expected
     pending = []
     isFirst = false
     return ok(undefined)
   }
-  return { accept, end: () => (pending.length === 0 && !isFirst ? ok(undefined) : fault('the last message of the answer is not signed')) }
+  return { accept, end: () => (pending.length === 0 && !isFirst ? ok(undefined) : failure('the last message of the answer is not signed')) }
 }
 
 const ERRORS: Readonly<Record<number, string>> = {

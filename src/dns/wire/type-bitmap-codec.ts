@@ -2,7 +2,7 @@ import { formatTypes } from '../rdata/type-bitmap.ts'
 import { typeCode } from '../record-type.ts'
 import type { FieldCodec } from './field-codec.ts'
 import { readOctets, readU8, remaining } from './reader.ts'
-import { wireFault } from './wire-fault.ts'
+import { wireProblem } from './wire-problem.ts'
 import { writeOctets, writeU8 } from './writer.ts'
 
 /** Octets of the bits of one window of 256 types. */
@@ -33,8 +33,8 @@ export const TYPE_BITMAP: FieldCodec = {
     while (remaining(reader) > 0) {
       const window = readU8(reader)
       const length = readU8(reader)
-      if (window <= last) wireFault('the windows of a type bit map are not in order (RFC 4034 section 4.1.2)')
-      if (length === 0 || length > WINDOW_OCTETS) wireFault(`a window of ${length} octets in a type bit map (RFC 4034 section 4.1.2)`)
+      if (window <= last) wireProblem('the windows of a type bit map are not in order (RFC 4034 section 4.1.2)')
+      if (length === 0 || length > WINDOW_OCTETS) wireProblem(`a window of ${length} octets in a type bit map (RFC 4034 section 4.1.2)`)
       last = window
       for (const [at, octet] of readOctets(reader, length).entries()) {
         for (let bit = 0; bit < 8; bit += 1) if ((octet & (0x80 >> bit)) !== 0) codes.push((window << 8) | (at << 3) | bit)

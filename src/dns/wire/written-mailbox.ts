@@ -2,7 +2,7 @@ import type { Result } from '../result.ts'
 import { skipName } from './decode-message.ts'
 import { HEADER_OCTETS } from './message.ts'
 import { createReader, readOctets, readU16, readWrittenName } from './reader.ts'
-import { decoding } from './wire-fault.ts'
+import { decoding } from './wire-problem.ts'
 
 /**
  * The mailbox of the SOA record that is the first answer of a message, with the capital letters it has there: they are part of the mail address (RFC 5321

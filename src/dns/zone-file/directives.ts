@@ -3,7 +3,7 @@ import type { DomainName } from '../domain-name.ts'
 import { type GeneratedText, readGenerate } from './generate.ts'
 import { readNameToken } from './plain-name.ts'
 import { readTtl } from './read-record.ts'
-import { type IncludedZoneFile, octetsOf, reportFault, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
+import { type IncludedZoneFile, octetsOf, reportProblem, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
 
 /** Files within files within files. */
 const MAX_INCLUDE_DEPTH = 16
@@ -37,7 +37,7 @@ export function readDirective(scope: ZoneFileScope): Insertion | null {
     default: {
       const hint = 'The directives are $ORIGIN, $TTL, $INCLUDE and $GENERATE; a name that begins with a dollar is written \\$.'
       const message = `${JSON.stringify(tokenText(lexer, 0).slice(0, 60))} is not a directive`
-      reportFault(run, 'zonefile-directive', message, tokenPlace(scope, 0), { hint })
+      reportProblem(run, 'zonefile-directive', message, tokenPlace(scope, 0), { hint })
       return null
     }
   }
@@ -48,7 +48,7 @@ function hasOperands(scope: ZoneFileScope, form: string, most = 1): boolean {
   const given = scope.lexer.count - 1
   if (given >= 1 && given <= most) return true
   const place = tokenPlace(scope, given === 0 ? 1 : most + 1)
-  reportFault(scope.run, 'zonefile-directive', `a directive with ${given} operand${given === 1 ? '' : 's'} is not ${form}`, place)
+  reportProblem(scope.run, 'zonefile-directive', `a directive with ${given} operand${given === 1 ? '' : 's'} is not ${form}`, place)
   return false
 }
 
@@ -57,7 +57,7 @@ function readOrigin(scope: ZoneFileScope): void {
   if (!hasOperands(scope, '$ORIGIN NAME')) return
   const origin = readNameToken(scope, 1)
   if (!origin.ok) {
-    reportFault(scope.run, 'name-invalid', `$ORIGIN: ${origin.message}`, tokenPlace(scope, 1))
+    reportProblem(scope.run, 'name-invalid', `$ORIGIN: ${origin.message}`, tokenPlace(scope, 1))
     return
   }
   scope.origin = origin.value
@@ -78,14 +78,14 @@ function readInclude(scope: ZoneFileScope): Insertion | null {
   if (!hasOperands(scope, '$INCLUDE FILE [ORIGIN]', 2)) return null
   const at = tokenPlace(scope, 1)
   const refuse = (message: string): null => {
-    reportFault(run, 'zonefile-include', message, at)
+    reportProblem(run, 'zonefile-include', message, at)
     return null
   }
   let { origin } = scope
   if (lexer.count === 3) {
     const given = readNameToken(scope, 2)
     if (!given.ok) {
-      reportFault(run, 'name-invalid', `$INCLUDE: ${given.message}`, tokenPlace(scope, 2))
+      reportProblem(run, 'name-invalid', `$INCLUDE: ${given.message}`, tokenPlace(scope, 2))
       return null
     }
     origin = given.value
@@ -122,5 +122,5 @@ export function tellInnerTtl(scope: ZoneFileScope): void {
   const { ttl, file, at } = endedTtl
   const own = defaultTtl === null ? 'has none' : `is ${defaultTtl} again`
   const message = `$TTL ${ttl} of ${file} ends with that file; below, the default TTL ${own}, while BIND and NSD go on with ${ttl}`
-  reportFault(run, 'zonefile-ttl', message, at, { severity: 'warning', hint: 'Put $TTL below the $INCLUDE.' })
+  reportProblem(run, 'zonefile-ttl', message, at, { severity: 'warning', hint: 'Put $TTL below the $INCLUDE.' })
 }

@@ -1,5 +1,5 @@
 import type { DomainName } from '../domain-name.ts'
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import type { Ttl } from '../ttl.ts'
 import { createLexer, readEntry } from './lexer.ts'
 import { scanComments } from './scan-comments.ts'
@@ -53,7 +53,7 @@ function editLines(text: string, edit: ZoneFileEdit): Result<string> {
   )
   const lines = text.split('\n')
   const place = edit.after === null ? null : entries.value.find(({ from }) => from === edit.after)
-  if (place === undefined) return fault('the record does not stand on lines of its own')
+  if (place === undefined) return failure('the record does not stand on lines of its own')
   const output: string[] = []
   let next = 1
   let owner = ''
@@ -109,7 +109,7 @@ function entriesOf(text: string): Result<Entry[]> {
   for (;;) {
     const outcome = readEntry(lexer)
     if (outcome === 'end') return ok(entries)
-    if (outcome !== 'entry') return fault(`line ${lexer.entryLine} has a fault`)
+    if (outcome !== 'entry') return failure(`line ${lexer.entryLine} has a fault`)
     const from = lexer.entryLine
     const to = Math.max(from, text.charCodeAt(lexer.offset - 1) === LINE_FEED ? lexer.line - 1 : lexer.line)
     const owner = text.slice(lexer.starts[0], lexer.ends[0])

@@ -1,6 +1,6 @@
 import type { SourcePosition } from '../diagnostic.ts'
 import { TOKEN } from './lexer.ts'
-import { reportFault, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
+import { reportProblem, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
 
 /** Records that all `$GENERATE` directives of one reading may make, and the characters of their lines: as many as a definition may have. */
 const MAX_GENERATED = 100_000
@@ -28,12 +28,12 @@ interface Steps {
 export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
   const { run, lexer } = scope
   if (lexer.count < 5) {
-    reportFault(run, 'zonefile-directive', '$GENERATE needs START-STOP[/STEP] OWNER TYPE DATA', tokenPlace(scope, lexer.count))
+    reportProblem(run, 'zonefile-directive', '$GENERATE needs START-STOP[/STEP] OWNER TYPE DATA', tokenPlace(scope, lexer.count))
     return null
   }
   const steps = parseSteps(tokenText(lexer, 1))
   if (typeof steps === 'string') {
-    reportFault(run, 'zonefile-directive', `$GENERATE: ${steps}`, tokenPlace(scope, 1))
+    reportProblem(run, 'zonefile-directive', `$GENERATE: ${steps}`, tokenPlace(scope, 1))
     return null
   }
   const generated = run.generated + countOf(steps)
@@ -42,7 +42,7 @@ export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
   for (let i = 2; i < lexer.count; i += 1) {
     const template = parseTemplate(templateText(scope, i))
     if (typeof template === 'string') {
-      reportFault(run, 'zonefile-directive', `$GENERATE: ${template}`, tokenPlace(scope, i))
+      reportProblem(run, 'zonefile-directive', `$GENERATE: ${template}`, tokenPlace(scope, i))
       return null
     }
     parts.push(template)
@@ -56,7 +56,7 @@ export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
 
 function tooMuch(scope: ZoneFileScope, made: string, most: number): null {
   const all = scope.run.generated === 0 ? '' : ' with those above'
-  reportFault(scope.run, 'zonefile-too-large', `$GENERATE makes ${made}${all}; at most ${most} are made in all`, tokenPlace(scope, 1))
+  reportProblem(scope.run, 'zonefile-too-large', `$GENERATE makes ${made}${all}; at most ${most} are made in all`, tokenPlace(scope, 1))
   return null
 }
 

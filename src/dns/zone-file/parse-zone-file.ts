@@ -9,7 +9,7 @@ import { readPlainLines } from './plain-lines.ts'
 import { borrowPlainText, createPlainText, giveBack, type PlainText } from './plain-text.ts'
 import { readRecord } from './read-record.ts'
 import { addRecord, createRecordTable, type RecordSequence, type RecordTable, recordsOf } from './record-table.ts'
-import { NO_TTL, octetsOf, placeAt, type ReadZoneInclude, reportFault, type ZoneFileRun, type ZoneFileScope } from './scope.ts'
+import { NO_TTL, octetsOf, placeAt, type ReadZoneInclude, reportProblem, type ZoneFileRun, type ZoneFileScope } from './scope.ts'
 
 export interface ZoneFileOptions {
   /** Completes names until the first `$ORIGIN`; null where the file must say it. */
@@ -89,7 +89,7 @@ export function createZoneFileReader(options: ZoneFileOptions, onRecord: (record
       if (waiting.length < lexer.text.length - lexer.offset) return
       readOn()
       if (lexer.text.length - lexer.offset > 2 * MAX_ENTRY_LENGTH) {
-        reportFault(run, 'zonefile-too-large', `a line has more than ${2 * MAX_ENTRY_LENGTH} characters`, {
+        reportProblem(run, 'zonefile-too-large', `a line has more than ${2 * MAX_ENTRY_LENGTH} characters`, {
           file: scope.file,
           line: lexer.line,
           column: 1,
@@ -141,7 +141,7 @@ const fileScope = (run: ZoneFileRun, options: ZoneFileOptions, text: string, pla
   originOctets: octetsOf(options.origin),
   owner: null,
   statedTtl: NO_TTL,
-  hasFaultyOwner: false,
+  hasInvalidOwner: false,
   defaultTtl: null,
   soaMinimum: null,
   isMinimumDefault: false,
@@ -173,7 +173,7 @@ function readEntries(scope: ZoneFileScope): void {
       } else readRecord(scope)
     } else if (outcome === 'bad') {
       const { problem } = lexer
-      if (problem) reportFault(run, 'zonefile-syntax', problem.message, placeAt(scope, problem.offset))
+      if (problem) reportProblem(run, 'zonefile-syntax', problem.message, placeAt(scope, problem.offset))
     } else return
   }
 }
@@ -211,9 +211,9 @@ function readGenerated(scope: ZoneFileScope, { lines, at }: GeneratedText): void
   const inner = { ...scope, fixedPlace: at }
   for (const line of lines) {
     inner.lexer = createLexer(line)
-    const faults = run.diagnostics.length
+    const problems = run.diagnostics.length
     if (readEntry(inner.lexer) === 'entry') readRecord(inner)
-    else reportFault(run, 'zonefile-syntax', `$GENERATE makes ${JSON.stringify(line.slice(0, 80))}, which is no record`, at)
-    if (run.diagnostics.length > faults || run.stopped) return
+    else reportProblem(run, 'zonefile-syntax', `$GENERATE makes ${JSON.stringify(line.slice(0, 80))}, which is no record`, at)
+    if (run.diagnostics.length > problems || run.stopped) return
   }
 }

@@ -42,11 +42,11 @@ export function readPlainLines(scope: ZoneFileScope): void {
   plain.at = lexer.offset - plain.start
   if (plain.origin !== scope.origin) setOrigin(plain, scope.origin)
   plain.ownerFrom = -1
-  plain.ownerText = scope.hasFaultyOwner ? null : scope.owner
+  plain.ownerText = scope.hasInvalidOwner ? null : scope.owner
   readLines(scope, plain)
   if (plain.ownerFrom !== -1) {
     scope.owner = ownerOf(plain)
-    scope.hasFaultyOwner = false
+    scope.hasInvalidOwner = false
   }
 }
 

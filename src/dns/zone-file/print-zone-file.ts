@@ -1,7 +1,7 @@
 import { type DomainName, isAtOrBelow, relativeName, sortKey } from '../domain-name.ts'
 import { rdataFields } from '../rdata/canonical.ts'
 import { takesRest } from '../rdata/kinds.ts'
-import { FORMLESS_TYPES, OBSOLETE_TYPES, RDATA_TYPES } from '../rdata/rdata-types.ts'
+import { OBSOLETE_TYPES, RDATA_TYPES, TYPES_WITHOUT_PRESENTATION } from '../rdata/rdata-types.ts'
 import { compareRecords, type ResourceRecord } from '../record.ts'
 import { typeCode } from '../record-type.ts'
 import type { Ttl } from '../ttl.ts'
@@ -41,7 +41,7 @@ export function printZoneFile(records: Iterable<ResourceRecord>, options: PrintO
 function asPrinted(record: ResourceRecord, genericTypes: ReadonlySet<string> | undefined): ResourceRecord {
   const { type, data } = record
   if (isMisread(type, data)) return { ...record, data: genericData(type, data) }
-  const isFormless = FORMLESS_TYPES.has(type)
+  const isFormless = TYPES_WITHOUT_PRESENTATION.has(type)
   if (!isFormless && !OBSOLETE_TYPES.has(type) && !genericTypes?.has(type)) return record
   const code = typeCode(type)
   if (code === null) return record

@@ -4,7 +4,7 @@ import { parseRecordType } from '../record-type.ts'
 import { MAX_TTL, parseTtl, type Ttl } from '../ttl.ts'
 import { readNameToken } from './plain-name.ts'
 import { readRdata } from './read-rdata.ts'
-import { FAULTY_TTL, NO_TTL, placeAt, reportFault, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
+import { INVALID_TTL, NO_TTL, placeAt, reportProblem, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
 
 /** Classes besides IN, which is the only one that zones of the internet have. */
 const OTHER_CLASS = /^(?:CH|HS|CS|NONE|ANY|CLASS[0-9]+)$/i
@@ -20,11 +20,11 @@ export function readRecord(scope: ZoneFileScope): void {
   if (!data.ok) {
     const index = typeIndex + 1 + (data.token ?? 0)
     const missing = index >= lexer.count ? ' (the record ends here)' : ''
-    reportFault(run, 'value-invalid', `${subject(scope, type)}: ${data.message}${missing}`, tokenPlace(scope, index))
+    reportProblem(run, 'value-invalid', `${subject(scope, type)}: ${data.message}${missing}`, tokenPlace(scope, index))
     return
   }
   const { owner, statedTtl } = scope
-  if (owner === null || scope.hasFaultyOwner || statedTtl === FAULTY_TTL) return
+  if (owner === null || scope.hasInvalidOwner || statedTtl === INVALID_TTL) return
   keepRecord(scope, type, data.value, recordPlace(scope))
 }
 
@@ -34,7 +34,7 @@ export function keepRecord(scope: ZoneFileScope, type: string, data: string, at:
   const owner = scope.owner as DomainName
   if (run.zone !== null && !isAtOrBelow(owner, run.zone)) {
     const message = `${owner} is not in ${run.zone}; its ${type} record was left out`
-    reportFault(run, 'name-outside-zone', message, at, { severity: 'warning' })
+    reportProblem(run, 'name-outside-zone', message, at, { severity: 'warning' })
     return
   }
   if (type === 'SOA') readSoa(scope, data)
@@ -74,9 +74,9 @@ function readHead(scope: ZoneFileScope): number {
   if (!lexer.hasLeadingBlank) {
     readOwner(scope)
     next = 1
-  } else if (scope.owner === null && !scope.hasFaultyOwner) {
-    reportFault(run, 'name-invalid', 'the record has no owner name, and none stands before it', tokenPlace(scope, 0))
-    scope.hasFaultyOwner = true
+  } else if (scope.owner === null && !scope.hasInvalidOwner) {
+    reportProblem(run, 'name-invalid', 'the record has no owner name, and none stands before it', tokenPlace(scope, 0))
+    scope.hasInvalidOwner = true
   }
   scope.statedTtl = NO_TTL
   let hasClass = false
@@ -84,27 +84,27 @@ function readHead(scope: ZoneFileScope): number {
     const first = lexer.text.charCodeAt(lexer.starts[next] as number)
     if (first >= 0x30 && first <= 0x39) {
       if (scope.statedTtl !== NO_TTL) {
-        reportFault(run, 'zonefile-syntax', `${subject(scope, 'the record')} has two TTLs`, tokenPlace(scope, next))
+        reportProblem(run, 'zonefile-syntax', `${subject(scope, 'the record')} has two TTLs`, tokenPlace(scope, next))
         return NOT_A_RECORD
       }
-      scope.statedTtl = readTtl(scope, next) ?? FAULTY_TTL
+      scope.statedTtl = readTtl(scope, next) ?? INVALID_TTL
     } else if (isIn(lexer.text, lexer.starts[next] as number, lexer.ends[next] as number)) {
       if (hasClass) {
-        reportFault(run, 'zonefile-syntax', `${subject(scope, 'the record')} has two classes`, tokenPlace(scope, next))
+        reportProblem(run, 'zonefile-syntax', `${subject(scope, 'the record')} has two classes`, tokenPlace(scope, next))
         return NOT_A_RECORD
       }
       hasClass = true
     } else return next
   }
-  reportFault(run, 'zonefile-syntax', `${scope.owner ?? 'the record'} has no type and no data`, tokenPlace(scope, next))
+  reportProblem(run, 'zonefile-syntax', `${scope.owner ?? 'the record'} has no type and no data`, tokenPlace(scope, next))
   return NOT_A_RECORD
 }
 
 function readOwner(scope: ZoneFileScope): void {
   const name = readNameToken(scope, 0)
-  scope.hasFaultyOwner = !name.ok
+  scope.hasInvalidOwner = !name.ok
   scope.owner = name.ok ? name.value : null
-  if (!name.ok) reportFault(scope.run, 'name-invalid', name.message, tokenPlace(scope, 0))
+  if (!name.ok) reportProblem(scope.run, 'name-invalid', name.message, tokenPlace(scope, 0))
 }
 
 /** `IN` in either case, the only class taken; `CLASS1` is the same (RFC 3597 section 5). */
@@ -130,7 +130,7 @@ export function readTtl(scope: ZoneFileScope, index: number): Ttl | null {
   if (start < end && seconds <= MAX_TTL) return seconds as Ttl
   const ttl = parseTtl(text.slice(start, end))
   if (ttl.ok) return ttl.value
-  reportFault(scope.run, 'ttl-invalid', ttl.message, tokenPlace(scope, index))
+  reportProblem(scope.run, 'ttl-invalid', ttl.message, tokenPlace(scope, index))
   return null
 }
 
@@ -152,7 +152,7 @@ function readType(scope: ZoneFileScope, index: number): string | null {
   const text = tokenText(lexer, index)
   const type = parseRecordType(text)
   if (type.ok && isMetaType(type.value)) {
-    reportFault(
+    reportProblem(
       run,
       'type-unknown',
       `${subject(scope, type.value)}: the type stands only in messages, not in zones`,
@@ -163,10 +163,10 @@ function readType(scope: ZoneFileScope, index: number): string | null {
   if (type.ok) return type.value
   if (OTHER_CLASS.test(text)) {
     const message = `${scope.owner ?? 'the record'} is of class ${text.toUpperCase()}; only IN is handled`
-    reportFault(run, 'zonefile-class', message, tokenPlace(scope, index))
+    reportProblem(run, 'zonefile-class', message, tokenPlace(scope, index))
   } else {
     const prefix = scope.owner === null ? '' : `${scope.owner}: `
-    reportFault(run, 'type-unknown', prefix + type.message, tokenPlace(scope, index))
+    reportProblem(run, 'type-unknown', prefix + type.message, tokenPlace(scope, index))
   }
   return null
 }
@@ -202,7 +202,7 @@ function inheritedTtl(scope: ZoneFileScope, at: SourcePosition): Ttl | null {
     const last = `${lastTtl}, the last TTL stated`
     const [mine, theirs] = scope.isMinimumDefault ? [minimum, last] : [last, minimum]
     const message = `records without a TTL, such as this one, got ${mine}; without $TTL servers differ, and some take ${theirs}, or a TTL of their own`
-    reportFault(run, 'zonefile-ttl', message, at, { severity: 'warning', hint: `Put $TTL ${ttl} at the top of the file.` })
+    reportProblem(run, 'zonefile-ttl', message, at, { severity: 'warning', hint: `Put $TTL ${ttl} at the top of the file.` })
   }
   return ttl
 }

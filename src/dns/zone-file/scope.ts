@@ -64,7 +64,7 @@ export interface ZoneFileScope {
   /** Seconds of the entry being read, or one of the two below. */
   statedTtl: number
   /** The last owner field was no name: records that inherit it are checked and dropped. */
-  hasFaultyOwner: boolean
+  hasInvalidOwner: boolean
   /** Of `$TTL`. */
   defaultTtl: Ttl | null
   /** The minimum of the first SOA record, whether it is the default of the file, and the last TTL stated, for files without `$TTL`. */
@@ -87,7 +87,7 @@ export interface EndedTtl {
 
 /** Instead of a TTL: none is stated, or what is stated is none. */
 export const NO_TTL = -1
-export const FAULTY_TTL = -2
+export const INVALID_TTL = -2
 
 export const tokenText = ({ text, starts, ends }: ZoneLexer, index: number): string => text.slice(starts[index], ends[index])
 
@@ -106,7 +106,7 @@ export const placeAt = ({ fixedPlace, file, lexer }: ZoneFileScope, offset: numb
   fixedPlace ?? { file, ...placeOf(lexer, offset) }
 
 /** Adds a diagnostic, an error unless another severity is given; the reading stops where there are too many errors. */
-export function reportFault(
+export function reportProblem(
   run: ZoneFileRun,
   code: DiagnosticCode,
   message: string,

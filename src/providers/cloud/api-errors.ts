@@ -18,34 +18,34 @@ const CODES = {
 /** The failure that an answer with an error status stands for. `what` names the request for a reader. */
 export function errorOfResponse(provider: string, what: string, response: HttpResponse, mutates: boolean): ProviderError {
   const { status } = response
-  const faults = faultsOf(response)
-  const scope = faults?.some((fault) => /not authorized to use this endpoint/i.test(fault.reason)) ?? false
+  const problems = problemsOf(response)
+  const scope = problems?.some((problem) => /not authorized to use this endpoint/i.test(problem.reason)) ?? false
   const code = scope
     ? 'provider-forbidden'
     : (CODES[status as keyof typeof CODES] ?? (status < 500 && status >= 400 ? 'provider-rejected' : 'provider-failed'))
-  const reasons = faults?.map((fault) => (fault.field === null ? fault.reason : `${fault.field}: ${fault.reason}`)).join('; ')
+  const reasons = problems?.map((problem) => (problem.field === null ? problem.reason : `${problem.field}: ${problem.reason}`)).join('; ')
   const said = reasons ?? `an answer that is not of the interface (${describeBody(response)})`
   return new ProviderError(code, `${provider}: ${what}: ${status} ${said}`, {
     status: String(status),
     ambiguous: mutates && (status >= 500 || status === 408),
     // A gateway that waited in vain does not know whether the server behind it is at it yet.
-    mayStillAct: mutates && status === 504,
+    mayCompleteLater: mutates && status === 504,
     hint: hintFor(code, scope, response),
   })
 }
 
 export function errorOfTransport(provider: string, what: string, error: TransportError, mutates: boolean): ProviderError {
   const code =
-    error.fault === 'unreachable'
+    error.problem === 'unreachable'
       ? 'provider-unreachable'
-      : error.fault === 'timeout'
+      : error.problem === 'timeout'
         ? 'provider-timeout'
-        : error.fault === 'reset'
+        : error.problem === 'reset'
           ? 'provider-failed'
           : 'provider-garbled'
   return new ProviderError(code, `${provider}: ${what}: ${error.message}`, {
     ambiguous: mutates && error.sent,
-    mayStillAct: mutates && error.fault === 'timeout',
+    mayCompleteLater: mutates && error.problem === 'timeout',
     hint: code === 'provider-unreachable' ? unreachableHint(provider, error) : undefined,
     cause: error,
   })
@@ -76,7 +76,7 @@ const unreachableHint = (provider: string, { message }: TransportError): string 
     : `check base_url of ${provider} and the network; proxies of the environment are not used`)
 
 /** The faults an error body names; null where the body is not the interface's error body. */
-function faultsOf(response: HttpResponse): ApiFault[] | null {
+function problemsOf(response: HttpResponse): ApiFault[] | null {
   let body: unknown
   try {
     body = JSON.parse(response.text)
@@ -92,7 +92,7 @@ function faultsOf(response: HttpResponse): ApiFault[] | null {
 }
 
 export const isBusy = (response: HttpResponse): boolean =>
-  response.status === 400 && (faultsOf(response)?.some((fault) => fault.reason === 'Linode busy.') ?? false)
+  response.status === 400 && (problemsOf(response)?.some((problem) => problem.reason === 'Linode busy.') ?? false)
 
 function describeBody({ headers, text }: HttpResponse): string {
   const type = (headers['content-type'] ?? 'no content type').split(';')[0] as string

@@ -1,7 +1,7 @@
 import { ZONE_SETTINGS } from '../../dns/zone.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import { CLOUD_RECORD_RULES } from './record-rules.ts'
-import { cloudSettingFaults } from './setting-limits.ts'
+import { cloudSettingProblems } from './setting-limits.ts'
 
 /** The TTLs a record can have (interface, Domain record). */
 export const RECORD_TTLS = [300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600, 2419200] as const
@@ -18,7 +18,7 @@ export const CLOUD_CAPABILITIES: Capabilities = {
   settingSteps: RECORD_TTLS,
   settings: new Set(ZONE_SETTINGS),
   fixedSettings: new Set(['type']),
-  settingFaults: cloudSettingFaults,
+  settingProblems: cloudSettingProblems,
   neededToCreate: { master: ['soa_email'], slave: ['master_ips'] },
   canCreateZone: (name) => ZONE_NAME.test(name),
   maxRecords: 12_000,

@@ -2,7 +2,7 @@ import type { ProviderConfig } from '../../definition/config/config.ts'
 import { resolveSecret } from '../../definition/config/secret.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { endpointOfUrl, isLoopback } from '../../transport/allowed-hosts.ts'
-import type { MadeProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
+import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
 import { type CloudInstance, createCloudProvider } from './cloud-provider.ts'
 
@@ -40,7 +40,7 @@ function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
 }
 
 /** The cloud provider from its settings: `base_url` or `preset`, `token`, `parallelism`, `timeout` (seconds, for a change to be answered, and for a read with all its tries). */
-async function create(config: ProviderConfig, context: ProviderContext): Promise<MadeProvider> {
+async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
   const { settings } = config
   const diagnostics: Diagnostic[] = []
   const preset = PRESETS.get(settings['preset'])

@@ -67,8 +67,8 @@ export function createCloudProvider(options: CloudApiOptions, instance: CloudIns
 
 async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCallOptions): Promise<ReadZone> {
   // What is listed of a slave is a copy of what its masters have.
-  const { name, id, settings, unread } = zone
-  if (settings.type === 'slave') return { name, id, settings, unread, records: [], quietFor: null }
+  const { name, id, settings, unknownSettings } = zone
+  if (settings.type === 'slave') return { name, id, settings, unknownSettings, records: [], millisecondsSinceLastChange: null }
   const request = {
     method: 'GET',
     path: `/domains/${zone.id}/records`,
@@ -91,9 +91,9 @@ async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCall
     name,
     id,
     settings,
-    unread,
+    unknownSettings,
     records: value,
-    quietFor: lastChange === null || serverTime === null ? null : Math.max(0, serverTime - lastChange),
+    millisecondsSinceLastChange: lastChange === null || serverTime === null ? null : Math.max(0, serverTime - lastChange),
   }
 }
 

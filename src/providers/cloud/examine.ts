@@ -1,6 +1,6 @@
 /** Whether a token can do what a config asks of it, and for how long: told from the user's own profile, grants and tokens. */
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { Finding, Wants } from '../../dns/finding.ts'
+import type { Finding, ProviderUsage } from '../../dns/finding.ts'
 import { type ProviderCallOptions, ProviderError, type UnnamedZone, type ZoneList, type ZoneReference } from '../provider.ts'
 import type { Answer, ApiRequest } from './api-request.ts'
 import { type ApiGrants, type ApiProfile, type ApiToken, grantsShape, profileShape, tokenShape } from './api-shapes.ts'
@@ -23,7 +23,12 @@ export interface Examined {
 }
 
 /** Looks at connection, token, user and zones. `now` is the local time. Failures are findings; throws only on bugs. */
-export async function examineCloud(examined: Examined, wants: Wants, now: Date, call?: ProviderCallOptions): Promise<readonly Finding[]> {
+export async function examineCloud(
+  examined: Examined,
+  wants: ProviderUsage,
+  now: Date,
+  call?: ProviderCallOptions,
+): Promise<readonly Finding[]> {
   const { api, address, token } = examined
   const profile = await attempt(() => api.request({ method: 'GET', path: '/profile', what: 'reading the profile', ...call }, profileShape))
   if (profile.failure) return [failed(profile.failure)]
@@ -86,7 +91,7 @@ async function readGrants(api: CloudApi, user: ApiProfile, call?: ProviderCallOp
   return (await api.request(request, grantsShape)).value
 }
 
-function judgeZones({ zones }: Wants, found: ReadonlyMap<DomainName, ZoneReference>): Finding[] {
+function judgeZones({ zones }: ProviderUsage, found: ReadonlyMap<DomainName, ZoneReference>): Finding[] {
   if (zones.length === 0) return []
   const missing = zones.filter((name) => !found.has(name))
   const message = `${zones.length - missing.length} of ${zones.length} ${zones.length === 1 ? 'zone is' : 'zones are'} there`

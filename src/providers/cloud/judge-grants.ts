@@ -1,5 +1,5 @@
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { Finding, Wants } from '../../dns/finding.ts'
+import type { Finding, ProviderUsage } from '../../dns/finding.ts'
 import type { ZoneReference } from '../provider.ts'
 import type { ApiGrants, ApiProfile } from './api-shapes.ts'
 import { listed } from './listed.ts'
@@ -8,7 +8,11 @@ import { listed } from './listed.ts'
  * Whether a restricted user may do what is wanted; `grants` is null for one who is not restricted, `found` where the zones could not be
  * looked up. A zone that is not granted is not shown either, so that it looks like one that is not there.
  */
-export function judgeGrants(grants: ApiGrants | null, { zones }: Wants, found: ReadonlyMap<DomainName, ZoneReference> | null): Finding[] {
+export function judgeGrants(
+  grants: ApiGrants | null,
+  { zones }: ProviderUsage,
+  found: ReadonlyMap<DomainName, ZoneReference> | null,
+): Finding[] {
   if (grants === null) return []
   const findings: Finding[] = []
   const writable = new Set(grants.domains.filter(({ permissions }) => permissions === 'read_write').map(({ id }) => id))
@@ -31,7 +35,7 @@ export function judgeGrants(grants: ApiGrants | null, { zones }: Wants, found: R
 }
 
 /** An inventory that shows a part only cannot be told from a small one: addresses would be missing, and nobody would say so. */
-export function judgeInventory({ restricted }: ApiProfile, { inventory }: Wants): Finding[] {
+export function judgeInventory({ restricted }: ApiProfile, { inventory }: ProviderUsage): Finding[] {
   if (!restricted || inventory.size === 0) return []
   const message = 'addresses come from inventory, of which the user sees only what is granted: the rest is taken for not there'
   return [{ status: 'warning', check: 'inventory', message, hint: 'use a token of an unrestricted user, or have every object granted' }]

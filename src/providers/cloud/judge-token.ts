@@ -1,4 +1,4 @@
-import type { Finding, TokenCommand, Wants } from '../../dns/finding.ts'
+import type { Finding, ProviderUsage, TokenCommand } from '../../dns/finding.ts'
 import type { ProviderError } from '../provider.ts'
 import type { ApiToken } from './api-shapes.ts'
 
@@ -66,7 +66,7 @@ interface Need {
 const ACCESS_TO_ZONES = { plan: 'read_only', verify: 'read_only', apply: 'read_write' } as const
 
 /** The scopes that a command needs for these zones and inventories. */
-function needsOf(command: TokenCommand, { zones, inventory }: Wants, listsLoadBalancers: boolean): readonly Need[] {
+function needsOf(command: TokenCommand, { zones, inventory }: ProviderUsage, listsLoadBalancers: boolean): readonly Need[] {
   const needs: Need[] = []
   if (zones.length > 0) needs.push({ family: 'domains', access: ACCESS_TO_ZONES[command], what: 'changing zones' })
   if (inventory.has('instances')) needs.push({ family: 'instances', access: 'read_only', what: 'reading the addresses of instances' })
@@ -81,7 +81,7 @@ function needsOf(command: TokenCommand, { zones, inventory }: Wants, listsLoadBa
  * Whether scopes (`domains:read_write account:read_only`, or `*`) are enough for what is wanted, and which of them each command does not need.
  * Scopes are null if they are not known.
  */
-export function judgeScopes(scopes: string | null, wants: Wants, listsLoadBalancers: boolean): Finding[] {
+export function judgeScopes(scopes: string | null, wants: ProviderUsage, listsLoadBalancers: boolean): Finding[] {
   if (scopes === null || scopes === 'unknown')
     return [{ status: 'warning', check: 'scopes', message: 'what the token is good for cannot be told' }]
   const given = [...new Set(scopes.split(/[ ,]+/).filter((scope) => scope !== ''))].sort()

@@ -44,7 +44,7 @@ export async function sendRequest(sender: Sender, call: ApiRequest): Promise<Htt
   const begun = answers.now()
   const deadline = call.method === 'GET' ? createReadDeadline(sender.readDeadline, answers) : null
   let mayHaveActed = false
-  let mayStillAct = false
+  let mayCompleteLater = false
   let last: Last | null = null
   let failures = 0
   let puttingsOff = 0
@@ -62,8 +62,8 @@ export async function sendRequest(sender: Sender, call: ApiRequest): Promise<Htt
     else failures += 1
     const { error } = failure
     mayHaveActed ||= error.ambiguous
-    mayStillAct ||= error.mayStillAct
-    last = { error, mayHaveActed, mayStillAct, tries: failures + puttingsOff, took: answers.now() - begun }
+    mayCompleteLater ||= error.mayCompleteLater
+    last = { error, mayHaveActed, mayCompleteLater, tries: failures + puttingsOff, took: answers.now() - begun }
     const repeatable = isBusy || (failure.again === 'yes' && (call.method !== 'POST' || !error.ambiguous))
     if (!repeatable || failures >= retry.tries || puttingsOff >= retry.busyTries) throw lastFailure(last)
     if (failure.wait !== null && failure.wait > retry.maxRetryAfter) throw lastFailure({ ...last, asked: failure.wait })
@@ -131,8 +131,8 @@ async function tryOnce(sender: Sender, call: ApiRequest, turn: Turn, deadline: R
     return { failure: { error: errorOfResponse(provider, call.what, response, mutates), again, wait } }
   } catch (error) {
     if (!(error instanceof TransportError)) throw error
-    result = { congested: error.fault === 'timeout' && !call.signal?.aborted }
-    const again = error.fault === 'garbled' || error.fault === 'too-large' || call.signal?.aborted ? 'no' : 'yes'
+    result = { congested: error.problem === 'timeout' && !call.signal?.aborted }
+    const again = error.problem === 'garbled' || error.problem === 'too-large' || call.signal?.aborted ? 'no' : 'yes'
     return { failure: { error: errorOfTransport(provider, call.what, error, mutates), again, wait: null } }
   } finally {
     turn.end(result)
@@ -156,7 +156,7 @@ interface Last {
   readonly error: ProviderError
   /** An earlier try may have been carried out: what the last one was refused for says nothing of it. */
   readonly mayHaveActed: boolean
-  readonly mayStillAct: boolean
+  readonly mayCompleteLater: boolean
   readonly tries: number
   /** Milliseconds since the request was wanted. */
   readonly took: number
@@ -165,7 +165,7 @@ interface Last {
 }
 
 /** The failure in the end, with what was tried. */
-function lastFailure({ error, mayHaveActed, mayStillAct, tries, took, asked }: Last): ProviderError {
+function lastFailure({ error, mayHaveActed, mayCompleteLater, tries, took, asked }: Last): ProviderError {
   if (asked === undefined && tries === 1) return error
   // What was answered says enough; of silence the reader wants to know how much of it there was.
   const tried = tries === 1 || error.status !== null ? '' : `; tried ${tries} times in ${formatSeconds(took)}`
@@ -173,7 +173,7 @@ function lastFailure({ error, mayHaveActed, mayStillAct, tries, took, asked }: L
   const { code, status, hint, cause } = error
   return new ProviderError(code, error.message + tried + wanted, {
     ambiguous: mayHaveActed,
-    mayStillAct,
+    mayCompleteLater,
     status: status ?? undefined,
     hint,
     cause,

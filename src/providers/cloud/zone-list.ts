@@ -1,6 +1,6 @@
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import { parseIpv6 } from '../../dns/ip-address.ts'
-import { fault, type Result } from '../../dns/result.ts'
+import { failure, type Result } from '../../dns/result.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
 import { type ProviderCallOptions, ProviderError, type UnnamedZone, type ZoneList, type ZoneReference } from '../provider.ts'
 import { type ApiDomain, domainShape } from './api-shapes.ts'
@@ -82,7 +82,7 @@ function zoneList(domains: readonly ApiDomain[]): ZoneList {
 
 function nameOf({ domain }: ApiDomain): Result<DomainName> {
   const name = parseDomainName(`${domain.replace(/\.$/, '')}.`)
-  return name.ok && name.value === ROOT ? fault('the root cannot be managed as a zone') : name
+  return name.ok && name.value === ROOT ? failure('the root cannot be managed as a zone') : name
 }
 
 /** A domain as a zone; null where its name is no domain name, so that it cannot be one of ours. */
@@ -95,7 +95,7 @@ const referenceOf = (domain: ApiDomain, name: DomainName): ZoneReference => ({
   name,
   id: domain.id,
   settings: settingsOf(domain),
-  ...(STATUSES.has(domain.status) ? {} : { unread: [`status ${JSON.stringify(domain.status)}`] }),
+  ...(STATUSES.has(domain.status) ? {} : { unknownSettings: [`status ${JSON.stringify(domain.status)}`] }),
   updated: timeOf(domain.updated),
 })
 

@@ -5,9 +5,9 @@ import type { Actor } from './authenticate.ts'
 import { checkGrants } from './grants.ts'
 import { PAGE_QUERY_SCHEMA, pagingOf } from './paging.ts'
 import { parseFilter } from './parse-filter.ts'
-import { notFound, RequestError, type RequestFault } from './request-error.ts'
+import { notFound, RequestError, type RequestProblem } from './request-error.ts'
 import type { Call, Route, Service } from './route.ts'
-import { schemaFaults } from './schema-faults.ts'
+import { schemaProblems } from './schema-problems.ts'
 
 /** Who a request acts for, from its authentication to its handling. */
 const actors = new WeakMap<FastifyRequest, Actor | null>()
@@ -65,14 +65,14 @@ function addRoute(app: FastifyInstance, route: Route, service: Service): void {
 }
 
 /** Faults of form, then those of the values of other fields. */
-async function faultsOfRequest(request: FastifyRequest, route: Route, service: Service): Promise<readonly RequestFault[]> {
+async function faultsOfRequest(request: FastifyRequest, route: Route, service: Service): Promise<readonly RequestProblem[]> {
   const { validation = [], validationContext } = request.validationError ?? {}
-  const faults = schemaFaults(validation as Parameters<typeof schemaFaults>[0])
-  const told = new Set(faults.map(({ field }) => field?.split('.')[0] ?? null))
-  if (route.valueFaults === undefined || validationContext !== 'body' || told.has(null)) return faults
+  const problems = schemaProblems(validation as Parameters<typeof schemaProblems>[0])
+  const told = new Set(problems.map(({ field }) => field?.split('.')[0] ?? null))
+  if (route.valueProblems === undefined || validationContext !== 'body' || told.has(null)) return problems
   const body = Object.fromEntries(Object.entries(request.body as object).filter(([field]) => !told.has(field)))
-  const others = await route.valueFaults({ ...callOf(request, route), body }, service)
-  return [...faults, ...others.filter(({ field }) => !told.has(field))]
+  const others = await route.valueProblems({ ...callOf(request, route), body }, service)
+  return [...problems, ...others.filter(({ field }) => !told.has(field))]
 }
 
 function callOf(request: FastifyRequest, route: Route): Call<unknown> {

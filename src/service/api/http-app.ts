@@ -3,14 +3,14 @@ import { createSecureContext } from 'node:tls'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import ERRORS from '../../../schemas/service/errors.json' with { type: 'json' }
 import { hostProblem, originForm } from '../host-header.ts'
-import type { Log } from '../operations/log.ts'
-import type { Metrics } from '../operations/metrics.ts'
+import type { Log } from '../observability/log.ts'
+import type { Metrics } from '../observability/metrics.ts'
 import type { Database } from '../store/database.ts'
 import { actorOf, addOtherMethods, addRoutes } from './add-routes.ts'
 import { addUploadRoute, isReceiving, UPLOADS_PATH, withoutUploadKey } from './images/upload-route.ts'
 import { addOpenApi } from './openapi.ts'
 import { addressCaller, RateLimited, rateHeaders } from './rate-limit.ts'
-import { errorBody, notFound, RequestError, type RequestFault } from './request-error.ts'
+import { errorBody, notFound, RequestError, type RequestProblem } from './request-error.ts'
 import type { Route, Service } from './route.ts'
 import { compileValidator } from './validators.ts'
 
@@ -94,7 +94,7 @@ export async function createHttpApp({ service, parts, tls, log, metrics, onError
     const known = requestError(error, request)
     if (known === null) onError(error)
     if (known instanceof RateLimited) reply.headers({ 'retry-after': known.retryAfter, ...rateHeaders(known.allowance) })
-    return answerFaults(reply, known ?? new RequestError(500, [fault('Internal server error')]))
+    return answerFaults(reply, known ?? new RequestError(500, [requestProblem('Internal server error')]))
   })
   app.setNotFoundHandler((_request, reply) => answerFaults(reply, notFound()))
   await addOpenApi(app, VERSION_SEGMENT, SPEC_VERSION, parts.flat(), async ({ ip }, reply) => {
@@ -128,7 +128,7 @@ export function checkCertificate(tls: Certificate | null): void {
   }
 }
 
-const fault = (reason: string): RequestFault => ({ field: null, reason })
+const requestProblem = (reason: string): RequestProblem => ({ field: null, reason })
 
 async function setCommonHeaders(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
   reply.headers({
@@ -144,7 +144,7 @@ async function setCommonHeaders(_request: FastifyRequest, reply: FastifyReply): 
 
 function hostErrorOf({ raw: { rawHeaders, httpVersion }, originalUrl }: FastifyRequest): RequestError | null {
   const problem = hostProblem({ rawHeaders, httpVersion, target: originalUrl })
-  return problem === null ? null : new RequestError(400, [fault(problem)])
+  return problem === null ? null : new RequestError(400, [requestProblem(problem)])
 }
 
 async function checkHost(request: FastifyRequest): Promise<void> {
@@ -178,7 +178,7 @@ const pathOf = ({ url, routeOptions }: FastifyRequest): string =>
   routeOptions.url?.startsWith(UPLOADS_PATH) ? routeOptions.url : withoutUploadKey(url.split('?', 1)[0] as string).slice(0, 200)
 
 function answerFaults(reply: FastifyReply, error: RequestError): FastifyReply {
-  return reply.code(error.status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(errorBody(error.faults))
+  return reply.code(error.status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(errorBody(error.problems))
 }
 
 /** What libraries say of a body unless they are told otherwise, also where they send none. */
@@ -198,7 +198,7 @@ async function parseJson(_request: FastifyRequest, body: Buffer): Promise<unknow
   try {
     return JSON.parse(UTF8.decode(body))
   } catch {
-    throw new RequestError(400, [fault('Invalid JSON')])
+    throw new RequestError(400, [requestProblem('Invalid JSON')])
   }
 }
 
@@ -206,17 +206,17 @@ async function parseJson(_request: FastifyRequest, body: Buffer): Promise<unknow
 function requestError(error: FastifyError | RequestError, request: FastifyRequest): RequestError | null {
   if (error instanceof RequestError) return error
   // The client went away with its body half sent: nobody hears the answer, and nothing is wrong here.
-  if (request.raw.readableAborted) return new RequestError(400, [fault('Bad request')])
+  if (request.raw.readableAborted) return new RequestError(400, [requestProblem('Bad request')])
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new RequestError(413, [fault(`The request body is larger than ${BODY_LIMIT} octets`)])
+      return new RequestError(413, [requestProblem(`The request body is larger than ${BODY_LIMIT} octets`)])
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
-      return new RequestError(415, [fault('The request body must be application/json')])
+      return new RequestError(415, [requestProblem('The request body must be application/json')])
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new RequestError(400, [fault('The request body does not have its stated length')])
+      return new RequestError(400, [requestProblem('The request body does not have its stated length')])
     default:
-      return request.raw.destroyed || (error.statusCode ?? 500) >= 500 ? null : new RequestError(400, [fault('Bad request')])
+      return request.raw.destroyed || (error.statusCode ?? 500) >= 500 ? null : new RequestError(400, [requestProblem('Bad request')])
   }
 }
 
@@ -231,7 +231,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: import('node:
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? ['408 Request Timeout', 'The request did not come to its end']
         : ['400 Bad Request', 'Bad request']
-  const body = JSON.stringify(errorBody([fault(reason)]))
+  const body = JSON.stringify(errorBody([requestProblem(reason)]))
   const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`
   socket.end(head + body)
 }

@@ -4,7 +4,7 @@
  */
 import type { Database } from '../store/database.ts'
 import { type NoticedLogin, recordLogin } from '../store/login-store.ts'
-import { createGenerations } from './generations.ts'
+import { createLruCache } from './lru-cache.ts'
 
 export interface LoginRecorder {
   /** Resolves when the login is recorded, which does nothing where it has been. Never rejects. */
@@ -23,7 +23,7 @@ export interface LoginRecorderOptions {
 const MAX_KNOWN = 20_000
 
 export function createLoginRecorder({ database, now, onError }: LoginRecorderOptions): LoginRecorder {
-  const recorded = createGenerations<Promise<void>>(MAX_KNOWN)
+  const recorded = createLruCache<Promise<void>>(MAX_KNOWN)
   return {
     notice: ({ userId, username, restricted }, address, status) => {
       const moment = now()

@@ -4,7 +4,7 @@
  */
 import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { createGenerations, type Generations } from './generations.ts'
+import { createLruCache, type LruCache } from './lru-cache.ts'
 import { RequestError } from './request-error.ts'
 
 /** So many requests within so many seconds. */
@@ -102,17 +102,17 @@ interface Counter {
 
 /** `clock` gives milliseconds since 1970. */
 export function createRateLimiter(limits: RateLimits, clock: () => number, maxCounters = MAX_COUNTERS): RateLimiter {
-  const ofTokens = createGenerations<Counter>(maxCounters)
-  const ofAddresses = createGenerations<Counter>(maxCounters)
-  const known = createGenerations<true>(MAX_KNOWN)
+  const ofTokens = createLruCache<Counter>(maxCounters)
+  const ofAddresses = createLruCache<Counter>(maxCounters)
+  const known = createLruCache<true>(MAX_KNOWN)
 
-  const running = (counters: Generations<Counter>, key: string, { seconds }: RateWindow, now: number): Counter | null => {
+  const running = (counters: LruCache<Counter>, key: string, { seconds }: RateWindow, now: number): Counter | null => {
     const counter = counters.get(key)
     // A window that ends later than it can is of a clock that was set back.
     return counter !== undefined && counter.ends > now && counter.ends <= now + seconds * 1000 ? counter : null
   }
 
-  const counterOf = (counters: Generations<Counter>, key: string, window: RateWindow, now: number): Counter => {
+  const counterOf = (counters: LruCache<Counter>, key: string, window: RateWindow, now: number): Counter => {
     const counter = running(counters, key, window, now)
     if (counter !== null) return counter
     const fresh = { count: 0, ends: now + window.seconds * 1000 }

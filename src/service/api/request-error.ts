@@ -1,5 +1,5 @@
 /** One fault of a request, as the error body tells it. */
-export interface RequestFault {
+export interface RequestProblem {
   /** The field of the request that is at fault, dotted where nested; null when it is of no field. */
   readonly field: string | null
   readonly reason: string
@@ -9,16 +9,16 @@ export interface RequestFault {
 export class RequestError extends Error {
   override readonly name = 'RequestError'
   readonly status: number
-  readonly faults: readonly RequestFault[]
+  readonly problems: readonly RequestProblem[]
 
-  constructor(status: number, faults: readonly RequestFault[]) {
-    super(faults.map(({ field, reason }) => (field === null ? reason : `${field}: ${reason}`)).join('; '))
+  constructor(status: number, problems: readonly RequestProblem[]) {
+    super(problems.map(({ field, reason }) => (field === null ? reason : `${field}: ${reason}`)).join('; '))
     this.status = status
-    this.faults = faults
+    this.problems = problems
   }
 }
 
-export const invalid = (...faults: readonly RequestFault[]): RequestError => new RequestError(400, faults)
+export const invalid = (...problems: readonly RequestProblem[]): RequestError => new RequestError(400, problems)
 
 export const notFound = (): RequestError => new RequestError(404, [{ field: null, reason: 'Not found' }])
 
@@ -29,15 +29,15 @@ export function orNotFound<T>(found: T | null): T {
 }
 
 /** What a piece of work refuses of a request; nothing where it does not. */
-export function faultsOf(work: () => unknown): readonly RequestFault[] {
+export function problemsOf(work: () => unknown): readonly RequestProblem[] {
   try {
     work()
     return []
   } catch (error) {
-    if (error instanceof RequestError) return error.faults
+    if (error instanceof RequestError) return error.problems
     throw error
   }
 }
 
 /** The body that stands for faults: `{ errors: [{ field, reason }] }`. */
-export const errorBody = (faults: readonly RequestFault[]): { readonly errors: readonly RequestFault[] } => ({ errors: faults })
+export const errorBody = (problems: readonly RequestProblem[]): { readonly errors: readonly RequestProblem[] } => ({ errors: problems })

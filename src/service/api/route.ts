@@ -11,7 +11,7 @@ import type { Actor, Authenticator } from './authenticate.ts'
 import type { Needs } from './grants.ts'
 import type { Paging } from './paging.ts'
 import type { RateWindow } from './rate-limit.ts'
-import type { RequestFault } from './request-error.ts'
+import type { RequestProblem } from './request-error.ts'
 import type { Scope } from './scopes.ts'
 
 /** What the operations of the interface work on. */
@@ -102,7 +102,7 @@ export interface Route<Body = unknown> {
   /** When the answer is 204 without a body: `handle` gives undefined. */
   readonly nothing?: string
   /** What is wrong with the values of a body that has faults of form, to be told with those: without the fields that have them. */
-  readonly valueFaults?: (call: Call<Partial<Body>>, service: Service) => Promise<readonly RequestFault[]>
+  readonly valueProblems?: (call: Call<Partial<Body>>, service: Service) => Promise<readonly RequestProblem[]>
   readonly handle: (call: Call<Body>, service: Service) => Promise<unknown>
 }
 

@@ -22,8 +22,9 @@ export function readRegionResolvers(
 ): { readonly resolvers: RegionResolvers | null; readonly diagnostics: readonly Diagnostic[] } {
   const { root, diagnostics } = readYaml(text, { file })
   if (root === null || diagnostics.some(({ severity }) => severity === 'error')) return { resolvers: null, diagnostics }
-  const faults: Diagnostic[] = []
-  const tell = ({ at }: YamlNode, message: string): void => void faults.push({ severity: 'error', code: 'resolvers-invalid', message, at })
+  const problems: Diagnostic[] = []
+  const tell = ({ at }: YamlNode, message: string): void =>
+    void problems.push({ severity: 'error', code: 'resolvers-invalid', message, at })
   const resolvers = new Map<string, Resolvers>()
   if (root.kind === 'mapping') {
     for (const { key, value } of root.entries) {
@@ -31,7 +32,7 @@ export function readRegionResolvers(
       resolvers.set(key.text, resolversOf(value, tell))
     }
   } else tell(root, 'resolvers are a mapping with regions as keys')
-  return { resolvers: faults.length === 0 ? resolvers : null, diagnostics: [...diagnostics, ...faults] }
+  return { resolvers: problems.length === 0 ? resolvers : null, diagnostics: [...diagnostics, ...problems] }
 }
 
 function resolversOf(node: YamlNode, tell: (node: YamlNode, message: string) => void): Resolvers {

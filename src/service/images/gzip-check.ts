@@ -1,7 +1,7 @@
 import { createGunzip } from 'node:zlib'
 
 /** What makes data no gzip file, or one that is too large, in words. */
-export class GzipFault extends Error {
+export class GzipProblem extends Error {
   override readonly name = 'GzipFault'
   readonly tooLarge: boolean
 
@@ -12,9 +12,9 @@ export class GzipFault extends Error {
 }
 
 export interface GzipCheck {
-  /** Takes the next octets; resolves when they have been inflated. Rejects with a `GzipFault`. */
+  /** Takes the next octets; resolves when they have been inflated. Rejects with a `GzipProblem`. */
   write(chunk: Buffer): Promise<void>
-  /** After the last octet: how many there are inflated. Rejects with a `GzipFault` where the file is not whole. */
+  /** After the last octet: how many there are inflated. Rejects with a `GzipProblem` where the file is not whole. */
   end(): Promise<number>
   /** Gives up what it holds; to be called in any case. */
   close(): void
@@ -38,7 +38,7 @@ export function checkGzip(most: number): GzipCheck {
   const ended = new Promise<void>((resolve, reject) => {
     gunzip.on('data', (piece: Buffer) => {
       inflated += piece.length
-      if (inflated > most) gunzip.destroy(new GzipFault(`it inflates to more than ${most} octets`, true))
+      if (inflated > most) gunzip.destroy(new GzipProblem(`it inflates to more than ${most} octets`, true))
     })
     gunzip.on('end', () => {
       isOver = true
@@ -47,7 +47,7 @@ export function checkGzip(most: number): GzipCheck {
     })
     gunzip.on('error', (error) => {
       proceed()
-      reject(error instanceof GzipFault ? error : new GzipFault(error.message))
+      reject(error instanceof GzipProblem ? error : new GzipProblem(error.message))
     })
   })
   ended.catch(() => undefined)
@@ -75,5 +75,5 @@ export function checkGzip(most: number): GzipCheck {
 
 /** Zeros may follow the last member, as gzip(1) takes them: they come of writing to media in blocks. */
 function checkPadding(rest: Buffer): void {
-  if (rest.some((octet) => octet !== 0)) throw new GzipFault('there is more after its end')
+  if (rest.some((octet) => octet !== 0)) throw new GzipProblem('there is more after its end')
 }

@@ -9,7 +9,7 @@ import { clockText } from '../clock-text.ts'
 import type { Quotas } from '../quotas.ts'
 import type { Database } from '../store/database.ts'
 import { lastNumber } from '../store/given-number.ts'
-import { holdAccount } from '../store/hold-account.ts'
+import { lockAccountRow } from '../store/lock-rows.ts'
 import type { WarnOfMode } from '../store/private-files.ts'
 import {
   type Claim,
@@ -25,16 +25,16 @@ import {
   setOctets,
 } from '../store/upload-store.ts'
 import type { Timers } from '../timers.ts'
-import { checkGzip, GzipFault } from './gzip-check.ts'
+import { checkGzip, GzipProblem } from './gzip-check.ts'
 import { type ImageFile, type ImageFiles, openImageFiles } from './image-files.ts'
 import { piecesOf } from './pieces.ts'
 import { RESERVED_AHEAD, reserveOctets } from './reserve-octets.ts'
-import { UploadFault } from './upload-fault.ts'
+import { UploadProblem } from './upload-problem.ts'
 
 export interface ImageUploads {
   /** Whether there is a folder for the data of images. */
   readonly canReceive: boolean
-  /** Receives the data that a key is for. `announced` is how many octets are to come, as far as it is known. Rejects with an `UploadFault`. */
+  /** Receives the data that a key is for. `announced` is how many octets are to come, as far as it is known. Rejects with an `UploadProblem`. */
   receive(key: string, data: AsyncIterable<Buffer>, announced: number | null): Promise<void>
   /** To be called when an image has been deleted: its data goes too. */
   forget(image: number): void
@@ -104,32 +104,32 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
   const claimEnd = (): number => timers.now() + limits.claim * timers.speed
 
   const receive: ImageUploads['receive'] = async (key, data, announced) => {
-    if (files === null || closed) throw new UploadFault('unavailable')
-    if (announced !== null && announced > limits.compressed) throw new UploadFault('too-large', limits.compressed)
-    if (arriving.size >= limits.atATime) throw new UploadFault('too-many')
+    if (files === null || closed) throw new UploadProblem('unavailable')
+    if (announced !== null && announced > limits.compressed) throw new UploadProblem('too-large', limits.compressed)
+    if (arriving.size >= limits.atATime) throw new UploadProblem('too-many')
     const span = { now: timers.now(), until: claimEnd() }
     const hash = hashUploadKey(key)
     const account = await database.readOne((connection) => findAwaiting(connection, hash, span.now))
-    if (account === null) throw new UploadFault('unknown')
+    if (account === null) throw new UploadProblem('unknown')
     const receiver = randomBytes(8).toString('hex')
     const [least, most] = [announced ?? 1, announced ?? RESERVED_AHEAD]
     const { claim, reserved } = await database.write(async (connection) => {
-      await holdAccount(connection, account)
+      await lockAccountRow(connection, account)
       const claim = await claimUpload(connection, hash, receiver, span)
       if (claim === null || claim === 'busy') return { claim, reserved: 0 }
       return { claim, reserved: await reserveOctets(connection, quotas, { claim, least, most, now: span.now }) }
     })
-    if (claim === null) throw new UploadFault('unknown')
-    if (claim === 'busy') throw new UploadFault('busy')
+    if (claim === null) throw new UploadProblem('unknown')
+    if (claim === 'busy') throw new UploadProblem('busy')
     const abort = new AbortController()
-    const deadline = timers.schedule(claim.deadline - timers.now(), () => abort.abort(new UploadFault('unknown')))
+    const deadline = timers.schedule(claim.deadline - timers.now(), () => abort.abort(new UploadProblem('unknown')))
     const renewing = setInterval(() => inBackground(renew(claim, abort)), limits.claim / RENEWALS)
     arriving.set(claim, abort)
     try {
       // Others may have come, or the end, while this one was claimed.
-      if (closed) throw new UploadFault('unavailable')
+      if (closed) throw new UploadProblem('unavailable')
       const ofAccount = [...arriving.keys()].filter(({ account }) => account === claim.account).length
-      if (arriving.size > limits.atATime || ofAccount > limits.ofAccount) throw new UploadFault('too-many')
+      if (arriving.size > limits.atATime || ofAccount > limits.ofAccount) throw new UploadProblem('too-many')
       await store(files, claim, reserved, piecesOf(data, { signal: abort.signal, silence: limits.silence }))
     } catch (error) {
       arriving.delete(claim)
@@ -145,14 +145,14 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
   const store = async (files: ImageFiles, claim: Claim, reserved: number, data: AsyncIterable<Buffer>): Promise<void> => {
     const file = await files.receive(claim.image, claim.receiver)
     const { octets, inflated } = await write(file, withinQuota(claim, reserved, withRoom(files, data))).finally(() => file.close())
-    if (!(await files.keep(claim.image, claim.receiver))) throw new UploadFault('unknown')
+    if (!(await files.keep(claim.image, claim.receiver))) throw new UploadProblem('unknown')
     const size = Math.max(1, Math.ceil(inflated / MEBIBYTE))
     const now = timers.now()
     const done = await database.write(async (connection) => {
       await reserveOctets(connection, quotas, { claim, least: octets, most: octets, now })
       return completeUpload(connection, claim, size, { now, nowText: clockText(now) })
     })
-    if (!done) throw new UploadFault('unknown')
+    if (!done) throw new UploadProblem('unknown')
   }
 
   /** What arrives, as long as there is space for it. */
@@ -160,7 +160,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     let measured = 0
     for await (const piece of data) {
       if (measured <= 0) {
-        if ((await files.room()) < limits.spared) throw new UploadFault('no-room')
+        if ((await files.room()) < limits.spared) throw new UploadProblem('no-room')
         measured = UNMEASURED
       }
       measured -= piece.length
@@ -188,15 +188,15 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     try {
       for await (const piece of data) {
         received += piece.length
-        if (received > limits.compressed) throw new UploadFault('too-large', limits.compressed)
+        if (received > limits.compressed) throw new UploadProblem('too-large', limits.compressed)
         await Promise.all([file.writeFile(piece), gzip.write(piece)])
       }
       const inflated = await gzip.end()
       await file.sync()
       return { octets: received, inflated }
     } catch (error) {
-      if (error instanceof GzipFault) throw new UploadFault(error.tooLarge ? 'inflates' : 'no-gzip', error.message)
-      throw NO_SPACE.has((error as NodeJS.ErrnoException).code ?? '') ? new UploadFault('no-room') : error
+      if (error instanceof GzipProblem) throw new UploadProblem(error.tooLarge ? 'inflates' : 'no-gzip', error.message)
+      throw NO_SPACE.has((error as NodeJS.ErrnoException).code ?? '') ? new UploadProblem('no-room') : error
     } finally {
       gzip.close()
     }
@@ -205,7 +205,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
   const renew = async (claim: Claim, abort: AbortController): Promise<void> => {
     try {
       const held = await database.write((connection) => renewClaim(connection, claim, claimEnd()))
-      if (!held) abort.abort(new UploadFault('unknown'))
+      if (!held) abort.abort(new UploadProblem('unknown'))
     } catch (error) {
       // The claim lasts a while yet; once it is lost, the end of the upload says so.
       onError(error)
@@ -266,7 +266,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
       return received
     },
     forget: (image) => {
-      for (const [claim, abort] of arriving) if (claim.image === image) abort.abort(new UploadFault('unknown'))
+      for (const [claim, abort] of arriving) if (claim.image === image) abort.abort(new UploadProblem('unknown'))
       if (files !== null) inBackground(sweep(files, image))
     },
     start: async () => {
@@ -280,7 +280,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     close: async () => {
       closed = true
       clearInterval(sweeping)
-      for (const abort of arriving.values()) abort.abort(new UploadFault('unavailable'))
+      for (const abort of arriving.values()) abort.abort(new UploadProblem('unavailable'))
       while (work.size > 0) await Promise.all(work)
     },
   }

@@ -1,4 +1,4 @@
-import { UploadFault } from './upload-fault.ts'
+import { UploadProblem } from './upload-problem.ts'
 
 interface Patience {
   /** Ends the wait for the next piece, with its reason. */
@@ -21,7 +21,7 @@ export async function* piecesOf(data: AsyncIterable<Buffer>, patience: Patience)
 function within<T>(promise: Promise<T>, { signal, silence }: Patience): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason)
-    const timer = setTimeout(() => reject(new UploadFault('silent')), silence)
+    const timer = setTimeout(() => reject(new UploadProblem('silent')), silence)
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort)
     void promise.then(resolve, reject).finally(() => {

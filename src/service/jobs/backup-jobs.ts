@@ -2,7 +2,7 @@ import { configsOf } from '../store/config-store.ts'
 import type { Connection } from '../store/database.ts'
 import { listDisks } from '../store/disk-store.ts'
 import { insertBackup, keepLatestBackups, moveBackup } from '../store/instance-backup-store.ts'
-import { changeInstance, holdAnyInstance, isOccupied } from '../store/instance-store.ts'
+import { changeInstance, isOccupied, lockAnyInstanceRow } from '../store/instance-store.ts'
 import { cancelJobs, enqueueJob } from '../store/job-store.ts'
 import type { BackupRow, BackupStatus, InstanceRow } from '../store/tables/instances.ts'
 import { chosenDay, chosenWindow, nextBackup, SCHEDULING } from './backup-window.ts'
@@ -80,7 +80,7 @@ export async function cancelBackupJobs(connection: Connection, instanceId: numbe
 }
 
 const chooseSchedule: JobHandler = async (connection, { subject }, { now }) => {
-  const instance = await holdAnyInstance(connection, subject)
+  const instance = await lockAnyInstanceRow(connection, subject)
   if (instance === null || instance.backups_enabled === 0) return
   const { backup_day: day, backup_window: window } = instance
   const schedule = {
@@ -91,7 +91,7 @@ const chooseSchedule: JobHandler = async (connection, { subject }, { now }) => {
 }
 
 const backUp: JobHandler = async (connection, { subject }, moment) => {
-  const instance = await holdAnyInstance(connection, subject)
+  const instance = await lockAnyInstanceRow(connection, subject)
   if (instance === null || instance.backups_enabled === 0) return
   const { backup_day: day, backup_window: window } = instance
   const { now } = moment

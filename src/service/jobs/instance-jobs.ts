@@ -1,7 +1,7 @@
 import type { Connection } from '../store/database.ts'
 import { finishDisks } from '../store/disk-store.ts'
-import { holdAccount } from '../store/hold-account.ts'
-import { changeInstance, findAnyInstance, holdAnyInstance, holdInstance } from '../store/instance-store.ts'
+import { changeInstance, findAnyInstance, lockAnyInstanceRow, lockInstanceRow } from '../store/instance-store.ts'
+import { lockAccountRow } from '../store/lock-rows.ts'
 import type { InstanceStatus } from '../store/tables/instances.ts'
 import type { JobHandler } from './job-handler.ts'
 
@@ -34,7 +34,7 @@ async function settle(
   { config }: Started,
   nowText: string,
 ): Promise<void> {
-  const instance = await holdAnyInstance(connection, id)
+  const instance = await lockAnyInstanceRow(connection, id)
   if (instance === null || !from.includes(instance.status)) return
   await finishDisks(connection, id, nowText)
   const booted =
@@ -52,18 +52,18 @@ const booted: JobHandler = (connection, { subject, payload }, { nowText }) =>
 const cloned: JobHandler = async (connection, { subject, payload }, { nowText }) => {
   const source = await findAnyInstance(connection, subject)
   if (source === null) return
-  await holdAccount(connection, source.account_id)
-  const held = await holdInstance(connection, source.account_id, subject)
+  await lockAccountRow(connection, source.account_id)
+  const held = await lockInstanceRow(connection, source.account_id, subject)
   if (held === null) return
   await changeInstance(connection, subject, { clones: Math.max(0, held.clones - 1), updated: nowText })
-  const target = await holdAnyInstance(connection, payload['target'] as number)
+  const target = await lockAnyInstanceRow(connection, payload['target'] as number)
   if (target === null) return
   await finishDisks(connection, target.id, nowText)
   await changeInstance(connection, target.id, { receiving: 0, updated: nowText })
 }
 
 const restored: JobHandler = async (connection, { subject, payload }, { nowText }) => {
-  const instance = await holdAnyInstance(connection, subject)
+  const instance = await lockAnyInstanceRow(connection, subject)
   if (instance === null || instance.status !== 'restoring') return
   await finishDisks(connection, subject, nowText)
   await changeInstance(connection, subject, { status: payload['status'] as InstanceStatus, updated: nowText })

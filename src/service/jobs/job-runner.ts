@@ -5,9 +5,9 @@
  */
 import pLimit from 'p-limit'
 import { clockText } from '../clock-text.ts'
-import type { Log } from '../operations/log.ts'
+import type { Log } from '../observability/log.ts'
 import type { Database } from '../store/database.ts'
-import { findDueJobs, findNextDue, type Job, putOffJob, takeJob } from '../store/job-store.ts'
+import { claimJob, findDueJobs, findNextDue, type Job, putOffJob } from '../store/job-store.ts'
 import type { ScheduledWork, Timers } from '../timers.ts'
 import type { JobHandlers } from './job-handler.ts'
 
@@ -57,7 +57,7 @@ export function createJobRunner({ database, timers, handlers, log, onError }: Jo
     try {
       const afterwards = await database.write(async (connection) => {
         const now = timers.now()
-        const job = await takeJob(connection, id, now, database.others !== null)
+        const job = await claimJob(connection, id, now, database.others !== null)
         if (job === null) return
         taken.job = job
         const handler = Object.hasOwn(handlers, job.kind) ? handlers[job.kind] : undefined

@@ -3,7 +3,7 @@ import { readEdnsOptions, skipName } from '../../dns/wire/decode-message.ts'
 import { CLASS, FLAG, FLAG_DO, HEADER_OCTETS, OPCODE, RCODE } from '../../dns/wire/message.ts'
 import { createReader, readName, readOctets, readU16, readU32, remaining, type WireReader } from '../../dns/wire/reader.ts'
 import { META_TYPE } from '../../dns/wire/type-code.ts'
-import { decoding, wireFault } from '../../dns/wire/wire-fault.ts'
+import { decoding, wireProblem } from '../../dns/wire/wire-problem.ts'
 
 /** What any message with a question has. The question keeps its octets, for the answer repeats them as they came. */
 export interface Asked {
@@ -83,16 +83,16 @@ function readQuery(reader: WireReader, header: QueryHeader): Query {
   const { question, counts } = readQuestion(reader)
   const isIncremental = question.code === META_TYPE.IXFR
   // Only IXFR brings a record, the SOA it has (RFC 1995 section 3).
-  if (counts.answers !== 0 || counts.authorities !== (isIncremental ? 1 : 0)) wireFault('a query has no answers')
+  if (counts.answers !== 0 || counts.authorities !== (isIncremental ? 1 : 0)) wireProblem('a query has no answers')
   const serial = isIncremental ? readSoaSerial(reader, question.name) : null
-  if (isIncremental && serial === null) wireFault('an IXFR query has the SOA of the zone (RFC 1995 section 3)')
+  if (isIncremental && serial === null) wireProblem('an IXFR query has the SOA of the zone (RFC 1995 section 3)')
   return { kind: 'query', header, ...question, ...readLast(reader, counts.additionals), serial }
 }
 
 function readNotify(reader: WireReader, header: QueryHeader): Notify {
   const { question, counts } = readQuestion(reader)
-  if (question.code !== TYPE_SOA || question.class !== CLASS.IN) wireFault('a NOTIFY is about an SOA of class IN (RFC 1996 section 3.7)')
-  if (counts.answers + counts.authorities > MAX_NOTIFY_RECORDS) wireFault('a NOTIFY has few records')
+  if (question.code !== TYPE_SOA || question.class !== CLASS.IN) wireProblem('a NOTIFY is about an SOA of class IN (RFC 1996 section 3.7)')
+  if (counts.answers + counts.authorities > MAX_NOTIFY_RECORDS) wireProblem('a NOTIFY has few records')
   let serial: number | null = null
   for (let i = 0; i < counts.answers + counts.authorities; i += 1) {
     const found = readSoaSerial(reader, question.name)
@@ -103,11 +103,11 @@ function readNotify(reader: WireReader, header: QueryHeader): Notify {
 
 function readQuestion(reader: WireReader) {
   const [questions, answers, authorities, additionals] = [readU16(reader), readU16(reader), readU16(reader), readU16(reader)]
-  if (questions !== 1) wireFault('a query has one question (RFC 9619)')
+  if (questions !== 1) wireProblem('a query has one question (RFC 9619)')
   const start = reader.offset
   const name = readName(reader)
   // Nothing stands before the question that a pointer could mean.
-  if (reader.offset - start !== nameOctets(name)) wireFault('the name of a question is compressed')
+  if (reader.offset - start !== nameOctets(name)) wireProblem('the name of a question is compressed')
   const code = readU16(reader)
   const questionClass = readU16(reader)
   const question = { name, code, class: questionClass, question: reader.octets.subarray(start, reader.offset) }
@@ -132,7 +132,7 @@ function readSoaSerial(reader: WireReader, zone: DomainName): number | null {
 
 /** The additional section, and that nothing follows it. */
 function readLast(reader: WireReader, count: number): Pick<Asked, 'edns' | 'isSigned'> {
-  if (count > MAX_ADDITIONALS) wireFault('a query has few additional records')
+  if (count > MAX_ADDITIONALS) wireProblem('a query has few additional records')
   let edns: QueryEdns | null = null
   let isSigned = false
   for (let i = 0; i < count; i += 1) {
@@ -145,10 +145,10 @@ function readLast(reader: WireReader, count: number): Pick<Asked, 'edns' | 'isSi
     const rdata = readOctets(reader, readU16(reader))
     if (code === META_TYPE.TSIG) isSigned = true
     if (code !== META_TYPE.OPT) continue
-    if (edns || ownerOctets !== 1) wireFault('there is one OPT record and its owner is the root (RFC 6891 section 6.1)')
+    if (edns || ownerOctets !== 1) wireProblem('there is one OPT record and its owner is the root (RFC 6891 section 6.1)')
     readEdnsOptions(createReader(rdata))
     edns = { udpSize, version: (ttl >>> 16) & 0xff, dnssecOk: (ttl & FLAG_DO) !== 0 }
   }
-  if (remaining(reader) > 0) wireFault('octets follow the last section')
+  if (remaining(reader) > 0) wireProblem('octets follow the last section')
   return { edns, isSigned }
 }

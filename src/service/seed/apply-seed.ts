@@ -4,9 +4,9 @@ import { findDomainByName, insertDomain } from '../store/domain-store.ts'
 import { setQuotas } from '../store/quota-store.ts'
 import { findUserByName, insertAccount, insertUser } from '../store/user-store.ts'
 import { claimZoneName, lockZoneNames, type NameConflict, type NameLock } from '../store/zone-name-store.ts'
-import { equipUser } from './equip-user.ts'
 import type { Seed, SeedAccount, SeedUser } from './seed.ts'
 import type { SeedOwner } from './seed-part.ts'
+import { seedUser } from './seed-user.ts'
 
 /**
  * Makes what a seed names and the service does not have yet: accounts, found by their users; users and what is the account's, found by
@@ -32,7 +32,7 @@ export async function applySeed(connection: Connection, seed: Seed, now: string,
     if (account.quotas !== null) await setQuotas(connection, first.accountId, account.quotas)
     made.push(...(await makeDomains(connection, lock, first, account, now)))
     for (const { part, entries } of account.objects) for (const entry of entries) await part.make(connection, first, entry, now, secrets)
-    for (const [user, owner] of owners) if (!known.has(user)) await equipUser(connection, owner, user, now, secrets)
+    for (const [user, owner] of owners) if (!known.has(user)) await seedUser(connection, owner, user, now, secrets)
   }
   return made
 }

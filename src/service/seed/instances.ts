@@ -3,7 +3,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import INSTANCE from '../../../schemas/service/seed-instances.json' with { type: 'json' }
 import { deployImage } from '../api/instances/create-instance.ts'
 import { defaultAlerts } from '../api/instances/instance-input.ts'
-import { labelFault } from '../api/instances/label-input.ts'
+import { labelProblem } from '../api/instances/label-input.ts'
 import { regionOfAddress, slaacAddress } from '../catalogue/address-plan.ts'
 import { findInstanceType, type InstanceType } from '../catalogue/instance-types.ts'
 import { findPublicImage } from '../catalogue/public-images.ts'
@@ -12,8 +12,8 @@ import { scheduleBackups } from '../jobs/backup-jobs.ts'
 import { allotAddress } from '../store/address-store.ts'
 import type { Connection } from '../store/database.ts'
 import { finishDisks } from '../store/disk-store.ts'
-import { giveAddress } from '../store/given-address.ts'
-import { numberFree, takeNumber } from '../store/given-number.ts'
+import { allocateAddress } from '../store/given-address.ts'
+import { allocateNumber, numberFree } from '../store/given-number.ts'
 import { findLabelled } from '../store/grant-store.ts'
 import { changeInstance, insertInstance } from '../store/instance-store.ts'
 import type { AddressPool, InstanceRow } from '../store/tables/instances.ts'
@@ -53,8 +53,8 @@ export const INSTANCES = defineSeedPart<Entry, Entry>({
   unique: { owner: ['label'], file: ['id', 'ipv6'] },
   read: (entry, tell) => {
     const { label, region, type = TYPE, image = null, ipv4 = [], private_ipv4: own = [], ipv6 = null } = entry
-    const fault = labelFault(label)
-    if (fault) tell(['label'], fault.reason)
+    const problem = labelProblem(label)
+    if (problem) tell(['label'], problem.reason)
     if (findRegion(region) === null) tell(['region'], 'region is not valid')
     if (findInstanceType(type) === null) tell(['type'], 'type is not valid')
     if (image !== null && findPublicImage(image) === null) tell(['image'], 'image is not valid')
@@ -70,7 +70,7 @@ export const INSTANCES = defineSeedPart<Entry, Entry>({
     if (id !== undefined && !(await numberFree(connection, 'instances', id)))
       throw new RangeError(`the instance ${label} of the seed cannot be number ${id}, which is another's`)
     const made = await insert(connection, accountId, entry, now)
-    if (id !== undefined) await takeNumber(connection, 'instances', id)
+    if (id !== undefined) await allocateNumber(connection, 'instances', id)
     await setTags(connection, accountId, 'instance', made.id, entry.tags ?? [])
     await giveAddresses(connection, made, entry.ipv4 ?? null, 'public')
     await giveAddresses(connection, made, entry.private_ipv4 ?? [], 'private')
@@ -111,7 +111,7 @@ async function giveAddresses(
     throw new RangeError(`the instance ${label} of the seed cannot be made: ${region} has no addresses left`)
   // The first named stands first.
   for (const address of (addresses ?? []).toReversed()) {
-    if (!(await giveAddress(connection, region, pool, address, id)))
+    if (!(await allocateAddress(connection, region, pool, address, id)))
       throw new RangeError(`the instance ${label} of the seed cannot have ${address}, which is another's`)
   }
 }

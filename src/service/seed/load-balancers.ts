@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import LOAD_BALANCER from '../../../schemas/service/seed-load-balancers.json' with { type: 'json' }
 import { findRegion } from '../catalogue/regions.ts'
-import { numberFree, takeNumber } from '../store/given-number.ts'
+import { allocateNumber, numberFree } from '../store/given-number.ts'
 import { findLoadBalancerByLabel, insertLoadBalancer } from '../store/load-balancer-store.ts'
 import { readMoments } from './read-moments.ts'
 import { defineSeedPart } from './seed-part.ts'
@@ -42,6 +42,6 @@ export const LOAD_BALANCERS = defineSeedPart<Entry, Entry>({
     const counted = { transfer_in: transfer.in ?? null, transfer_out: transfer.out ?? null, transfer_total: transfer.total ?? null }
     const row = { account_id: accountId, label, hostname: `${ipv4}${SUFFIX}`, ipv4, ipv6, region, client_conn_throttle, created }
     await insertLoadBalancer(connection, { ...row, ...counted, ...(id === undefined ? {} : { id }) }, tags ?? [])
-    if (id !== undefined) await takeNumber(connection, 'load_balancers', id)
+    if (id !== undefined) await allocateNumber(connection, 'load_balancers', id)
   },
 })

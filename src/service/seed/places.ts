@@ -1,7 +1,7 @@
 /** Where things stand in a seed file. */
 import type { ErrorObject } from 'ajv'
 import { entryOf, type YamlNode } from '../../definition/yaml/yaml-node.ts'
-import { schemaFaults } from '../api/schema-faults.ts'
+import { schemaProblems } from '../api/schema-problems.ts'
 
 /** Keys and positions that lead to a value of a document. */
 export type Path = readonly (string | number)[]
@@ -19,7 +19,7 @@ export const below =
 export const reasonOf = (error: ErrorObject): string =>
   error.instancePath === '' && error.keyword === 'type'
     ? 'a seed is a mapping with the key accounts'
-    : (schemaFaults([error])[0]?.reason ?? 'is not valid')
+    : (schemaProblems([error])[0]?.reason ?? 'is not valid')
 
 /** Steps of a JSON pointer (RFC 6901), and of the key that an error is about. */
 export function stepsOf({ instancePath, keyword, params }: ErrorObject): Path {

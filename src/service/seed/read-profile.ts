@@ -1,6 +1,6 @@
 import type { Updateable } from 'kysely'
 import { isTimeZone } from '../api/profile/profile-input.ts'
-import { readSshKey, SSH_KEY_FAULT } from '../api/profile/ssh-key.ts'
+import { readSshKey, SSH_KEY_PROBLEM } from '../api/profile/ssh-key.ts'
 import type { ShellAuthMethod, UsersTable } from '../store/tables.ts'
 import type { Tell } from './places.ts'
 
@@ -20,7 +20,7 @@ export function readProfile(entry: ProfileEntry, tell: Tell): Updateable<UsersTa
   if (texts.timezone !== undefined && !isTimeZone(texts.timezone)) tell(['timezone'], 'timezone is not valid')
   const keys = (authorized_keys ?? []).map((text, index) => {
     const key = readSshKey(text)
-    if (key === null) tell(['authorized_keys', index], SSH_KEY_FAULT)
+    if (key === null) tell(['authorized_keys', index], SSH_KEY_PROBLEM)
     return key
   })
   return {

@@ -2,7 +2,7 @@ import { plainValue } from '../../definition/yaml/plain-value.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { domainToSeed } from '../api/domains/domain-input.ts'
-import { faultsOf } from '../api/request-error.ts'
+import { problemsOf } from '../api/request-error.ts'
 import type { Quotas } from '../quotas.ts'
 import type { DomainSettings } from '../store/domain-store.ts'
 import { ACCOUNT_PARTS, USER_PARTS } from './parts.ts'
@@ -32,20 +32,20 @@ type Once = (kind: string, value: unknown, path: Path) => void
 export function readSeed(text: string, file: string): ReadSeed {
   const { root, diagnostics } = readYaml(text, { file })
   if (root === null || diagnostics.some(({ severity }) => severity === 'error')) return { seed: null, diagnostics }
-  const faults: Diagnostic[] = []
+  const problems: Diagnostic[] = []
   const tell: Tell = (path, message) => {
     const name = path.filter((step) => typeof step === 'string').join('.')
     const named = name === '' || message.startsWith(name) ? message : `${name}: ${message}`
-    faults.push({ severity: 'error', code: 'seed-invalid', message: named, at: nodeAt(root, path).at })
+    problems.push({ severity: 'error', code: 'seed-invalid', message: named, at: nodeAt(root, path).at })
   }
   const document = plainValue(root)
   const validate = compileSeedSchema()
   if (!validate(document)) {
     for (const error of validate.errors ?? []) tell(stepsOf(error), reasonOf(error))
-    return { seed: null, diagnostics: [...diagnostics, ...faults] }
+    return { seed: null, diagnostics: [...diagnostics, ...problems] }
   }
   const seed = seedOf(document as unknown as { readonly accounts: readonly AccountEntry[] }, tell)
-  return { seed: faults.length === 0 ? seed : null, diagnostics: [...diagnostics, ...faults] }
+  return { seed: problems.length === 0 ? seed : null, diagnostics: [...diagnostics, ...problems] }
 }
 
 function seedOf(document: { readonly accounts: readonly AccountEntry[] }, tell: Tell): Seed {
@@ -100,9 +100,9 @@ function entriesOf(parts: readonly SeedPart[], owner: object, at: Path, tell: Te
 
 function settingsOf(entry: Parameters<typeof domainToSeed>[0], tell: Tell): DomainSettings | null {
   let settings: DomainSettings | null = null
-  const faults = faultsOf(() => {
+  const problems = problemsOf(() => {
     settings = domainToSeed(entry)
   })
-  for (const { field, reason } of faults) tell(field === null ? [] : [field], reason)
+  for (const { field, reason } of problems) tell(field === null ? [] : [field], reason)
   return settings
 }

@@ -1,5 +1,5 @@
 import SCRIPT from '../../../schemas/service/seed-scripts.json' with { type: 'json' }
-import { faultsOf } from '../api/request-error.ts'
+import { problemsOf } from '../api/request-error.ts'
 import { readUserDefinedFields } from '../api/scripts/user-defined-fields.ts'
 import { findLabelled } from '../store/grant-store.ts'
 import { ANY_IMAGE, insertScript, type ScriptContent } from '../store/script-store.ts'
@@ -13,7 +13,7 @@ export const SCRIPTS = defineSeedPart<Entry, ScriptContent>({
   schema: SCRIPT,
   unique: { owner: ['label'] },
   read: (entry, tell) => {
-    for (const { reason } of faultsOf(() => readUserDefinedFields(entry.script))) tell(['script'], reason)
+    for (const { reason } of problemsOf(() => readUserDefinedFields(entry.script))) tell(['script'], reason)
     return { description: '', images: [ANY_IMAGE], is_public: false, rev_note: '', ...entry }
   },
   make: async (connection, { accountId, userId }, content, now) => {

@@ -1,5 +1,5 @@
 import SSH_KEY from '../../../schemas/service/seed-ssh-keys.json' with { type: 'json' }
-import { readSshKey, SSH_KEY_FAULT } from '../api/profile/ssh-key.ts'
+import { readSshKey, SSH_KEY_PROBLEM } from '../api/profile/ssh-key.ts'
 import { insertSshKey } from '../store/ssh-key-store.ts'
 import { readMoments } from './read-moments.ts'
 import { defineSeedPart } from './seed-part.ts'
@@ -23,7 +23,7 @@ export const SSH_KEYS = defineSeedPart<Entry, Settings>({
   read: (entry, tell) => {
     const { label, ssh_key } = entry
     const key = readSshKey(ssh_key)
-    if (key === null) tell(['ssh_key'], SSH_KEY_FAULT)
+    if (key === null) tell(['ssh_key'], SSH_KEY_PROBLEM)
     return key === null ? null : { label, key, ...readMoments(entry, ['created'], tell) }
   },
   make: async (connection, { userId }, { label, key, created }, now) => {

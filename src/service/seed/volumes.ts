@@ -1,6 +1,6 @@
 import VOLUME from '../../../schemas/service/seed-volumes.json' with { type: 'json' }
 import { findRegion } from '../catalogue/regions.ts'
-import { numberFree, takeNumber } from '../store/given-number.ts'
+import { allocateNumber, numberFree } from '../store/given-number.ts'
 import { findLabelled } from '../store/grant-store.ts'
 import type { VolumesTable } from '../store/tables/tagged-objects.ts'
 import { findVolumeByLabel, insertVolume } from '../store/volume-store.ts'
@@ -45,6 +45,6 @@ export const VOLUMES = defineSeedPart<Entry, Entry>({
     const row = { account_id: accountId, label, region, size, hardware_type, status, instance_id: instanceId, created, updated }
     const given = id === undefined ? {} : { id }
     await insertVolume(connection, { ...row, ...given }, tags ?? [])
-    if (id !== undefined) await takeNumber(connection, 'volumes', id)
+    if (id !== undefined) await allocateNumber(connection, 'volumes', id)
   },
 })

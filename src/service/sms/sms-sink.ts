@@ -1,6 +1,6 @@
 /** Where messages to phones go. The service has no line to a telephone network of its own. */
 import { open } from 'node:fs/promises'
-import type { Log } from '../operations/log.ts'
+import type { Log } from '../observability/log.ts'
 import type { SmsMessage } from './sms-message.ts'
 import { postMessage } from './webhook.ts'
 

@@ -4,7 +4,7 @@ import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
 import { conditionSql, orderSql } from './filter-sql.ts'
 import { forgetGrants, type Viewer, visibleTo } from './grant-store.ts'
-import { holdAccount } from './hold-account.ts'
+import { lockAccountRow } from './lock-rows.ts'
 import { requestTransfer } from './secondary-store.ts'
 import { withdrawZones } from './served-zone-store.ts'
 import type { DomainRow, DomainsTable } from './tables.ts'
@@ -115,7 +115,7 @@ export async function updateDomain(
 
 /** Deletes a domain with its records; whether there was one. */
 export async function deleteDomain(connection: Connection, accountId: number, id: number): Promise<boolean> {
-  await holdAccount(connection, accountId)
+  await lockAccountRow(connection, accountId)
   const held = await connection
     .updateTable('domains')
     .set((eb) => ({ revision: eb('revision', '+', 1) }))

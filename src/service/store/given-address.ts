@@ -6,7 +6,7 @@ import type { AddressPool } from './tables/instances.ts'
  * Gives an instance an IPv4 address that somebody has chosen: one of its region's pool, or one that is in no region's. Whether nobody has
  * it.
  */
-export async function giveAddress(
+export async function allocateAddress(
   connection: Connection,
   region: string,
   pool: AddressPool,

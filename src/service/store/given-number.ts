@@ -10,7 +10,7 @@ export async function numberFree(connection: Connection, table: keyof Tables, id
 }
 
 /** Has the table never give the number by itself. To be called when a row has been given it. */
-export async function takeNumber(connection: Connection, table: keyof Tables, id: number): Promise<void> {
+export async function allocateNumber(connection: Connection, table: keyof Tables, id: number): Promise<void> {
   // SQLite looks at the numbers that rows have; a sequence of PostgreSQL does not.
   if (!(connection.getExecutor().adapter instanceof PostgresAdapter)) return
   const sequence = sql`pg_get_serial_sequence(${table}, 'id')`

@@ -95,7 +95,7 @@ export async function findInstanceRow(connection: Connection, accountId: number,
  * The same, held against other writers until the transaction ends. A transaction that holds several instances, or labels, or tags, holds
  * the account first.
  */
-export async function holdInstance(connection: Connection, accountId: number, id: number): Promise<InstanceRow | null> {
+export async function lockInstanceRow(connection: Connection, accountId: number, id: number): Promise<InstanceRow | null> {
   const row = await connection
     .updateTable('instances')
     .set((eb) => ({ created: eb.ref('created') }))
@@ -107,9 +107,9 @@ export async function holdInstance(connection: Connection, accountId: number, id
 }
 
 /** An instance of whatever account, held likewise: for jobs. */
-export async function holdAnyInstance(connection: Connection, id: number): Promise<InstanceRow | null> {
+export async function lockAnyInstanceRow(connection: Connection, id: number): Promise<InstanceRow | null> {
   const row = await findAnyInstance(connection, id)
-  return row === null ? null : holdInstance(connection, row.account_id, id)
+  return row === null ? null : lockInstanceRow(connection, row.account_id, id)
 }
 
 /** An instance of whatever account; null where there is none. */

@@ -57,7 +57,7 @@ export async function findNextDue(connection: Connection): Promise<number | null
  * Takes a job away to run it in the same transaction, so that it is there again if that is not committed. Null where it has run, is
  * not due any more, or another process runs it: `passLocked` says that there may be others.
  */
-export async function takeJob(connection: Connection, id: number, now: number, passLocked: boolean): Promise<Job | null> {
+export async function claimJob(connection: Connection, id: number, now: number, passLocked: boolean): Promise<Job | null> {
   if (passLocked) {
     const { rows } = await sql`select id from jobs where id = ${id} for update skip locked`.execute(connection)
     if (rows.length === 0) return null

@@ -1,13 +1,13 @@
 import type { Connection } from './database.ts'
-import { holdUser } from './hold-account.ts'
+import { lockUserRow } from './lock-rows.ts'
 import type { PhoneCodeRow } from './tables/profile.ts'
 
 /** What a code is sealed for. */
 export const contextOfPhoneCode = (userId: number): string => `phone ${userId}`
 
 /** The code a user was sent last, which nobody else changes until the transaction ends; null where none is known. */
-export async function holdPhoneCode(connection: Connection, userId: number): Promise<PhoneCodeRow | null> {
-  await holdUser(connection, userId)
+export async function lockPhoneCode(connection: Connection, userId: number): Promise<PhoneCodeRow | null> {
+  await lockUserRow(connection, userId)
   return (await connection.selectFrom('phone_codes').selectAll().where('user_id', '=', userId).executeTakeFirst()) ?? null
 }
 

@@ -99,7 +99,7 @@ export async function insertScript(connection: Connection, viewer: Viewer, conte
 }
 
 /** Keeps other writers from a script of the account until the transaction ends; whether there is one. */
-export async function holdScript(connection: Connection, accountId: number, id: number): Promise<boolean> {
+export async function lockScriptRow(connection: Connection, accountId: number, id: number): Promise<boolean> {
   const held = connection
     .updateTable('scripts')
     .set((eb) => ({ updated: eb.ref('updated') }))

@@ -2,10 +2,10 @@
 import { type Kysely, sql } from 'kysely'
 import { keyIdOf, SealedValueError, type Secrets, sealedPrefix } from '../secrets.ts'
 import type { Connection, Database } from './database.ts'
-import { holdUser } from './hold-account.ts'
+import { lockUserRow } from './lock-rows.ts'
 import { contextOfPhoneCode } from './phone-store.ts'
 import { contextOfSecondFactor } from './second-factor-store.ts'
-import { findSecretKey, holdKeyId } from './secret-key-store.ts'
+import { findSecretKey, lockKeyId } from './secret-key-store.ts'
 import { contextOfAnswer } from './security-answer-store.ts'
 
 interface SealedColumn {
@@ -113,8 +113,8 @@ async function findStaleUsers(connection: Connection, { table, column }: SealedC
 
 async function resealUsers(connection: Connection, secrets: Secrets, sealed: SealedColumn, users: readonly number[]): Promise<Resealed> {
   // Before the key, as everybody does: no two transactions wait for one another.
-  for (const user of users) await holdUser(connection, user)
-  const prefix = sealedPrefix(await holdKeyId(connection))
+  for (const user of users) await lockUserRow(connection, user)
+  const prefix = sealedPrefix(await lockKeyId(connection))
   let resealed = 0
   let left = 0
   for (const row of await selectValues(connection, sealed).where('user_id', 'in', users).execute()) {

@@ -1,14 +1,14 @@
 import type { Updateable } from 'kysely'
 import type { Connection } from './database.ts'
-import { holdUser } from './hold-account.ts'
+import { lockUserRow } from './lock-rows.ts'
 import type { SecondFactorRow, SecondFactorsTable } from './tables/profile.ts'
 
 /** What secrets of a second factor are sealed for. */
 export const contextOfSecondFactor = (userId: number): string => `second factor ${userId}`
 
 /** The user's second factor, which nobody else changes until the transaction ends; null where there was never any. */
-export async function holdSecondFactor(connection: Connection, userId: number): Promise<SecondFactorRow | null> {
-  await holdUser(connection, userId)
+export async function lockSecondFactor(connection: Connection, userId: number): Promise<SecondFactorRow | null> {
+  await lockUserRow(connection, userId)
   return (await connection.selectFrom('second_factors').selectAll().where('user_id', '=', userId).executeTakeFirst()) ?? null
 }
 

@@ -27,7 +27,7 @@ export async function makeSecretKeyRow(connection: Connection): Promise<void> {
 }
 
 /** The id of the key in use, which nobody changes until the transaction ends. Take it after the users that the transaction holds. */
-export async function holdKeyId(connection: Connection): Promise<string> {
+export async function lockKeyId(connection: Connection): Promise<string> {
   const row = await connection
     .updateTable('secret_key')
     .set((eb) => ({ key_id: eb.ref('key_id') }))

@@ -1,6 +1,6 @@
 import type { Secrets } from '../secrets.ts'
 import type { Connection } from './database.ts'
-import { holdUser } from './hold-account.ts'
+import { lockUserRow } from './lock-rows.ts'
 
 /** What a user answered, by the numbers of the questions. */
 export async function findAnswers(connection: Connection, secrets: Secrets, userId: number): Promise<ReadonlyMap<number, string>> {
@@ -20,7 +20,7 @@ export async function replaceAnswers(
   userId: number,
   answers: ReadonlyMap<number, string>,
 ): Promise<void> {
-  await holdUser(connection, userId)
+  await lockUserRow(connection, userId)
   await connection.deleteFrom('security_answers').where('user_id', '=', userId).execute()
   for (const [id, response] of answers) await insertAnswer(connection, secrets, userId, id, response)
 }

@@ -14,7 +14,7 @@ export interface ServedRow {
 }
 
 /** Keeps other writers of the name from it until the transaction ends. Returns the serial given out last under it; null for none. */
-export async function holdServedName(connection: Connection, name: string, domainId: number): Promise<number | null> {
+export async function lockServedName(connection: Connection, name: string, domainId: number): Promise<number | null> {
   const row = await connection
     .insertInto('served_zones')
     .values({ name, domain_id: domainId, serial: null, served: 0, revision: 0 })

@@ -3,7 +3,7 @@ import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
 import type { SetCondition } from './filter-sql.ts'
 import { ENTITIES, type Viewer, visibleTo } from './grant-store.ts'
-import { holdAccount } from './hold-account.ts'
+import { lockAccountRow } from './lock-rows.ts'
 import type { TaggedKind } from './tables/tagged-objects.ts'
 import { foldLabel } from './tag-label.ts'
 
@@ -63,7 +63,7 @@ export async function setTags(
   const dropped = carried.filter(({ folded }) => !wanted.has(folded)).map((tag) => tag.id)
   for (const { folded } of carried) wanted.delete(folded)
   if (dropped.length === 0 && wanted.size === 0) return labelsOfOne(connection, kind, id)
-  await holdAccount(connection, accountId)
+  await lockAccountRow(connection, accountId)
   if (dropped.length > 0) {
     await connection
       .deleteFrom('tagged_objects')

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
 import { ENTITIES, type Viewer } from './grant-store.ts'
-import { holdAccount } from './hold-account.ts'
+import { lockAccountRow } from './lock-rows.ts'
 import type { TaggedKind } from './tables/tagged-objects.ts'
 import { foldLabel } from './tag-label.ts'
 import { carriersOf, findTag, TAGGED_KINDS } from './tag-store.ts'
@@ -27,7 +27,7 @@ export async function tagObjects(
   objects: ObjectsByKind,
   now: string,
 ): Promise<{ readonly label: string } | { readonly missing: readonly TaggedKind[] }> {
-  await holdAccount(connection, accountId)
+  await lockAccountRow(connection, accountId)
   const missing: TaggedKind[] = []
   const carriers: { readonly kind: TaggedKind; readonly entity_id: number }[] = []
   for (const [kind, named] of objects) {
@@ -77,7 +77,7 @@ export async function listCarriers(
 
 /** Deletes a tag and takes it from all that carries it; whether there was one. */
 export async function deleteTag(connection: Connection, accountId: number, label: string, now: string): Promise<boolean> {
-  await holdAccount(connection, accountId)
+  await lockAccountRow(connection, accountId)
   const tag = await findTag(connection, accountId, label)
   if (tag === null) return false
   for (const kind of TAGGED_KINDS) {

@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { Connection } from './database.ts'
-import { holdAccount } from './hold-account.ts'
+import { lockAccountRow } from './lock-rows.ts'
 import type { UsersTable } from './tables.ts'
 
 export type UserRow = Selectable<UsersTable>
@@ -60,7 +60,7 @@ export async function updateUser(connection: Connection, id: number, changes: Up
 
 /** Whether the account has an unrestricted user besides this one. Keeps others from changing that until the transaction ends. */
 export async function hasOtherAdministrator(connection: Connection, accountId: number, userId: number): Promise<boolean> {
-  await holdAccount(connection, accountId)
+  await lockAccountRow(connection, accountId)
   const row = await connection
     .selectFrom('users')
     .select('id')

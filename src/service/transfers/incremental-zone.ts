@@ -1,7 +1,7 @@
 /** Transfers the changes of a zone instead of all of it (IXFR, RFC 1995), over TCP, and applies them to the version that is held. */
 import { randomInt } from 'node:crypto'
 import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { encodeMessage } from '../../dns/wire/encode-message.ts'
 import { createIncrementalReader, createIxfrQuery, type Difference, type IncrementalAnswer } from '../../dns/wire/incremental-transfer.ts'
@@ -102,7 +102,7 @@ export function applyDifferences(
   for (const { removed, added } of differences) {
     for (const record of removed) {
       if (!isAtOrBelow(record.name, zone)) continue
-      if (!records.delete(keyOf(record))) return fault(`it removes ${record.name} ${record.type}, which the zone does not have`)
+      if (!records.delete(keyOf(record))) return failure(`it removes ${record.name} ${record.type}, which the zone does not have`)
     }
     for (const record of added) {
       if (!isAtOrBelow(record.name, zone)) {
@@ -110,7 +110,7 @@ export function applyDifferences(
         continue
       }
       const key = keyOf(record)
-      if (records.has(key)) return fault(`it adds ${record.name} ${record.type}, which the zone has already`)
+      if (records.has(key)) return failure(`it adds ${record.name} ${record.type}, which the zone has already`)
       records.set(key, servedRecord(record))
     }
   }

@@ -6,7 +6,7 @@ import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { readTsigSecret, type TsigAlgorithm } from '../../dns/wire/tsig.ts'
-import { schemaFaults } from '../api/schema-faults.ts'
+import { schemaProblems } from '../api/schema-problems.ts'
 import { canonicalAddress } from '../nameserver/client-address.ts'
 import { nodeAt, type Path, stepsOf, type Tell } from '../seed/places.ts'
 import type { TransferDirection, TransferKey } from './transfer-keys.ts'
@@ -51,7 +51,7 @@ export async function readTransferKeys(text: string, file: string, resolveSecret
   if (!validate(document)) {
     for (const error of validate.errors ?? []) {
       const isRoot = error.instancePath === '' && error.keyword === 'type'
-      const reason = isRoot ? 'a file of transfer keys is a mapping with the key "keys"' : schemaFaults([error])[0]?.reason
+      const reason = isRoot ? 'a file of transfer keys is a mapping with the key "keys"' : schemaProblems([error])[0]?.reason
       tell(stepsOf(error), reason ?? 'is not valid')
     }
     return { keys: null, diagnostics: [...diagnostics, ...errors] }

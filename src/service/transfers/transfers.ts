@@ -1,4 +1,4 @@
-import type { Log } from '../operations/log.ts'
+import type { Log } from '../observability/log.ts'
 import type { Database } from '../store/database.ts'
 import type { Timers } from '../timers.ts'
 import type { MastersAnswer } from './ask-masters.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '../operations/log.ts'
+import type { Log } from '../observability/log.ts'
 import type { Database } from '../store/database.ts'
 import { listZoneNames, type NamedZone, reverseName, storeReversedNames } from '../store/zone-name-store.ts'
 import { isPublicSuffix } from './public-suffix.ts'

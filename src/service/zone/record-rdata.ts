@@ -2,7 +2,7 @@ import { textToRdata } from '../../dns/character-string.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
 import type { Token } from '../../dns/rdata/field-kind.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import type { ZoneRecord } from '../store/zone-file-store.ts'
 
 /** The rdata of a stored record in canonical form, or why it has none. */
@@ -34,4 +34,4 @@ function withName(target: string, data: (name: DomainName) => string): Result<st
 
 const word = (text: string): Token => ({ text, quoted: false })
 
-const noName = (): Result<DomainName> => fault('has no name')
+const noName = (): Result<DomainName> => failure('has no name')

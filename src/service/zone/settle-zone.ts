@@ -5,7 +5,7 @@
  */
 import { type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { Connection, Database } from '../store/database.ts'
-import { findRendering, holdServedName, serveZone, withdrawZones } from '../store/served-zone-store.ts'
+import { findRendering, lockServedName, serveZone, withdrawZones } from '../store/served-zone-store.ts'
 import {
   findZoneFile,
   findZoneRecords,
@@ -56,7 +56,7 @@ async function store(connection: Connection, source: ZoneSource, rendered: Rende
   const { id, domain } = source
   if (!(await settleDomain(connection, source, errorsText(rendered.omitted)))) return null
   const existing = await findZoneFile(connection, id)
-  const given = await holdServedName(connection, domain, id)
+  const given = await lockServedName(connection, domain, id)
   if (existing !== null && existing.serial === given && isSame(rendered, existing)) {
     await serveZone(connection, domain, id, existing.serial)
     return null
@@ -85,6 +85,6 @@ async function settleUnrendered(connection: Connection, source: ZoneSource): Pro
   if (!(await settleDomain(connection, source))) return
   if (status !== 'active') return withdrawZones(connection, id)
   const file = await findZoneFile(connection, id)
-  const given = await holdServedName(connection, domain, id)
+  const given = await lockServedName(connection, domain, id)
   await serveZone(connection, domain, id, file === null ? given : file.serial)
 }

@@ -43,7 +43,11 @@ const SECRET = 'journal-secret-55667788'
 /** A zone whose plan has two updates and one creation. */
 function zoneToApply(): ApplicableZone {
   const [before, after] = ['a A 192.0.2.1\nb A 192.0.2.1', 'a A 192.0.2.2\nb A 192.0.2.2\nc A 192.0.2.3']
-  return { plan: planOf(before, after), reference: null, existing: { ...existingZone(ORIGIN, before), id: 1, quietFor: null } }
+  return {
+    plan: planOf(before, after),
+    reference: null,
+    existing: { ...existingZone(ORIGIN, before), id: 1, millisecondsSinceLastChange: null },
+  }
 }
 
 /** A clock that goes on by a second with each look. */
@@ -123,7 +127,7 @@ describe('a secret of the run', () => {
   test('in the state before, which no change touches', async () => {
     const journal = temporaryDirectory()
     const zone = zoneToApply()
-    const existing = { ...existingZone(ORIGIN, `a A 192.0.2.1\nb A 192.0.2.1\nt TXT ${SECRET}`), id: 1, quietFor: null }
+    const existing = { ...existingZone(ORIGIN, `a A 192.0.2.1\nb A 192.0.2.1\nt TXT ${SECRET}`), id: 1, millisecondsSinceLastChange: null }
     await expect(begin(journal, [{ ...zone, existing }], { secrets })).rejects.toMatchObject({ name: 'SecretExposed' })
   })
 
@@ -290,7 +294,7 @@ describe('the journal of a run', () => {
     rmSync(path)
     execFileSync('mkfifo', [path])
   }
-  const faults: [string, (path: string) => void, RegExp][] = [
+  const problems: [string, (path: string) => void, RegExp][] = [
     ['is empty', (path) => truncateSync(path), /no first line/],
     ['is gone', (path) => rmSync(path), /does not exist/],
     ['is a folder', spoilAsFolder, /is a folder|cannot be read/],
@@ -313,7 +317,7 @@ describe('the journal of a run', () => {
       /of a change that example\.com\. does not have/,
     ],
   ]
-  test.each(faults)('that %s is a diagnostic, and other runs are read', async (_, spoil, message) => {
+  test.each(problems)('that %s is a diagnostic, and other runs are read', async (_, spoil, message) => {
     const folder = temporaryDirectory()
     ;(await begin(folder, [zoneToApply()], { run: '20261121T063001Z-0000' })).end(0)
     const journal = await begin(folder, [zoneToApply()])

@@ -36,16 +36,18 @@ describe('what DNSControl makes of its own tests', () => {
 
   test.each(NAMES)('%s', (name) => {
     const { domains, diagnostics } = read(name)
-    const faulty = FAULTY[name]
+    const invalid = FAULTY[name]
     expect(diagnostics).toEqual([])
-    const unread = domains.flatMap((domain) => domain.unread.map(({ record, why }) => `${record.name} ${record.type} ${why}`))
-    expect(unread).toEqual(faulty ? [expect.stringMatching(faulty)] : [])
-    if (faulty) return
+    const unknownSettings = domains.flatMap((domain) =>
+      domain.unknownSettings.map(({ record, why }) => `${record.name} ${record.type} ${why}`),
+    )
+    expect(unknownSettings).toEqual(invalid ? [expect.stringMatching(invalid)] : [])
+    if (invalid) return
     const json = JSON.parse(readFileSync(join(CORPUS, `${name}.json`), 'utf8')) as { domains: { records: { type: string }[] }[] }
     expect(domains).toHaveLength(json.domains.length)
     for (const [i, domain] of domains.entries()) {
       // Every record is there, or named.
-      const named = domain.lost.filter(({ what }) => what.startsWith("a record of DNSControl's type")).length
+      const named = domain.dropped.filter(({ what }) => what.startsWith("a record of DNSControl's type")).length
       expect(domain.records.length + named).toBe(json.domains[i]?.records.length)
       const expected = expectedRecords(name, domain)
       if (expected !== null && named === 0) expect(domain.records.map(line).sort()).toEqual(expected)
@@ -66,7 +68,7 @@ describe('what DNSControl makes of its own tests', () => {
     ['043-safety', 'unsafe.com.', [/DISABLE_IGNORE_SAFETY_CHECK/]],
   ])('%s names what has no meaning here', (name, zone, whats) => {
     const domain = read(name).domains.find((one) => one.name === zone)
-    const found = domain?.lost.map(({ what }) => what)
+    const found = domain?.dropped.map(({ what }) => what)
     expect(found).toEqual(whats.map((what) => expect.stringMatching(what)))
   })
 
@@ -115,11 +117,11 @@ describe('what DNSControl makes of its own tests', () => {
     ['a\ud800', [], 1],
     ['{,'.repeat(400), [], 1],
     [`${'{a,b}'.repeat(30)}`, [], 1],
-  ])('IGNORE(%j) becomes %j', (label_pattern, unmanaged, lost) => {
+  ])('IGNORE(%j) becomes %j', (label_pattern, unmanaged, dropped) => {
     const domain = { name: 'example.com', unmanaged: [{ label_pattern, rType_pattern: '*', target_pattern: '*' }] }
     const [found] = readIntermediate(JSON.stringify({ domains: [domain] }), 'ir.json').domains
-    expect([found?.unmanaged, found?.lost.length]).toEqual([unmanaged, lost])
-    for (const { what } of found?.lost ?? []) expect(what).toContain('IGNORE(')
+    expect([found?.unmanaged, found?.dropped.length]).toEqual([unmanaged, dropped])
+    for (const { what } of found?.dropped ?? []) expect(what).toContain('IGNORE(')
   })
 
   test.each<[string, string, string, object[]]>([
@@ -140,7 +142,7 @@ describe('what DNSControl makes of its own tests', () => {
   ])('IGNORE: %s', (_, rType_pattern, target_pattern, unmanaged) => {
     const domain = { name: 'example.com', unmanaged: [{ label_pattern: 'x', rType_pattern, target_pattern }] }
     const [found] = readIntermediate(JSON.stringify({ domains: [domain] }), 'ir.json').domains
-    expect([found?.unmanaged, found?.lost, found?.policy]).toEqual([unmanaged.map((one) => ({ name: 'x', ...one })), [], null])
+    expect([found?.unmanaged, found?.dropped, found?.policy]).toEqual([unmanaged.map((one) => ({ name: 'x', ...one })), [], null])
   })
 
   test.each<[object, string | null]>([
@@ -157,7 +159,9 @@ describe('what DNSControl makes of its own tests', () => {
   ])('what %j leaves to others and no selector says stays by the policy %s', (rest, policy) => {
     const [found] = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', ...rest }] }), 'ir.json').domains
     expect(found?.policy).toBe(policy)
-    expect(found?.lost.map(({ outcome }) => outcome)).toContainEqual(policy === null ? expect.any(String) : expect.stringContaining(policy))
+    expect(found?.dropped.map(({ outcome }) => outcome)).toContainEqual(
+      policy === null ? expect.any(String) : expect.stringContaining(policy),
+    )
   })
 
   test.each<[object, RegExp[], RegExp[]]>([
@@ -175,11 +179,11 @@ describe('what DNSControl makes of its own tests', () => {
       [/records of the types URL301, which IGNORE/],
       [],
     ],
-  ])('%j: what is not of the records is told, what is of them lost', (rest, asides, lost) => {
+  ])('%j: what is not of the records is told, what is of them lost', (rest, asides, dropped) => {
     const [found] = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', ...rest }] }), 'ir.json').domains
     expect(found?.asides.map(({ severity, code }) => `${severity} ${code}`)).toEqual(asides.map(() => 'warning import-aside'))
     expect(found?.asides.map(({ message }) => message)).toEqual(asides.map((one) => expect.stringMatching(one)))
-    expect(found?.lost.map(({ what }) => what)).toEqual(lost.map((one) => expect.stringMatching(one)))
+    expect(found?.dropped.map(({ what }) => what)).toEqual(dropped.map((one) => expect.stringMatching(one)))
   })
 
   test('text stands in any of four places', () => {
@@ -201,9 +205,9 @@ describe('what DNSControl makes of its own tests', () => {
     )
     return [
       ...diagnostics.map(({ message }) => message),
-      ...domains.flatMap(({ lost, unread, records }) => [
-        ...lost.map(({ what }) => what),
-        ...unread.map(({ why }) => why),
+      ...domains.flatMap(({ dropped, unknownSettings, records }) => [
+        ...dropped.map(({ what }) => what),
+        ...unknownSettings.map(({ why }) => why),
         ...records.map(({ data }) => data),
       ]),
     ]
@@ -274,7 +278,7 @@ describe('what DNSControl makes of its own tests', () => {
     expect(five?.diagnostics).toEqual([])
     expect(four?.domains[0]?.records).toHaveLength(both.length)
     expect(five?.domains[0]?.records.map(line)).toEqual(four?.domains[0]?.records.map(line))
-    expect(five?.domains[0]?.lost).toEqual(four?.domains[0]?.lost)
+    expect(five?.domains[0]?.dropped).toEqual(four?.domains[0]?.dropped)
   })
 
   test('what is to be absent is no record', () => {
@@ -282,13 +286,13 @@ describe('what DNSControl makes of its own tests', () => {
     const records = [{ name: 'normal', target: '192.0.2.1', ttl: 300, type: 'A' }]
     const { domains } = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', records, recordsabsent }] }), 'ir.json')
     expect(domains[0]?.records.map(line)).toEqual(['normal.example.com. 300 A 192.0.2.1'])
-    expect(domains[0]?.lost.map(({ what }) => what)).toEqual([expect.stringContaining('the records that ENSURE_ABSENT wants away')])
+    expect(domains[0]?.dropped.map(({ what }) => what)).toEqual([expect.stringContaining('the records that ENSURE_ABSENT wants away')])
   })
 
   test('NO_PURGE is a policy', () => {
     const domains = [{ name: 'example.com', keepunknown: true }, { name: 'example.net' }]
     const found = readIntermediate(JSON.stringify({ domains }), 'ir.json').domains
-    expect(found.map(({ policy, lost }) => [policy, lost])).toEqual([
+    expect(found.map(({ policy, dropped }) => [policy, dropped])).toEqual([
       ['upsert-only', []],
       [null, []],
     ])
@@ -296,7 +300,7 @@ describe('what DNSControl makes of its own tests', () => {
 
   test('tags of older versions stand in the metadata', () => {
     const domains = [{ name: 'example.com', meta: { dnscontrol_tag: 'inside', dnscontrol_uniquename: 'example.com!inside' } }]
-    expect(readIntermediate(JSON.stringify({ domains }), 'ir.json').domains[0]).toMatchObject({ tag: 'inside', lost: [] })
+    expect(readIntermediate(JSON.stringify({ domains }), 'ir.json').domains[0]).toMatchObject({ tag: 'inside', dropped: [] })
   })
 
   test.each([
@@ -319,7 +323,7 @@ describe('what DNSControl makes of its own tests', () => {
     const { domains, diagnostics } = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', ...rest }] }), 'ir.json')
     const told = [
       ...diagnostics.map(({ message }) => message),
-      ...domains.flatMap(({ lost, unread }) => [...lost.map(({ what }) => what), ...unread.map(({ why }) => why)]),
+      ...domains.flatMap(({ dropped, unknownSettings }) => [...dropped.map(({ what }) => what), ...unknownSettings.map(({ why }) => why)]),
     ]
     expect(told).toEqual([expect.stringMatching(what)])
     expect(domains.flatMap(({ records, unmanaged }) => [...records, ...unmanaged])).toEqual([])

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import type { UnsupportedFeature } from '../../../src/convert/conversion.ts'
 import { exportDnscontrol } from '../../../src/convert/dnscontrol/export-dnscontrol.ts'
 import { printDomain } from '../../../src/convert/dnscontrol/print-domain.ts'
 import { readIntermediate } from '../../../src/convert/dnscontrol/read-intermediate.ts'
-import type { LostItem } from '../../../src/convert/exchange.ts'
 import { textToRdata } from '../../../src/dns/character-string.ts'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { parseDomainName } from '../../../src/dns/domain-name.ts'
 import { canonicalRdata } from '../../../src/dns/rdata/canonical.ts'
 import type { DefinedRecord, ResourceRecord } from '../../../src/dns/record.ts'
 import type { Ttl } from '../../../src/dns/ttl.ts'
-import { type DesiredZone, UNSAID } from '../../../src/dns/zone.ts'
+import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../../src/dns/zone.ts'
 import { parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
 import { fc } from '../../support/fast-check.ts'
 import { oddRecords } from '../../support/odd-records.ts'
@@ -22,7 +22,7 @@ import { type DnscontrolVersion, runDnsconfig } from './run-dnsconfig.ts'
 const at = { file: 'a.yaml', line: 1, column: 1 }
 
 const zoneOf = (records: readonly DefinedRecord[], rest: Partial<DesiredZone> = {}): DesiredZone => ({
-  ...UNSAID,
+  ...DEFAULT_ZONE_OPTIONS,
   name: ZONE,
   at,
   settings: {},
@@ -31,8 +31,8 @@ const zoneOf = (records: readonly DefinedRecord[], rest: Partial<DesiredZone> = 
 })
 
 const exported = (zones: readonly DesiredZone[]) => {
-  const { files, lost } = exportDnscontrol(zones, { nameservers: [], serial: 1, style: 'pretty' })
-  return { files: new Map(files.map(({ path, text }) => [path, text])), lost }
+  const { files, dropped } = exportDnscontrol(zones, { nameservers: [], serial: 1, style: 'pretty' })
+  return { files: new Map(files.map(({ path, text }) => [path, text])), dropped }
 }
 
 /** What a dnsconfig.js comes to, as our own reader of DNSControl's JSON takes it. */
@@ -49,8 +49,8 @@ const owners = (records: Iterable<ResourceRecord>): string[] =>
 describe('a dnsconfig.js', () => {
   test.each(VERSIONS)('gives back every record of every type DNSControl %i has', (version) => {
     const records = recordsOf(HELD)
-    const { files, lost } = exported([zoneOf(records)])
-    expect(lost).toEqual([])
+    const { files, dropped } = exported([zoneOf(records)])
+    expect(dropped).toEqual([])
     const { domains, diagnostics } = evaluated(files.get('dnsconfig.js') ?? '', version)
     expect(diagnostics).toEqual([])
     expect(lines(domains[0]?.records.filter(({ type }) => type !== 'SOA') ?? [])).toEqual(lines(records))
@@ -60,8 +60,8 @@ describe('a dnsconfig.js', () => {
   test.each(VERSIONS)('and its zone file hold the same for DNSControl %i, times of the SOA included', (version) => {
     const settings = { soa_email: 'j.doe+dns@example.com', ttl_sec: 300, refresh_sec: 3600, retry_sec: 600, expire_sec: 86_400 }
     const bare = recordsOf('@ NS ns1\nwww A 192.0.2.1').map((record) => ({ ...record, ttl: null }))
-    const { files, lost } = exported([zoneOf(bare, { settings })])
-    expect(lost).toEqual([])
+    const { files, dropped } = exported([zoneOf(bare, { settings })])
+    expect(dropped).toEqual([])
     const zoneFile = [...parseZoneFile(files.get('zones/example.com.zone') ?? '', { origin: ZONE, file: '' }).records]
     const serialless = (record: ResourceRecord): ResourceRecord => ({
       ...record,
@@ -82,8 +82,8 @@ describe('a dnsconfig.js', () => {
       { type: 'CNAME', target: 'a.example.net.' },
     ]
     const unheld = [{ name: 'a?' }, { type: 'MX', target: '10 *' }, { type: 'CAA', target: '*ca*' }]
-    const { files, lost } = exported([zoneOf([], { unmanaged: [...unmanaged, ...unheld], policy: 'upsert-only' })])
-    expect(lost.map(({ what }) => what)).toEqual(unheld.map(() => expect.stringMatching(/^unmanaged records by a pattern/)))
+    const { files, dropped } = exported([zoneOf([], { unmanaged: [...unmanaged, ...unheld], policy: 'upsert-only' })])
+    expect(dropped.map(({ what }) => what)).toEqual(unheld.map(() => expect.stringMatching(/^unmanaged records by a pattern/)))
     const [domain] = evaluated(files.get('dnsconfig.js') ?? '').domains
     // What is of the target there is of all data of these types here.
     const others = [
@@ -105,8 +105,8 @@ describe('a dnsconfig.js', () => {
       { name: ZONE, type: 'MX' },
       { name: `*.w.${ZONE}` as DomainName, type: 'A' },
     ].map((scope) => ({ ...scope, ignored: true, included: [], excluded: [] }))
-    const { files, lost } = exported([zoneOf(records, { scopes })])
-    expect(lost.map(({ name, type, what }) => `${name} ${type} ${what}`)).toEqual(
+    const { files, dropped } = exported([zoneOf(records, { scopes })])
+    expect(dropped.map(({ name, type, what }) => `${name} ${type} ${what}`)).toEqual(
       scopes.map(({ name, type }) => `${name} ${type} what is said of a record set that is left to others; IGNORE leaves it alone`),
     )
     const script = files.get('dnsconfig.js') ?? ''
@@ -117,8 +117,8 @@ describe('a dnsconfig.js', () => {
 
   test('is of many records as well', () => {
     const records = recordsOf(Array.from({ length: 2500 }, (_, i) => `h${i} A 192.0.2.${i % 250}`).join('\n'))
-    const lost: LostItem[] = []
-    const script = `var REG_NONE = 'none', DSP_BIND = 'bind';\n${printDomain({ name: ZONE, records, unmanaged: [], keepsUnknown: false }, lost).script}`
+    const dropped: UnsupportedFeature[] = []
+    const script = `var REG_NONE = 'none', DSP_BIND = 'bind';\n${printDomain({ name: ZONE, records, unmanaged: [], keepsUnknown: false }, dropped).script}`
     expect(lines(evaluated(script).domains[0]?.records ?? [])).toEqual(lines(records))
   })
 
@@ -153,12 +153,12 @@ describe('a dnsconfig.js', () => {
     ['x TYPE65280 \\# 1 00', /type TYPE65280/],
     ['@ ALIAS a.', /ALIAS records/],
   ])('names what it cannot hold, which is in neither file: %s', (text, what) => {
-    const { files, lost } = exported([zoneOf(recordsOf(text))])
-    expect(lost.map((item) => item.what)).toEqual([expect.stringMatching(what)])
+    const { files, dropped } = exported([zoneOf(recordsOf(text))])
+    expect(dropped.map((item) => item.what)).toEqual([expect.stringMatching(what)])
     const held = parseZoneFile(files.get('zones/example.com.zone') ?? '', { origin: ZONE, file: '' })
     for (const version of VERSIONS) {
       const { domains, diagnostics } = evaluated(files.get('dnsconfig.js') ?? '', version)
-      expect([diagnostics, domains.flatMap((domain) => domain.lost.map((item) => item.what))]).toEqual([[], []])
+      expect([diagnostics, domains.flatMap((domain) => domain.dropped.map((item) => item.what))]).toEqual([[], []])
       expect(owners(held.records)).toEqual(owners(domains[0]?.records ?? []))
     }
   })
@@ -166,25 +166,25 @@ describe('a dnsconfig.js', () => {
   test.each(['a!b.example.', 'a\\.b.example.', 'xn--abc-.example.', '.', 'x/.example.'])(
     'names the zone %s, which DNSControl has none of',
     (name) => {
-      const { files, lost } = exported([zoneOf([], { name: name as DomainName })])
-      expect(lost.map((item) => item.what)).toEqual([expect.stringMatching(/^a zone whose name DNSControl takes for another/)])
+      const { files, dropped } = exported([zoneOf([], { name: name as DomainName })])
+      expect(dropped.map((item) => item.what)).toEqual([expect.stringMatching(/^a zone whose name DNSControl takes for another/)])
       expect(evaluated(files.get('dnsconfig.js') ?? '').domains).toEqual([])
     },
   )
 
   test('keeps the zone of a part of a network where DNSControl looks for it', () => {
     const name = '0/25.2.0.192.in-addr.arpa.' as DomainName
-    const { files, lost } = exported([zoneOf([...parseZoneFile('7 300 PTR a.', { origin: name, file: '' }).records], { name })])
-    expect([lost, [...files.keys()]]).toEqual([[], ['dnsconfig.js', 'creds.json', 'zones/0/25.2.0.192.in-addr.arpa.zone']])
+    const { files, dropped } = exported([zoneOf([...parseZoneFile('7 300 PTR a.', { origin: name, file: '' }).records], { name })])
+    expect([dropped, [...files.keys()]]).toEqual([[], ['dnsconfig.js', 'creds.json', 'zones/0/25.2.0.192.in-addr.arpa.zone']])
   })
 
   test('says no TTL of name servers where none can be held', () => {
-    const { files, lost } = exported([zoneOf(recordsOf('@ NS b+c'))])
-    expect(lost.map(({ type, what }) => `${type} ${what}`).sort()).toEqual([
+    const { files, dropped } = exported([zoneOf(recordsOf('@ NS b+c'))])
+    expect(dropped.map(({ type, what }) => `${type} ${what}`).sort()).toEqual([
       'NS a target with characters that DNSControl refuses',
       'SOA a target with characters that DNSControl refuses',
     ])
-    expect(evaluated(files.get('dnsconfig.js') ?? '').domains[0]?.lost.map((item) => item.what)).toEqual([])
+    expect(evaluated(files.get('dnsconfig.js') ?? '').domains[0]?.dropped.map((item) => item.what)).toEqual([])
   })
 
   test('names what DNSControl turns into another name in a reverse zone, and nothing else of one', () => {
@@ -192,8 +192,8 @@ describe('a dnsconfig.js', () => {
     const owners = ['7', 'x.2.0.192.in-addr.arpa', '4.3.2.1', '3.2.1']
     const text = owners.map((owner) => `${owner} 300 PTR host.example.net.`).join('\n')
     const records = [...parseZoneFile(`${text}\n4.3.2.1 300 A 192.0.2.1`, { origin: name, file: 'a.zone' }).records]
-    const { files, lost } = exported([zoneOf(records, { name })])
-    expect(lost.map((item) => `${item.name} ${item.what}`)).toEqual([
+    const { files, dropped } = exported([zoneOf(records, { name })])
+    expect(dropped.map((item) => `${item.name} ${item.what}`)).toEqual([
       '4.3.2.1.2.0.192.in-addr.arpa. a name that DNSControl takes for another in a reverse zone',
       'x.2.0.192.in-addr.arpa.2.0.192.in-addr.arpa. a name that DNSControl takes for another in a reverse zone',
     ])
@@ -216,8 +216,8 @@ describe('a dnsconfig.js', () => {
         const records = [
           ...new Map(generated.map((record) => [`${record.name} ${record.type} ${record.data}`, { ...record, ttl: 300 as Ttl }])).values(),
         ].filter(({ name, type, data }) => !aliases.has(name) || (type === 'CNAME' && aliases.get(name)?.data === data))
-        const { files, lost } = exported([zoneOf(records)])
-        const named = new Set(lost.map(({ name, type }) => `${name} ${type}`))
+        const { files, dropped } = exported([zoneOf(records)])
+        const named = new Set(dropped.map(({ name, type }) => `${name} ${type}`))
         const kept = records.filter(({ name, type }) => !named.has(`${name} ${type}`))
         for (const version of VERSIONS) {
           const { domains, diagnostics } = evaluated(files.get('dnsconfig.js') ?? '', version)
@@ -225,7 +225,7 @@ describe('a dnsconfig.js', () => {
           const found = domains[0]?.records.filter(({ name, type }) => type !== 'SOA' && !named.has(`${name} ${type}`)) ?? []
           expect(lines(found)).toEqual(lines(kept))
         }
-        if (lost.length === 0) whole += 1
+        if (dropped.length === 0) whole += 1
       }),
       { numRuns: 100 },
     )
@@ -248,9 +248,9 @@ describe('a dnsconfig.js', () => {
       if (!apex.ok || !owner.ok || !data.ok) throw new Error(text)
       zones.set(apex.value, [...(zones.get(apex.value) ?? []), { name: owner.value, type, ttl: ttl as Ttl, data: data.value, at }])
     }
-    const { files, lost } = exported([...zones].map(([name, records]) => zoneOf(records, { name })))
+    const { files, dropped } = exported([...zones].map(([name, records]) => zoneOf(records, { name })))
     // Its provider can hold an ALIAS; a zone file cannot.
-    expect(lost.map(({ name, type }) => `${name} ${type}`)).toEqual(['nix.dev. ALIAS'])
+    expect(dropped.map(({ name, type }) => `${name} ${type}`)).toEqual(['nix.dev. ALIAS'])
     const { domains } = evaluated(files.get('dnsconfig.js') ?? '')
     const held = [...zones.values()].flat().filter(({ type }) => type !== 'ALIAS')
     expect(lines(domains.flatMap(({ records }) => records.filter(({ type }) => type !== 'SOA')))).toEqual(lines(held))

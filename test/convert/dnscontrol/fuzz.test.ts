@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import type { UnsupportedFeature } from '../../../src/convert/conversion.ts'
 import { type DnscontrolConfig, readIntermediate } from '../../../src/convert/dnscontrol/read-intermediate.ts'
 import { isTsv, readTsv } from '../../../src/convert/dnscontrol/read-tsv.ts'
-import type { LostItem } from '../../../src/convert/exchange.ts'
-import type { ExchangedRecord } from '../../../src/definition/imported-zone.ts'
+import type { ImportedRecord } from '../../../src/definition/imported-zone.ts'
 import { hasErrors } from '../../../src/dns/diagnostic.ts'
 import { parseDomainName } from '../../../src/dns/domain-name.ts'
 import { withCpuTime } from '../../support/cpu-time.ts'
@@ -69,18 +69,18 @@ const spoilt = (seeds: readonly string[], maxLength: number) =>
       }, seed),
     )
 
-function expectSound(records: readonly ExchangedRecord[], lost: readonly LostItem[]): void {
+function expectSound(records: readonly ImportedRecord[], dropped: readonly UnsupportedFeature[]): void {
   for (const { name, ttl, data } of records) {
     expect(parseDomainName(name)).toEqual({ ok: true, value: name })
     expect(ttl).toBeGreaterThanOrEqual(0)
     expect(data).not.toContain('\n')
   }
-  for (const { what } of lost) expect(what.length).toBeLessThan(600)
+  for (const { what } of dropped) expect(what.length).toBeLessThan(600)
 }
 
-function expectTold({ domains, lost, diagnostics }: DnscontrolConfig): void {
-  for (const domain of domains) expectSound(domain.records, domain.lost)
-  expectSound([], lost)
+function expectTold({ domains, dropped, diagnostics }: DnscontrolConfig): void {
+  for (const domain of domains) expectSound(domain.records, domain.dropped)
+  expectSound([], dropped)
   for (const { message } of diagnostics) expect(message.length).toBeLessThan(1200)
 }
 
@@ -131,12 +131,12 @@ test('spoilt lists end in zones or in faults with lines, soon', () => {
       isTsv(text)
       const { value, milliseconds } = withCpuTime(() => readTsv(text, 'a.tsv'))
       expect(milliseconds).toBeLessThan(1000)
-      for (const { records } of value.zones) expectSound(records, value.lost)
+      for (const { records } of value.zones) expectSound(records, value.dropped)
       const lines = text.split('\n').filter((line) => line.trim() !== '').length
       const told =
-        value.zones.reduce((sum, { records, unread }) => sum + records.length + unread.length, 0) +
+        value.zones.reduce((sum, { records, unknownSettings }) => sum + records.length + unknownSettings.length, 0) +
         value.diagnostics.length +
-        value.lost.filter(({ what }) => /type/.test(what)).length
+        value.dropped.filter(({ what }) => /type/.test(what)).length
       expect(told).toBe(lines)
     }),
     { numRuns: rounds(400) },

@@ -63,8 +63,8 @@ describe('get-zones', () => {
         const listed = given.map(({ name, records }) => ({ name, records: records.filter(isListed) }))
         // That texts are bare shows in one that is not quoted.
         const text = `${listed.map(printTsv).join('')}example.net\t@\t300\tIN\tTXT\tbare\n`
-        const { zones: found, lost, diagnostics } = readTsv(text, 'a.tsv')
-        expect([lost, diagnostics]).toEqual([[], []])
+        const { zones: found, dropped, diagnostics } = readTsv(text, 'a.tsv')
+        expect([dropped, diagnostics]).toEqual([[], []])
         const expected = listed.filter(({ records }) => records.length > 0).map(({ name, records }) => [name, ...lines(records)])
         const got = found.map(({ name, records }) => [name, ...lines(records)])
         expect(got).toEqual([...expected, ['example.net.', 'example.net. 300 TXT "bare"']])
@@ -96,8 +96,8 @@ describe('get-zones', () => {
     ['cloudflare_comment=a\tb'],
     ['hedns_dynamic=on,hedns_ddns_key=k'],
   ])('the column %s is named and no part of a text', (column) => {
-    const { zones: found, lost } = readTsv(`a.example.com\ta\t300\tIN\tTXT\tx y\t${column}\n`, 'a.tsv')
-    expect(lost.map(({ name, what }) => `${name} ${what}`)).toEqual([`a.example.com. ${column}`])
+    const { zones: found, dropped } = readTsv(`a.example.com\ta\t300\tIN\tTXT\tx y\t${column}\n`, 'a.tsv')
+    expect(dropped.map(({ name, what }) => `${name} ${what}`)).toEqual([`a.example.com. ${column}`])
     expect(found[0]?.records.map(({ data }) => data)).toEqual(['"x y"'])
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { LostItem } from '../../../src/convert/exchange.ts'
-import { printMadeConfig } from '../../../src/convert/octodns/made-config.ts'
-import { targetOf } from '../../../src/convert/octodns/made-target.ts'
+import type { UnsupportedFeature } from '../../../src/convert/conversion.ts'
+import { printConvertedConfig } from '../../../src/convert/octodns/converted-config.ts'
+import { targetOf } from '../../../src/convert/octodns/converted-target.ts'
 import { isOctodnsConfig, readOctodnsConfig } from '../../../src/convert/octodns/read-octodns-config.ts'
 import { yamlSourceOf } from '../../../src/convert/octodns/yaml-source.ts'
 import { readYaml } from '../../../src/definition/yaml/read-yaml.ts'
@@ -75,14 +75,14 @@ describe("octoDNS's configuration", () => {
   })
 
   test('names everything else', () => {
-    expect(config.lost.map(({ zone, what }) => `${zone ?? ''} ${what}`.trim())).toEqual([
+    expect(config.dropped.map(({ zone, what }) => `${zone ?? ''} ${what}`.trim())).toEqual([
       'the zones of *ahead, which a regular expression chooses',
     ])
   })
 
   test('its YAML providers say how files are read', () => {
-    const lost: LostItem[] = []
-    const sources = [...config.providers.values()].map((provider) => yamlSourceOf(provider, lost))
+    const dropped: UnsupportedFeature[] = []
+    const sources = [...config.providers.values()].map((provider) => yamlSourceOf(provider, dropped))
     expect(sources).toEqual([
       {
         name: 'config',
@@ -111,28 +111,28 @@ describe("octoDNS's configuration", () => {
       null,
       null,
     ])
-    expect(lost).toEqual([])
+    expect(dropped).toEqual([])
   })
 
   test('its targets become ours where we have the provider, secrets by reference', () => {
-    const lost: LostItem[] = []
+    const dropped: UnsupportedFeature[] = []
     const linode = config.providers.get('linode')
     const route53 = config.providers.get('route53')
     if (!linode || !route53) throw new Error('no providers')
-    expect(targetOf(linode, lost)).toEqual({
+    expect(targetOf(linode, dropped)).toEqual({
       name: 'linode',
       settings: { type: 'cloud', preset: 'linode', token: 'env:LINODE_TOKEN' },
       safety: {},
       skipsUnsupported: false,
       isDryRun: false,
     })
-    expect(targetOf(route53, lost)).toBeNull()
-    expect(targetOf({ ...linode, name: '1-a', settings: { token: 'plain-secret' } }, lost)?.settings['token']).toBe('env:_1_A_TOKEN')
-    expect(lost.map(({ what }) => what)).toEqual([
+    expect(targetOf(route53, dropped)).toBeNull()
+    expect(targetOf({ ...linode, name: '1-a', settings: { token: 'plain-secret' } }, dropped)?.settings['token']).toBe('env:_1_A_TOKEN')
+    expect(dropped.map(({ what }) => what)).toEqual([
       'page_size of the provider linode',
       'the token of the provider 1-a as plain text: set _1_A_TOKEN in the environment',
     ])
-    expect(JSON.stringify(lost)).not.toContain('plain-secret')
+    expect(JSON.stringify(dropped)).not.toContain('plain-secret')
   })
 
   test.each([
@@ -149,11 +149,11 @@ describe("octoDNS's configuration", () => {
     ['a key nobody knows', { surprise: 1 }, {}, ['surprise of the provider a']],
     ['keys of targets do nothing at a source', { strict_supports: false, apply_disabled: true, supports_root_ns: false }, {}, []],
   ])('%s', (_, settings, expected, named) => {
-    const lost: LostItem[] = []
+    const dropped: UnsupportedFeature[] = []
     const at = { file: 'a', line: 1, column: 1 }
     const provider = { name: 'a', className: 'octodns.provider.yaml.YamlProvider', settings, at }
-    expect(yamlSourceOf(provider, lost, { DIR: './there' })).toMatchObject(expected)
-    expect(lost.map(({ what }) => what)).toEqual(named)
+    expect(yamlSourceOf(provider, dropped, { DIR: './there' })).toMatchObject(expected)
+    expect(dropped.map(({ what }) => what)).toEqual(named)
   })
 
   test.each([
@@ -161,11 +161,11 @@ describe("octoDNS's configuration", () => {
     ['vault/secret', 'env:A_TOKEN', ['the token of the provider a from the secret handler vault: set A_TOKEN in the environment']],
     ['plain/secret', 'env:A_TOKEN', ['the token of the provider a as plain text: set A_TOKEN in the environment']],
   ])('the token %s is carried as a reference', (token, reference, named) => {
-    const lost: LostItem[] = []
+    const dropped: UnsupportedFeature[] = []
     const provider = { name: 'a', className: 'octodns_linode.LinodeProvider', settings: { token }, at: { file: 'a', line: 1, column: 1 } }
-    expect(targetOf(provider, lost, { secretHandlers: new Set(['vault']) })?.settings['token']).toBe(reference)
-    expect(lost.map(({ what }) => what)).toEqual(named)
-    expect(JSON.stringify(lost)).not.toContain('secret-default')
+    expect(targetOf(provider, dropped, { secretHandlers: new Set(['vault']) })?.settings['token']).toBe(reference)
+    expect(dropped.map(({ what }) => what)).toEqual(named)
+    expect(JSON.stringify(dropped)).not.toContain('secret-default')
   })
 
   test('becomes YAML whatever the names are', () => {
@@ -173,7 +173,7 @@ describe("octoDNS's configuration", () => {
       fc.property(fc.array(fc.string({ unit: anyCharacter, maxLength: 12 }), { minLength: 1, maxLength: 4 }), (names) => {
         const distinct = [...new Set(names)]
         const targets = distinct.map((name) => ({ name, settings: { type: 'cloud' } }))
-        const text = printMadeConfig({
+        const text = printConvertedConfig({
           from: names.join(''),
           defaultTtl: 60,
           splitExtension: names[0] ?? '.',
@@ -229,9 +229,9 @@ test('spoilt configurations end in zones or in faults with places, soon', () => 
       const { value, milliseconds } = withCpuTime(() => readOctodnsConfig(text, 'production.yaml'))
       expect(milliseconds).toBeLessThan(1000)
       for (const { at, message } of value.diagnostics) expect([at?.file, message.length < 1000]).toEqual(['production.yaml', true])
-      const lost: LostItem[] = []
-      for (const provider of value.providers.values()) if (yamlSourceOf(provider, lost) === null) targetOf(provider, lost)
-      expect(value.zones.length + value.diagnostics.length + value.lost.length).toBeGreaterThan(0)
+      const dropped: UnsupportedFeature[] = []
+      for (const provider of value.providers.values()) if (yamlSourceOf(provider, dropped) === null) targetOf(provider, dropped)
+      expect(value.zones.length + value.diagnostics.length + value.dropped.length).toBeGreaterThan(0)
     }),
     { numRuns: rounds(400) },
   )

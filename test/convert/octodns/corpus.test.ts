@@ -76,10 +76,10 @@ describe('what octoDNS says about a record beyond its values', () => {
       const scope = zone?.scopes.find((candidate) => candidate.name === name && candidate.type === rrset.type)
       const hasScope = 'ignored' in octodns || 'included' in octodns || 'excluded' in octodns
       expect(scope).toEqual(hasScope ? { name, type: rrset.type, ignored, included, excluded } : undefined)
-      const lost = [...Object.keys(others), ...Object.keys(ofProviders).map((key) => `octodns.${key}`)]
+      const dropped = [...Object.keys(others), ...Object.keys(ofProviders).map((key) => `octodns.${key}`)]
       const warnings = diagnostics.filter(({ code, message }) => code === 'record-extra' && message.startsWith(`${name} ${rrset.type}:`))
-      expect(warnings.length).toBe(lost.length === 0 ? 0 : 1)
-      for (const key of lost) expect(warnings[0]?.message).toContain(JSON.stringify(key))
+      expect(warnings.length).toBe(dropped.length === 0 ? 0 : 1)
+      for (const key of dropped) expect(warnings[0]?.message).toContain(JSON.stringify(key))
     },
   )
 })

@@ -37,7 +37,7 @@ describe('a zone as octoDNS has it', () => {
   const printed = print(records)
 
   test('holds every type octoDNS knows, wholly', () => {
-    expect(printed.lost).toEqual([])
+    expect(printed.dropped).toEqual([])
     expect(lines(readBack(printed.text))).toEqual(lines(records))
   })
 
@@ -104,9 +104,9 @@ x:
   })
 
   test.each(LOST)('names what it cannot hold: %s', (text, what) => {
-    const { lost } = print(recordsOf(text))
-    expect(lost.map((item) => item.what)).toEqual([expect.stringMatching(what)])
-    expect(lost[0]).toMatchObject({
+    const { dropped } = print(recordsOf(text))
+    expect(dropped.map((item) => item.what)).toEqual([expect.stringMatching(what)])
+    expect(dropped[0]).toMatchObject({
       zone: ZONE,
       name: expect.stringContaining('example.com.'),
       type: expect.any(String),
@@ -136,7 +136,7 @@ x:
     expect(printOctodnsZone({ name: ZONE, records: bare, scopes: [], defaultTtl: 60 }).text).toContain('ttl: 60\n')
     expect(print(bare)).toMatchObject({
       text: expect.not.stringContaining('ttl'),
-      lost: [{ type: 'A', what: expect.stringContaining('default') }],
+      dropped: [{ type: 'A', what: expect.stringContaining('default') }],
     })
   })
 })
@@ -148,12 +148,12 @@ test('any records come back as they were, or are named', () => {
       const records = [
         ...new Map(generated.map((record) => [`${record.name} ${record.type} ${record.data}`, { ...record, ttl: 300 as Ttl }])).values(),
       ]
-      const { text, lost } = print(records)
-      const named = new Set(lost.map(({ name, type }) => `${name} ${type}`))
+      const { text, dropped } = print(records)
+      const named = new Set(dropped.map(({ name, type }) => `${name} ${type}`))
       const isNamed = ({ name, type }: DefinedRecord): boolean => named.has(`${name} ${type}`)
       const { zone } = parseDefinition(text, { file: 'example.com.yaml', zoneName: ZONE })
       expect(lines((zone?.records ?? []).filter((record) => !isNamed(record)))).toEqual(lines(records.filter((record) => !isNamed(record))))
-      if (lost.length === 0) whole += 1
+      if (dropped.length === 0) whole += 1
     }),
     { numRuns: rounds(200) },
   )

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it, test } from 'vitest'
 import { readConfig } from '../../../src/definition/config/read-config.ts'
 
-const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
 
 const text = read('docs/configuration.md')
 const schema = JSON.parse(read('schemas/config.schema.json'))

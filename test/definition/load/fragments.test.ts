@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { MAX_INCLUDES } from '../../../src/definition/parse/open-files.ts'
 import type { ReadInclude } from '../../../src/definition/parse/parse-definition.ts'
-import { fault, ok } from '../../../src/dns/result.ts'
+import { failure, ok } from '../../../src/dns/result.ts'
 import { cli } from '../../support/cli.ts'
 import { withCpuTime } from '../../support/cpu-time.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
@@ -17,7 +17,7 @@ const from =
   (files: Files): ReadInclude =>
   (path) => {
     const text = Object.hasOwn(files, path) ? files[path] : undefined
-    return text === undefined ? fault('there is no such file') : ok({ file: path, text })
+    return text === undefined ? failure('there is no such file') : ok({ file: path, text })
   }
 
 const definition = (include: string, records = '{}'): string => `domain: example.com\ninclude: ${include}\nrecords: ${records}\n`
@@ -102,9 +102,9 @@ mail.\${n}: {type: MX, ttl: '\${ttl}', value: {preference: '\${p}', exchange: '\
       ],
       [],
     ],
-  ])('does not %s', (_, text, value, faults, records) => {
+  ])('does not %s', (_, text, value, problems, records) => {
     const parsed = parseWith(`[{file: a.yaml, with: {k: "${value}"}}]`, { 'a.yaml': text })
-    expect(told(parsed)).toEqual(faults)
+    expect(told(parsed)).toEqual(problems)
     expect(recordLines(parsed)).toEqual(records)
   })
 

@@ -7,7 +7,7 @@ import { configIn, folderWith } from '../files.ts'
 
 const CONFIG = 'providers: {cloud: {type: cloud}}\ndefaults: {soa_email: hostmaster@example.com}\n'
 
-async function faultsOf(include: string, files: Readonly<Record<string, string>>): Promise<string[]> {
+async function problemsOf(include: string, files: Readonly<Record<string, string>>): Promise<string[]> {
   const folder = folderWith({
     'below/zonewright.yaml': CONFIG,
     'below/zones/example.com.yaml': `domain: example.com\ninclude: ${include}\nrecords:\n  w: {type: A, value: 192.0.2.1}\n`,
@@ -28,16 +28,16 @@ describe('a fault of an included file', () => {
     ['that is no YAML', '[../f.yaml]', 'a: {type: A', 'f.yaml:1:12: error[yaml-syntax]'],
     ['without a value', '[../f.yaml]', `a: {type: A, value: "\${ip}"}`, 'f.yaml:1:21: error[variable-unknown]'],
   ])('names the line that includes it: %s', async (_, include, text, place) => {
-    const [fault, ...others] = await faultsOf(include, { 'below/f.yaml': text })
+    const [problem, ...others] = await problemsOf(include, { 'below/f.yaml': text })
     expect(others).toEqual([])
-    expect(fault).toContain(place)
-    expect(fault).toMatch(/included: zones\/example\.com\.yaml:2:1[18]$/)
+    expect(problem).toContain(place)
+    expect(problem).toMatch(/included: zones\/example\.com\.yaml:2:1[18]$/)
   })
 
   it('names the inclusion of two that it is of', async () => {
     const include = '[{file: ../f.yaml, with: {h: a, ip: 192.0.2.1}}, {file: ../f.yaml, with: {h: b, ip: 1.1}}]'
-    const [fault] = await faultsOf(include, { 'below/f.yaml': `"\${h}": {type: A, value: "\${ip}"}\n` })
-    expect(fault).toContain('b.example.com. A: "1.1" is not an IPv4 address, included: zones/example.com.yaml:2:66')
+    const [problem] = await problemsOf(include, { 'below/f.yaml': `"\${h}": {type: A, value: "\${ip}"}\n` })
+    expect(problem).toContain('b.example.com. A: "1.1" is not an IPv4 address, included: zones/example.com.yaml:2:66')
   })
 })
 
@@ -51,9 +51,12 @@ describe('a file that cannot be included', () => {
     ['../nothing.yaml', 'nothing.yaml does not exist'],
     ['../f.zone', 'is a zone file; a fragment is a map of records in YAML'],
   ])('%s', async (path, said) => {
-    const faults = await faultsOf(`[${path}]`, { 'secret.yaml': 'a: {type: A, value: 192.0.2.1}\n', 'below/f.zone': 'a 60 A 192.0.2.1\n' })
-    expect(faults).toEqual([expect.stringMatching(/^zones\/example\.com\.yaml:2:11: error\[include-invalid\]/)])
-    expect(faults[0]).toContain(said)
-    expect(faults[0]).not.toContain('secret.yaml does')
+    const problems = await problemsOf(`[${path}]`, {
+      'secret.yaml': 'a: {type: A, value: 192.0.2.1}\n',
+      'below/f.zone': 'a 60 A 192.0.2.1\n',
+    })
+    expect(problems).toEqual([expect.stringMatching(/^zones\/example\.com\.yaml:2:11: error\[include-invalid\]/)])
+    expect(problems[0]).toContain(said)
+    expect(problems[0]).not.toContain('secret.yaml does')
   })
 })

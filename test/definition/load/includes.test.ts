@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import { MAX_INCLUDES } from '../../../src/definition/parse/open-files.ts'
 import type { ReadInclude } from '../../../src/definition/parse/parse-definition.ts'
-import { fault, ok } from '../../../src/dns/result.ts'
+import { failure, ok } from '../../../src/dns/result.ts'
 import { faultLines, parse, recordLines } from '../parse.ts'
 
 const from =
   (files: Record<string, string>): ReadInclude =>
   (path) => {
     const text = files[path]
-    return text === undefined ? fault('there is no such file') : ok({ file: path, text })
+    return text === undefined ? failure('there is no such file') : ok({ file: path, text })
   }
 
 const MAIL = '"":\n- type: MX\n  value: {preference: 10, exchange: "${host}"}\n- type: TXT\n  value: v=spf1 a:${host} $${x} -all\n'
@@ -35,7 +35,7 @@ describe('include', () => {
     expect(parsed.diagnostics.map(({ code }) => code)).toEqual(['value-invalid'])
   })
 
-  const FAULTS: readonly (readonly [include: string, files: Record<string, string>, fault: string])[] = [
+  const FAULTS: readonly (readonly [include: string, files: Record<string, string>, problem: string])[] = [
     ['[x.yaml]', {}, '2:11 error include-invalid "x.yaml" cannot be included: there is no such file'],
     ['x.yaml', {}, '2:10 error schema-type example.com.: include must be a list, not "x.yaml"'],
     ['[{fil: x.yaml}]', {}, '2:12 error schema-unknown-key example.com.: the key "fil" has no meaning in include[0]'],

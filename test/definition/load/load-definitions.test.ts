@@ -149,8 +149,8 @@ nameservers: [127.0.0.1:5353]
       'zones/shared.yaml': 'x: {type: A, value: 192.0.2.256}\n',
     })
     expect(zones.map(({ valid }) => valid)).toEqual([false, false])
-    const faults = diagnostics.filter(({ at }) => at?.file === 'zones/shared.yaml')
-    expect(new Set(places(faults))).toEqual(new Set(['zones/shared.yaml:1:21 error value-invalid']))
+    const problems = diagnostics.filter(({ at }) => at?.file === 'zones/shared.yaml')
+    expect(new Set(places(problems))).toEqual(new Set(['zones/shared.yaml:1:21 error value-invalid']))
   })
 
   it('keeps inclusion within the folder of the config', async () => {
@@ -166,8 +166,8 @@ nameservers: [127.0.0.1:5353]
     })
     symlinkSync('../../secret.yaml', join(outer, 'project/zones/link.txt'))
     const { diagnostics, zones } = await loadDefinitions(await configIn(join(outer, 'project')))
-    const faulty = [...new Set(diagnostics.filter(({ severity }) => severity === 'error').map(({ at }) => at?.file))]
-    expect(faulty).toEqual(['zones/a.yaml', 'zones/b.yaml', 'zones/c.yaml', 'zones/d.yaml', 'zones/e.zone'])
+    const invalid = [...new Set(diagnostics.filter(({ severity }) => severity === 'error').map(({ at }) => at?.file))]
+    expect(invalid).toEqual(['zones/a.yaml', 'zones/b.yaml', 'zones/c.yaml', 'zones/d.yaml', 'zones/e.zone'])
     expect(zones.filter(({ valid }) => valid)).toEqual([])
   })
 
@@ -295,7 +295,7 @@ nameservers: [127.0.0.1:5353]
       'zones/flow.yaml': '{domain: flow.example, records: {www: {type: A, value: 192.0.2.1}}}\n',
       'zones/buecher.yaml': zoneOf('bücher.example'),
     }
-    test.each<[zones: string[], found: string[], faults: string[]]>([
+    test.each<[zones: string[], found: string[], problems: string[]]>([
       [['example.com'], ['example.com.'], []],
       [['Example.COM.', 'b.example'], ['b.example.', 'example.com.'], []],
       [['c.example'], ['c.example.'], []],
@@ -305,10 +305,10 @@ nameservers: [127.0.0.1:5353]
       [['broken.example'], ['broken.example.'], ['zones/broken.example.yaml:1:23 error value-invalid']],
       [['nowhere.example'], [], ['error zone-unknown']],
       [['a..b'], [], ['error zone-name']],
-    ])('%j', async (zones, found, faults) => {
+    ])('%j', async (zones, found, problems) => {
       const loaded = await load(files, { zones })
       expect(loaded.zones.map(({ zone }) => zone.name)).toEqual(found)
-      expect(places(loaded.diagnostics)).toEqual(faults)
+      expect(places(loaded.diagnostics)).toEqual(problems)
     })
 
     it('suggests a zone that is there', async () => {

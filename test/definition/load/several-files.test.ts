@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { ReadInclude } from '../../../src/definition/parse/parse-definition.ts'
-import { fault, ok } from '../../../src/dns/result.ts'
+import { failure, ok } from '../../../src/dns/result.ts'
 import { faultLines, parse, recordLines } from '../parse.ts'
 
 const from =
   (files: Record<string, string>): ReadInclude =>
   (path) => {
     const text = files[path]
-    return text === undefined ? fault('there is no such file') : ok({ file: path, text })
+    return text === undefined ? failure('there is no such file') : ok({ file: path, text })
   }
 
 const definition = (include: string, records: string): string => `domain: example.com\ninclude: ${include}\nrecords: ${records}\n`
@@ -15,13 +15,13 @@ const definition = (include: string, records: string): string => `domain: exampl
 const SPF = "'': {type: TXT, value: v=spf1 -all}"
 const MERGED = "'': {type: TXT, value: v=spf1 -all, merge: true}"
 
-const CASES: { name: string; records: string; include: string; files: Record<string, string>; faults: string[]; result: string[] }[] = [
+const CASES: { name: string; records: string; include: string; files: Record<string, string>; problems: string[]; result: string[] }[] = [
   {
     name: 'a name with types of several files',
     records: "{'': {type: A, value: 192.0.2.1}}",
     include: '[a.yaml]',
     files: { 'a.yaml': SPF },
-    faults: [],
+    problems: [],
     result: ['example.com. - A 192.0.2.1', 'example.com. - TXT "v=spf1 -all"'],
   },
   {
@@ -29,7 +29,7 @@ const CASES: { name: string; records: string; include: string; files: Record<str
     records: "{'': {type: TXT, value: x}}",
     include: '[a.yaml]',
     files: { 'a.yaml': SPF },
-    faults: [
+    problems: [
       '1:24 error rrset-split example.com. TXT: the records come from zone.yaml and from a.yaml, and neither says how they go together',
     ],
     result: ['example.com. - TXT "v=spf1 -all"', 'example.com. - TXT "x"'],
@@ -39,7 +39,7 @@ const CASES: { name: string; records: string; include: string; files: Record<str
     records: "{'': {type: TXT, value: x}}",
     include: '[a.yaml]',
     files: { 'a.yaml': MERGED },
-    faults: [],
+    problems: [],
     result: ['example.com. - TXT "v=spf1 -all"', 'example.com. - TXT "x"'],
   },
   {
@@ -47,7 +47,7 @@ const CASES: { name: string; records: string; include: string; files: Record<str
     records: "{'': {type: TXT, values: [x, z], override: true}}",
     include: '[a.yaml, b.yaml]',
     files: { 'a.yaml': SPF, 'b.yaml': "'': {type: TXT, value: y}\nwww: {type: A, value: 192.0.2.1}" },
-    faults: [],
+    problems: [],
     result: ['example.com. - TXT "x"', 'example.com. - TXT "z"', 'www.example.com. - A 192.0.2.1'],
   },
   {
@@ -55,7 +55,7 @@ const CASES: { name: string; records: string; include: string; files: Record<str
     records: '{}',
     include: '[a.yaml, b.yaml]',
     files: { 'a.yaml': SPF, 'b.yaml': "'': {type: TXT, value: y, merge: true}" },
-    faults: [],
+    problems: [],
     result: ['example.com. - TXT "v=spf1 -all"', 'example.com. - TXT "y"'],
   },
   {
@@ -63,7 +63,7 @@ const CASES: { name: string; records: string; include: string; files: Record<str
     records: '{}',
     include: '[a.yaml, b.yaml, c.yaml]',
     files: { 'a.yaml': SPF, 'b.yaml': "'': {type: TXT, value: y, merge: true}", 'c.yaml': "'': {type: TXT, value: z}" },
-    faults: [
+    problems: [
       '1:24 error rrset-split example.com. TXT: the records come from a.yaml and from c.yaml, and neither says how they go together',
     ],
     result: ['example.com. - TXT "v=spf1 -all"', 'example.com. - TXT "y"', 'example.com. - TXT "z"'],
@@ -73,7 +73,7 @@ const CASES: { name: string; records: string; include: string; files: Record<str
     records: '{}',
     include: '[{file: a.yaml, with: {x: "1"}}, {file: a.yaml, with: {x: "2"}}]',
     files: { 'a.yaml': `'': {type: TXT, value: "\${x}", merge: true}` },
-    faults: [],
+    problems: [],
     result: ['example.com. - TXT "1"', 'example.com. - TXT "2"'],
   },
   {
@@ -81,7 +81,7 @@ const CASES: { name: string; records: string; include: string; files: Record<str
     records: '{a: {type: A, value: 192.0.2.1, override: true}}',
     include: '[a.yaml]',
     files: { 'a.yaml': SPF },
-    faults: ['3:42 warning override-unused a.example.com. A: no included file has these records, so that nothing is overridden'],
+    problems: ['3:42 warning override-unused a.example.com. A: no included file has these records, so that nothing is overridden'],
     result: ['a.example.com. - A 192.0.2.1', 'example.com. - TXT "v=spf1 -all"'],
   },
   {
@@ -89,7 +89,7 @@ const CASES: { name: string; records: string; include: string; files: Record<str
     records: '{a: {type: A, value: 192.0.2.1, merge: true}}',
     include: '[a.yaml]',
     files: { 'a.yaml': "'': {type: TXT, value: x, override: true}" },
-    faults: [
+    problems: [
       '1:27 error schema-unknown-key example.com. TXT: override has a meaning only in a definition that includes others',
       '3:42 error schema-unknown-key a.example.com. A: merge has a meaning only in a file that is included',
     ],
@@ -98,9 +98,9 @@ const CASES: { name: string; records: string; include: string; files: Record<str
 ]
 
 describe('records of several files', () => {
-  it.each(CASES)('$name', ({ records, include, files, faults, result }) => {
+  it.each(CASES)('$name', ({ records, include, files, problems, result }) => {
     const parsed = parse(definition(include, records), { include: from(files) })
-    expect(faultLines(parsed)).toEqual(faults)
+    expect(faultLines(parsed)).toEqual(problems)
     expect(recordLines(parsed).toSorted()).toEqual(result)
   })
 

@@ -77,7 +77,7 @@ it('never reads a secret through a link that changes all the time', async () => 
   const texts = new Set<string>()
   for (let i = 0; i < 300; i += 1) {
     const read = await readText(path, 'b.txt', policy)
-    texts.add(read.ok ? read.text : read.fault.code)
+    texts.add(read.ok ? read.text : read.problem.code)
   }
   ended = true
   await swapping

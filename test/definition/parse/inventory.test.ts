@@ -40,9 +40,9 @@ describe('addresses from an inventory', () => {
     ['a list', '  www: {type: A, from: {instances: {tag: [a, b]}}}\n', 'from.instances.tag must be text, not a list'],
     ['text', '  www: {type: A, from: instances}\n', 'from must be a mapping'],
   ])('%s is refused', (_, records, message) => {
-    const faults = faultLines(parse(definition(records)))
-    expect(faults.filter((line) => line.includes(' error '))).not.toEqual([])
-    expect(faults.join('\n')).toContain(message)
+    const problems = faultLines(parse(definition(records)))
+    expect(problems.filter((line) => line.includes(' error '))).not.toEqual([])
+    expect(problems.join('\n')).toContain(message)
     expect(queriesOf(definition(records))).toEqual([])
   })
 

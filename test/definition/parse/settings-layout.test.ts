@@ -96,7 +96,7 @@ describe('a definition with settings', () => {
 })
 
 /** Each line of a definition that is at fault, and what is said about it. */
-const FAULTS: readonly (readonly [definition: string, ...faults: string[]])[] = [
+const FAULTS: readonly (readonly [definition: string, ...problems: string[]])[] = [
   ['tags: production', '2:7 error schema-type example.com.: tags must be a list, not "production"'],
   ['tags: [a, [b]]', '2:11 error schema-type example.com.: tags[1] must be text, not a list'],
   ['enabled: yes', '2:10 error schema-type example.com.: enabled must be true or false, not "yes"'],
@@ -184,7 +184,7 @@ const FAULTS: readonly (readonly [definition: string, ...faults: string[]])[] = 
 ]
 
 describe('each fault is told once, at its place', () => {
-  test.each(FAULTS)('%s', (definition, ...faults) => expect(faultLines(parse(`domain: example.com\n${definition}\n`))).toEqual(faults))
+  test.each(FAULTS)('%s', (definition, ...problems) => expect(faultLines(parse(`domain: example.com\n${definition}\n`))).toEqual(problems))
 
   test('all faults of a file are told in one run', () => {
     const lines = FAULTS.filter(([definition]) => definition.startsWith('records: {a: {type: MX')).map(([definition]) => definition)

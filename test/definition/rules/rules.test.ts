@@ -344,8 +344,8 @@ describe('zone rules', () => {
   })
 
   it('tells the other place of two that do not go together', () => {
-    const [fault] = checkZone(zoneOf(['www 300 A 192.0.2.1', 'www 300 CNAME a.example.net.']))
-    expect(fault?.related?.map(({ at }) => at.line)).toEqual([1])
+    const [problem] = checkZone(zoneOf(['www 300 A 192.0.2.1', 'www 300 CNAME a.example.net.']))
+    expect(problem?.related?.map(({ at }) => at.line)).toEqual([1])
   })
 
   it('costs time linear in the records', () => {

@@ -14,7 +14,7 @@ const short = (node: YamlNode | null): unknown => {
   return node.kind === 'sequence' ? node.items.map(short) : { map: node.entries.map(({ key, value }) => [short(key), short(value)]) }
 }
 
-const faults = ({ diagnostics }: YamlDocument): string[] =>
+const problems = ({ diagnostics }: YamlDocument): string[] =>
   diagnostics.map(({ at, code, message }) => `${at?.line}:${at?.column} ${code} ${message}`)
 
 describe('trees', () => {
@@ -138,7 +138,7 @@ describe('trees', () => {
 
   test.each(CASES)('%j', (text, tree) => {
     const document = read(text)
-    expect(faults(document)).toEqual([])
+    expect(problems(document)).toEqual([])
     expect(short(document.root)).toEqual(tree)
   })
 })
@@ -169,7 +169,7 @@ describe('places', () => {
 })
 
 describe('faults', () => {
-  const CASES: readonly (readonly [text: string, ...faults: string[]])[] = [
+  const CASES: readonly (readonly [text: string, ...problems: string[]])[] = [
     ['a: 1\nb: 2\na: 3\n', '3:1 yaml-duplicate-key the key "a" stands twice in one mapping, first on line 1'],
     ['{a: 1, "a": 2}', '1:8 yaml-duplicate-key the key "a" stands twice in one mapping, first on line 1'],
     ['a: 1\n---\nb: 2\n', '2:1 yaml-unsupported the file holds 2 YAML documents; a definition is one'],
@@ -201,7 +201,7 @@ describe('faults', () => {
     [`${'['.repeat(60)}1${']'.repeat(60)}`, '1:24 yaml-too-deep collections are nested more deeply than a definition needs'],
   ]
 
-  test.each(CASES)('%j', (text, ...expected) => expect(faults(read(text))).toEqual(expected))
+  test.each(CASES)('%j', (text, ...expected) => expect(problems(read(text))).toEqual(expected))
 
   test('a wildcard without quotes is explained', () => {
     expect(read('*: {type: A}\n').diagnostics[0]?.hint).toContain("'*'")
@@ -212,7 +212,7 @@ describe('faults', () => {
 describe('bounds', () => {
   test('a large file is refused before it is parsed', () => {
     const text = '['.repeat(50 * 1024 * 1024)
-    const { value, milliseconds } = withCpuTime(() => faults(read(text)))
+    const { value, milliseconds } = withCpuTime(() => problems(read(text)))
     expect(value).toEqual(['1:1 file-too-large the file has 52428800 characters; a definition may have 10485760'])
     expect(milliseconds).toBeLessThan(1000)
     expect(readYaml('a: 1', { file: 'a', maxLength: 3 }).diagnostics[0]?.code).toBe('file-too-large')
@@ -227,12 +227,12 @@ describe('bounds', () => {
   test('aliases of many records are within bounds', () => {
     const text = `v: &v [192.0.2.1, 192.0.2.2]\n${Array.from({ length: 12_000 }, (_, i) => `h${i}: {type: A, values: *v}`).join('\n')}`
     expect(3 * 12_000).toBeLessThan(MAX_ALIASED_NODES)
-    expect(faults(read(text))).toEqual([])
+    expect(problems(read(text))).toEqual([])
   })
 
   test('keys of a mapping are compared in linear time', () => {
     const text = Array.from({ length: 100_000 }, (_, i) => `k${i}: 1`).join('\n')
-    const { value, milliseconds } = withCpuTime(() => faults(read(text)))
+    const { value, milliseconds } = withCpuTime(() => problems(read(text)))
     expect(value).toEqual([])
     expect(milliseconds).toBeLessThan(4000)
   })

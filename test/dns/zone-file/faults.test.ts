@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { faults, lines, parse } from './zone-text.ts'
+import { lines, parse, problems } from './zone-text.ts'
 
 /** Faulty text, where each fault is found, and the records that are left. */
-const FAULTS: readonly (readonly [what: string, text: string, faults: readonly string[], records?: readonly string[]])[] = [
+const FAULTS: readonly (readonly [what: string, text: string, problems: readonly string[], records?: readonly string[]])[] = [
   [
     'all of them are found',
     'a 1 A 1.2.3\nb 1 AAAA ::g\nc 1 A 192.0.2.1\nd 1 NOPE x\n',
@@ -141,12 +141,12 @@ const FAULTS: readonly (readonly [what: string, text: string, faults: readonly s
 describe('faults of a zone file', () => {
   test.each(FAULTS.map(([what, text, found, records = []]) => ({ what, text, found, records })))('$what', ({ text, found, records }) => {
     const parsed = parse(text)
-    expect(faults(parsed)).toEqual(found)
+    expect(problems(parsed)).toEqual(found)
     expect(lines(parsed.records)).toEqual(records)
   })
 
   test('relative names without an origin', () => {
-    expect(faults(parse('a 1 A 192.0.2.1\nb. 1 NS @\n$ORIGIN c', { origin: null }))).toEqual([
+    expect(problems(parse('a 1 A 192.0.2.1\nb. 1 NS @\n$ORIGIN c', { origin: null }))).toEqual([
       '1:1 error[name-invalid]',
       '2:9 error[value-invalid]',
       '3:9 error[name-invalid]',
@@ -166,7 +166,7 @@ describe('faults of a zone file', () => {
   test('reading stops after as many records as are asked for', () => {
     const parsed = parse('a 1 A 192.0.2.1\n'.repeat(10), { maxRecords: 4 })
     expect(parsed.records).toHaveLength(4)
-    expect(faults(parsed)).toEqual(['5:1 error[zonefile-too-large]'])
+    expect(problems(parsed)).toEqual(['5:1 error[zonefile-too-large]'])
   })
 
   test('records outside the zone are left out with a warning, of which not too many are kept', () => {
@@ -175,6 +175,6 @@ describe('faults of a zone file', () => {
     })
     expect(lines(parsed.records)).toEqual(['a.example.com. 1 A 192.0.2.1'])
     expect(parsed.diagnostics).toHaveLength(200)
-    expect(faults(parsed)[0]).toBe('2:1 warning[name-outside-zone]')
+    expect(problems(parsed)[0]).toBe('2:1 warning[name-outside-zone]')
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { withCpuTime } from '../../support/cpu-time.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { checkZone } from '../../support/tools.ts'
-import { faults, lines, ORIGIN, parse } from './zone-text.ts'
+import { lines, ORIGIN, parse, problems } from './zone-text.ts'
 
 const GENERATED: readonly (readonly [text: string, records: readonly string[]])[] = [
   ['$GENERATE 1-2 a$ 60 A 192.0.2.$', ['a1.example.com. 60 A 192.0.2.1', 'a2.example.com. 60 A 192.0.2.2']],
@@ -56,14 +56,14 @@ describe('$GENERATE', () => {
     ['$GENERATE 1-9 a$ 60 TXT "\\""', ['1:1 error[zonefile-syntax]']],
     ['$GENERATE 0-2147483647 a$ 60 A 192.0.2.1', ['1:11 error[zonefile-too-large]']],
   ])('%s is refused', (text, expected) => {
-    expect(faults(parse(text))).toEqual(expected)
+    expect(problems(parse(text))).toEqual(expected)
   })
 
   test('makes a bounded number in all, also after one that was refused', () => {
     const text = ['1-9', '1-99999', '1-99995'].map((range) => `$GENERATE ${range} a$ 60 A 192.0.2.$\n`).join('')
     const parsed = parse(text)
     expect(parsed.records).toHaveLength(9)
-    expect(faults(parsed)).toEqual(['2:11 error[zonefile-too-large]', '3:11 error[zonefile-too-large]'])
+    expect(problems(parsed)).toEqual(['2:11 error[zonefile-too-large]', '3:11 error[zonefile-too-large]'])
     expect(parsed.diagnostics[0]?.message).toContain('100008 records with those above')
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createZoneFileReader, type ZoneFileSummary } from '../../../src/dns/zone-file/parse-zone-file.ts'
 import type { ReadZoneInclude } from '../../../src/dns/zone-file/scope.ts'
 import { withCpuTime } from '../../support/cpu-time.ts'
-import { faults, lines, ORIGIN, parse } from './zone-text.ts'
+import { lines, ORIGIN, parse, problems } from './zone-text.ts'
 
 /** A reader of files that are held in memory. */
 const filesOf =
@@ -23,7 +23,7 @@ describe('$INCLUDE', () => {
   test('the file has its own origin, owner and TTL, which begin with those of the parent', () => {
     const include = filesOf({ b: ' 6 A 192.0.2.2\nb A 192.0.2.3\n$TTL 7\n$ORIGIN other.\nb A 192.0.2.4', c: 'c 8 A 192.0.2.5' })
     const parsed = parse('$TTL 5\na A 192.0.2.1\n$INCLUDE b\n A 192.0.2.6\n$INCLUDE "c" sub ; with an origin\nd A 192.0.2.7', { include })
-    expect(faults(parsed)).toEqual(['3:1 warning[zonefile-ttl]'])
+    expect(problems(parsed)).toEqual(['3:1 warning[zonefile-ttl]'])
     expect(lines(parsed.records)).toEqual([
       'a.example.com. 5 A 192.0.2.1',
       'a.example.com. 6 A 192.0.2.2',
@@ -46,8 +46,9 @@ describe('$INCLUDE', () => {
     ['another TTL below', '$TTL 5\n$INCLUDE b\n\n; x\n$ttl 6\na A 192.0.2.1\n', []],
   ])('a TTL of the file that other servers go on with is told: %s', (_, text, expected) => {
     const include = filesOf({ b: '$TTL 7\nb A 192.0.2.9\n' })
-    expect(faults(parse(text, { include }))).toEqual(expected)
-    for (let size = 1; size <= text.length; size += 1) expect(faults(inPieces(text, size, include)), `pieces of ${size}`).toEqual(expected)
+    expect(problems(parse(text, { include }))).toEqual(expected)
+    for (let size = 1; size <= text.length; size += 1)
+      expect(problems(inPieces(text, size, include)), `pieces of ${size}`).toEqual(expected)
   })
 
   test('the caller may read other zone files meanwhile', () => {
@@ -57,7 +58,7 @@ describe('$INCLUDE', () => {
       return { ok: true, value: { file: path, text: `${path} A 192.0.2.2\n TXT "${path}"` } }
     }
     const parsed = parse('$TTL 5\na A 192.0.2.1\n$INCLUDE b\n A 192.0.2.6\n$INCLUDE c\n A 192.0.2.7\n', { include })
-    expect(faults(parsed)).toEqual([])
+    expect(problems(parsed)).toEqual([])
     expect(lines(parsed.records)).toEqual([
       'a.example.com. 5 A 192.0.2.1',
       'b.example.com. 5 A 192.0.2.2',
@@ -90,11 +91,11 @@ describe('$INCLUDE', () => {
     ['a circle', '$INCLUDE a', { a: '$INCLUDE b', b: '$INCLUDE a' }, ['b:1:10 error[zonefile-include]']],
     ['the file itself', '$INCLUDE zone', { zone: '' }, ['1:10 error[zonefile-include]']],
   ] as const)('%s', (_, text, files, expected) => {
-    expect(faults(parse(text, { include: filesOf(files) }))).toEqual(expected)
+    expect(problems(parse(text, { include: filesOf(files) }))).toEqual(expected)
   })
 
   test('without a reader of files it is an error', () => {
-    expect(faults(parse('$INCLUDE a'))).toEqual(['1:10 error[zonefile-include]'])
+    expect(problems(parse('$INCLUDE a'))).toEqual(['1:10 error[zonefile-include]'])
   })
 
   test('a file can be included twice, but not without end', () => {

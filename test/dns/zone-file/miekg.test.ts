@@ -5,7 +5,7 @@ import { typeCode } from '../../../src/dns/record-type.ts'
 import type { Ttl } from '../../../src/dns/ttl.ts'
 import { decodeRdata, rdataOctets } from '../../../src/dns/wire/rdata-codec.ts'
 import { name } from '../../support/records.ts'
-import { faults, lines, parse } from './zone-text.ts'
+import { lines, parse, problems } from './zone-text.ts'
 
 interface Case {
   readonly input: string
@@ -36,7 +36,7 @@ const options = { origin: ROOT, defaultTtl: 3600 as Ttl }
 describe('records of the tests of miekg/dns', () => {
   test.each(CASES.filter((example) => !isReadOtherwise(example)))('$input', ({ input, output, wire }) => {
     const parsed = parse(input, options)
-    expect(faults(parsed)).toEqual([])
+    expect(problems(parsed)).toEqual([])
     if (wire !== null) {
       const expected = wire.map(([owner, ttl, type, hex]) => {
         const octets = Buffer.from(hex, 'hex')

@@ -190,10 +190,10 @@ describe('createZoneFileReader', () => {
   })
 
   test('faults have the same places in pieces', () => {
-    const faulty = 'a A 1\nb TXT "x\nc ( A\n 192.0.2.300 )\n)\nd TXT "y" (\n'
+    const invalid = 'a A 1\nb TXT "x\nc ( A\n 192.0.2.300 )\n)\nd TXT "y" (\n'
     const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, () => {})
-    for (const c of faulty) reader.push(c)
-    expect(reader.end().diagnostics).toEqual(parse(faulty).diagnostics)
+    for (const c of invalid) reader.push(c)
+    expect(reader.end().diagnostics).toEqual(parse(invalid).diagnostics)
   })
 
   test('a line that does not end is given up', () => {

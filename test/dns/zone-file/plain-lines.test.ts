@@ -15,16 +15,16 @@ const throughLexer = (text: string): ReturnType<typeof parse> => parse(text.repl
 const expectSame = (text: string): void => {
   const { records, diagnostics } = parse(text)
   const slow = throughLexer(text)
-  expect({ records, faults: diagnostics }).toEqual({ records: slow.records, faults: slow.diagnostics })
-  expect(throughStream(text, 40)).toEqual({ records, faults: diagnostics })
+  expect({ records, problems: diagnostics }).toEqual({ records: slow.records, problems: slow.diagnostics })
+  expect(throughStream(text, 40)).toEqual({ records, problems: diagnostics })
 }
 
 /** The short way where records are given out one by one, not kept in a table. */
-function throughStream(text: string, size: number): { records: readonly DefinedRecord[]; faults: readonly Diagnostic[] } {
+function throughStream(text: string, size: number): { records: readonly DefinedRecord[]; problems: readonly Diagnostic[] } {
   const records: DefinedRecord[] = []
   const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, (record) => records.push(record))
   for (let i = 0; i < text.length; i += size) reader.push(text.slice(i, i + size))
-  return { records, faults: reader.end().diagnostics }
+  return { records, problems: reader.end().diagnostics }
 }
 
 const FIELDS: Readonly<Record<string, readonly string[]>> = {

@@ -21,7 +21,7 @@ export const line = ({ name: owner, ttl, type, data }: ResourceRecord): string =
 export const lines = (records: Iterable<ResourceRecord>): string[] => Array.from(records, line)
 
 /** Diagnostics without the message: `LINE:COLUMN severity[code]`. */
-export const faults = ({ diagnostics }: ZoneFileSummary): string[] =>
+export const problems = ({ diagnostics }: ZoneFileSummary): string[] =>
   diagnostics.map((diagnostic) =>
     formatDiagnostic({ ...diagnostic, message: '' })
       .replace(/^zone:/, '')

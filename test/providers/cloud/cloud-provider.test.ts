@@ -122,7 +122,7 @@ describe('reading records', () => {
     const { provider } = await providerOf((_, response) =>
       json(response, 200, page([record(1, { updated: '2026-01-01T00:00:00' })]), { date: 'Thu, 01 Jan 2026 00:01:00 GMT' }),
     )
-    expect((await provider.readZone(ZONE)).quietFor).toBe(60_000)
+    expect((await provider.readZone(ZONE)).millisecondsSinceLastChange).toBe(60_000)
   })
 })
 

@@ -80,14 +80,14 @@ describe('the profile', () => {
         ['timezone', 'timezone is not valid'],
       ],
     ],
-  ])('does not take %s', async (_name, body, faults) => {
-    expect(await owner.refused('PUT', '/profile', body)).toEqual(faults)
+  ])('does not take %s', async (_name, body, problems) => {
+    expect(await owner.refused('PUT', '/profile', body)).toEqual(problems)
   })
 
   test('does not take a key that is none', async () => {
     for (const key of [`command="x" ${ED25519}`, ED25519.replace('ssh-ed25519', 'ssh-rsa')]) {
-      const [fault] = await owner.refused('PUT', '/profile', { authorized_keys: [ED25519, key] })
-      expect(fault?.[0]).toBe('authorized_keys')
+      const [problem] = await owner.refused('PUT', '/profile', { authorized_keys: [ED25519, key] })
+      expect(problem?.[0]).toBe('authorized_keys')
     }
   })
 })

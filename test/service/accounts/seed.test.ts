@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { readSeed, startService } from '../../../src/service/index.ts'
 import { type Client, connect, freshStore, LOOPBACK, type Store, startForTest } from '../harness.ts'
 
-const faultsOf = (text: string): string[] =>
+const problemsOf = (text: string): string[] =>
   readSeed(text, 'seed.yaml').diagnostics.map(({ code, message, at }) => `${at?.line}:${at?.column} ${code} ${message}`)
 
 const SEED = `
@@ -109,15 +109,15 @@ describe('a seed file', () => {
         '4:64 seed-invalid accounts.users.tokens.token: this token stands in the file already',
       ],
     ],
-  ])('with %s', (_name, text, faults) => {
-    expect(faultsOf(text)).toEqual(faults)
+  ])('with %s', (_name, text, problems) => {
+    expect(problemsOf(text)).toEqual(problems)
     expect(readSeed(text, 'seed.yaml').seed).toBeNull()
   })
 
   test('is like the one in the documentation', () => {
     const [, example = ''] =
       /## A seed\n.*?```yaml\n(.*?)```/s.exec(readFileSync(new URL('../../../docs/running-the-service.md', import.meta.url), 'utf8')) ?? []
-    expect(faultsOf(example.replaceAll('…', 'x'))).toEqual([])
+    expect(problemsOf(example.replaceAll('…', 'x'))).toEqual([])
   })
 
   test('that is no YAML', () => {

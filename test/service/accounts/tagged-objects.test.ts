@@ -261,7 +261,7 @@ describe('an instance, a volume or a load balancer of a seed', () => {
   const instance = (rest: object): string => account({ instances: [{ label: 'web-1', region: 'us-east', ...rest }] })
   const volume = (rest: object): string => account({ volumes: [{ label: 'data', region: 'us-east', ...rest }] })
   const balancer = (rest: object): string => account({ load_balancers: [{ label: 'web', region: 'us-east', ipv4: '192.0.2.1', ...rest }] })
-  const faultsOf = (text: string): string[] => readSeed(text, 'seed.yaml').diagnostics.map(({ message }) => message)
+  const problemsOf = (text: string): string[] => readSeed(text, 'seed.yaml').diagnostics.map(({ message }) => message)
 
   test.each<[string, string, string[]]>([
     ['no label', volume({ label: undefined }), ['accounts.volumes.label is required']],
@@ -311,9 +311,9 @@ describe('an instance, a volume or a load balancer of a seed', () => {
       }),
       ['accounts.volumes.label: this label stands in the file already', 'accounts.volumes.id: this id stands in the file already'],
     ],
-  ])('with %s is refused', (_name, text, faults) => {
-    expect(faultsOf(text)).toEqual(expect.arrayContaining(faults))
-    expect(faultsOf(text).length).toBeLessThanOrEqual(faults.length)
+  ])('with %s is refused', (_name, text, problems) => {
+    expect(problemsOf(text)).toEqual(expect.arrayContaining(problems))
+    expect(problemsOf(text).length).toBeLessThanOrEqual(problems.length)
   })
 
   test.each<[string, object, string]>([

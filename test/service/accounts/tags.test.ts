@@ -81,8 +81,8 @@ describe('a tag', () => {
     ['no numbers', { label: 'tag', domains: ['1'] }, [['domains', 'domains is not valid']]],
     ['a number of nothing', { label: 'tag', domains: [999_999] }, [['domains', 'domains is not valid']]],
     ['an unknown kind', { label: 'tag', images: [1] }, [['images', 'Unknown field']]],
-  ])('with %s is refused', async (_name, body, faults) => {
-    expect(await owner.refused('POST', '/tags', body)).toEqual(faults)
+  ])('with %s is refused', async (_name, body, problems) => {
+    expect(await owner.refused('POST', '/tags', body)).toEqual(problems)
   })
 
   test('is given to all or to none', async () => {

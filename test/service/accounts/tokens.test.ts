@@ -89,8 +89,8 @@ describe('a new token', () => {
       ],
     ],
     ['an unknown field', { note: 'x' }, [['note', 'Unknown field']]],
-  ])('with %s is refused', async (_name, body, faults) => {
-    expect(await client.refused('POST', '/profile/tokens', body)).toEqual(faults)
+  ])('with %s is refused', async (_name, body, problems) => {
+    expect(await client.refused('POST', '/profile/tokens', body)).toEqual(problems)
   })
 })
 

@@ -36,7 +36,7 @@ let token = service.token as string
 directTo(service.baseUrl, () => token)
 
 /** What a request is refused with; null where it is not. */
-const faultsOf = async (request: Promise<unknown>): Promise<unknown> =>
+const problemsOf = async (request: Promise<unknown>): Promise<unknown> =>
   request.then(
     () => null,
     (error) => error.response?.data.errors ?? error,
@@ -58,8 +58,8 @@ describe('@linode/api-v4', () => {
     const clone = await cloneDomain(domain.id, { domain: 'clone.example' })
     expect(clone).toMatchObject({ domain: 'clone.example', ttl_sec: 3600 })
     expect(await deleteDomain(clone.id)).toEqual({})
-    expect(await faultsOf(getDomain(clone.id))).toMatchObject([{ reason: 'Not found' }])
-    expect(await faultsOf(createDomain({ domain: 'client.example', type: 'master', soa_email: 'hostmaster@example.com' }))).toEqual([
+    expect(await problemsOf(getDomain(clone.id))).toMatchObject([{ reason: 'Not found' }])
+    expect(await problemsOf(createDomain({ domain: 'client.example', type: 'master', soa_email: 'hostmaster@example.com' }))).toEqual([
       { field: 'domain', reason: 'DNS zone already exists.' },
     ])
     await deleteDomain(domain.id)
@@ -134,13 +134,13 @@ describe('@linode/api-v4', () => {
     const administrator = token
     token = created.token as string
     expect((await getDomains()).results).toBe(0)
-    expect(await faultsOf(createDomain({ domain: 'no.example', type: 'master', soa_email: 'hostmaster@example.com' }))).toMatchObject([
+    expect(await problemsOf(createDomain({ domain: 'no.example', type: 'master', soa_email: 'hostmaster@example.com' }))).toMatchObject([
       { reason: 'Your OAuth token is not authorized to use this endpoint.' },
     ])
     token = administrator
     expect(await deletePersonalAccessToken(created.id)).toEqual({})
     token = created.token as string
-    expect(await faultsOf(getDomains())).toMatchObject([{ reason: 'Invalid Token' }])
+    expect(await problemsOf(getDomains())).toMatchObject([{ reason: 'Invalid Token' }])
     token = administrator
   })
 })

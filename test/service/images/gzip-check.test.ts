@@ -1,6 +1,6 @@
 import { deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { checkGzip, GzipFault } from '../../../src/service/images/gzip-check.ts'
+import { checkGzip, GzipProblem } from '../../../src/service/images/gzip-check.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const DATA = Buffer.from('a raw disk image '.repeat(20_000))
@@ -13,7 +13,7 @@ async function check(file: Buffer, { piece = 1000, most = 1e9 } = {}): Promise<n
     for (let at = 0; at < file.length; at += piece) await gzip.write(file.subarray(at, at + piece))
     return await gzip.end()
   } catch (error) {
-    if (!(error instanceof GzipFault)) throw error
+    if (!(error instanceof GzipProblem)) throw error
     return error.message
   } finally {
     gzip.close()
@@ -53,8 +53,8 @@ describe('a gzip file', () => {
     ['text after it', Buffer.concat([WHOLE, Buffer.from('text')]), /incorrect header check|unexpected end|more after/],
     ['text after zeros after it', Buffer.concat([WHOLE, Buffer.alloc(512), Buffer.from('text')]), /there is more after its end/],
     ['half a member after it', Buffer.concat([WHOLE, WHOLE.subarray(0, 20)]), /unexpected end of file/],
-  ])('%s is none', async (_name, file, fault) => {
-    for (const piece of [3, WHOLE.length, 1_000_000]) expect(String(await check(file, { piece }))).toMatch(fault)
+  ])('%s is none', async (_name, file, problem) => {
+    for (const piece of [3, WHOLE.length, 1_000_000]) expect(String(await check(file, { piece }))).toMatch(problem)
   })
 
   test('is refused by what it inflates to, soon', async () => {

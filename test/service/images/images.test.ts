@@ -119,8 +119,8 @@ describe('private images', () => {
       ],
     ],
     ['a number', { label: 1, region: 'us-east' }, [['label', 'label is not valid']]],
-  ])('an upload of %s is refused', async (_name, body, faults) => {
-    expect(await client.refused('POST', '/images/upload', body)).toEqual(faults)
+  ])('an upload of %s is refused', async (_name, body, problems) => {
+    expect(await client.refused('POST', '/images/upload', body)).toEqual(problems)
   })
 
   test('of a disk that is not there are refused', async () => {

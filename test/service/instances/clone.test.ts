@@ -86,11 +86,11 @@ describe('a clone to a new instance', () => {
       ],
     ],
     ['an instance that is none', { instance_id: 9999 }, [['instance_id', 'instance_id is not valid']]],
-  ])('of %s is refused, and nothing is made', async (_name, body, faults) => {
+  ])('of %s is refused, and nothing is made', async (_name, body, problems) => {
     await client.call('POST', '/compute/instances', { ...EMPTY, label: 'taken' })
     const { path } = await made(IMAGE)
     const { results } = await client.ok('GET', '/compute/instances')
-    expect(await client.refused('POST', `${path}/clone`, body)).toEqual(faults)
+    expect(await client.refused('POST', `${path}/clone`, body)).toEqual(problems)
     expect((await client.ok('GET', '/compute/instances')).results).toBe(results)
     expect((await client.ok('GET', path)).status).toBe('running')
   })

@@ -99,9 +99,9 @@ test.each<[string, object, (string | null)[][]]>([
       ['kernel', 'kernel is not valid'],
     ],
   ],
-])('%s is refused', async (_name, body, faults) => {
+])('%s is refused', async (_name, body, problems) => {
   const { results } = await client.ok('GET', path)
-  expect(await client.refused('POST', path, body)).toEqual(faults)
+  expect(await client.refused('POST', path, body)).toEqual(problems)
   expect((await client.ok('GET', path)).results).toBe(results)
 })
 

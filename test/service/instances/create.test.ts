@@ -116,9 +116,9 @@ describe('an instance', () => {
 })
 
 const long = 'x'.repeat(65_536)
-const labelFault = (reason: string) => [['label', reason]]
-const ends = labelFault('A label must begin and end with a letter or digit.')
-const twice = labelFault('A label cannot have two hyphens, underscores or dots in a row.')
+const labelProblem = (reason: string) => [['label', reason]]
+const ends = labelProblem('A label must begin and end with a letter or digit.')
+const twice = labelProblem('A label cannot have two hyphens, underscores or dots in a row.')
 
 test.each<[string, object, (string | null)[][]]>([
   [
@@ -137,19 +137,19 @@ test.each<[string, object, (string | null)[][]]>([
       ['type', 'type is not valid'],
     ],
   ],
-  ['a short label', { ...EMPTY, label: 'ab' }, labelFault('Length must be 3-64 characters')],
-  ['a long label', { ...EMPTY, label: 'a'.repeat(65) }, labelFault('Length must be 3-64 characters')],
+  ['a short label', { ...EMPTY, label: 'ab' }, labelProblem('Length must be 3-64 characters')],
+  ['a long label', { ...EMPTY, label: 'a'.repeat(65) }, labelProblem('Length must be 3-64 characters')],
   [
     'a label with a space',
     { ...EMPTY, label: 'a b' },
-    labelFault('Only letters, digits, hyphens, underscores and dots can be in a label.'),
+    labelProblem('Only letters, digits, hyphens, underscores and dots can be in a label.'),
   ],
   ['a label that begins with a dot', { ...EMPTY, label: '.web' }, ends],
   ['a label that ends with a hyphen', { ...EMPTY, label: 'web-' }, ends],
   ['two hyphens', { ...EMPTY, label: 'a--b' }, twice],
   ['two underscores', { ...EMPTY, label: 'a__b' }, twice],
   ['two dots', { ...EMPTY, label: 'a..b' }, twice],
-  ['a label that is taken', { ...EMPTY, label: 'taken' }, labelFault('Label must be unique among your linodes')],
+  ['a label that is taken', { ...EMPTY, label: 'taken' }, labelProblem('Label must be unique among your linodes')],
   ['an image without a password', { ...IMAGE, root_pass: undefined }, [['root_pass', 'root_pass is required']]],
   ['a short password', { ...IMAGE, root_pass: '123456' }, [['root_pass', 'Length must be 7-128 characters']]],
   ['a long password', { ...IMAGE, root_pass: 'x'.repeat(129) }, [['root_pass', 'Length must be 7-128 characters']]],
@@ -232,11 +232,11 @@ test.each<[string, object, (string | null)[][]]>([
     { ...IMAGE, label: 'a--b', swap_size: 'x' },
     [['swap_size', 'swap_size is not valid'], ...twice],
   ],
-])('%s is refused, and makes nothing', async (_name, body, faults) => {
+])('%s is refused, and makes nothing', async (_name, body, problems) => {
   const { status } = await client.call('POST', '/compute/instances', { ...EMPTY, label: 'taken' })
   expect([200, 400]).toContain(status)
   const before = await client.ok('GET', '/compute/instances')
-  expect(await client.refused('POST', '/compute/instances', body)).toEqual(faults)
+  expect(await client.refused('POST', '/compute/instances', body)).toEqual(problems)
   expect((await client.ok('GET', '/compute/instances')).results).toBe(before.results)
 })
 

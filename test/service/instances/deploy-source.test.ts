@@ -50,12 +50,12 @@ const addImage = (status: 'available' | 'creating' | 'pending_upload', size = 20
 
 const create = (body: Partial<InstanceBody>, actor = OWNER) =>
   database.write((connection) => createInstance(connection, actor, instanceToCreate({ ...IMAGE, ...body }), { now: START, nowText: NOW }))
-const faultsOf = async (body: Partial<InstanceBody>, actor = OWNER): Promise<[string | null, string][]> => {
+const problemsOf = async (body: Partial<InstanceBody>, actor = OWNER): Promise<[string | null, string][]> => {
   try {
     await create(body, actor)
     return []
   } catch (error) {
-    if (error instanceof RequestError) return error.faults.map(({ field, reason }) => [field, reason])
+    if (error instanceof RequestError) return error.problems.map(({ field, reason }) => [field, reason])
     throw error
   }
 }
@@ -65,7 +65,7 @@ describe('a script', () => {
     const script_id = await addScript('#!/bin/sh\n', { images: ['public/debian11', 'public/arch'] })
     const { id } = await create({ script_id })
     await create({ script_id, image: 'public/arch' })
-    expect(await faultsOf({ script_id, image: 'public/centos7' })).toEqual([
+    expect(await problemsOf({ script_id, image: 'public/centos7' })).toEqual([
       ['image', 'The requested distribution is not supported by this stackscript.'],
     ])
     const { script, instance } = await database.read(async (connection) => ({
@@ -80,12 +80,12 @@ describe('a script', () => {
     const theirs = await addScript('#!/bin/sh', { account: otherAccount })
     const open = await addScript('#!/bin/sh', { account: otherAccount, isPublic: true })
     const own = await addScript('#!/bin/sh')
-    expect(await faultsOf({ script_id: theirs })).toEqual(NOT_VALID)
-    expect(await faultsOf({ script_id: open })).toEqual([])
-    expect(await faultsOf({ script_id: open }, GUEST)).toEqual([])
-    expect(await faultsOf({ script_id: own }, GUEST)).toEqual(NOT_VALID)
+    expect(await problemsOf({ script_id: theirs })).toEqual(NOT_VALID)
+    expect(await problemsOf({ script_id: open })).toEqual([])
+    expect(await problemsOf({ script_id: open }, GUEST)).toEqual([])
+    expect(await problemsOf({ script_id: own }, GUEST)).toEqual(NOT_VALID)
     await database.write((connection) => grant(connection, guest, 'script', own, 'read_only'))
-    expect(await faultsOf({ script_id: own }, GUEST)).toEqual([])
+    expect(await problemsOf({ script_id: own }, GUEST)).toEqual([])
   })
 
   const UDF = [
@@ -104,9 +104,9 @@ describe('a script', () => {
     [{ needed: 1 }, [['script_data.needed', 'script_data.needed must be a string']]],
     [{ needed: 'x', one: 'c' }, [['script_data.one', 'script_data.one must be of: a, b']]],
     [{ needed: 'x', many: 'a,d' }, [['script_data.many', 'script_data.many must be of: a,b,c']]],
-  ])('with fields takes or refuses %j', async (script_data, faults) => {
+  ])('with fields takes or refuses %j', async (script_data, problems) => {
     const script_id = await addScript(UDF)
-    expect(await faultsOf({ script_id, script_data: script_data as Record<string, unknown> })).toEqual(faults)
+    expect(await problemsOf({ script_id, script_data: script_data as Record<string, unknown> })).toEqual(problems)
   })
 })
 
@@ -125,12 +125,12 @@ describe('a private image', () => {
       { label: '512 MB Swap Image', size: 512 },
     ])
     for (const other of [await addImage('creating'), await addImage('pending_upload'), await addImage('available', 1, otherAccount)]) {
-      expect(await faultsOf({ image: `private/${other}` })).toEqual(NOT_VALID)
+      expect(await problemsOf({ image: `private/${other}` })).toEqual(NOT_VALID)
     }
-    expect(await faultsOf({ image }, GUEST)).toEqual(NOT_VALID)
+    expect(await problemsOf({ image }, GUEST)).toEqual(NOT_VALID)
     await database.write((connection) => grant(connection, guest, 'image', available, 'read_only'))
-    expect(await faultsOf({ image }, GUEST)).toEqual([])
-    expect(await faultsOf({ image: `private/${await addImage('available', 60_000)}` })).toEqual([
+    expect(await problemsOf({ image }, GUEST)).toEqual([])
+    expect(await problemsOf({ image: `private/${await addImage('available', 60_000)}` })).toEqual([
       ['type', 'The image needs 60000 MB, and the type has 51200 MB.'],
     ])
   })
@@ -138,11 +138,11 @@ describe('a private image', () => {
 
 test('users of the account can be authorised by their keys', async () => {
   const KEYLESS = [['authorized_users', 'Every user of authorized_users must have SSH keys.']]
-  expect(await faultsOf({ authorized_users: ['guest'] })).toEqual(KEYLESS)
+  expect(await problemsOf({ authorized_users: ['guest'] })).toEqual(KEYLESS)
   await database.write((connection) => insertSshKey(connection, guest, { label: 'key', key: 'ssh-ed25519 AAAA' }, NOW))
-  expect(await faultsOf({ authorized_users: ['guest'] })).toEqual([])
-  expect(await faultsOf({ authorized_users: ['guest', 'owner'] })).toEqual(KEYLESS)
-  expect(await faultsOf({ authorized_users: ['guest', 'stranger'] })).toEqual([['authorized_users', 'authorized_users is not valid']])
+  expect(await problemsOf({ authorized_users: ['guest'] })).toEqual([])
+  expect(await problemsOf({ authorized_users: ['guest', 'owner'] })).toEqual(KEYLESS)
+  expect(await problemsOf({ authorized_users: ['guest', 'stranger'] })).toEqual([['authorized_users', 'authorized_users is not valid']])
 })
 
 test('no secret of a request is kept', async () => {

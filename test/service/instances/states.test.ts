@@ -83,11 +83,11 @@ describe('an update', () => {
       [['backups.schedule.window', 'backups.schedule.window is not valid']],
     ],
     ['a watchdog that is text', { watchdog_enabled: 'yes' }, [['watchdog_enabled', 'watchdog_enabled is not valid']]],
-  ])('of %s is refused', async (_name, body, faults) => {
+  ])('of %s is refused', async (_name, body, problems) => {
     await client.call('POST', '/compute/instances', { ...EMPTY, label: 'theirs' })
     const { path } = await made(EMPTY)
     const before = await client.ok('GET', path)
-    expect(await client.refused('PUT', path, body)).toEqual(faults)
+    expect(await client.refused('PUT', path, body)).toEqual(problems)
     expect(await client.ok('GET', path)).toEqual(before)
   })
 })

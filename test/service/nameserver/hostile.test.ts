@@ -13,7 +13,7 @@ import { RICH_ZONES, records } from './rich-zones.ts'
 import { framed, openTcp } from './tcp-client.ts'
 import { askUdp, exchangeUdp } from './udp-client.ts'
 
-const faults: unknown[] = []
+const problems: unknown[] = []
 let server: NameServer
 let port = 0
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
     port: 0,
     peerPort: 1,
     limits: { responsesPerSecond: 0, connections: 24, connectionsOfHost: 8, idle: 3_000 },
-    onError: (error) => faults.push(error),
+    onError: (error) => problems.push(error),
   })
   port = server.address.port
   for (const zone of RICH_ZONES) server.setZone({ ...zone, axfrIps: ['127.0.0.1'] })
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.close()
   // Nothing that came from outside is a fault of the server's own.
-  expect(faults).toEqual([])
+  expect(problems).toEqual([])
 })
 
 const query = (id: number, type = 'A', name = 'web.example.test.'): Message => createQuery(id, { name: name as DomainName, type })

@@ -283,9 +283,9 @@ test('a seed tells what is wrong with what users have', () => {
   const { verified_phone_number: _, ...profile } = user?.profile ?? {}
   const apps = user?.apps.map(({ website: __, ...app }) => app)
   const security_questions = [1, 1, 2].map((question_id) => ({ question_id, response: 'abc' }))
-  const faults = told({ accounts: [{ users: [{ ...user, profile, security_questions, apps }] }] })
+  const problems = told({ accounts: [{ users: [{ ...user, profile, security_questions, apps }] }] })
   for (const part of ['timezone', 'authorized_keys', 'ssh_key', 'question_id', 'scopes', 'expiry', 'last_remote_addr', 'datetime', 'ip:']) {
-    expect(faults.some((message) => message.includes(part))).toBe(true)
+    expect(problems.some((message) => message.includes(part))).toBe(true)
   }
 })
 

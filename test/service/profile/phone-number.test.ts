@@ -269,14 +269,14 @@ describe('a number', () => {
     ['XX', '201-555-0123', 'iso_code'],
     ['AQ', '201-555-0123', 'iso_code'],
   ])('%s %s is none', async (iso_code, phone_number, field) => {
-    await expect(readPhoneNumber({ iso_code, phone_number })).rejects.toMatchObject({ faults: [{ field }] })
+    await expect(readPhoneNumber({ iso_code, phone_number })).rejects.toMatchObject({ problems: [{ field }] })
   })
 
   test('of another form is refused', async () => {
     const client = newUser()
     for (const body of [{}, { iso_code: 'USA', phone_number: 1 }]) {
-      const faults = await client.refused('POST', '/profile/phone-number', body)
-      expect(faults.map(([field]) => field)).toEqual(['iso_code', 'phone_number'])
+      const problems = await client.refused('POST', '/profile/phone-number', body)
+      expect(problems.map(([field]) => field)).toEqual(['iso_code', 'phone_number'])
     }
   })
 })

@@ -93,10 +93,10 @@ describe('security questions', () => {
     ],
     ['one too short', answered([1, 2, 3], '').security_questions.map((each) => ({ ...each, response: 'ab' })), []],
     ['none', {}, [['security_questions', 'security_questions is required']]],
-  ])('are not answered by %s', async (_name, body, faults) => {
+  ])('are not answered by %s', async (_name, body, problems) => {
     const before = await responses()
     const refused = await bob.refused('POST', '/profile/security-questions', Array.isArray(body) ? { security_questions: body } : body)
-    expect(refused).toEqual(Array.isArray(body) ? [['security_questions.response', 'Length must be 3-17 characters']] : faults)
+    expect(refused).toEqual(Array.isArray(body) ? [['security_questions.response', 'Length must be 3-17 characters']] : problems)
     expect(await responses()).toEqual(before)
   })
 

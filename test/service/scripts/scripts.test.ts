@@ -79,8 +79,8 @@ describe('a script', () => {
       ],
     ],
     ['an unknown field', { ...BODY, size: 1 }, [['size', 'Unknown field']]],
-  ])('with %s is refused', async (_name, body, faults) => {
-    expect((await client.refused('POST', PATH, body)).sort()).toEqual([...faults].sort())
+  ])('with %s is refused', async (_name, body, problems) => {
+    expect((await client.refused('POST', PATH, body)).sort()).toEqual([...problems].sort())
   })
 
   test('keeps an image that is gone, and takes no other such', async () => {

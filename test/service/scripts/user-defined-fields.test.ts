@@ -44,8 +44,8 @@ describe('UDF tags', () => {
     ['an attribute twice', field('name="a" label="b" name="c"'), 'a field has the attribute name twice'],
     ['a name twice', field('name="a" label="b"') + field('name="a" label="c"'), 'the field a is defined twice'],
     ['too many', Array.from({ length: 101 }, (_, n) => field(`name="a${n}" label="b"`)).join(''), 'there are more than 100 fields'],
-  ])('with %s are refused', (_name, script, fault) => {
-    expect(() => readUserDefinedFields(script)).toThrow(`script: A UDF tag is not valid: ${fault}`)
+  ])('with %s are refused', (_name, script, problem) => {
+    expect(() => readUserDefinedFields(script)).toThrow(`script: A UDF tag is not valid: ${problem}`)
   })
 
   test('take time in the length of the script, whatever it is', () => {

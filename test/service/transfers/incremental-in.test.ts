@@ -131,7 +131,7 @@ const FAULTS: readonly (readonly [string, (zone: string) => Script])[] = [
   ],
 ]
 
-test.each(FAULTS.map(([fault, script], i) => [fault, `fault${i}.test.`, script] as const))(
+test.each(FAULTS.map(([problem, script], i) => [problem, `fault${i}.test.`, script] as const))(
   'a master that %s is asked for the whole zone',
   async (_, zone, script) => {
     await createServed(zone)

@@ -320,9 +320,9 @@ describe('a transfer from a master with a key', () => {
       const { id } = await alice.ok('POST', '/domains', { domain: 'in.example', type: 'slave', master_ips: ['127.0.0.1'] })
       await eventually(async () => expect((await alice.ok('GET', `/domains/${id}`)).errors).toMatch(problem))
       expect((await alice.ok('GET', `/domains/${id}/zone-file`)).zone_file).toEqual([])
-      const [fault] = await alice.refused('POST', '/domains/import', { domain: 'other.in.example', remote_nameserver: '127.0.0.1' })
-      expect(fault?.[0]).toBe('remote_nameserver')
-      expect(fault?.[1]).not.toContain('AAAA')
+      const [refused] = await alice.refused('POST', '/domains/import', { domain: 'other.in.example', remote_nameserver: '127.0.0.1' })
+      expect(refused?.[0]).toBe('remote_nameserver')
+      expect(refused?.[1]).not.toContain('AAAA')
     } finally {
       server.close()
     }

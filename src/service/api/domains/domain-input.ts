@@ -3,7 +3,7 @@ import type { DomainName } from '../../../dns/domain-name.ts'
 import type { DomainSettings } from '../../store/domain-store.ts'
 import type { NameConflict } from '../../store/zone-name-store.ts'
 import { isPublicSuffix } from '../../zone/public-suffix.ts'
-import { faultsOf, invalid, type RequestError, type RequestFault } from '../request-error.ts'
+import { invalid, problemsOf, type RequestError, type RequestProblem } from '../request-error.ts'
 import { readDomain, readEmail } from './host-name.ts'
 import { roundDomainTime } from './ttl-values.ts'
 
@@ -40,8 +40,8 @@ export const domainToSeed = (body: DomainBody & Pick<DomainSettings, 'domain' | 
   readSettings({ ...DEFAULTS, domain: '', type: body.type }, body, () => true)
 
 /** What is wrong with the values of a create that may lack any field. Where the type is missing, its rules are silent. */
-export const faultsOfCreate = (body: DomainBody): readonly RequestFault[] =>
-  faultsOf(() => domainToCreate(body as Parameters<typeof domainToCreate>[0]))
+export const problemsOfCreate = (body: DomainBody): readonly RequestProblem[] =>
+  problemsOf(() => domainToCreate(body as Parameters<typeof domainToCreate>[0]))
 
 /** The existing settings with what an update changes of them. Throws 400 with every fault. */
 export const domainToUpdate = (existing: DomainSettings, body: DomainBody): DomainSettings =>
@@ -58,14 +58,14 @@ export function nameToUpdate({ domain }: DomainBody): string | null {
 
 /** The name a clone asks for. Throws 400 where it is none. */
 export function domainToClone({ domain }: { readonly domain: string }): string {
-  const faults: RequestFault[] = []
-  const name = readNewName(domain, faults)
-  if (faults.length > 0) throw invalid(...faults)
+  const problems: RequestProblem[] = []
+  const name = readNewName(domain, problems)
+  if (problems.length > 0) throw invalid(...problems)
   return name
 }
 
 /** The reasons say nothing about the other zone: not whose it is, and not whether it lies above or below. */
-const CONFLICTS: Readonly<Record<NameConflict, RequestFault>> = {
+const CONFLICTS: Readonly<Record<NameConflict, RequestProblem>> = {
   taken: { field: 'domain', reason: 'DNS zone already exists.' },
   overlap: { field: 'domain', reason: 'A DNS zone above or below this name exists, and you may not change it.' },
   'public-suffix': { field: 'domain', reason: 'domain is a public suffix' },
@@ -80,30 +80,30 @@ export const nameOfDomain = (domain: string): DomainName => `${domain}.` as Doma
 type MayBeSuffix = (name: string) => boolean
 
 function readSettings(base: DomainSettings, body: DomainBody, mayBeSuffix?: MayBeSuffix): DomainSettings {
-  const faults: RequestFault[] = []
-  if (body.type !== undefined && body.type !== base.type) faults.push({ field: 'type', reason: 'type cannot be changed' })
+  const problems: RequestProblem[] = []
+  if (body.type !== undefined && body.type !== base.type) problems.push({ field: 'type', reason: 'type cannot be changed' })
   const settings: DomainSettings = {
     type: base.type,
-    domain: body.domain === undefined ? base.domain : readNewName(body.domain, faults, mayBeSuffix),
+    domain: body.domain === undefined ? base.domain : readNewName(body.domain, problems, mayBeSuffix),
     status: body.status ?? base.status,
     description: body.description ?? base.description,
     group: body.group ?? base.group,
     tags: body.tags ?? base.tags,
-    soa_email: body.soa_email === undefined ? base.soa_email : readSoaEmail(body.soa_email, faults),
-    master_ips: body.master_ips ? readAddresses('master_ips', body.master_ips, faults) : base.master_ips,
-    axfr_ips: body.axfr_ips ? readAddresses('axfr_ips', body.axfr_ips, faults) : base.axfr_ips,
+    soa_email: body.soa_email === undefined ? base.soa_email : readSoaEmail(body.soa_email, problems),
+    master_ips: body.master_ips ? readAddresses('master_ips', body.master_ips, problems) : base.master_ips,
+    axfr_ips: body.axfr_ips ? readAddresses('axfr_ips', body.axfr_ips, problems) : base.axfr_ips,
     expire_sec: body.expire_sec === undefined ? base.expire_sec : roundDomainTime(body.expire_sec),
     refresh_sec: body.refresh_sec === undefined ? base.refresh_sec : roundDomainTime(body.refresh_sec),
     retry_sec: body.retry_sec === undefined ? base.retry_sec : roundDomainTime(body.retry_sec),
     ttl_sec: body.ttl_sec === undefined ? base.ttl_sec : roundDomainTime(body.ttl_sec),
   }
   if (settings.type === 'master' && settings.soa_email === '') {
-    faults.push({ field: 'soa_email', reason: 'soa_email required when type=master' })
+    problems.push({ field: 'soa_email', reason: 'soa_email required when type=master' })
   }
   if (settings.type === 'slave' && settings.master_ips.length === 0) {
-    faults.push({ field: 'master_ips', reason: 'You need at least one master DNS server IP address for this zone.' })
+    problems.push({ field: 'master_ips', reason: 'You need at least one master DNS server IP address for this zone.' })
   }
-  if (faults.length > 0) throw invalid(...faults)
+  if (problems.length > 0) throw invalid(...problems)
   return settings
 }
 
@@ -111,25 +111,25 @@ function readSettings(base: DomainSettings, body: DomainBody, mayBeSuffix?: MayB
 const readStoredName = (text: string): string | null => readDomain(text)?.slice(0, -1) ?? null
 
 /** The name that a zone is to have, as it is stored. Adds to the faults if no zone can have it. */
-export function readNewName(text: string, faults: RequestFault[], mayBeSuffix: MayBeSuffix = () => false): string {
+export function readNewName(text: string, problems: RequestProblem[], mayBeSuffix: MayBeSuffix = () => false): string {
   const name = readStoredName(text)
-  if (name === null) faults.push({ field: 'domain', reason: 'domain is not valid' })
-  else if (isPublicSuffix(name) && !mayBeSuffix(name)) faults.push(CONFLICTS['public-suffix'])
+  if (name === null) problems.push({ field: 'domain', reason: 'domain is not valid' })
+  else if (isPublicSuffix(name) && !mayBeSuffix(name)) problems.push(CONFLICTS['public-suffix'])
   return name ?? text
 }
 
-function readSoaEmail(text: string, faults: RequestFault[]): string {
+function readSoaEmail(text: string, problems: RequestProblem[]): string {
   if (text === '') return ''
   const email = readEmail(text)
-  if (email === null) faults.push({ field: 'soa_email', reason: 'soa_email is not valid' })
+  if (email === null) problems.push({ field: 'soa_email', reason: 'soa_email is not valid' })
   return email ?? text
 }
 
-function readAddresses(field: string, addresses: readonly string[], faults: RequestFault[]): readonly string[] {
+function readAddresses(field: string, addresses: readonly string[], problems: RequestProblem[]): readonly string[] {
   if (addresses.reduce((sum, { length }) => sum + length, 0) > MAX_ADDRESSES) {
-    faults.push({ field, reason: `Length must be 0-${MAX_ADDRESSES} characters` })
+    problems.push({ field, reason: `Length must be 0-${MAX_ADDRESSES} characters` })
   } else if (!addresses.every((address) => isIPv4(address) || (isIPv6(address) && !address.includes('%')))) {
-    faults.push({ field, reason: 'Invalid IPv4 or IPv6 address' })
+    problems.push({ field, reason: 'Invalid IPv4 or IPv6 address' })
   }
   return addresses
 }

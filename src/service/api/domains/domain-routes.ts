@@ -15,7 +15,7 @@ import {
   type StoredDomain,
   updateDomain,
 } from '../../store/domain-store.ts'
-import { holdAccount } from '../../store/hold-account.ts'
+import { lockAccountRow } from '../../store/lock-rows.ts'
 import { copyRecords, longestRecordName } from '../../store/record-store.ts'
 import { forgetTransferred, requestTransfer } from '../../store/secondary-store.ts'
 import { type ClaimedName, claimZoneName, findNameConflict, lockZoneName, type NameLock } from '../../store/zone-name-store.ts'
@@ -23,17 +23,17 @@ import type { Actor } from '../authenticate.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
 import { grantToCreator, READS_DOMAIN, WRITES_DOMAIN } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
-import { faultsOf, invalid, notFound } from '../request-error.ts'
+import { invalid, notFound, problemsOf } from '../request-error.ts'
 import { defineRoute, type Service } from '../route.ts'
 import {
   type DomainBody,
   domainToClone,
   domainToCreate,
   domainToUpdate,
-  faultsOfCreate,
   nameOfDomain,
   nameRefused,
   nameToUpdate,
+  problemsOfCreate,
 } from './domain-input.ts'
 import { fitsDomain } from './record-name.ts'
 
@@ -60,7 +60,7 @@ const create = defineRoute<DomainBody & Pick<DomainSettings, 'domain' | 'type'>>
   needs: { global: 'add_domains' },
   body: DOMAIN_CREATE,
   response: DOMAIN,
-  valueFaults: async ({ body }) => faultsOfCreate(body),
+  valueProblems: async ({ body }) => problemsOfCreate(body),
   handle: async ({ actor, body }, service) => {
     const settings = domainToCreate(body)
     const { database } = service
@@ -93,15 +93,15 @@ const update = defineRoute<DomainBody>({
   needs: WRITES_DOMAIN,
   body: DOMAIN_UPDATE,
   response: DOMAIN,
-  valueFaults: async ({ actor, ids, body }, { database }) => {
+  valueProblems: async ({ actor, ids, body }, { database }) => {
     const existing = await database.read((connection) => findDomain(connection, actor.accountId, ids['domainId'] as number))
-    return existing === null ? [] : faultsOf(() => domainToUpdate(existing, body))
+    return existing === null ? [] : problemsOf(() => domainToUpdate(existing, body))
   },
   handle: async ({ actor, ids, body }, service) => {
     const { database, quotas, now } = service
     const wanted = nameToUpdate(body)
     const change = async (connection: Connection, lock: NameLock | null): Promise<StoredDomain> => {
-      if (body.tags) await holdAccount(connection, actor.accountId)
+      if (body.tags) await lockAccountRow(connection, actor.accountId)
       const { id } = await hold(connection, actor.accountId, ids['domainId'], now())
       const existing = await find(connection, actor.accountId, id)
       const settings = domainToUpdate(existing, body)

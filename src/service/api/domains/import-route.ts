@@ -9,7 +9,7 @@ import type { OwnedZone } from '../../transfers/transfer-keys.ts'
 import type { TransferredZone } from '../../transfers/transfer-zone.ts'
 import { checkQuota } from '../check-quota.ts'
 import { grantToCreator } from '../grants.ts'
-import { invalid, RequestError, type RequestFault } from '../request-error.ts'
+import { invalid, RequestError, type RequestProblem } from '../request-error.ts'
 import { defineRoute, type Service } from '../route.ts'
 import { nameOfDomain, nameRefused, readNewName } from './domain-input.ts'
 import { readHostName } from './host-name.ts'
@@ -57,11 +57,11 @@ export const IMPORT_ROUTE = defineRoute<ImportBody>({
 })
 
 function readImport({ domain, remote_nameserver: text }: ImportBody): { readonly domain: string; readonly nameserver: string } {
-  const faults: RequestFault[] = []
-  const name = readNewName(domain, faults)
+  const problems: RequestProblem[] = []
+  const name = readNewName(domain, problems)
   const nameserver = isIP(text) !== 0 ? text : readHostName(text.endsWith('.') ? text : `${text}.`, '.' as DomainName)
-  if (nameserver === null) faults.push({ field: 'remote_nameserver', reason: 'remote_nameserver is not valid' })
-  if (faults.length > 0 || nameserver === null) throw invalid(...faults)
+  if (nameserver === null) problems.push({ field: 'remote_nameserver', reason: 'remote_nameserver is not valid' })
+  if (problems.length > 0 || nameserver === null) throw invalid(...problems)
   return { domain: name, nameserver }
 }
 

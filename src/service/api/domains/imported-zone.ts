@@ -110,7 +110,7 @@ function readRecord(record: ServedRecord, zone: DomainName, subject: string, rep
     fields = recordToCreate({ ...body, type, name, ttl_sec: Math.max(1, ttl) }, { domain: zone, remoteAddress: '' })
   } catch (error) {
     if (!(error instanceof RequestError)) throw error
-    return leaveOut(error.faults.map(({ reason }) => reason).join(', '))
+    return leaveOut(error.problems.map(({ reason }) => reason).join(', '))
   }
   if (fields.name !== relativeName(name, zone)) return leaveOut('the service has no such name for this type')
   const stored = recordRdata({ ...fields, id: 0 })

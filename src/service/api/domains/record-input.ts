@@ -1,10 +1,10 @@
 import { isIPv4 } from 'node:net'
 import type { DomainName } from '../../../dns/domain-name.ts'
 import type { RecordFields } from '../../store/record-store.ts'
-import { invalid, type RequestFault } from '../request-error.ts'
+import { invalid, type RequestProblem } from '../request-error.ts'
 import { readHostName } from './host-name.ts'
 import { fitsDomain, MAX_RECORD_NAME, readRecordName } from './record-name.ts'
-import { recordFaults } from './record-rules.ts'
+import { recordProblems } from './record-rules.ts'
 import { roundRecordTtl } from './ttl-values.ts'
 
 /** The body of a request about a record, as its schema lets it through. */
@@ -55,7 +55,7 @@ export function recordToUpdate(existing: RecordFields, body: RecordBody, context
 }
 
 /** Fields that must be given even though their value may be empty or 0. Others are required by the rules of their type. */
-function requiredFaults(body: RecordBody): RequestFault[] {
+function requiredFaults(body: RecordBody): RequestProblem[] {
   const required = { MX: ['target'], CNAME: ['name'], SRV: ['priority', 'weight', 'port'] }[body.type ?? ''] ?? []
   return required
     .filter((field) => body[field as keyof RecordBody] === undefined)
@@ -66,8 +66,8 @@ function requiredFaults(body: RecordBody): RequestFault[] {
  * `base` with what the body says. A name or target as it is stored stays what it is: the same text could mean something else to one who
  * writes it anew (a single label is completed, a name that ends in the domain is absolute), and what was read can be sent back.
  */
-function readRecord(base: RecordFields, body: RecordBody, context: RecordContext, before: readonly RequestFault[]): RecordFields {
-  const faults: RequestFault[] = [...before]
+function readRecord(base: RecordFields, body: RecordBody, context: RecordContext, before: readonly RequestProblem[]): RecordFields {
+  const problems: RequestProblem[] = [...before]
   const record = {
     ...base,
     priority: body.priority ?? base.priority,
@@ -75,29 +75,29 @@ function readRecord(base: RecordFields, body: RecordBody, context: RecordContext
     port: body.port ?? base.port,
     tag: (body.tag === undefined ? base.tag : body.tag) || null,
     ttl_sec: body.ttl_sec === undefined ? base.ttl_sec : roundRecordTtl(body.ttl_sec),
-    target: body.target === undefined || body.target === base.target ? base.target : readTarget(base.type, body.target, context, faults),
+    target: body.target === undefined || body.target === base.target ? base.target : readTarget(base.type, body.target, context, problems),
   }
-  if (record.type === 'SRV') readService(record, body, context, faults)
+  if (record.type === 'SRV') readService(record, body, context, problems)
   else {
     record.service = body.service || base.service
     record.protocol = body.protocol || base.protocol
     if (body.name !== undefined && body.name !== base.name) {
       const reading = readRecordName(body.name, context.domain)
       if ('name' in reading) record.name = reading.name
-      else faults.push(...reading.faults)
+      else problems.push(...reading.problems)
     }
   }
-  faults.push(...recordFaults(record, new Set(faults.map(({ field }) => field ?? ''))))
-  if (faults.length > 0) throw invalid(...faults)
+  problems.push(...recordProblems(record, new Set(problems.map(({ field }) => field ?? ''))))
+  if (problems.length > 0) throw invalid(...problems)
   return record
 }
 
-function readTarget(type: string, text: string, { domain, remoteAddress }: RecordContext, faults: RequestFault[]): string {
+function readTarget(type: string, text: string, { domain, remoteAddress }: RecordContext, problems: RequestProblem[]): string {
   if (type === 'A' || type === 'AAAA') return text === '[remote_addr]' ? plainAddress(remoteAddress) : text
   if (!NAME_TYPES.has(type) || text === '') return text
   if (type === 'MX' && text === '.') return ''
   const name = readHostName(text, domain)
-  if (name === null) faults.push({ field: 'target', reason: 'target is not valid' })
+  if (name === null) problems.push({ field: 'target', reason: 'target is not valid' })
   return name ?? text
 }
 
@@ -118,21 +118,21 @@ function readService(
   record: { -readonly [K in keyof RecordFields]: RecordFields[K] },
   body: RecordBody,
   { domain }: RecordContext,
-  faults: RequestFault[],
+  problems: RequestProblem[],
 ): void {
   const service = bareLabel(body.service === undefined ? record.service : body.service)
   const protocol = bareLabel(body.protocol === undefined ? record.protocol : body.protocol)
   record.service = service
   record.protocol = protocol
   record.name = `_${service}._${protocol}`
-  const before = faults.length
-  if (service === '') faults.push({ field: 'service', reason: 'service is required' })
-  else if (!SERVICE.test(service)) faults.push({ field: 'service', reason: 'service is not valid' })
-  if (protocol === '') faults.push({ field: 'protocol', reason: 'protocol is required' })
-  else if (!PROTOCOL.test(protocol)) faults.push({ field: 'protocol', reason: 'protocol is not valid' })
-  if (faults.length > before) return
+  const before = problems.length
+  if (service === '') problems.push({ field: 'service', reason: 'service is required' })
+  else if (!SERVICE.test(service)) problems.push({ field: 'service', reason: 'service is not valid' })
+  if (protocol === '') problems.push({ field: 'protocol', reason: 'protocol is required' })
+  else if (!PROTOCOL.test(protocol)) problems.push({ field: 'protocol', reason: 'protocol is not valid' })
+  if (problems.length > before) return
   if (record.name.length > MAX_RECORD_NAME || !fitsDomain(record.name.length, domain)) {
-    faults.push({ field: 'name', reason: `Length must be 1-${MAX_RECORD_NAME} characters` })
+    problems.push({ field: 'name', reason: `Length must be 1-${MAX_RECORD_NAME} characters` })
   }
 }
 

@@ -16,7 +16,7 @@ import {
 } from '../../store/record-store.ts'
 import { READS_DOMAIN, WRITES_DOMAIN } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
-import { faultsOf, invalid, notFound, type RequestFault } from '../request-error.ts'
+import { invalid, notFound, problemsOf, type RequestProblem } from '../request-error.ts'
 import { type Call, defineRoute, type Service } from '../route.ts'
 import { nameOfDomain } from './domain-input.ts'
 import { type RecordBody, recordToCreate, recordToUpdate } from './record-input.ts'
@@ -48,11 +48,11 @@ const create = defineRoute<RecordBody & { readonly type: string }>({
   needs: WRITES_DOMAIN,
   body: RECORD_CREATE,
   response: RECORD,
-  valueFaults: async ({ actor, ids, body, remoteAddress }, { database }) => {
+  valueProblems: async ({ actor, ids, body, remoteAddress }, { database }) => {
     const domain = await database.read((connection) => findDomain(connection, actor.accountId, ids['domainId'] as number))
     const { type } = body
     if (domain === null || domain.type === 'slave' || type === undefined) return []
-    return faultsOf(() => recordToCreate({ ...body, type }, { domain: nameOfDomain(domain.domain), remoteAddress }))
+    return problemsOf(() => recordToCreate({ ...body, type }, { domain: nameOfDomain(domain.domain), remoteAddress }))
   },
   handle: ({ body, remoteAddress, ...call }, service) =>
     changeRecords(call, service, 1, async (connection, domain) => {
@@ -86,12 +86,12 @@ const update = defineRoute<RecordBody>({
   needs: WRITES_DOMAIN,
   body: RECORD_UPDATE,
   response: RECORD,
-  valueFaults: ({ actor, ids, body, remoteAddress }, { database }) =>
+  valueProblems: ({ actor, ids, body, remoteAddress }, { database }) =>
     database.read(async (connection) => {
       const domain = await findDomain(connection, actor.accountId, ids['domainId'] as number)
       const existing = domain && (await findRecord(connection, domain.id, ids['recordId'] as number))
       if (domain === null || existing === null) return []
-      return faultsOf(() => recordToUpdate(existing, body, { domain: nameOfDomain(domain.domain), remoteAddress }))
+      return problemsOf(() => recordToUpdate(existing, body, { domain: nameOfDomain(domain.domain), remoteAddress }))
     }),
   handle: ({ body, remoteAddress, ...call }, service) =>
     changeRecords(call, service, 0, async (connection, domain) => {
@@ -147,7 +147,7 @@ async function changeRecords<T>(
   return result
 }
 
-const SLAVE: RequestFault = { field: null, reason: 'Records of a slave domain come from its master servers and cannot be changed here.' }
+const SLAVE: RequestProblem = { field: null, reason: 'Records of a slave domain come from its master servers and cannot be changed here.' }
 
 async function refuseConflict(connection: Connection, domainId: number, id: number, fields: RecordFields): Promise<void> {
   const conflict = await findConflict(connection, domainId, id, fields)

@@ -4,12 +4,12 @@
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { RecordFields } from '../../store/record-store.ts'
-import type { RequestFault } from '../request-error.ts'
+import type { RequestProblem } from '../request-error.ts'
 
-/** `unread` are fields that the request lacks or that cannot be read: what stands in their place says nothing. */
-export type RecordRule = (record: RecordFields, unread: ReadonlySet<string>) => readonly RequestFault[]
+/** `unknownSettings` are fields that the request lacks or that cannot be read: what stands in their place says nothing. */
+export type RecordRule = (record: RecordFields, unknownSettings: ReadonlySet<string>) => readonly RequestProblem[]
 
-const fault = (field: string, reason: string): RequestFault[] => [{ field, reason }]
+const problem = (field: string, reason: string): RequestProblem[] => [{ field, reason }]
 
 /** Fields that only some types have; 0, null and the empty string stand for none. */
 const OWN_FIELDS: readonly { readonly field: keyof RecordFields; readonly types: readonly string[] }[] = [
@@ -23,24 +23,24 @@ const OWN_FIELDS: readonly { readonly field: keyof RecordFields; readonly types:
 
 const ownFields: RecordRule = (record) =>
   OWN_FIELDS.filter(({ field, types }) => !types.includes(record.type) && Boolean(record[field])).flatMap(({ field }) =>
-    fault(field, `Cannot specify ${field} for ${record.type} record`),
+    problem(field, `Cannot specify ${field} for ${record.type} record`),
   )
 
 const address: RecordRule = ({ type, target }) => {
-  if (target === '') return fault('target', 'target is required')
+  if (target === '') return problem('target', 'target is required')
   const fits = type === 'A' ? isIPv4(target) : isIPv6(target) && !target.includes('%')
-  return fits ? [] : fault('target', 'Invalid IPv4 or IPv6 address')
+  return fits ? [] : problem('target', 'Invalid IPv4 or IPv6 address')
 }
 
-const targetRequired: RecordRule = ({ target }) => (target === '' ? fault('target', 'target is required') : [])
+const targetRequired: RecordRule = ({ target }) => (target === '' ? problem('target', 'target is required') : [])
 
-const apexCname: RecordRule = ({ name }) => (name === '' ? fault('name', 'CNAME records cannot be at the root of the domain') : [])
+const apexCname: RecordRule = ({ name }) => (name === '' ? problem('name', 'CNAME records cannot be at the root of the domain') : [])
 
-const wildcardNs: RecordRule = ({ name }) => (name.startsWith('*') ? fault('name', 'NS records cannot have wildcard names') : [])
+const wildcardNs: RecordRule = ({ name }) => (name.startsWith('*') ? problem('name', 'NS records cannot have wildcard names') : [])
 
 /** A null MX (RFC 7505) is an MX record without a target. */
-const nullMx: RecordRule = ({ target, priority }, unread) =>
-  target === '' && priority !== 0 && !unread.has('target') ? fault('priority', 'priority must be 0 for a null MX record') : []
+const nullMx: RecordRule = ({ target, priority }, unknownSettings) =>
+  target === '' && priority !== 0 && !unknownSettings.has('target') ? problem('priority', 'priority must be 0 for a null MX record') : []
 
 const CA_DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i
 
@@ -49,11 +49,11 @@ const IODEF = /^(?:mailto:[!#-?A-[\]-~]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*|https?:\/\/
 
 /** `;` says that no authority may issue (RFC 8659 section 4.2). */
 const caa: RecordRule = ({ tag, target }) => {
-  const faults = tag ? [] : fault('tag', 'tag is required')
-  if (target === '') return [...faults, ...fault('target', 'target is required')]
+  const problems = tag ? [] : problem('tag', 'tag is required')
+  if (target === '') return [...problems, ...problem('target', 'target is required')]
   // Without a tag, what would fit one of them is no second fault.
   const fits = CA_DOMAIN.test(target) || (tag !== 'iodef' && target === ';') || ((!tag || tag === 'iodef') && IODEF.test(target))
-  return fits ? faults : [...faults, ...fault('target', 'You have entered an invalid target')]
+  return fits ? problems : [...problems, ...problem('target', 'You have entered an invalid target')]
 }
 
 /** By type; every type of the interface has an entry. */
@@ -70,5 +70,7 @@ const RULES: Readonly<Record<string, readonly RecordRule[]>> = {
 }
 
 /** Every fault of a record's values but those of fields that are unread, which have been told. */
-export const recordFaults = (record: RecordFields, unread: ReadonlySet<string>): RequestFault[] =>
-  [ownFields, ...(RULES[record.type] ?? [])].flatMap((rule) => rule(record, unread)).filter(({ field }) => !unread.has(field ?? ''))
+export const recordProblems = (record: RecordFields, unknownSettings: ReadonlySet<string>): RequestProblem[] =>
+  [ownFields, ...(RULES[record.type] ?? [])]
+    .flatMap((rule) => rule(record, unknownSettings))
+    .filter(({ field }) => !unknownSettings.has(field ?? ''))

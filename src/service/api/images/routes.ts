@@ -64,7 +64,7 @@ const upload = defineRoute<ImageBody & { readonly label: string; readonly region
   needs: { global: 'add_images' },
   body: IMAGE_UPLOAD,
   response: IMAGE_UPLOADING,
-  valueFaults: async ({ body: { region } }) => (region === undefined || findRegion(region) !== null ? [] : [NO_REGION]),
+  valueProblems: async ({ body: { region } }) => (region === undefined || findRegion(region) !== null ? [] : [NO_REGION]),
   handle: async ({ actor, body }, { database, quotas, clock, jobs, uploads, uploadOrigin }) => {
     if (findRegion(body.region) === null) throw invalid(NO_REGION)
     if (!uploads.canReceive) throw new RequestError(503, [{ field: null, reason: 'This service takes no data of images.' }])

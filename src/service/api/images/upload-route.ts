@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ImageUploads } from '../../images/image-uploads.ts'
-import { UploadFault, type UploadRefusal } from '../../images/upload-fault.ts'
+import { UploadProblem, type UploadRefusal } from '../../images/upload-problem.ts'
 import { addressCaller, type RateLimiter, rateHeaders } from '../rate-limit.ts'
 import { notFound, RequestError } from '../request-error.ts'
 
@@ -31,18 +31,18 @@ export function addUploadRoute(app: FastifyInstance, uploads: ImageUploads, limi
       receiving.add(raw.socket)
       try {
         reply.headers(rateHeaders(limiter.take(addressCaller(request.ip), 'PUT /uploads')))
-        if (mediaTypeOf(request) !== 'application/octet-stream') throw new RequestError(415, [fault(NOT_OCTETS)])
+        if (mediaTypeOf(request) !== 'application/octet-stream') throw new RequestError(415, [problem(NOT_OCTETS)])
         // RFC 9110, section 14.5: a part of the data is not to be taken for all of it.
-        if (request.headers['content-range'] !== undefined) throw new RequestError(400, [fault('The data must be sent as a whole')])
+        if (request.headers['content-range'] !== undefined) throw new RequestError(400, [problem('The data must be sent as a whole')])
         const announced = request.headers['content-length']
         const { key } = request.params as { readonly key: string }
         await uploads.receive(key, (request.body ?? []) as Readable, announced === undefined ? null : Number(announced))
         return {}
       } catch (error) {
-        const isStopping = error instanceof UploadFault && error.refusal === 'unavailable'
+        const isStopping = error instanceof UploadProblem && error.refusal === 'unavailable'
         if (isStopping) reply.header('connection', 'close')
         else if (!raw.complete && !raw.destroyed) drain(raw)
-        if (!(error instanceof UploadFault)) throw error
+        if (!(error instanceof UploadProblem)) throw error
         if (error.refusal === 'too-many') reply.header('retry-after', 60)
         throw refusalOf(error)
       } finally {
@@ -75,12 +75,12 @@ const WORDS: Readonly<Record<Exclude<UploadRefusal, 'unknown' | 'over-quota'>, r
   unavailable: [503, 'This service takes no data of images.'],
 }
 
-function refusalOf({ refusal, detail }: UploadFault): RequestError {
+function refusalOf({ refusal, detail }: UploadProblem): RequestError {
   if (refusal === 'unknown') return notFound()
-  if (refusal === 'over-quota') return new RequestError(400, [fault(String(detail))])
+  if (refusal === 'over-quota') return new RequestError(400, [problem(String(detail))])
   const [status, words] = WORDS[refusal]
   const more = detail === null ? '' : typeof detail === 'number' ? ` ${detail} octets` : ` ${detail}`
-  return new RequestError(status, [fault(words + more)])
+  return new RequestError(status, [problem(words + more)])
 }
 
-const fault = (reason: string) => ({ field: null, reason })
+const problem = (reason: string) => ({ field: null, reason })

@@ -6,7 +6,7 @@ import SNAPSHOT from '../../../../schemas/service/snapshot-create.json' with { t
 import { scheduleBackups, takeBackup } from '../../jobs/backup-jobs.ts'
 import type { Connection } from '../../store/database.ts'
 import { deleteBackups, findBackup, listBackups, storedBackup } from '../../store/instance-backup-store.ts'
-import { findInstanceRow, holdInstance, isOccupied } from '../../store/instance-store.ts'
+import { findInstanceRow, isOccupied, lockInstanceRow } from '../../store/instance-store.ts'
 import type { BackupRow, InstanceRow } from '../../store/tables/instances.ts'
 import { READS_INSTANCE, WRITES_INSTANCE } from '../grants.ts'
 import { invalid, notFound } from '../request-error.ts'
@@ -128,7 +128,7 @@ export const BACKUP_ROUTES = [list, snapshot, cancel, enable, get, restore] as c
 
 /** The instance of a path, held; throws 404 where there is none. */
 async function hold(connection: Connection, { actor, ids }: Pick<Call<unknown>, 'actor' | 'ids'>): Promise<InstanceRow> {
-  const instance = await holdInstance(connection, actor.accountId, ids['instanceId'] as number)
+  const instance = await lockInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
   if (instance === null) throw notFound()
   return instance
 }

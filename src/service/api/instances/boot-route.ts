@@ -3,7 +3,7 @@ import INSTANCE_BOOT from '../../../../schemas/service/instance-boot.json' with 
 import { DURATIONS } from '../../jobs/durations.ts'
 import { INSTANCE_BOOTED } from '../../jobs/instance-jobs.ts'
 import { configsOf } from '../../store/config-store.ts'
-import { changeInstance, holdInstance, isBusy } from '../../store/instance-store.ts'
+import { changeInstance, isBusy, lockInstanceRow } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
 import { WRITES_INSTANCE } from '../grants.ts'
 import { invalid, notFound } from '../request-error.ts'
@@ -29,7 +29,7 @@ export const BOOT_ROUTE = defineRoute<BootBody>({
     const id = ids['instanceId'] as number
     const moment = momentOf(service)
     await service.database.write(async (connection) => {
-      const instance = await holdInstance(connection, actor.accountId, id)
+      const instance = await lockInstanceRow(connection, actor.accountId, id)
       if (instance === null) throw notFound()
       const configs = (await configsOf(connection, id)).map((config) => config.id)
       const config = chooseConfig(configs, body.config_id ?? null, instance.last_booted)

@@ -8,21 +8,21 @@ import { configsOf, type Interface, type StoredConfig } from '../../store/config
 import type { Connection } from '../../store/database.ts'
 import { listDisks, totalSize } from '../../store/disk-store.ts'
 import { findPermissions } from '../../store/grant-store.ts'
-import { holdAccount } from '../../store/hold-account.ts'
-import { changeInstance, findInstanceRow, holdInstance, isBusy, isLabelTaken, isOccupied, specsOf } from '../../store/instance-store.ts'
+import { changeInstance, findInstanceRow, isBusy, isLabelTaken, isOccupied, lockInstanceRow, specsOf } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
+import { lockAccountRow } from '../../store/lock-rows.ts'
 import type { DiskRow, InstanceRow } from '../../store/tables/instances.ts'
 import { foldLabel, MAX_TAGS } from '../../store/tag-label.ts'
 import { labelsOf, setTags } from '../../store/tag-store.ts'
 import type { Actor } from '../authenticate.ts'
 import { unauthorized } from '../grants.ts'
-import { invalid, notFound, type RequestFault } from '../request-error.ts'
+import { invalid, notFound, type RequestProblem } from '../request-error.ts'
 import { linodeBusy } from './busy.ts'
 import { addInstance } from './create-instance.ts'
 import { notValid } from './instance-input.ts'
 import { hasVlans, noVlans } from './interface-input.ts'
-import { labelFault, labelTaken } from './label-input.ts'
-import { spaceFault } from './space.ts'
+import { labelProblem, labelTaken } from './label-input.ts'
+import { spaceProblem } from './space.ts'
 import { writeContent } from './write-content.ts'
 
 /** The body of a clone, as its schema lets it through. */
@@ -42,12 +42,12 @@ export interface CloneBody {
 const MAX_CLONES = 5
 
 /** What is wrong with the values of a clone by themselves. */
-export function faultsOfClone({ region, type, label }: CloneBody): readonly RequestFault[] {
-  const faults: (RequestFault | null)[] = []
-  if (region !== undefined && findRegion(region) === null) faults.push(notValid('region'))
-  if (type !== undefined && findInstanceType(type) === null) faults.push(notValid('type'))
-  if (label !== undefined) faults.push(labelFault(label))
-  return faults.filter((fault) => fault !== null)
+export function problemsOfClone({ region, type, label }: CloneBody): readonly RequestProblem[] {
+  const problems: (RequestProblem | null)[] = []
+  if (region !== undefined && findRegion(region) === null) problems.push(notValid('region'))
+  if (type !== undefined && findInstanceType(type) === null) problems.push(notValid('type'))
+  if (label !== undefined) problems.push(labelProblem(label))
+  return problems.filter((problem) => problem !== null)
 }
 
 /** Has an instance cloned; returns the one that is written to. Throws 400, 403, or 404 where there is no source. */
@@ -58,10 +58,10 @@ export async function cloneInstance(
   body: CloneBody,
   moment: JobMoment,
 ): Promise<InstanceRow> {
-  const faults = [...faultsOfClone(body)]
-  if (faults.length > 0) throw invalid(...faults)
-  await holdAccount(connection, actor.accountId)
-  const source = await holdInstance(connection, actor.accountId, sourceId)
+  const problems = [...problemsOfClone(body)]
+  if (problems.length > 0) throw invalid(...problems)
+  await lockAccountRow(connection, actor.accountId)
+  const source = await lockInstanceRow(connection, actor.accountId, sourceId)
   if (source === null) throw notFound()
   const { configs, disks } = await chosenParts(connection, sourceId, body)
   if (isOccupied(source)) throw linodeBusy()
@@ -90,10 +90,10 @@ async function chosenParts(connection: Connection, sourceId: number, body: Clone
   const [allConfigs, allDisks] = [await configsOf(connection, sourceId), await listDisks(connection, sourceId)]
   const [configIds, diskIds] = [new Set(body.configs ?? allConfigs.map(({ id }) => id)), new Set(body.disks ?? [])]
   const configs = allConfigs.filter(({ id }) => configIds.has(id))
-  const faults: RequestFault[] = []
-  if (configs.length < configIds.size) faults.push(notValid('configs'))
-  if (allDisks.filter(({ id }) => diskIds.has(id)).length < diskIds.size) faults.push(notValid('disks'))
-  if (faults.length > 0) throw invalid(...faults)
+  const problems: RequestProblem[] = []
+  if (configs.length < configIds.size) problems.push(notValid('configs'))
+  if (allDisks.filter(({ id }) => diskIds.has(id)).length < diskIds.size) problems.push(notValid('disks'))
+  if (problems.length > 0) throw invalid(...problems)
   for (const { devices } of configs) for (const device of Object.values(devices)) if (device?.disk_id) diskIds.add(device.disk_id)
   return { configs, disks: allDisks.filter(({ id }) => diskIds.has(id)) }
 }
@@ -109,13 +109,13 @@ async function newTarget(
   const region = findRegion(body.region ?? source.region)
   const type = findInstanceType(body.type ?? source.type)
   if (region === null || type === null) throw invalid(notValid(region === null ? 'region' : 'type'))
-  const faults: RequestFault[] = []
-  if (body.label !== undefined && (await isLabelTaken(connection, actor.accountId, body.label, null))) faults.push(labelTaken())
+  const problems: RequestProblem[] = []
+  if (body.label !== undefined && (await isLabelTaken(connection, actor.accountId, body.label, null))) problems.push(labelTaken())
   // What is kept for the source's first profile is kept for the clone's too.
   const pending: readonly Interface[] = body.configs ? [] : JSON.parse(source.interfaces)
-  if (!hasVlans(region) && usesVlan([...configs, { interfaces: pending }])) faults.push(noVlans('region'))
-  if (totalSize(disks) > type.disk) faults.push(spaceFault('type', totalSize(disks), type.disk))
-  if (faults.length > 0) throw invalid(...faults)
+  if (!hasVlans(region) && usesVlan([...configs, { interfaces: pending }])) problems.push(noVlans('region'))
+  if (totalSize(disks) > type.disk) problems.push(spaceProblem('type', totalSize(disks), type.disk))
+  if (problems.length > 0) throw invalid(...problems)
   const instance = await addInstance(
     connection,
     actor,
@@ -141,12 +141,12 @@ async function existingTarget(
   const target = id === source.id ? null : await findInstanceRow(connection, actor.accountId, id)
   if (target === null) throw invalid(notValid('instance_id'))
   if (actor.restricted && (await findPermissions(connection, actor, 'instance', id)) !== 'read_write') throw unauthorized()
-  const held = await holdInstance(connection, actor.accountId, id)
+  const held = await lockInstanceRow(connection, actor.accountId, id)
   if (held === null || isBusy(held)) throw linodeBusy()
   const region = findRegion(held.region)
   if (region !== null && !hasVlans(region) && usesVlan(configs)) throw invalid(noVlans('instance_id'))
   const free = specsOf(held).disk - totalSize(await listDisks(connection, id))
-  if (totalSize(disks) > free) throw invalid(spaceFault('instance_id', totalSize(disks), free))
+  if (totalSize(disks) > free) throw invalid(spaceProblem('instance_id', totalSize(disks), free))
   const labels = await labelsOf(connection, 'instance', [source.id, id])
   const tags = new Map([...(labels.get(id) ?? []), ...(labels.get(source.id) ?? [])].map((label) => [foldLabel(label), label]))
   if (tags.size > MAX_TAGS) throw invalid({ field: 'instance_id', reason: `An instance can have at most ${MAX_TAGS} tags.` })

@@ -4,7 +4,7 @@ import { storedInstance } from '../../store/instance-store.ts'
 import { checkQuota } from '../check-quota.ts'
 import { WRITES_INSTANCE } from '../grants.ts'
 import { defineRoute } from '../route.ts'
-import { type CloneBody, cloneInstance, faultsOfClone } from './clone-instance.ts'
+import { type CloneBody, cloneInstance, problemsOfClone } from './clone-instance.ts'
 import { momentOf } from './moment-of.ts'
 
 export const CLONE_ROUTE = defineRoute<CloneBody>({
@@ -15,7 +15,7 @@ export const CLONE_ROUTE = defineRoute<CloneBody>({
   needs: { ...WRITES_INSTANCE, global: 'add_instances' },
   body: INSTANCE_CLONE,
   response: INSTANCE,
-  valueFaults: async ({ body }) => faultsOfClone(body),
+  valueProblems: async ({ body }) => problemsOfClone(body),
   handle: async ({ actor, ids, body }, service) => {
     const instance = await service.database.write(async (connection) => {
       if (!body.instance_id) await checkQuota(connection, actor, 'instances', service.quotas)

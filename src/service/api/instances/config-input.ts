@@ -13,7 +13,7 @@ import {
   type Slot,
 } from '../../store/config-store.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
-import { invalid, type RequestFault } from '../request-error.ts'
+import { invalid, type RequestProblem } from '../request-error.ts'
 import { notValid } from './instance-input.ts'
 import { type InterfaceBody, readInterfaces } from './interface-input.ts'
 
@@ -46,15 +46,15 @@ const DEFAULT_ROOT = '/dev/sda'
 
 /** The profile that a create asks for. Throws 400 with every fault. */
 export function configToCreate(body: ConfigBody, { instance, specs, disks, volumes }: ConfigSurroundings): ConfigContent {
-  const faults: RequestFault[] = []
+  const problems: RequestProblem[] = []
   const { kernel = DEFAULT_KERNEL, memory_limit = 0, root_device, run_level = 'default', virt_mode = 'paravirt' } = body
-  const devices = readDevices(body.devices, disks, volumes, faults)
+  const devices = readDevices(body.devices, disks, volumes, problems)
   // Those that an instance without anything was made with.
   const pending: readonly Interface[] = body.interfaces ? [] : JSON.parse(instance.interfaces)
-  const interfaces = body.interfaces ? readInterfaces(body.interfaces, findRegion(instance.region), faults) : pending
-  if (findKernel(kernel) === null) faults.push(notValid('kernel'))
-  if (memory_limit > specs.memory) faults.push({ field: 'memory_limit', reason: `memory_limit must be between 0 and ${specs.memory}` })
-  if (faults.length > 0) throw invalid(...faults)
+  const interfaces = body.interfaces ? readInterfaces(body.interfaces, findRegion(instance.region), problems) : pending
+  if (findKernel(kernel) === null) problems.push(notValid('kernel'))
+  if (memory_limit > specs.memory) problems.push({ field: 'memory_limit', reason: `memory_limit must be between 0 and ${specs.memory}` })
+  if (problems.length > 0) throw invalid(...problems)
   return {
     ...{ label: body.label, comments: body.comments === undefined ? '' : body.comments, devices, interfaces, kernel, memory_limit },
     ...{ helpers: { ...ALL_HELPERS, ...body.helpers }, root_device: readRoot(root_device ?? DEFAULT_ROOT), run_level, virt_mode },
@@ -65,7 +65,7 @@ function readDevices(
   body: ConfigBody['devices'],
   disks: ReadonlySet<number>,
   volumes: ReadonlySet<number>,
-  faults: RequestFault[],
+  problems: RequestProblem[],
 ): Devices {
   const devices: Record<Slot, Device | null> = { ...NO_DEVICES }
   const used = new Set<string>()
@@ -73,11 +73,11 @@ function readDevices(
     const { disk_id = null, volume_id = null } = body[slot] ?? {}
     const at = `devices.${slot}`
     if (disk_id === null && volume_id === null) continue
-    if (disk_id !== null && volume_id !== null) faults.push({ field: at, reason: 'A device is a disk or a volume.' })
-    else if (disk_id !== null && !disks.has(disk_id)) faults.push(notValid(`${at}.disk_id`))
-    else if (volume_id !== null && !volumes.has(volume_id)) faults.push(notValid(`${at}.volume_id`))
+    if (disk_id !== null && volume_id !== null) problems.push({ field: at, reason: 'A device is a disk or a volume.' })
+    else if (disk_id !== null && !disks.has(disk_id)) problems.push(notValid(`${at}.disk_id`))
+    else if (volume_id !== null && !volumes.has(volume_id)) problems.push(notValid(`${at}.volume_id`))
     const which = `${disk_id} ${volume_id}`
-    if (used.has(which)) faults.push({ field: at, reason: 'A disk or volume can be at one device only.' })
+    if (used.has(which)) problems.push({ field: at, reason: 'A disk or volume can be at one device only.' })
     used.add(which)
     devices[slot] = { disk_id, volume_id }
   }

@@ -3,12 +3,12 @@ import CONFIG_CREATE from '../../../../schemas/service/config-create.json' with 
 import { CONFIG_FILTER_FIELDS, insertConfig, listConfigs } from '../../store/config-store.ts'
 import type { Connection } from '../../store/database.ts'
 import { listDisks } from '../../store/disk-store.ts'
-import { changeInstance, findInstanceRow, holdInstance, specsOf } from '../../store/instance-store.ts'
+import { changeInstance, findInstanceRow, lockInstanceRow, specsOf } from '../../store/instance-store.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
 import type { Actor } from '../authenticate.ts'
 import { READS_INSTANCE, WRITES_INSTANCE } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
-import { faultsOf, notFound } from '../request-error.ts'
+import { notFound, problemsOf } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 import { type ConfigBody, type ConfigSurroundings, configToCreate } from './config-input.ts'
 import { checkConfigLimit } from './config-limit.ts'
@@ -40,16 +40,16 @@ const create = defineRoute<ConfigBody>({
   needs: WRITES_INSTANCE,
   body: CONFIG_CREATE,
   response: CONFIG,
-  valueFaults: async ({ actor, ids, body }, { database }) => {
+  valueProblems: async ({ actor, ids, body }, { database }) => {
     const around = await database.read(async (connection) => {
       const instance = await findInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
       return instance === null ? null : surroundings(connection, actor, instance)
     })
-    return around === null ? [] : faultsOf(() => configToCreate({ label: '', devices: {}, ...body }, around))
+    return around === null ? [] : problemsOf(() => configToCreate({ label: '', devices: {}, ...body }, around))
   },
   handle: ({ actor, ids, body }, { database, now }) =>
     database.write(async (connection) => {
-      const instance = await holdInstance(connection, actor.accountId, ids['instanceId'] as number)
+      const instance = await lockInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
       if (instance === null) throw notFound()
       const config = configToCreate(body, await surroundings(connection, actor, instance))
       await checkConfigLimit(connection, instance.id, 1)

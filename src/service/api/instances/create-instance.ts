@@ -9,16 +9,16 @@ import { allotAddress } from '../../store/address-store.ts'
 import { ALL_HELPERS, type Interface, insertConfig, NO_DEVICES } from '../../store/config-store.ts'
 import type { Connection } from '../../store/database.ts'
 import { insertDisk } from '../../store/disk-store.ts'
-import { holdAccount } from '../../store/hold-account.ts'
 import type { BackupContent } from '../../store/instance-backup-store.ts'
 import { changeInstance, insertInstance, isLabelTaken } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
+import { lockAccountRow } from '../../store/lock-rows.ts'
 import { countDeployment } from '../../store/script-store.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
 import { setTags } from '../../store/tag-store.ts'
 import type { Actor } from '../authenticate.ts'
 import { grantToCreator, unauthorized } from '../grants.ts'
-import { invalid, type RequestFault } from '../request-error.ts'
+import { invalid, type RequestProblem } from '../request-error.ts'
 import { findSource } from './deploy-source.ts'
 import { defaultAlerts, type InstanceOrder } from './instance-input.ts'
 import { labelTaken } from './label-input.ts'
@@ -27,11 +27,11 @@ import { writeContent } from './write-content.ts'
 /** Makes the instance of an order and has it provisioned, unless there is nothing to write to it. Throws 400 with every fault, 403 where the user may not do it. */
 export async function createInstance(connection: Connection, actor: Actor, order: InstanceOrder, moment: JobMoment): Promise<InstanceRow> {
   if (actor.restricted && order.tags.length > 0) throw unauthorized()
-  await holdAccount(connection, actor.accountId)
-  const faults: RequestFault[] = []
-  if (order.label !== null && (await isLabelTaken(connection, actor.accountId, order.label, null))) faults.push(labelTaken())
-  const { image, script, backup } = await findSource(connection, actor, order, faults)
-  if (faults.length > 0) throw invalid(...faults)
+  await lockAccountRow(connection, actor.accountId)
+  const problems: RequestProblem[] = []
+  if (order.label !== null && (await isLabelTaken(connection, actor.accountId, order.label, null))) problems.push(labelTaken())
+  const { image, script, backup } = await findSource(connection, actor, order, problems)
+  if (problems.length > 0) throw invalid(...problems)
   const isEmpty = image === null && backup === null
   const instance = await addInstance(
     connection,

@@ -8,10 +8,10 @@ import { findScript, type StoredScript, takesImage } from '../../store/script-st
 import { sshKeysOfUsers } from '../../store/ssh-key-store.ts'
 import type { Actor } from '../authenticate.ts'
 import { unauthorized } from '../grants.ts'
-import type { RequestFault } from '../request-error.ts'
+import type { RequestProblem } from '../request-error.ts'
 import { readUserDefinedFields } from '../scripts/user-defined-fields.ts'
 import { type InstanceOrder, notValid } from './instance-input.ts'
-import { fieldFaults } from './script-data.ts'
+import { fieldProblems } from './script-data.ts'
 
 export interface DeploySource {
   /** Null without an image. */
@@ -26,28 +26,28 @@ export async function findSource(
   connection: Connection,
   actor: Actor,
   order: InstanceOrder,
-  faults: RequestFault[],
+  problems: RequestProblem[],
 ): Promise<DeploySource> {
   const image = order.image === null ? null : await findDeployableImage(connection, actor, order.image)
-  if (order.image !== null && image === null) faults.push(notValid('image'))
+  if (order.image !== null && image === null) problems.push(notValid('image'))
   if (image !== null && image.size > order.type.disk - order.swapSize) {
     const small = image.size > order.type.disk
-    faults.push(
+    problems.push(
       small
         ? { field: 'type', reason: `The image needs ${image.size} MB, and the type has ${order.type.disk} MB.` }
         : { field: 'swap_size', reason: `swap_size must be between 0 and ${order.type.disk - image.size}` },
     )
   }
   const script = order.scriptId === null ? null : await findScript(connection, actor, order.scriptId)
-  if (order.scriptId !== null && script === null) faults.push(notValid('script_id'))
+  if (order.scriptId !== null && script === null) problems.push(notValid('script_id'))
   if (script !== null) {
     if (image !== null && !takesImage(script, image.id)) {
-      faults.push({ field: 'image', reason: 'The requested distribution is not supported by this stackscript.' })
+      problems.push({ field: 'image', reason: 'The requested distribution is not supported by this stackscript.' })
     }
-    faults.push(...fieldFaults(readUserDefinedFields(script.script), order.scriptData))
+    problems.push(...fieldProblems(readUserDefinedFields(script.script), order.scriptData))
   }
-  const backup = order.backupId === null ? null : await findBackupToDeploy(connection, actor, order, order.backupId, faults)
-  await checkUsers(connection, actor, order.authorizedUsers, faults)
+  const backup = order.backupId === null ? null : await findBackupToDeploy(connection, actor, order, order.backupId, problems)
+  await checkUsers(connection, actor, order.authorizedUsers, problems)
   return { image, script, backup }
 }
 
@@ -56,26 +56,26 @@ async function findBackupToDeploy(
   actor: Actor,
   { region, type }: InstanceOrder,
   id: number,
-  faults: RequestFault[],
+  problems: RequestProblem[],
 ): Promise<BackupContent | null> {
   const backup = await findBackup(connection, actor.accountId, id)
   if (backup === null) {
-    faults.push(notValid('backup_id'))
+    problems.push(notValid('backup_id'))
     return null
   }
   if (actor.restricted && (await findPermissions(connection, actor, 'instance', backup.instance_id)) !== 'read_write') throw unauthorized()
-  if (backup.status !== 'successful') faults.push({ field: 'backup_id', reason: 'Unable to restore pending backups.' })
-  if (backup.region !== region.id) faults.push({ field: 'region', reason: `The backup can be restored in ${backup.region} only.` })
+  if (backup.status !== 'successful') problems.push({ field: 'backup_id', reason: 'Unable to restore pending backups.' })
+  if (backup.region !== region.id) problems.push({ field: 'region', reason: `The backup can be restored in ${backup.region} only.` })
   const content = contentOf(backup)
   const needed = totalSize(content.disks)
-  if (needed > type.disk) faults.push({ field: 'type', reason: `The backup needs ${needed} MB, and the type has ${type.disk} MB.` })
+  if (needed > type.disk) problems.push({ field: 'type', reason: `The backup needs ${needed} MB, and the type has ${type.disk} MB.` })
   return content
 }
 
-async function checkUsers(connection: Connection, actor: Actor, usernames: readonly string[], faults: RequestFault[]): Promise<void> {
+async function checkUsers(connection: Connection, actor: Actor, usernames: readonly string[], problems: RequestProblem[]): Promise<void> {
   const keys = await sshKeysOfUsers(connection, actor.accountId, usernames)
-  if (usernames.some((username) => !keys.has(username))) faults.push(notValid('authorized_users'))
+  if (usernames.some((username) => !keys.has(username))) problems.push(notValid('authorized_users'))
   else if (usernames.some((username) => keys.get(username)?.length === 0)) {
-    faults.push({ field: 'authorized_users', reason: 'Every user of authorized_users must have SSH keys.' })
+    problems.push({ field: 'authorized_users', reason: 'Every user of authorized_users must have SSH keys.' })
   }
 }

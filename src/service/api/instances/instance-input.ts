@@ -3,10 +3,10 @@ import { findRegion, type Region } from '../../catalogue/regions.ts'
 import type { Interface } from '../../store/config-store.ts'
 import type { Alerts } from '../../store/instance-store.ts'
 import { readSshKey } from '../profile/ssh-key.ts'
-import { invalid, type RequestFault } from '../request-error.ts'
+import { invalid, type RequestProblem } from '../request-error.ts'
 import { type InterfaceBody, readInterfaces } from './interface-input.ts'
-import { labelFault } from './label-input.ts'
-import { scriptDataFault } from './script-data.ts'
+import { labelProblem } from './label-input.ts'
+import { scriptDataProblem } from './script-data.ts'
 
 /** The body of a request for an instance, as its schema lets it through. */
 export interface InstanceBody {
@@ -54,12 +54,12 @@ const SWAP_SIZE = 512
 
 /** The instance that a create asks for. Throws 400 with every fault. */
 export function instanceToCreate(body: InstanceBody): InstanceOrder {
-  const faults: RequestFault[] = []
+  const problems: RequestProblem[] = []
   const region = findRegion(body.region)
   const type = findInstanceType(body.type)
-  const interfaces = readInterfaces(body.interfaces, region, faults)
-  faults.push(...valueFaults(body, region, type))
-  if (region === null || type === null || faults.length > 0) throw invalid(...faults)
+  const interfaces = readInterfaces(body.interfaces, region, problems)
+  problems.push(...valueProblems(body, region, type))
+  if (region === null || type === null || problems.length > 0) throw invalid(...problems)
   return {
     ...{ region, type, interfaces, label: body.label ?? null, group: body.group ?? '', tags: body.tags ?? [] },
     image: body.image ?? null,
@@ -75,34 +75,34 @@ export function instanceToCreate(body: InstanceBody): InstanceOrder {
 }
 
 /** What is wrong with the values of a create that may lack any field. */
-export function faultsOfCreate(body: Partial<InstanceBody>): readonly RequestFault[] {
-  const faults: RequestFault[] = []
+export function problemsOfCreate(body: Partial<InstanceBody>): readonly RequestProblem[] {
+  const problems: RequestProblem[] = []
   const region = body.region === undefined ? null : findRegion(body.region)
-  readInterfaces(body.interfaces, region, faults)
-  return [...faults, ...valueFaults(body, region, body.type === undefined ? null : findInstanceType(body.type))]
+  readInterfaces(body.interfaces, region, problems)
+  return [...problems, ...valueProblems(body, region, body.type === undefined ? null : findInstanceType(body.type))]
 }
 
-function valueFaults(body: Partial<InstanceBody>, region: Region | null, type: InstanceType | null): RequestFault[] {
-  const faults: (RequestFault | null)[] = []
+function valueProblems(body: Partial<InstanceBody>, region: Region | null, type: InstanceType | null): RequestProblem[] {
+  const problems: (RequestProblem | null)[] = []
   const { image = null, script_id = null, backup_id = null } = body
-  if (body.region !== undefined && region === null) faults.push(notValid('region'))
-  if (body.type !== undefined && type === null) faults.push(notValid('type'))
-  if (body.label !== undefined) faults.push(labelFault(body.label))
+  if (body.region !== undefined && region === null) problems.push(notValid('region'))
+  if (body.type !== undefined && type === null) problems.push(notValid('type'))
+  if (body.label !== undefined) problems.push(labelProblem(body.label))
   if (body.root_pass === undefined) {
-    if (image !== null || script_id !== null) faults.push({ field: 'root_pass', reason: 'root_pass is required' })
+    if (image !== null || script_id !== null) problems.push({ field: 'root_pass', reason: 'root_pass is required' })
   } else if (COMMON_PASSWORDS.has(body.root_pass.toLowerCase())) {
-    faults.push({ field: 'root_pass', reason: 'Password does not meet strength requirement' })
+    problems.push({ field: 'root_pass', reason: 'Password does not meet strength requirement' })
   }
-  if (backup_id !== null && image !== null) faults.push({ field: 'image', reason: 'image cannot be used together with backup_id' })
+  if (backup_id !== null && image !== null) problems.push({ field: 'image', reason: 'image cannot be used together with backup_id' })
   if (backup_id !== null && script_id !== null)
-    faults.push({ field: 'script_id', reason: 'script_id cannot be used together with backup_id' })
-  else if (script_id !== null && image === null) faults.push({ field: 'image', reason: 'image is required' })
-  if (body.authorized_keys?.some((key) => readSshKey(key) === null)) faults.push(notValid('authorized_keys'))
-  if (body.script_data) faults.push(scriptDataFault(body.script_data))
-  return faults.filter((fault) => fault !== null)
+    problems.push({ field: 'script_id', reason: 'script_id cannot be used together with backup_id' })
+  else if (script_id !== null && image === null) problems.push({ field: 'image', reason: 'image is required' })
+  if (body.authorized_keys?.some((key) => readSshKey(key) === null)) problems.push(notValid('authorized_keys'))
+  if (body.script_data) problems.push(scriptDataProblem(body.script_data))
+  return problems.filter((problem) => problem !== null)
 }
 
-export const notValid = (field: string): RequestFault => ({ field, reason: `${field} is not valid` })
+export const notValid = (field: string): RequestProblem => ({ field, reason: `${field} is not valid` })
 
 /** What is tried first; only those that are long enough to come here. */
 const COMMON_PASSWORDS: ReadonlySet<string> = new Set([

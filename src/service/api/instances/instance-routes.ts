@@ -5,16 +5,16 @@ import INSTANCE_UPDATE from '../../../../schemas/service/instance-update.json' w
 import { cancelBackupJobs } from '../../jobs/backup-jobs.ts'
 import { INSTANCE_MADE_OF_BACKUP } from '../../jobs/instance-jobs.ts'
 import type { Connection } from '../../store/database.ts'
-import { holdAccount } from '../../store/hold-account.ts'
 import {
   deleteInstance,
   findInstanceRow,
-  holdInstance,
   INSTANCE_FILTER_FIELDS,
   listInstances,
+  lockInstanceRow,
   storedInstance,
 } from '../../store/instance-store.ts'
 import { countJobs } from '../../store/job-store.ts'
+import { lockAccountRow } from '../../store/lock-rows.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
 import { READS_INSTANCE, WRITES_INSTANCE } from '../grants.ts'
@@ -22,8 +22,8 @@ import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 import { createInstance } from './create-instance.ts'
-import { faultsOfCreate, type InstanceBody, type InstanceChanges, instanceToCreate } from './instance-input.ts'
-import { labelFault } from './label-input.ts'
+import { type InstanceBody, type InstanceChanges, instanceToCreate, problemsOfCreate } from './instance-input.ts'
+import { labelProblem } from './label-input.ts'
 import { momentOf } from './moment-of.ts'
 import { updateInstance } from './update-instance.ts'
 
@@ -51,7 +51,7 @@ const create = defineRoute<InstanceBody>({
   rate: { requests: 10, seconds: 30 },
   body: INSTANCE_CREATE,
   response: INSTANCE,
-  valueFaults: async ({ body }) => faultsOfCreate(body),
+  valueProblems: async ({ body }) => problemsOfCreate(body),
   handle: async ({ actor, body }, service) => {
     const order = instanceToCreate(body)
     const { quotas } = service
@@ -88,7 +88,7 @@ const update = defineRoute<InstanceChanges>({
   needs: WRITES_INSTANCE,
   body: INSTANCE_UPDATE,
   response: INSTANCE,
-  valueFaults: async ({ body: { label } }) => [label === undefined ? null : labelFault(label)].filter((fault) => fault !== null),
+  valueProblems: async ({ body: { label } }) => [label === undefined ? null : labelProblem(label)].filter((problem) => problem !== null),
   handle: async ({ actor, ids, body }, service) => {
     const instance = await service.database.write(async (connection) => {
       const change = () => updateInstance(connection, actor, ids['instanceId'] as number, body, momentOf(service))
@@ -108,8 +108,8 @@ const remove = defineRoute({
   response: EMPTY,
   handle: async ({ actor, ids }, { database, now }) => {
     await database.write(async (connection) => {
-      await holdAccount(connection, actor.accountId)
-      const instance = await holdInstance(connection, actor.accountId, ids['instanceId'] as number)
+      await lockAccountRow(connection, actor.accountId)
+      const instance = await lockInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
       if (instance === null) throw notFound()
       if (await isRestoring(connection, instance)) {
         const reason = 'Linode is restoring a backup. Please wait for restore to finish before deleting.'

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Region } from '../../catalogue/regions.ts'
 import type { Interface } from '../../store/config-store.ts'
-import type { RequestFault } from '../request-error.ts'
+import type { RequestProblem } from '../request-error.ts'
 
 /** An interface as a request has it. */
 export interface InterfaceBody {
@@ -17,26 +17,26 @@ export const hasVlans = ({ capabilities }: Region): boolean => capabilities.incl
 export function readInterfaces(
   bodies: readonly InterfaceBody[] | null | undefined,
   region: Region | null,
-  faults: RequestFault[],
+  problems: RequestProblem[],
 ): readonly Interface[] {
   const interfaces = (bodies ?? []).map(({ purpose, label, ipam_address }): Interface => {
     const [name, address] = [label || null, ipam_address || null]
     if (purpose === 'public') {
-      if (name !== null) faults.push({ field: 'interfaces.label', reason: 'A public interface has no label.' })
-      if (address !== null) faults.push({ field: 'interfaces.ipam_address', reason: 'A public interface has no ipam_address.' })
+      if (name !== null) problems.push({ field: 'interfaces.label', reason: 'A public interface has no label.' })
+      if (address !== null) problems.push({ field: 'interfaces.ipam_address', reason: 'A public interface has no ipam_address.' })
     } else {
-      if (name === null) faults.push({ field: 'interfaces.label', reason: 'interfaces.label is required' })
-      else if (!isVlanLabel(name)) faults.push({ field: 'interfaces.label', reason: VLAN_LABEL })
+      if (name === null) problems.push({ field: 'interfaces.label', reason: 'interfaces.label is required' })
+      else if (!isVlanLabel(name)) problems.push({ field: 'interfaces.label', reason: VLAN_LABEL })
       if (address !== null && !isCidr(address))
-        faults.push({ field: 'interfaces.ipam_address', reason: 'interfaces.ipam_address is not valid' })
+        problems.push({ field: 'interfaces.ipam_address', reason: 'interfaces.ipam_address is not valid' })
     }
     return { purpose, label: name, ipam_address: address }
   })
-  if (region && !hasVlans(region) && interfaces.some(({ purpose }) => purpose === 'vlan')) faults.push(noVlans('interfaces'))
+  if (region && !hasVlans(region) && interfaces.some(({ purpose }) => purpose === 'vlan')) problems.push(noVlans('interfaces'))
   return interfaces
 }
 
-export const noVlans = (field: string): RequestFault => ({
+export const noVlans = (field: string): RequestProblem => ({
   field,
   reason: "This Linode's region does not support VLANs at this time.",
 })

@@ -6,7 +6,7 @@ import type { Connection } from '../../store/database.ts'
 import { deleteDisks, listDisks, totalSize } from '../../store/disk-store.ts'
 import { findPermissions } from '../../store/grant-store.ts'
 import { contentOf } from '../../store/instance-backup-store.ts'
-import { changeInstance, findInstanceRow, holdInstance, isBusy, specsOf } from '../../store/instance-store.ts'
+import { changeInstance, findInstanceRow, isBusy, lockInstanceRow, specsOf } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
 import type { BackupRow } from '../../store/tables/instances.ts'
 import type { Actor } from '../authenticate.ts'
@@ -14,7 +14,7 @@ import { unauthorized } from '../grants.ts'
 import { invalid } from '../request-error.ts'
 import { linodeBusy } from './busy.ts'
 import { notValid } from './instance-input.ts'
-import { spaceFault } from './space.ts'
+import { spaceProblem } from './space.ts'
 import { writeContent } from './write-content.ts'
 
 /**
@@ -31,7 +31,7 @@ export async function restoreBackup(
   if ((await findInstanceRow(connection, actor.accountId, targetId)) === null) throw invalid(notValid('instance_id'))
   if (actor.restricted && (await findPermissions(connection, actor, 'instance', targetId)) !== 'read_write') throw unauthorized()
   if (backup.status !== 'successful') throw invalid({ field: null, reason: 'Unable to restore pending backups.' })
-  const target = await holdInstance(connection, actor.accountId, targetId)
+  const target = await lockInstanceRow(connection, actor.accountId, targetId)
   if (target === null || isBusy(target)) throw linodeBusy()
   if (target.region !== backup.region) {
     throw invalid({ field: 'instance_id', reason: `The backup can be restored in ${backup.region} only.` })
@@ -39,7 +39,7 @@ export async function restoreBackup(
   const content = contentOf(backup)
   const used = overwrite ? 0 : totalSize(await listDisks(connection, targetId))
   const free = specsOf(target).disk - used
-  if (totalSize(content.disks) > free) throw invalid(spaceFault('instance_id', totalSize(content.disks), free))
+  if (totalSize(content.disks) > free) throw invalid(spaceProblem('instance_id', totalSize(content.disks), free))
   if (overwrite) {
     await deleteConfigs(connection, targetId)
     await deleteDisks(connection, targetId)

@@ -1,7 +1,7 @@
-import type { RequestFault } from '../request-error.ts'
+import type { RequestProblem } from '../request-error.ts'
 
 /** Disks need more than there is, in MB. */
-export const spaceFault = (field: string | null, needed: number, free: number): RequestFault => ({
+export const spaceProblem = (field: string | null, needed: number, free: number): RequestProblem => ({
   field,
   reason: `There is insufficient space: the disks need ${needed} MB, and ${Math.max(0, free)} MB are free.`,
 })

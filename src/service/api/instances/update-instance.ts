@@ -1,8 +1,8 @@
 import { scheduleBackups } from '../../jobs/backup-jobs.ts'
 import type { JobMoment } from '../../jobs/job-handler.ts'
 import type { Connection } from '../../store/database.ts'
-import { holdAccount } from '../../store/hold-account.ts'
-import { changeInstance, holdInstance, isLabelTaken } from '../../store/instance-store.ts'
+import { changeInstance, isLabelTaken, lockInstanceRow } from '../../store/instance-store.ts'
+import { lockAccountRow } from '../../store/lock-rows.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
 import { foldLabel } from '../../store/tag-label.ts'
 import { labelsOf, setTags } from '../../store/tag-store.ts'
@@ -10,7 +10,7 @@ import type { Actor } from '../authenticate.ts'
 import { unauthorized } from '../grants.ts'
 import { invalid, notFound } from '../request-error.ts'
 import type { InstanceChanges } from './instance-input.ts'
-import { labelFault, labelTaken } from './label-input.ts'
+import { labelProblem, labelTaken } from './label-input.ts'
 
 /** Changes what a request names of an instance. Throws 400, 403 where the user may not do it, 404 where there is none. */
 export async function updateInstance(
@@ -21,16 +21,16 @@ export async function updateInstance(
   moment: JobMoment,
 ): Promise<InstanceRow> {
   const { accountId } = actor
-  if (tags || label !== undefined) await holdAccount(connection, accountId)
-  const existing = await holdInstance(connection, accountId, id)
+  if (tags || label !== undefined) await lockAccountRow(connection, accountId)
+  const existing = await lockInstanceRow(connection, accountId, id)
   if (existing === null) throw notFound()
   if (tags) {
     const carried = (await labelsOf(connection, 'instance', [id])).get(id) ?? []
     if (actor.restricted && !areSame(tags, carried)) throw unauthorized()
   }
   if (label !== undefined && label !== existing.label) {
-    const fault = labelFault(label)
-    if (fault) throw invalid(fault)
+    const problem = labelProblem(label)
+    if (problem) throw invalid(problem)
     if (await isLabelTaken(connection, accountId, label, id)) throw invalid(labelTaken())
   }
   if (tags) await setTags(connection, accountId, 'instance', id, tags)

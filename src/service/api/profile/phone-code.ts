@@ -7,7 +7,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { clockText } from '../../clock-text.ts'
 import type { Secrets } from '../../secrets.ts'
 import type { Connection } from '../../store/database.ts'
-import { contextOfPhoneCode, holdPhoneCode, savePhoneCode } from '../../store/phone-store.ts'
+import { contextOfPhoneCode, lockPhoneCode, savePhoneCode } from '../../store/phone-store.ts'
 import { findUser, updateUser } from '../../store/user-store.ts'
 import { RateLimited } from '../rate-limit.ts'
 import { invalid, type RequestError } from '../request-error.ts'
@@ -39,7 +39,7 @@ interface Sending {
 
 /** The code to send: the one that this number has already, while it is valid. Throws 400 beside a verified number, 429 after too many. */
 export async function sendingOf(connection: Connection, secrets: Secrets, { userId, to, now }: Sending): Promise<SentCode> {
-  const last = await holdPhoneCode(connection, userId)
+  const last = await lockPhoneCode(connection, userId)
   const { verified_phone_number } = await findUser(connection, userId)
   if (verified_phone_number !== '') {
     throw invalid({ field: 'phone_number', reason: 'A phone number is verified already. Delete it before you verify another.' })
@@ -77,7 +77,7 @@ export async function verifyPhone(
   secrets: Secrets,
   { userId, code, now }: Verification,
 ): Promise<RequestError | null> {
-  const last = await holdPhoneCode(connection, userId)
+  const last = await lockPhoneCode(connection, userId)
   if (last === null || last.code === '' || !isValid(last, now)) {
     return invalid({ field: 'otp_code', reason: 'No code is valid at present. Have one sent.' })
   }
@@ -93,7 +93,7 @@ export async function verifyPhone(
 
 /** Forgets the verified number, and a code that was sent. */
 export async function forgetPhone(connection: Connection, userId: number, now: number): Promise<void> {
-  const last = await holdPhoneCode(connection, userId)
+  const last = await lockPhoneCode(connection, userId)
   if (last !== null) await savePhoneCode(connection, { ...last, phone_number: '', code: '', expiry: clockText(now) })
   await updateUser(connection, userId, { verified_phone_number: '' })
 }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { NumberType } from 'libphonenumber-js'
-import { invalid, type RequestFault } from '../request-error.ts'
+import { invalid, type RequestProblem } from '../request-error.ts'
 
 /** Numbers that receive no messages, or at somebody's cost. */
 const WITHOUT_MESSAGES: readonly NumberType[] = ['PREMIUM_RATE', 'SHARED_COST', 'TOLL_FREE', 'UAN', 'PAGER', 'VOICEMAIL']
@@ -29,4 +29,4 @@ export async function readPhoneNumber({ iso_code, phone_number }: PhoneBody): Pr
 /** A code of six digits that cannot be guessed. */
 export const makePhoneCode = (): string => String(randomInt(1_000_000)).padStart(6, '0')
 
-const refused = (field: RequestFault['field'], reason: string) => invalid({ field, reason })
+const refused = (field: RequestProblem['field'], reason: string) => invalid({ field, reason })

@@ -3,8 +3,8 @@ import type { ShellAuthMethod, UsersTable } from '../../store/tables.ts'
 import type { UserRow } from '../../store/user-store.ts'
 import { readEmail } from '../domains/host-name.ts'
 import { unauthorized } from '../grants.ts'
-import { invalid, type RequestFault } from '../request-error.ts'
-import { readSshKey, SSH_KEY_FAULT } from './ssh-key.ts'
+import { invalid, type RequestProblem } from '../request-error.ts'
+import { readSshKey, SSH_KEY_PROBLEM } from './ssh-key.ts'
 
 /** The body of a request about a profile, as its schema lets it through. */
 export interface ProfileBody {
@@ -26,19 +26,19 @@ export function profileToUpdate(existing: UserRow, body: ProfileBody): Updateabl
   if (body.restricted === false && existing.restricted !== 0) throw unauthorized()
   const { timezone, authorized_keys, shell_auth_method } = body
   const email = body.email === undefined ? undefined : readEmail(body.email)
-  const faults: RequestFault[] = []
-  if (email === null) faults.push({ field: 'email', reason: 'email is not valid' })
-  if (timezone !== undefined && !isTimeZone(timezone)) faults.push({ field: 'timezone', reason: 'timezone is not valid' })
+  const problems: RequestProblem[] = []
+  if (email === null) problems.push({ field: 'email', reason: 'email is not valid' })
+  if (timezone !== undefined && !isTimeZone(timezone)) problems.push({ field: 'timezone', reason: 'timezone is not valid' })
   if (body.ip_whitelist_enabled && existing.ip_whitelist_enabled === 0)
-    faults.push({ field: 'ip_whitelist_enabled', reason: 'ip_whitelist_enabled cannot be enabled' })
+    problems.push({ field: 'ip_whitelist_enabled', reason: 'ip_whitelist_enabled cannot be enabled' })
   if (body.two_factor_auth && existing.two_factor_auth === 0) {
-    faults.push({ field: 'two_factor_auth', reason: 'Two-factor authentication is enabled with a code of the second factor.' })
+    problems.push({ field: 'two_factor_auth', reason: 'Two-factor authentication is enabled with a code of the second factor.' })
   }
   const keys = authorized_keys?.map(readSshKey)
   if (keys?.includes(null)) {
-    faults.push({ field: 'authorized_keys', reason: SSH_KEY_FAULT })
+    problems.push({ field: 'authorized_keys', reason: SSH_KEY_PROBLEM })
   }
-  if (faults.length > 0) throw invalid(...faults)
+  if (problems.length > 0) throw invalid(...problems)
   return {
     ...(email ? { email } : {}),
     ...(timezone === undefined ? {} : { timezone }),

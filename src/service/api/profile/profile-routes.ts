@@ -2,7 +2,7 @@ import GRANTS from '../../../../schemas/service/grants.json' with { type: 'json'
 import PROFILE from '../../../../schemas/service/profile.json' with { type: 'json' }
 import PROFILE_UPDATE from '../../../../schemas/service/profile-update.json' with { type: 'json' }
 import { ENTITIES, type Granted, listGranted } from '../../store/grant-store.ts'
-import { holdUser } from '../../store/hold-account.ts'
+import { lockUserRow } from '../../store/lock-rows.ts'
 import { removeSecondFactor } from '../../store/second-factor-store.ts'
 import type { GrantKind } from '../../store/tables.ts'
 import { findUser, hasOtherAdministrator, type UserRow, updateUser } from '../../store/user-store.ts'
@@ -31,7 +31,7 @@ const update = defineRoute<ProfileBody>({
   response: PROFILE,
   handle: ({ actor, body }, { database }) =>
     database.write(async (connection) => {
-      await holdUser(connection, actor.userId)
+      await lockUserRow(connection, actor.userId)
       const existing = await findUser(connection, actor.userId)
       const changes = profileToUpdate(existing, body)
       const resigns = existing.restricted === 0 && changes.restricted === 1

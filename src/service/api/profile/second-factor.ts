@@ -6,8 +6,8 @@
 import { clockText } from '../../clock-text.ts'
 import type { Secrets } from '../../secrets.ts'
 import type { Connection } from '../../store/database.ts'
-import { holdUser } from '../../store/hold-account.ts'
-import { contextOfSecondFactor, holdSecondFactor, offerSecret, updateSecondFactor } from '../../store/second-factor-store.ts'
+import { lockUserRow } from '../../store/lock-rows.ts'
+import { contextOfSecondFactor, lockSecondFactor, offerSecret, updateSecondFactor } from '../../store/second-factor-store.ts'
 import { hasAnswers } from '../../store/security-answer-store.ts'
 import type { SecondFactorRow } from '../../store/tables/profile.ts'
 import { updateUser } from '../../store/user-store.ts'
@@ -35,7 +35,7 @@ export async function issueSecret(connection: Connection, secrets: Secrets, secr
     throw invalid({ field: null, reason: 'Answer three security questions before you enable two-factor authentication.' })
   }
   const expiry = clockText(now + VALIDITY)
-  await holdUser(connection, userId)
+  await lockUserRow(connection, userId)
   await offerSecret(connection, userId, await secrets.seal(connection, secret, contextOfSecondFactor(userId)), expiry)
   return expiry
 }
@@ -56,7 +56,7 @@ export async function confirmSecret(
   totp: Totp,
   { userId, now, code, scratch }: Confirmation,
 ): Promise<RequestError | null> {
-  const factor = await holdSecondFactor(connection, userId)
+  const factor = await lockSecondFactor(connection, userId)
   const pending = factor !== null && factor.pending !== '' && isToCome(momentOf(factor.pending_expiry), VALIDITY, now)
   const sealed = pending ? factor.pending : (factor?.secret ?? '')
   if (factor === null || sealed === '')

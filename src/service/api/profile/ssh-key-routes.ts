@@ -7,7 +7,7 @@ import { checkQuota } from '../check-quota.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound, orNotFound } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
-import { readSshKey, SSH_KEY_FAULT } from './ssh-key.ts'
+import { readSshKey, SSH_KEY_PROBLEM } from './ssh-key.ts'
 
 const list = defineRoute({
   method: 'GET',
@@ -34,7 +34,7 @@ const create = defineRoute<{ readonly label: string; readonly ssh_key: string }>
   response: SSH_KEY,
   handle: async ({ actor, body: { label, ssh_key } }, { database, quotas, now }) => {
     const key = readSshKey(ssh_key)
-    if (key === null) throw invalid({ field: 'ssh_key', reason: SSH_KEY_FAULT })
+    if (key === null) throw invalid({ field: 'ssh_key', reason: SSH_KEY_PROBLEM })
     return database.write(async (connection) => {
       await checkQuota(connection, actor, 'ssh_keys', quotas)
       return insertSshKey(connection, actor.userId, { label, key }, now())

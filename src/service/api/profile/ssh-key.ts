@@ -9,7 +9,7 @@ import { createPublicKey } from 'node:crypto'
 export const SSH_KEY_TYPES = ['ssh-dss', 'ssh-rsa', 'ecdsa-sha2-nistp', 'ssh-ed25519', 'sk-ecdsa-sha2-nistp256'] as const
 
 /** What is told of a text that is no such key. */
-export const SSH_KEY_FAULT = `A key must be an SSH public key of type ${SSH_KEY_TYPES.join(', ')}.`
+export const SSH_KEY_PROBLEM = `A key must be an SSH public key of type ${SSH_KEY_TYPES.join(', ')}.`
 
 /** Characters of a key with its comment. */
 export const MAX_SSH_KEY = 16_000

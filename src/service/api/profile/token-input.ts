@@ -1,5 +1,5 @@
 import { readMoment } from '../moment.ts'
-import { invalid, type RequestFault } from '../request-error.ts'
+import { invalid, type RequestProblem } from '../request-error.ts'
 import { scopesToGive } from '../scopes.ts'
 
 /** Characters of a token that name one without a label: fewer than lists show. */
@@ -24,11 +24,11 @@ export function tokenToCreate(
 ): { readonly label: string; readonly scopes: string; readonly expiry: string | null } {
   const scopes = scopesToGive(asked, acting)
   const expiry = until === null ? null : readMoment(until)
-  const faults: RequestFault[] = []
-  if (scopes === null) faults.push({ field: 'scopes', reason: 'scopes is not valid' })
-  if (scopes === 'exceeded') faults.push({ field: 'scopes', reason: 'A token cannot have more scopes than the one it is created with.' })
-  if (until !== null && expiry === null) faults.push({ field: 'expiry', reason: 'expiry is not valid' })
-  if (expiry !== null && expiry <= now) faults.push({ field: 'expiry', reason: 'expiry must be in the future' })
-  if (faults.length > 0) throw invalid(...faults)
+  const problems: RequestProblem[] = []
+  if (scopes === null) problems.push({ field: 'scopes', reason: 'scopes is not valid' })
+  if (scopes === 'exceeded') problems.push({ field: 'scopes', reason: 'A token cannot have more scopes than the one it is created with.' })
+  if (until !== null && expiry === null) problems.push({ field: 'expiry', reason: 'expiry is not valid' })
+  if (expiry !== null && expiry <= now) problems.push({ field: 'expiry', reason: 'expiry must be in the future' })
+  if (problems.length > 0) throw invalid(...problems)
   return { label: label ?? `token-${token.slice(0, NAMING)}`, scopes: scopes as string, expiry }
 }

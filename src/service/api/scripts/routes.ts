@@ -6,9 +6,9 @@ import type { Connection } from '../../store/database.ts'
 import {
   deleteScript,
   findScript,
-  holdScript,
   insertScript,
   listScripts,
+  lockScriptRow,
   SCRIPT_FILTER_FIELDS,
   type StoredScript,
   updateScript,
@@ -108,7 +108,7 @@ async function find(connection: Connection, actor: Actor, id: number | undefined
 
 /** Holds a script of the account. Throws 403 for one that is another account's and can only be read. */
 async function findToChange(connection: Connection, actor: Actor, id: number | undefined): Promise<StoredScript> {
-  const isOwn = await holdScript(connection, actor.accountId, id as number)
+  const isOwn = await lockScriptRow(connection, actor.accountId, id as number)
   const script = await find(connection, actor, id)
   if (!isOwn) throw unauthorized()
   return script

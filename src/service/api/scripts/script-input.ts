@@ -2,7 +2,7 @@ import type { Connection } from '../../store/database.ts'
 import type { Viewer } from '../../store/grant-store.ts'
 import { findImage } from '../../store/image-store.ts'
 import { ANY_IMAGE, type ScriptContent } from '../../store/script-store.ts'
-import { faultsOf, invalid, type RequestFault } from '../request-error.ts'
+import { invalid, problemsOf, type RequestProblem } from '../request-error.ts'
 import { readUserDefinedFields } from './user-defined-fields.ts'
 
 /** The body of a request about a script, as its schema lets it through. */
@@ -41,11 +41,11 @@ function settingsOf(body: ScriptBody): ScriptBody {
 }
 
 async function checked(connection: Connection, viewer: Viewer, content: ScriptContent, images: readonly string[]): Promise<ScriptContent> {
-  const faults: RequestFault[] = [...faultsOf(() => readUserDefinedFields(content.script))]
+  const problems: RequestProblem[] = [...problemsOf(() => readUserDefinedFields(content.script))]
   for (const image of new Set(images)) {
     if (image === ANY_IMAGE || (await findImage(connection, viewer.accountId, image)) !== null) continue
-    faults.push({ field: 'images', reason: `${image.slice(0, 100)} is no image` })
+    problems.push({ field: 'images', reason: `${image.slice(0, 100)} is no image` })
   }
-  if (faults.length > 0) throw invalid(...faults)
+  if (problems.length > 0) throw invalid(...problems)
   return { ...content, images: [...new Set(content.images)] }
 }

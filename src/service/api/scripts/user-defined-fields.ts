@@ -68,4 +68,4 @@ function readField(text: string): UserDefinedField | string {
   return { name, label, ...rest }
 }
 
-const refuse = (fault: string): RequestError => invalid({ field: 'script', reason: `A UDF tag is not valid: ${fault}` })
+const refuse = (problem: string): RequestError => invalid({ field: 'script', reason: `A UDF tag is not valid: ${problem}` })

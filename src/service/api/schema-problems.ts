@@ -1,27 +1,27 @@
 import type { ErrorObject } from 'ajv'
-import type { RequestFault } from './request-error.ts'
+import type { RequestProblem } from './request-error.ts'
 
 /** Faults told of one request at most. */
-const MAX_FAULTS = 50
+const MAX_DIAGNOSTICS = 50
 
 /**
  * What a schema found wrong with a request, in the interface's words. A property of a schema may carry `x-reason` where the
  * interface has words of its own for a value outside an enumeration.
  */
-export function schemaFaults(errors: readonly ErrorObject[]): RequestFault[] {
-  const faults = new Map<string, RequestFault>()
+export function schemaProblems(errors: readonly ErrorObject[]): RequestProblem[] {
+  const problems = new Map<string, RequestProblem>()
   for (const error of errors) {
-    const fault = faultOf(error)
-    faults.set(`${fault.field} ${fault.reason}`, fault)
-    if (faults.size === MAX_FAULTS) break
+    const problem = faultOf(error)
+    problems.set(`${problem.field} ${problem.reason}`, problem)
+    if (problems.size === MAX_DIAGNOSTICS) break
   }
-  return [...faults.values()]
+  return [...problems.values()]
 }
 
 /** What a schema allows of a value. */
 type Bounds = Partial<Record<'minLength' | 'maxLength' | 'minimum' | 'maximum' | 'maxItems', number>>
 
-function faultOf(error: ErrorObject): RequestFault {
+function faultOf(error: ErrorObject): RequestProblem {
   const field = fieldOf(error)
   if (field === null) return { field, reason: 'The request body must be a JSON object' }
   const schema = (error.parentSchema ?? {}) as Bounds

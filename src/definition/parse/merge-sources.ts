@@ -3,7 +3,7 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import type { InventoryRrset } from '../../dns/inventory.ts'
 import { type DefinedRecord, rrsetKey } from '../../dns/record.ts'
 import type { ForeignRecord, RrsetScope } from '../../dns/zone.ts'
-import type { Faults } from './faults.ts'
+import type { DiagnosticCollector } from './collect-diagnostics.ts'
 
 /** A key of a record that no target can express, such as `geo` or `octodns.healthcheck`. */
 export interface RecordExtra {
@@ -63,7 +63,7 @@ interface Contribution {
  * are merged: at most one source may leave that unsaid. Anything else is an error with both places. What is overridden is gone with all that
  * was said of it.
  */
-export function settleSources(sources: readonly RecordSource[], faults: Faults): SourceResults {
+export function mergeSources(sources: readonly RecordSource[], problems: DiagnosticCollector): SourceResults {
   const [own, ...fragments] = sources
   if (own === undefined) return newSource('definition')
   if (fragments.length === 0 && own.overriding.size === 0) return own
@@ -72,9 +72,9 @@ export function settleSources(sources: readonly RecordSource[], faults: Faults):
   for (const [key, at] of own.overriding) {
     const from = contributions.get(key) ?? []
     if (from.some(({ source }) => source !== own)) replaced.add(key)
-    reportIdle(key, at, from, faults)
+    reportIdle(key, at, from, problems)
   }
-  for (const [key, from] of contributions) if (!replaced.has(key)) reportUnmerged(key, from, faults)
+  for (const [key, from] of contributions) if (!replaced.has(key)) reportUnmerged(key, from, problems)
   const stays = (one: Named): boolean => !replaced.has(rrsetKey(one))
   const all = <T extends Named>(listOf: (source: RecordSource) => readonly T[]): T[] => [
     ...listOf(own),
@@ -96,11 +96,11 @@ interface Named {
 }
 
 /** A warning where an override has no effect: there is nothing to override, or it says the same. */
-function reportIdle(key: string, at: SourcePosition, from: readonly Contribution[], faults: Faults): void {
+function reportIdle(key: string, at: SourcePosition, from: readonly Contribution[], problems: DiagnosticCollector): void {
   const own = from.find(({ source }) => source.kind === 'definition')
   const others = from.filter((one) => one !== own)
   const warn = (message: string, related?: { message: string; at: SourcePosition }[]): void =>
-    faults.report('override-unused', at, key, message, { severity: 'warning', hint: 'Take override out.', related })
+    problems.report('override-unused', at, key, message, { severity: 'warning', hint: 'Take override out.', related })
   const [other] = others
   if (other === undefined) warn('no included file has these records, so that nothing is overridden')
   else if (own !== undefined && others.length === 1 && saysOf(own, key) === saysOf(other, key))
@@ -130,7 +130,7 @@ function contributionsOf(sources: readonly RecordSource[]): Map<string, Contribu
   return contributions
 }
 
-function reportUnmerged(key: string, from: readonly Contribution[], faults: Faults): void {
+function reportUnmerged(key: string, from: readonly Contribution[], problems: DiagnosticCollector): void {
   if (from.length < 2) return
   const [first, second] = from.filter(({ source }) => !source.merged.has(key))
   if (first !== undefined && second !== undefined) {
@@ -138,14 +138,14 @@ function reportUnmerged(key: string, from: readonly Contribution[], faults: Faul
     if (again !== null && once !== null && first.at.file === second.at.file) {
       const message = `${second.at.file} is included twice, and does not say how its records go together`
       const hint = 'Include it once, or write merge: true in it to have the records of both.'
-      faults.report('rrset-split', again, key, message, { hint, related: [{ message: 'the other inclusion', at: once }] })
+      problems.report('rrset-split', again, key, message, { hint, related: [{ message: 'the other inclusion', at: once }] })
       return
     }
     const hint =
       first.source.kind === 'definition'
         ? 'Write override: true in the definition to replace those of the fragment, or merge: true in the fragment to have both.'
         : 'Write merge: true in one of the fragments to have both.'
-    reportSplit(first, second, faults, hint)
+    reportSplit(first, second, problems, hint)
     return
   }
   const [one, ...others] = from as [Contribution, ...Contribution[]]
@@ -153,18 +153,18 @@ function reportUnmerged(key: string, from: readonly Contribution[], faults: Faul
   if (odd === undefined) return
   const message = `the merged records of ${one.at.file} and of ${odd.at.file} are for different targets`
   const hint = 'Write the same under octodns: in both.'
-  faults.report('rrset-split', odd.at, key, message, { hint, related: [{ message: 'the other records', at: one.at }] })
+  problems.report('rrset-split', odd.at, key, message, { hint, related: [{ message: 'the other records', at: one.at }] })
 }
 
 /** The error that an RRset has records in two places of which neither says how they go together. */
 export function reportSplit(
   first: Pick<Contribution, 'at'>,
   second: Pick<Contribution, 'name' | 'type' | 'at'>,
-  faults: Faults,
+  problems: DiagnosticCollector,
   hint: string,
 ): void {
   const message = `the records come from ${first.at.file} and from ${second.at.file}, and neither says how they go together`
-  faults.report('rrset-split', second.at, `${second.name} ${second.type}`, message, {
+  problems.report('rrset-split', second.at, `${second.name} ${second.type}`, message, {
     hint,
     related: [{ message: 'the other records', at: first.at }],
   })

@@ -9,7 +9,7 @@ export interface Metrics {
   /** A zone that was rendered and has changed. */
   rendered(): void
   /** A fault inside. */
-  fault(): void
+  problem(): void
 }
 
 export interface MetricsPage extends Metrics {
@@ -20,7 +20,7 @@ export interface MetricsPage extends Metrics {
 
 const nothing = (): void => undefined
 
-export const NO_METRICS: Metrics = { request: nothing, query: nothing, rendered: nothing, fault: nothing }
+export const NO_METRICS: Metrics = { request: nothing, query: nothing, rendered: nothing, problem: nothing }
 
 /** Seconds: a read takes about a millisecond, a write waits for the disk. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -45,7 +45,7 @@ export async function createMetrics(zones: () => number): Promise<MetricsPage> {
     registers,
   })
   const renderings = new Counter({ name: 'zonewright_zone_renderings_total', help: 'Zones rendered anew', registers })
-  const faults = new Counter({ name: 'zonewright_faults_total', help: 'Faults inside the service; the log has them', registers })
+  const problems = new Counter({ name: 'zonewright_faults_total', help: 'Faults inside the service; the log has them', registers })
   new Gauge({
     name: 'zonewright_zones',
     help: 'Zones the name server answers for',
@@ -58,7 +58,7 @@ export async function createMetrics(zones: () => number): Promise<MetricsPage> {
     request: ({ method, route, status, seconds }) => requests.observe({ method, route, status }, seconds),
     query: ({ transport, rcode }) => queries.inc({ transport, rcode: rcode ?? 'dropped' }),
     rendered: () => renderings.inc(),
-    fault: () => faults.inc(),
+    problem: () => problems.inc(),
     page: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
     close: () => registry.clear(),
   }

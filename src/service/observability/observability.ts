@@ -1,9 +1,9 @@
 import { checkHealth, type Health, type HealthCheck } from './health.ts'
 import { createLog, type Log, type LogOptions } from './log.ts'
 import { createMetrics, type Metrics, NO_METRICS } from './metrics.ts'
-import { listenForOperations } from './operations-listener.ts'
+import { listenForObservability } from './observability-listener.ts'
 
-export interface OperationsOptions {
+export interface ObservabilityOptions {
   /** Where pages for operators are served; null for nowhere. Port 0 takes a free one. */
   readonly address: { readonly host: string; readonly port: number } | null
   readonly log: LogOptions | null
@@ -12,7 +12,7 @@ export interface OperationsOptions {
 }
 
 /** What operators see of the service. */
-export interface Operations {
+export interface Observability {
   readonly log: Log
   readonly metrics: Metrics
   /** `http://127.0.0.1:9353`; null where nothing is served. */
@@ -25,10 +25,10 @@ export interface Operations {
 }
 
 /** Opens the listener at once, so that a start that takes long can be told from one that failed. */
-export async function startOperations({ address, log, zones }: OperationsOptions): Promise<Operations> {
+export async function startObservability({ address, log, zones }: ObservabilityOptions): Promise<Observability> {
   let health: () => Promise<Health> = async () => ({ status: 'starting', checks: {} })
   const page = address && (await createMetrics(zones))
-  const listener = address && page && (await listenForOperations(address, { metrics: page, health: () => health() }))
+  const listener = address && page && (await listenForObservability(address, { metrics: page, health: () => health() }))
   return {
     log: await createLog(log),
     metrics: page ?? NO_METRICS,

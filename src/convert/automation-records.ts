@@ -4,7 +4,7 @@ import { type DomainName, relativeName } from '../dns/domain-name.ts'
 import { type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import type { UnmanagedSelector } from '../dns/zone.ts'
 
-export interface MachineMade {
+export interface AutomationRecords {
   /** Which records, and whose they mostly are. */
   readonly about: string
   /** Selectors that leave exactly such records alone, also those to come where their names say so. */
@@ -12,9 +12,9 @@ export interface MachineMade {
 }
 
 /** What of a zone's records looks as if made by programs; empty for most zones. */
-export function machineMade(zone: DomainName, records: readonly ResourceRecord[]): MachineMade[] {
+export function automationRecords(zone: DomainName, records: readonly ResourceRecord[]): AutomationRecords[] {
   const named = records.map((record) => ({ record, relative: relativeName(record.name, zone) }))
-  const found: MachineMade[] = []
+  const found: AutomationRecords[] = []
   const challenges = named.filter(({ record, relative }) => record.type === 'TXT' && /(?:^|\.)_acme-challenge(?:\.|$)/.test(relative))
   if (challenges.length > 0) {
     // Challenges of one account have a label of it before theirs (dns-account-01).
@@ -42,7 +42,7 @@ const HERITAGE = /^"?heritage=external-dns,/
 /** Types that external-dns makes records of. */
 const EXTERNAL_TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'MX', 'NAPTR', 'NS', 'PTR', 'SRV', 'TXT'])
 
-function ofExternalDns(named: readonly NamedRecord[]): MachineMade[] {
+function ofExternalDns(named: readonly NamedRecord[]): AutomationRecords[] {
   const isNote = ({ type, data }: ResourceRecord): boolean =>
     type === 'TXT' && HERITAGE.test(Buffer.from(textOfRdata(data) ?? []).toString('latin1'))
   const notes = named.filter(({ record }) => isNote(record))
@@ -79,7 +79,7 @@ function ofExternalDns(named: readonly NamedRecord[]): MachineMade[] {
 }
 
 /** Names with a DHCID record are kept up to date by a DHCP server (RFC 4703). */
-function ofDhcp(named: readonly NamedRecord[]): MachineMade[] {
+function ofDhcp(named: readonly NamedRecord[]): AutomationRecords[] {
   const names = new Set(named.filter(({ record }) => record.type === 'DHCID').map(({ relative }) => relative))
   const selectors = [...names].filter((name) => name !== '' && !name.includes('*')).map((name): UnmanagedSelector => ({ name }))
   return selectors.length === 0 ? [] : [{ about: 'Names with a DHCID record are those of a DHCP server (RFC 4703).', selectors }]

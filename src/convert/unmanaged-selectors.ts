@@ -6,14 +6,14 @@ import { globIndex } from '../plan/glob-index.ts'
 import { unmanagedTest } from '../plan/unmanaged.ts'
 import type { DefinableRecords } from './definable-records.ts'
 
-export interface LeftAlone {
+export interface DerivedSelectors {
   readonly selectors: readonly UnmanagedSelector[]
   /** The RRsets (see `rrsetKey`) with records that no selector can tell from records of the definition. */
   readonly exposed: ReadonlySet<string>
 }
 
 /** Selectors of exactly the records that a definition cannot have, so that no plan of it deletes them. */
-export function leaveAlone(zone: DomainName, { records, others }: DefinableRecords): LeftAlone {
+export function unmanagedSelectorsFor(zone: DomainName, { records, others }: DefinableRecords): DerivedSelectors {
   const selectors: UnmanagedSelector[] = []
   const exposed = new Set<string>()
   const nearby = nearbyRecords(zone, records, others)
@@ -63,4 +63,4 @@ function selectsExactly(
   return set.every(selects) && !near.some(selects)
 }
 
-export const isExposed = (record: ExistingRecord, { exposed }: LeftAlone): boolean => exposed.has(rrsetKey(record))
+export const isExposed = (record: ExistingRecord, { exposed }: DerivedSelectors): boolean => exposed.has(rrsetKey(record))

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { parseDomainName } from '../../dns/domain-name.ts'
-import { fault, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
 
 /** A host name in A-labels whose last label is no number, as those of addresses are (RFC 1123 section 2.1). */
@@ -14,6 +14,6 @@ export function readNameServer(text: string): Result<string> {
   if (name.ok && HOST_NAME.test(name.value)) return ok(name.value.slice(0, -1))
   const { host, port } = parseServerAddress(text)
   if (host !== text && host !== bare && readNameServer(host).ok)
-    return fault(`${JSON.stringify(text)} has a port, and the provider asks name servers at port 53 only (${port} cannot be meant)`)
-  return fault(`${JSON.stringify(text)} is neither the address nor the name of a name server`)
+    return failure(`${JSON.stringify(text)} has a port, and the provider asks name servers at port 53 only (${port} cannot be meant)`)
+  return failure(`${JSON.stringify(text)} is neither the address nor the name of a name server`)
 }

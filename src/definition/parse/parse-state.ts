@@ -5,21 +5,21 @@ import type { DefinedRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { ForeignRecord, RrsetScope } from '../../dns/zone.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
-import type { Faults } from './faults.ts'
-import type { RecordExtra, RecordSource } from './settle-sources.ts'
+import type { DiagnosticCollector } from './collect-diagnostics.ts'
+import type { RecordExtra, RecordSource } from './merge-sources.ts'
 
 /** `settings`: a plain `domain:` stands above `records:`. `octodns`: the file is the record map, read as octoDNS reads it. */
 export type Layout = 'settings' | 'octodns'
 
 /** What the readers of a definition's parts share: how names and TTLs are completed, and where results and faults go. */
-export interface Reading {
+export interface ParseState {
   readonly layout: Layout
   readonly zone: DomainName
   /** For records without a TTL of their own; null for the zone's default. */
   readonly defaultTtl: Ttl | null
-  readonly faults: Faults
+  readonly problems: DiagnosticCollector
   /** Nodes with a fault that the schema has found and that was reported; nothing more is said about them. */
-  readonly faulty: Set<YamlNode>
+  readonly invalid: Set<YamlNode>
   /** Which file is read, of those that make a definition with settings; absent in the other layout. */
   readonly source?: RecordSource | undefined
   readonly records: DefinedRecord[]
@@ -35,12 +35,12 @@ export interface Reading {
 }
 
 /** A reading at its beginning. */
-export const newReading = (layout: Layout, zone: DomainName, defaultTtl: Ttl | null, faults: Faults): Reading => ({
+export const newParseState = (layout: Layout, zone: DomainName, defaultTtl: Ttl | null, problems: DiagnosticCollector): ParseState => ({
   layout,
   zone,
   defaultTtl,
-  faults,
-  faulty: new Set(),
+  problems,
+  invalid: new Set(),
   records: [],
   inventory: [],
   foreign: [],

@@ -4,13 +4,13 @@ import { hostProblem, originForm } from '../host-header.ts'
 import type { Health } from './health.ts'
 import type { MetricsPage } from './metrics.ts'
 
-export interface OperationsListener {
+export interface ObservabilityListener {
   /** `http://127.0.0.1:9353`. */
   readonly origin: string
   close(): Promise<void>
 }
 
-export interface OperationsPages {
+export interface ObservabilityPages {
   readonly metrics: MetricsPage
   readonly health: () => Promise<Health>
 }
@@ -19,7 +19,10 @@ export interface OperationsPages {
  * Serves `/metrics` and `/healthz`, apart from the interface and without authentication: for the machine itself and the network of
  * its operators. `/healthz` is 200 only where everything works and requests are taken. Rejects if the address cannot be had.
  */
-export async function listenForOperations(address: { host: string; port: number }, pages: OperationsPages): Promise<OperationsListener> {
+export async function listenForObservability(
+  address: { host: string; port: number },
+  pages: ObservabilityPages,
+): Promise<ObservabilityListener> {
   const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 8192, requireHostHeader: false }, (request, response) => {
     answer(request, response, pages).catch(() => response.destroy())
   })
@@ -42,7 +45,7 @@ export async function listenForOperations(address: { host: string; port: number 
   }
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, { metrics, health }: OperationsPages): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, { metrics, health }: ObservabilityPages): Promise<void> {
   const { method, url: target = '' } = request
   const path = originForm(target).split('?')[0]
   const send = (status: number, contentType: string, text: string): void => {

@@ -9,17 +9,17 @@ import type { Outcome } from '../plan/plan.ts'
 
 type Identifier = number | string
 
-export interface Reading {
+export interface ZoneReread {
   /** The records before the run. */
   readonly before: readonly ExistingRecord[]
   /** The records after the calls; null where the zone is not there. */
   readonly live: readonly ExistingRecord[] | null
   /** Whether the call of the change with this index may be carried out even later. */
-  readonly mayStillAct: (index: number) => boolean
+  readonly mayCompleteLater: (index: number) => boolean
 }
 
 /** Settles what can be settled. Outcomes that are not in doubt stay as they are. */
-export function settleOutcomes(changes: readonly Change[], outcomes: readonly Outcome[], reading: Reading): Outcome[] {
+export function resolveUnknownOutcomes(changes: readonly Change[], outcomes: readonly Outcome[], reading: ZoneReread): Outcome[] {
   const { before, live } = reading
   const claimed = new Set<Identifier>(before.flatMap(({ id }) => (id === undefined ? [] : [id])))
   for (const outcome of outcomes) if (outcome.state === 'applied' && outcome.id !== undefined) claimed.add(outcome.id)
@@ -27,7 +27,7 @@ export function settleOutcomes(changes: readonly Change[], outcomes: readonly Ou
   return outcomes.map((outcome, index) => {
     const change = changes[index] as Change
     if (outcome.state !== 'unknown') return outcome
-    const doubt: Doubt = { outcome, open: reading.mayStillAct(index) }
+    const doubt: Doubt = { outcome, open: reading.mayCompleteLater(index) }
     if (change.subject === 'domain') return settleDomain(change.action, doubt, live)
     if (change.action === 'create') return settleCreation(change, doubt, live ?? [], claimed)
     return settleById(change, doubt, change.id === null ? undefined : byId.get(change.id))

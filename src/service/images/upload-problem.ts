@@ -16,7 +16,7 @@ export type UploadRefusal =
   | 'unavailable'
 
 /** An upload that is refused; `detail` says more in words, or how many octets there may be. */
-export class UploadFault extends Error {
+export class UploadProblem extends Error {
   override readonly name = 'UploadFault'
   readonly refusal: UploadRefusal
   readonly detail: string | number | null

@@ -6,7 +6,7 @@ import type { SeedUser } from './seed.ts'
 import type { SeedOwner } from './seed-part.ts'
 
 /** Gives a user that a seed has made its tokens, grants and whatever else is its own. */
-export async function equipUser(connection: Connection, owner: SeedOwner, user: SeedUser, now: string, secrets: Secrets): Promise<void> {
+export async function seedUser(connection: Connection, owner: SeedOwner, user: SeedUser, now: string, secrets: Secrets): Promise<void> {
   const { accountId, userId, username } = owner
   for (const token of user.tokens) {
     if ((await insertToken(connection, { userId, ...token }, now)) === null) {

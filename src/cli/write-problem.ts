@@ -23,13 +23,13 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /** The diagnostic for a file that could not be written; an error that is not the system's is thrown on. */
-export function writeFault(error: unknown, file: string): Diagnostic {
-  const message = `${file} cannot be written: ${writeFaultWords(error)}`
+export function writeProblem(error: unknown, file: string): Diagnostic {
+  const message = `${file} cannot be written: ${writeProblemText(error)}`
   return { severity: 'error', code: 'file-unwritable', message, at: { file, line: 1, column: 1 } }
 }
 
 /** What keeps a file from being written, in words; an error that is not the system's is thrown on. */
-export function writeFaultWords(error: unknown): string {
+export function writeProblemText(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException
   if (code === undefined) throw error
   return WORDS[code] ?? code

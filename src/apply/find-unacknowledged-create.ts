@@ -2,13 +2,17 @@ import { type ExistingRecord, type ResourceRecord, sameRecord } from '../dns/rec
 import type { Provider, ProviderCallOptions, ZoneReference } from '../providers/provider.ts'
 
 /** Looks for a record whose creation was not answered: one like it that no call is known to have made and that was not there before. */
-export type FindLost = (zone: ZoneReference, record: ResourceRecord) => Promise<ExistingRecord | null>
+export type FindUnacknowledgedCreate = (zone: ZoneReference, record: ResourceRecord) => Promise<ExistingRecord | null>
 
 /**
  * A finder for one zone. What is asked for while a reading is under way is read together with the next one: a reading that began before a
  * call was lost says nothing of it. `claimed` are the identifiers of the records whose origin is known; what is found is added.
  */
-export function lostFinder(provider: Provider, claimed: Set<number | string>, options: ProviderCallOptions): FindLost {
+export function createUnacknowledgedCreateFinder(
+  provider: Provider,
+  claimed: Set<number | string>,
+  options: ProviderCallOptions,
+): FindUnacknowledgedCreate {
   let waiting: { readonly record: ResourceRecord; readonly resolve: (reading: Promise<readonly ExistingRecord[]>) => void }[] = []
   let reading: Promise<unknown> | null = null
 

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { lineIndex } from './line-index.ts'
 
 /** What is wrong where the text is not YAML, in words for somebody who edits zones. */
-export function syntaxFault(text: string, error: YAMLException, file: string): Diagnostic {
+export function syntaxProblem(text: string, error: YAMLException, file: string): Diagnostic {
   const offset = Math.min(error.mark?.position ?? 0, text.length)
   const place = lineIndex(text, file)
   const at = place(offset)

@@ -19,7 +19,7 @@ function* slotsOf(parent: Node): Generator<Slot> {
 }
 
 /** Whether every anchor names one value, so that the entries of mappings can change places. */
-export function canRehang(document: Document): boolean {
+export function canRelocateAnchors(document: Document): boolean {
   const names = new Set<string>()
   const visit = (node: Node): boolean => {
     if (!isAlias(node) && node.anchor !== undefined) {
@@ -34,7 +34,7 @@ export function canRehang(document: Document): boolean {
 }
 
 /** Puts each anchored value where it is first needed, and aliases everywhere else, after entries have changed places. */
-export function rehangAnchors(root: Node): void {
+export function relocateAnchors(root: Node): void {
   const anchored = new Map<string, Slot>()
   const collect = (node: Node): void => {
     for (const slot of slotsOf(node)) {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
-import type { ExchangedFile } from '../imported-zone.ts'
+import type { OutputFile } from '../imported-zone.ts'
 import { digestOf, type UnfinishedWrite } from './unfinished-write.ts'
 import { writeTarget } from './write-target.ts'
 
 /** A file that is yet to get its text. */
 export interface FileChange {
-  readonly file: ExchangedFile
+  readonly file: OutputFile
   /** Where it really is, absolute. */
   readonly path: string
   /** The mode of the file that it replaces; null for a name that is free. */
@@ -20,10 +20,10 @@ export type Finding =
   | { readonly kind: 'failed'; readonly error: unknown }
 
 /** `folder` is absolute and without links. What a write that was cut off had put in place is no file of somebody else's. */
-export function lookAtTarget(
+export function inspectDestination(
   folder: string,
   path: string,
-  file: ExchangedFile,
+  file: OutputFile,
   { overwrite, unfinished }: { readonly overwrite: boolean; readonly unfinished: UnfinishedWrite | null },
 ): Finding {
   try {

@@ -1,11 +1,11 @@
-import type { ExchangedFile, ImportedZone } from '../definition/imported-zone.ts'
+import type { ImportedZone, OutputFile } from '../definition/imported-zone.ts'
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import type { DesiredZone } from '../dns/zone.ts'
 
 /** What a format holds and another cannot: named, never dropped silently. */
-export interface LostItem {
+export interface UnsupportedFeature {
   readonly zone: DomainName | null
   /** The owner; null for what is of the whole zone. */
   readonly name: DomainName | null
@@ -20,10 +20,10 @@ export interface LostItem {
 /** What an import has read. With an error among the diagnostics nothing of it is written. */
 export interface Imported {
   readonly zones: readonly ImportedZone[]
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
   /** Files beside those of zones, such as fragments that several include, or a config. */
-  readonly files?: readonly ExchangedFile[] | undefined
+  readonly files?: readonly OutputFile[] | undefined
   /** How the files are to be read, where a config among them says it otherwise than the one there is. */
   readonly reading?: FileReading | undefined
 }
@@ -47,10 +47,10 @@ export interface ExportOptions {
 /** What an export makes. */
 export interface Exported {
   /** Relative to the folder that `-o` names. A format of one file has one. */
-  readonly files: readonly ExchangedFile[]
+  readonly files: readonly OutputFile[]
   /** Whether `-o` names the one file itself, not a folder for the files. */
   readonly isSingleFile: boolean
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
 

@@ -1,18 +1,18 @@
-import type { LostItem } from '../exchange.ts'
+import type { UnsupportedFeature } from '../conversion.ts'
 import type { OctodnsProvider } from './octodns-provider.ts'
 
 /** Limits of a plan in percent of the record sets; absent where nothing is said. */
-export interface MadeSafety {
+export interface ConvertedSafety {
   readonly max_delete_percent?: number
   readonly max_update_percent?: number
 }
 
 /** A provider of ours that does the work of one of octoDNS's. */
-export interface MadeTarget {
+export interface ConvertedTarget {
   readonly name: string
   /** As YAML has it: keys in order. */
   readonly settings: Readonly<Record<string, string>>
-  readonly safety: MadeSafety
+  readonly safety: ConvertedSafety
   /** Whether records it does not have are left out with a warning, not refused. */
   readonly skipsUnsupported: boolean
   /** Whether octoDNS plans for it and never applies anything. */
@@ -53,17 +53,17 @@ export interface TargetOptions {
 /** Our provider for one of octoDNS's; null where there is none. A secret is carried as a reference to the environment, never as it is. */
 export function targetOf(
   provider: OctodnsProvider,
-  lost: LostItem[],
+  dropped: UnsupportedFeature[],
   { taken = new Set(), secretHandlers = new Set() }: TargetOptions = {},
-): MadeTarget | null {
+): ConvertedTarget | null {
   const ours = OURS.find(({ pattern }) => pattern.test(provider.className))
   if (ours === undefined) return null
-  const lose = (what: string): void => void lost.push({ zone: null, name: null, type: null, what, at: provider.at })
+  const lose = (what: string): void => void dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
   const { settings } = provider
   const isDryRun = !/^(?:false|no|off|0)$/i.test(String(settings['apply_disabled'] ?? 'false'))
   if (isDryRun) {
     const outcome = 'no rule has it as a target'
-    lost.push({ zone: null, name: null, type: null, what: `apply_disabled of the provider ${provider.name}`, at: provider.at, outcome })
+    dropped.push({ zone: null, name: null, type: null, what: `apply_disabled of the provider ${provider.name}`, at: provider.at, outcome })
   }
   const token = secretOf(provider, 'token', secretHandlers, lose)
   for (const key of Object.keys(settings)) if (!CARRIED_KEYS.has(key)) lose(`${key} of the provider ${provider.name}`)
@@ -79,7 +79,7 @@ export function targetOf(
 }
 
 /** octoDNS's limits, which are parts of one; `lose` gets the keys of those that are no such number. */
-export function safetyOf(settings: Readonly<Record<string, unknown>>, lose: (key: string) => void): MadeSafety {
+export function safetyOf(settings: Readonly<Record<string, unknown>>, lose: (key: string) => void): ConvertedSafety {
   const percent = (key: string): number | undefined => {
     const value = settings[key] ?? undefined
     if (typeof value === 'number' && value >= 0) return Math.min(100, Math.round(value * 10_000) / 100)

@@ -3,14 +3,14 @@
  * the younger one is full the elder is dropped. What is read moves to the younger. Every step is O(1); a map that gave up its first
  * entries one by one would walk over the gaps of those before.
  */
-export interface Generations<T> {
+export interface LruCache<T> {
   get(key: string): T | undefined
   set(key: string, value: T): void
   delete(key: string): void
 }
 
 /** `size` is how many entries there are at most; half of that are kept for certain. */
-export function createGenerations<T>(size: number): Generations<T> {
+export function createLruCache<T>(size: number): LruCache<T> {
   const half = Math.max(1, Math.floor(size / 2))
   let young = new Map<string, T>()
   let old = new Map<string, T>()

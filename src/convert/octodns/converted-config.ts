@@ -1,13 +1,13 @@
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
-import type { MadeSafety, MadeTarget } from './made-target.ts'
+import type { ConvertedSafety, ConvertedTarget } from './converted-target.ts'
 import { printText } from './print-scalar.ts'
 
 /** Definitions that go to the same targets. */
-export interface MadeRule {
+export interface ConvertedRule {
   /** Paths from the config's folder. */
   readonly files: readonly string[]
   readonly targets: readonly string[]
-  readonly safety?: MadeSafety | undefined
+  readonly safety?: ConvertedSafety | undefined
   readonly skipsUnsupported?: boolean | undefined
   /** False where nothing is ever to be done to the zones. */
   readonly isEnabled?: boolean | undefined
@@ -15,17 +15,17 @@ export interface MadeRule {
   readonly unmanaged?: readonly UnmanagedSelector[] | undefined
 }
 
-export interface MadeConfig {
+export interface ConvertedConfig {
   /** The file it was made from. */
   readonly from: string
   readonly defaultTtl: number
   readonly splitExtension: string | null
-  readonly targets: readonly Pick<MadeTarget, 'name' | 'settings'>[]
-  readonly rules: readonly MadeRule[]
+  readonly targets: readonly Pick<ConvertedTarget, 'name' | 'settings'>[]
+  readonly rules: readonly ConvertedRule[]
 }
 
 /** The text of a `zonewright.yaml`. */
-export function printMadeConfig({ from, defaultTtl, splitExtension, targets, rules }: MadeConfig): string {
+export function printConvertedConfig({ from, defaultTtl, splitExtension, targets, rules }: ConvertedConfig): string {
   let text = `# Made from ${from.replace(/[^ -~]/g, '?')}, a configuration of octoDNS.\n`
   text +=
     targets.length === 0

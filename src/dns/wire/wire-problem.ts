@@ -1,4 +1,4 @@
-import { fault, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 
 /** What decoding code throws on bytes that break the format; it leaves the decoder only as a `Result`. */
 interface WireFault extends Error {
@@ -6,7 +6,7 @@ interface WireFault extends Error {
 }
 
 /** Gives up decoding: the bytes are not what the format says. */
-export function wireFault(message: string): never {
+export function wireProblem(message: string): never {
   throw Object.assign(new Error(message), { code: 'WIRE_FORMAT' as const })
 }
 
@@ -34,5 +34,5 @@ export function decodingOf<T>(subject: () => string, decode: () => T): T {
 
 /** The edge of the decoder: faults of the bytes become a result, bugs stay exceptions. */
 export function decoding<T>(decode: () => T): Result<T> {
-  return decodingOr<Result<T>>(() => ok(decode()), fault)
+  return decodingOr<Result<T>>(() => ok(decode()), failure)
 }

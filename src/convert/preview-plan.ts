@@ -4,34 +4,34 @@ import { configureZone } from '../definition/load/configured-zone.ts'
 import { type Diagnostic, isError } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { type ExistingRecord, recordKey } from '../dns/record.ts'
-import { type ExistingZone, UNSAID } from '../dns/zone.ts'
+import { DEFAULT_ZONE_OPTIONS, type ExistingZone } from '../dns/zone.ts'
 import type { Change } from '../plan/change.ts'
 import { makeZonePlan } from '../plan/make-plan.ts'
 import { unmanagedTest } from '../plan/unmanaged.ts'
+import type { UnsupportedFeature } from './conversion.ts'
 import type { Holder } from './definable-records.ts'
 import { excerpt } from './excerpt.ts'
-import type { LostItem } from './exchange.ts'
 
-export interface ForeseenPlan {
+export interface PlanPreview {
   readonly diagnostics: readonly Diagnostic[]
   /** What keeps the plan from being made. */
-  readonly lost: readonly LostItem[]
+  readonly dropped: readonly UnsupportedFeature[]
 }
 
 /**
  * What the first plan of an imported definition will say, made here and now: it has no calls but those that delete exact duplicates, which no definition
  * can say, and whatever else it has or refuses is told before the definition is written.
  */
-export function foreseePlan(
+export function previewPlan(
   zone: ImportedZone,
   existing: ExistingZone,
   { config, rule }: { readonly config: Config; readonly rule: ConfigRule },
   { target, capabilities }: Holder,
-): ForeseenPlan {
+): PlanPreview {
   const at = { file: target, line: 1, column: 1 }
   const { settings, unmanaged = [] } = zone
   const records = zone.records.map((record) => ({ ...record, at }))
-  const loaded = configureZone({ ...UNSAID, name: zone.name, at, settings, records, unmanaged }, rule, config, [], [])
+  const loaded = configureZone({ ...DEFAULT_ZONE_OPTIONS, name: zone.name, at, settings, records, unmanaged }, rule, config, [], [])
   const plan = makeZonePlan({
     desired: loaded.zone,
     existing,
@@ -43,9 +43,9 @@ export function foreseePlan(
     rendered: 'unavailable',
     servedApexNs: null,
   })
-  const lost = plan.diagnostics
+  const dropped = plan.diagnostics
     .filter(isError)
-    .map(({ message }): LostItem => ({ zone: zone.name, name: null, type: null, what: `what a plan of it refuses: ${message}` }))
+    .map(({ message }): UnsupportedFeature => ({ zone: zone.name, name: null, type: null, what: `what a plan of it refuses: ${message}` }))
   const selected = unmanagedTest(unmanaged, zone.name)
   const duplicates = duplicatesOf(existing.records.filter((record) => !selected(record)))
   const deleted = new Set(plan.changes.flatMap((change) => (change.action === 'delete' && change.id !== null ? [change.id] : [])))
@@ -59,7 +59,7 @@ export function foreseePlan(
   }
   if (others.length > 0) diagnostics.push(tellOthers(zone.name, others))
   for (const { message } of plan.refusals) diagnostics.push(warning('import-pending', `${zone.name}: the next plan is refused: ${message}`))
-  return { diagnostics, lost }
+  return { diagnostics, dropped }
 }
 
 const warning = (code: Diagnostic['code'], message: string): Diagnostic => ({ severity: 'warning', code, message })
