@@ -1,6 +1,6 @@
 /** Saves all that the service keeps to a file, and fills an empty database from one. */
 import { clockText } from './clock-text.ts'
-import type { PlainStore } from './store/backup/plain-store.ts'
+import type { PlainStore } from './store/database.ts'
 import type { WarnOfMode } from './store/private-files.ts'
 
 /** The URL of a PostgreSQL database, or the directory of a SQLite one. */
@@ -29,7 +29,7 @@ export async function restoreService(
   file: string,
   warn?: WarnOfMode,
 ): Promise<{ readonly rows: number; readonly created: string }> {
-  const { restoreBackup } = await import('./store/backup/read-backup.ts')
+  const { restoreBackup } = await import('./store/backup/restore-backup.ts')
   if ('database' in place) {
     const store = await openPlain(place)
     try {
@@ -38,7 +38,7 @@ export async function restoreService(
       await store.close()
     }
   }
-  const { makeSqlite } = await import('./store/sqlite/plain-sqlite.ts')
+  const { makeSqlite } = await import('./store/sqlite/open-sqlite.ts')
   const store = makeSqlite(place.dataDirectory, warn)
   try {
     const restored = await restoreBackup(store, file)
@@ -51,6 +51,6 @@ export async function restoreService(
 }
 
 async function openPlain(place: StorePlace): Promise<PlainStore> {
-  if ('database' in place) return (await import('./store/postgres/plain-postgres.ts')).plainPostgres(place.database)
-  return (await import('./store/sqlite/plain-sqlite.ts')).readSqlite(place.dataDirectory)
+  if ('database' in place) return (await import('./store/postgres/open-postgres.ts')).plainPostgres(place.database)
+  return (await import('./store/sqlite/open-sqlite.ts')).readSqlite(place.dataDirectory)
 }

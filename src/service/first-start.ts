@@ -1,9 +1,9 @@
 import type { Secrets } from './secrets.ts'
 import { applySeed } from './seed/apply-seed.ts'
 import type { Seed } from './seed/seed.ts'
+import { ADMINISTRATOR, findAdministrator, insertAdministrator } from './store/account-store.ts'
 import type { Database } from './store/database.ts'
 import { insertToken } from './store/token-store.ts'
-import { ADMINISTRATOR, findAdministrator, insertAdministrator } from './store/user-store.ts'
 import { isToken, makeToken } from './token-text.ts'
 
 export interface Prepared {

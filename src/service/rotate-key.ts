@@ -57,7 +57,7 @@ const problemOf = (work: Promise<void>): Promise<string | null> =>
 
 async function openStore(place: StorePlace): Promise<Database> {
   if ('dataDirectory' in place) return (await import('./store/sqlite/open-sqlite.ts')).openBesideService(place.dataDirectory)
-  const { requirePostgresSchema } = await import('./store/postgres/plain-postgres.ts')
+  const { requirePostgresSchema } = await import('./store/postgres/open-postgres.ts')
   await requirePostgresSchema(place.database)
   return (await import('./store/postgres/open-postgres.ts')).openPostgres({ url: place.database, onError: () => undefined })
 }

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { parseFilter } from '../../src/service/api/parse-filter.ts'
 import type { FilterFields } from '../../src/service/filter/filter.ts'
-import { conditionSql, orderSql } from '../../src/service/store/filter-sql.ts'
+import { conditionSql, orderSql } from '../../src/service/store/list-sql.ts'
 import { openDatabase } from '../../src/service/store/open-database.ts'
 import { fc } from '../support/fast-check.ts'
 import { freshStore } from './harness.ts'

@@ -3,8 +3,8 @@ import { connect as connectSocket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { prepareUsers } from '../../src/service/first-start.ts'
 import { NO_SECRETS } from '../../src/service/prepare-secrets.ts'
+import { findAdministrator, type insertAdministrator } from '../../src/service/store/account-store.ts'
 import { hashToken, insertToken } from '../../src/service/store/token-store.ts'
-import { findAdministrator, type insertAdministrator } from '../../src/service/store/user-store.ts'
 import { connect, freshStore, openStore, startForTest } from './harness.ts'
 
 const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }

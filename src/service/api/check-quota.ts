@@ -1,6 +1,6 @@
 import { type QuotaName, type Quotas, quotaReason } from '../quotas.ts'
+import { countImageOctets, countOwned, lockQuota } from '../store/account-store.ts'
 import type { Connection } from '../store/database.ts'
-import { countImageOctets, countOwned, lockQuota } from '../store/quota-store.ts'
 import type { Actor } from './authenticate.ts'
 import { invalid, type RequestError } from './request-error.ts'
 

@@ -1,8 +1,8 @@
+import { findUser } from '../store/account-store.ts'
 import type { Connection, Database } from '../store/database.ts'
 import { findPermissions, grant } from '../store/grant-store.ts'
-import { numberOfImage } from '../store/image-id.ts'
+import { numberOfImage } from '../store/image-store.ts'
 import type { GrantKind, Permissions } from '../store/tables.ts'
-import { findUser } from '../store/user-store.ts'
 import type { Actor } from './authenticate.ts'
 import { notFound, RequestError } from './request-error.ts'
 

@@ -2,8 +2,9 @@
  * Logins. The interface has no operation to log in: what stands for it is the first request of a day (UTC) that a user makes from an
  * address with a token of its own; one with a token that has expired is a failed login.
  */
+
+import { type NoticedLogin, recordLogin } from '../store/access-store.ts'
 import type { Database } from '../store/database.ts'
-import { type NoticedLogin, recordLogin } from '../store/login-store.ts'
 import { createLruCache } from './lru-cache.ts'
 
 export interface LoginRecorder {

@@ -7,10 +7,10 @@ import { randomBytes } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { clockText } from '../clock-text.ts'
 import type { Quotas } from '../quotas.ts'
+import { lockAccountRow } from '../store/account-store.ts'
 import type { Database } from '../store/database.ts'
-import { lastNumber } from '../store/given-number.ts'
-import { lockAccountRow } from '../store/lock-rows.ts'
 import type { WarnOfMode } from '../store/private-files.ts'
+import { lastNumber } from '../store/row-number.ts'
 import {
   type Claim,
   claimUpload,

@@ -1,6 +1,6 @@
 import { type Quotas, quotaReason } from '../quotas.ts'
+import { countImageOctets, lockQuota } from '../store/account-store.ts'
 import type { Connection } from '../store/database.ts'
-import { countImageOctets, lockQuota } from '../store/quota-store.ts'
 import { type Claim, setReservation } from '../store/upload-store.ts'
 import { UploadProblem } from './upload-problem.ts'
 

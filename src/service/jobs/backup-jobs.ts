@@ -1,7 +1,6 @@
-import { configsOf } from '../store/config-store.ts'
 import type { Connection } from '../store/database.ts'
-import { listDisks } from '../store/disk-store.ts'
 import { insertBackup, keepLatestBackups, moveBackup } from '../store/instance-backup-store.ts'
+import { configsOf, listDisks } from '../store/instance-content-store.ts'
 import { changeInstance, isOccupied, lockAnyInstanceRow } from '../store/instance-store.ts'
 import { cancelJobs, enqueueJob } from '../store/job-store.ts'
 import type { BackupRow, BackupStatus, InstanceRow } from '../store/tables/instances.ts'

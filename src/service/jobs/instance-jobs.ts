@@ -1,7 +1,7 @@
+import { lockAccountRow } from '../store/account-store.ts'
 import type { Connection } from '../store/database.ts'
-import { finishDisks } from '../store/disk-store.ts'
+import { finishDisks } from '../store/instance-content-store.ts'
 import { changeInstance, findAnyInstance, lockAnyInstanceRow, lockInstanceRow } from '../store/instance-store.ts'
-import { lockAccountRow } from '../store/lock-rows.ts'
 import type { InstanceStatus } from '../store/tables/instances.ts'
 import type { JobHandler } from './job-handler.ts'
 

@@ -1,7 +1,9 @@
+import { createSocket, type Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { isIPv6 } from 'node:net'
 import type { Client } from './answer-transfer.ts'
-import type { TcpReply } from './tcp-connection.ts'
+import type { TcpReply } from './tcp-listener.ts'
 import { listenTcp, type TcpLimits, type TcpListener } from './tcp-listener.ts'
-import { listenUdp, type UdpListener } from './udp-listener.ts'
 
 export interface Answers {
   readonly udp: (query: Buffer, client: Client) => Buffer | Promise<Buffer> | null
@@ -27,5 +29,65 @@ export async function listen(
       const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
       if (port !== 0 || !isTaken || tries === PORT_TRIES) throw error
     }
+  }
+}
+
+interface UdpListener {
+  close(): Promise<void>
+}
+
+/** Octets the kernel keeps for queries that come in a burst; it may grant less. */
+const RECEIVE_BUFFER_OCTETS = 4 * 1024 * 1024
+
+/** Answers datagrams at the address. Rejects with the error of the system if it cannot be bound. */
+async function listenUdp(
+  host: string,
+  port: number,
+  respond: (octets: Buffer, client: Client) => Buffer | Promise<Buffer> | null,
+): Promise<UdpListener> {
+  const isV6 = isIPv6(host)
+  const socket = createSocket({
+    type: isV6 ? 'udp6' : 'udp4',
+    // Answers go to addresses. The default would take each through a tick of its own on the way.
+    lookup: (address, _options, found) => found(null, address, isV6 ? 6 : 4),
+  })
+  let isOpen = true
+  const send = (response: Buffer, peer: { readonly port: number; readonly address: string }): void => {
+    // Without a callback: the asker asks again if the answer is lost, whatever lost it.
+    if (isOpen) socket.send(response, 0, response.length, peer.port, peer.address)
+  }
+  socket.on('message', (octets, peer) => {
+    // Nobody can be reached at port 0, and asking for it throws.
+    if (peer.port === 0) return
+    const response = respond(octets, { transport: 'udp', address: peer.address })
+    if (response === null) return
+    if (response instanceof Promise) void response.then((later) => send(later, peer))
+    else send(response, peer)
+  })
+  try {
+    // The look-up above does not wait, and so neither may this.
+    const listening = once(socket, 'listening')
+    socket.bind(port, host)
+    await listening
+  } catch (error) {
+    socket.close()
+    throw error
+  }
+  socket.on('error', () => {})
+  enlargeReceiveBuffer(socket)
+  return {
+    close: async () => {
+      if (!isOpen) return
+      isOpen = false
+      await new Promise<void>((resolve) => socket.close(() => resolve()))
+    },
+  }
+}
+
+function enlargeReceiveBuffer(socket: Socket): void {
+  try {
+    socket.setRecvBufferSize(RECEIVE_BUFFER_OCTETS)
+  } catch {
+    // The default serves too, with more loss under a burst.
   }
 }

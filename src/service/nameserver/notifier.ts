@@ -17,7 +17,7 @@ import { decodeMessage } from '../../dns/wire/decode-message.ts'
 import { encodeMessage } from '../../dns/wire/encode-message.ts'
 import { CLASS, createQuery, OPCODE, rcodeName } from '../../dns/wire/message.ts'
 import { createTsigVerifier, signMessage, type TsigKey } from '../../dns/wire/tsig.ts'
-import { canonicalAddress } from './client-address.ts'
+import { canonicalAddress } from './canonical-address.ts'
 
 export interface NotifierOptions {
   /** The address to send from; one that stands for all addresses leaves it to the system. */

@@ -1,7 +1,8 @@
-import { checkHealth, type Health, type HealthCheck } from './health.ts'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { hostProblem, originForm } from '../host-header.ts'
 import { createLog, type Log, type LogOptions } from './log.ts'
-import { createMetrics, type Metrics, NO_METRICS } from './metrics.ts'
-import { listenForObservability } from './observability-listener.ts'
+import { createMetrics, type Metrics, type MetricsPage, NO_METRICS } from './metrics.ts'
 
 export interface ObservabilityOptions {
   /** Where pages for operators are served; null for nowhere. Port 0 takes a free one. */
@@ -43,5 +44,101 @@ export async function startObservability({ address, log, zones }: ObservabilityO
       await listener?.close()
       page?.close()
     },
+  }
+}
+
+interface ObservabilityListener {
+  /** `http://127.0.0.1:9353`. */
+  readonly origin: string
+  close(): Promise<void>
+}
+
+interface ObservabilityPages {
+  readonly metrics: MetricsPage
+  readonly health: () => Promise<Health>
+}
+
+/**
+ * Serves `/metrics` and `/healthz`, apart from the interface and without authentication: for the machine itself and the network of
+ * its operators. `/healthz` is 200 only where everything works and requests are taken. Rejects if the address cannot be had.
+ */
+async function listenForObservability(address: { host: string; port: number }, pages: ObservabilityPages): Promise<ObservabilityListener> {
+  const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 8192, requireHostHeader: false }, (request, response) => {
+    answer(request, response, pages).catch(() => response.destroy())
+  })
+  server.maxConnections = 64
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(address.port, address.host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    origin: `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, { metrics, health }: ObservabilityPages): Promise<void> {
+  const { method, url: target = '' } = request
+  const path = originForm(target).split('?')[0]
+  const send = (status: number, contentType: string, text: string): void => {
+    response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+    response.end(method === 'HEAD' ? undefined : text)
+  }
+  const problem = hostProblem({ rawHeaders: request.rawHeaders, httpVersion: request.httpVersion, target })
+  if (problem !== null) return send(400, 'text/plain', `${problem}\n`)
+  if (path !== '/metrics' && path !== '/healthz') return send(404, 'text/plain', 'Not found\n')
+  if (method !== 'GET' && method !== 'HEAD') {
+    response.setHeader('allow', 'GET, HEAD')
+    return send(405, 'text/plain', 'Method not allowed\n')
+  }
+  if (path === '/metrics') {
+    const { contentType, text } = await metrics.page()
+    return send(200, contentType, text)
+  }
+  const state = await health()
+  send(state.status === 'ok' ? 200 : 503, 'application/json', `${JSON.stringify(state)}\n`)
+}
+
+/** A part of the service: resolves where it works, rejects or hangs where it does not. */
+type HealthCheck = () => Promise<unknown>
+
+interface Health {
+  readonly status: 'ok' | 'starting' | 'stopping' | 'failing'
+  /** By part. */
+  readonly checks: Readonly<Record<string, 'ok' | 'failing'>>
+}
+
+/** Milliseconds a part may take to show that it works. */
+const PATIENCE = 2000
+
+/** Asks every part at once. */
+export async function checkHealth(checks: Readonly<Record<string, HealthCheck>>): Promise<Health> {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([part, check]) => [part, (await works(check)) ? 'ok' : 'failing'] as const),
+  )
+  return { status: results.every(([, result]) => result === 'ok') ? 'ok' : 'failing', checks: Object.fromEntries(results) }
+}
+
+async function works(check: HealthCheck): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), PATIENCE)
+  })
+  const done = check().then(
+    () => true,
+    () => false,
+  )
+  try {
+    return await Promise.race([done, late])
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -1,6 +1,6 @@
 import APP from '../../../schemas/service/seed-apps.json' with { type: 'json' }
 import { areScopes } from '../api/scopes.ts'
-import { insertApp } from '../store/app-store.ts'
+import { insertApp } from '../store/access-store.ts'
 import { insertToken } from '../store/token-store.ts'
 import { readMoments } from './read-moments.ts'
 import { defineSeedPart } from './seed-part.ts'

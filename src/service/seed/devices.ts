@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import DEVICE from '../../../schemas/service/seed-devices.json' with { type: 'json' }
 import { clockText } from '../clock-text.ts'
-import { insertDevice } from '../store/device-store.ts'
+import { insertDevice } from '../store/access-store.ts'
 import { readMoments } from './read-moments.ts'
 import { defineSeedPart } from './seed-part.ts'
 

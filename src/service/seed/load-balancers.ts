@@ -1,8 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import LOAD_BALANCER from '../../../schemas/service/seed-load-balancers.json' with { type: 'json' }
 import { findRegion } from '../catalogue/regions.ts'
-import { allocateNumber, numberFree } from '../store/given-number.ts'
-import { findLoadBalancerByLabel, insertLoadBalancer } from '../store/load-balancer-store.ts'
+import { allocateNumber, numberFree } from '../store/row-number.ts'
+import { findLoadBalancerByLabel, insertLoadBalancer } from '../store/volume-store.ts'
 import { readMoments } from './read-moments.ts'
 import { defineSeedPart } from './seed-part.ts'
 

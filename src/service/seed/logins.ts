@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import LOGIN from '../../../schemas/service/seed-logins.json' with { type: 'json' }
-import { insertLogin } from '../store/login-store.ts'
-import { findUser } from '../store/user-store.ts'
+import { insertLogin } from '../store/access-store.ts'
+import { findUser } from '../store/account-store.ts'
 import { readMoments } from './read-moments.ts'
 import { defineSeedPart } from './seed-part.ts'
 

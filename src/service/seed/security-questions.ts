@@ -1,5 +1,5 @@
 import SECURITY_QUESTION from '../../../schemas/service/seed-security-questions.json' with { type: 'json' }
-import { insertAnswer } from '../store/security-answer-store.ts'
+import { insertAnswer } from '../store/user-secret-store.ts'
 import { defineSeedPart } from './seed-part.ts'
 
 interface Entry {

@@ -1,7 +1,7 @@
 import VOLUME from '../../../schemas/service/seed-volumes.json' with { type: 'json' }
 import { findRegion } from '../catalogue/regions.ts'
-import { allocateNumber, numberFree } from '../store/given-number.ts'
 import { findLabelled } from '../store/grant-store.ts'
+import { allocateNumber, numberFree } from '../store/row-number.ts'
 import type { VolumesTable } from '../store/tables/tagged-objects.ts'
 import { findVolumeByLabel, insertVolume } from '../store/volume-store.ts'
 import { readMoments } from './read-moments.ts'

@@ -1,14 +1,15 @@
 import type { Insertable } from 'kysely'
 import type { FilterFields } from '../filter/filter.ts'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
+import { lockAccountRow } from './account-store.ts'
 import type { Connection } from './database.ts'
-import { conditionSql, orderSql } from './filter-sql.ts'
 import { forgetGrants, type Viewer, visibleTo } from './grant-store.ts'
-import { lockAccountRow } from './lock-rows.ts'
+import { conditionSql, orderSql } from './list-sql.ts'
+import type { RecordFields } from './record-store.ts'
 import { requestTransfer } from './secondary-store.ts'
-import { withdrawZones } from './served-zone-store.ts'
 import type { DomainRow, DomainsTable } from './tables.ts'
 import { labelsOf, setTags, taggedWith } from './tag-store.ts'
+import { withdrawZones } from './zone-file-store.ts'
 import { type ClaimedName, reverseName } from './zone-name-store.ts'
 
 /** A domain's settings: what its owner decides. */
@@ -182,4 +183,36 @@ function storedDomain(row: DomainRow, tags: readonly string[]): StoredDomain {
   const { record_count: recordCount, master_ips, axfr_ips, ...settings } = columns
   const errors = [row.errors, transfer_errors].filter((text) => text !== '').join('\n')
   return { ...settings, errors, tags, master_ips: JSON.parse(master_ips), axfr_ips: JSON.parse(axfr_ips), recordCount }
+}
+
+interface Import {
+  readonly settings: DomainSettings
+  /** In the order their numbers are to have. */
+  readonly records: readonly RecordFields[]
+  /** What is not as it was where it came from, in words. */
+  readonly remarks: string
+}
+
+/** Rows of one statement: few enough for the parameters a statement can have. */
+const CHUNK = 500
+
+/** Stores a domain with all its records. */
+export async function storeImport(
+  connection: Connection,
+  accountId: number,
+  name: ClaimedName,
+  { settings, records, remarks }: Import,
+  now: string,
+): Promise<StoredDomain> {
+  const domain = await insertDomain(connection, accountId, name, settings, now)
+  for (let from = 0; from < records.length; from += CHUNK) {
+    const rows = records.slice(from, from + CHUNK).map((fields) => ({ ...fields, domain_id: domain.id, created: now, updated: now }))
+    await connection.insertInto('records').values(rows).execute()
+  }
+  await connection
+    .updateTable('domains')
+    .set({ record_count: records.length, transfer_errors: remarks })
+    .where('id', '=', domain.id)
+    .execute()
+  return { ...domain, errors: remarks, recordCount: records.length }
 }

@@ -4,11 +4,10 @@ import type { FilterFields } from '../filter/filter.ts'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import { matching, mergeOrdered } from '../filter/select-items.ts'
 import type { Connection } from './database.ts'
-import { conditionSql, orderSql } from './filter-sql.ts'
 import { forgetGrants, type Viewer, visibleTo } from './grant-store.ts'
-import { idOfImage, numberOfImage } from './image-id.ts'
 import { cancelJobs } from './job-store.ts'
-import type { ImageRow, ImageStatus, ImagesTable } from './tables/images.ts'
+import { conditionSql, orderSql } from './list-sql.ts'
+import type { ImageRow, ImageStatus, ImagesTable } from './tables/instances.ts'
 import { UPLOAD_EXPIRY } from './upload-store.ts'
 
 /** An image as the interface shows it. */
@@ -185,3 +184,11 @@ const imageOf = (row: ImageRow): Image => ({
   created: row.created,
   updated: row.updated,
 })
+
+/** The number of a private image by its id, `private/123`; null where the text is the id of none. */
+export function numberOfImage(id: string): number | null {
+  const number = /^private\/([1-9][0-9]{0,14})$/.exec(id)?.[1]
+  return number === undefined ? null : Number(number)
+}
+
+const idOfImage = (number: number): string => `private/${number}`

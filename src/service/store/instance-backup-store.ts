@@ -1,6 +1,5 @@
-import type { ConfigContent } from './config-store.ts'
 import type { Connection } from './database.ts'
-import type { DiskContent } from './disk-store.ts'
+import type { ConfigContent, DiskContent } from './instance-content-store.ts'
 import type { BackupRow, BackupStatus, BackupsTable } from './tables/instances.ts'
 
 /** What a backup holds; the devices of its profiles name disks by the numbers they had. */

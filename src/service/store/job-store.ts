@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Connection } from './database.ts'
-import type { JobRow } from './tables/jobs.ts'
+import type { JobRow } from './tables/instances.ts'
 
 export interface NewJob {
   readonly kind: string

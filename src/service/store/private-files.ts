@@ -2,10 +2,9 @@
  * Files and folders that only their owner can read: files have mode 0600, folders 0700, whatever the umask and whatever they had before. Files are never
  * opened for this: closing one would end the locks that SQLite holds on it in this process (POSIX fcntl).
  */
-import { chmodSync, closeSync, fchownSync, lstatSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fchownSync, lstatSync, mkdirSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir, tmpdir, userInfo } from 'node:os'
 import { dirname, join, sep } from 'node:path'
-import { makeDirectory } from './make-directory.ts'
 
 /** Reports one file or folder that others could read: its path and former mode, and what was done about it. */
 export type WarnOfMode = (found: { readonly path: string; readonly mode: string }, message: string) => void
@@ -145,5 +144,21 @@ function realPath(path: string): string {
     return realpathSync(path)
   } catch {
     return path
+  }
+}
+
+/**
+ * Makes a directory, for its owner alone, and those above it that are not there. Throws the system's error: `mkdir` of Node with `recursive` tries for
+ * ever where the system says that there is nothing and yet lets nothing be made, as in /proc.
+ */
+export function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
+    if (code !== 'ENOENT' || existsSync(dirname(path))) throw error
+    makeDirectory(dirname(path))
+    makeDirectory(path)
   }
 }

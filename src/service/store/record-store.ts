@@ -1,7 +1,7 @@
 import type { FilterFields } from '../filter/filter.ts'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
-import { conditionSql, orderSql } from './filter-sql.ts'
+import { conditionSql, orderSql } from './list-sql.ts'
 import type { RecordRow } from './tables.ts'
 
 /** What a record says: everything but its identity and times. */

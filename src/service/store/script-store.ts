@@ -3,9 +3,9 @@ import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import type { FilterFields } from '../filter/filter.ts'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
-import { conditionSql, orderSql } from './filter-sql.ts'
 import { forgetGrants, type Viewer, visibleTo } from './grant-store.ts'
-import type { ScriptRow } from './tables/scripts.ts'
+import { conditionSql, orderSql } from './list-sql.ts'
+import type { ScriptRow } from './tables/instances.ts'
 
 /** What its author decides of a script. */
 export interface ScriptContent {

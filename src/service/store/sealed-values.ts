@@ -1,12 +1,10 @@
 /** Every column that holds encrypted values, for what is done to all of them. */
 import { type Kysely, sql } from 'kysely'
 import { keyIdOf, SealedValueError, type Secrets, sealedPrefix } from '../secrets.ts'
+import { lockUserRow } from './account-store.ts'
 import type { Connection, Database } from './database.ts'
-import { lockUserRow } from './lock-rows.ts'
-import { contextOfPhoneCode } from './phone-store.ts'
-import { contextOfSecondFactor } from './second-factor-store.ts'
 import { findSecretKey, lockKeyId } from './secret-key-store.ts'
-import { contextOfAnswer } from './security-answer-store.ts'
+import { contextOfAnswer, contextOfPhoneCode, contextOfSecondFactor } from './user-secret-store.ts'
 
 interface SealedColumn {
   readonly table: 'security_answers' | 'second_factors' | 'phone_codes'

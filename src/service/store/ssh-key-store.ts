@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
-import { listOwn } from './own-list.ts'
+import { listOwn } from './list-sql.ts'
 
 export interface StoredSshKey {
   readonly id: number

@@ -1,9 +1,6 @@
 import type { Generated, Selectable } from 'kysely'
-import type { ImageTables } from './tables/images.ts'
-import type { InstanceTables } from './tables/instances.ts'
-import type { JobTables } from './tables/jobs.ts'
+import type { ImageTables, InstanceTables, JobTables, ScriptTables } from './tables/instances.ts'
 import type { ProfileTables } from './tables/profile.ts'
-import type { ScriptTables } from './tables/scripts.ts'
 import type { TaggedObjectTables } from './tables/tagged-objects.ts'
 
 /**

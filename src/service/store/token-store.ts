@@ -3,7 +3,7 @@ import { type SqlBool, sql } from 'kysely'
 import type { FilterFields } from '../filter/filter.ts'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
-import { conditionSql, orderSql } from './filter-sql.ts'
+import { conditionSql, orderSql } from './list-sql.ts'
 
 /** Characters of a token that lists show. */
 const PREFIX = 16

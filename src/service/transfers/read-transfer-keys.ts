@@ -7,7 +7,7 @@ import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { readTsigSecret, type TsigAlgorithm } from '../../dns/wire/tsig.ts'
 import { schemaProblems } from '../api/schema-problems.ts'
-import { canonicalAddress } from '../nameserver/client-address.ts'
+import { canonicalAddress } from '../nameserver/canonical-address.ts'
 import { nodeAt, type Path, stepsOf, type Tell } from '../seed/places.ts'
 import type { TransferDirection, TransferKey } from './transfer-keys.ts'
 

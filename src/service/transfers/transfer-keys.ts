@@ -5,9 +5,9 @@
 
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { TsigKey } from '../../dns/wire/tsig.ts'
-import { canonicalAddress } from '../nameserver/client-address.ts'
+import { canonicalAddress } from '../nameserver/canonical-address.ts'
+import { findLastAccount, findUserByName } from '../store/account-store.ts'
 import type { Connection, Database } from '../store/database.ts'
-import { findLastAccount, findUserByName } from '../store/user-store.ts'
 
 /** `outgoing`: secondaries transfer from the service. `incoming`: the service transfers from masters. */
 export type TransferDirection = 'outgoing' | 'incoming'

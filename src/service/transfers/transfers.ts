@@ -2,12 +2,12 @@ import type { Log } from '../observability/log.ts'
 import type { Database } from '../store/database.ts'
 import type { Timers } from '../timers.ts'
 import type { MastersAnswer } from './ask-masters.ts'
-import { fetchZone } from './fetch-zone.ts'
 import type { PeerRules } from './peer.ts'
+import { findPeers } from './peer.ts'
 import { createSecondaries, type Secondaries } from './secondaries.ts'
-import { transferFailure } from './transfer-failure.ts'
+import { isTransferFailure, type TransferFailure, transferFailure } from './transfer-failure.ts'
 import type { OwnedZone } from './transfer-keys.ts'
-import { TRANSFER_LIMITS, type TransferLimits, type TransferredZone } from './transfer-zone.ts'
+import { TRANSFER_LIMITS, type TransferLimits, type TransferredZone, transferZone } from './transfer-zone.ts'
 
 export interface TransfersOptions {
   readonly database: Database
@@ -72,4 +72,30 @@ function logRefresh(log: Log, zone: string, { newer, answered, behind, problems 
   } else if (!answered) log.warn({ zone, problems }, 'zone not refreshed')
   else if (!behind) log.debug({ zone, problems }, 'zone is up to date')
   if (answered && behind) log.warn({ zone, problems }, 'zone is older than its masters have told')
+}
+
+interface FetchOptions {
+  readonly rules: PeerRules
+  readonly limits: TransferLimits
+  readonly signal: AbortSignal
+}
+
+/**
+ * A zone from the name server that an address or a host name stands for, as the account asks for it: its addresses are tried in turn, all
+ * within the limit of time for one transfer. Rejects with the `TransferFailure` that says most: that of a server which was there.
+ */
+async function fetchZone(nameserver: string, zone: OwnedZone, { rules, limits, signal }: FetchOptions): Promise<TransferredZone> {
+  const started = performance.now()
+  const failures: TransferFailure[] = []
+  for (const peer of await findPeers(nameserver, zone, rules)) {
+    const left = limits.total - (performance.now() - started)
+    if (failures.length > 0 && left <= 0) break
+    try {
+      return await transferZone(peer, zone.name, { ...limits, total: Math.ceil(left) }, signal)
+    } catch (error) {
+      if (!isTransferFailure(error) || error.reason === 'stopped') throw error
+      failures.push(error)
+    }
+  }
+  throw failures.find(({ reason }) => reason !== 'unreachable' && reason !== 'timeout') ?? failures[0]
 }

@@ -1,7 +1,6 @@
 import type { Log } from '../observability/log.ts'
 import type { Database } from '../store/database.ts'
-import { listZoneNames, type NamedZone, reverseName, storeReversedNames } from '../store/zone-name-store.ts'
-import { isPublicSuffix } from './public-suffix.ts'
+import { isPublicSuffix, listZoneNames, type NamedZone, reverseName, storeReversedNames } from '../store/zone-name-store.ts'
 
 /** Rows of one statement. */
 const CHUNK = 300

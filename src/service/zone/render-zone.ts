@@ -1,12 +1,15 @@
 /** Makes the zone that the name servers serve, and its zone file, of a domain and its records. */
-import { type DomainName, nameOctets, ROOT } from '../../dns/domain-name.ts'
+
+import { textToRdata } from '../../dns/character-string.ts'
+import { type DomainName, nameOctets, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import { mailboxName } from '../../dns/mailbox.ts'
-import { rdataFields } from '../../dns/rdata/canonical.ts'
+import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
+import type { Token } from '../../dns/rdata/field-kind.ts'
 import type { ResourceRecord } from '../../dns/record.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
 import type { SerialNumber } from '../../dns/serial-number.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { ZoneRecord, ZoneSource } from '../store/zone-file-store.ts'
-import { recordRdata } from './record-rdata.ts'
 
 /** Seconds that 0 stands for (interface, Domain). */
 const DEFAULTS = { expire: 1209600, refresh: 14400, retry: 14400, ttl: 86400 } as const
@@ -139,3 +142,47 @@ const SHORT_TEXT = 257
 
 /** Octets of a quoted string: every escape stands for one. */
 const textOctets = (quoted: string): number => quoted.replace(/\\(?:[0-9]{3}|.)/g, '.').length - 2
+
+/** The rdata of a stored record in canonical form, or why it has none. */
+export function recordRdata(record: ZoneRecord): Result<string> {
+  const { type, target, priority, weight, port, tag } = record
+  switch (type) {
+    case 'TXT':
+      return ok(textToRdata(Buffer.from(target, 'utf8')))
+    case 'MX':
+      return withName(target === '' ? '.' : target, (name) => `${priority} ${name}`)
+    case 'SRV':
+      return withName(target, (name) => `${priority} ${weight} ${port} ${name}`)
+    case 'NS':
+    case 'CNAME':
+    case 'PTR':
+      return withName(target, (name) => name)
+    case 'CAA':
+      return canonicalRdata(type, [word('0'), word(tag ?? ''), { text: target, quoted: true }], noName)
+    default:
+      return canonicalRdata(type, [word(target)], noName)
+  }
+}
+
+/** Targets are stored without the final dot. */
+function withName(target: string, data: (name: DomainName) => string): Result<string> {
+  const name = parseDomainName(target === '.' ? target : `${target}.`)
+  return name.ok ? ok(data(name.value)) : name
+}
+
+const word = (text: string): Token => ({ text, quoted: false })
+
+const noName = (): Result<DomainName> => failure('has no name')
+
+/**
+ * What zones are rendered from beside domains and records, as one text in the database: all processes that use it render alike, as the
+ * one that was started last is told to. If each followed its own options, a zone would change with each process that renders it.
+ */
+/** `nsNames` are the names of the service's name servers, the primary first. */
+export const renderingBasis = (nsNames: readonly DomainName[]): string => [RENDERING_VERSION, ...nsNames].join(' ')
+
+/** The name servers that a basis names; null for one of another version of the program, whose zones this one must not touch. */
+export function nameServersOf(basis: string): readonly DomainName[] | null {
+  const [version, ...names] = basis.split(' ')
+  return version === String(RENDERING_VERSION) ? (names as DomainName[]) : null
+}

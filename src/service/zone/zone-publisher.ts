@@ -4,11 +4,10 @@
  */
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Connection, Database } from '../store/database.ts'
-import { findRevision, findServedSince, type ServedRow } from '../store/served-zone-store.ts'
-import { findServedFiles, type ServedFile } from '../store/zone-file-store.ts'
+import { findRevision, findServedFiles, findServedSince, type ServedFile, type ServedRow } from '../store/zone-file-store.ts'
 import type { ServedRecord } from './render-zone.ts'
-import { readRendering } from './rendering-text.ts'
-import type { StoredZone } from './settle-zone.ts'
+import type { StoredZone } from './store-zone.ts'
+import { readRendering } from './zone-text.ts'
 
 /** A zone to be served. */
 export interface PublishedZone {

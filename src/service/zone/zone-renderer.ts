@@ -5,9 +5,9 @@
  * database, what they store is given out too, and what one of them left undone is done.
  */
 import type { DomainName } from '../../dns/domain-name.ts'
-import { findRendering, findUnsettled, noteRendering } from '../store/served-zone-store.ts'
-import { nameServersOf, renderingBasis } from './rendering-basis.ts'
-import { type SettleOptions, settleZone } from './settle-zone.ts'
+import { findRendering, findUnsettled, noteRendering } from '../store/zone-file-store.ts'
+import { nameServersOf, renderingBasis } from './render-zone.ts'
+import { type SettleOptions, settleZone } from './store-zone.ts'
 import { createZonePublisher, type PublishedZone } from './zone-publisher.ts'
 
 export interface ZoneRendererOptions extends SettleOptions {

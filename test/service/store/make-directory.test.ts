@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { makeDirectory } from '../../../src/service/store/make-directory.ts'
+import { makeDirectory } from '../../../src/service/store/private-files.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 
 it('makes those above it too, for its owner alone, and leaves one that is there', () => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { findSchema, migrate, SCHEMAS } from '../../../src/service/store/migrate.ts'
-import { makeSqlite } from '../../../src/service/store/sqlite/plain-sqlite.ts'
+import { makeSqlite } from '../../../src/service/store/sqlite/open-sqlite.ts'
 import { temporaryDirectory } from '../harness.ts'
 
 test('a migration that ends on its way leaves nothing, and can be done again', async () => {

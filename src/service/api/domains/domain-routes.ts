@@ -3,6 +3,7 @@ import DOMAIN_CLONE from '../../../../schemas/service/domain-clone.json' with { 
 import DOMAIN_CREATE from '../../../../schemas/service/domain-create.json' with { type: 'json' }
 import DOMAIN_UPDATE from '../../../../schemas/service/domain-update.json' with { type: 'json' }
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
+import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
 import {
   changeRecordCount,
@@ -15,7 +16,6 @@ import {
   type StoredDomain,
   updateDomain,
 } from '../../store/domain-store.ts'
-import { lockAccountRow } from '../../store/lock-rows.ts'
 import { copyRecords, longestRecordName } from '../../store/record-store.ts'
 import { forgetTransferred, requestTransfer } from '../../store/secondary-store.ts'
 import { type ClaimedName, claimZoneName, findNameConflict, lockZoneName, type NameLock } from '../../store/zone-name-store.ts'

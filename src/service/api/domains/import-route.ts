@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import DOMAIN from '../../../../schemas/service/domain.json' with { type: 'json' }
 import DOMAIN_IMPORT from '../../../../schemas/service/domain-import.json' with { type: 'json' }
 import type { DomainName } from '../../../dns/domain-name.ts'
-import { storeImport } from '../../store/import-store.ts'
+import { storeImport } from '../../store/domain-store.ts'
 import { claimZoneName, findNameConflict, lockZoneName } from '../../store/zone-name-store.ts'
 import { isTransferFailure, type TransferFailure } from '../../transfers/transfer-failure.ts'
 import type { OwnedZone } from '../../transfers/transfer-keys.ts'

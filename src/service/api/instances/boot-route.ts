@@ -2,7 +2,7 @@ import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import INSTANCE_BOOT from '../../../../schemas/service/instance-boot.json' with { type: 'json' }
 import { DURATIONS } from '../../jobs/durations.ts'
 import { INSTANCE_BOOTED } from '../../jobs/instance-jobs.ts'
-import { configsOf } from '../../store/config-store.ts'
+import { configsOf } from '../../store/instance-content-store.ts'
 import { changeInstance, isBusy, lockInstanceRow } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
 import { WRITES_INSTANCE } from '../grants.ts'

@@ -11,7 +11,7 @@ import {
   NO_DEVICES,
   SLOTS,
   type Slot,
-} from '../../store/config-store.ts'
+} from '../../store/instance-content-store.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
 import { invalid, type RequestProblem } from '../request-error.ts'
 import { notValid } from './instance-input.ts'

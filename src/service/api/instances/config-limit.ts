@@ -1,5 +1,5 @@
-import { countConfigs } from '../../store/config-store.ts'
 import type { Connection } from '../../store/database.ts'
+import { countConfigs } from '../../store/instance-content-store.ts'
 import { invalid } from '../request-error.ts'
 
 /** Profiles of an instance at most. */

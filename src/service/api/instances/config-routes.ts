@@ -1,8 +1,7 @@
 import CONFIG from '../../../../schemas/service/config.json' with { type: 'json' }
 import CONFIG_CREATE from '../../../../schemas/service/config-create.json' with { type: 'json' }
-import { CONFIG_FILTER_FIELDS, insertConfig, listConfigs } from '../../store/config-store.ts'
 import type { Connection } from '../../store/database.ts'
-import { listDisks } from '../../store/disk-store.ts'
+import { CONFIG_FILTER_FIELDS, insertConfig, listConfigs, listDisks } from '../../store/instance-content-store.ts'
 import { changeInstance, findInstanceRow, lockInstanceRow, specsOf } from '../../store/instance-store.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
 import type { Actor } from '../authenticate.ts'

@@ -1,9 +1,9 @@
 /** What an instance is made from: an image, a script, the backup of another. Each must be there for the one who asks. */
 import type { Connection } from '../../store/database.ts'
-import { totalSize } from '../../store/disk-store.ts'
 import { findPermissions } from '../../store/grant-store.ts'
 import { findDeployableImage } from '../../store/image-store.ts'
 import { type BackupContent, contentOf, findBackup } from '../../store/instance-backup-store.ts'
+import { totalSize } from '../../store/instance-content-store.ts'
 import { findScript, type StoredScript, takesImage } from '../../store/script-store.ts'
 import { sshKeysOfUsers } from '../../store/ssh-key-store.ts'
 import type { Actor } from '../authenticate.ts'

@@ -1,6 +1,6 @@
 import { findInstanceType, type InstanceType } from '../../catalogue/instance-types.ts'
 import { findRegion, type Region } from '../../catalogue/regions.ts'
-import type { Interface } from '../../store/config-store.ts'
+import type { Interface } from '../../store/instance-content-store.ts'
 import type { Alerts } from '../../store/instance-store.ts'
 import { readSshKey } from '../profile/ssh-key.ts'
 import { invalid, type RequestProblem } from '../request-error.ts'

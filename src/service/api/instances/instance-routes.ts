@@ -4,6 +4,7 @@ import INSTANCE_CREATE from '../../../../schemas/service/instance-create.json' w
 import INSTANCE_UPDATE from '../../../../schemas/service/instance-update.json' with { type: 'json' }
 import { cancelBackupJobs } from '../../jobs/backup-jobs.ts'
 import { INSTANCE_MADE_OF_BACKUP } from '../../jobs/instance-jobs.ts'
+import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
 import {
   deleteInstance,
@@ -14,7 +15,6 @@ import {
   storedInstance,
 } from '../../store/instance-store.ts'
 import { countJobs } from '../../store/job-store.ts'
-import { lockAccountRow } from '../../store/lock-rows.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
 import { READS_INSTANCE, WRITES_INSTANCE } from '../grants.ts'

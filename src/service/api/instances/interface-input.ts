@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Region } from '../../catalogue/regions.ts'
-import type { Interface } from '../../store/config-store.ts'
+import type { Interface } from '../../store/instance-content-store.ts'
 import type { RequestProblem } from '../request-error.ts'
 
 /** An interface as a request has it. */

@@ -1,7 +1,6 @@
-import { insertConfig, onOtherDisks } from '../../store/config-store.ts'
 import type { Connection } from '../../store/database.ts'
-import { insertDisk } from '../../store/disk-store.ts'
 import type { BackupContent } from '../../store/instance-backup-store.ts'
+import { insertConfig, insertDisk, onOtherDisks } from '../../store/instance-content-store.ts'
 import { checkConfigLimit } from './config-limit.ts'
 
 /**

@@ -1,6 +1,6 @@
 import APP from '../../../../schemas/service/authorized-app.json' with { type: 'json' }
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
-import { APP_FILTER_FIELDS, deleteApp, findApp, listApps } from '../../store/app-store.ts'
+import { APP_FILTER_FIELDS, deleteApp, findApp, listApps } from '../../store/access-store.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { notFound, orNotFound } from '../request-error.ts'
 import { defineRoute } from '../route.ts'

@@ -1,6 +1,6 @@
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import DEVICE from '../../../../schemas/service/trusted-device.json' with { type: 'json' }
-import { deleteDevice, findDevice, listDevices } from '../../store/device-store.ts'
+import { deleteDevice, findDevice, listDevices } from '../../store/access-store.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { notFound, orNotFound } from '../request-error.ts'
 import { defineRoute } from '../route.ts'

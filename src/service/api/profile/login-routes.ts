@@ -1,6 +1,6 @@
 import LOGIN from '../../../../schemas/service/login.json' with { type: 'json' }
 import { clockText } from '../../clock-text.ts'
-import { findLogin, LOGIN_DAYS, listLogins, type StoredLogin } from '../../store/login-store.ts'
+import { findLogin, LOGIN_DAYS, listLogins, type StoredLogin } from '../../store/access-store.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { orNotFound } from '../request-error.ts'
 import { defineRoute, type Service } from '../route.ts'

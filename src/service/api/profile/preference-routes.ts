@@ -1,6 +1,6 @@
 import PREFERENCES from '../../../../schemas/service/preferences.json' with { type: 'json' }
-import { clientOf } from '../../store/app-store.ts'
-import { findPreferences, savePreferences } from '../../store/preference-store.ts'
+import { clientOf } from '../../store/access-store.ts'
+import { findPreferences, savePreferences } from '../../store/account-store.ts'
 import { defineRoute } from '../route.ts'
 import { preferencesText } from './preferences.ts'
 

@@ -1,6 +1,6 @@
 import type { Updateable } from 'kysely'
+import type { UserRow } from '../../store/account-store.ts'
 import type { ShellAuthMethod, UsersTable } from '../../store/tables.ts'
-import type { UserRow } from '../../store/user-store.ts'
 import { readEmail } from '../domains/host-name.ts'
 import { unauthorized } from '../grants.ts'
 import { invalid, type RequestProblem } from '../request-error.ts'

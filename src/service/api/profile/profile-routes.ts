@@ -1,11 +1,10 @@
 import GRANTS from '../../../../schemas/service/grants.json' with { type: 'json' }
 import PROFILE from '../../../../schemas/service/profile.json' with { type: 'json' }
 import PROFILE_UPDATE from '../../../../schemas/service/profile-update.json' with { type: 'json' }
+import { findUser, hasOtherAdministrator, lockUserRow, type UserRow, updateUser } from '../../store/account-store.ts'
 import { ENTITIES, type Granted, listGranted } from '../../store/grant-store.ts'
-import { lockUserRow } from '../../store/lock-rows.ts'
-import { removeSecondFactor } from '../../store/second-factor-store.ts'
 import type { GrantKind } from '../../store/tables.ts'
-import { findUser, hasOtherAdministrator, type UserRow, updateUser } from '../../store/user-store.ts'
+import { removeSecondFactor } from '../../store/user-secret-store.ts'
 import { GLOBAL_GRANTS, GRANT_KINDS, globalGrantsOf } from '../grants.ts'
 import { invalid } from '../request-error.ts'
 import { defineRoute } from '../route.ts'

@@ -1,7 +1,7 @@
 import ANSWERED from '../../../../schemas/service/security-answered.json' with { type: 'json' }
 import ANSWERS from '../../../../schemas/service/security-answers.json' with { type: 'json' }
 import QUESTIONS from '../../../../schemas/service/security-questions.json' with { type: 'json' }
-import { findAnswers, replaceAnswers } from '../../store/security-answer-store.ts'
+import { findAnswers, replaceAnswers } from '../../store/user-secret-store.ts'
 import { defineRoute } from '../route.ts'
 import { type AnswersBody, readAnswers, SECURITY_QUESTIONS } from './security-questions.ts'
 

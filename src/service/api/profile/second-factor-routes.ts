@@ -2,7 +2,7 @@ import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import TFA_CONFIRM from '../../../../schemas/service/tfa-confirm.json' with { type: 'json' }
 import TFA_SCRATCH from '../../../../schemas/service/tfa-scratch.json' with { type: 'json' }
 import TFA_SECRET from '../../../../schemas/service/tfa-secret.json' with { type: 'json' }
-import { removeSecondFactor } from '../../store/second-factor-store.ts'
+import { removeSecondFactor } from '../../store/user-secret-store.ts'
 import { defineRoute } from '../route.ts'
 import { confirmSecret, issueSecret } from './second-factor.ts'
 import { loadTotp, makeScratch } from './totp.ts'

@@ -1,10 +1,9 @@
 import type { Connection } from '../../store/database.ts'
 import { findDomains } from '../../store/domain-store.ts'
 import { findInstances } from '../../store/instance-store.ts'
-import { findLoadBalancers } from '../../store/load-balancer-store.ts'
 import type { TaggedKind } from '../../store/tables/tagged-objects.ts'
-import type { Carrier } from '../../store/tagged-object-store.ts'
-import { findVolumes } from '../../store/volume-store.ts'
+import type { Carrier } from '../../store/tag-store.ts'
+import { findLoadBalancers, findVolumes } from '../../store/volume-store.ts'
 
 /** What a list of tagged objects calls the kinds. */
 export const TYPES: Readonly<Record<TaggedKind, string>> = {

@@ -3,9 +3,7 @@ import TAG from '../../../../schemas/service/tag.json' with { type: 'json' }
 import TAG_CREATE from '../../../../schemas/service/tag-create.json' with { type: 'json' }
 import TAGGED_OBJECT from '../../../../schemas/service/tagged-object.json' with { type: 'json' }
 import type { TaggedKind } from '../../store/tables/tagged-objects.ts'
-import { MAX_TAGS } from '../../store/tag-label.ts'
-import { listTags } from '../../store/tag-store.ts'
-import { deleteTag, findOvertagged, listCarriers, tagObjects } from '../../store/tagged-object-store.ts'
+import { deleteTag, findOvertagged, listCarriers, listTags, MAX_TAGS, tagObjects } from '../../store/tag-store.ts'
 import { withinTagQuota } from '../check-quota.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound } from '../request-error.ts'

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { PlainStore } from '../database.ts'
 import { findSchema } from '../migrate.ts'
 import { countSealed } from '../sealed-values.ts'
-import { FORMAT, lineOf, type Value, VERSION } from './backup-format.ts'
-import { BACKUP_TABLES, FORMER_TABLES, NUMBERED_TABLES } from './backup-tables.ts'
-import type { PlainStore } from './plain-store.ts'
+import { BACKUP_TABLES, FORMAT, FORMER_TABLES, lineOf, NUMBERED_TABLES, type Value, VERSION } from './backup-format.ts'
 
 /** Rows read in one go; of the table with whole zones in its rows, fewer. */
 const BATCH = 1000

@@ -1,14 +1,23 @@
-import { Kysely, PostgresDialect, sql } from 'kysely'
-import type { Database } from '../database.ts'
-import { migrate } from '../migrate.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type DataTypeNode,
+  Kysely,
+  type KyselyPlugin,
+  type OperationNode,
+  OperationNodeTransformer,
+  PostgresDialect,
+  type QueryId,
+  RawNode,
+  type RootOperationNode,
+  sql,
+} from 'kysely'
+import type { Database, PlainStore } from '../database.ts'
+import { migrate, requireSchema } from '../migrate.ts'
 import { POSTGRES_SCHEMA } from '../schema-dialect.ts'
 import { SECRET_TABLES } from '../sealed-values.ts'
 import type { Tables } from '../tables.ts'
-import { collateText } from './collate-text.ts'
-import { eraseDeletedRows } from './erase-deleted.ts'
-import { startFailure } from './failures.ts'
 import { listen } from './listen.ts'
-import { type Connections, clientSettings, createPool, databaseName } from './postgres-pool.ts'
+import { type Connections, clientSettings, createPool, databaseName, startFailure } from './postgres-pool.ts'
 import { readOne, readTransaction, writeTransaction } from './transactions.ts'
 
 export interface PostgresOptions {
@@ -88,5 +97,94 @@ async function prepare(url: string, onError: (error: unknown) => void): Promise<
     })
   } finally {
     await db.destroy()
+  }
+}
+
+/** Milliseconds to wait for transactions that began before, and between two looks. */
+const PATIENCE = 20_000
+const PAUSE = 100
+
+/**
+ * Writes tables anew without the rows that were deleted or replaced. PostgreSQL keeps such rows for every transaction that may still read them, so that
+ * those must end first. Rejects if they do not in time. The transaction log of the server keeps former rows until the server writes over it.
+ */
+async function eraseDeletedRows<T>(db: Kysely<T>, tables: readonly string[]): Promise<void> {
+  const { rows } = await sql<{ id: string }>`select txid_current()::text as id`.execute(db)
+  const { id } = rows[0] as { id: string }
+  for (const end = performance.now() + PATIENCE; !(await isPast(db, id)); await sleep(PAUSE)) {
+    if (performance.now() > end) throw new Error('transactions that began before are still under way in the PostgreSQL server')
+  }
+  // Each statement is a transaction of its own; the tables are small.
+  for (const table of tables) await sql`vacuum (full) ${sql.table(table)}`.execute(db)
+}
+
+/** Whether all transactions of the server that began before this one have ended, and nobody reads the database as it was then. */
+async function isPast<T>(db: Kysely<T>, id: string): Promise<boolean> {
+  const { rows } = await sql<{ past: boolean }>`
+    select txid_snapshot_xmin(txid_current_snapshot()) > ${id}::bigint and not exists (
+      select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+        and age(backend_xmin) > age((${id}::bigint % 4294967296)::text::xid)
+    ) as past`.execute(db)
+  return rows[0]?.past === true
+}
+
+/**
+ * Gives every text column that is made the collation "C", whatever the database's own is: text is compared and ordered by its
+ * octets and case is folded in ASCII only, as SQLite does it, so that filters and orders mean the same on both.
+ */
+export const collateText: KyselyPlugin = {
+  transformQuery: ({ node, queryId }) => transformer.transformNode(node, queryId) as RootOperationNode,
+  transformResult: async ({ result }) => result,
+}
+
+// The library's visitor of query trees is a class to be extended.
+class TextCollator extends OperationNodeTransformer {
+  protected override transformNodeImpl<T extends OperationNode>(node: T, queryId?: QueryId): T {
+    if (node.kind === 'DataTypeNode' && (node as unknown as DataTypeNode).dataType === 'text') {
+      return RawNode.createWithSql('text collate "C"') as OperationNode as T
+    }
+    return super.transformNodeImpl(node, queryId)
+  }
+}
+
+const transformer = new TextCollator()
+
+/** A PostgreSQL database as it is, on one connection. Rejects, naming it and what is the matter, if it cannot be used. */
+export async function plainPostgres(url: string): Promise<PlainStore> {
+  const name = databaseName(clientSettings(url))
+  const { pool } = createPool({ url, connections: 1, statementTimeout: 0, lockTimeout: 0 }, () => undefined)
+  // biome-ignore lint/suspicious/noExplicitAny: see PlainStore
+  const db = new Kysely<any>({ dialect: new PostgresDialect({ pool }), plugins: [collateText] })
+  try {
+    await sql`select 1`.execute(db)
+  } catch (error) {
+    await db.destroy()
+    throw startFailure(name, error)
+  }
+  return {
+    db,
+    dialect: POSTGRES_SCHEMA,
+    snapshot: (work) => db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
+    lastId: async (connection, table) => {
+      const sequence = sql<{ sequence: string }>`select pg_get_serial_sequence(${table}, 'id') as sequence`
+      const [found] = (await sequence.execute(connection)).rows
+      const value = sql<{ last_id: number }>`select case when is_called then last_value else last_value - 1 end as last_id
+        from ${sql.raw(found?.sequence as string)}`
+      return (await value.execute(connection)).rows[0]?.last_id ?? 0
+    },
+    setLastId: async (connection, table, id) => {
+      await sql`select setval(pg_get_serial_sequence(${table}, 'id'), ${id + 1}, false)`.execute(connection)
+    },
+    close: () => db.destroy(),
+  }
+}
+
+/** Throws a `RangeError` unless a PostgreSQL database has the present schema. */
+export async function requirePostgresSchema(url: string): Promise<void> {
+  const store = await plainPostgres(url)
+  try {
+    await requireSchema(store.db, store.dialect)
+  } finally {
+    await store.close()
   }
 }

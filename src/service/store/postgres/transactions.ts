@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Connection } from '../database.ts'
 import type { Tables } from '../tables.ts'
-import { lostConnection, lostRace } from './failures.ts'
+import { lostConnection, lostRace } from './postgres-pool.ts'
 
 type Work<T> = (connection: Connection) => Promise<T>
 

@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import { expect, test } from 'vitest'
 import { createSecrets, givenKeys } from '../../../../src/service/secrets.ts'
-import { contextOfPhoneCode } from '../../../../src/service/store/phone-store.ts'
+import { contextOfPhoneCode } from '../../../../src/service/store/user-secret-store.ts'
 import { type Client, connect, freshStore, openStore, TEST_KEY } from '../../harness.ts'
 import { serviceProcesses } from '../../service-process.ts'
 

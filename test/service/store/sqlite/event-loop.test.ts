@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import Libsql from 'libsql'
 import { expect, test } from 'vitest'
-import { offThread } from '../../../../src/service/store/sqlite/off-thread.ts'
+import { offThread } from '../../../../src/service/store/sqlite/group-commit.ts'
 import { openSqlite } from '../../../../src/service/store/sqlite/open-sqlite.ts'
 import { inParallel, temporaryDirectory } from '../../harness.ts'
 

@@ -3,21 +3,22 @@
  * domain then decides: which serial the zone gets, whether it needs one at all, or whether another process, or a later change, has
  * been here first. So a serial grows once for each change of content, whoever renders it, and what is served never goes back.
  */
-import { type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
+import { isNewerSerial, nextSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { Connection, Database } from '../store/database.ts'
-import { findRendering, lockServedName, serveZone, withdrawZones } from '../store/served-zone-store.ts'
 import {
+  findRendering,
   findZoneFile,
   findZoneRecords,
   findZoneSource,
+  lockServedName,
   saveZoneFile,
+  serveZone,
   settleDomain,
+  withdrawZones,
   type ZoneFile,
   type ZoneSource,
 } from '../store/zone-file-store.ts'
-import { type RenderedZone, renderZone, withSerial } from './render-zone.ts'
-import { nameServersOf } from './rendering-basis.ts'
-import { serialAfter } from './zone-serial.ts'
+import { nameServersOf, type RenderedZone, renderZone, withSerial } from './render-zone.ts'
 
 export interface SettleOptions {
   readonly database: Database
@@ -87,4 +88,16 @@ async function settleUnrendered(connection: Connection, source: ZoneSource): Pro
   const file = await findZoneFile(connection, id)
   const given = await lockServedName(connection, domain, id)
   await serveZone(connection, domain, id, file === null ? given : file.serial)
+}
+
+/** Serials of one year: the year in front, a counter behind it. */
+const YEAR = 1_000_000
+
+/**
+ * The serial after `existing` (null for a zone that has none): the year's first one, or where that is not newer, as after more than
+ * a million changes or a clock set back, one more than the existing (RFC 1982 section 3.1).
+ */
+function serialAfter(existing: SerialNumber | null, year: number): SerialNumber {
+  const first = serialNumber(year * YEAR + 1)
+  return existing === null || isNewerSerial(first, existing) ? first : nextSerial(existing)
 }

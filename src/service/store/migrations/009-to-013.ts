@@ -38,3 +38,40 @@ export async function createTaggedObjects(db: Kysely<unknown>, { idType, idColum
   await sql`insert into tagged_objects (kind, entity_id, tag_id) select 'domain', domain_id, tag_id from domain_tags`.execute(db)
   await db.schema.dropTable('domain_tags').execute()
 }
+
+/** What masters have told of zones that could not be had yet. */
+export async function noteOffers(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('secondaries').addColumn('notified_serial', 'bigint').execute()
+  await db.schema
+    .alterTable('secondaries')
+    .addColumn('behind', 'bigint', (column) => column.notNull().defaultTo(0))
+    .execute()
+}
+
+/** Finds the zones below a name; the service fills the column when it starts. */
+export async function indexZoneNames(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('domains')
+    .addColumn('reversed_name', 'text', (column) => column.notNull().defaultTo(''))
+    .execute()
+  await db.schema.createIndex('domains_by_reversed_name').on('domains').columns(['reversed_name', 'account_id', 'id']).execute()
+}
+
+/** Which key the secrets of the database are encrypted with. */
+export async function createSecretKey(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('secret_key')
+    .addColumn('id', 'integer', (column) => column.primaryKey())
+    .addColumn('key_id', 'text', (column) => column.notNull())
+    .addColumn('erased', 'integer', (column) => column.notNull())
+    .execute()
+}
+
+/** Quotas that an account has instead of the service's, and the octets that the data of an image takes. */
+export async function addQuotas(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('accounts')
+    .addColumn('quotas', 'text', (column) => column.notNull().defaultTo('{}'))
+    .execute()
+  await db.schema.alterTable('images').addColumn('octets', 'bigint').execute()
+}

@@ -1,8 +1,7 @@
 import { type Kysely, sql } from 'kysely'
+import type { PlainStore } from '../database.ts'
 import { findSchema, migrate, SCHEMAS } from '../migrate.ts'
-import { backupLines, checkBackup, type TableStart, type Value } from './backup-format.ts'
-import { BACKUP_TABLES, FORMER_TABLES } from './backup-tables.ts'
-import type { PlainStore } from './plain-store.ts'
+import { BACKUP_TABLES, backupLines, checkBackup, FORMER_TABLES, type TableStart, type Value } from './backup-format.ts'
 
 /** Rows, and characters of them, that are inserted in one statement. */
 const BATCH_ROWS = 500

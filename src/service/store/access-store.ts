@@ -1,0 +1,145 @@
+import { type Insertable, type SqlBool, sql } from 'kysely'
+import type { FilterFields } from '../filter/filter.ts'
+import type { ListQuery, ListSlice } from '../filter/list-query.ts'
+import type { Connection } from './database.ts'
+import { listOwn } from './list-sql.ts'
+import type { AppRow, AppsTable, LoginsTable, TrustedDevicesTable } from './tables/profile.ts'
+
+export const APP_FILTER_FIELDS = {
+  created: { kind: 'time' },
+  expiry: { kind: 'time', nullable: true },
+} as const satisfies FilterFields
+
+/** The apps of a user whose access has not ended. */
+const standing = (userId: number, now: string) => sql<SqlBool>`user_id = ${userId} and (expiry is null or expiry > ${now})`
+
+export const listApps = (connection: Connection, userId: number, now: string, list: ListQuery): Promise<ListSlice<AppRow>> =>
+  listOwn<AppRow>(connection, { table: 'apps', where: standing(userId, now), fields: APP_FILTER_FIELDS }, list)
+
+export async function findApp(connection: Connection, userId: number, id: number, now: string): Promise<AppRow | null> {
+  const row = await connection.selectFrom('apps').selectAll().where('id', '=', id).where(standing(userId, now)).executeTakeFirst()
+  return row ?? null
+}
+
+/** The number of the app; null where the user has authorised this client already. */
+export async function insertApp(connection: Connection, app: Insertable<AppsTable>): Promise<number | null> {
+  const row = await connection
+    .insertInto('apps')
+    .values(app)
+    .onConflict((conflict) => conflict.columns(['user_id', 'client']).doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return row?.id ?? null
+}
+
+/** Takes away an app's access, and its tokens with it; whether it had any. */
+export async function deleteApp(connection: Connection, userId: number, id: number, now: string): Promise<boolean> {
+  const { numDeletedRows } = await connection.deleteFrom('apps').where('id', '=', id).where(standing(userId, now)).executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
+/** The client that a token was issued to; empty for a personal access token. */
+export async function clientOf(connection: Connection, appId: number | null): Promise<string> {
+  if (appId === null) return ''
+  const row = await connection.selectFrom('apps').select('client').where('id', '=', appId).executeTakeFirst()
+  return row?.client ?? ''
+}
+
+export async function deleteEndedApps(connection: Connection, now: string): Promise<void> {
+  await connection.deleteFrom('apps').where('expiry', '<=', now).execute()
+}
+
+interface StoredDevice {
+  readonly id: number
+  readonly created: string
+  readonly expiry: string
+  readonly last_authenticated: string
+  readonly last_remote_addr: string
+  readonly user_agent: string
+}
+
+/** The devices of a user whose session has not ended. */
+const trusted = (userId: number, now: string) => sql<SqlBool>`user_id = ${userId} and expiry > ${now}`
+
+export const listDevices = (connection: Connection, userId: number, now: string, list: ListQuery): Promise<ListSlice<StoredDevice>> =>
+  listOwn<StoredDevice>(connection, { table: 'trusted_devices', where: trusted(userId, now), fields: {} }, list)
+
+export async function findDevice(connection: Connection, userId: number, id: number, now: string): Promise<StoredDevice | null> {
+  const found = connection.selectFrom('trusted_devices').selectAll().where('id', '=', id).where(trusted(userId, now))
+  return (await found.executeTakeFirst()) ?? null
+}
+
+export async function insertDevice(connection: Connection, device: Insertable<TrustedDevicesTable>): Promise<void> {
+  await connection.insertInto('trusted_devices').values(device).execute()
+}
+
+/** Whether there was one. */
+export async function deleteDevice(connection: Connection, userId: number, id: number, now: string): Promise<boolean> {
+  const deletion = connection.deleteFrom('trusted_devices').where('id', '=', id).where(trusted(userId, now))
+  return (await deletion.executeTakeFirstOrThrow()).numDeletedRows > 0n
+}
+
+export async function deleteEndedDevices(connection: Connection, now: string): Promise<void> {
+  await connection.deleteFrom('trusted_devices').where('expiry', '<=', now).execute()
+}
+
+export interface StoredLogin {
+  readonly id: number
+  readonly datetime: string
+  readonly ip: string
+  readonly restricted: number
+  readonly status: 'successful' | 'failed'
+  readonly username: string
+}
+
+/** Days for which logins are kept. */
+export const LOGIN_DAYS = 90
+
+/** Logins of a user that the service records of one day at most: whoever has many addresses fills no disk. */
+const MOST_A_DAY = 200
+
+const after = (userId: number, since: string) => sql<SqlBool>`user_id = ${userId} and datetime > ${since}`
+
+/** Those after a moment. */
+export const listLogins = (connection: Connection, userId: number, since: string, list: ListQuery): Promise<ListSlice<StoredLogin>> =>
+  listOwn<StoredLogin>(connection, { table: 'logins', where: after(userId, since), fields: {} }, list)
+
+export async function findLogin(connection: Connection, userId: number, id: number, since: string): Promise<StoredLogin | null> {
+  const row = await connection.selectFrom('logins').selectAll().where('id', '=', id).where(after(userId, since)).executeTakeFirst()
+  return row ?? null
+}
+
+export async function insertLogin(connection: Connection, login: Insertable<LoginsTable>): Promise<void> {
+  await connection.insertInto('logins').values(login).execute()
+}
+
+export interface NoticedLogin {
+  readonly userId: number
+  readonly username: string
+  readonly restricted: boolean
+  readonly ip: string
+  readonly status: 'successful' | 'failed'
+}
+
+/** Records a login unless the day has one from this address with this outcome, or too many from all of them. */
+export async function recordLogin(connection: Connection, { userId, ip, status, ...rest }: NoticedLogin, now: string): Promise<void> {
+  const day = now.slice(0, 10)
+  const { today } = await connection
+    .selectFrom('logins')
+    .select((eb) => eb.fn.countAll<number>().as('today'))
+    .where('user_id', '=', userId)
+    .where('datetime', '>=', day)
+    .where('occasion', 'is not', null)
+    .executeTakeFirstOrThrow()
+  if (Number(today) >= MOST_A_DAY) return
+  const { username, restricted } = rest
+  await connection
+    .insertInto('logins')
+    .values({ user_id: userId, username, datetime: now, ip, status, restricted: Number(restricted), occasion: `${day} ${status} ${ip}` })
+    .onConflict((conflict) => conflict.columns(['user_id', 'occasion']).doNothing())
+    .execute()
+}
+
+export async function deleteLoginsBefore(connection: Connection, moment: string): Promise<void> {
+  await connection.deleteFrom('logins').where('datetime', '<=', moment).execute()
+}

@@ -1,0 +1,104 @@
+import type { Updateable } from 'kysely'
+import type { Secrets } from '../secrets.ts'
+import { lockUserRow } from './account-store.ts'
+import type { Connection } from './database.ts'
+import type { PhoneCodeRow, SecondFactorRow, SecondFactorsTable } from './tables/profile.ts'
+
+/** What secrets of a second factor are sealed for. */
+export const contextOfSecondFactor = (userId: number): string => `second factor ${userId}`
+
+/** The user's second factor, which nobody else changes until the transaction ends; null where there was never any. */
+export async function lockSecondFactor(connection: Connection, userId: number): Promise<SecondFactorRow | null> {
+  await lockUserRow(connection, userId)
+  return (await connection.selectFrom('second_factors').selectAll().where('user_id', '=', userId).executeTakeFirst()) ?? null
+}
+
+/** Has a secret wait for its confirmation, in place of any other that does. What is confirmed stays, and so does the count of wrong codes. The user is held. */
+export async function offerSecret(connection: Connection, userId: number, sealed: string, expiry: string): Promise<void> {
+  const pending = { pending: sealed, pending_expiry: expiry }
+  await connection
+    .insertInto('second_factors')
+    .values({ user_id: userId, ...pending })
+    .onConflict((conflict) => conflict.column('user_id').doUpdateSet(pending))
+    .execute()
+}
+
+export async function updateSecondFactor(connection: Connection, userId: number, changes: Updateable<SecondFactorsTable>): Promise<void> {
+  await connection.updateTable('second_factors').set(changes).where('user_id', '=', userId).execute()
+}
+
+/** Switches the second factor off and forgets its secrets; wrong codes stay counted. */
+export async function removeSecondFactor(connection: Connection, userId: number): Promise<void> {
+  await connection.updateTable('users').set({ two_factor_auth: 0 }).where('id', '=', userId).execute()
+  await updateSecondFactor(connection, userId, { secret: '', pending: '', pending_expiry: '', last_step: 0, scratch_hash: '' })
+}
+
+/** Forgets secrets that nobody confirmed in time. */
+export async function forgetStaleSecrets(connection: Connection, now: string): Promise<void> {
+  await connection
+    .updateTable('second_factors')
+    .set({ pending: '', pending_expiry: '' })
+    .where('pending', '!=', '')
+    .where('pending_expiry', '<=', now)
+    .execute()
+}
+
+/** What a code is sealed for. */
+export const contextOfPhoneCode = (userId: number): string => `phone ${userId}`
+
+/** The code a user was sent last, which nobody else changes until the transaction ends; null where none is known. */
+export async function lockPhoneCode(connection: Connection, userId: number): Promise<PhoneCodeRow | null> {
+  await lockUserRow(connection, userId)
+  return (await connection.selectFrom('phone_codes').selectAll().where('user_id', '=', userId).executeTakeFirst()) ?? null
+}
+
+export async function savePhoneCode(connection: Connection, { user_id, ...code }: PhoneCodeRow): Promise<void> {
+  await connection
+    .insertInto('phone_codes')
+    .values({ user_id, ...code })
+    .onConflict((conflict) => conflict.column('user_id').doUpdateSet(code))
+    .execute()
+}
+
+/** Forgets codes whose time is over, once their messages do not count any more either. */
+export async function deleteStalePhoneCodes(connection: Connection, now: string, sentBefore: string): Promise<void> {
+  await connection.deleteFrom('phone_codes').where('expiry', '<=', now).where('sent_since', '<=', sentBefore).execute()
+}
+
+/** What a user answered, by the numbers of the questions. */
+export async function findAnswers(connection: Connection, secrets: Secrets, userId: number): Promise<ReadonlyMap<number, string>> {
+  const rows = await connection.selectFrom('security_answers').selectAll().where('user_id', '=', userId).orderBy('question_id').execute()
+  return new Map(rows.map(({ question_id: id, response }) => [id, secrets.open(response, contextOfAnswer(userId, id))]))
+}
+
+export async function hasAnswers(connection: Connection, userId: number): Promise<boolean> {
+  const row = await connection.selectFrom('security_answers').select('user_id').where('user_id', '=', userId).limit(1).executeTakeFirst()
+  return row !== undefined
+}
+
+/** Keeps these answers, and forgets those to all other questions. */
+export async function replaceAnswers(
+  connection: Connection,
+  secrets: Secrets,
+  userId: number,
+  answers: ReadonlyMap<number, string>,
+): Promise<void> {
+  await lockUserRow(connection, userId)
+  await connection.deleteFrom('security_answers').where('user_id', '=', userId).execute()
+  for (const [id, response] of answers) await insertAnswer(connection, secrets, userId, id, response)
+}
+
+/** Keeps an answer beside the others. */
+export async function insertAnswer(
+  connection: Connection,
+  secrets: Secrets,
+  userId: number,
+  questionId: number,
+  response: string,
+): Promise<void> {
+  const sealed = await secrets.seal(connection, response, contextOfAnswer(userId, questionId))
+  await connection.insertInto('security_answers').values({ user_id: userId, question_id: questionId, response: sealed }).execute()
+}
+
+/** What an answer is sealed for. */
+export const contextOfAnswer = (userId: number, questionId: number): string => `answer ${userId} ${questionId}`
