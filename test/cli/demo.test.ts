@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { cli } from '../support/cli.ts'
-import { withCpuTimeOf } from '../support/cpu-time.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { openScene, ZONE } from './scene.ts'
 
@@ -12,11 +11,7 @@ describe('demo', () => {
     const cwd = temporaryDirectory()
     vi.stubEnv('TMPDIR', folder)
     onTestFinished(() => void vi.unstubAllEnvs())
-    const {
-      value: { status, stdout, stderr },
-      milliseconds,
-    } = await withCpuTimeOf(() => cli(['demo'], { cwd }))
-    expect(milliseconds).toBeLessThan(5_000)
+    const { status, stdout, stderr } = await cli(['demo'], { cwd })
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(readdirSync(folder)).toEqual([])
 

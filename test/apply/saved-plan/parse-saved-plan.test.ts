@@ -5,7 +5,6 @@ import type { DesiredZone, ExistingZone } from '../../../src/dns/zone.ts'
 import { fingerprint } from '../../../src/plan/fingerprint.ts'
 import { CLOUD_CAPABILITIES } from '../../../src/providers/cloud/capabilities.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
-import { withCpuTime } from '../../support/cpu-time.ts'
 import { fc } from '../../support/fast-check.ts'
 import { oddRecords } from '../../support/odd-records.ts'
 import { ORIGIN, planOf } from '../../support/plan.ts'
@@ -90,9 +89,8 @@ describe('a plan that was saved', () => {
       desired: desiredZone(ORIGIN, lines.map((line, index) => (index % 4 === 0 ? line.replace(/\d+$/, '251') : line)).join('\n')),
     })
     const text = savedText([{ plan, existing }])
-    const { value, milliseconds } = withCpuTime(() => parse(text))
+    const value = parse(text)
     expect(value.saved?.plan.zones[0]?.changes).toHaveLength(3000)
-    expect(milliseconds).toBeLessThan(2000)
     expect(text.length).toBeLessThan(4_000_000)
   })
 
@@ -301,11 +299,10 @@ describe('a file made by hand, its checksum made anew', () => {
     ['a setting that is none', put('zones.0.changes.0.desired.token', 'x'), /token/],
   ])('%s is refused', (_, spoil, expected) => {
     const text = resealed(TEXT, spoil)
-    const { value, milliseconds } = withCpuTime(() => parse(text))
+    const value = parse(text)
     const message = refusal(value)
     expect(message).toMatch(expected)
     expect(message.length).toBeLessThan(3000)
-    expect(milliseconds).toBeLessThan(2000)
   })
 
   test('a zone that is made late, or not at all, is refused', () => {

@@ -7,7 +7,6 @@ import { MAX_INCLUDES } from '../../../src/definition/parse/open-files.ts'
 import type { ReadInclude } from '../../../src/definition/parse/parse-definition.ts'
 import { failure, ok } from '../../../src/dns/result.ts'
 import { cli } from '../../support/cli.ts'
-import { withCpuTime } from '../../support/cpu-time.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 import { parse, recordLines } from '../parse.ts'
 
@@ -117,10 +116,9 @@ mail.\${n}: {type: MX, ttl: '\${ttl}', value: {preference: '\${p}', exchange: '\
   test('has no value that makes a zone endless', () => {
     const fragment = Array.from({ length: 2000 }, (_, i) => `a${i}: {type: TXT, value: '${'${x}'.repeat(20)}'}`).join('\n')
     const include = `[{file: a.yaml, with: {x: ${'y'.repeat(100_000)}}}, {file: b.yaml, with: {x: y}}]`
-    const { value: parsed, milliseconds } = withCpuTime(() => parseWith(include, { 'a.yaml': fragment, 'b.yaml': fragment }))
+    const parsed = parseWith(include, { 'a.yaml': fragment, 'b.yaml': fragment })
     expect(told(parsed)[0]).toBe('a.yaml:1:1 error include-invalid the values of variables make the included files too long')
     expect(parsed.diagnostics.length).toBeLessThan(20)
-    expect(milliseconds).toBeLessThan(5000)
   })
 })
 
@@ -186,9 +184,8 @@ describe('files that include one another', () => {
       `the definition includes files more than ${MAX_INCLUDES} times`,
     ],
   ])('%s, which is told once', (_, files, include, expected) => {
-    const { value: parsed, milliseconds } = withCpuTime(() => parseWith(include, files))
+    const parsed = parseWith(include, files)
     expect(parsed.diagnostics.filter(({ code }) => code === 'include-invalid').map(({ message }) => message)).toEqual([expected])
-    expect(milliseconds).toBeLessThan(5000)
   })
 })
 

@@ -4,7 +4,6 @@ import { describe, expect, it, test } from 'vitest'
 import { defaultConfig } from '../../../src/definition/config/read-config.ts'
 import { findDefinitions } from '../../../src/definition/load/find-definitions.ts'
 import { type LoadOptions, loadDefinitions } from '../../../src/definition/load/load-definitions.ts'
-import { withCpuTimeOf } from '../../support/cpu-time.ts'
 import { addFiles, configIn, folderWith, places } from '../files.ts'
 
 const ONE_PROVIDER = 'providers: {cloud: {type: cloud, base_url: http://127.0.0.1:1, token: env:T}}\n'
@@ -378,15 +377,10 @@ nameservers: [127.0.0.1:5353]
       Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`zones/${i % 20}/z${i}.example.yaml`, zoneOf(`z${i}.example`)])),
     )
     const config = await configIn(folder)
-    const {
-      value: { zones, diagnostics },
-      milliseconds,
-    } = await withCpuTimeOf(() => loadDefinitions(config))
+    const { zones, diagnostics } = await loadDefinitions(config)
     expect(zones).toHaveLength(2000)
     expect(diagnostics).toEqual([])
-    expect(milliseconds).toBeLessThan(8000)
-    const one = await withCpuTimeOf(() => loadDefinitions(config, { zones: ['z1234.example'] }))
-    expect(one.value.zones).toHaveLength(1)
-    expect(one.milliseconds).toBeLessThan(4000)
+    const one = await loadDefinitions(config, { zones: ['z1234.example'] })
+    expect(one.zones).toHaveLength(1)
   })
 })

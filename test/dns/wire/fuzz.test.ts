@@ -8,7 +8,6 @@ import { CLASS, type Message, type WireRecord } from '../../../src/dns/wire/mess
 import { decodeRdata, rdataOctets } from '../../../src/dns/wire/rdata-codec.ts'
 import { createReader, readName } from '../../../src/dns/wire/reader.ts'
 import { createWriter, writeName, writtenOctets } from '../../../src/dns/wire/writer.ts'
-import { withCpuTime } from '../../support/cpu-time.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const label = fc.oneof(
@@ -125,8 +124,5 @@ test('a long chain of pointers ends', () => {
   const chain = Buffer.alloc(12 + 32000)
   chain[12] = 0
   for (let at = 14; at < 16000; at += 2) chain.writeUInt16BE(0xc000 | Math.max(12, at - 2), at)
-  const { milliseconds } = withCpuTime(() => {
-    for (let i = 0; i < 200; i += 1) expect(readName(createReader(chain, 15998))).toBe('.' as DomainName)
-  })
-  expect(milliseconds).toBeLessThan(1000)
+  for (let i = 0; i < 200; i += 1) expect(readName(createReader(chain, 15998))).toBe('.' as DomainName)
 })

