@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { type LockHolder, lockPath, takeLock } from '../definition/files/lock-file.ts'
-import { type LockOwner, processStatus } from '../definition/files/lock-owner.ts'
 import { makeFolder } from '../definition/files/make-folder.ts'
+import { type ProcessIdentity, processStatus } from '../definition/files/process-identity.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 
 export interface LockRequest {
   /** The journal's folder. */
   readonly journal: string
   readonly zones: readonly { readonly zone: string; readonly target: string }[]
-  readonly owner: LockOwner
+  readonly owner: ProcessIdentity
   readonly command: string
   readonly run: string
   readonly now: () => Date

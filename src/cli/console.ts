@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { CONFIG_FILE } from '../definition/config/config.ts'
-import { displayPath, isInside, realOr } from '../definition/files/file-path.ts'
+import { displayPath, isInside, resolveLinks } from '../definition/files/file-path.ts'
 import { type Diagnostic, oneLine, type Severity } from '../dns/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import { counted } from '../report/counts.ts'
@@ -121,8 +121,8 @@ export function createConsole(io: CliIo, options: CommonOptions): Console {
 /** Names files from the root of the repository of a GitHub job, where the working directory is in one. */
 function fromRoot({ cwd, env }: CliIo): FromRoot | undefined {
   const root = env['GITHUB_WORKSPACE']
-  if (!root || !isInside(realOr(cwd), realOr(resolve(root)))) return undefined
-  return (file) => displayPath(resolve(realOr(cwd), file), realOr(resolve(root)))
+  if (!root || !isInside(resolveLinks(cwd), resolveLinks(resolve(root)))) return undefined
+  return (file) => displayPath(resolve(resolveLinks(cwd), file), resolveLinks(resolve(root)))
 }
 
 /** `2 errors, 1 warning, 300 notices`. */

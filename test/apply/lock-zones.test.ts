@@ -6,12 +6,12 @@ import { build } from 'esbuild'
 import { describe, expect, it, test } from 'vitest'
 import { type LockRequest, lockZones } from '../../src/apply/lock-zones.ts'
 import { type LockHolder, lockPath, takeLock } from '../../src/definition/files/lock-file.ts'
-import { type LockOwner, ownProcess, processStatus } from '../../src/definition/files/lock-owner.ts'
+import { ownProcess, type ProcessIdentity, processStatus } from '../../src/definition/files/process-identity.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const OWN = ownProcess()
 
-const holderOf = (owner: LockOwner): LockHolder => ({
+const holderOf = (owner: ProcessIdentity): LockHolder => ({
   ...owner,
   since: '2026-11-21T06:30:00.000Z',
   command: 'apply',
@@ -30,7 +30,7 @@ const request = (journal: string, zones: readonly string[], more: Partial<LockRe
 })
 
 /** A lock of that holder, as its process left it. */
-function leaveLock(journal: string, zone: string, owner: LockOwner): string {
+function leaveLock(journal: string, zone: string, owner: ProcessIdentity): string {
   const folder = join(journal, 'locks')
   mkdirSync(folder, { recursive: true })
   const path = lockPath(folder, zone, 'cloud')
@@ -39,7 +39,7 @@ function leaveLock(journal: string, zone: string, owner: LockOwner): string {
 }
 
 /** A process that was there and is not any more. */
-async function deadProcess(): Promise<LockOwner> {
+async function deadProcess(): Promise<ProcessIdentity> {
   const child = spawn('sleep', ['60'])
   const { pid } = child as { pid: number }
   const started = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[21] as string
@@ -94,7 +94,7 @@ describe('locks of zones', () => {
     expect((await lockZones(request(journal, ['example.com.']))).state).toBe('taken')
   })
 
-  it.each<[string, Partial<LockOwner>, ReturnType<typeof processStatus>]>([
+  it.each<[string, Partial<ProcessIdentity>, ReturnType<typeof processStatus>]>([
     ['of a process whose number another one has now', { started: '1' }, 'dead'],
     ['of another host', { host: 'elsewhere.example' }, 'elsewhere'],
     ['of another container of the same name', { namespace: 'pid:[1]' }, 'elsewhere'],
@@ -111,7 +111,7 @@ describe('locks of zones', () => {
   })
 
   it('of a boot before are taken over where the process was of no container', () => {
-    const here: LockOwner = { pid: 1, started: '5', host: 'h', machine: 'm', boot: 'now', namespace: 'pid:[4026531836]' }
+    const here: ProcessIdentity = { pid: 1, started: '5', host: 'h', machine: 'm', boot: 'now', namespace: 'pid:[4026531836]' }
     expect(processStatus({ ...here, boot: 'before' }, here)).toBe('dead')
     expect(processStatus({ ...here, boot: 'before', namespace: 'pid:[7]' }, { ...here, namespace: 'pid:[7]' })).toBe('elsewhere')
     expect(processStatus({ ...here, boot: 'before', machine: null }, { ...here, machine: null })).toBe('elsewhere')

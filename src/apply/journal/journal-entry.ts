@@ -1,6 +1,6 @@
 /** The lines of a journal: one JSON object each, in the order in which things happened. `schemas/journal.schema.json` describes them. */
 
-import type { LockOwner } from '../../definition/files/lock-owner.ts'
+import type { ProcessIdentity } from '../../definition/files/process-identity.ts'
 import type { Action } from '../../plan/change.ts'
 import type { CallCount, Outcome, ZoneOutcome } from '../../plan/plan.ts'
 import type { DiagnosticDocument } from '../../report/plan-document.ts'
@@ -31,7 +31,7 @@ export interface BeginEntry {
   readonly tool: string
   readonly command: RunCommand
   readonly rollsBack: RolledBackRun | null
-  readonly process: LockOwner
+  readonly process: ProcessIdentity
   readonly zones: readonly RunZone[]
 }
 

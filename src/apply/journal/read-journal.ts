@@ -2,8 +2,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { validate } from '../../../generated/journal-schema.js'
-import { type LockOwner, processStatus } from '../../definition/files/lock-owner.ts'
-import { systemProblem } from '../../definition/files/read-text.ts'
+import { type ProcessIdentity, processStatus } from '../../definition/files/process-identity.ts'
+import { describeReadError } from '../../definition/files/read-text.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Action } from '../../plan/change.ts'
@@ -35,7 +35,7 @@ export interface JournalledRuns {
 }
 
 /** All runs of a journal. Of a run that ended only the outer lines are read. `here` is the process that asks. */
-export function readRuns(journal: string, here: LockOwner): JournalledRuns {
+export function readRuns(journal: string, here: ProcessIdentity): JournalledRuns {
   const folder = join(journal, 'runs')
   const diagnostics: Diagnostic[] = []
   const runs: RunRecord[] = []
@@ -51,7 +51,7 @@ export function readRuns(journal: string, here: LockOwner): JournalledRuns {
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-function readRun(folder: string, id: string, here: LockOwner): Result<RunRecord> {
+function readRun(folder: string, id: string, here: ProcessIdentity): Result<RunRecord> {
   const path = join(folder, JOURNAL_FILE)
   return guarded(() => {
     const { first, last } = outerLinesOf(path)
@@ -77,7 +77,7 @@ function endedState({ status, applied, unknown }: EndEntry, begin: BeginEntry): 
 }
 
 /** A run without an end: it goes on, or it was killed. All its lines tell what it did. */
-function readUnfinished(path: string, id: string, begin: BeginEntry, here: LockOwner): Result<RunRecord> {
+function readUnfinished(path: string, id: string, begin: BeginEntry, here: ProcessIdentity): Result<RunRecord> {
   const gathered = gatherZones(entriesOf(path), begin)
   if (!gathered.ok) return gathered
   const { zones, last } = gathered.value
@@ -199,7 +199,7 @@ function guarded<T>(read: () => Result<T>): Result<T> {
   } catch (error) {
     if (error instanceof LineTooLong) return failure(`its journal has ${error.message}`)
     if ((error as NodeJS.ErrnoException).code === undefined) throw error
-    return failure(`its journal ${systemProblem(error)}`)
+    return failure(`its journal ${describeReadError(error)}`)
   }
 }
 

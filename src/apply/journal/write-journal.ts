@@ -2,8 +2,8 @@ import { closeSync, constants, existsSync, fsyncSync, openSync, writeFileSync, w
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pLimit from 'p-limit'
-import type { LockOwner } from '../../definition/files/lock-owner.ts'
 import { makeFolder } from '../../definition/files/make-folder.ts'
+import type { ProcessIdentity } from '../../definition/files/process-identity.ts'
 import { assertNoSecret, type LoadedSecrets } from '../../definition/load/loaded-secrets.ts'
 import { oneLine } from '../../dns/diagnostic.ts'
 import type { Change } from '../../plan/change.ts'
@@ -31,7 +31,7 @@ export interface RunToJournal {
   readonly run: string
   readonly command: RunCommand
   readonly rollsBack: RolledBackRun | null
-  readonly process: LockOwner
+  readonly process: ProcessIdentity
   readonly now: () => Date
   readonly plan: Plan
   /** The zones that have changes, with their state before. */

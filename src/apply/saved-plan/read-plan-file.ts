@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { systemProblem } from '../../definition/files/read-text.ts'
+import { describeReadError } from '../../definition/files/read-text.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 
 /** Octets a plan file may have: changes of some 400,000 records. */
@@ -32,7 +32,7 @@ export async function readPlanText(path: string): Promise<Result<string>> {
     }
   } catch (error) {
     if (error instanceof TypeError) return failure('is not text in UTF-8')
-    return failure(systemProblem(error))
+    return failure(describeReadError(error))
   }
 }
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { displayPath } from '../../definition/files/file-path.ts'
-import { readWholeText } from '../../definition/files/read-text.ts'
+import { readTextWithMark } from '../../definition/files/read-text.ts'
 import { unfinishedWrites } from '../../definition/files/unfinished-write.ts'
 import { writeEdited } from '../../definition/files/write-edited.ts'
 import { type FoundDefinition, findDefinitions } from '../../definition/load/find-definitions.ts'
@@ -63,7 +63,7 @@ async function formatFile(
   { policy, io }: { policy: SourcePolicy; io: CliIo },
 ): Promise<boolean | readonly Diagnostic[]> {
   const at = { file, line: 1, column: 1 }
-  const whole = await readWholeText(path, file, policy)
+  const whole = await readTextWithMark(path, file, policy)
   if (!whole.ok) return [{ severity: 'error', ...whole.problem, at: whole.problem.at ?? at }]
   const text = whole.text.replace(/^\ufeff/, '')
   const formatted = formatDefinition(text)

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../../definition/config/config.ts'
 import { type EditedDefinition, type EditOptions, editDefinition } from '../../definition/edit/edit-definition.ts'
-import { type RecordEdit, readRecordEdit } from '../../definition/edit/read-record-edit.ts'
+import { parseRecordEdit, type RecordEdit } from '../../definition/edit/record-edit.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { finishEdit } from '../../definition/files/finish-edit.ts'
 import { writeEditedSet } from '../../definition/files/write-edited-set.ts'
@@ -38,7 +38,7 @@ export const editRecord =
     const console = createConsole(io, options)
     // First, so that no message repeats a secret.
     const { config, diagnostics: inConfig } = await configOrDefault(io, options.config)
-    const edit = readRecordEdit(action, { zone, name, type, values, ttl: options.ttl ?? null })
+    const edit = parseRecordEdit(action, { zone, name, type, values, ttl: options.ttl ?? null })
     if (!edit.ok) {
       console.error('usage', edit.message)
       return EXIT.failure

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { displayPath } from '../../definition/files/file-path.ts'
-import { readText, systemProblem } from '../../definition/files/read-text.ts'
+import { describeReadError, readText } from '../../definition/files/read-text.ts'
 import { fileNameOf, splitFolderZone } from '../../definition/load/definition-name.ts'
 import { noSecrets } from '../../definition/load/loaded-secrets.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
@@ -32,7 +32,7 @@ export const importOctodns: Importer = async (request) => {
   try {
     if ((await stat(path)).isDirectory()) return await importDirectory(path, request)
   } catch (error) {
-    return failed({ severity: 'error', code: 'file-unreadable', message: `${shown} ${systemProblem(error)}` })
+    return failed({ severity: 'error', code: 'file-unreadable', message: `${shown} ${describeReadError(error)}` })
   }
   // The configuration of octoDNS may hold a token itself; it is no definition.
   const text = await readText(path, shown, sourcePolicy({ ...request.config, secrets: noSecrets() }, 'allowed'))

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { isInside, realOr } from '../../definition/files/file-path.ts'
-import { systemProblem } from '../../definition/files/read-text.ts'
+import { isInside, resolveLinks } from '../../definition/files/file-path.ts'
+import { describeReadError } from '../../definition/files/read-text.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { UnsupportedFeature } from '../conversion.ts'
@@ -75,7 +75,7 @@ async function findIn(
     if (!isFile) return fail(`the file ${join(shown.directory, shown.sharedFile)} of the provider ${source.name} cannot be read`)
     return { source, base: baseFor(directory, base), found, sharedPath }
   } catch (error) {
-    return fail(`the directory ${shown.directory} of the provider ${source.name} ${systemProblem(error)}`)
+    return fail(`the directory ${shown.directory} of the provider ${source.name} ${describeReadError(error)}`)
   }
 }
 
@@ -91,10 +91,11 @@ async function baseOf(directories: readonly string[], path: string, cwd: string)
         ),
       ),
     )
-    if (there.length > 0 && there.every((is) => is)) return realOr(folder)
+    if (there.length > 0 && there.every((is) => is)) return resolveLinks(folder)
   }
-  return realOr(cwd)
+  return resolveLinks(cwd)
 }
 
 /** A directory elsewhere comes in under its own name. */
-const baseFor = (directory: string, base: string): string => (isInside(realOr(directory), base) ? base : dirname(realOr(directory)))
+const baseFor = (directory: string, base: string): string =>
+  isInside(resolveLinks(directory), base) ? base : dirname(resolveLinks(directory))

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path'
 import pLimit from 'p-limit'
-import { realOr } from '../../definition/files/file-path.ts'
+import { resolveLinks } from '../../definition/files/file-path.ts'
 import type { OutputFile } from '../../definition/imported-zone.ts'
 import { includeReader } from '../../definition/load/include-reader.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
@@ -20,8 +20,8 @@ export function readingOf(
   { config, cwd }: ImportRequest,
   layout: Pick<OctodnsReading, 'defaultTtl' | 'escapesSemicolons'>,
 ): OctodnsReading {
-  const root = realOr(base)
-  const below = { ...config, folder: root, cwd: realOr(cwd) }
+  const root = resolveLinks(base)
+  const below = { ...config, folder: root, cwd: resolveLinks(cwd) }
   return { ...layout, base: root, cwd: below.cwd, include: includeReader(below), policy: sourcePolicy(below) }
 }
 
@@ -70,7 +70,7 @@ function withRealPaths({ folder, paths, ...rest }: OctodnsZoneFiles): OctodnsZon
   return { ...rest, folder: there, paths: paths.map((path) => (there === null ? inRealFolder(path) : join(there, basename(path)))) }
 }
 
-const inRealFolder = (path: string): string => join(realOr(dirname(path)), basename(path))
+const inRealFolder = (path: string): string => join(resolveLinks(dirname(path)), basename(path))
 
 export function joined(read: readonly ReadOctodnsZone[]): Imported {
   const shared = new Map<string, OutputFile>()

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
-import { displayPath, fromDisplayPath, isInside, realOr } from '../../definition/files/file-path.ts'
-import { readWholeText } from '../../definition/files/read-text.ts'
+import { displayPath, fromDisplayPath, isInside, resolveLinks } from '../../definition/files/file-path.ts'
+import { readTextWithMark } from '../../definition/files/read-text.ts'
 import type { ImportedZone, OutputFile } from '../../definition/imported-zone.ts'
 import { fileNameOf, splitFolderZone } from '../../definition/load/definition-name.ts'
 import type { IncludeReader } from '../../definition/load/include-reader.ts'
@@ -127,12 +127,12 @@ async function readSources(
   const diagnostics: Diagnostic[] = []
   for (const path of paths) {
     const file = displayPath(path, cwd)
-    if (!isInside(realOr(path), base)) {
+    if (!isInside(resolveLinks(path), base)) {
       const message = `${file} leads out of ${displayPath(base, cwd)}, which zones may not come from`
       diagnostics.push({ severity: 'error', code: 'path-outside', message, at: { file, line: 1, column: 1 } })
       continue
     }
-    const text = await readWholeText(path, file, policy)
+    const text = await readTextWithMark(path, file, policy)
     if (text.ok) sources.push({ file, text: withoutMark(text.text), whole: text.text })
     else diagnostics.push({ severity: 'error', ...text.problem, at: text.problem.at ?? { file, line: 1, column: 1 } })
   }

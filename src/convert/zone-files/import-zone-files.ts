@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, relative, resolve } from 'node:path'
-import { displayPath, realOr } from '../../definition/files/file-path.ts'
+import { displayPath, resolveLinks } from '../../definition/files/file-path.ts'
 import { folderTree } from '../../definition/files/folder-tree.ts'
-import { readText, systemProblem } from '../../definition/files/read-text.ts'
+import { describeReadError, readText } from '../../definition/files/read-text.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
 import { fileNameOf, unprintableName } from '../../definition/load/definition-name.ts'
 import { includeReader } from '../../definition/load/include-reader.ts'
@@ -22,7 +22,7 @@ import { otherZoneFiles } from './other-zone-files.ts'
  */
 export async function importZoneFiles({ source, zones, cwd, config }: ImportRequest): Promise<Imported> {
   const path = resolve(cwd, source)
-  const facts = await stat(path).catch((error: unknown) => systemProblem(error))
+  const facts = await stat(path).catch((error: unknown) => describeReadError(error))
   if (typeof facts === 'string') return failed({ code: 'file-unreadable', message: `${displayPath(path, cwd)} ${facts}` })
   const folder = facts.isDirectory() ? path : dirname(path)
   const include = includeReader({ ...config, folder, cwd })
@@ -53,8 +53,8 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
     read.push({ ...definition, file })
   }
   // A file that another includes is no zone of its own.
-  const realCwd = realOr(cwd)
-  const isIncluded = (one: string): boolean => included.has(displayPath(realOr(one), realCwd))
+  const realCwd = resolveLinks(cwd)
+  const isIncluded = (one: string): boolean => included.has(displayPath(resolveLinks(one), realCwd))
   for (const one of read) {
     if (isIncluded(resolve(cwd, one.file))) continue
     diagnostics.push(...one.diagnostics)
@@ -121,7 +121,7 @@ interface FilesBelow {
 }
 
 async function zoneFilesBelow(folder: string, cwd: string): Promise<FilesBelow> {
-  const tree = folderTree(realOr(folder))
+  const tree = folderTree(resolveLinks(folder))
   const files: string[] = []
   const others: string[] = []
   const diagnostics: Diagnostic[] = []
@@ -129,12 +129,12 @@ async function zoneFilesBelow(folder: string, cwd: string): Promise<FilesBelow> 
     folder,
     Number.POSITIVE_INFINITY,
     () => true,
-    ({ path, name, isFolder, leadsOut }) => {
+    ({ path, name, isFolder, isOutside }) => {
       if (name.startsWith('.')) return
       const known = fileNameOf(name)
       if (!isFolder && known?.kind !== 'zone-file') {
-        if (known === null && !leadsOut) others.push(path)
-      } else if (leadsOut) diagnostics.push(leadingOut(displayPath(path, cwd)))
+        if (known === null && !isOutside) others.push(path)
+      } else if (isOutside) diagnostics.push(leadingOut(displayPath(path, cwd)))
       else if (!isFolder) {
         const unprintable = unprintableName(relative(folder, path), displayPath(path, cwd))
         if (unprintable === null) files.push(path)

@@ -1,17 +1,15 @@
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { DefinedRecord } from '../../dns/record.ts'
+import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
 import type { Config } from '../config/config.ts'
-import { displayPath, fromDisplayPath, realOr } from '../files/file-path.ts'
+import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import { unfinishedFolders } from '../files/unfinished-write.ts'
 import type { LoadedZone } from '../load/configured-zone.ts'
 import { type LoadedDefinitions, loadDefinitions } from '../load/load-definitions.ts'
-import { BYTE_ORDER_MARK, editFiles, type FileEdit, kindOf } from './edit-files.ts'
-import { editProblem } from './edit-problem.ts'
-import { wantedData } from './edit-text.ts'
-import { areSame, unexpectedChanges } from './expected-records.ts'
-import type { RecordEdit } from './read-record-edit.ts'
-import { realPath, shareEdit } from './share-edit.ts'
+import { BYTE_ORDER_MARK, definitionKind, editFiles, type FileEdit, realPathOf, splitEditByFile } from './edit-files.ts'
+import { desiredData } from './edit-text.ts'
+import type { RecordEdit } from './record-edit.ts'
+import { editProblem } from './record-edit.ts'
 
 export interface EditedDefinition {
   /** The files with their texts before and after; none where there is nothing to change, or an error among the diagnostics. */
@@ -41,7 +39,7 @@ export async function editDefinition(asked: RecordEdit, config: Config, options:
   if (!('loaded' in found)) return found
   const { loaded } = found
   const own = loaded.zone.records.filter(({ name, type }) => name === asked.name && type === asked.type)
-  const edit = options.file === null ? asked : withinFile(asked, own, realOr(options.file), config.cwd)
+  const edit = options.file === null ? asked : withinFile(asked, own, resolveLinks(options.file), config.cwd)
   if (loaded.zone.inventory?.some(({ name, type }) => name === edit.name && type === edit.type))
     return refused(editProblem(edit, 'edit-refused', 'its addresses are looked up when the zone is planned; edit it by hand'))
   const unknown = missingValues(edit, own)
@@ -58,7 +56,7 @@ const refused = (...diagnostics: Diagnostic[]): Checked => ({ changes: [], other
 
 /** All values to be removed are all of the file that is named, where it has some. */
 function withinFile(edit: RecordEdit, own: readonly DefinedRecord[], file: string, cwd: string): RecordEdit {
-  const there = own.filter(({ at }) => realPath(at.file, cwd) === file)
+  const there = own.filter(({ at }) => realPathOf(at.file, cwd) === file)
   return edit.action === 'remove' && edit.data.length === 0 ? { ...edit, data: there.map(({ data }) => data) } : edit
 }
 
@@ -92,7 +90,7 @@ function missingValues(edit: RecordEdit, own: readonly DefinedRecord[]): Diagnos
 }
 
 function isAsWanted(edit: RecordEdit, own: readonly DefinedRecord[]): boolean {
-  const wanted = wantedData(edit, own)
+  const wanted = desiredData(edit, own)
   const present = new Set(own.map(({ data }) => data))
   const isSame = wanted.length === own.length && wanted.every((data) => present.has(data))
   return isSame && (edit.ttl === null || own.every(({ ttl }) => ttl === edit.ttl))
@@ -112,9 +110,9 @@ async function editAndCheck(
 ): Promise<Checked> {
   const { zone, files } = loaded
   const { cwd } = config
-  const main = realPath(zone.at.file, cwd)
-  const kind = await kindOf(main, config)
-  const parts = await shareEdit(edit, own, { zone, files, cwd, isMerged: kind !== 'settings' }, file)
+  const main = realPathOf(zone.at.file, cwd)
+  const kind = await definitionKind(main, config)
+  const parts = await splitEditByFile(edit, own, { zone, files, cwd, isMerged: kind !== 'settings' }, file)
   if ('severity' in parts) return refused(parts)
   const edited = await editFiles(parts, { zone, seen, config, kind })
   const refusal = (...found: Diagnostic[]) => refusedOrStale(refused(...found), zone, config)
@@ -126,14 +124,14 @@ async function editAndCheck(
   const [before, after] = [isShared ? await loadDefinitions(config) : null, await loadDefinitions(config, { zones: only, texts })]
   // The texts were read after the zone was loaded: another value may have come into one of them in between.
   const meanwhile = before?.zones.find((one) => one.zone.at.file === zone.at.file)?.zone.records ?? []
-  if (before !== null && !areSame(zone.records, meanwhile))
+  if (before !== null && !haveSameRecords(zone.records, meanwhile))
     return {
       ...refused(editProblem(edit, 'file-unwritable', 'somebody else has changed its files meanwhile; give the command again')),
       isStale: true,
     }
   if (hasErrors(after.diagnostics)) return refusal(...after.diagnostics.map((one) => asRefusal(edit, own, one)))
   const now = after.zones.find((one) => one.zone.name === edit.zone)
-  const unexpected = unexpectedChanges(edit, zone.records, now?.zone.records ?? [], wantedData(edit, own))
+  const unexpected = unexpectedChanges(edit, zone.records, now?.zone.records ?? [], desiredData(edit, own))
   if (besideRecords(zone) !== besideRecords(now?.zone)) unexpected.push('the zone would be another beside its records')
   const at = own[0]?.at ?? zone.at
   if (unexpected.length > 0) {
@@ -155,7 +153,7 @@ async function refusedOrStale(refusal: Checked, zone: LoadedZone['zone'], config
   if (refusal.diagnostics.some(({ code }) => code === 'write-unfinished')) return { ...refusal, isStale: true }
   const { zones } = await loadDefinitions(config, { zones: [zone.name] })
   const now = zones.find((one) => one.zone.at.file === zone.at.file)?.zone
-  const isSame = now !== undefined && areSame(zone.records, now.records) && besideRecords(zone) === besideRecords(now)
+  const isSame = now !== undefined && haveSameRecords(zone.records, now.records) && besideRecords(zone) === besideRecords(now)
   return isSame ? refusal : { ...refusal, isStale: true }
 }
 
@@ -171,7 +169,7 @@ const textsOf = (changes: readonly FileEdit[], cwd: string): ReadonlyMap<string,
 /** Zones whose records differ, but for one. */
 function otherZones(before: LoadedDefinitions, after: LoadedDefinitions, own: DomainName): DomainName[] {
   const records = new Map(after.zones.map(({ zone }) => [zone.at.file, zone.records]))
-  const changed = before.zones.filter(({ zone }) => zone.name !== own && !areSame(zone.records, records.get(zone.at.file) ?? []))
+  const changed = before.zones.filter(({ zone }) => zone.name !== own && !haveSameRecords(zone.records, records.get(zone.at.file) ?? []))
   return [...new Set(changed.map(({ zone }) => zone.name))].sort()
 }
 
@@ -208,3 +206,49 @@ function asRefusal(edit: RecordEdit, own: readonly DefinedRecord[], found: Diagn
 /** What is said of a zone beside its records, wherever it stands. */
 const besideRecords = (zone: LoadedZone['zone'] | undefined): string =>
   JSON.stringify({ ...zone, records: null, scopes: null, settingsAt: null }, (key, value: unknown) => (key === 'at' ? undefined : value))
+
+/** Differences that are told. */
+const MAX_DIFFERENCES = 5
+
+/**
+ * What an edit would do beside what it is meant to, in words; empty where records change as they should. A new record without a TTL of its
+ * own has whatever the file gives it.
+ */
+function unexpectedChanges(
+  edit: RecordEdit,
+  before: readonly ResourceRecord[],
+  after: readonly ResourceRecord[],
+  wanted: readonly string[],
+): string[] {
+  const isOwn = ({ name, type }: ResourceRecord): boolean => name === edit.name && type === edit.type
+  const [beside, besideAfter] = [before.filter((record) => !isOwn(record)), after.filter((record) => !isOwn(record))]
+  // They mostly stand in one order too.
+  const others = haveSameRecords(beside, besideAfter) ? [] : countDifferences(beside, besideAfter)
+  const ttls = new Map(before.filter(isOwn).map(({ data, ttl }) => [data, ttl]))
+  const own = countDifferences(
+    wanted.map((data) => ({ ...edit, data, ttl: edit.ttl ?? ttls.get(data) ?? null })),
+    after.filter(isOwn).map((record) => (edit.ttl === null && !ttls.has(record.data) ? { ...record, ttl: null } : record)),
+  )
+  return [...others, ...own].slice(0, MAX_DIFFERENCES)
+}
+
+/** Whether lists of records are the same, in the same order. */
+const haveSameRecords = (records: readonly ResourceRecord[], others: readonly ResourceRecord[]): boolean =>
+  records.length === others.length &&
+  records.every((record, index) => {
+    const other = others[index] as ResourceRecord
+    return record.name === other.name && record.type === other.type && record.ttl === other.ttl && record.data === other.data
+  })
+
+function countDifferences(expected: readonly ResourceRecord[], found: readonly ResourceRecord[]): string[] {
+  const counts = new Map<string, number>()
+  for (const [records, by] of [[expected, 1] as const, [found, -1] as const]) {
+    for (const { name, ttl, type, data } of records) {
+      const key = `${name} ${ttl ?? 'no TTL'} ${type} ${data}`
+      counts.set(key, (counts.get(key) ?? 0) + by)
+    }
+  }
+  return [...counts]
+    .filter(([, count]) => count !== 0)
+    .map(([key, count]) => (count > 0 ? `there would be no ${key}` : `there would be ${key}`))
+}

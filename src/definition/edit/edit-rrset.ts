@@ -6,17 +6,16 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type Node, Pair, type S
 import { type DomainName, parseDomainName, relativeName } from '../../dns/domain-name.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import { firstEntryPlace } from '../parse/first-entry.ts'
 import type { Layout } from '../parse/parse-state.ts'
-import { plainNode, styled } from '../parse/plain-node.ts'
-import { keepSpacing } from '../print/keep-spacing.ts'
 import { compareNatural } from '../print/natural-order.ts'
+import { plainNode, styled } from '../print/styled-nodes.ts'
 import { agreeOn } from '../yaml/edit-document.ts'
 import { printDocument } from '../yaml/print-document.ts'
 import type { PlainYaml } from '../yaml/print-plain.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
 import { entryWindow } from './entry-window.ts'
-import { placeEntries, withEntry, withoutEntry } from './splice-pair.ts'
+import { keepSpacing } from './keep-spacing.ts'
+import { locateEntries, locateFirstEntry, removeEntry, replaceEntry } from './splice-entry.ts'
 
 export interface RrsetEdit {
   readonly name: DomainName
@@ -44,7 +43,7 @@ const BY_HAND = 'edit it by hand'
 export function editRrset(text: string, zone: DomainName, layout: Layout, edit: RrsetEdit, tree: YamlNode | null = null): Result<string> {
   const window = tree && entryWindow(text, tree, { name: edit.name, zone, layout })
   if (window) {
-    const kept = [...edit.kept].map(window.place)
+    const kept = [...edit.kept].map(window.toWindowOffset)
     if (kept.every((offset) => offset !== null)) {
       const edited = editEntry(window.text, zone, layout, { ...edit, kept: new Set(kept) }, 'entry')
       if (edited.ok) return ok(window.restore(keepSpacing(window.text, edited.value)))
@@ -60,10 +59,10 @@ function editEntry(text: string, zone: DomainName, layout: Layout, edit: RrsetEd
   if (!read.ok) return read
   const { document, heads } = read.value
   // Before anything in it is changed.
-  const first = firstEntryPlace(text, document, layout === 'octodns')
+  const first = locateFirstEntry(text, document, layout === 'octodns')
   const map = recordMap(document, layout)
   if (!map.ok) return map
-  const source = map.value.items.length === 0 ? first : placeEntries(text, map.value, (pair) => ownerOf(pair, zone))
+  const source = map.value.items.length === 0 ? first : locateEntries(text, map.value, (pair) => ownerOf(pair, zone))
   const owner = map.value.items.find((pair) => ownerOf(pair, zone) === edit.name)
   if (owner === undefined && (edit.isThere || edit.added.length === 0))
     return failure(`${edit.name} does not stand there under its own name, but by a variable or an included file; ${BY_HAND}`)
@@ -77,13 +76,13 @@ function editEntry(text: string, zone: DomainName, layout: Layout, edit: RrsetEd
   }
   const { items } = map.value
   const index = items.findIndex((pair) => ownerOf(pair, zone) === edit.name)
-  if (index === -1) return 'entries' in source ? ok(withoutEntry(source, edit.name)) : ok(text)
+  if (index === -1) return 'entries' in source ? ok(removeEntry(source, edit.name)) : ok(text)
   const previous = items[index - 1]
   // The rest of the file is not printed, and not read again, but for what aliases stand for.
   map.value.items = items.slice(hasAlias(items[index]?.value ?? null) ? 0 : index, index + 1)
   const alone: Document = document
   alone.contents = map.value
-  return withEntry(source, edit.name, previous ? ownerOf(previous, zone) : null, printDocument(alone, heads, text))
+  return replaceEntry(source, edit.name, previous ? ownerOf(previous, zone) : null, printDocument(alone, heads, text))
 }
 
 type Entry = Pair<Scalar, Node | null>

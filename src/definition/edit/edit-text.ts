@@ -9,7 +9,7 @@ import { printValue } from '../print/print-value.ts'
 import type { PlainYaml } from '../yaml/print-plain.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
 import { editRrset } from './edit-rrset.ts'
-import type { RecordEdit } from './read-record-edit.ts'
+import type { RecordEdit } from './record-edit.ts'
 
 /** A file of a zone before an edit, with what the loader found in it. */
 export interface EditedFile {
@@ -25,7 +25,7 @@ export interface EditedFile {
 }
 
 /** The data of the RRset as the edit wants it. */
-export function wantedData({ action, data }: RecordEdit, own: readonly DefinedRecord[]): string[] {
+export function desiredData({ action, data }: RecordEdit, own: readonly DefinedRecord[]): string[] {
   const present = own.map((record) => record.data)
   if (action === 'set') return [...data]
   if (action === 'add') return [...new Set([...present, ...data])]
@@ -34,7 +34,7 @@ export function wantedData({ action, data }: RecordEdit, own: readonly DefinedRe
 
 /** The text of the file with the RRset as it is wanted. */
 export function editText(file: EditedFile, edit: RecordEdit): Result<string> {
-  const wanted = new Set(wantedData(edit, file.own))
+  const wanted = new Set(desiredData(edit, file.own))
   const present = new Set(file.own.map(({ data }) => data))
   const added = [...wanted].filter((data) => !present.has(data))
   if (file.kind === 'zone-file') return editZone(file, edit, wanted, added)

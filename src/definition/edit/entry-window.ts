@@ -14,7 +14,7 @@ const MANY = 100
 export interface EntryWindow {
   readonly text: string
   /** The place in `text` of an offset in the whole; null where it is left out. */
-  readonly place: (offset: number) => number | null
+  readonly toWindowOffset: (offset: number) => number | null
   /** The whole with what became of `text` by an edit of the entry. */
   readonly restore: (edited: string) => string
 }
@@ -53,7 +53,7 @@ export function entryWindow(
   const end = start + gap + offsetOf(middle)
   return {
     text: window,
-    place: (offset) => (offset < start ? offset : offset < start + gap || offset >= end ? null : offset - gap),
+    toWindowOffset: (offset) => (offset < start ? offset : offset < start + gap || offset >= end ? null : offset - gap),
     restore(edited) {
       const all = edited.split('\n')
       const behind = all.length - tail.length

@@ -18,7 +18,7 @@ export function isInside(path: string, folder: string): boolean {
 }
 
 /** The path with symbolic links resolved; as it is where it does not exist. */
-export function realOr(path: string): string {
+export function resolveLinks(path: string): string {
   try {
     return realpathSync(path)
   } catch {

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isInside } from './file-path.ts'
-import { systemProblem } from './read-text.ts'
+import { describeReadError } from './read-text.ts'
 
 /** Folders that may stand in one another. */
 const MAX_DEPTH = 32
@@ -16,7 +16,7 @@ export interface TreeEntry {
   readonly name: string
   readonly isFolder: boolean
   /** A symbolic link to a place outside the folder that the tree is confined to. It is not to be gone into or read. */
-  readonly leadsOut: boolean
+  readonly isOutside: boolean
 }
 
 /** A folder that could not be read, or a tree that was left half-read. */
@@ -55,7 +55,7 @@ export function folderTree(root: string | null): FolderTree {
       const resolved = await Promise.all(found.map((entry) => resolveEntry(path, entry, root)))
       return resolved.filter((entry): entry is TreeEntry => entry !== null).sort((a, b) => (a.name < b.name ? -1 : 1))
     } catch (error) {
-      problems.push({ path, message: systemProblem(error) })
+      problems.push({ path, message: describeReadError(error) })
       return []
     }
   }
@@ -75,7 +75,7 @@ export function folderTree(root: string | null): FolderTree {
       above.add(real)
       for (const entry of await list(folder)) {
         visit(entry)
-        if (!entry.isFolder || entry.leadsOut || left <= 0 || entry.name.startsWith('.') || entry.name === 'node_modules') continue
+        if (!entry.isFolder || entry.isOutside || left <= 0 || entry.name.startsWith('.') || entry.name === 'node_modules') continue
         if (enter(entry)) await descend(entry.path, left - 1)
       }
       above.delete(real)
@@ -88,10 +88,10 @@ export function folderTree(root: string | null): FolderTree {
 async function resolveEntry(folder: string, entry: Dirent, root: string | null): Promise<TreeEntry | null> {
   const path = join(folder, entry.name)
   if (!entry.isSymbolicLink()) {
-    return entry.isFile() || entry.isDirectory() ? { path, name: entry.name, isFolder: entry.isDirectory(), leadsOut: false } : null
+    return entry.isFile() || entry.isDirectory() ? { path, name: entry.name, isFolder: entry.isDirectory(), isOutside: false } : null
   }
   const facts = await stat(path).catch(() => null)
-  if (facts === null) return { path, name: entry.name, isFolder: false, leadsOut: false }
-  const leadsOut = root !== null && !isInside(await realpath(path).catch(() => path), root)
-  return facts.isFile() || facts.isDirectory() ? { path, name: entry.name, isFolder: facts.isDirectory(), leadsOut } : null
+  if (facts === null) return { path, name: entry.name, isFolder: false, isOutside: false }
+  const isOutside = root !== null && !isInside(await realpath(path).catch(() => path), root)
+  return facts.isFile() || facts.isDirectory() ? { path, name: entry.name, isFolder: facts.isDirectory(), isOutside } : null
 }

@@ -26,10 +26,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type LockOwner, processStatus } from './lock-owner.ts'
+import { type ProcessIdentity, processStatus } from './process-identity.ts'
 
 /** What a lock says of its holder. */
-export interface LockHolder extends LockOwner {
+export interface LockHolder extends ProcessIdentity {
   /** ISO 8601, UTC. */
   readonly since: string
   /** What runs: `apply` or `rollback`. */

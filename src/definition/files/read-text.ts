@@ -10,16 +10,17 @@ export const MAX_FILE_OCTETS = 10 * 1024 * 1024
 /** Why a text could not be had, as diagnostics say it. Without a place it is of the file as a whole. */
 export type ReadProblem = Pick<Diagnostic, 'code' | 'message' | 'hint' | 'at'>
 
-export type ReadText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: ReadProblem }
+export type TextResult = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: ReadProblem }
 
 /**
  * The text of a file in UTF-8, without its byte order mark. A file that is too large, or no file at all, is not opened. With a policy nothing is read
  * that a definition may not come from; null for files that are no definitions.
  */
-export const readText = (path: string, shown: string, policy: SourcePolicy | null): Promise<ReadText> => readWith(UTF8, path, shown, policy)
+export const readText = (path: string, shown: string, policy: SourcePolicy | null): Promise<TextResult> =>
+  readWith(UTF8, path, shown, policy)
 
 /** The same with the byte order mark, where there is one. */
-export const readWholeText = (path: string, shown: string, policy: SourcePolicy): Promise<ReadText> =>
+export const readTextWithMark = (path: string, shown: string, policy: SourcePolicy): Promise<TextResult> =>
   readWith(UTF8_WITH_MARK, path, shown, policy)
 
 /** Opening a named pipe must not wait for somebody to write into it. */
@@ -30,7 +31,7 @@ const ATTEMPTS = 10
 
 const MOVED = 'is replaced again and again while it is read'
 
-async function readWith(decoder: typeof UTF8, path: string, shown: string, policy: SourcePolicy | null): Promise<ReadText> {
+async function readWith(decoder: typeof UTF8, path: string, shown: string, policy: SourcePolicy | null): Promise<TextResult> {
   try {
     for (let attempt = 1; ; attempt += 1) {
       const refused = refusal(await stat(path), shown)
@@ -42,13 +43,13 @@ async function readWith(decoder: typeof UTF8, path: string, shown: string, polic
         if (unfit === 'moved' && attempt < ATTEMPTS) continue
         if (unfit) return { ok: false, problem: unfit === 'moved' ? { code: 'file-unreadable', message: `${shown} ${MOVED}` } : unfit }
         const decoded = decode(await octetsOf(handle, Number(facts.size)), shown, decoder)
-        return policy === null || !decoded.ok ? decoded : withoutSecrets(decoded.text, shown, policy)
+        return policy === null || !decoded.ok ? decoded : refuseSecrets(decoded.text, shown, policy)
       } finally {
         await handle.close()
       }
     }
   } catch (error) {
-    return { ok: false, problem: { code: 'file-unreadable', message: `${shown} ${systemProblem(error)}` } }
+    return { ok: false, problem: { code: 'file-unreadable', message: `${shown} ${describeReadError(error)}` } }
   }
 }
 
@@ -78,12 +79,12 @@ export function readTextSync(path: string, shown: string, policy: SourcePolicy):
       }
     }
   } catch (error) {
-    return failure(`${shown} ${systemProblem(error)}`)
+    return failure(`${shown} ${describeReadError(error)}`)
   }
 }
 
 /** A text that a definition may have; else where the first secret in it is. */
-export function withoutSecrets(text: string, shown: string, policy: SourcePolicy): ReadText {
+export function refuseSecrets(text: string, shown: string, policy: SourcePolicy): TextResult {
   const [first, ...more] = policy.secretsIn(text, shown)
   if (first === undefined) return { ok: true, text }
   const lines = more.map(({ at }) => at?.line).join(', ')
@@ -109,7 +110,7 @@ function refusal(facts: { isFile(): boolean; size: number | bigint }, shown: str
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const UTF8_WITH_MARK = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function decode(octets: Uint8Array, shown: string, decoder = UTF8): ReadText {
+function decode(octets: Uint8Array, shown: string, decoder = UTF8): TextResult {
   try {
     return { ok: true, text: decoder.decode(octets) }
   } catch {
@@ -120,7 +121,7 @@ function decode(octets: Uint8Array, shown: string, decoder = UTF8): ReadText {
 }
 
 /** What went wrong with a file, in words. */
-export function systemProblem(error: unknown): string {
+export function describeReadError(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code
   if (code === undefined) throw error
   if (code === 'ENOENT') return 'does not exist'

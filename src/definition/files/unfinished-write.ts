@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { Config } from '../config/config.ts'
-import { displayPath, fromDisplayPath, isInside, realOr } from './file-path.ts'
+import { displayPath, fromDisplayPath, isInside, resolveLinks } from './file-path.ts'
 import { isTemporaryName } from './temporary-file.ts'
 
 /** The folder in which files are made ready; it begins with a dot, so that no glob goes into it. */
@@ -103,7 +103,7 @@ export function digestAt(path: string): string | null {
 /** An error for each folder, of those that files (as messages name them) are in or below, in which a write was cut off. */
 export const unfinishedWrites = (files: readonly string[], config: Pick<Config, 'folder' | 'cwd'>): Diagnostic[] =>
   unfinishedFolders(files, config).map(({ folder, note, left }) =>
-    unfinishedDiagnostic(displayPath(folder, realOr(config.cwd)), note, left),
+    unfinishedDiagnostic(displayPath(folder, resolveLinks(config.cwd)), note, left),
   )
 
 /** Folders with a write that was cut off. */
@@ -111,10 +111,10 @@ export function unfinishedFolders(
   files: readonly string[],
   { folder: top, cwd }: Pick<Config, 'folder' | 'cwd'>,
 ): { readonly folder: string; readonly note: UnfinishedWrite; readonly left: readonly string[] }[] {
-  const root = realOr(top)
+  const root = resolveLinks(top)
   const folders = new Set<string>()
   for (const own of new Set(files.map((file) => dirname(fromDisplayPath(file, cwd))))) {
-    let folder = realOr(own)
+    let folder = resolveLinks(own)
     while (!folders.has(folder)) {
       folders.add(folder)
       if (folder === root || !isInside(folder, root)) break

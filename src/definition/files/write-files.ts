@@ -13,7 +13,7 @@ import type { OutputFile } from '../imported-zone.ts'
 import { assertNoSecret, type LoadedSecrets } from '../load/loaded-secrets.ts'
 import { cleanAtExit } from './clean-at-exit.ts'
 import { fileError } from './file-error.ts'
-import { realOr } from './file-path.ts'
+import { resolveLinks } from './file-path.ts'
 import { type FileChange, type Finding, inspectDestination } from './inspect-destination.ts'
 import { makeFolder, removeFolders } from './make-folder.ts'
 import { placeFiles } from './place-files.ts'
@@ -62,7 +62,7 @@ export async function writeFiles(given: string, files: readonly OutputFile[], op
   const clean = (): void => removeFolders(made)
   const callOff = cleanAtExit(clean)
   try {
-    const outcome = await writeInto(realOr(given), files, options)
+    const outcome = await writeInto(resolveLinks(given), files, options)
     if (outcome.state !== 'written') clean()
     return outcome
   } finally {

@@ -8,9 +8,9 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Config, ConfigRule } from '../config/config.ts'
 import { compileGlobs, type FileGlobs, type GlobStart } from '../files/file-glob.ts'
-import { displayPath, fromDisplayPath, isInside, realOr } from '../files/file-path.ts'
+import { displayPath, fromDisplayPath, isInside, resolveLinks } from '../files/file-path.ts'
 import { type FolderTree, folderTree, type TreeEntry } from '../files/folder-tree.ts'
-import { systemProblem } from '../files/read-text.ts'
+import { describeReadError } from '../files/read-text.ts'
 import {
   type DefinitionKind,
   type FileName,
@@ -73,7 +73,7 @@ interface Search {
 /** What a config names stays in its folder; a path on the command line may lead anywhere. */
 const newSearch = (config: Config, isConfined: boolean): Search => ({
   config,
-  tree: folderTree(isConfined ? realOr(config.folder) : null),
+  tree: folderTree(isConfined ? resolveLinks(config.folder) : null),
   policy: sourcePolicy(config),
   refused: new Set(),
   found: new Map(),
@@ -103,8 +103,8 @@ async function searchStart(
   const { folder, cwd } = search.config
   const path = resolve(folder, start.path)
   if (refusePath(search, path, rule)) return
-  if (!isInside(path, folder) || !isInside(realOr(path), realOr(folder))) return reportOutside(search, path, rule)
-  const facts = await stat(path).catch((error: unknown) => systemProblem(error))
+  if (!isInside(path, folder) || !isInside(resolveLinks(path), resolveLinks(folder))) return reportOutside(search, path, rule)
+  const facts = await stat(path).catch((error: unknown) => describeReadError(error))
   if (typeof facts === 'string') {
     if (start.literal) report(search, 'file-unreadable', `${displayPath(path, cwd)} ${facts}`, rule)
     return
@@ -135,7 +135,7 @@ const holdsMatch = async (search: Search, path: string, globs: FileGlobs): Promi
 
 async function searchPath(search: Search, path: string): Promise<void> {
   if (refusePath(search, path, null)) return
-  const facts = await stat(path).catch((error: unknown) => systemProblem(error))
+  const facts = await stat(path).catch((error: unknown) => describeReadError(error))
   if (typeof facts === 'string') return report(search, 'file-unreadable', `${displayPath(path, search.config.cwd)} ${facts}`, null)
   const split = facts.isDirectory() ? splitFolderZone(basename(path), search.config.octodnsSplitExtension) : null
   if (split !== null) return addFound(search, path, { kind: 'split', zone: split }, null)
@@ -170,7 +170,7 @@ async function walkDefinitions(
       if (isHiddenName(entry.path)) {
         // A wildcard passes over it; a glob that begins with a dot itself asks for it.
         if (rule !== null && isMatch(entry.path)) refusePath(search, entry.path, rule)
-      } else if (entry.leadsOut && (entry.isFolder || name)) reportOutside(search, entry.path, rule)
+      } else if (entry.isOutside && (entry.isFolder || name)) reportOutside(search, entry.path, rule)
       else if (name) pending.push([entry, name])
     },
   )
@@ -202,8 +202,8 @@ async function withParts(search: Search, found: FoundDefinition): Promise<FoundD
     (part) => !part.isFolder && /\.ya?ml$/i.test(withoutControlCharacters(part.name)),
   )
   const rule = found.rules[0] ?? null
-  for (const part of parts) if (part.leadsOut) reportOutside(search, part.path, rule)
-  const fit = parts.filter((part) => !part.leadsOut && !refusePath(search, part.path, rule))
+  for (const part of parts) if (part.isOutside) reportOutside(search, part.path, rule)
+  const fit = parts.filter((part) => !part.isOutside && !refusePath(search, part.path, rule))
   return { ...found, parts: fit.map((part) => part.path) }
 }
 

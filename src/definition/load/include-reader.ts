@@ -2,8 +2,8 @@ import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Config } from '../config/config.ts'
-import { displayPath, fromDisplayPath, isInside, realOr } from '../files/file-path.ts'
-import { readTextSync, systemProblem, withoutSecrets } from '../files/read-text.ts'
+import { displayPath, fromDisplayPath, isInside, resolveLinks } from '../files/file-path.ts'
+import { describeReadError, readTextSync, refuseSecrets } from '../files/read-text.ts'
 import { unprintableName } from './definition-name.ts'
 import { sourcePolicy } from './source-policy.ts'
 
@@ -21,12 +21,12 @@ export type IncludeReader = (path: string, from: string) => Result<{ readonly fi
  * stand for files, by absolute path.
  */
 export function includeReader(config: Config, given: ReadonlyMap<string, string> = new Map()): IncludeReader {
-  const cwd = realOr(config.cwd)
-  const root = realOr(config.folder)
+  const cwd = resolveLinks(config.cwd)
+  const root = resolveLinks(config.folder)
   const policy = sourcePolicy(config)
   const texts = new Map<string, Result<string>>()
   const confidential = (text: Result<string>, file: string): Result<string> => {
-    const checked = text.ok ? withoutSecrets(text.value, file, policy) : null
+    const checked = text.ok ? refuseSecrets(text.value, file, policy) : null
     if (checked === null || checked.ok) return text
     const { at, message } = checked.problem
     return failure(`${at?.file}:${at?.line}: ${message}`)
@@ -47,7 +47,7 @@ export function includeReader(config: Config, given: ReadonlyMap<string, string>
     } catch (error) {
       // What there is elsewhere is not told.
       const isElsewhere = !isInside(wanted, config.folder) && !isInside(wanted, root)
-      return failure(isElsewhere ? LEADS_OUT : `${displayPath(wanted, config.cwd)} ${systemProblem(error)}`)
+      return failure(isElsewhere ? LEADS_OUT : `${displayPath(wanted, config.cwd)} ${describeReadError(error)}`)
     }
     if (!isInside(real, root)) return failure(LEADS_OUT)
     const file = displayPath(real, cwd)

@@ -7,7 +7,7 @@ import pLimit from 'p-limit'
 import { compareDiagnostics, type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import type { Config } from '../config/config.ts'
-import { displayPath, fromDisplayPath, realOr } from '../files/file-path.ts'
+import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import { unfinishedWrites } from '../files/unfinished-write.ts'
 import { didYouMean } from '../parse/suggest.ts'
 import { configureZone, type LoadedZone, ruleFor } from './configured-zone.ts'
@@ -112,8 +112,8 @@ function wantedZones(zones: readonly string[] | undefined): WantedZones {
 function withoutFragments(parsed: readonly ReadDefinition[], config: Config): ReadDefinition[] {
   const included = new Set(parsed.flatMap((one) => one.includedFiles))
   if (included.size === 0) return [...parsed]
-  const cwd = realOr(config.cwd)
-  return parsed.filter((one) => !included.has(displayPath(realOr(fromDisplayPath(one.definition.file, config.cwd)), cwd)))
+  const cwd = resolveLinks(config.cwd)
+  return parsed.filter((one) => !included.has(displayPath(resolveLinks(fromDisplayPath(one.definition.file, config.cwd)), cwd)))
 }
 
 /** Adds the zone, or what is wrong with it. Whether the config leaves it alone instead. */

@@ -4,7 +4,7 @@ import { rrsetKey } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 import type { Config } from '../config/config.ts'
 import { displayPath } from '../files/file-path.ts'
-import { readText, withoutSecrets } from '../files/read-text.ts'
+import { readText, refuseSecrets } from '../files/read-text.ts'
 import { parseDefinition } from '../parse/parse-definition.ts'
 import type { ParsedDefinition } from '../parse/parse-options.ts'
 import { parseSplitZone } from '../parse/split-zone.ts'
@@ -53,7 +53,7 @@ export async function readDefinition(
   for (const path of definition.kind === 'split' ? definition.parts : [definition.path]) {
     const file = displayPath(path, config.cwd)
     const given = texts?.get(path)
-    const text = given === undefined ? await readText(path, file, policy) : withoutSecrets(given, file, policy)
+    const text = given === undefined ? await readText(path, file, policy) : refuseSecrets(given, file, policy)
     if (text.ok) sources.push({ path, file, text: text.text })
     else problems.push({ severity: 'error', ...text.problem, at: text.problem.at ?? { file, line: 1, column: 1 } })
   }

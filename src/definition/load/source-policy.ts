@@ -6,7 +6,7 @@ import { type BigIntStats, realpathSync, statSync } from 'node:fs'
 import { basename, relative, sep } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { Config } from '../config/config.ts'
-import { fromDisplayPath, isInside, realOr } from '../files/file-path.ts'
+import { fromDisplayPath, isInside, resolveLinks } from '../files/file-path.ts'
 import { exposedDiagnostic } from './loaded-secrets.ts'
 
 export interface SourcePolicy {
@@ -27,14 +27,14 @@ const REPORTED = 20
 
 /** What holds for definitions of a config: names below its folder may not begin with a dot, unless `hidden` lets files that somebody named by hand do so. */
 export function sourcePolicy({ folder, cwd, file, secretFiles, secrets }: Config, hidden: 'refused' | 'allowed' = 'refused'): SourcePolicy {
-  const folders = hidden === 'allowed' ? [] : [...new Set([folder, realOr(folder)])]
+  const folders = hidden === 'allowed' ? [] : [...new Set([folder, resolveLinks(folder)])]
   const paths = new Map<string, string>()
   const files = new Map<string, string>()
   const protect = (path: string, reason: string): void => {
     const facts = factsOf(path)
     // No folder is a secret, whatever the config says; its provider reports that.
     if (facts?.isDirectory()) return
-    for (const one of [path, realOr(path)]) paths.set(one, reason)
+    for (const one of [path, resolveLinks(path)]) paths.set(one, reason)
     if (facts !== undefined) files.set(identityOf(facts), reason)
   }
   if (file !== null) protect(fromDisplayPath(file, cwd), OF_CONFIG)

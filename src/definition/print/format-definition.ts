@@ -1,13 +1,16 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml'
+import type { FieldKind } from '../../dns/rdata/kinds.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
-import { canRelocateAnchors, relocateAnchors } from '../edit/relocate-anchors.ts'
+import { RECORD_KEYS, SETTING_KEYS } from '../parse/keys.ts'
+import type { Layout } from '../parse/parse-state.ts'
+import { formKeys, type ValueForm, valueForm } from '../parse/value-forms.ts'
 import { commentsOf } from '../yaml/comments.ts'
 import { agreeOn, soundTree } from '../yaml/edit-document.ts'
 import { printDocument } from '../yaml/print-document.ts'
 import { isSameTree } from '../yaml/same-tree.ts'
-import { type Position, rootPosition } from './format-positions.ts'
-import { keyText, sortEntries } from './sort-entries.ts'
-import { styleKey, styleScalar } from './style-scalars.ts'
+import { lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
+import { canRelocateAnchors, type EntryOrder, keyText, relocateAnchors, sortEntries } from './sort-entries.ts'
+import { styleKey, styleScalar } from './styled-nodes.ts'
 
 /** Times a text is laid out until nothing changes. Odd comments and line ends take two. */
 const MAX_ROUNDS = 4
@@ -66,4 +69,88 @@ function layOut(node: Node, position: Position, canSort: boolean): void {
 function haveSameComments(a: string, b: string): boolean {
   const [x, y] = [commentsOf(a).sort(), commentsOf(b).sort()]
   return x.length === y.length && x.every((comment, i) => comment === y[i])
+}
+
+/** What stands at a place of a definition, as far as its layout goes. */
+interface Position extends EntryOrder {
+  /** Scalars here are text, never numbers or booleans. */
+  readonly isText: boolean
+  /** The place of the value of a key; `textOf` gives the text of a scalar beside it. */
+  readonly child: (key: string, textOf: (sibling: string) => string | undefined) => Position
+  /** The place of an item of a list. */
+  readonly item: () => Position
+}
+
+const SETTING_TEXTS: ReadonlySet<string> = new Set([
+  'domain',
+  'type',
+  'status',
+  'description',
+  'group',
+  'tags',
+  'soa_email',
+  'master_ips',
+  'axfr_ips',
+  'targets',
+  'policy',
+  'allow',
+  'apex_ns',
+  'unsupported',
+])
+
+const NUMBERS: ReadonlySet<FieldKind> = new Set<FieldKind>(['u8', 'u16', 'u32', 'u64', 'seconds', 'algorithm'])
+
+/** Text, or a list of texts. */
+const TEXT: Position = { order: null, isText: true, child: () => TEXT, item: () => TEXT }
+
+/** Something whose scalars are left as they are. */
+const raw = (order: Position['order']): Position => {
+  const position: Position = { order, isText: false, child: () => position, item: () => position }
+  return position
+}
+
+const RAW = raw(null)
+
+const mapping = (order: Position['order'], child: Position['child'], more: Partial<Position> = {}): Position => {
+  const position: Position = { order, isText: true, child, item: () => position, ...more }
+  return position
+}
+
+const SELECTOR = mapping(['name', 'type', 'target'], () => TEXT)
+const INCLUDE = mapping(['file', 'with'], () => TEXT)
+
+const SETTINGS: Position = mapping(SETTING_KEYS, (key) => {
+  if (SETTING_TEXTS.has(key)) return TEXT
+  if (key === 'unmanaged') return SELECTOR
+  if (key === 'include') return INCLUDE
+  return key === 'records' ? recordMap('settings') : RAW
+})
+
+/** The place of a whole file. */
+function rootPosition(root: YamlNode): Position {
+  return root.kind === 'mapping' && isSettings(root) ? SETTINGS : recordMap('octodns')
+}
+
+const isSettings = (root: YamlMapping): boolean => lookUp(root, 'domain')?.kind === 'scalar'
+
+/** octoDNS wants every mapping in natural order; beside settings, a record reads type first. */
+const ordered = (layout: Layout, keys: readonly string[] | null): Position['order'] => (layout === 'octodns' ? 'natural' : keys)
+
+function recordMap(layout: Layout): Position {
+  const record = mapping(ordered(layout, RECORD_KEYS), (key, textOf) => {
+    if (key === 'type') return TEXT
+    return key === 'value' || key === 'values' ? valuePosition(valueForm(textOf('type') ?? ''), layout) : raw(ordered(layout, null))
+  })
+  return mapping('natural', () => record, { isRecordMap: true })
+}
+
+function valuePosition(form: ValueForm, layout: Layout): Position {
+  const numbers = new Set(
+    form.shape === 'mapping' ? form.fields.filter(({ kind }) => NUMBERS.has(kind)).flatMap(({ key, alias }) => [key, alias]) : [],
+  )
+  const keys = formKeys(form)
+  return mapping(ordered(layout, keys), (key) => {
+    if (form.shape === 'mapping') return numbers.has(key) ? RAW : TEXT
+    return key === 'targetname' || key.endsWith('_direction') ? TEXT : raw(ordered(layout, null))
+  })
 }

@@ -2,12 +2,11 @@ import { compareNames, type DomainName, relativeName } from '../../dns/domain-na
 import { compareRecords, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
+import type { ZoneComment } from '../../dns/zone-comment.ts'
 import type { ImportedZone } from '../imported-zone.ts'
 import { SETTING_KEYS } from '../parse/keys.ts'
-import { type PlainYaml, printEntry, printText } from '../yaml/print-plain.ts'
-import { apartLines, commentIndex, commentLines, withComments } from './definition-comments.ts'
+import { DEFINITION_WIDTH, type PlainYaml, printEntry, printItem, printText } from '../yaml/print-plain.ts'
 import { compareNatural } from './natural-order.ts'
-import { type PrintedRrset, printRrset } from './print-rrset.ts'
 import { printValue } from './print-value.ts'
 
 /** Records that share a TTL before it is worth a line of its own. */
@@ -38,7 +37,7 @@ export function printDefinition(zone: ImportedZone): string {
     }))
   }
   const extras = extrasOf(zone)
-  let text = apartLines(ofAll.apart, 0) + commentLines(ofAll.above, 0)
+  let text = separatedLines(ofAll.apart, 0) + commentLines(ofAll.above, 0)
   for (const key of SETTING_KEYS) {
     const value = settings[key]
     const comments = commentsOf({ name: null, setting: key as keyof ZoneSettings })
@@ -132,4 +131,130 @@ function extrasOf({ scopes = [], lenient = new Set() }: ImportedZone): Map<strin
     })
   }
   return extras
+}
+
+/** The comments of one place in a new definition. */
+interface CommentsAt {
+  readonly apart: readonly string[]
+  readonly above: readonly string[]
+  readonly behind: readonly string[]
+  readonly below: readonly string[]
+  readonly end: readonly string[]
+}
+
+type CommentSubject = Pick<ZoneComment, 'name' | 'rrset' | 'setting'>
+
+const NONE: CommentsAt = { apart: [], above: [], behind: [], below: [], end: [] }
+
+/** Comments by what they are about. */
+type CommentIndex = (subject: CommentSubject) => CommentsAt
+
+/** The comments of a zone with these records; those about a record that is not among them are at the end. */
+function commentIndex(comments: readonly ZoneComment[], records: readonly ResourceRecord[]): CommentIndex {
+  const bySubject = new Map<string, Record<keyof CommentsAt, string[]>>()
+  const present = comments.length === 0 ? new Set<string>() : subjectsOf(records)
+  for (const one of comments) {
+    const comment: ZoneComment = one.name === null || present.has(keyOf(one)) ? one : { name: null, place: 'end', text: one.text }
+    const key = keyOf(comment)
+    const known = bySubject.get(key) ?? { apart: [], above: [], behind: [], below: [], end: [] }
+    bySubject.set(key, known)
+    known[comment.place ?? 'above'].push(comment.text)
+  }
+  return (subject) => (bySubject.size === 0 ? NONE : (bySubject.get(keyOf(subject)) ?? NONE))
+}
+
+function subjectsOf(records: readonly ResourceRecord[]): Set<string> {
+  const keys = new Set<string>()
+  for (const { name, type, ttl, data } of records)
+    for (const subject of [{ name }, { name, rrset: { type, ttl } }, { name, rrset: { type, ttl, data } }]) keys.add(keyOf(subject))
+  return keys
+}
+
+const keyOf = ({ name, rrset, setting }: CommentSubject): string =>
+  rrset ? `${name} ${rrset.type} ${rrset.ttl} ${rrset.data ?? ''}` : `${name} ${setting ?? ''}`
+
+const hasComments = ({ apart, above, behind, below }: CommentsAt): boolean => apart.length + above.length + behind.length + below.length > 0
+
+/** The comments of a place with those of another that is the same in print. */
+const mergeComments = (a: CommentsAt, b: CommentsAt): CommentsAt => ({
+  apart: [...a.apart, ...b.apart],
+  above: [...a.above, ...b.above],
+  behind: [...a.behind, ...b.behind],
+  below: [...a.below, ...b.below],
+  end: [...a.end, ...b.end],
+})
+
+/** A printed entry with its comments: above it, below it with a blank line, and behind it where it is one line and has one comment that fits. */
+function withComments(printed: string, comments: CommentsAt, indent: number): string {
+  if (!hasComments(comments)) return printed
+  const { apart, above, behind, below } = comments
+  const [words = ''] = behind
+  const lines = commentLinesOf(words)
+  const isOneLine = behind.length === 1 && lines.length === 1 && printed.indexOf('\n') === printed.length - 1
+  const whole = isOneLine ? `${printed.slice(0, -1)} ${lines[0]}\n` : ''
+  const fits = isOneLine && whole.length <= DEFINITION_WIDTH + 1
+  const lead = separatedLines(apart, indent) + commentLines(above, indent)
+  return (fits ? lead + whole : lead + commentLines(behind, indent) + printed) + separatedLines(below, indent)
+}
+
+/** Comments with a blank line below each. */
+const separatedLines = (texts: readonly string[], indent: number): string =>
+  texts.map((text) => `${commentLines([text], indent)}\n`).join('')
+
+const commentLines = (texts: readonly string[], indent: number): string =>
+  texts
+    .flatMap(commentLinesOf)
+    .map((line) => `${' '.repeat(indent)}${line}\n`)
+    .join('')
+
+/** What is no character of YAML, or would be taken for an end of the line by some of its readers. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+const NOT_IN_COMMENTS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]|\p{Surrogate}/gu
+
+/** Lines with the sign that makes them comments. A control character is written as its escape. */
+const commentLinesOf = (text: string): string[] =>
+  text.split(/\r\n|[\n\r\u0085\u2028\u2029]/).map((line) => {
+    const words = line.replace(NOT_IN_COMMENTS, escapeOf).trimEnd()
+    return words === '' ? '#' : words.startsWith('#') ? `#${words}` : `# ${words}`
+  })
+
+function escapeOf(character: string): string {
+  const code = character.charCodeAt(0).toString(16)
+  return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`
+}
+
+/** An RRset on its way into a definition, or the part of one that has one TTL. */
+interface PrintedRrset {
+  /** In the order of the values of the entry. */
+  readonly records: readonly ResourceRecord[]
+  readonly entry: { readonly [key: string]: PlainYaml }
+  readonly commentsOf: CommentIndex
+}
+
+/** The entry of an RRset with its comments, under a key or, where that is null, as an item of a list. Its values go one to a line where one has a comment. */
+function printRrset(key: string | null, { records, entry, commentsOf }: PrintedRrset, indent: number): string {
+  const [{ name, type, ttl }] = records as [ResourceRecord]
+  const ofSet = commentsOf({ name, rrset: { type, ttl } })
+  const ofValues = records.map(({ data }) => commentsOf({ name, rrset: { type, ttl, data } }))
+  const { values } = entry
+  if (Array.isArray(values) && ofValues.some(hasComments))
+    return withComments(printLong(key, { ...entry, values }, ofValues, indent), ofSet, indent)
+  const printed = key === null ? printItem(entry, indent) : printEntry(key, entry, indent)
+  return withComments(printed, ofValues.reduce(mergeComments, ofSet), indent)
+}
+
+function printLong(
+  key: string | null,
+  entry: { readonly [key: string]: PlainYaml; readonly values: readonly PlainYaml[] },
+  ofValues: readonly CommentsAt[],
+  indent: number,
+): string {
+  const within = indent + 2
+  const parts = Object.entries(entry).map(([part, value]) => {
+    if (part !== 'values') return printEntry(part, value, within)
+    const items = entry.values.map((item, i) => withComments(printItem(item, within + 2), ofValues[i] as CommentsAt, within + 2))
+    return `${' '.repeat(within)}values:\n${items.join('')}`
+  })
+  const lead = ' '.repeat(indent)
+  return key === null ? `${lead}- ${parts.join('').slice(within)}` : `${lead}${printText(key, 'key')}:\n${parts.join('')}`
 }

@@ -1,9 +1,15 @@
-import { isScalar, type Node, type Pair, type YAMLMap } from 'yaml'
-import type { Position } from './format-positions.ts'
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml'
 import { compareNatural } from './natural-order.ts'
 
+export interface EntryOrder {
+  /** Keys in their order; `natural` for names; null for the order they are written in. */
+  readonly order: readonly string[] | 'natural' | null
+  /** Entries here are records with comments of their own, so that a comment above the first belongs to it. */
+  readonly isRecordMap?: true
+}
+
 /** Puts the entries of a mapping in the order of its place. Comments and blank lines go with the entry below them. */
-export function sortEntries(map: YAMLMap, { order, isRecordMap }: Position): void {
+export function sortEntries(map: YAMLMap, { order, isRecordMap }: EntryOrder): void {
   if (order === null) return
   const rank = order === 'natural' ? null : new Map(order.map((key, i) => [key, i]))
   const compare = (a: string, b: string): number => {
@@ -54,4 +60,66 @@ function keepOnTop(before: Node, after: Node): void {
   const rest = lines.filter((line) => !MODELINE.test(line))
   before.commentBefore = rest.length === 0 ? null : rest.join('\n')
   after.commentBefore = [...modelines, ...(after.commentBefore ? [after.commentBefore] : [])].join('\n')
+}
+
+/** A place that holds a node. */
+interface Slot {
+  readonly node: Node
+  readonly set: (node: Node) => void
+}
+
+function* slotsOf(parent: Node): Generator<Slot> {
+  if (isMap(parent)) {
+    for (const pair of parent.items) {
+      if (pair.value === null || pair.value === undefined) continue
+      yield { node: pair.value as Node, set: (node) => Object.assign(pair, { value: node }) }
+    }
+  } else if (isSeq(parent)) {
+    const items = parent.items as Node[]
+    for (let i = 0; i < items.length; i += 1) yield { node: items[i] as Node, set: (node) => Object.assign(items, { [i]: node }) }
+  }
+}
+
+/** Whether every anchor names one value, so that the entries of mappings can change places. */
+export function canRelocateAnchors(document: Document): boolean {
+  const names = new Set<string>()
+  const visit = (node: Node): boolean => {
+    if (!isAlias(node) && node.anchor !== undefined) {
+      if (names.has(node.anchor)) return false
+      names.add(node.anchor)
+    }
+    if (isMap(node) && node.items.some(({ key }) => isAlias(key) || (key as { anchor?: string }).anchor !== undefined)) return false
+    for (const slot of slotsOf(node)) if (!visit(slot.node)) return false
+    return true
+  }
+  return document.contents === null || visit(document.contents as Node)
+}
+
+/** Puts each anchored value where it is first needed, and aliases everywhere else, after entries have changed places. */
+export function relocateAnchors(root: Node): void {
+  const anchored = new Map<string, Slot>()
+  const collect = (node: Node): void => {
+    for (const slot of slotsOf(node)) {
+      if (!isAlias(slot.node) && slot.node.anchor !== undefined) anchored.set(slot.node.anchor, slot)
+      collect(slot.node)
+    }
+  }
+  collect(root)
+  if (anchored.size === 0) return
+  const placed = new Set<Node>()
+  const place = (node: Node): void => {
+    for (const slot of slotsOf(node)) {
+      const target = isAlias(slot.node) ? anchored.get(slot.node.source) : undefined
+      if (isAlias(slot.node) && target !== undefined && !placed.has(target.node)) {
+        target.set(slot.node)
+        slot.set(target.node)
+        placed.add(target.node)
+        place(target.node)
+      } else if (!isAlias(slot.node)) {
+        placed.add(slot.node)
+        place(slot.node)
+      }
+    }
+  }
+  place(root)
 }

@@ -23,7 +23,7 @@ import { readRunPlans } from '../../../src/apply/journal/read-run-plans.ts'
 import { isRunId, isRunPrefix, runId } from '../../../src/apply/journal/run-id.ts'
 import type { RunRecord } from '../../../src/apply/journal/run-record.ts'
 import { beginJournal, type Journal, type RunToJournal } from '../../../src/apply/journal/write-journal.ts'
-import { type LockOwner, ownProcess } from '../../../src/definition/files/lock-owner.ts'
+import { ownProcess, type ProcessIdentity } from '../../../src/definition/files/process-identity.ts'
 import { noSecrets } from '../../../src/definition/load/loaded-secrets.ts'
 import { addSecret } from '../../../src/definition/load/secret-guard.ts'
 import type { Outcome, Plan } from '../../../src/plan/plan.ts'
@@ -33,7 +33,7 @@ import { existingZone } from '../../support/records.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 
 const OWN = ownProcess()
-const DEAD: LockOwner = { ...OWN, started: '1' }
+const DEAD: ProcessIdentity = { ...OWN, started: '1' }
 const RUN = '20261121T063000Z-4f2a'
 const TARGETS = new Map([['cloud', { name: 'cloud', type: 'cloud', address: 'http://127.0.0.1:8080/v4' }]])
 const APPLIED: Outcome = { state: 'applied', id: 7 }

@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
 /** Which process something belongs to, so that another process can tell whether it still runs. */
-export interface LockOwner {
+export interface ProcessIdentity {
   readonly pid: number
   /** When the process began, in clock ticks since the system did; null where the system does not say. A pid comes again, this with it does not. */
   readonly started: string | null
@@ -14,7 +14,7 @@ export interface LockOwner {
 }
 
 /** This process. */
-export function ownProcess(): LockOwner {
+export function ownProcess(): ProcessIdentity {
   const started = startOf('self')
   const machine = textOf('/etc/machine-id')?.trim() || null
   const boot = textOf('/proc/sys/kernel/random/boot_id')?.trim() || null
@@ -28,7 +28,7 @@ const INITIAL_NAMESPACE = 'pid:[4026531836]'
  * Whether a process still runs; `elsewhere` is one of another host or container, of which nothing can be known. A system that was started anew has no
  * process of its boot before; containers of one name can be on many systems.
  */
-export function processStatus(owner: LockOwner, here: LockOwner): 'running' | 'dead' | 'elsewhere' {
+export function processStatus(owner: ProcessIdentity, here: ProcessIdentity): 'running' | 'dead' | 'elsewhere' {
   if (owner.host !== here.host) return 'elsewhere'
   if (owner.namespace !== here.namespace || owner.machine !== here.machine) return 'elsewhere'
   if (owner.boot !== here.boot) return owner.machine !== null && owner.namespace === INITIAL_NAMESPACE ? 'dead' : 'elsewhere'

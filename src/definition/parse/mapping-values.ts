@@ -1,7 +1,7 @@
 import type { Token } from '../../dns/rdata/token.ts'
-import { kindName, reportUnknownKey, type ValueContext } from '../parse/value-context.ts'
-import { LOCATION_KEYS, SERVICE_KEYS } from '../parse/value-forms.ts'
 import { isBroken, isNull, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
+import { kindName, reportUnknownKey, type ValueContext } from './value-context.ts'
+import { LOCATION_KEYS, SERVICE_KEYS } from './value-forms.ts'
 
 /** Keys of a LOC value that are metres. */
 const METRES: ReadonlySet<string> = new Set(['altitude', 'size', 'precision_horz', 'precision_vert'])

@@ -1,4 +1,5 @@
 import { textDataOf } from '../../dns/character-string.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
@@ -19,7 +20,7 @@ export interface RecordEdit {
   readonly ttl: Ttl | null
 }
 
-export interface RecordWords {
+export interface RecordArguments {
   readonly zone: string
   readonly name: string
   readonly type: string
@@ -28,7 +29,7 @@ export interface RecordWords {
 }
 
 /** The words of a command line as an edit, or what is wrong with them. */
-export function readRecordEdit(action: RecordEdit['action'], words: RecordWords): Result<RecordEdit> {
+export function parseRecordEdit(action: RecordEdit['action'], words: RecordArguments): Result<RecordEdit> {
   const zone = parseDomainName(words.zone.endsWith('.') ? words.zone : `${words.zone}.`)
   if (!zone.ok) return zone
   const name = words.name === '' ? zone : parseDomainName(words.name, zone.value)
@@ -80,3 +81,11 @@ function readValueWord(type: string, text: string, zone: DomainName): Result<str
 function genericOr(type: string, tokens: Parameters<typeof genericRdata>[1]): Result<string> {
   return type.startsWith('TYPE') ? canonicalRdata(type, tokens, (name) => parseDomainName(name)) : genericRdata(type, tokens)
 }
+
+/** An error of an edit, with the name and type that it is of. */
+export const editProblem = (edit: RecordEdit, code: Diagnostic['code'], message: string, more: Partial<Diagnostic> = {}): Diagnostic => ({
+  severity: 'error',
+  code,
+  message: `${edit.name} ${edit.type}: ${message}`,
+  ...more,
+})
