@@ -96,10 +96,11 @@ function aboveWith(lines: readonly string[], { from, indent }: EntryLines): numb
   return at === 0 || /^(?:---|%)/.test(lines[at - 1] as string) ? from : at
 }
 
-/** Lines of an entry at another indentation, with the line ends of the text. */
+/** The lines of an entry moved by `by` blanks, with the line ends of the text. */
 const shift = (lines: readonly string[], by: number, hasCarriageReturns: boolean): string[] =>
   lines.map((line) => {
-    const moved = line === '' ? line : by >= 0 ? ' '.repeat(by) + line : line.replace(new RegExp(`^ {0,${-by}}`), '')
+    const blanks = line.length - line.trimStart().length
+    const moved = line === '' ? line : by >= 0 ? ' '.repeat(by) + line : line.slice(Math.min(blanks, -by))
     return hasCarriageReturns ? `${moved}\r` : moved
   })
 
