@@ -1,7 +1,7 @@
 /** Saves all that the service keeps to a file, and fills an empty database from one. */
 import { clockText } from './clock-text.ts'
-import type { PlainStore } from './store/database.ts'
-import type { WarnOfMode } from './store/private-files.ts'
+import type { RawStore } from './store/database.ts'
+import type { WarnAboutMode } from './store/private-files.ts'
 
 /** The URL of a PostgreSQL database, or the directory of a SQLite one. */
 export type StorePlace = { readonly database: string } | { readonly dataDirectory: string }
@@ -27,7 +27,7 @@ export async function backUpService(place: StorePlace, file: string, now: number
 export async function restoreService(
   place: StorePlace,
   file: string,
-  warn?: WarnOfMode,
+  warn?: WarnAboutMode,
 ): Promise<{ readonly rows: number; readonly created: string }> {
   const { restoreBackup } = await import('./store/backup/restore-backup.ts')
   if ('database' in place) {
@@ -38,8 +38,8 @@ export async function restoreService(
       await store.close()
     }
   }
-  const { makeSqlite } = await import('./store/sqlite/open-sqlite.ts')
-  const store = makeSqlite(place.dataDirectory, warn)
+  const { createRawSqlite } = await import('./store/sqlite/open-sqlite.ts')
+  const store = createRawSqlite(place.dataDirectory, warn)
   try {
     const restored = await restoreBackup(store, file)
     await store.keep()
@@ -50,7 +50,7 @@ export async function restoreService(
   }
 }
 
-async function openPlain(place: StorePlace): Promise<PlainStore> {
-  if ('database' in place) return (await import('./store/postgres/open-postgres.ts')).plainPostgres(place.database)
-  return (await import('./store/sqlite/open-sqlite.ts')).readSqlite(place.dataDirectory)
+async function openPlain(place: StorePlace): Promise<RawStore> {
+  if ('database' in place) return (await import('./store/postgres/open-postgres.ts')).openRawPostgres(place.database)
+  return (await import('./store/sqlite/open-sqlite.ts')).openRawSqlite(place.dataDirectory)
 }

@@ -30,7 +30,7 @@ import { DEFAULT_QUOTAS } from './quotas.ts'
 import { createSmsSink } from './sms/sms-sink.ts'
 import { openDatabase } from './store/open-database.ts'
 import { createTimers } from './timers.ts'
-import { readPeerRules } from './transfers/peer.ts'
+import { checkPeerRules } from './transfers/peer.ts'
 import { createTransferKeys } from './transfers/transfer-keys.ts'
 import { createTransfers, type Transfers } from './transfers/transfers.ts'
 import { checkZoneNames } from './zone/check-zone-names.ts'
@@ -70,7 +70,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   try {
     let nameServer: NameServer | null = null
     const zones = (): number => nameServer?.zoneCount() ?? 0
-    const operations = await startObservability({ address: options.operations ?? null, log: options.log ?? null, zones })
+    const operations = await startObservability({ address: options.observability ?? null, log: options.log ?? null, zones })
     stops.push(() => operations.close())
     const { log, metrics } = operations
     const onError = (error: unknown): void => {
@@ -84,7 +84,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     await checkZoneNames(database, log)
     const given = options.secretsKey ?? null
     // A name server on PostgreSQL needs no key, and is better off without one.
-    const isKeyless = given === null && options.listen === null && database.others !== null
+    const isKeyless = given === null && options.listen === null && database.otherProcesses !== null
     const secrets = isKeyless ? NO_SECRETS : await prepareSecrets({ database, given, log })
     const now = (): string => clockText(clock())
 
@@ -111,13 +111,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
         onError,
       }))
     if (nameServer) stops.push(nameServer.close)
-    const onOverruled = (others: readonly DomainName[] | null): void =>
+    const onOverridden = (others: readonly DomainName[] | null): void =>
       log.warn({ nsNames: others }, others === null ? 'zones are rendered by another version' : 'name servers are those of a later start')
-    const renderer = createZoneRenderer({ database, nsNames, clock, onOverruled, onError, ...publisherOf(nameServer, metrics) })
+    const renderer = createZoneRenderer({ database, nsNames, clock, onOverridden, onError, ...publisherOf(nameServer, metrics) })
     stops.push(() => renderer.close())
     await renderer.start()
 
-    const rules = readPeerRules({ port, publicOnly, localAddresses, keys, clock: realClock })
+    const rules = checkPeerRules({ port, publicOnly, localAddresses, keys, clock: realClock })
     transfers = createTransfers({
       database,
       timers,
@@ -188,7 +188,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     return {
       baseUrl: http?.baseUrl ?? '',
       dnsAddress,
-      operationsUrl: operations.origin,
+      observabilityUrl: operations.origin,
       token: prepared?.token ?? null,
       flush: renderer.flush,
       catchUp: jobs.catchUp,
@@ -211,7 +211,7 @@ const publisherOf = (nameServer: NameServer | null, metrics: Metrics) => ({
     metrics.rendered()
     nameServer?.setZone(zone)
   },
-  onLost: (name: DomainName) => nameServer?.loseZone(name),
+  onUnavailable: (name: DomainName) => nameServer?.setUnavailable(name),
   onRemoved: (name: DomainName) => nameServer?.removeZone(name),
 })
 

@@ -70,7 +70,7 @@ export interface ServiceOptions {
   /** For HTTP over TLS; null for HTTP without it. */
   readonly tls?: Certificate | null
   /** Where `/metrics` and `/healthz` are served, apart from the interface; null for nowhere. */
-  readonly operations?: Address | null
+  readonly observability?: Address | null
   /** A structured log of requests and events; null for none. */
   readonly log?: LogOptions | null
   /** Told of what goes wrong inside; a request it concerns is answered by 500. */
@@ -87,7 +87,7 @@ export interface RunningService {
   readonly baseUrl: string
   readonly dnsAddress: Address | null
   /** Where `/metrics` and `/healthz` are: `http://127.0.0.1:9353`; null where they are not served. */
-  readonly operationsUrl: string | null
+  readonly observabilityUrl: string | null
   /** The administrator's token in clear: the one given, or the one made at the first start; null at later starts. */
   readonly token: string | null
   /** Resolves when every committed change is rendered and served. */

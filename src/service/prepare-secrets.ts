@@ -4,9 +4,9 @@ import { keyFileOf, makeKeyFile, removeUnfinishedKeys } from './key-file.ts'
 import type { Log } from './observability/log.ts'
 import { createSecrets, fileKeys, givenKeys, type KeyRing, SealedValueError, type Secrets } from './secrets.ts'
 import type { Database } from './store/database.ts'
-import { tightenFile, type WarnOfMode } from './store/private-files.ts'
-import { countSealed, openUnnamed, resealAll } from './store/sealed-values.ts'
-import { findSecretKey, lockKeyId, makeSecretKeyRow, setErased, setKeyId } from './store/secret-key-store.ts'
+import { tightenFile, type WarnAboutMode } from './store/private-files.ts'
+import { countSealed, resealAll, tryUnnamedValue } from './store/sealed-values.ts'
+import { createSecretKeyRow, findSecretKey, lockKeyId, setErased, setKeyId } from './store/secret-key-store.ts'
 
 export interface SecretsToPrepare {
   readonly database: Database
@@ -37,7 +37,7 @@ export async function prepareSecrets({ database, given, log }: SecretsToPrepare)
 }
 
 /** Where the keys come from. Makes the key file if nothing is encrypted yet. */
-async function findKeys(database: Database, given: string | null, warn: WarnOfMode): Promise<KeyRing> {
+async function findKeys(database: Database, given: string | null, warn: WarnAboutMode): Promise<KeyRing> {
   if (given !== null) return givenKeys(given)
   if (database.directory === null) {
     throw new RangeError(
@@ -62,15 +62,15 @@ async function findKeys(database: Database, given: string | null, warn: WarnOfMo
 /** Says in the database which key is in use, unless it says so already. A key that nothing is encrypted with may be lost, where nobody else can have it. */
 async function agreeOnKey(database: Database, keys: KeyRing, secrets: Secrets): Promise<void> {
   await database.write(async (connection) => {
-    await makeSecretKeyRow(connection)
+    await createSecretKeyRow(connection)
     const keyId = await lockKeyId(connection)
     if (keyId !== '' && keys.find(keyId) !== null) return
     const sealed = await countSealed(connection)
     const isUsed = [...sealed.keys()].some((kind) => kind !== 'plain')
-    if (keyId !== '' && (isUsed || database.others !== null)) throw anotherKey(keyId)
+    if (keyId !== '' && (isUsed || database.otherProcesses !== null)) throw anotherKey(keyId)
     for (const kind of sealed.keys()) if (kind !== null && kind !== 'plain' && keys.find(kind) === null) throw anotherKey(kind)
     try {
-      await openUnnamed(connection, secrets)
+      await tryUnnamedValue(connection, secrets)
     } catch (error) {
       throw error instanceof SealedValueError ? anotherKey(null) : error
     }

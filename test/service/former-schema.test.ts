@@ -4,10 +4,10 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backUpService, restoreService, type StorePlace } from '../../src/service/backup.ts'
 import { startService } from '../../src/service/index.ts'
-import type { PlainStore } from '../../src/service/store/database.ts'
+import type { RawStore } from '../../src/service/store/database.ts'
 import { migrate } from '../../src/service/store/migrate.ts'
-import { plainPostgres } from '../../src/service/store/postgres/open-postgres.ts'
-import { makeSqlite } from '../../src/service/store/sqlite/open-sqlite.ts'
+import { openRawPostgres } from '../../src/service/store/postgres/open-postgres.ts'
+import { createRawSqlite } from '../../src/service/store/sqlite/open-sqlite.ts'
 import { hashToken } from '../../src/service/store/token-store.ts'
 import { connect, freshDatabase, LOOPBACK, ON_POSTGRES, TEST_KEY, temporaryDirectory } from './harness.ts'
 
@@ -15,7 +15,7 @@ const FORMER = '005-users'
 const NOW = '2026-01-31T09:00:00'
 
 /** Two domains, of which both carry one tag and the first another. */
-async function fill({ db, dialect }: PlainStore): Promise<void> {
+async function fill({ db, dialect }: RawStore): Promise<void> {
   await migrate(db, dialect, FORMER)
   await sql`insert into accounts (created) values (${NOW})`.execute(db)
   await sql`insert into users (account_id, username, email, created) values (1, 'alice', 'alice@example.com', ${NOW})`.execute(db)
@@ -36,13 +36,13 @@ async function fill({ db, dialect }: PlainStore): Promise<void> {
 async function makeFormer(): Promise<StorePlace> {
   if (ON_POSTGRES) {
     const database = await freshDatabase({ tables: false })
-    const store = await plainPostgres(database)
+    const store = await openRawPostgres(database)
     await fill(store)
     await store.close()
     return { database }
   }
   const dataDirectory = join(temporaryDirectory(), 'data')
-  const store = makeSqlite(dataDirectory)
+  const store = createRawSqlite(dataDirectory)
   await fill(store)
   await store.keep()
   return { dataDirectory }

@@ -51,7 +51,7 @@ describe('the log', () => {
 
 describeWithTools(['dig'], 'the listener for operators, asked by dig', () => {
   test('counts requests by declared path, queries by response code, and zones', async () => {
-    const { service, client } = await startForTest({ operations: LOOPBACK, dns: LOOPBACK })
+    const { service, client } = await startForTest({ observability: LOOPBACK, dns: LOOPBACK })
     const { id } = await client.ok('POST', '/domains', { domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
     await client.ok('GET', `/domains/${id}`)
     await client.call('GET', '/a/path/of/a/stranger')
@@ -61,7 +61,7 @@ describeWithTools(['dig'], 'the listener for operators, asked by dig', () => {
       await dig({ port, name, type: 'SOA' })
     }
     await dig({ port, name: 'example.com', type: 'NS', options: ['+tcp'] })
-    const { status, body } = await text(`${service.operationsUrl}/metrics`)
+    const { status, body } = await text(`${service.observabilityUrl}/metrics`)
     expect(status).toBe(200)
     const lines = body.split('\n')
     for (const expected of [
@@ -82,15 +82,15 @@ describeWithTools(['dig'], 'the listener for operators, asked by dig', () => {
 
 describe('the listener for operators', () => {
   test('shows nothing else, and nothing of the interface', async () => {
-    const { service } = await startForTest({ operations: LOOPBACK })
-    expect((await text(`${service.operationsUrl}/v4/domains`)).status).toBe(404)
-    expect((await request(`${service.operationsUrl}/metrics`, { method: 'POST' })).statusCode).toBe(405)
+    const { service } = await startForTest({ observability: LOOPBACK })
+    expect((await text(`${service.observabilityUrl}/v4/domains`)).status).toBe(404)
+    expect((await request(`${service.observabilityUrl}/metrics`, { method: 'POST' })).statusCode).toBe(405)
     expect((await text(service.baseUrl.replace('/v4', '/metrics'))).status).toBe(404)
   })
 
   test('is healthy while it runs and says so when it stops, with a request under way', async () => {
-    const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null, operations: LOOPBACK, bootstrapToken: TOKEN })
-    expect(await text(`${service.operationsUrl}/healthz`)).toEqual({ status: 200, body: '{"status":"ok","checks":{"database":"ok"}}\n' })
+    const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null, observability: LOOPBACK, bootstrapToken: TOKEN })
+    expect(await text(`${service.observabilityUrl}/healthz`)).toEqual({ status: 200, body: '{"status":"ok","checks":{"database":"ok"}}\n' })
     const { hostname, port } = new URL(service.baseUrl)
     const body = JSON.stringify({ domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
     const slow = httpRequest({
@@ -107,7 +107,7 @@ describe('the listener for operators', () => {
     slow.write(body.slice(0, 10))
     await new Promise((resolve) => setTimeout(resolve, 100))
     const stopped = service.stop()
-    await expect.poll(async () => (await text(`${service.operationsUrl}/healthz`)).body).toBe('{"status":"stopping","checks":{}}\n')
+    await expect.poll(async () => (await text(`${service.observabilityUrl}/healthz`)).body).toBe('{"status":"stopping","checks":{}}\n')
     slow.end(body.slice(10))
     expect(await answered).toBe(200)
     await stopped

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { LOOPBACK, startForTest } from './harness.ts'
 
-const { service, client } = await startForTest({ bootstrapToken: 'bootstrap', operations: LOOPBACK })
+const { service, client } = await startForTest({ bootstrapToken: 'bootstrap', observability: LOOPBACK })
 const { host } = new URL(service.baseUrl)
 
 const SEVERAL = 'The request has more than one Host header'
@@ -43,7 +43,7 @@ describe.each([
   ['an unknown path', service.baseUrl, '/nothing', 404],
   ['a path that is not encoded', service.baseUrl, '/v4/domains/%zz', 404],
   ['an upload', service.baseUrl, '/uploads/key', 405],
-  ['the health page', service.operationsUrl as string, '/healthz', 200],
+  ['the health page', service.observabilityUrl as string, '/healthz', 200],
 ])('%s', (_kind, baseUrl, path, status) => {
   test.each(HEADS)('%s', async (_name, head, reason) => {
     const { status: answered, body } = await exchange(baseUrl, head.join('\r\n').replace('PATH', path))

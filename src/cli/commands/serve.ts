@@ -71,7 +71,7 @@ export async function serve(io: CliIo, _args: readonly [], options: ServeOptions
     if (service.token !== null && given === null) console.say(`Administrator's token, shown this once: ${service.token}`)
     const dnsAddress = service.dnsAddress && hostPort(service.dnsAddress)
     const ready = { event: 'listening', http: service.baseUrl || null, dns: dnsAddress }
-    console.print(`${JSON.stringify(service.operationsUrl === null ? ready : { ...ready, operations: service.operationsUrl })}\n`)
+    console.print(`${JSON.stringify(service.observabilityUrl === null ? ready : { ...ready, operations: service.observabilityUrl })}\n`)
     if (tls !== null || options.tsigKeys !== undefined) release = renewOnHangup(io, console, service, options)
     await aborted(interruption.signal)
     await service.stop()

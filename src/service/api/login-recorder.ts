@@ -3,13 +3,13 @@
  * address with a token of its own; one with a token that has expired is a failed login.
  */
 
-import { type NoticedLogin, recordLogin } from '../store/access-store.ts'
+import { type ObservedLogin, recordLogin } from '../store/access-store.ts'
 import type { Database } from '../store/database.ts'
 import { createLruCache } from './lru-cache.ts'
 
 export interface LoginRecorder {
   /** Resolves when the login is recorded, which does nothing where it has been. Never rejects. */
-  notice(user: Omit<NoticedLogin, 'ip' | 'status'>, address: string, status: NoticedLogin['status']): Promise<void>
+  notice(user: Omit<ObservedLogin, 'ip' | 'status'>, address: string, status: ObservedLogin['status']): Promise<void>
 }
 
 export interface LoginRecorderOptions {

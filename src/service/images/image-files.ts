@@ -1,6 +1,6 @@
 import { type FileHandle, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { NO_WARNING, privateFolder, tightenFile, type WarnOfMode } from '../store/private-files.ts'
+import { NO_WARNING, privateFolder, tightenFile, type WarnAboutMode } from '../store/private-files.ts'
 
 /**
  * The data of images in a folder, a file for each: `NUMBER-RECEIVER.img.gz`, and `NUMBER-RECEIVER.part` while it arrives. The receiver is a name
@@ -28,7 +28,7 @@ export interface ImageFile {
 }
 
 /** The files of a folder, which is made first where there is none. Files and folder are closed to other users. */
-export async function openImageFiles(directory: string, warn: WarnOfMode = NO_WARNING): Promise<ImageFiles> {
+export async function openImageFiles(directory: string, warn: WarnAboutMode = NO_WARNING): Promise<ImageFiles> {
   privateFolder(directory, warn)
   for (const { name } of (await readdir(directory)).sort().flatMap(fileOf)) tightenFile(join(directory, name), warn)
   const fileOfImage = (image: number, receiver: string): string => join(directory, `${image}-${receiver}.img.gz`)

@@ -9,20 +9,20 @@ import { clockText } from '../clock-text.ts'
 import type { Quotas } from '../quotas.ts'
 import { lockAccountRow } from '../store/account-store.ts'
 import type { Database } from '../store/database.ts'
-import type { WarnOfMode } from '../store/private-files.ts'
+import type { WarnAboutMode } from '../store/private-files.ts'
 import { lastNumber } from '../store/row-number.ts'
 import {
-  type Claim,
   claimUpload,
   completeUpload,
-  findAwaiting,
+  findAwaitingAccount,
   findReceivers,
   findUncounted,
   hashUploadKey,
-  releaseAllClaims,
-  releaseClaim,
-  renewClaim,
+  releaseAllUploadClaims,
+  releaseUploadClaim,
+  renewUploadClaim,
   setOctets,
+  type UploadClaim,
 } from '../store/upload-store.ts'
 import type { Timers } from '../timers.ts'
 import { checkGzip, GzipProblem } from './gzip-check.ts'
@@ -80,7 +80,7 @@ export interface ImageUploadsOptions {
   readonly quotas: Quotas
   readonly onError: (error: unknown) => void
   /** Called for each file and folder that others could read. */
-  readonly warn?: WarnOfMode
+  readonly warn?: WarnAboutMode
 }
 
 /** How often in its time a claim is renewed, and after how many such times there is a look for what was left behind. */
@@ -97,7 +97,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
   const limits = { ...DEFAULT_UPLOAD_LIMITS, ...options.limits }
   const files = options.directory === null ? null : await openImageFiles(options.directory, options.warn)
   /** What is arriving, and how to give it up. */
-  const arriving = new Map<Claim, AbortController>()
+  const arriving = new Map<UploadClaim, AbortController>()
   const work = new Set<Promise<unknown>>()
   let sweeping: NodeJS.Timeout | undefined
   let closed = false
@@ -109,7 +109,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     if (arriving.size >= limits.atATime) throw new UploadProblem('too-many')
     const span = { now: timers.now(), until: claimEnd() }
     const hash = hashUploadKey(key)
-    const account = await database.readOne((connection) => findAwaiting(connection, hash, span.now))
+    const account = await database.readOne((connection) => findAwaitingAccount(connection, hash, span.now))
     if (account === null) throw new UploadProblem('unknown')
     const receiver = randomBytes(8).toString('hex')
     const [least, most] = [announced ?? 1, announced ?? RESERVED_AHEAD]
@@ -142,7 +142,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     }
   }
 
-  const store = async (files: ImageFiles, claim: Claim, reserved: number, data: AsyncIterable<Buffer>): Promise<void> => {
+  const store = async (files: ImageFiles, claim: UploadClaim, reserved: number, data: AsyncIterable<Buffer>): Promise<void> => {
     const file = await files.receive(claim.image, claim.receiver)
     const { octets, inflated } = await write(file, withinQuota(claim, reserved, withRoom(files, data))).finally(() => file.close())
     if (!(await files.keep(claim.image, claim.receiver))) throw new UploadProblem('unknown')
@@ -169,7 +169,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
   }
 
   /** What arrives, as long as the account's quota has room for it. */
-  async function* withinQuota(claim: Claim, atFirst: number, data: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  async function* withinQuota(claim: UploadClaim, atFirst: number, data: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let [received, reserved] = [0, atFirst]
     for await (const piece of data) {
       received += piece.length
@@ -202,9 +202,9 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     }
   }
 
-  const renew = async (claim: Claim, abort: AbortController): Promise<void> => {
+  const renew = async (claim: UploadClaim, abort: AbortController): Promise<void> => {
     try {
-      const held = await database.write((connection) => renewClaim(connection, claim, claimEnd()))
+      const held = await database.write((connection) => renewUploadClaim(connection, claim, claimEnd()))
       if (!held) abort.abort(new UploadProblem('unknown'))
     } catch (error) {
       // The claim lasts a while yet; once it is lost, the end of the upload says so.
@@ -213,11 +213,11 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
   }
 
   /** Removes what has arrived unless the database has it as the image's data: a commit may have been made whose answer was lost. */
-  const giveUp = async (files: ImageFiles, claim: Claim): Promise<void> => {
+  const giveUp = async (files: ImageFiles, claim: UploadClaim): Promise<void> => {
     try {
       // Before the database is asked: it may lack the very space that this takes.
       await files.discard(claim.image, claim.receiver)
-      await database.write((connection) => releaseClaim(connection, claim))
+      await database.write((connection) => releaseUploadClaim(connection, claim))
       await sweep(files, claim.image)
     } catch (error) {
       onError(error)
@@ -271,7 +271,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     },
     start: async () => {
       if (files === null) return
-      if (database.others === null) await database.write(releaseAllClaims)
+      if (database.otherProcesses === null) await database.write(releaseAllUploadClaims)
       await sweep(files)
       await countFormer(files)
       sweeping = setInterval(() => inBackground(sweep(files)), limits.claim * SWEEP_AFTER)

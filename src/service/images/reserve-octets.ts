@@ -1,14 +1,14 @@
 import { type Quotas, quotaReason } from '../quotas.ts'
 import { countImageOctets, lockQuota } from '../store/account-store.ts'
 import type { Connection } from '../store/database.ts'
-import { type Claim, setReservation } from '../store/upload-store.ts'
+import { setReservation, type UploadClaim } from '../store/upload-store.ts'
 import { UploadProblem } from './upload-problem.ts'
 
 /** Octets that data of unknown length reserves ahead of what has arrived. */
 export const RESERVED_AHEAD = 64 * 1024 ** 2
 
 interface Reservation {
-  readonly claim: Claim
+  readonly claim: UploadClaim
   /** Octets that there must be room for. */
   readonly least: number
   /** Octets to reserve if there is room for them. */

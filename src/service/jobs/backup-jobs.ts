@@ -1,7 +1,7 @@
 import type { Connection } from '../store/database.ts'
-import { insertBackup, keepLatestBackups, moveBackup } from '../store/instance-backup-store.ts'
+import { advanceBackup, deleteOldBackups, insertBackup } from '../store/instance-backup-store.ts'
 import { configsOf, listDisks } from '../store/instance-content-store.ts'
-import { changeInstance, isOccupied, lockAnyInstanceRow } from '../store/instance-store.ts'
+import { isOccupied, lockAnyInstanceRow, updateInstanceRow } from '../store/instance-store.ts'
 import { cancelJobs, enqueueJob } from '../store/job-store.ts'
 import type { BackupRow, BackupStatus, InstanceRow } from '../store/tables/instances.ts'
 import { chosenDay, chosenWindow, nextBackup, SCHEDULING } from './backup-window.ts'
@@ -49,9 +49,9 @@ const stepBackup: JobHandler = async (connection, { subject, payload, due }, { n
   const from = payload['from'] as BackupStatus
   const [to, lasts] = STEPS[from] ?? []
   if (to === undefined || lasts === undefined) return
-  const backup = await moveBackup(connection, subject, from, to, nowText)
+  const backup = await advanceBackup(connection, subject, from, to, nowText)
   if (backup === null) return
-  if (to === 'successful') await keepLatestBackups(connection, backup.instance_id, backup.type, backup.type === 'snapshot' ? 1 : AUTOMATIC)
+  if (to === 'successful') await deleteOldBackups(connection, backup.instance_id, backup.type, backup.type === 'snapshot' ? 1 : AUTOMATIC)
   else await enqueueJob(connection, { kind: BACKUP_STEP, subject, payload: { from: to }, due: due + lasts })
 }
 
@@ -70,7 +70,7 @@ export async function scheduleBackups(
   const open = enabled ? SCHEDULING : null
   const schedule = { day: day === SCHEDULING ? open : (day ?? open), window: window === SCHEDULING ? open : (window ?? open) }
   if (enabled) await enqueueNext(connection, id, schedule, now)
-  return changeInstance(connection, id, { backups_enabled: Number(enabled), backup_day: schedule.day, backup_window: schedule.window })
+  return updateInstanceRow(connection, id, { backups_enabled: Number(enabled), backup_day: schedule.day, backup_window: schedule.window })
 }
 
 /** Has no more backups of an instance be made by schedule. */

@@ -1,7 +1,7 @@
 import { lockAccountRow } from '../store/account-store.ts'
 import type { Connection } from '../store/database.ts'
 import { finishDisks } from '../store/instance-content-store.ts'
-import { changeInstance, findAnyInstance, lockAnyInstanceRow, lockInstanceRow } from '../store/instance-store.ts'
+import { findAnyInstance, lockAnyInstanceRow, lockInstanceRow, updateInstanceRow } from '../store/instance-store.ts'
 import type { InstanceStatus } from '../store/tables/instances.ts'
 import type { JobHandler } from './job-handler.ts'
 
@@ -40,7 +40,7 @@ async function settle(
   const booted =
     config === null ? undefined : await connection.selectFrom('configs').select('id').where('id', '=', config).executeTakeFirst()
   const state = config === null ? { status: 'offline' as const } : { status: 'running' as const, last_booted: booted?.id ?? null }
-  await changeInstance(connection, id, { ...state, updated: nowText })
+  await updateInstanceRow(connection, id, { ...state, updated: nowText })
 }
 
 const provisioned: JobHandler = (connection, { subject, payload }, { nowText }) =>
@@ -55,18 +55,18 @@ const cloned: JobHandler = async (connection, { subject, payload }, { nowText })
   await lockAccountRow(connection, source.account_id)
   const held = await lockInstanceRow(connection, source.account_id, subject)
   if (held === null) return
-  await changeInstance(connection, subject, { clones: Math.max(0, held.clones - 1), updated: nowText })
+  await updateInstanceRow(connection, subject, { clones: Math.max(0, held.clones - 1), updated: nowText })
   const target = await lockAnyInstanceRow(connection, payload['target'] as number)
   if (target === null) return
   await finishDisks(connection, target.id, nowText)
-  await changeInstance(connection, target.id, { receiving: 0, updated: nowText })
+  await updateInstanceRow(connection, target.id, { receiving: 0, updated: nowText })
 }
 
 const restored: JobHandler = async (connection, { subject, payload }, { nowText }) => {
   const instance = await lockAnyInstanceRow(connection, subject)
   if (instance === null || instance.status !== 'restoring') return
   await finishDisks(connection, subject, nowText)
-  await changeInstance(connection, subject, { status: payload['status'] as InstanceStatus, updated: nowText })
+  await updateInstanceRow(connection, subject, { status: payload['status'] as InstanceStatus, updated: nowText })
 }
 
 export const INSTANCE_HANDLERS: Readonly<Record<string, JobHandler>> = {

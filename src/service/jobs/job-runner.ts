@@ -7,7 +7,7 @@ import pLimit from 'p-limit'
 import { clockText } from '../clock-text.ts'
 import type { Log } from '../observability/log.ts'
 import type { Database } from '../store/database.ts'
-import { claimJob, findDueJobs, findNextDue, type Job, putOffJob } from '../store/job-store.ts'
+import { claimJob, findDueJobs, findNextDue, type Job, postponeJob } from '../store/job-store.ts'
 import type { ScheduledWork, Timers } from '../timers.ts'
 import type { JobHandlers } from './job-handler.ts'
 
@@ -44,7 +44,7 @@ const FIRST_DELAY = 5_000
 const LONGEST_DELAY = 3_600_000
 
 export function createJobRunner({ database, timers, handlers, log, onError }: JobRunnerOptions): JobRunner {
-  const limit = pLimit(database.others === null ? BATCH : CONCURRENT)
+  const limit = pLimit(database.otherProcesses === null ? BATCH : CONCURRENT)
   let next: ScheduledWork | null = null
   let running: Promise<void> | null = null
   let again = false
@@ -57,7 +57,7 @@ export function createJobRunner({ database, timers, handlers, log, onError }: Jo
     try {
       const afterwards = await database.write(async (connection) => {
         const now = timers.now()
-        const job = await claimJob(connection, id, now, database.others !== null)
+        const job = await claimJob(connection, id, now, database.otherProcesses !== null)
         if (job === null) return
         taken.job = job
         const handler = Object.hasOwn(handlers, job.kind) ? handlers[job.kind] : undefined
@@ -74,7 +74,7 @@ export function createJobRunner({ database, timers, handlers, log, onError }: Jo
   const putOff = async (job: Job): Promise<void> => {
     const delay = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** job.attempts)
     log.warn({ job: job.id, kind: job.kind, subject: job.subject, attempts: job.attempts + 1, delay }, 'job failed')
-    await database.write((connection) => putOffJob(connection, job, timers.now() + delay))
+    await database.write((connection) => postponeJob(connection, job, timers.now() + delay))
   }
 
   /** Runs what is due. Ends as well where nothing but jobs of other processes is. */

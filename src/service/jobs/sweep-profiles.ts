@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { clockText } from '../clock-text.ts'
-import { deleteEndedApps, deleteEndedDevices, deleteLoginsBefore, LOGIN_DAYS } from '../store/access-store.ts'
+import { deleteExpiredApps, deleteExpiredDevices, deleteLoginsBefore, LOGIN_DAYS } from '../store/access-store.ts'
 import type { Database } from '../store/database.ts'
 import { cancelJobs, countJobs, enqueueJob } from '../store/job-store.ts'
-import { deleteStalePhoneCodes, forgetStaleSecrets } from '../store/user-secret-store.ts'
+import { deleteExpiredPendingSecrets, deleteExpiredPhoneCodes } from '../store/user-secret-store.ts'
 import type { JobHandler } from './job-handler.ts'
 
 export const SWEEP_PROFILES = 'sweep-profiles'
@@ -17,10 +17,10 @@ const SUBJECT = 0
 /** Once a day, removes what is shown no more: logins, devices, apps and codes whose time is over. */
 export const sweepProfiles: JobHandler = async (connection, _job, { now, nowText }) => {
   await deleteLoginsBefore(connection, clockText(now - LOGIN_DAYS * DAY))
-  await deleteEndedDevices(connection, nowText)
-  await deleteEndedApps(connection, nowText)
-  await forgetStaleSecrets(connection, nowText)
-  await deleteStalePhoneCodes(connection, nowText, clockText(now - DAY))
+  await deleteExpiredDevices(connection, nowText)
+  await deleteExpiredApps(connection, nowText)
+  await deleteExpiredPendingSecrets(connection, nowText)
+  await deleteExpiredPhoneCodes(connection, nowText, clockText(now - DAY))
   await cancelJobs(connection, SWEEP_PROFILES, SUBJECT)
   await enqueueJob(connection, { kind: SWEEP_PROFILES, subject: SUBJECT, due: now + DAY })
 }

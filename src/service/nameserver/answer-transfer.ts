@@ -5,10 +5,10 @@ import { CLASS, FLAG, RCODE } from '../../dns/wire/message.ts'
 import type { TsigKey } from '../../dns/wire/tsig.ts'
 import { META_TYPE } from '../../dns/wire/type-code.ts'
 import { createWriter, resetWriter, rewindWriter, writtenOctets } from '../../dns/wire/writer.ts'
-import { emptyAnswer, type PlacedRrset } from './answer.ts'
+import { emptyAnswer, type NamedRrset } from './answer.ts'
 import { canonicalAddress } from './canonical-address.ts'
 import type { Query } from './parse-query.ts'
-import { writeBare, writeOwnOpt, writeQuestion, writeRecord, writeResponse } from './write-response.ts'
+import { writeEmptyResponse, writeQuestion, writeRecord, writeResponse, writeResponseOpt } from './write-response.ts'
 import type { Rrset, ZoneData } from './zone-data.ts'
 import type { ZoneDifference } from './zone-history.ts'
 
@@ -49,7 +49,7 @@ export interface TransferSource {
 export interface TransferZone {
   readonly data: ZoneData
   /** Whether the address may have it, with a request that this key signed; null for one without a signature. */
-  readonly admits: (address: string, signedBy: TsigKey | null) => boolean
+  readonly allows: (address: string, signedBy: TsigKey | null) => boolean
   /** The difference from the version of a serial, made of at most so many records; null if only the whole zone can be given. */
   readonly since: (serial: number, most: number) => ZoneDifference | null
 }
@@ -60,19 +60,19 @@ const UDP_RECORDS = 500
 /** Bounds the transfers at one time: each holds a version of a zone. */
 export interface TransferSlots {
   /** Whether there was a free one. */
-  take(): boolean
-  giveBack(): void
+  acquire(): boolean
+  release(): void
 }
 
 export function createTransferSlots(count: number): TransferSlots {
   let free = count
   return {
-    take: () => {
+    acquire: () => {
       if (free <= 0) return false
       free -= 1
       return true
     },
-    giveBack: () => {
+    release: () => {
       free += 1
     },
   }
@@ -90,19 +90,19 @@ export function answerTransfer(
   limit: number,
   { transferZone, slots, onTransfer }: TransferSource,
 ): Buffer | Transfer {
-  if (query.class !== CLASS.IN) return writeBare(query, RCODE.REFUSED)
+  if (query.class !== CLASS.IN) return writeEmptyResponse(query, RCODE.REFUSED)
   const isIncremental = query.code === META_TYPE.IXFR
   const zone = transferZone(query.name)
-  if (!zone) return writeBare(query, RCODE.NOTAUTH)
+  if (!zone) return writeEmptyResponse(query, RCODE.NOTAUTH)
   // There is no AXFR over UDP (RFC 5936 section 4.2).
-  if (client.transport === 'udp' && !isIncremental) return writeBare(query, RCODE.FORMERR)
+  if (client.transport === 'udp' && !isIncremental) return writeEmptyResponse(query, RCODE.FORMERR)
   const { data } = zone
   const address = canonicalAddress(client.address) ?? ''
   const note = (given: TransferNote['given']): void =>
     onTransfer({ zone: data.name, address, given, serial: data.serial, key: signedBy?.name ?? null })
-  if (!zone.admits(address, signedBy)) {
+  if (!zone.allows(address, signedBy)) {
     note('refused')
-    return writeBare(query, RCODE.REFUSED)
+    return writeEmptyResponse(query, RCODE.REFUSED)
   }
   const soa = [{ name: data.name, rrset: data.soa }]
   if (isIncremental && query.serial !== null) {
@@ -117,27 +117,27 @@ export function answerTransfer(
     }
     if (sections) {
       note('IXFR')
-      return beginTransfer(query, recordsOf(sections), slots)
+      return startTransfer(query, recordsOf(sections), slots)
     }
   }
   note('AXFR')
-  return beginTransfer(query, wholeZone(data), slots)
+  return startTransfer(query, fullZoneRecords(data), slots)
 }
 
-const writeSections = (query: Query, answers: PlacedRrset[], limit: number): Buffer =>
+const writeSections = (query: Query, answers: NamedRrset[], limit: number): Buffer =>
   writeResponse(query, { ...emptyAnswer(RCODE.NOERROR), authoritative: true, answers }, limit)
 
 const isTruncated = (message: Buffer): boolean => (message.readUInt16BE(2) & FLAG.TC) !== 0
 
-const beginTransfer = (query: Query, records: Iterable<PlacedRecord>, slots: TransferSlots): Buffer | Transfer =>
-  slots.take() ? createTransfer(transferMessages(query, records), slots) : writeBare(query, RCODE.SERVFAIL)
+const startTransfer = (query: Query, records: Iterable<RecordInRrset>, slots: TransferSlots): Buffer | Transfer =>
+  slots.acquire() ? createTransfer(transferMessages(query, records), slots) : writeEmptyResponse(query, RCODE.SERVFAIL)
 
 function createTransfer(messages: Generator<Buffer, void>, slots: TransferSlots): Transfer {
   let ended = false
   const end = (): void => {
     if (ended) return
     ended = true
-    slots.giveBack()
+    slots.release()
   }
   return {
     next: () => {
@@ -157,13 +157,13 @@ const MESSAGE_OCTETS = 16_384
 const WRITER = createWriter({ size: 65_536 })
 
 /** A record of an RRset, by its place there. */
-type PlacedRecord = readonly [name: DomainName, rrset: Rrset, index: number]
+type RecordInRrset = readonly [name: DomainName, rrset: Rrset, index: number]
 
 /**
  * The messages that answer AXFR or IXFR with these records. They are made one by one as they are taken. Only the first one has the
  * question and OPT.
  */
-function* transferMessages(query: Query, records: Iterable<PlacedRecord>): Generator<Buffer, void> {
+function* transferMessages(query: Query, records: Iterable<RecordInRrset>): Generator<Buffer, void> {
   let isFirst = true
   let count = 0
   const begin = (): void => {
@@ -173,7 +173,7 @@ function* transferMessages(query: Query, records: Iterable<PlacedRecord>): Gener
   }
   const finish = (): Buffer => {
     const hasOpt = isFirst && query.edns !== null
-    if (hasOpt && query.edns) writeOwnOpt(WRITER, query.edns, RCODE.NOERROR)
+    if (hasOpt && query.edns) writeResponseOpt(WRITER, query.edns, RCODE.NOERROR)
     putHeader(WRITER, query.header.id, query.header.flags | FLAG.QR | FLAG.AA, [isFirst ? 1 : 0, count, 0, hasOpt ? 1 : 0])
     isFirst = false
     count = 0
@@ -198,7 +198,7 @@ function* transferMessages(query: Query, records: Iterable<PlacedRecord>): Gener
  * A zone as AXFR gives it (RFC 5936 section 2.2), and IXFR where there are no differences (RFC 1995 section 4): its SOA, every other record
  * once, and the SOA again. All records come from this version, however long that takes and whatever replaces it meanwhile.
  */
-export function* wholeZone(zone: ZoneData): Generator<PlacedRecord, void> {
+export function* fullZoneRecords(zone: ZoneData): Generator<RecordInRrset, void> {
   yield [zone.name, zone.soa, 0]
   for (const { name, rrsets } of zone.nodes.values()) {
     for (const rrset of rrsets) {
@@ -210,11 +210,11 @@ export function* wholeZone(zone: ZoneData): Generator<PlacedRecord, void> {
 }
 
 /** A difference as IXFR gives it (RFC 1995 section 4), in the order of the message. */
-function differenceSections(zone: ZoneData, { from, removed, added }: ZoneDifference): PlacedRrset[] {
+function differenceSections(zone: ZoneData, { from, removed, added }: ZoneDifference): NamedRrset[] {
   const soa = { name: zone.name, rrset: zone.soa }
   return [soa, { name: zone.name, rrset: from }, ...removed, soa, ...added, soa]
 }
 
-function* recordsOf(sections: readonly PlacedRrset[]): Generator<PlacedRecord, void> {
+function* recordsOf(sections: readonly NamedRrset[]): Generator<RecordInRrset, void> {
   for (const { name, rrset } of sections) for (let i = 0; i < rrset.data.length; i += 1) yield [name, rrset, i]
 }

@@ -12,7 +12,7 @@ import { findRrset, isDelegation, type Rrset, type ZoneData, type ZoneNode } fro
  */
 
 /** An RRset under the owner name it is answered with, which for a wildcard is the name that was asked for. */
-export interface PlacedRrset {
+export interface NamedRrset {
   readonly name: DomainName
   readonly rrset: Rrset
 }
@@ -26,12 +26,12 @@ export interface Answer {
   /** Every zone that had a part in it. */
   readonly zones: ZoneData[]
   authoritative: boolean
-  readonly answers: PlacedRrset[]
-  readonly authorities: PlacedRrset[]
+  readonly answers: NamedRrset[]
+  readonly authorities: NamedRrset[]
   /** Addresses without which a referral leads nowhere: truncation if they do not fit (RFC 9471 section 3.1). */
-  readonly glue: PlacedRrset[]
+  readonly glue: NamedRrset[]
   /** Addresses that only save the asker a question. */
-  readonly additionals: PlacedRrset[]
+  readonly additionals: NamedRrset[]
 }
 
 const NOERROR = 0
@@ -62,10 +62,10 @@ export const emptyAnswer = (rcode: number): Answer => ({
 })
 
 /** The zones a server answers for; null for one of which it has no data now, whose names no other zone may answer for. */
-export type HeldZones = ReadonlyMap<DomainName, ZoneData | null>
+export type ZonesByName = ReadonlyMap<DomainName, ZoneData | null>
 
 /** The answer to a question of class IN; REFUSED for a name in none of the zones, SERVFAIL for one in a zone without data. */
-export function answerQuestion(zones: HeldZones, name: DomainName, code: number): Answer {
+export function answerQuestion(zones: ZonesByName, name: DomainName, code: number): Answer {
   const answer = emptyAnswer(NOERROR)
   let owner: DomainName | null = name
   for (let aliases = 0; owner !== null; aliases += 1) {
@@ -84,13 +84,13 @@ export function answerQuestion(zones: HeldZones, name: DomainName, code: number)
 }
 
 /** The zone nearest the name. DS belongs to the parent of a delegation (RFC 4035 section 3.1.4.1), if that is held here. */
-function zoneOf(zones: HeldZones, name: DomainName, code: number): ZoneData | null | undefined {
+function zoneOf(zones: ZonesByName, name: DomainName, code: number): ZoneData | null | undefined {
   const isOfParent = code === TYPE_DS && name !== ROOT && zones.has(name)
   const parent = isOfParent ? zoneAtOrAbove(zones, parentOf(name)) : undefined
   return parent === undefined ? zoneAtOrAbove(zones, name) : parent
 }
 
-function zoneAtOrAbove(zones: HeldZones, name: DomainName): ZoneData | null | undefined {
+function zoneAtOrAbove(zones: ZonesByName, name: DomainName): ZoneData | null | undefined {
   for (let at = name; ; at = parentOf(at)) {
     const zone = zones.get(at)
     if (zone !== undefined || at === ROOT) return zone
@@ -179,7 +179,7 @@ function redirect(answer: Answer, zone: ZoneData, node: ZoneNode, name: DomainNa
 }
 
 /** Adds the addresses the zone holds for the hosts that NS, MX and SRV lead to (RFC 1035 section 3.3, RFC 2782). */
-function addHosts(section: PlacedRrset[], zone: ZoneData, rrset: Rrset, wanted: (host: ZoneNode) => boolean): void {
+function addHosts(section: NamedRrset[], zone: ZoneData, rrset: Rrset, wanted: (host: ZoneNode) => boolean): void {
   if (rrset.type !== 'NS' && rrset.type !== 'MX' && rrset.type !== 'SRV') return
   const seen = new Set<DomainName>()
   for (let i = 0; i < rrset.data.length && i < MAX_ADDITIONAL_HOSTS; i += 1) {

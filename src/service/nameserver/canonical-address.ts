@@ -22,4 +22,4 @@ export const hostNetwork = (address: string): string =>
   address.includes(':') ? formatIpv6([...ipv6Groups(address).slice(0, 4), 0, 0, 0, 0]) : address
 
 /** Whether the address is of one host: not the unspecified one, which means this machine, nor multicast or broadcast. */
-export const isOfOneHost = (address: string): boolean => !/^(?:0\.|22[4-9]\.|23[0-9]\.|255\.255\.255\.255$|::$|ff)/.test(address)
+export const isHostAddress = (address: string): boolean => !/^(?:0\.|22[4-9]\.|23[0-9]\.|255\.255\.255\.255$|::$|ff)/.test(address)

@@ -2,18 +2,18 @@ import { networkInterfaces } from 'node:os'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { FLAG, RCODE, rcodeName } from '../../dns/wire/message.ts'
 import { isAllowedPeer } from '../transfers/peer.ts'
-import { NO_KEYS, type TransferKeys } from '../transfers/transfer-keys.ts'
+import { NO_TRANSFER_KEYS, type TransferKeys } from '../transfers/transfer-keys.ts'
 import { type Client, createTransferSlots, type TransferNote } from './answer-transfer.ts'
-import { canonicalAddress, isOfOneHost } from './canonical-address.ts'
+import { canonicalAddress, isHostAddress } from './canonical-address.ts'
 import { listen } from './listen.ts'
 import { createNotifier, type NotifyOutcome } from './notifier.ts'
 import { parseQuery } from './parse-query.ts'
 import { createSignatureCheck } from './request-signature.ts'
-import { type OnNotify, respond, type Served } from './respond.ts'
-import { createResponseCache, repeatResponse, responseKey } from './response-cache.ts'
+import { type OnNotify, type ResponderOptions, respond } from './respond.ts'
+import { createResponseCache, responseKey, reuseResponse } from './response-cache.ts'
 import { createResponseLimiter, textHash } from './response-limiter.ts'
 import type { TcpLimits, TcpReply } from './tcp-listener.ts'
-import { writeBare } from './write-response.ts'
+import { writeEmptyResponse } from './write-response.ts'
 import { buildZoneData, type ServedRecord, type ZoneData } from './zone-data.ts'
 import { createZoneHistory, HISTORY_LIMITS, type HistoryLimits } from './zone-history.ts'
 
@@ -78,7 +78,7 @@ export interface NameServer {
    * Holds a zone of which there is no data, as of a secondary whose zone has expired: its names are answered by SERVFAIL, and by no zone
    * above it.
    */
-  loseZone(name: DomainName): void
+  setUnavailable(name: DomainName): void
   removeZone(name: DomainName): void
   /** Zones that there is data of. */
   zoneCount(): number
@@ -106,28 +106,28 @@ const PENDING_NOTIFY = 64
  * cannot be had.
  */
 export async function startNameServer(options: NameServerOptions): Promise<NameServer> {
-  const { host, peerPort = NOTIFY_PORT, keys = NO_KEYS, publicPeersOnly = false, clock = Date.now, onAnswer } = options
+  const { host, peerPort = NOTIFY_PORT, keys = NO_TRANSFER_KEYS, publicPeersOnly = false, clock = Date.now, onAnswer } = options
   const limits = { ...NAME_SERVER_LIMITS, ...options.limits }
   const zones = new Map<DomainName, ZoneData | null>()
-  const clients = new Map<DomainName, Clients>()
+  const clients = new Map<DomainName, AllowedClients>()
   const history = createZoneHistory({ ...HISTORY_LIMITS, ...options.history })
   const cache = createResponseCache((zone) => zones.get(zone.name) === zone, limits.cacheOctets)
   const permit = createResponseLimiter(limits.responsesPerSecond)
-  const served: Served = {
+  const served: ResponderOptions = {
     zones,
     transferZone: (name) => {
       const data = zones.get(name)
       if (!data) return undefined
-      const { addresses, accountId } = clients.get(name) ?? NOBODY
+      const { addresses, accountId } = clients.get(name) ?? NO_CLIENTS
       return {
         data,
-        admits: (address, signedBy) => addresses.has(address) && keys.admits({ name, accountId }, 'outgoing', address, signedBy),
+        allows: (address, signedBy) => addresses.has(address) && keys.allows({ name, accountId }, 'outgoing', address, signedBy),
         since: (serial, most) => history.since(data, serial, most),
       }
     },
     slots: createTransferSlots(limits.transfers),
     onTransfer: options.onTransfer ?? (() => {}),
-    onNotify: boundPending(options.onNotify ?? (() => 'refused')),
+    onNotify: limitPending(options.onNotify ?? (() => 'refused')),
     checkSignature: createSignatureCheck(keys, clock),
     onError: options.onError ?? (() => {}),
   }
@@ -135,11 +135,11 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
   const answerUdp = (query: Buffer, client: Client): Buffer | Promise<Buffer> | null => {
     const key = responseKey(query)
     const kept = key === null ? undefined : cache.find(key)
-    if (key !== null && kept) return limited(query, client, repeatResponse(kept, key, query), kept.about)
-    const { message, about, keep, isVerified } = respond(served, query, client)
+    if (key !== null && kept) return limited(query, client, reuseResponse(kept, key, query), kept.about)
+    const { message, about, cacheZones, isVerified } = respond(served, query, client)
     const hash = textHash(about)
     if (!Buffer.isBuffer(message)) return message instanceof Promise ? message : null
-    if (key !== null && keep !== null) cache.keep(key, { octets: message, zones: keep, about: hash })
+    if (key !== null && cacheZones !== null) cache.add(key, { octets: message, zones: cacheZones, about: hash })
     return isVerified ? message : limited(query, client, message, hash)
   }
 
@@ -147,7 +147,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
     const permission = permit(client.address, about, (performance.now() / 1000) | 0)
     if (permission === 'send') return response
     const asked = permission === 'truncate' ? parseQuery(query) : null
-    return asked === null || asked.kind === 'rejected' ? null : writeBare(asked, RCODE.NOERROR, FLAG.TC)
+    return asked === null || asked.kind === 'rejected' ? null : writeEmptyResponse(asked, RCODE.NOERROR, FLAG.TC)
   }
 
   const note = <T extends TcpReply>(transport: 'udp' | 'tcp', reply: T): T => {
@@ -161,15 +161,15 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
   const notifier = createNotifier({
     host,
     port: peerPort,
-    keyFor: (name, address) => keys.keyFor({ name, accountId: (clients.get(name) ?? NOBODY).accountId }, 'outgoing', address),
+    keyFor: (name, address) => keys.keyFor({ name, accountId: (clients.get(name) ?? NO_CLIENTS).accountId }, 'outgoing', address),
     clock,
     ...(options.notifyWaits && { waits: options.notifyWaits }),
     ...(options.onNotified && { onEnd: options.onNotified }),
   })
   /** Whom a NOTIFY can be of use to: not this server itself. */
-  const isListener = (address: string): boolean => isOfOneHost(address) && !(peerPort === tcp.port && isOwn(host, address))
+  const isListener = (address: string): boolean => isHostAddress(address) && !(peerPort === tcp.port && isOwnAddress(host, address))
 
-  const tellSecondaries = (zone: ZoneData, existing: ZoneData | null | undefined, known: Clients, now: Clients): void => {
+  const tellSecondaries = (zone: ZoneData, existing: ZoneData | null | undefined, known: AllowedClients, now: AllowedClients): void => {
     notifier.forget(zone.name, now.addresses)
     const isNew = existing?.serial !== zone.serial
     const told = [...now.addresses].filter((address) => (isNew || !known.addresses.has(address)) && isListener(address))
@@ -190,12 +190,12 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
   }
   return {
     address: { host, port: tcp.port },
-    setZone: ({ name, serial, records, axfrIps = [], accountId = NOBODY.accountId }) => {
+    setZone: ({ name, serial, records, axfrIps = [], accountId = NO_CLIENTS.accountId }) => {
       const zone = buildZoneData(name, serial, records)
-      const [existing, known] = [zones.get(name), clients.get(name) ?? NOBODY]
-      const now: Clients = { addresses: new Set(axfrIps.flatMap((address) => canonicalAddress(address) ?? [])), accountId }
+      const [existing, known] = [zones.get(name), clients.get(name) ?? NO_CLIENTS]
+      const now: AllowedClients = { addresses: new Set(axfrIps.flatMap((address) => canonicalAddress(address) ?? [])), accountId }
       // A zone that another account has made under the name must not show what was in the former one.
-      if (existing && now.addresses.size > 0 && accountId === known.accountId) history.replaced(existing, zone)
+      if (existing && now.addresses.size > 0 && accountId === known.accountId) history.record(existing, zone)
       else history.forget(name)
       zones.set(name, zone)
       clients.set(name, now)
@@ -203,7 +203,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
       if (!existing) cache.clear()
       tellSecondaries(zone, existing, known, now)
     },
-    loseZone: (name) => {
+    setUnavailable: (name) => {
       forget(name)
       zones.set(name, null)
     },
@@ -217,15 +217,15 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
 }
 
 /** Who may transfer a zone: the canonical addresses, with the keys of the account. */
-interface Clients {
+interface AllowedClients {
   readonly addresses: ReadonlySet<string>
   readonly accountId: number
 }
 
 /** No account has the number 0. */
-const NOBODY: Clients = { addresses: new Set(), accountId: 0 }
+const NO_CLIENTS: AllowedClients = { addresses: new Set(), accountId: 0 }
 
-function boundPending(onNotify: OnNotify): OnNotify {
+function limitPending(onNotify: OnNotify): OnNotify {
   let pending = 0
   return (...notify) => {
     if (pending >= PENDING_NOTIFY) return null
@@ -239,7 +239,7 @@ function boundPending(onNotify: OnNotify): OnNotify {
 }
 
 /** Whether a server that listens at `host` is reached at the address. */
-function isOwn(host: string, address: string): boolean {
+function isOwnAddress(host: string, address: string): boolean {
   if (host !== '0.0.0.0' && host !== '::') return canonicalAddress(host) === address
   const interfaces = Object.values(networkInterfaces()).flatMap((entries) => entries ?? [])
   return address.startsWith('127.') || interfaces.some((entry) => canonicalAddress(entry.address) === address)

@@ -45,7 +45,7 @@ export interface NotifyOutcome {
 }
 
 /** What a secondary is told: a zone and its SOA. */
-export interface ZoneNews {
+export interface ZoneChange {
   readonly zone: DomainName
   readonly serial: number
   readonly soa: { readonly ttl: number; readonly data: string }
@@ -53,7 +53,7 @@ export interface ZoneNews {
 
 export interface Notifier {
   /** Addresses in their canonical form. */
-  notify(news: ZoneNews, addresses: Iterable<string>): void
+  notify(news: ZoneChange, addresses: Iterable<string>): void
   /** Ends all errands of a zone but those to the addresses given. */
   forget(zone: DomainName, except?: ReadonlySet<string>): void
   close(): void
@@ -69,9 +69,9 @@ const GAP = 500
 const BURST = 50
 const PACE = 10
 
-interface Errand {
+interface Delivery {
   readonly address: string
-  news: ZoneNews
+  news: ZoneChange
   id: number
   /** The message about the news, made when it is first sent. */
   message: Message | null
@@ -92,17 +92,17 @@ interface Message {
 
 export function createNotifier(options: NotifierOptions): Notifier {
   const { host, port, waits = WAITS, keyFor = () => 'none', clock = Date.now, onEnd } = options
-  const errands = new Map<DomainName, Map<string, Errand>>()
-  const outbox = new Set<Errand>()
+  const errands = new Map<DomainName, Map<string, Delivery>>()
+  const outbox = new Set<Delivery>()
   let pacing: NodeJS.Timeout | null = null
   const sockets = createSockets(host, (octets, peer) => take(octets, peer))
 
-  const at = (errand: Errand, afterMs: number, work: (errand: Errand) => void): void => {
+  const at = (errand: Delivery, afterMs: number, work: (errand: Delivery) => void): void => {
     if (errand.timer !== null) clearTimeout(errand.timer)
     errand.timer = setTimeout(work, Math.max(0, afterMs), errand)
   }
 
-  const queue = (errand: Errand): void => {
+  const queue = (errand: Delivery): void => {
     outbox.add(errand)
     pacing ??= setTimeout(sendSome, 0)
   }
@@ -119,7 +119,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     if (outbox.size > 0) pacing = setTimeout(sendSome, PACE)
   }
 
-  const send = (errand: Errand): void => {
+  const send = (errand: Delivery): void => {
     const wait = waits[errand.tries]
     if (wait === undefined) {
       end(errand, null)
@@ -138,7 +138,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   }
 
   /** Null if the zone has keys, but none for the address. */
-  const compose = (errand: Errand): Message | null => {
+  const compose = (errand: Delivery): Message | null => {
     const now = (): number => Math.floor(clock() / 1000)
     const key = keyFor(errand.news.zone, errand.address)
     if (key === 'missing') return null
@@ -148,14 +148,14 @@ export function createNotifier(options: NotifierOptions): Notifier {
     return { octets, check: (answer) => createTsigVerifier(key, mac).accept(answer, now()) }
   }
 
-  const end = (errand: Errand, rcode: string | null): void => {
+  const end = (errand: Delivery, rcode: string | null): void => {
     const { news, address, problem } = errand
     errand.done = true
-    at(errand, restOf(errand), remove)
+    at(errand, remainingGap(errand), remove)
     onEnd?.({ zone: news.zone, address, serial: news.serial, rcode, ...(problem !== null && rcode === null && { problem }) })
   }
 
-  const remove = (errand: Errand): void => {
+  const remove = (errand: Delivery): void => {
     const { news, address, timer } = errand
     if (timer !== null) clearTimeout(timer)
     outbox.delete(errand)
@@ -186,13 +186,13 @@ export function createNotifier(options: NotifierOptions): Notifier {
   return {
     notify: (news, addresses) => {
       for (const address of addresses) {
-        const ofZone = errands.get(news.zone) ?? new Map<string, Errand>()
+        const ofZone = errands.get(news.zone) ?? new Map<string, Delivery>()
         errands.set(news.zone, ofZone)
-        const errand = ofZone.get(address) ?? newErrand(address, news)
+        const errand = ofZone.get(address) ?? newDelivery(address, news)
         ofZone.set(address, errand)
         // An answer to what was sent before says nothing of what is new.
         Object.assign(errand, { news, id: randomInt(0x10000), message: null, problem: null, tries: 0, done: false })
-        at(errand, restOf(errand), queue)
+        at(errand, remainingGap(errand), queue)
       }
     },
     forget: (zone, except) => {
@@ -205,7 +205,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   }
 }
 
-const newErrand = (address: string, news: ZoneNews): Errand => ({
+const newDelivery = (address: string, news: ZoneChange): Delivery => ({
   address,
   news,
   id: 0,
@@ -217,10 +217,10 @@ const newErrand = (address: string, news: ZoneNews): Errand => ({
   timer: null,
 })
 
-const restOf = ({ sentAt }: Errand): number => (sentAt === null ? 0 : sentAt + GAP - performance.now())
+const remainingGap = ({ sentAt }: Delivery): number => (sentAt === null ? 0 : sentAt + GAP - performance.now())
 
 /** With the SOA as a hint (RFC 1996 section 3.7). */
-function writeNotify({ id, news: { zone, soa } }: Errand): Buffer {
+function writeNotify({ id, news: { zone, soa } }: Delivery): Buffer {
   const answer = { name: zone, type: 'SOA', class: CLASS.IN, ttl: soa.ttl, data: soa.data }
   const query = createQuery(id, { name: zone, type: 'SOA' })
   return encodeMessage({ ...query, opcode: OPCODE.NOTIFY, authoritative: true, answers: [answer], edns: null })

@@ -6,7 +6,7 @@ import { META_TYPE } from '../../dns/wire/type-code.ts'
 import { decoding, wireProblem } from '../../dns/wire/wire-problem.ts'
 
 /** What any message with a question has. The question keeps its octets, for the answer repeats them as they came. */
-export interface Asked {
+export interface RequestMessage {
   readonly header: QueryHeader
   readonly name: DomainName
   readonly code: number
@@ -19,14 +19,14 @@ export interface Asked {
 }
 
 /** A standard query as the server needs it. */
-export interface Query extends Asked {
+export interface Query extends RequestMessage {
   readonly kind: 'query'
   /** The serial of the SOA that came with it, as IXFR has one (RFC 1995 section 3); null without. */
   readonly serial: number | null
 }
 
 /** Word from a primary that a zone has changed (RFC 1996). */
-export interface Notify extends Asked {
+export interface Notify extends RequestMessage {
   readonly kind: 'notify'
   /** The serial it tells, which may be a lie; null where it tells none. */
   readonly serial: number | null
@@ -46,7 +46,7 @@ export interface QueryHeader {
 }
 
 /** A message to which the answer is an RCODE in a bare header. */
-export interface Rejected {
+export interface RejectedMessage {
   readonly kind: 'rejected'
   readonly header: QueryHeader
   readonly rcode: number
@@ -66,7 +66,7 @@ const TYPE_SOA = 6
  * Reads a message that came to the server. Null for one that must not be answered: a response, which could make two servers
  * answer each other for ever, or less than a header. Costs no more than the octets, whatever they are.
  */
-export function parseQuery(octets: Uint8Array): Query | Notify | Rejected | null {
+export function parseQuery(octets: Uint8Array): Query | Notify | RejectedMessage | null {
   if (octets.length < HEADER_OCTETS) return null
   const reader = createReader(octets)
   const id = readU16(reader)
@@ -86,7 +86,7 @@ function readQuery(reader: WireReader, header: QueryHeader): Query {
   if (counts.answers !== 0 || counts.authorities !== (isIncremental ? 1 : 0)) wireProblem('a query has no answers')
   const serial = isIncremental ? readSoaSerial(reader, question.name) : null
   if (isIncremental && serial === null) wireProblem('an IXFR query has the SOA of the zone (RFC 1995 section 3)')
-  return { kind: 'query', header, ...question, ...readLast(reader, counts.additionals), serial }
+  return { kind: 'query', header, ...question, ...readAdditionals(reader, counts.additionals), serial }
 }
 
 function readNotify(reader: WireReader, header: QueryHeader): Notify {
@@ -98,7 +98,7 @@ function readNotify(reader: WireReader, header: QueryHeader): Notify {
     const found = readSoaSerial(reader, question.name)
     if (i < counts.answers) serial ??= found
   }
-  return { kind: 'notify', header, ...question, ...readLast(reader, counts.additionals), serial }
+  return { kind: 'notify', header, ...question, ...readAdditionals(reader, counts.additionals), serial }
 }
 
 function readQuestion(reader: WireReader) {
@@ -131,7 +131,7 @@ function readSoaSerial(reader: WireReader, zone: DomainName): number | null {
 }
 
 /** The additional section, and that nothing follows it. */
-function readLast(reader: WireReader, count: number): Pick<Asked, 'edns' | 'isSigned'> {
+function readAdditionals(reader: WireReader, count: number): Pick<RequestMessage, 'edns' | 'isSigned'> {
   if (count > MAX_ADDITIONALS) wireProblem('a query has few additional records')
   let edns: QueryEdns | null = null
   let isSigned = false

@@ -36,7 +36,7 @@ export const UNSIGNED: RequestSignature = {
 }
 
 /** Signed requests remembered at one time; the oldest are forgotten first. */
-const REMEMBERED = 20_000
+const MAX_REMEMBERED = 20_000
 
 /**
  * Returns the check of a signed message. A request over TCP that has come before is refused with BADTIME: no client sends one twice.
@@ -50,7 +50,7 @@ export function createSignatureCheck(keys: TransferKeys, clock: () => number): (
     now: number,
   ): { earlier: RememberedRequest | null; own: RememberedRequest } => {
     for (const [id, { validUntil: until }] of remembered) {
-      if (until >= now && remembered.size < REMEMBERED) break
+      if (until >= now && remembered.size < MAX_REMEMBERED) break
       remembered.delete(id)
     }
     const id = `${key.name} ${Buffer.from(mac).toString('latin1')}`

@@ -2,17 +2,17 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { CLASS, FLAG, MAX_MESSAGE_OCTETS, PLAIN_UDP_OCTETS, RCODE, SAFE_UDP_OCTETS } from '../../dns/wire/message.ts'
 import type { TsigKey } from '../../dns/wire/tsig.ts'
 import { META_TYPE } from '../../dns/wire/type-code.ts'
-import { answerQuestion, type HeldZones } from './answer.ts'
+import { answerQuestion, type ZonesByName } from './answer.ts'
 import { answerTransfer, type Client, type Transfer, type TransferSource } from './answer-transfer.ts'
 import { canonicalAddress } from './canonical-address.ts'
 import { type Notify, parseQuery, type Query } from './parse-query.ts'
 import { type RequestSignature, UNSIGNED } from './request-signature.ts'
-import { writeBare, writeRejection, writeResponse } from './write-response.ts'
+import { writeEmptyResponse, writeRejection, writeResponse } from './write-response.ts'
 import type { ZoneData } from './zone-data.ts'
 
 /** What the server answers from. */
-export interface Served extends TransferSource {
-  readonly zones: HeldZones
+export interface ResponderOptions extends TransferSource {
+  readonly zones: ZonesByName
   readonly onNotify: OnNotify
   /** Checks the signature of a message that has one. */
   readonly checkSignature: (octets: Uint8Array, client: Client) => RequestSignature
@@ -40,7 +40,7 @@ export interface Reply {
   /** What the answer is about, for limits on how often it is given. */
   readonly about: string
   /** The zones it came from; null where it must not be kept. */
-  readonly keep: readonly ZoneData[] | null
+  readonly cacheZones: readonly ZoneData[] | null
   /** Whether a key signed the message, so that its source is no forgery. */
   readonly isVerified?: boolean
 }
@@ -48,32 +48,37 @@ export interface Reply {
 /**
  * Answers one message. Never throws: what breaks the format gets FORMERR, a fault of the server's own SERVFAIL.
  */
-export function respond(served: Served, octets: Uint8Array, client: Client): Reply {
+export function respond(served: ResponderOptions, octets: Uint8Array, client: Client): Reply {
   const query = parseQuery(octets)
-  if (query === null) return { message: null, about: '', keep: null }
+  if (query === null) return { message: null, about: '', cacheZones: null }
   if (query.kind === 'rejected') return reply(writeRejection(query), `rcode ${query.rcode}`)
   try {
     const signature = query.isSigned ? served.checkSignature(octets, client) : null
-    const { message, about, keep } = answerAsked(served, query, client, signature ?? UNSIGNED)
-    if (signature === null) return { message: guarded(message, served.onError), about, keep }
-    return { message: guarded(signed(message, signature), served.onError), about, keep: null, isVerified: signature.key !== null }
+    const { message, about, cacheZones } = answerRequest(served, query, client, signature ?? UNSIGNED)
+    if (signature === null) return { message: catchErrors(message, served.onError), about, cacheZones }
+    return {
+      message: catchErrors(signReply(message, signature), served.onError),
+      about,
+      cacheZones: null,
+      isVerified: signature.key !== null,
+    }
   } catch (error) {
     served.onError(error)
-    return reply(writeBare(query, RCODE.SERVFAIL), 'fault')
+    return reply(writeEmptyResponse(query, RCODE.SERVFAIL), 'fault')
   }
 }
 
-const reply = (message: Reply['message'], about: string, keep: Reply['keep'] = null): Reply => ({ message, about, keep })
+const reply = (message: Reply['message'], about: string, cacheZones: Reply['cacheZones'] = null): Reply => ({ message, about, cacheZones })
 
-function answerAsked(served: Served, query: Query | Notify, client: Client, signature: RequestSignature): Reply {
+function answerRequest(served: ResponderOptions, query: Query | Notify, client: Client, signature: RequestSignature): Reply {
   const { rcode } = signature
-  if (rcode !== null) return reply(writeBare(query, rcode), `rcode ${rcode}`)
-  if (query.edns && query.edns.version > 0) return reply(writeBare(query, RCODE.BADVERS), 'version')
+  if (rcode !== null) return reply(writeEmptyResponse(query, rcode), `rcode ${rcode}`)
+  if (query.edns && query.edns.version > 0) return reply(writeEmptyResponse(query, RCODE.BADVERS), 'version')
   return query.kind === 'notify' ? answerNotify(served, query, client, signature) : answerQuery(served, query, client, signature)
 }
 
 /** The same answer with a signature on each of its messages. */
-function signed(message: Reply['message'], { sign }: RequestSignature): Reply['message'] {
+function signReply(message: Reply['message'], { sign }: RequestSignature): Reply['message'] {
   if (message === null) return null
   if (Buffer.isBuffer(message)) return sign(message)
   if (message instanceof Promise) return message.then((later) => later && sign(later))
@@ -86,14 +91,14 @@ function signed(message: Reply['message'], { sign }: RequestSignature): Reply['m
   }
 }
 
-function answerQuery(served: Served, query: Query, client: Client, { key, octets }: RequestSignature): Reply {
+function answerQuery(served: ResponderOptions, query: Query, client: Client, { key, octets }: RequestSignature): Reply {
   const limit = (client.transport === 'tcp' ? MAX_MESSAGE_OCTETS : udpLimit(query)) - octets
   if (query.code === META_TYPE.AXFR || query.code === META_TYPE.IXFR) {
     const transfer = answerTransfer(query, client, key, limit, served)
     return reply(transfer, 'transfer')
   }
-  const rcode = refusalOf(query)
-  if (rcode !== null) return reply(writeBare(query, rcode), `rcode ${rcode}`)
+  const rcode = rejectionCode(query)
+  if (rcode !== null) return reply(writeEmptyResponse(query, rcode), `rcode ${rcode}`)
   const answer = answerQuestion(served.zones, query.name, query.code)
   // Other classes might have more to say (RFC 1035 section 3.2.5).
   if (query.class === CLASS.ANY) answer.authoritative = false
@@ -103,7 +108,7 @@ function answerQuery(served: Served, query: Query, client: Client, { key, octets
 }
 
 /** The messages of a transfer are made long after this call, where nobody else catches an error. */
-function guarded(message: Reply['message'], onError: (error: unknown) => void): Reply['message'] {
+function catchErrors(message: Reply['message'], onError: (error: unknown) => void): Reply['message'] {
   if (message === null || Buffer.isBuffer(message) || message instanceof Promise) return message
   return {
     ...message,
@@ -124,7 +129,7 @@ function udpLimit({ edns }: Query): number {
 }
 
 /** The RCODE of a question that no zone can answer; null for an ordinary one. */
-function refusalOf(query: Query): number | null {
+function rejectionCode(query: Query): number | null {
   if (query.class !== CLASS.IN && query.class !== CLASS.ANY) return RCODE.REFUSED
   switch (query.code) {
     case META_TYPE.MAILA:
@@ -145,8 +150,8 @@ const NOTIFY_RCODES: Readonly<Record<NotifyVerdict, number>> = {
   unknown: RCODE.NOTAUTH,
 }
 
-function answerNotify(served: Served, query: Notify, client: Client, { key, repeats, remembered }: RequestSignature): Reply {
-  const write = (rcode: number): Buffer => writeBare(query, rcode, rcode === RCODE.NOERROR ? FLAG.AA : 0)
+function answerNotify(served: ResponderOptions, query: Notify, client: Client, { key, repeats, remembered }: RequestSignature): Reply {
+  const write = (rcode: number): Buffer => writeEmptyResponse(query, rcode, rcode === RCODE.NOERROR ? FLAG.AA : 0)
   // Acted on already. Its answer may have been lost, or is still to come.
   if (repeats !== null) return reply(repeats.rcode === null ? null : write(repeats.rcode), 'notify')
   const decided = (rcode: number): Buffer => {

@@ -7,7 +7,7 @@ import { CLASS, FLAG, HEADER_OCTETS, SAFE_UDP_OCTETS } from '../../dns/wire/mess
 import { META_TYPE } from '../../dns/wire/type-code.ts'
 import type { ZoneData } from './zone-data.ts'
 
-export interface KeptResponse {
+export interface CachedResponse {
   readonly octets: Buffer
   readonly zones: readonly ZoneData[]
   /** A hash of what it is about, for limits on how often it is given. */
@@ -15,8 +15,8 @@ export interface KeptResponse {
 }
 
 export interface ResponseCache {
-  find(key: string): KeptResponse | undefined
-  keep(key: string, response: KeptResponse): void
+  find(key: string): CachedResponse | undefined
+  add(key: string, response: CachedResponse): void
   /** Forgets all: a zone has come or gone. */
   clear(): void
 }
@@ -24,11 +24,11 @@ export interface ResponseCache {
 /** `isServed` tells whether this version of a zone still is. `maxOctets` bounds the memory, roughly; 0 keeps nothing. */
 export function createResponseCache(isServed: (zone: ZoneData) => boolean, maxOctets: number): ResponseCache {
   // Two generations: when the young one is full the elder goes, and what is still asked for moves from it in time.
-  let young = new Map<string, KeptResponse>()
-  let elder = new Map<string, KeptResponse>()
+  let young = new Map<string, CachedResponse>()
+  let elder = new Map<string, CachedResponse>()
   let octets = 0
 
-  const add = (key: string, response: KeptResponse): void => {
+  const add = (key: string, response: CachedResponse): void => {
     const size = response.octets.length + key.length + ENTRY_OCTETS
     if (size > maxOctets / 2) return
     octets += size
@@ -52,7 +52,7 @@ export function createResponseCache(isServed: (zone: ZoneData) => boolean, maxOc
       young.delete(key)
       return undefined
     },
-    keep: (key, response) => {
+    add: (key, response) => {
       // Out of the pool that small buffers share, of which each would hold a block.
       const own = Buffer.allocUnsafeSlow(response.octets.length)
       response.octets.copy(own)
@@ -123,7 +123,7 @@ function optSuffix(query: Buffer, at: number): string | null {
 const RD = FLAG.RD >> 8
 
 /** The kept response as the answer to a query that has its key. */
-export function repeatResponse({ octets }: KeptResponse, key: string, query: Buffer): Buffer {
+export function reuseResponse({ octets }: CachedResponse, key: string, query: Buffer): Buffer {
   const response = Buffer.allocUnsafe(octets.length)
   octets.copy(response)
   const [flags, moreFlags] = [octets[2] as number, octets[3] as number]

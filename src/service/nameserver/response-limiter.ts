@@ -12,17 +12,17 @@ export type Permission = 'send' | 'truncate' | 'drop'
 /** Decides on one answer: to the address, `about` something, at this second. */
 export type ResponseLimiter = (address: string, about: number, second: number) => Permission
 
-const PLACES = 1 << 16
+const SLOTS = 1 << 16
 
 /** `perSecond` is the number of equal answers to one network (24 bits of IPv4, 64 of IPv6) in one second; 0 is no limit. */
 export function createResponseLimiter(perSecond: number): ResponseLimiter {
   if (perSecond === 0) return () => 'send'
-  const keys = new Int32Array(PLACES)
-  const seconds = new Int32Array(PLACES)
-  const counts = new Uint32Array(PLACES)
+  const keys = new Int32Array(SLOTS)
+  const seconds = new Int32Array(SLOTS)
+  const counts = new Uint32Array(SLOTS)
   return (address, about, second) => {
     const key = Math.imul(networkHash(address) ^ about, 0x9e3779b1)
-    const place = (key >>> 8) % PLACES
+    const place = (key >>> 8) % SLOTS
     if (keys[place] !== key || seconds[place] !== second) {
       keys[place] = key
       seconds[place] = second

@@ -81,7 +81,7 @@ interface ConnectionLimits {
 export type TcpReply = Buffer | Promise<Buffer> | Transfer | null
 
 /** Messages of one connection sent without giving others a turn. */
-const TURN = 32
+const MESSAGES_PER_TURN = 32
 
 /**
  * Answers queries on a connection, each message after two octets of length, in the order they come (RFC 7766). An asker that does
@@ -140,9 +140,9 @@ function serveConnection(socket: Socket, limits: ConnectionLimits, answer: (quer
     if (waiting || socket.destroyed) return
     socket.cork()
     let steps = 0
-    while (steps < TURN && !waiting && !socket.destroyed && !socket.writableNeedDrain && step()) steps += 1
+    while (steps < MESSAGES_PER_TURN && !waiting && !socket.destroyed && !socket.writableNeedDrain && step()) steps += 1
     socket.uncork()
-    if (steps === TURN) wait(new Promise((resolve) => setImmediate(resolve)))
+    if (steps === MESSAGES_PER_TURN) wait(new Promise((resolve) => setImmediate(resolve)))
     if (waiting || socket.writableNeedDrain) socket.pause()
     else if (isAskedOut) socket.end()
     else socket.resume()

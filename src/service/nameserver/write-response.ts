@@ -13,8 +13,8 @@ import {
   writeU16,
   writtenOctets,
 } from '../../dns/wire/writer.ts'
-import type { Answer, PlacedRrset } from './answer.ts'
-import type { Asked, QueryEdns, Rejected } from './parse-query.ts'
+import type { Answer, NamedRrset } from './answer.ts'
+import type { QueryEdns, RejectedMessage, RequestMessage } from './parse-query.ts'
 import type { Rrset } from './zone-data.ts'
 
 /** Octets of an OPT record without options. */
@@ -28,47 +28,47 @@ const WRITER = createWriter({ size: 65536 })
  * or the needed glue does not fit, the rest is left out and TC is set (RFC 2181 section 9). The question is repeated octet for octet,
  * upper and lower case as they came.
  */
-export function writeResponse(query: Asked, answer: Answer, limit: number): Buffer {
+export function writeResponse(query: RequestMessage, answer: Answer, limit: number): Buffer {
   const writer = WRITER
   resetWriter(writer)
   beginMessage(writer)
   writeQuestion(writer, query)
   const room = limit - (query.edns ? OPT_OCTETS : 0)
   const answers = writeSection(writer, answer.answers, room)
-  const authorities = answers.complete ? writeSection(writer, answer.authorities, room) : NOTHING_MORE
-  const glue = authorities.complete ? writeSection(writer, answer.glue, room) : NOTHING_MORE
-  const additionals = glue.complete ? writeSection(writer, answer.additionals, room) : NOTHING_MORE
-  if (query.edns) writeOwnOpt(writer, query.edns, answer.rcode)
+  const authorities = answers.complete ? writeSection(writer, answer.authorities, room) : SKIPPED_SECTION
+  const glue = authorities.complete ? writeSection(writer, answer.glue, room) : SKIPPED_SECTION
+  const additionals = glue.complete ? writeSection(writer, answer.additionals, room) : SKIPPED_SECTION
+  if (query.edns) writeResponseOpt(writer, query.edns, answer.rcode)
   const flags = query.header.flags | FLAG.QR | (answer.authoritative ? FLAG.AA : 0) | (glue.complete ? 0 : FLAG.TC) | (answer.rcode & 0xf)
   putHeader(writer, query.header.id, flags, [1, answers.count, authorities.count, glue.count + additionals.count + (query.edns ? 1 : 0)])
   return Buffer.from(writtenOctets(writer))
 }
 
 /** A response without records: the question again, and a code (12 bits only where EDNS was asked with). */
-export function writeBare(query: Asked, rcode: number, flags = 0): Buffer {
+export function writeEmptyResponse(query: RequestMessage, rcode: number, flags = 0): Buffer {
   const writer = WRITER
   resetWriter(writer)
   beginMessage(writer)
   writeQuestion(writer, query)
-  if (query.edns) writeOwnOpt(writer, query.edns, rcode)
+  if (query.edns) writeResponseOpt(writer, query.edns, rcode)
   putHeader(writer, query.header.id, query.header.flags | FLAG.QR | flags | (rcode & 0xf), [1, 0, 0, query.edns ? 1 : 0])
   return Buffer.from(writtenOctets(writer))
 }
 
 /** The OPT record of a response, the last of its records; its version is 0 whatever was asked with (RFC 6891 section 6.1.3). */
-export function writeOwnOpt(writer: WireWriter, asked: QueryEdns, rcode: number): void {
+export function writeResponseOpt(writer: WireWriter, asked: QueryEdns, rcode: number): void {
   writeOpt(writer, { udpSize: SAFE_UDP_OCTETS, version: 0, dnssecOk: asked.dnssecOk, options: [] }, rcode)
 }
 
 /** The answer to what could not be read as a query: a header alone, never longer than what came. */
-export function writeRejection({ header, rcode }: Rejected): Buffer {
+export function writeRejection({ header, rcode }: RejectedMessage): Buffer {
   const octets = Buffer.alloc(HEADER_OCTETS)
   octets.writeUInt16BE(header.id, 0)
   octets.writeUInt16BE(header.flags | FLAG.QR | rcode, 2)
   return octets
 }
 
-export function writeQuestion(writer: WireWriter, query: Asked): void {
+export function writeQuestion(writer: WireWriter, query: RequestMessage): void {
   // Written once to make the name known for compression, then again with the letters as they came.
   const start = writer.offset
   writeName(writer, query.name, false)
@@ -83,9 +83,9 @@ interface WrittenSection {
   readonly complete: boolean
 }
 
-const NOTHING_MORE: WrittenSection = { count: 0, complete: false }
+const SKIPPED_SECTION: WrittenSection = { count: 0, complete: false }
 
-function writeSection(writer: WireWriter, section: readonly PlacedRrset[], room: number): WrittenSection {
+function writeSection(writer: WireWriter, section: readonly NamedRrset[], room: number): WrittenSection {
   let count = 0
   for (const placed of section) {
     const mark = writer.offset
@@ -98,7 +98,7 @@ function writeSection(writer: WireWriter, section: readonly PlacedRrset[], room:
   return { count, complete: true }
 }
 
-function writeRrset(writer: WireWriter, { name, rrset }: PlacedRrset, room: number): boolean {
+function writeRrset(writer: WireWriter, { name, rrset }: NamedRrset, room: number): boolean {
   for (let i = 0; i < rrset.data.length; i += 1) {
     writeRecord(writer, name, rrset, i)
     if (writer.offset > room) return false

@@ -58,7 +58,7 @@ export function buildZoneData(name: DomainName, serial: number, records: Iterabl
       addRecord(nodes.get(record.name) ?? addNode(nodes, record.name), record, code, indexes)
   }
   addEmptyNonTerminals(nodes, apex)
-  coverNodes(nodes, apex)
+  setCovers(nodes, apex)
   const soa = findRrset(apex, 'SOA')
   if (soa?.data.length !== 1) throw new RangeError(`the zone ${name} needs one SOA record at its apex`)
   const minimum = Number(rdataFields(soa.data[0] ?? '').at(-1))
@@ -80,12 +80,12 @@ function addNode(nodes: Map<DomainName, ZoneNode>, name: DomainName): ZoneNode {
 }
 
 /** RRsets of a node that are searched one by one. A node with more has an index: it can have one of each of 65,536 types. */
-const SEARCHED = 16
+const MAX_LINEAR_SEARCH = 16
 
 function addRecord(node: ZoneNode, record: ServedRecord, code: number, indexes: Map<ZoneNode, Map<string, Rrset>>): void {
   const { type, ttl, data } = record
   const key = rrsetKey(type, data)
-  const rrset = indexes.get(node)?.get(key) ?? (node.rrsets.length <= SEARCHED ? findByKey(node.rrsets, key) : undefined)
+  const rrset = indexes.get(node)?.get(key) ?? (node.rrsets.length <= MAX_LINEAR_SEARCH ? findByKey(node.rrsets, key) : undefined)
   if (rrset) {
     rrset.data.push(data)
     if (ttl < rrset.ttl) rrset.ttl = ttl
@@ -93,7 +93,7 @@ function addRecord(node: ZoneNode, record: ServedRecord, code: number, indexes: 
   }
   const added: Rrset = { type, code, ttl, data: [data], octets: null }
   node.rrsets.push(added)
-  if (node.rrsets.length === SEARCHED + 1) indexes.set(node, indexRrsets(node.rrsets))
+  if (node.rrsets.length === MAX_LINEAR_SEARCH + 1) indexes.set(node, indexRrsets(node.rrsets))
   else indexes.get(node)?.set(key, added)
 }
 
@@ -110,8 +110,8 @@ const findByKey = (rrsets: readonly Rrset[], key: string): Rrset | undefined => 
 const indexRrsets = (rrsets: readonly Rrset[]): Map<string, Rrset> => new Map(rrsets.map((rrset) => [keyOf(rrset), rrset]))
 
 /** Finds the RRset of the same type, or of signatures of the same type, among those of one name. */
-export function matchRrsets(rrsets: readonly Rrset[]): (wanted: Rrset) => Rrset | undefined {
-  if (rrsets.length <= SEARCHED) return (wanted) => findByKey(rrsets, keyOf(wanted))
+export function createRrsetFinder(rrsets: readonly Rrset[]): (wanted: Rrset) => Rrset | undefined {
+  if (rrsets.length <= MAX_LINEAR_SEARCH) return (wanted) => findByKey(rrsets, keyOf(wanted))
   const index = indexRrsets(rrsets)
   return (wanted) => index.get(keyOf(wanted))
 }
@@ -132,7 +132,7 @@ function dropDuplicates(node: ZoneNode): void {
   }
 }
 
-function coverNodes(nodes: ReadonlyMap<DomainName, ZoneNode>, apex: ZoneNode): void {
+function setCovers(nodes: ReadonlyMap<DomainName, ZoneNode>, apex: ZoneNode): void {
   const all = [...nodes.values()]
   const covering = new Set(all.filter((node) => findRrset(node, 'DNAME') || (node !== apex && findRrset(node, 'NS'))))
   // Most zones have none, and then no name needs a walk.

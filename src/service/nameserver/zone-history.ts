@@ -8,15 +8,15 @@
  */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { isNewerSerial, serialNumber } from '../../dns/serial-number.ts'
-import type { PlacedRrset } from './answer.ts'
-import { matchRrsets, type Rrset, type ZoneData, type ZoneNode } from './zone-data.ts'
+import type { NamedRrset } from './answer.ts'
+import { createRrsetFinder, type Rrset, type ZoneData, type ZoneNode } from './zone-data.ts'
 
 /** What turns one version of a zone into a later one. The SOA records are not in the lists. */
 export interface ZoneDifference {
   /** The SOA of the version it begins with. */
   readonly from: Rrset
-  readonly removed: readonly PlacedRrset[]
-  readonly added: readonly PlacedRrset[]
+  readonly removed: readonly NamedRrset[]
+  readonly added: readonly NamedRrset[]
 }
 
 export interface HistoryLimits {
@@ -32,7 +32,7 @@ export const HISTORY_LIMITS: HistoryLimits = { differences: 100, zoneOctets: 4 *
 
 export interface ZoneHistory {
   /** Notes that a version of a zone has been replaced by another. */
-  replaced(existing: ZoneData, zone: ZoneData): void
+  record(existing: ZoneData, zone: ZoneData): void
   /**
    * The difference from the version of this serial to the zone. Null if it is not known, if it has as many records as the zone, or if it would be
    * made of more than `most` records: `most` is for answers that have room for few.
@@ -50,7 +50,7 @@ interface Step extends ZoneDifference {
 }
 
 /** Records of several steps that are condensed even if the zone has fewer: more cost more time than the whole zone. */
-const CONDENSED_RECORDS = 5_000
+const MAX_CONDENSED_RECORDS = 5_000
 
 export function createZoneHistory(limits: HistoryLimits): ZoneHistory {
   /** The steps of each zone, each beginning with the version that the one before it leads to. */
@@ -90,8 +90,8 @@ export function createZoneHistory(limits: HistoryLimits): ZoneHistory {
   }
 
   return {
-    replaced: (existing, zone) => {
-      const difference = detached(differenceOf(existing, zone))
+    record: (existing, zone) => {
+      const difference = copyData(differenceOf(existing, zone))
       const isEmpty = difference.removed.length === 0 && difference.added.length === 0
       if (existing.serial === zone.serial && isEmpty) return
       // Secondaries take no version that is not newer, and one serial must not stand for two versions.
@@ -105,17 +105,17 @@ export function createZoneHistory(limits: HistoryLimits): ZoneHistory {
       const missed = ofZone.slice(first)
       const count = missed.reduce((sum, step) => sum + step.count, 0)
       // Known before the work: whoever may ask can ask very often.
-      if (count > most || (count > CONDENSED_RECORDS && !isLessThan(count, zone))) return null
+      if (count > most || (count > MAX_CONDENSED_RECORDS && !isSmallerThan(count, zone))) return null
       const difference = condense(missed)
-      return isLessThan(countOf(difference), zone) ? difference : null
+      return isSmallerThan(countOf(difference), zone) ? difference : null
     },
     forget,
   }
 }
 
 function differenceOf(existing: ZoneData, zone: ZoneData): ZoneDifference {
-  const removed: PlacedRrset[] = []
-  const added: PlacedRrset[] = []
+  const removed: NamedRrset[] = []
+  const added: NamedRrset[] = []
   const isSoa = (rrset: Rrset): boolean => rrset === existing.soa || rrset === zone.soa
   for (const node of zone.nodes.values()) compareNode(existing.nodes.get(node.name), node, isSoa, removed, added)
   for (const node of existing.nodes.values()) {
@@ -128,11 +128,11 @@ function compareNode(
   existing: ZoneNode | undefined,
   { name, rrsets }: ZoneNode,
   isSoa: (rrset: Rrset) => boolean,
-  removed: PlacedRrset[],
-  added: PlacedRrset[],
+  removed: NamedRrset[],
+  added: NamedRrset[],
 ): void {
   const formers = existing?.rrsets ?? []
-  const [findFormer, findNow] = [matchRrsets(formers), matchRrsets(rrsets)]
+  const [findFormer, findNow] = [createRrsetFinder(formers), createRrsetFinder(rrsets)]
   for (const rrset of rrsets) {
     const former = isSoa(rrset) ? rrset : findFormer(rrset)
     if (former === undefined) added.push({ name, rrset })
@@ -141,7 +141,7 @@ function compareNode(
   for (const rrset of formers) if (!isSoa(rrset) && findNow(rrset) === undefined) removed.push({ name, rrset })
 }
 
-function compareRrsets(name: DomainName, existing: Rrset, rrset: Rrset, removed: PlacedRrset[], added: PlacedRrset[]): void {
+function compareRrsets(name: DomainName, existing: Rrset, rrset: Rrset, removed: NamedRrset[], added: NamedRrset[]): void {
   if (existing.ttl !== rrset.ttl) {
     removed.push({ name, rrset: existing })
     added.push({ name, rrset })
@@ -160,9 +160,9 @@ function compareRrsets(name: DomainName, existing: Rrset, rrset: Rrset, removed:
  * The same difference with its own copy of all data. Data that was read from the text of a zone is a part of that string: kept as it is, each
  * difference would keep the whole text in memory.
  */
-function detached({ from, removed, added }: ZoneDifference): ZoneDifference {
+function copyData({ from, removed, added }: ZoneDifference): ZoneDifference {
   const copy = (rrset: Rrset): Rrset => ({ ...rrset, data: rrset.data.map((data) => Buffer.from(data).toString()), octets: null })
-  const copies = (sections: readonly PlacedRrset[]): PlacedRrset[] => sections.map(({ name, rrset }) => ({ name, rrset: copy(rrset) }))
+  const copies = (sections: readonly NamedRrset[]): NamedRrset[] => sections.map(({ name, rrset }) => ({ name, rrset: copy(rrset) }))
   return { from: copy(from), removed: copies(removed), added: copies(added) }
 }
 
@@ -179,8 +179,8 @@ const octetsOf = ({ removed, added }: ZoneDifference): number => {
 function condense(steps: readonly Step[]): ZoneDifference {
   const [first] = steps as [Step, ...Step[]]
   if (steps.length === 1) return first
-  const removed = new Map<string, PlacedRrset>()
-  const added = new Map<string, PlacedRrset>()
+  const removed = new Map<string, NamedRrset>()
+  const added = new Map<string, NamedRrset>()
   for (const step of steps) {
     for (const [key, record] of singleRecords(step.removed)) if (!added.delete(key)) removed.set(key, record)
     for (const [key, record] of singleRecords(step.added)) if (!removed.delete(key)) added.set(key, record)
@@ -188,7 +188,7 @@ function condense(steps: readonly Step[]): ZoneDifference {
   return { from: first.from, removed: [...removed.values()], added: [...added.values()] }
 }
 
-function* singleRecords(sections: readonly PlacedRrset[]): Generator<[string, PlacedRrset], void> {
+function* singleRecords(sections: readonly NamedRrset[]): Generator<[string, NamedRrset], void> {
   for (const { name, rrset } of sections) {
     for (const data of rrset.data) {
       yield [`${name} ${rrset.code} ${rrset.ttl} ${data}`, { name, rrset: { ...rrset, data: [data], octets: null } }]
@@ -201,7 +201,7 @@ const countOf = ({ removed, added }: ZoneDifference): number =>
   [...removed, ...added].reduce((sum, { rrset }) => sum + rrset.data.length, 0)
 
 /** Whether a difference of so many records is less than the zone, SOA records included. */
-function isLessThan(count: number, zone: ZoneData): boolean {
+function isSmallerThan(count: number, zone: ZoneData): boolean {
   let left = count + 2
   for (const { rrsets } of zone.nodes.values()) {
     for (const { data } of rrsets) left -= data.length

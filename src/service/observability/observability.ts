@@ -117,7 +117,7 @@ interface Health {
 }
 
 /** Milliseconds a part may take to show that it works. */
-const PATIENCE = 2000
+const CHECK_TIMEOUT = 2000
 
 /** Asks every part at once. */
 export async function checkHealth(checks: Readonly<Record<string, HealthCheck>>): Promise<Health> {
@@ -130,7 +130,7 @@ export async function checkHealth(checks: Readonly<Record<string, HealthCheck>>)
 async function works(check: HealthCheck): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), PATIENCE)
+    timer = setTimeout(() => resolve(false), CHECK_TIMEOUT)
   })
   const done = check().then(
     () => true,

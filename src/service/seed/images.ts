@@ -1,5 +1,5 @@
 import IMAGE from '../../../schemas/service/seed-images.json' with { type: 'json' }
-import { findLabelled } from '../store/grant-store.ts'
+import { findByLabel } from '../store/grant-store.ts'
 import { insertImage } from '../store/image-store.ts'
 import { readMoments } from './read-moments.ts'
 import { defineSeedPart } from './seed-part.ts'
@@ -22,7 +22,7 @@ export const IMAGES = defineSeedPart<Entry, Entry>({
   unique: { owner: ['label'] },
   read: (entry, tell) => ({ ...entry, ...readMoments(entry, ['created'], tell) }),
   make: async (connection, { accountId, username }, { label, description = null, size = SIZE, created }, now) => {
-    if ((await findLabelled(connection, 'image', accountId, label)).length > 0) return
+    if ((await findByLabel(connection, 'image', accountId, label)).length > 0) return
     const image = { account_id: accountId, label, description, created_by: username, size, status: 'available', type: 'manual' } as const
     await insertImage(connection, { ...image, expiry: null, upload_hash: null, upload_until: null }, created ?? now)
   },

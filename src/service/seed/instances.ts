@@ -9,12 +9,12 @@ import { findInstanceType, type InstanceType } from '../catalogue/instance-types
 import { findPublicImage } from '../catalogue/public-images.ts'
 import { findRegion } from '../catalogue/regions.ts'
 import { scheduleBackups } from '../jobs/backup-jobs.ts'
-import { allocateAddress, allotAddress } from '../store/address-store.ts'
+import { allocateAddress, allocateAnyAddress } from '../store/address-store.ts'
 import type { Connection } from '../store/database.ts'
-import { findLabelled } from '../store/grant-store.ts'
+import { findByLabel } from '../store/grant-store.ts'
 import { finishDisks } from '../store/instance-content-store.ts'
-import { changeInstance, insertInstance } from '../store/instance-store.ts'
-import { allocateNumber, numberFree } from '../store/row-number.ts'
+import { insertInstance, updateInstanceRow } from '../store/instance-store.ts'
+import { isNumberFree, reserveNumber } from '../store/row-number.ts'
 import type { AddressPool, InstanceRow } from '../store/tables/instances.ts'
 import { setTags } from '../store/tag-store.ts'
 import type { Tell } from './places.ts'
@@ -65,11 +65,11 @@ export const INSTANCES = defineSeedPart<Entry, Entry>({
   },
   make: async (connection, { accountId }, entry, now) => {
     const { id, label } = entry
-    if ((await findLabelled(connection, 'instance', accountId, label)).length > 0) return
-    if (id !== undefined && !(await numberFree(connection, 'instances', id)))
+    if ((await findByLabel(connection, 'instance', accountId, label)).length > 0) return
+    if (id !== undefined && !(await isNumberFree(connection, 'instances', id)))
       throw new RangeError(`the instance ${label} of the seed cannot be number ${id}, which is another's`)
     const made = await insert(connection, accountId, entry, now)
-    if (id !== undefined) await allocateNumber(connection, 'instances', id)
+    if (id !== undefined) await reserveNumber(connection, 'instances', id)
     await setTags(connection, accountId, 'instance', made.id, entry.tags ?? [])
     await giveAddresses(connection, made, entry.ipv4 ?? null, 'public')
     await giveAddresses(connection, made, entry.private_ipv4 ?? [], 'private')
@@ -94,7 +94,7 @@ async function insert(connection: Connection, accountId: number, entry: Entry, n
     alerts: JSON.stringify(defaultAlerts(type)),
   })
   const ipv6 = entry.ipv6 === undefined ? slaacAddress(region, made.id) : entry.ipv6
-  return changeInstance(connection, made.id, { ipv6 })
+  return updateInstanceRow(connection, made.id, { ipv6 })
 }
 
 const typeOf = ({ type = TYPE }: Entry): InstanceType => findInstanceType(type) as InstanceType
@@ -106,7 +106,7 @@ async function giveAddresses(
   addresses: readonly string[] | null,
   pool: AddressPool,
 ): Promise<void> {
-  if (addresses === null && (await allotAddress(connection, region, pool, id)) === null)
+  if (addresses === null && (await allocateAnyAddress(connection, region, pool, id)) === null)
     throw new RangeError(`the instance ${label} of the seed cannot be made: ${region} has no addresses left`)
   // The first named stands first.
   for (const address of (addresses ?? []).toReversed()) {
@@ -123,7 +123,7 @@ async function equip(connection: Connection, instance: InstanceRow, entry: Entry
     const order = { type: typeOf(entry), swapSize: SWAP, interfaces: [] }
     const config = await deployImage(connection, instance.id, image.label, order, moment)
     await finishDisks(connection, instance.id, now)
-    if (instance.status === 'running') await changeInstance(connection, instance.id, { last_booted: config })
+    if (instance.status === 'running') await updateInstanceRow(connection, instance.id, { last_booted: config })
   }
   if (entry.backups_enabled) await scheduleBackups(connection, instance, { enabled: true, day: null, window: null }, moment)
 }

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import LOAD_BALANCER from '../../../schemas/service/seed-load-balancers.json' with { type: 'json' }
 import { findRegion } from '../catalogue/regions.ts'
-import { allocateNumber, numberFree } from '../store/row-number.ts'
+import { isNumberFree, reserveNumber } from '../store/row-number.ts'
 import { findLoadBalancerByLabel, insertLoadBalancer } from '../store/volume-store.ts'
 import { readMoments } from './read-moments.ts'
 import { defineSeedPart } from './seed-part.ts'
@@ -37,11 +37,11 @@ export const LOAD_BALANCERS = defineSeedPart<Entry, Entry>({
   make: async (connection, { accountId }, entry, now) => {
     const { id, label, region, ipv4, ipv6 = null, client_conn_throttle = 0, transfer = {}, tags, created = now } = entry
     if ((await findLoadBalancerByLabel(connection, accountId, label)) !== null) return
-    if (id !== undefined && !(await numberFree(connection, 'load_balancers', id)))
+    if (id !== undefined && !(await isNumberFree(connection, 'load_balancers', id)))
       throw new RangeError(`the load balancer ${label} of the seed cannot be number ${id}, which is another's`)
     const counted = { transfer_in: transfer.in ?? null, transfer_out: transfer.out ?? null, transfer_total: transfer.total ?? null }
     const row = { account_id: accountId, label, hostname: `${ipv4}${SUFFIX}`, ipv4, ipv6, region, client_conn_throttle, created }
     await insertLoadBalancer(connection, { ...row, ...counted, ...(id === undefined ? {} : { id }) }, tags ?? [])
-    if (id !== undefined) await allocateNumber(connection, 'load_balancers', id)
+    if (id !== undefined) await reserveNumber(connection, 'load_balancers', id)
   },
 })

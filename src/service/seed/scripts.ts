@@ -1,7 +1,7 @@
 import SCRIPT from '../../../schemas/service/seed-scripts.json' with { type: 'json' }
 import { problemsOf } from '../api/request-error.ts'
 import { readUserDefinedFields } from '../api/scripts/user-defined-fields.ts'
-import { findLabelled } from '../store/grant-store.ts'
+import { findByLabel } from '../store/grant-store.ts'
 import { ANY_IMAGE, insertScript, type ScriptContent } from '../store/script-store.ts'
 import { defineSeedPart } from './seed-part.ts'
 
@@ -17,7 +17,7 @@ export const SCRIPTS = defineSeedPart<Entry, ScriptContent>({
     return { description: '', images: [ANY_IMAGE], is_public: false, rev_note: '', ...entry }
   },
   make: async (connection, { accountId, userId }, content, now) => {
-    if ((await findLabelled(connection, 'script', accountId, content.label)).length > 0) return
+    if ((await findByLabel(connection, 'script', accountId, content.label)).length > 0) return
     await insertScript(connection, { accountId, userId, restricted: false }, content, now)
   },
 })

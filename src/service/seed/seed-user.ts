@@ -1,6 +1,6 @@
 import type { Secrets } from '../secrets.ts'
 import type { Connection } from '../store/database.ts'
-import { findLabelled, grant } from '../store/grant-store.ts'
+import { findByLabel, grant } from '../store/grant-store.ts'
 import { insertToken } from '../store/token-store.ts'
 import type { SeedUser } from './seed.ts'
 import type { SeedOwner } from './seed-part.ts'
@@ -14,7 +14,7 @@ export async function seedUser(connection: Connection, owner: SeedOwner, user: S
     }
   }
   for (const { kind, label, permissions } of user.grants) {
-    const ids = await findLabelled(connection, kind, accountId, label)
+    const ids = await findByLabel(connection, kind, accountId, label)
     if (ids.length === 0) throw new RangeError(`the user ${username} of the seed is granted ${label}, which is no ${kind} of the account`)
     for (const id of ids) await grant(connection, userId, kind, id, permissions)
   }

@@ -1,7 +1,7 @@
 import VOLUME from '../../../schemas/service/seed-volumes.json' with { type: 'json' }
 import { findRegion } from '../catalogue/regions.ts'
-import { findLabelled } from '../store/grant-store.ts'
-import { allocateNumber, numberFree } from '../store/row-number.ts'
+import { findByLabel } from '../store/grant-store.ts'
+import { isNumberFree, reserveNumber } from '../store/row-number.ts'
 import type { VolumesTable } from '../store/tables/tagged-objects.ts'
 import { findVolumeByLabel, insertVolume } from '../store/volume-store.ts'
 import { readMoments } from './read-moments.ts'
@@ -36,15 +36,15 @@ export const VOLUMES = defineSeedPart<Entry, Entry>({
   make: async (connection, { accountId }, entry, now) => {
     const { id, label, region, instance = null, tags, created = now } = entry
     if ((await findVolumeByLabel(connection, accountId, label)) !== null) return
-    if (id !== undefined && !(await numberFree(connection, 'volumes', id)))
+    if (id !== undefined && !(await isNumberFree(connection, 'volumes', id)))
       throw new RangeError(`the volume ${label} of the seed cannot be number ${id}, which is another's`)
-    const [instanceId = null] = instance === null ? [] : await findLabelled(connection, 'instance', accountId, instance)
+    const [instanceId = null] = instance === null ? [] : await findByLabel(connection, 'instance', accountId, instance)
     if (instance !== null && instanceId === null)
       throw new RangeError(`the volume ${label} of the seed is attached to ${instance}, which is no instance of the account`)
     const { size = SIZE, hardware_type = 'hdd', status = 'active', updated = created } = entry
     const row = { account_id: accountId, label, region, size, hardware_type, status, instance_id: instanceId, created, updated }
     const given = id === undefined ? {} : { id }
     await insertVolume(connection, { ...row, ...given }, tags ?? [])
-    if (id !== undefined) await allocateNumber(connection, 'volumes', id)
+    if (id !== undefined) await reserveNumber(connection, 'volumes', id)
   },
 })

@@ -2,7 +2,7 @@ import { type Insertable, type SqlBool, sql } from 'kysely'
 import type { FilterFields } from '../filter/filter.ts'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
-import { listOwn } from './list-sql.ts'
+import { listRows } from './list-sql.ts'
 import type { AppRow, AppsTable, LoginsTable, TrustedDevicesTable } from './tables/profile.ts'
 
 export const APP_FILTER_FIELDS = {
@@ -11,13 +11,13 @@ export const APP_FILTER_FIELDS = {
 } as const satisfies FilterFields
 
 /** The apps of a user whose access has not ended. */
-const standing = (userId: number, now: string) => sql<SqlBool>`user_id = ${userId} and (expiry is null or expiry > ${now})`
+const activeApps = (userId: number, now: string) => sql<SqlBool>`user_id = ${userId} and (expiry is null or expiry > ${now})`
 
 export const listApps = (connection: Connection, userId: number, now: string, list: ListQuery): Promise<ListSlice<AppRow>> =>
-  listOwn<AppRow>(connection, { table: 'apps', where: standing(userId, now), fields: APP_FILTER_FIELDS }, list)
+  listRows<AppRow>(connection, { table: 'apps', where: activeApps(userId, now), fields: APP_FILTER_FIELDS }, list)
 
 export async function findApp(connection: Connection, userId: number, id: number, now: string): Promise<AppRow | null> {
-  const row = await connection.selectFrom('apps').selectAll().where('id', '=', id).where(standing(userId, now)).executeTakeFirst()
+  const row = await connection.selectFrom('apps').selectAll().where('id', '=', id).where(activeApps(userId, now)).executeTakeFirst()
   return row ?? null
 }
 
@@ -34,7 +34,11 @@ export async function insertApp(connection: Connection, app: Insertable<AppsTabl
 
 /** Takes away an app's access, and its tokens with it; whether it had any. */
 export async function deleteApp(connection: Connection, userId: number, id: number, now: string): Promise<boolean> {
-  const { numDeletedRows } = await connection.deleteFrom('apps').where('id', '=', id).where(standing(userId, now)).executeTakeFirstOrThrow()
+  const { numDeletedRows } = await connection
+    .deleteFrom('apps')
+    .where('id', '=', id)
+    .where(activeApps(userId, now))
+    .executeTakeFirstOrThrow()
   return numDeletedRows > 0n
 }
 
@@ -45,7 +49,7 @@ export async function clientOf(connection: Connection, appId: number | null): Pr
   return row?.client ?? ''
 }
 
-export async function deleteEndedApps(connection: Connection, now: string): Promise<void> {
+export async function deleteExpiredApps(connection: Connection, now: string): Promise<void> {
   await connection.deleteFrom('apps').where('expiry', '<=', now).execute()
 }
 
@@ -59,13 +63,13 @@ interface StoredDevice {
 }
 
 /** The devices of a user whose session has not ended. */
-const trusted = (userId: number, now: string) => sql<SqlBool>`user_id = ${userId} and expiry > ${now}`
+const activeDevices = (userId: number, now: string) => sql<SqlBool>`user_id = ${userId} and expiry > ${now}`
 
 export const listDevices = (connection: Connection, userId: number, now: string, list: ListQuery): Promise<ListSlice<StoredDevice>> =>
-  listOwn<StoredDevice>(connection, { table: 'trusted_devices', where: trusted(userId, now), fields: {} }, list)
+  listRows<StoredDevice>(connection, { table: 'trusted_devices', where: activeDevices(userId, now), fields: {} }, list)
 
 export async function findDevice(connection: Connection, userId: number, id: number, now: string): Promise<StoredDevice | null> {
-  const found = connection.selectFrom('trusted_devices').selectAll().where('id', '=', id).where(trusted(userId, now))
+  const found = connection.selectFrom('trusted_devices').selectAll().where('id', '=', id).where(activeDevices(userId, now))
   return (await found.executeTakeFirst()) ?? null
 }
 
@@ -75,11 +79,11 @@ export async function insertDevice(connection: Connection, device: Insertable<Tr
 
 /** Whether there was one. */
 export async function deleteDevice(connection: Connection, userId: number, id: number, now: string): Promise<boolean> {
-  const deletion = connection.deleteFrom('trusted_devices').where('id', '=', id).where(trusted(userId, now))
+  const deletion = connection.deleteFrom('trusted_devices').where('id', '=', id).where(activeDevices(userId, now))
   return (await deletion.executeTakeFirstOrThrow()).numDeletedRows > 0n
 }
 
-export async function deleteEndedDevices(connection: Connection, now: string): Promise<void> {
+export async function deleteExpiredDevices(connection: Connection, now: string): Promise<void> {
   await connection.deleteFrom('trusted_devices').where('expiry', '<=', now).execute()
 }
 
@@ -96,16 +100,16 @@ export interface StoredLogin {
 export const LOGIN_DAYS = 90
 
 /** Logins of a user that the service records of one day at most: whoever has many addresses fills no disk. */
-const MOST_A_DAY = 200
+const MAX_LOGINS_PER_DAY = 200
 
-const after = (userId: number, since: string) => sql<SqlBool>`user_id = ${userId} and datetime > ${since}`
+const loginsAfter = (userId: number, since: string) => sql<SqlBool>`user_id = ${userId} and datetime > ${since}`
 
 /** Those after a moment. */
 export const listLogins = (connection: Connection, userId: number, since: string, list: ListQuery): Promise<ListSlice<StoredLogin>> =>
-  listOwn<StoredLogin>(connection, { table: 'logins', where: after(userId, since), fields: {} }, list)
+  listRows<StoredLogin>(connection, { table: 'logins', where: loginsAfter(userId, since), fields: {} }, list)
 
 export async function findLogin(connection: Connection, userId: number, id: number, since: string): Promise<StoredLogin | null> {
-  const row = await connection.selectFrom('logins').selectAll().where('id', '=', id).where(after(userId, since)).executeTakeFirst()
+  const row = await connection.selectFrom('logins').selectAll().where('id', '=', id).where(loginsAfter(userId, since)).executeTakeFirst()
   return row ?? null
 }
 
@@ -113,7 +117,7 @@ export async function insertLogin(connection: Connection, login: Insertable<Logi
   await connection.insertInto('logins').values(login).execute()
 }
 
-export interface NoticedLogin {
+export interface ObservedLogin {
   readonly userId: number
   readonly username: string
   readonly restricted: boolean
@@ -122,7 +126,7 @@ export interface NoticedLogin {
 }
 
 /** Records a login unless the day has one from this address with this outcome, or too many from all of them. */
-export async function recordLogin(connection: Connection, { userId, ip, status, ...rest }: NoticedLogin, now: string): Promise<void> {
+export async function recordLogin(connection: Connection, { userId, ip, status, ...rest }: ObservedLogin, now: string): Promise<void> {
   const day = now.slice(0, 10)
   const { today } = await connection
     .selectFrom('logins')
@@ -131,7 +135,7 @@ export async function recordLogin(connection: Connection, { userId, ip, status, 
     .where('datetime', '>=', day)
     .where('occasion', 'is not', null)
     .executeTakeFirstOrThrow()
-  if (Number(today) >= MOST_A_DAY) return
+  if (Number(today) >= MAX_LOGINS_PER_DAY) return
   const { username, restricted } = rest
   await connection
     .insertInto('logins')

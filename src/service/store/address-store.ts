@@ -7,7 +7,12 @@ import type { AddressPool } from './tables/instances.ts'
  * Gives an instance an address of its region that nobody has. Pools are gone through from one end to the other, so that one that has been
  * given back is not soon another's. Null where all are in use. Holds the pool: to be asked for last in a transaction.
  */
-export async function allotAddress(connection: Connection, region: string, pool: AddressPool, instanceId: number): Promise<string | null> {
+export async function allocateAnyAddress(
+  connection: Connection,
+  region: string,
+  pool: AddressPool,
+  instanceId: number,
+): Promise<string | null> {
   const { next } = await connection
     .insertInto('address_pools')
     .values({ region, pool, next: 0 })
@@ -15,8 +20,8 @@ export async function allotAddress(connection: Connection, region: string, pool:
     .returning('next')
     .executeTakeFirstOrThrow()
   const size = poolSize(region, pool)
-  let slot = await firstFree(connection, region, pool, next)
-  if (slot >= size) slot = await firstFree(connection, region, pool, 0)
+  let slot = await firstFreeSlot(connection, region, pool, next)
+  if (slot >= size) slot = await firstFreeSlot(connection, region, pool, 0)
   if (slot >= size) return null
   const address = addressAt(region, pool, slot)
   await connection.insertInto('addresses').values({ region, pool, slot, address, instance_id: instanceId }).execute()
@@ -30,7 +35,7 @@ export async function allotAddress(connection: Connection, region: string, pool:
 }
 
 /** The first place from one on that is not in use: that one, or the one behind the first that is followed by none. */
-async function firstFree(connection: Connection, region: string, pool: AddressPool, from: number): Promise<number> {
+async function firstFreeSlot(connection: Connection, region: string, pool: AddressPool, from: number): Promise<number> {
   const inPool = connection.selectFrom('addresses').where('region', '=', region).where('pool', '=', pool)
   if ((await inPool.select('slot').where('slot', '=', from).executeTakeFirst()) === undefined) return from
   // One pass over the places: an anti-join would be a nested one where the server knows nothing of the table yet.

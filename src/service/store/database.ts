@@ -21,7 +21,7 @@ export interface Database {
    */
   write<T>(work: (connection: Connection) => Promise<T>): Promise<T>
   /** The other processes that use the database; null where there can be none. */
-  readonly others: Others | null
+  readonly otherProcesses: OtherProcesses | null
   /** The folder that the database is in, for files that belong beside it; null on a server. */
   readonly directory: string | null
   /** Rewrites the files that held secrets, so that nothing deleted or replaced can be read in them. Takes as long as a copy of them. */
@@ -32,16 +32,16 @@ export interface Database {
   close(): Promise<void>
 }
 
-export interface Others {
+export interface OtherProcesses {
   /**
    * Calls back soon after any process has changed what is served, and when such news may have been missed, as after a lost connection.
    * Resolves with what ends it.
    */
-  follow(onNews: () => void): Promise<() => Promise<void>>
+  subscribe(onNews: () => void): Promise<() => Promise<void>>
 }
 
 /** A database as it is: opened without being made, changed or held. */
-export interface PlainStore {
+export interface RawStore {
   // biome-ignore lint/suspicious/noExplicitAny: its schema may be that of another version
   readonly db: Kysely<any>
   readonly dialect: SchemaDialect

@@ -3,13 +3,13 @@ import type { FilterFields } from '../filter/filter.ts'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import { lockAccountRow } from './account-store.ts'
 import type { Connection } from './database.ts'
-import { forgetGrants, type Viewer, visibleTo } from './grant-store.ts'
+import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'
 import { conditionSql, orderSql } from './list-sql.ts'
 import type { RecordFields } from './record-store.ts'
 import { requestTransfer } from './secondary-store.ts'
 import type { DomainRow, DomainsTable } from './tables.ts'
 import { labelsOf, setTags, taggedWith } from './tag-store.ts'
-import { withdrawZones } from './zone-file-store.ts'
+import { unserveDomain } from './zone-file-store.ts'
 import { type ClaimedName, reverseName } from './zone-name-store.ts'
 
 /** A domain's settings: what its owner decides. */
@@ -125,9 +125,9 @@ export async function deleteDomain(connection: Connection, accountId: number, id
     .executeTakeFirstOrThrow()
   if (held.numUpdatedRows === 0n) return false
   await setTags(connection, accountId, 'domain', id, [])
-  await forgetGrants(connection, 'domain', id)
+  await deleteGrants(connection, 'domain', id)
   await connection.deleteFrom('domains').where('id', '=', id).execute()
-  await withdrawZones(connection, id)
+  await unserveDomain(connection, id)
   return true
 }
 

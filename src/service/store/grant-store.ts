@@ -56,7 +56,7 @@ export async function findPermissions(
 }
 
 /** The numbers of the account's objects of a kind that have a label. */
-export async function findLabelled(
+export async function findByLabel(
   connection: Connection,
   kind: GrantKind | TaggedKind,
   accountId: number,
@@ -79,7 +79,7 @@ export async function grant(connection: Connection, userId: number, kind: GrantK
 }
 
 /** To be called when the object is deleted. */
-export async function forgetGrants(connection: Connection, kind: GrantKind, id: number): Promise<void> {
+export async function deleteGrants(connection: Connection, kind: GrantKind, id: number): Promise<void> {
   await connection.deleteFrom('grants').where('kind', '=', kind).where('entity_id', '=', id).execute()
 }
 

@@ -4,7 +4,7 @@ import type { FilterFields } from '../filter/filter.ts'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import { matching, mergeOrdered } from '../filter/select-items.ts'
 import type { Connection } from './database.ts'
-import { forgetGrants, type Viewer, visibleTo } from './grant-store.ts'
+import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'
 import { cancelJobs } from './job-store.ts'
 import { conditionSql, orderSql } from './list-sql.ts'
 import type { ImageRow, ImageStatus, ImagesTable } from './tables/instances.ts'
@@ -152,7 +152,7 @@ export async function deleteImage(connection: Connection, accountId: number, id:
   const deleted = connection.deleteFrom('images').where('id', '=', id).where('account_id', '=', accountId)
   const { numDeletedRows } = await deleted.executeTakeFirstOrThrow()
   if (numDeletedRows === 0n) return false
-  await forgetGrants(connection, 'image', id)
+  await deleteGrants(connection, 'image', id)
   await cancelJobs(connection, IMAGE_CREATION, id)
   await cancelJobs(connection, UPLOAD_EXPIRY, id)
   return true

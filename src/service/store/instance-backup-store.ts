@@ -53,7 +53,7 @@ export async function insertBackup(
 }
 
 /** Moves a backup on from a state; null where it is not in that. */
-export async function moveBackup(
+export async function advanceBackup(
   connection: Connection,
   id: number,
   from: BackupStatus,
@@ -71,7 +71,7 @@ export async function moveBackup(
 }
 
 /** Keeps of the finished backups of a type only the latest. */
-export async function keepLatestBackups(
+export async function deleteOldBackups(
   connection: Connection,
   instanceId: number,
   type: BackupsTable['type'],

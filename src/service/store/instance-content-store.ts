@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { FilterFields } from '../filter/filter.ts'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
-import { listOwn } from './list-sql.ts'
+import { listRows } from './list-sql.ts'
 import type { ConfigRow, ConfigsTable, DiskRow, DisksTable } from './tables/instances.ts'
 
 export const SLOTS = ['sda', 'sdb', 'sdc', 'sdd', 'sde', 'sdf', 'sdg', 'sdh'] as const
@@ -60,7 +60,7 @@ export const ALL_HELPERS: Helpers = { devtmpfs_automount: true, distro: true, mo
 
 export async function listConfigs(connection: Connection, instanceId: number, list: ListQuery): Promise<ListSlice<StoredConfig>> {
   const own = { table: 'configs', where: sql<boolean>`instance_id = ${instanceId}`, fields: CONFIG_FILTER_FIELDS } as const
-  const { items, total } = await listOwn<ConfigRow>(connection, own, list)
+  const { items, total } = await listRows<ConfigRow>(connection, own, list)
   return { items: items.map(storedConfig), total }
 }
 
@@ -102,7 +102,7 @@ export async function deleteConfigs(connection: Connection, instanceId: number):
 }
 
 /** What profiles stand on, once their disks are others: devices of disks that are not among them are empty, as those of volumes. */
-export function onOtherDisks(devices: Devices, disks: ReadonlyMap<number, number>): Devices {
+export function remapDisks(devices: Devices, disks: ReadonlyMap<number, number>): Devices {
   const entries = SLOTS.map((slot): [Slot, Device | null] => {
     const disk = disks.get(devices[slot]?.disk_id ?? -1)
     return [slot, disk === undefined ? null : { disk_id: disk, volume_id: null }]

@@ -4,7 +4,7 @@ import type { FilterFields } from '../filter/filter.ts'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import { addressesOf } from './address-store.ts'
 import type { Connection } from './database.ts'
-import { forgetGrants, type Viewer, visibleTo } from './grant-store.ts'
+import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'
 import { lastBackups } from './instance-backup-store.ts'
 import { conditionSql, orderSql, type SetCondition } from './list-sql.ts'
 import type { InstanceRow, InstancesTable } from './tables/instances.ts'
@@ -138,16 +138,16 @@ export async function insertInstance(
   if (instance.label !== null) return row
   let free = `linode${row.id}`
   for (let more = 2; await isLabelTaken(connection, row.account_id, free, row.id); more += 1) free = `linode${row.id}-${more}`
-  return changeInstance(connection, row.id, { label: free })
+  return updateInstanceRow(connection, row.id, { label: free })
 }
 
-export const changeInstance = (connection: Connection, id: number, changes: Updateable<InstancesTable>): Promise<InstanceRow> =>
+export const updateInstanceRow = (connection: Connection, id: number, changes: Updateable<InstancesTable>): Promise<InstanceRow> =>
   connection.updateTable('instances').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
 
 /** Deletes an instance with its addresses, disks, configuration profiles and backups; volumes stay. The account must be held. */
 export async function deleteInstance(connection: Connection, { id, account_id }: InstanceRow, now: string): Promise<void> {
   await setTags(connection, account_id, 'instance', id, [])
-  await forgetGrants(connection, 'instance', id)
+  await deleteGrants(connection, 'instance', id)
   await detachVolumes(connection, id, now)
   await connection.deleteFrom('instances').where('id', '=', id).execute()
 }
@@ -168,7 +168,7 @@ async function storedInstances(connection: Connection, rows: readonly InstanceRo
       ...{ id, label, group, tags: tags.get(id) ?? [], region, type, image },
       ipv4: addresses.get(id) ?? [],
       ipv6: row.ipv6 === null ? null : `${row.ipv6}/128`,
-      ...{ hypervisor: 'kvm', host_uuid, status: seenStatus(row), created, updated },
+      ...{ hypervisor: 'kvm', host_uuid, status: displayedStatus(row), created, updated },
       watchdog_enabled: row.watchdog_enabled === 1,
       alerts: JSON.parse(row.alerts),
       backups: {
@@ -189,12 +189,12 @@ export function specsOf({ type }: Pick<InstanceRow, 'type'>): NonNullable<Return
   return specs
 }
 
-const isSettled = ({ status }: InstanceRow): boolean => status === 'running' || status === 'offline'
+const isIdle = ({ status }: InstanceRow): boolean => status === 'running' || status === 'offline'
 
-const seenStatus = (row: InstanceRow): string => (row.clones > 0 && isSettled(row) ? 'cloning' : row.status)
+const displayedStatus = (row: InstanceRow): string => (row.clones > 0 && isIdle(row) ? 'cloning' : row.status)
 
 /** Whether it cannot be cloned: something is being made of it, or written to it. */
-export const isOccupied = (row: InstanceRow): boolean => !isSettled(row) || row.receiving === 1
+export const isOccupied = (row: InstanceRow): boolean => !isIdle(row) || row.receiving === 1
 
 /** Whether it has a job under way, clones of it among them. */
 export const isBusy = (row: InstanceRow): boolean => isOccupied(row) || row.clones > 0

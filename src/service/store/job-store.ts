@@ -57,8 +57,8 @@ export async function findNextDue(connection: Connection): Promise<number | null
  * Takes a job away to run it in the same transaction, so that it is there again if that is not committed. Null where it has run, is
  * not due any more, or another process runs it: `passLocked` says that there may be others.
  */
-export async function claimJob(connection: Connection, id: number, now: number, passLocked: boolean): Promise<Job | null> {
-  if (passLocked) {
+export async function claimJob(connection: Connection, id: number, now: number, skipLocked: boolean): Promise<Job | null> {
+  if (skipLocked) {
     const { rows } = await sql`select id from jobs where id = ${id} for update skip locked`.execute(connection)
     if (rows.length === 0) return null
   }
@@ -67,7 +67,7 @@ export async function claimJob(connection: Connection, id: number, now: number, 
 }
 
 /** Puts a job off after a run of it failed. Nothing where it has run since, or somebody else has put it off. */
-export async function putOffJob(connection: Connection, { id, attempts }: Job, due: number): Promise<void> {
+export async function postponeJob(connection: Connection, { id, attempts }: Job, due: number): Promise<void> {
   const values = { due, attempts: attempts + 1 }
   await connection.updateTable('jobs').set(values).where('id', '=', id).where('attempts', '=', attempts).execute()
 }

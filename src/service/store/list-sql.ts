@@ -15,8 +15,8 @@ export function conditionSql(
   fields: FilterFields,
   sets: Readonly<Record<string, SetCondition>> = {},
 ): RawBuilder<SqlBool> {
-  if ('all' in condition) return joined(condition.all, sql` and `, sql<SqlBool>`1 = 1`, fields, sets)
-  if ('any' in condition) return joined(condition.any, sql` or `, sql<SqlBool>`1 = 0`, fields, sets)
+  if ('all' in condition) return joinConditions(condition.all, sql` and `, sql<SqlBool>`1 = 1`, fields, sets)
+  if ('any' in condition) return joinConditions(condition.any, sql` or `, sql<SqlBool>`1 = 0`, fields, sets)
   const { field, comparison, value } = condition
   const set = sets[field]
   if (set !== undefined) {
@@ -47,7 +47,7 @@ function operandSql(field: string, fields: FilterFields): RawBuilder<unknown> {
   }
 }
 
-function joined(
+function joinConditions(
   parts: readonly Condition[],
   separator: RawBuilder<unknown>,
   empty: RawBuilder<SqlBool>,
@@ -76,7 +76,7 @@ function comparisonSql(operand: RawBuilder<unknown>, comparison: Comparison, val
 }
 
 /** Which rows a list is of. */
-interface OwnList {
+interface RowList {
   readonly table: keyof Tables
   /** True of the rows that the list is of, whatever is asked for. */
   readonly where: RawBuilder<SqlBool>
@@ -84,9 +84,9 @@ interface OwnList {
 }
 
 /** A part of a list of what one user has, in the order of its numbers unless the filter asks for another. */
-export async function listOwn<T>(
+export async function listRows<T>(
   connection: Connection,
-  { table, where, fields }: OwnList,
+  { table, where, fields }: RowList,
   { filter, offset, limit }: ListQuery,
 ): Promise<ListSlice<T>> {
   const wanted = filter === null ? where : sql<SqlBool>`${where} and ${conditionSql(filter.condition, fields)}`

@@ -1,7 +1,7 @@
 import { DEFAULT_MIGRATION_TABLE, type Kysely, type Migration, Migrator } from 'kysely'
 import { createAccounts, createDomains, createSecondaries, createServedZones } from './migrations/001-to-004.ts'
 import { createImagesAndScripts, createInstances, createProfile, extendUsers } from './migrations/005-to-008.ts'
-import { addQuotas, createSecretKey, createTaggedObjects, indexZoneNames, noteOffers } from './migrations/009-to-013.ts'
+import { addOfferedSerials, addQuotas, createSecretKey, createTaggedObjects, indexZoneNames } from './migrations/009-to-013.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
 /** In order; a migration that has been released is never changed. */
@@ -15,7 +15,7 @@ const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaD
   '007-images-scripts': createImagesAndScripts,
   '008-profile': createProfile,
   '009-tagged-objects': createTaggedObjects,
-  '010-offers': noteOffers,
+  '010-offers': addOfferedSerials,
   '011-zone-names': indexZoneNames,
   '012-secret-key': createSecretKey,
   '013-quotas': addQuotas,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Database } from './database.ts'
-import type { WarnOfMode } from './private-files.ts'
+import type { WarnAboutMode } from './private-files.ts'
 
 export interface DatabasePlace {
   /** The URL of a PostgreSQL database; null for one of SQLite in a directory. */
@@ -12,7 +12,7 @@ export interface DatabasePlace {
   /** Told of what goes wrong in the background and mends itself. */
   readonly onError: (error: unknown) => void
   /** Called for each file and folder that others could read. */
-  readonly warn?: WarnOfMode
+  readonly warn?: WarnAboutMode
 }
 
 /** Opens the database, made first where there is none. Each kind is loaded only if it is used. */

@@ -7,9 +7,9 @@ import { homedir, tmpdir, userInfo } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 
 /** Reports one file or folder that others could read: its path and former mode, and what was done about it. */
-export type WarnOfMode = (found: { readonly path: string; readonly mode: string }, message: string) => void
+export type WarnAboutMode = (found: { readonly path: string; readonly mode: string }, message: string) => void
 
-export const NO_WARNING: WarnOfMode = () => undefined
+export const NO_WARNING: WarnAboutMode = () => undefined
 
 /** Names in a data directory that the service gives. */
 const SERVICE_FILE =
@@ -28,12 +28,12 @@ const EVERYONE_WRITES = 0o002
  * Makes a folder unless it is there, and closes it to others. A folder that is not the service's alone (a system or home folder, or one of another
  * user) keeps its mode, with a warning. Throws a `RangeError` if every user may write to such a folder, and the system's error if there can be none.
  */
-export function privateFolder(path: string, warn: WarnOfMode): void {
+export function privateFolder(path: string, warn: WarnAboutMode): void {
   makeDirectory(path)
   if (process.platform === 'win32') return
   const { mode, uid } = statSync(path)
   if ((mode & OTHERS) === 0) return
-  const shared = uid === process.geteuid?.() ? sharedFolder(realpathSync(path)) : 'it belongs to another user'
+  const shared = uid === process.geteuid?.() ? sharedFolderReason(realpathSync(path)) : 'it belongs to another user'
   const found = { path, mode: octal(mode) }
   if (shared === null) {
     chmodSync(path, 0o700)
@@ -73,7 +73,7 @@ export function keepOwner(file: number, ownerOf: string): void {
 }
 
 /** Closes a file to others; nothing if there is none. What a symbolic link leads to may be anybody's, and keeps its mode. */
-export function tightenFile(path: string, warn: WarnOfMode): void {
+export function tightenFile(path: string, warn: WarnAboutMode): void {
   const facts = lstatSync(path, { throwIfNoEntry: false })
   if (facts === undefined || process.platform === 'win32') return
   if (!facts.isFile() || (facts.mode & OTHERS) === 0) return
@@ -88,7 +88,7 @@ export function tightenFile(path: string, warn: WarnOfMode): void {
 }
 
 /** Closes the service's own files in a data directory to others. Throws a `RangeError` if a database is a symbolic link: SQLite would write beside what it leads to. */
-export function tightenServiceFiles(directory: string, warn: WarnOfMode): void {
+export function tightenServiceFiles(directory: string, warn: WarnAboutMode): void {
   for (const name of readdirSync(directory).sort()) {
     if (!SERVICE_FILE.test(name)) continue
     const path = join(directory, name)
@@ -115,7 +115,7 @@ const SYSTEM_FOLDERS: ReadonlySet<string> = new Set(
 )
 
 /** Why a folder (without symbolic links) is used by others too; null if nothing says so. */
-export function sharedFolder(folder: string): string | null {
+export function sharedFolderReason(folder: string): string | null {
   if (dirname(folder) === folder || SYSTEM_FOLDERS.has(folder)) return 'it is a folder of the system'
   if (isAtOrBelow(realPath(tmpdir()), folder)) return 'it is the folder of temporary files'
   const homes = homeFolders()

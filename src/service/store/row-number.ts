@@ -4,13 +4,13 @@ import type { Connection } from './database.ts'
 import type { Tables } from './tables.ts'
 
 /** Whether no row of a table has the number. */
-export async function numberFree(connection: Connection, table: keyof Tables, id: number): Promise<boolean> {
+export async function isNumberFree(connection: Connection, table: keyof Tables, id: number): Promise<boolean> {
   const { rows } = await sql`select 1 from ${sql.table(table)} where id = ${id}`.execute(connection)
   return rows.length === 0
 }
 
 /** Has the table never give the number by itself. To be called when a row has been given it. */
-export async function allocateNumber(connection: Connection, table: keyof Tables, id: number): Promise<void> {
+export async function reserveNumber(connection: Connection, table: keyof Tables, id: number): Promise<void> {
   // SQLite looks at the numbers that rows have; a sequence of PostgreSQL does not.
   if (!(connection.getExecutor().adapter instanceof PostgresAdapter)) return
   const sequence = sql`pg_get_serial_sequence(${table}, 'id')`

@@ -3,7 +3,7 @@ import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import type { FilterFields } from '../filter/filter.ts'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
-import { forgetGrants, type Viewer, visibleTo } from './grant-store.ts'
+import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'
 import { conditionSql, orderSql } from './list-sql.ts'
 import type { ScriptRow } from './tables/instances.ts'
 
@@ -118,7 +118,7 @@ export async function updateScript(connection: Connection, id: number, content: 
 
 export async function deleteScript(connection: Connection, id: number): Promise<void> {
   await connection.deleteFrom('scripts').where('id', '=', id).execute()
-  await forgetGrants(connection, 'script', id)
+  await deleteGrants(connection, 'script', id)
 }
 
 /** An instance is deployed with a script: to be told once, in the transaction that makes the instance with that `script_id`. */

@@ -33,13 +33,13 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
 ]
 
 /** The tables that hold encrypted values. */
-export const SECRET_TABLES: readonly string[] = [...new Set(SEALED_COLUMNS.map(({ table }) => table))]
+export const SEALED_TABLES: readonly string[] = [...new Set(SEALED_COLUMNS.map(({ table }) => table))]
 
 /** Users whose values are encrypted again in one transaction. */
-const BATCH = 50
+const BATCH_USERS = 50
 
 /** Characters of a value that tell how it is encrypted: `aes:` and the id of its key. */
-const PREFIX = sealedPrefix('0'.repeat(16)).length
+const PREFIX_LENGTH = sealedPrefix('0'.repeat(16)).length
 
 /** What the values are encrypted with, and how many there are of each: the id of a key, `null` for values of earlier versions, `plain` for text in clear. */
 export async function countSealed(connection: Connection): Promise<ReadonlyMap<string | null, number>> {
@@ -47,7 +47,7 @@ export async function countSealed(connection: Connection): Promise<ReadonlyMap<s
   for (const { table, column } of SEALED_COLUMNS) {
     const value = sql.ref<string>(column)
     const { rows } = await sql<{ prefix: string; count: number | string }>`
-      select substr(${value}, 1, ${PREFIX}) as prefix, count(*) as count from ${sql.table(table)}
+      select substr(${value}, 1, ${PREFIX_LENGTH}) as prefix, count(*) as count from ${sql.table(table)}
       where ${value} like 'aes:%' group by 1
       union all select 'gcm', count(*) from ${sql.table(table)} where ${value} like 'gcm:%'
       union all select 'plain', count(*) from ${sql.table(table)} where ${value} like 'plain:%'`.execute(connection)
@@ -60,7 +60,7 @@ export async function countSealed(connection: Connection): Promise<ReadonlyMap<s
 }
 
 /** A few values that do not name their key, to try one on. */
-export async function openUnnamed(connection: Connection, secrets: Secrets): Promise<void> {
+export async function tryUnnamedValue(connection: Connection, secrets: Secrets): Promise<void> {
   for (const sealed of SEALED_COLUMNS) {
     const row = await selectValues(connection, sealed).where(sealed.column, 'like', 'gcm:%').limit(1).executeTakeFirst()
     if (row !== undefined) secrets.open(row.value, sealed.context(row))
@@ -104,7 +104,7 @@ async function findStaleUsers(connection: Connection, { table, column }: SealedC
     .where(column, '!=', '')
     .where(column, 'not like', `${sealedPrefix(keyId)}%`)
     .orderBy('user_id')
-    .limit(BATCH)
+    .limit(BATCH_USERS)
     .execute()
   return rows.map(({ user_id }) => Number(user_id))
 }

@@ -17,7 +17,7 @@ export async function requestTransfer(connection: Connection, domainId: number):
 }
 
 /** Forgets the zone that was transferred, for the domain has become another. To be followed by a request. */
-export async function forgetTransferred(connection: Connection, domainId: number): Promise<void> {
+export async function deleteTransferredZone(connection: Connection, domainId: number): Promise<void> {
   await saveTransferredZone(connection, domainId, null)
   await connection
     .updateTable('secondaries')
@@ -27,13 +27,13 @@ export async function forgetTransferred(connection: Connection, domainId: number
 }
 
 /** An active slave that NOTIFY may be about. */
-export interface NotifiableDomain {
+export interface ActiveSlave {
   readonly id: number
   readonly accountId: number
   readonly masters: readonly string[]
 }
 
-export async function findActiveSlave(connection: Connection, domain: string): Promise<NotifiableDomain | null> {
+export async function findActiveSlave(connection: Connection, domain: string): Promise<ActiveSlave | null> {
   const row = await connection
     .selectFrom('domains')
     .select(['id', 'account_id', 'master_ips'])
@@ -45,13 +45,18 @@ export async function findActiveSlave(connection: Connection, domain: string): P
 }
 
 /** What a NOTIFY says: which master has a changed zone, and of which serial if it tells. */
-export interface MasterNews {
+export interface ReceivedNotify {
   readonly master: string
   readonly serial: number | null
 }
 
 /** Makes a refresh due, for a master says that the zone has changed; one that is under way is followed by another. */
-export async function noteNotify(connection: Connection, domainId: number, { master, serial }: MasterNews, now: number): Promise<void> {
+export async function recordNotify(
+  connection: Connection,
+  domainId: number,
+  { master, serial }: ReceivedNotify,
+  now: number,
+): Promise<void> {
   await connection
     .updateTable('secondaries')
     .set((eb) => ({ requests: eb('requests', '+', 1), notified_by: master, notified_serial: serial, behind: 0, refresh_at: now }))
@@ -60,7 +65,7 @@ export async function noteNotify(connection: Connection, domainId: number, { mas
 }
 
 /** Makes a refresh of every zone due at a moment, unless it is due before. */
-export async function refreshAllBy(connection: Connection, moment: number): Promise<void> {
+export async function scheduleAllRefreshes(connection: Connection, moment: number): Promise<void> {
   await connection.updateTable('secondaries').set({ refresh_at: moment }).where('refresh_at', '>', moment).execute()
 }
 
@@ -72,17 +77,17 @@ const dueRows = (connection: Connection) =>
     .where('domains.type', '=', 'slave')
 
 /** From now to a moment. */
-export interface Span {
+export interface ClaimPeriod {
   readonly now: number
   readonly until: number
 }
 
 /** Active slaves whose refresh is due and nobody's, by the terms of a claim; those that have waited longest first. */
-export async function findDue(connection: Connection, span: Span, limit: number): Promise<number[]> {
+export async function findDueRefreshes(connection: Connection, span: ClaimPeriod, limit: number): Promise<number[]> {
   const rows = await dueRows(connection)
     .select('secondaries.domain_id')
     .where('secondaries.refresh_at', '<=', span.now)
-    .where(isFree(span))
+    .where(isUnclaimed(span))
     .orderBy('secondaries.refresh_at')
     .limit(limit)
     .execute()
@@ -92,10 +97,10 @@ export async function findDue(connection: Connection, span: Span, limit: number)
 /** Times the span of a claim by which the clocks of processes may differ. */
 const SKEW = 4
 
-const isFree = ({ now, until }: Span) => sql<SqlBool>`(lease_until <= ${now} or lease_until > ${until + SKEW * (until - now)})`
+const isUnclaimed = ({ now, until }: ClaimPeriod) => sql<SqlBool>`(lease_until <= ${now} or lease_until > ${until + SKEW * (until - now)})`
 
 /** The moment after now at which the next zone is to be refreshed or expires; null where none is. */
-export async function findNextMoment(connection: Connection, now: number): Promise<number | null> {
+export async function findNextDeadline(connection: Connection, now: number): Promise<number | null> {
   const refresh = await dueRows(connection)
     .select((eb) => eb.fn.min('secondaries.refresh_at').as('moment'))
     .where('secondaries.refresh_at', '>', now)
@@ -142,13 +147,18 @@ export interface SoaTimes {
  * Claims the refresh of a slave for a span of time, if it is still due and nobody's; null where it is not. A claim for much longer
  * than is ever asked for was made by a clock that has been set back since, and is nobody's.
  */
-export async function claimRefresh(connection: Connection, domainId: number, lease: string, span: Span): Promise<ClaimedRefresh | null> {
+export async function claimRefresh(
+  connection: Connection,
+  domainId: number,
+  lease: string,
+  span: ClaimPeriod,
+): Promise<ClaimedRefresh | null> {
   const row = await connection
     .updateTable('secondaries')
     .set({ lease, lease_until: span.until })
     .where('domain_id', '=', domainId)
     .where('refresh_at', '<=', span.now)
-    .where(isFree(span))
+    .where(isUnclaimed(span))
     .returningAll()
     .executeTakeFirst()
   if (row === undefined) return null
@@ -165,7 +175,7 @@ export async function claimRefresh(connection: Connection, domainId: number, lea
 }
 
 /** Whether the claim still holds; if so, it does until the given moment. */
-export async function renewClaim(connection: Connection, { domainId, lease }: ClaimedRefresh, until: number): Promise<boolean> {
+export async function renewRefreshClaim(connection: Connection, { domainId, lease }: ClaimedRefresh, until: number): Promise<boolean> {
   const { numUpdatedRows } = await connection
     .updateTable('secondaries')
     .set({ lease_until: until })
@@ -187,7 +197,7 @@ export interface RefreshOutcome {
   readonly failures: number
   readonly behind: number
   /** Whether what the last NOTIFY told of is still to be had. */
-  readonly notifyOpen: boolean
+  readonly notifyPending: boolean
   /** What went wrong, in words; empty where nothing did. */
   readonly errors: string
 }
@@ -196,7 +206,7 @@ export interface RefreshOutcome {
 export async function finishRefresh(
   connection: Connection,
   { domainId, lease, requests }: ClaimedRefresh,
-  { file, times, refreshAt, expireAt, failures, behind, notifyOpen, errors }: RefreshOutcome,
+  { file, times, refreshAt, expireAt, failures, behind, notifyPending, errors }: RefreshOutcome,
   now: number,
 ): Promise<boolean> {
   // The domain is held first, as by all who change it.
@@ -213,7 +223,7 @@ export async function finishRefresh(
   const expiry = expireAt === undefined ? {} : { expire_at: expireAt }
   const ended = { lease: '', lease_until: 0, failures, ...times, ...expiry, refresh_at: now }
   await connection.updateTable('secondaries').set(ended).where('domain_id', '=', domainId).execute()
-  const followed = { refresh_at: refreshAt, behind, ...(notifyOpen ? {} : { notified_by: null, notified_serial: null }) }
+  const followed = { refresh_at: refreshAt, behind, ...(notifyPending ? {} : { notified_by: null, notified_serial: null }) }
   await connection.updateTable('secondaries').set(followed).where('domain_id', '=', domainId).where('requests', '=', requests).execute()
   if (file !== null) await saveTransferredZone(connection, domainId, file)
   return true

@@ -1,7 +1,7 @@
 import type { Connection } from './database.ts'
 
 /** The only row. */
-const ROW = 1
+const ROW_ID = 1
 
 export interface SecretKeyState {
   /** The key that secrets are encrypted with; empty for none yet. */
@@ -12,16 +12,16 @@ export interface SecretKeyState {
 
 /** The state, which a database has before its first start too. */
 export async function findSecretKey(connection: Connection): Promise<SecretKeyState> {
-  const row = await connection.selectFrom('secret_key').select(['key_id', 'erased']).where('id', '=', ROW).executeTakeFirst()
+  const row = await connection.selectFrom('secret_key').select(['key_id', 'erased']).where('id', '=', ROW_ID).executeTakeFirst()
   return { keyId: row?.key_id ?? '', erased: row?.erased === 1 }
 }
 
 /** Makes the row unless there is one. A database that has never been used has nothing to erase. */
-export async function makeSecretKeyRow(connection: Connection): Promise<void> {
+export async function createSecretKeyRow(connection: Connection): Promise<void> {
   const used = await connection.selectFrom('accounts').select('id').limit(1).executeTakeFirst()
   await connection
     .insertInto('secret_key')
-    .values({ id: ROW, key_id: '', erased: used === undefined ? 1 : 0 })
+    .values({ id: ROW_ID, key_id: '', erased: used === undefined ? 1 : 0 })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute()
 }
@@ -31,16 +31,16 @@ export async function lockKeyId(connection: Connection): Promise<string> {
   const row = await connection
     .updateTable('secret_key')
     .set((eb) => ({ key_id: eb.ref('key_id') }))
-    .where('id', '=', ROW)
+    .where('id', '=', ROW_ID)
     .returning('key_id')
     .executeTakeFirstOrThrow()
   return row.key_id
 }
 
 export async function setKeyId(connection: Connection, keyId: string): Promise<void> {
-  await connection.updateTable('secret_key').set({ key_id: keyId }).where('id', '=', ROW).execute()
+  await connection.updateTable('secret_key').set({ key_id: keyId }).where('id', '=', ROW_ID).execute()
 }
 
 export async function setErased(connection: Connection): Promise<void> {
-  await connection.updateTable('secret_key').set({ erased: 1 }).where('id', '=', ROW).execute()
+  await connection.updateTable('secret_key').set({ erased: 1 }).where('id', '=', ROW_ID).execute()
 }

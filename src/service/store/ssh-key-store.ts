@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
 import type { ListQuery, ListSlice } from '../filter/list-query.ts'
 import type { Connection } from './database.ts'
-import { listOwn } from './list-sql.ts'
+import { listRows } from './list-sql.ts'
 
 export interface StoredSshKey {
   readonly id: number
@@ -13,7 +13,7 @@ export interface StoredSshKey {
 const COLUMNS = ['id', 'label', 'ssh_key', 'created'] as const
 
 export const listSshKeys = (connection: Connection, userId: number, list: ListQuery): Promise<ListSlice<StoredSshKey>> =>
-  listOwn<StoredSshKey>(connection, { table: 'ssh_keys', where: sql<SqlBool>`user_id = ${userId}`, fields: {} }, list)
+  listRows<StoredSshKey>(connection, { table: 'ssh_keys', where: sql<SqlBool>`user_id = ${userId}`, fields: {} }, list)
 
 export async function findSshKey(connection: Connection, userId: number, id: number): Promise<StoredSshKey | null> {
   const row = await connection.selectFrom('ssh_keys').select(COLUMNS).where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()

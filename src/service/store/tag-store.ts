@@ -107,7 +107,7 @@ export async function listTags(connection: Connection, viewer: Viewer, list: Lis
   if (viewer.restricted) {
     selected = selected.where(
       sql<SqlBool>`(${sql.join(
-        TAGGED_KINDS.map((kind) => sql`exists (${carriersOf(viewer, kind, sql.ref('tags.id'))})`),
+        TAGGED_KINDS.map((kind) => sql`exists (${selectTagged(viewer, kind, sql.ref('tags.id'))})`),
         sql` or `,
       )})`,
     )
@@ -118,7 +118,7 @@ export async function listTags(connection: Connection, viewer: Viewer, list: Lis
 }
 
 /** Selects the objects of a kind that carry a tag, as `place` (that of the kind) and `id`, as far as the viewer may see them. */
-export function carriersOf(viewer: Viewer, kind: TaggedKind, tagId: RawBuilder<unknown>): RawBuilder<unknown> {
+export function selectTagged(viewer: Viewer, kind: TaggedKind, tagId: RawBuilder<unknown>): RawBuilder<unknown> {
   const { table } = ENTITIES[kind]
   return sql`select ${sql.lit(TAGGED_KINDS.indexOf(kind))} as place, ${sql.ref(`${table}.id`)} as id
     from tagged_objects inner join ${sql.table(table)} on ${sql.ref(`${table}.id`)} = tagged_objects.entity_id
@@ -149,7 +149,7 @@ export const foldLabel = (label: string): string => label.toLowerCase()
 type ObjectsByKind = ReadonlyMap<TaggedKind, readonly number[]>
 
 /** One that carries a tag. */
-export interface Carrier {
+export interface TaggedEntity {
   readonly kind: TaggedKind
   readonly id: number
 }
@@ -194,16 +194,16 @@ export async function tagObjects(
 }
 
 /** What carries a tag of the account and the viewer may see: kind by kind, in the order of their numbers. */
-export async function listCarriers(
+export async function listTaggedEntities(
   connection: Connection,
   viewer: Viewer,
   label: string,
   { offset, limit }: { readonly offset: number; readonly limit: number },
-): Promise<ListSlice<Carrier>> {
+): Promise<ListSlice<TaggedEntity>> {
   const tag = await findTag(connection, viewer.accountId, label)
   if (tag === null) return { items: [], total: 0 }
   const carriers = sql.join(
-    TAGGED_KINDS.map((kind) => carriersOf(viewer, kind, sql`${tag.id}`)),
+    TAGGED_KINDS.map((kind) => selectTagged(viewer, kind, sql`${tag.id}`)),
     sql` union all `,
   )
   const { rows: counted } = await sql<{ total: number }>`select count(*) as total from (${carriers}) as carriers`.execute(connection)
@@ -226,7 +226,7 @@ export async function deleteTag(connection: Connection, accountId: number, label
 }
 
 /** A kind of which one of these objects has more than so many tags; null where none has. */
-export async function findOvertagged(connection: Connection, objects: ObjectsByKind, most: number): Promise<TaggedKind | null> {
+export async function findKindOverTagLimit(connection: Connection, objects: ObjectsByKind, most: number): Promise<TaggedKind | null> {
   for (const [kind, ids] of objects) {
     if (ids.length === 0) continue
     const row = await connection

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
 import type { Connection } from './database.ts'
-import { forgetGrants } from './grant-store.ts'
+import { deleteGrants } from './grant-store.ts'
 import { cancelJobs } from './job-store.ts'
 
 /** The job that gives up an image whose data has not come. */
 export const UPLOAD_EXPIRY = 'image-upload-expiry'
 
 /** Milliseconds within which the data of an image must have come (interface, Images). */
-export const UPLOAD_PATIENCE = 24 * 3_600_000
+export const UPLOAD_TIMEOUT = 24 * 3_600_000
 
 /** What is kept of the secret in an upload's URL. */
 export const hashUploadKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 
 /** The right of one receiver to write the data of an image. */
-export interface Claim {
+export interface UploadClaim {
   readonly image: number
   readonly account: number
   readonly receiver: string
@@ -22,13 +22,13 @@ export interface Claim {
 }
 
 /** Moments in milliseconds of the service's clock. */
-interface Span {
+interface ClaimPeriod {
   readonly now: number
   readonly until: number
 }
 
 /** The account that data is awaited for with a key; null for keys that are none, which cost no write. */
-export async function findAwaiting(connection: Connection, hash: string, now: number): Promise<number | null> {
+export async function findAwaitingAccount(connection: Connection, hash: string, now: number): Promise<number | null> {
   const awaited = connection.selectFrom('images').select('account_id').where('upload_hash', '=', hash).where('upload_until', '>', now)
   return (await awaited.executeTakeFirst())?.account_id ?? null
 }
@@ -38,8 +38,8 @@ export async function claimUpload(
   connection: Connection,
   hash: string,
   receiver: string,
-  { now, until }: Span,
-): Promise<Claim | 'busy' | null> {
+  { now, until }: ClaimPeriod,
+): Promise<UploadClaim | 'busy' | null> {
   const awaited = connection
     .updateTable('images')
     .where('upload_hash', '=', hash)
@@ -56,13 +56,13 @@ export async function claimUpload(
 }
 
 /** Has a claim last until another moment; false where it is lost: its time was over, or the image is gone. */
-export async function renewClaim(connection: Connection, { image, receiver }: Claim, until: number): Promise<boolean> {
+export async function renewUploadClaim(connection: Connection, { image, receiver }: UploadClaim, until: number): Promise<boolean> {
   const held = connection.updateTable('images').set({ receiver_until: until }).where('id', '=', image).where('receiver', '=', receiver)
   return (await held.where('status', '=', 'pending_upload').executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
 /** Notes how many octets are reserved for the data of an image. False if the claim is lost. */
-export async function setReservation(connection: Connection, { image, receiver }: Claim, octets: number): Promise<boolean> {
+export async function setReservation(connection: Connection, { image, receiver }: UploadClaim, octets: number): Promise<boolean> {
   const held = connection.updateTable('images').set({ octets }).where('id', '=', image).where('receiver', '=', receiver)
   return (await held.where('status', '=', 'pending_upload').executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
@@ -82,19 +82,19 @@ export async function setOctets(connection: Connection, image: number, octets: n
 }
 
 /** Gives a claim back: the data can be sent anew. */
-export async function releaseClaim(connection: Connection, { image, receiver }: Claim): Promise<void> {
+export async function releaseUploadClaim(connection: Connection, { image, receiver }: UploadClaim): Promise<void> {
   await connection.updateTable('images').set({ receiver_until: 0 }).where('id', '=', image).where('receiver', '=', receiver).execute()
 }
 
 /** Of a single process, which has none of the claims that it had when it ended. */
-export async function releaseAllClaims(connection: Connection): Promise<void> {
+export async function releaseAllUploadClaims(connection: Connection): Promise<void> {
   await connection.updateTable('images').set({ receiver_until: 0 }).where('receiver_until', '>', 0).execute()
 }
 
 /** The data of an image is here: it is available, and its key is none any more. False where the claim is lost, or its time is over. */
 export async function completeUpload(
   connection: Connection,
-  { image, receiver }: Claim,
+  { image, receiver }: UploadClaim,
   size: number,
   { now, nowText }: { readonly now: number; readonly nowText: string },
 ): Promise<boolean> {
@@ -114,7 +114,7 @@ export async function completeUpload(
 /** Deletes an image whose data has not come; nothing where it has, or the image is gone. */
 export async function expireUpload(connection: Connection, image: number): Promise<void> {
   const deleted = connection.deleteFrom('images').where('id', '=', image).where('status', '=', 'pending_upload')
-  if ((await deleted.executeTakeFirstOrThrow()).numDeletedRows > 0n) await forgetGrants(connection, 'image', image)
+  if ((await deleted.executeTakeFirstOrThrow()).numDeletedRows > 0n) await deleteGrants(connection, 'image', image)
 }
 
 /** Of these images those whose data is kept or arriving, with who receives it or did. */

@@ -14,7 +14,7 @@ export async function lockSecondFactor(connection: Connection, userId: number): 
 }
 
 /** Has a secret wait for its confirmation, in place of any other that does. What is confirmed stays, and so does the count of wrong codes. The user is held. */
-export async function offerSecret(connection: Connection, userId: number, sealed: string, expiry: string): Promise<void> {
+export async function savePendingSecret(connection: Connection, userId: number, sealed: string, expiry: string): Promise<void> {
   const pending = { pending: sealed, pending_expiry: expiry }
   await connection
     .insertInto('second_factors')
@@ -34,7 +34,7 @@ export async function removeSecondFactor(connection: Connection, userId: number)
 }
 
 /** Forgets secrets that nobody confirmed in time. */
-export async function forgetStaleSecrets(connection: Connection, now: string): Promise<void> {
+export async function deleteExpiredPendingSecrets(connection: Connection, now: string): Promise<void> {
   await connection
     .updateTable('second_factors')
     .set({ pending: '', pending_expiry: '' })
@@ -61,7 +61,7 @@ export async function savePhoneCode(connection: Connection, { user_id, ...code }
 }
 
 /** Forgets codes whose time is over, once their messages do not count any more either. */
-export async function deleteStalePhoneCodes(connection: Connection, now: string, sentBefore: string): Promise<void> {
+export async function deleteExpiredPhoneCodes(connection: Connection, now: string, sentBefore: string): Promise<void> {
   await connection.deleteFrom('phone_codes').where('expiry', '<=', now).where('sent_since', '<=', sentBefore).execute()
 }
 

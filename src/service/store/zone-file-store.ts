@@ -70,7 +70,7 @@ export async function findZoneSource(connection: Connection, domainId: number): 
  * transaction ends. False, and nothing noted, where that or a later state has been noted already, or the domain has become one whose
  * zone is another: what is served must never go back.
  */
-export async function settleDomain(
+export async function markDomainRendered(
   connection: Connection,
   { id, revision, domain, status }: ZoneSource,
   errors?: string,
@@ -153,7 +153,7 @@ export async function serveZone(connection: Connection, name: string, domainId: 
 }
 
 /** Serves nothing of the domain any more. To be the last of a transaction. */
-export async function withdrawZones(connection: Connection, domainId: number): Promise<void> {
+export async function unserveDomain(connection: Connection, domainId: number): Promise<void> {
   const served = connection.selectFrom('served_zones').select('name').where('domain_id', '=', domainId).where('served', '=', 1)
   if ((await served.executeTakeFirst()) === undefined) return
   await unserve(connection, domainId, await nextRevision(connection))
@@ -184,18 +184,18 @@ export async function findRevision(connection: Connection): Promise<number> {
 }
 
 /** Domains with changes that what is served does not follow yet. */
-export async function findUnsettled(connection: Connection): Promise<number[]> {
+export async function findOutdatedDomains(connection: Connection): Promise<number[]> {
   const rows = await connection.selectFrom('domains').select('id').whereRef('settled', '<', 'revision').orderBy('id').execute()
   return rows.map(({ id }) => id)
 }
 
 /** What `noteRendering` noted last; empty before that. */
-export async function findRendering(connection: Connection): Promise<string> {
+export async function findRenderingInputs(connection: Connection): Promise<string> {
   return (await connection.selectFrom('served_revision').select('rendering').executeTakeFirstOrThrow()).rendering
 }
 
 /** Has all masters rendered anew unless they were last rendered from the same: `rendering` is all that is not in the database. */
-export async function noteRendering(connection: Connection, rendering: string): Promise<void> {
+export async function setRenderingInputs(connection: Connection, rendering: string): Promise<void> {
   const { numUpdatedRows } = await connection
     .updateTable('served_revision')
     .set({ rendering })

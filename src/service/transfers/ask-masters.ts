@@ -1,17 +1,17 @@
 import type { DomainName } from '../../dns/domain-name.ts'
 import { isNewerSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { ClaimedRefresh } from '../store/secondary-store.ts'
-import { type HeldZone, transferNewer } from './incremental-zone.ts'
+import { type CurrentZone, transferNewer } from './incremental-zone.ts'
 import { type Peer, type PeerRules, peerAt } from './peer.ts'
 import { isTransferFailure } from './transfer-failure.ts'
 import { querySerial, requireNameServer, type TransferLimits, type TransferredZone, transferZone } from './transfer-zone.ts'
 
-export interface AskOptions {
+export interface AskMastersOptions {
   readonly rules: PeerRules
   readonly limits: TransferLimits
   readonly signal: AbortSignal
   /** The zone as it is held, if it is still the version of this serial. */
-  readonly readHeld: (claim: ClaimedRefresh) => Promise<HeldZone | null>
+  readonly readCurrent: (claim: ClaimedRefresh) => Promise<CurrentZone | null>
 }
 
 /** What the masters of a zone came to say. */
@@ -33,7 +33,7 @@ export interface MastersAnswer {
  * the time of one transfer, so that a long list of silent ones does not keep other zones waiting. Rejects only when the service stops,
  * or with a bug.
  */
-export async function askMasters(claim: ClaimedRefresh, { rules, limits, signal, readHeld }: AskOptions): Promise<MastersAnswer> {
+export async function askMasters(claim: ClaimedRefresh, { rules, limits, signal, readCurrent }: AskMastersOptions): Promise<MastersAnswer> {
   const { masters, notifiedBy } = claim
   const held = serialOrNull(claim.serial)
   let told = serialOrNull(claim.notifiedSerial)
@@ -52,7 +52,7 @@ export async function askMasters(claim: ClaimedRefresh, { rules, limits, signal,
       if (problem !== null) problems.push(`transfer from ${master}: ${problem}`)
     }
     try {
-      const options = { limits: { ...limits, total: left }, signal, readHeld }
+      const options = { limits: { ...limits, total: left }, signal, readCurrent }
       const peer = peerAt(master, { name: zoneOf(claim), accountId: claim.accountId }, rules)
       const offered = await querySerial(peer, zoneOf(claim), options.limits, signal)
       if (told === null || isNewerSerial(offered, told)) told = offered
@@ -61,7 +61,7 @@ export async function askMasters(claim: ClaimedRefresh, { rules, limits, signal,
         answered = true
         report(transferProblem(zone, offered, held))
         if (held !== null && !isNewerSerial(zone.soa.serial, held)) continue
-        if (zone.foreign > 0) report(`${zone.foreign} records outside the zone left out`)
+        if (zone.outOfZone > 0) report(`${zone.outOfZone} records outside the zone left out`)
         return { newer: { master, zone }, answered, behind: isBehind(zone.soa.serial), problems }
       }
       answered = true
@@ -86,10 +86,10 @@ const zoneOf = ({ domain }: ClaimedRefresh) => `${domain}.` as DomainName
 async function askZone(
   peer: Peer,
   claim: ClaimedRefresh,
-  { limits, signal, readHeld }: Omit<AskOptions, 'rules'>,
+  { limits, signal, readCurrent }: Omit<AskMastersOptions, 'rules'>,
 ): Promise<TransferredZone> {
   const name = zoneOf(claim)
-  const held = claim.serial === null ? null : await readHeld(claim)
+  const held = claim.serial === null ? null : await readCurrent(claim)
   const zone = await (held === null ? transferZone(peer, name, limits, signal) : transferNewer(peer, name, held, limits, signal))
   requireNameServer(name, zone.records)
   return zone

@@ -24,7 +24,7 @@ import {
 } from './transfer-zone.ts'
 
 /** The records of a zone as it is held, the SOA first. */
-export type HeldZone = readonly [ServedRecord, ...ServedRecord[]]
+export type CurrentZone = readonly [ServedRecord, ...ServedRecord[]]
 
 /**
  * The newer version of a zone that is held: by IXFR, or by AXFR if the master refuses IXFR or its answer cannot be applied. Rejects with a
@@ -33,7 +33,7 @@ export type HeldZone = readonly [ServedRecord, ...ServedRecord[]]
 export async function transferNewer(
   peer: Peer,
   zone: DomainName,
-  held: HeldZone,
+  held: CurrentZone,
   limits: TransferLimits,
   signal: AbortSignal,
 ): Promise<TransferredZone> {
@@ -42,7 +42,7 @@ export async function transferNewer(
     const newer = await transferChanges(peer, zone, held, limits, signal)
     if (newer !== null) return newer
   } catch (error) {
-    if (!isTransferFailure(error) || NO_USE.has(error.reason)) throw error
+    if (!isTransferFailure(error) || AXFR_CANNOT_HELP.has(error.reason)) throw error
   }
   const left = Math.ceil(deadline - performance.now())
   if (left <= 0) throw transferFailure('timeout', `did not come to the end of its answer within ${limits.total / 1000} s`)
@@ -50,13 +50,13 @@ export async function transferNewer(
 }
 
 /** Failures that AXFR would repeat. */
-const NO_USE: ReadonlySet<string> = new Set(['stopped', 'unverified', 'forbidden'])
+const AXFR_CANNOT_HELP: ReadonlySet<string> = new Set(['stopped', 'unverified', 'forbidden'])
 
 /** Null if the master says by IXFR that there is no newer version. */
 async function transferChanges(
   peer: Peer,
   zone: DomainName,
-  held: HeldZone,
+  held: CurrentZone,
   limits: TransferLimits,
   signal: AbortSignal,
 ): Promise<TransferredZone | null> {
@@ -75,15 +75,15 @@ async function transferChanges(
   return zoneOf(zone, held, transfer.answer(), limits)
 }
 
-function zoneOf(zone: DomainName, held: HeldZone, answer: IncrementalAnswer, limits: TransferLimits): TransferredZone | null {
+function zoneOf(zone: DomainName, held: CurrentZone, answer: IncrementalAnswer, limits: TransferLimits): TransferredZone | null {
   if (answer.kind === 'current') return null
   if (answer.kind === 'whole') return readZone(zone, answer.records)
   const changed = applyDifferences(zone, held, answer.soa, answer.differences)
   if (!changed.ok) throw malformed(changed.message)
-  const { records, foreign } = changed.value
+  const { records, outOfZone } = changed.value
   checkRecordCount(records.length, limits)
   requireNameServer(zone, records)
-  return { soa: soaFields(records[0].data), records, foreign, differences: answer.differences.length }
+  return { soa: soaFields(records[0].data), records, outOfZone, differences: answer.differences.length }
 }
 
 /**
@@ -92,13 +92,13 @@ function zoneOf(zone: DomainName, held: HeldZone, answer: IncrementalAnswer, lim
  */
 export function applyDifferences(
   zone: DomainName,
-  held: HeldZone,
+  held: CurrentZone,
   soa: WireRecord,
   differences: readonly Difference[],
-): Result<{ readonly records: HeldZone; readonly foreign: number }> {
+): Result<{ readonly records: CurrentZone; readonly outOfZone: number }> {
   const [heldSoa, ...others] = held
   const records = new Map(others.map((record) => [keyOf(record), record]))
-  let foreign = 0
+  let outOfZone = 0
   for (const { removed, added } of differences) {
     for (const record of removed) {
       if (!isAtOrBelow(record.name, zone)) continue
@@ -106,7 +106,7 @@ export function applyDifferences(
     }
     for (const record of added) {
       if (!isAtOrBelow(record.name, zone)) {
-        foreign += 1
+        outOfZone += 1
         continue
       }
       const key = keyOf(record)
@@ -114,7 +114,7 @@ export function applyDifferences(
       records.set(key, servedRecord(record))
     }
   }
-  return ok({ records: [servedRecord({ ...soa, name: heldSoa.name }), ...records.values()], foreign })
+  return ok({ records: [servedRecord({ ...soa, name: heldSoa.name }), ...records.values()], outOfZone })
 }
 
 const keyOf = ({ name, type, data }: Pick<WireRecord, 'name' | 'type' | 'data'>): string => `${name} ${type} ${data}`

@@ -40,7 +40,7 @@ export interface PeerRules {
 }
 
 /** The rules as they are given, if they can be kept; throws a `RangeError` for an address that is none. */
-export function readPeerRules(rules: PeerRules): PeerRules {
+export function checkPeerRules(rules: PeerRules): PeerRules {
   for (const address of rules.localAddresses) {
     if (isIP(address) === 0) throw new RangeError(`${JSON.stringify(address)} is no address to transfer zones to`)
   }
@@ -79,13 +79,13 @@ export function peerAt(address: string, zone: OwnedZone, { port, publicOnly, loc
 }
 
 /** Nobody in particular is at the unspecified, multicast and broadcast addresses; the first of them even means this machine. */
-const NOBODY: ReadonlySet<string> = new Set(['unspecified', 'multicast', 'broadcast'])
+const UNUSABLE_RANGES: ReadonlySet<string> = new Set(['unspecified', 'multicast', 'broadcast'])
 
 /** Whether the service sends to the address: with `publicOnly` only to addresses of the public Internet. */
 export function isAllowedPeer(address: string, publicOnly: boolean): boolean {
   if (!ipaddr.isValid(address)) return false
   const range = ipaddr.process(address).range()
-  return publicOnly ? range === 'unicast' : !NOBODY.has(range)
+  return publicOnly ? range === 'unicast' : !UNUSABLE_RANGES.has(range)
 }
 
 async function resolve(name: string): Promise<string[]> {

@@ -36,7 +36,7 @@ export interface ReadTransferKeys {
 }
 
 /** Octets of a secret at least: 128 bits cannot be guessed. */
-const LEAST_SECRET = 16
+const MIN_SECRET_OCTETS = 16
 
 /** Reads a file of transfer keys (YAML or JSON). Reports all errors with their positions, and never a secret. */
 export async function readTransferKeys(text: string, file: string, resolveSecret: ResolveSecret): Promise<ReadTransferKeys> {
@@ -70,8 +70,8 @@ export async function readTransferKeys(text: string, file: string, resolveSecret
     if (secret.diagnostic) errors.push(secret.diagnostic)
     const octets = secret.value === null ? null : readTsigSecret(secret.value)
     if (secret.value !== null && octets === null) tell([...path, 'secret'], `the secret of the key ${entry.name} is not base64`)
-    if (octets !== null && octets.length < LEAST_SECRET)
-      tell([...path, 'secret'], `the secret of the key ${entry.name} has ${octets.length} octets; ${LEAST_SECRET} are the fewest`)
+    if (octets !== null && octets.length < MIN_SECRET_OCTETS)
+      tell([...path, 'secret'], `the secret of the key ${entry.name} has ${octets.length} octets; ${MIN_SECRET_OCTETS} are the fewest`)
     keys.push({
       name: name as DomainName,
       algorithm: entry.algorithm ?? 'hmac-sha256',

@@ -7,33 +7,34 @@ import { randomUUID } from 'node:crypto'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { TsigKey } from '../../dns/wire/tsig.ts'
 import { canonicalAddress } from '../nameserver/canonical-address.ts'
+import type { NotifyVerdict } from '../nameserver/respond.ts'
 import type { Database } from '../store/database.ts'
 import {
   type ClaimedRefresh,
   claimRefresh,
   expireZone,
   findActiveSlave,
-  findDue,
+  findDueRefreshes,
   findExpired,
-  findNextMoment,
+  findNextDeadline,
   finishRefresh,
-  type MasterNews,
-  noteNotify,
+  type ReceivedNotify,
   type RefreshOutcome,
-  refreshAllBy,
-  renewClaim,
+  recordNotify,
+  renewRefreshClaim,
   type SoaTimes,
+  scheduleAllRefreshes,
 } from '../store/secondary-store.ts'
 import { findZoneFile } from '../store/zone-file-store.ts'
 import type { ScheduledWork, Timers } from '../timers.ts'
-import { readRendering, transferredText } from '../zone/zone-text.ts'
-import { type AskOptions, askMasters, type MastersAnswer } from './ask-masters.ts'
-import type { HeldZone } from './incremental-zone.ts'
+import { formatTransferredZone, parseZoneText } from '../zone/zone-text.ts'
+import { type AskMastersOptions, askMasters, type MastersAnswer } from './ask-masters.ts'
+import type { CurrentZone } from './incremental-zone.ts'
 import { isAllowedPeer } from './peer.ts'
 import { isTransferFailure } from './transfer-failure.ts'
 import type { SoaFields } from './transfer-zone.ts'
 
-export interface SecondariesOptions extends Omit<AskOptions, 'signal' | 'readHeld'> {
+export interface SecondariesOptions extends Omit<AskMastersOptions, 'signal' | 'readCurrent'> {
   readonly database: Database
   readonly timers: Timers
   /** Numbers from 0 to 1. */
@@ -44,9 +45,6 @@ export interface SecondariesOptions extends Omit<AskOptions, 'signal' | 'readHel
   readonly onRefresh: (zone: string, answer: MastersAnswer) => void
   readonly onError: (error: unknown) => void
 }
-
-/** What becomes of a NOTIFY: `refused` comes from none of the zone's masters, or not with its key; `unknown` is of no zone that is transferred in. */
-export type NotifyVerdict = 'accepted' | 'refused' | 'unknown'
 
 export interface Secondaries {
   /** Has every zone checked, then keeps them up to date. */
@@ -60,14 +58,14 @@ export interface Secondaries {
 }
 
 /** Refreshes at one time in this process. */
-const CONCURRENT = 8
+const MAX_CONCURRENT = 8
 
 /** Milliseconds of real time between looks at what other processes have left. */
-const POLL = 5_000
+const POLL_INTERVAL = 5_000
 
 /** Milliseconds of real time for which a claim holds unless it is renewed: what a process that was killed has claimed is taken over then. */
-const LEASE = 15_000
-const RENEWAL = 5_000
+const LEASE_DURATION = 15_000
+const LEASE_RENEWAL = 5_000
 
 /** Milliseconds by which the clock must go back for what is due by it to be due at once: it would wait that much longer. */
 const CLOCK_STEP = 60_000
@@ -83,24 +81,24 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
   const stopping = new AbortController()
   const active = new Map<number, Promise<void>>()
   /** Zones of which a NOTIFY has been stored a moment ago, and a later one that has not. */
-  const notified = new Map<number, MasterNews | null>()
+  const notified = new Map<number, ReceivedNotify | null>()
   const gaps = new Set<NodeJS.Timeout>()
   let running: Promise<void> | null = null
   let again = false
   let next: ScheduledWork | null = null
   let latest = timers.now()
 
-  const claimSpan = () => ({ now: timers.now(), until: timers.now() + LEASE * timers.speed })
+  const claimSpan = () => ({ now: timers.now(), until: timers.now() + LEASE_DURATION * timers.speed })
 
   const work = async (): Promise<void> => {
     const now = timers.now()
-    if (now < latest - CLOCK_STEP) await database.write((connection) => refreshAllBy(connection, now))
+    if (now < latest - CLOCK_STEP) await database.write((connection) => scheduleAllRefreshes(connection, now))
     latest = now
     for (const id of await database.read((connection) => findExpired(connection, now))) {
       if (await database.write((connection) => expireZone(connection, id, now, EXPIRED))) zoneChanged(id)
     }
-    const due = await database.read((connection) => findDue(connection, claimSpan(), CONCURRENT))
-    for (const id of due) if (!active.has(id) && active.size < CONCURRENT) begin(id)
+    const due = await database.read((connection) => findDueRefreshes(connection, claimSpan(), MAX_CONCURRENT))
+    for (const id of due) if (!active.has(id) && active.size < MAX_CONCURRENT) begin(id)
   }
 
   const begin = (id: number): void => {
@@ -124,7 +122,7 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
     if (claim === null) return
     const held = holdClaim(claim)
     try {
-      const answer = await askMasters(claim, { ...options, signal: held.signal, readHeld })
+      const answer = await askMasters(claim, { ...options, signal: held.signal, readCurrent })
       const outcome = refreshOutcome(claim, answer, timers.now(), options.random)
       const stored = await database.write((connection) => finishRefresh(connection, claim, outcome, timers.now()))
       if (!stored) return
@@ -132,17 +130,17 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
       if (outcome.file) zoneChanged(id)
     } catch (error) {
       // The claim is given back, or was another's already.
-      await database.write((connection) => renewClaim(connection, claim, 0))
+      await database.write((connection) => renewRefreshClaim(connection, claim, 0))
       if (!isTransferFailure(error)) throw error
     } finally {
       held.release()
     }
   }
 
-  const readHeld = async ({ domainId, domain, serial }: ClaimedRefresh): Promise<HeldZone | null> => {
+  const readCurrent = async ({ domainId, domain, serial }: ClaimedRefresh): Promise<CurrentZone | null> => {
     const file = await database.read((connection) => findZoneFile(connection, domainId))
     if (file === null || file.serial !== serial) return null
-    const [soa, ...others] = readRendering(`${domain}.` as DomainName, file.text)
+    const [soa, ...others] = parseZoneText(`${domain}.` as DomainName, file.text)
     return soa === undefined ? null : [soa, ...others]
   }
 
@@ -151,11 +149,11 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
     const lost = new AbortController()
     const timer = setInterval(async () => {
       try {
-        if (!(await database.write((connection) => renewClaim(connection, claim, claimSpan().until)))) lost.abort()
+        if (!(await database.write((connection) => renewRefreshClaim(connection, claim, claimSpan().until)))) lost.abort()
       } catch (error) {
         onError(error)
       }
-    }, RENEWAL)
+    }, LEASE_RENEWAL)
     return { signal: AbortSignal.any([lost.signal, stopping.signal]), release: () => clearInterval(timer) }
   }
 
@@ -167,15 +165,15 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
         await scheduleNext()
       } catch (error) {
         onError(error)
-        next = timers.schedule(POLL * timers.speed, wake)
+        next = timers.schedule(POLL_INTERVAL * timers.speed, wake)
       }
     } while (again && !stopping.signal.aborted)
   }
 
   const scheduleNext = async (): Promise<void> => {
     const now = timers.now()
-    const moment = await database.read((connection) => findNextMoment(connection, now))
-    const wait = Math.min(moment === null ? Number.POSITIVE_INFINITY : moment - now, POLL * timers.speed)
+    const moment = await database.read((connection) => findNextDeadline(connection, now))
+    const wait = Math.min(moment === null ? Number.POSITIVE_INFINITY : moment - now, POLL_INTERVAL * timers.speed)
     next?.cancel()
     next = timers.schedule(wait, wake)
   }
@@ -189,7 +187,7 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
     })
   }
 
-  const noteNews = async (id: number, news: MasterNews): Promise<void> => {
+  const noteNews = async (id: number, news: ReceivedNotify): Promise<void> => {
     notified.set(id, null)
     const gap = setTimeout(() => {
       gaps.delete(gap)
@@ -198,13 +196,13 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
       if (later) void noteNews(id, later).catch(onError)
     }, NOTIFY_GAP)
     gaps.add(gap)
-    await database.write((connection) => noteNotify(connection, id, news, timers.now()))
+    await database.write((connection) => recordNotify(connection, id, news, timers.now()))
     wake()
   }
 
   return {
     start: async () => {
-      await database.write((connection) => refreshAllBy(connection, timers.now()))
+      await database.write((connection) => scheduleAllRefreshes(connection, timers.now()))
       wake()
     },
     wake,
@@ -214,7 +212,7 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
       const from = canonicalAddress(address)
       const master = slave.masters.find((candidate) => canonicalAddress(candidate) === from)
       if (master === undefined || !isAllowedPeer(address, rules.publicOnly)) return 'refused'
-      if (!rules.keys.admits({ name: zone, accountId: slave.accountId }, 'incoming', address, signedBy)) return 'refused'
+      if (!rules.keys.allows({ name: zone, accountId: slave.accountId }, 'incoming', address, signedBy)) return 'refused'
       if (notified.has(slave.id)) notified.set(slave.id, { master, serial })
       else await noteNews(slave.id, { master, serial })
       return 'accepted'
@@ -251,21 +249,21 @@ export function refreshOutcome(claim: ClaimedRefresh, answer: MastersAnswer, now
   if (!answered) {
     const failures = claim.failures + 1
     const wait = claim.times.retry || Math.min(FIRST_RETRY * 2 ** (failures - 1), LONGEST_RETRY)
-    return { file: null, times: claim.times, refreshAt: after(wait), failures, behind: claim.behind, notifyOpen: false, errors }
+    return { file: null, times: claim.times, refreshAt: after(wait), failures, behind: claim.behind, notifyPending: false, errors }
   }
-  const times = newer ? boundTimes(newer.zone.soa) : claim.times
+  const times = newer ? clampSoaTimes(newer.zone.soa) : claim.times
   const name = `${claim.domain}.` as DomainName
-  const file = newer && { serial: newer.zone.soa.serial, text: transferredText(name, claim.domainId, newer.zone.records) }
+  const file = newer && { serial: newer.zone.soa.serial, text: formatTransferredZone(name, claim.domainId, newer.zone.records) }
   const had = { file, times, expireAt: now + times.expire * 1000, failures: 0, errors }
-  if (!behind) return { ...had, refreshAt: after(times.refresh), behind: 0, notifyOpen: false }
+  if (!behind) return { ...had, refreshAt: after(times.refresh), behind: 0, notifyPending: false }
   const wait = FIRST_BEHIND * 2 ** claim.behind
   const most = Math.min(times.retry, times.refresh)
   // Who told of it by NOTIFY may have been another, or mistaken: that is believed no longer once the waits have grown.
-  return { ...had, refreshAt: after(Math.min(wait, most)), behind: claim.behind + 1, notifyOpen: wait < most }
+  return { ...had, refreshAt: after(Math.min(wait, most)), behind: claim.behind + 1, notifyPending: wait < most }
 }
 
 /** A zone must outlive one refresh that fails and its retry, whatever its SOA says (RFC 1912 section 2.2). */
-function boundTimes(soa: Pick<SoaFields, 'refresh' | 'retry' | 'expire'>): SoaTimes {
+function clampSoaTimes(soa: Pick<SoaFields, 'refresh' | 'retry' | 'expire'>): SoaTimes {
   const refresh = clamp(soa.refresh, REFRESH.least, REFRESH.most)
   const retry = clamp(soa.retry, RETRY.least, RETRY.most)
   return { refresh, retry, expire: clamp(soa.expire, refresh + retry, MOST_EXPIRE) }

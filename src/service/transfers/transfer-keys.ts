@@ -33,7 +33,7 @@ export interface TransferKeys {
   /** The key of a name, whatever its account. */
   find(name: DomainName): TsigKey | undefined
   /** Whether a peer may transfer the zone, or send NOTIFY for it, with a message signed by this key; null for an unsigned message. */
-  admits(zone: OwnedZone, direction: TransferDirection, address: string, signedBy: TsigKey | null): boolean
+  allows(zone: OwnedZone, direction: TransferDirection, address: string, signedBy: TsigKey | null): boolean
   /** The key to sign with for a peer: the first one of the file. `none`: no key is needed; `missing`: no key of the zone is for this peer. */
   keyFor(zone: OwnedZone, direction: TransferDirection, address: string): TsigKey | 'none' | 'missing'
 }
@@ -63,7 +63,7 @@ export function createTransferKeys(): ConfiguredKeys {
 
   return {
     find: (name) => byName.get(name),
-    admits: (zone, direction, address, signedBy) => {
+    allows: (zone, direction, address, signedBy) => {
       const keys = keysOf(zone, direction)
       if (keys.length === 0) return signedBy === null && zone.accountId <= lastKnownAccount
       return signedBy !== null && keys.some((key) => key.name === signedBy.name && isFor(key, address))
@@ -117,4 +117,4 @@ async function findAccount(connection: Connection, usernames: readonly string[])
 }
 
 /** No keys: transfers are allowed by addresses alone. */
-export const NO_KEYS: TransferKeys = createTransferKeys()
+export const NO_TRANSFER_KEYS: TransferKeys = createTransferKeys()

@@ -45,7 +45,7 @@ export interface TransferredZone {
   readonly soa: SoaFields
   readonly records: readonly ServedRecord[]
   /** Records that do not belong to the zone. */
-  readonly foreign: number
+  readonly outOfZone: number
   /** Steps of an incremental transfer; null for a whole one. */
   readonly differences: number | null
 }
@@ -143,7 +143,7 @@ export function readZone(zone: DomainName, transferred: readonly WireRecord[]): 
   for (const { name, type, ttl, data } of transferred) {
     if (isAtOrBelow(name, zone) && data !== null) records.push({ name, type, ttl: ttl as Ttl, data })
   }
-  return { soa: soaFields(records[0]?.data ?? ''), records, foreign: transferred.length - records.length, differences: null }
+  return { soa: soaFields(records[0]?.data ?? ''), records, outOfZone: transferred.length - records.length, differences: null }
 }
 
 /** The fields of canonical SOA rdata. */

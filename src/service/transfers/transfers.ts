@@ -26,7 +26,7 @@ export interface Transfers extends Secondaries {
 }
 
 /** Imports at one time: each holds a whole zone in memory. */
-const IMPORTS = 8
+const MAX_IMPORTS = 8
 
 /** What an import may take, whose request waits for it. */
 const IMPORT_LIMITS: Partial<TransferLimits> = { total: 30_000, octets: 16 * 1024 * 1024 }
@@ -43,7 +43,7 @@ export function createTransfers(options: TransfersOptions): Transfers {
     ...secondaries,
     addresses: rules.localAddresses,
     fetchZone: async (nameserver, zone) => {
-      if (imports >= IMPORTS) throw transferFailure('busy', 'Too many imports are under way. Try again later.')
+      if (imports >= MAX_IMPORTS) throw transferFailure('busy', 'Too many imports are under way. Try again later.')
       imports += 1
       try {
         return await fetchZone(nameserver, zone, { rules, limits: importLimits, signal: stopping.signal })

@@ -5,19 +5,14 @@ import { type DomainName, nameOctets, parseDomainName, ROOT } from '../../dns/do
 import { mailboxName } from '../../dns/mailbox.ts'
 import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
 import type { Token } from '../../dns/rdata/field-kind.ts'
-import type { ResourceRecord } from '../../dns/record.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { SerialNumber } from '../../dns/serial-number.ts'
 import type { Ttl } from '../../dns/ttl.ts'
+import type { ServedRecord } from '../nameserver/zone-data.ts'
 import type { ZoneRecord, ZoneSource } from '../store/zone-file-store.ts'
 
 /** Seconds that 0 stands for (interface, Domain). */
 const DEFAULTS = { expire: 1209600, refresh: 14400, retry: 14400, ttl: 86400 } as const
-
-/** A record whose TTL is known. */
-export interface ServedRecord extends ResourceRecord {
-  readonly ttl: Ttl
-}
 
 export interface RenderedZone {
   readonly name: DomainName
@@ -97,7 +92,7 @@ function soaData(source: ZoneSource, primary: DomainName, serial: SerialNumber, 
 }
 
 /** Octets of a DNS message over TCP: its length is a number of 16 bits (RFC 1035 section 4.2.2). */
-const MAX_MESSAGE = 65535
+const MAX_MESSAGE_OCTETS = 65535
 
 /** Octets of a message with an answer, beside the owner in its question and the records: header, question and OPT (RFC 6891). */
 const OVERHEAD = 12 + 4 + 11
@@ -115,7 +110,7 @@ function createSizeCheck(): (owner: DomainName, type: string, data: string) => s
     const key = `${owner} ${type}`
     const octets = dataOctets(type, data)
     const others = sizes.get(key) ?? 0
-    const most = MAX_MESSAGE - OVERHEAD - nameOctets(owner) - RECORD_OVERHEAD - others
+    const most = MAX_MESSAGE_OCTETS - OVERHEAD - nameOctets(owner) - RECORD_OVERHEAD - others
     if (octets <= most) {
       sizes.set(key, others + RECORD_OVERHEAD + octets)
       return null
@@ -179,7 +174,7 @@ const noName = (): Result<DomainName> => failure('has no name')
  * one that was started last is told to. If each followed its own options, a zone would change with each process that renders it.
  */
 /** `nsNames` are the names of the service's name servers, the primary first. */
-export const renderingBasis = (nsNames: readonly DomainName[]): string => [RENDERING_VERSION, ...nsNames].join(' ')
+export const renderingInputs = (nsNames: readonly DomainName[]): string => [RENDERING_VERSION, ...nsNames].join(' ')
 
 /** The name servers that a basis names; null for one of another version of the program, whose zones this one must not touch. */
 export function nameServersOf(basis: string): readonly DomainName[] | null {

@@ -6,21 +6,21 @@
 import { isNewerSerial, nextSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { Connection, Database } from '../store/database.ts'
 import {
-  findRendering,
+  findRenderingInputs,
   findZoneFile,
   findZoneRecords,
   findZoneSource,
   lockServedName,
+  markDomainRendered,
   saveZoneFile,
   serveZone,
-  settleDomain,
-  withdrawZones,
+  unserveDomain,
   type ZoneFile,
   type ZoneSource,
 } from '../store/zone-file-store.ts'
 import { nameServersOf, type RenderedZone, renderZone, withSerial } from './render-zone.ts'
 
-export interface SettleOptions {
+export interface StoreZoneOptions {
   readonly database: Database
   /** Milliseconds since 1970. */
   readonly clock: () => number
@@ -33,29 +33,29 @@ export type StoredZone = RenderedZone & { readonly id: number }
  * Returns the zone if this call gave it another serial; null where there was nothing to do but to serve it, or no more to serve, or where
  * it is for processes of another version of the program to render.
  */
-export async function settleZone({ database, clock }: SettleOptions, id: number): Promise<StoredZone | null> {
+export async function storeZone({ database, clock }: StoreZoneOptions, id: number): Promise<StoredZone | null> {
   const found = await database.read(async (connection) => {
     const source = await findZoneSource(connection, id)
     if (source === null || source.settled >= source.revision) return null
     const isRendered = source.type === 'master' && source.status === 'active'
     if (!isRendered) return { source, records: null }
-    const nsNames = nameServersOf(await findRendering(connection))
+    const nsNames = nameServersOf(await findRenderingInputs(connection))
     return nsNames && { source, records: { all: await findZoneRecords(connection, id), nsNames } }
   })
   // Whoever deleted it took it from what is served in the same transaction.
   if (found === null) return null
   const { source, records } = found
   if (records === null) {
-    await database.write((connection) => settleUnrendered(connection, source))
+    await database.write((connection) => storeUnrendered(connection, source))
     return null
   }
   const rendered = renderZone(source, records.all, records.nsNames, serialNumber(0))
-  return database.write((connection) => store(connection, source, rendered, new Date(clock()).getUTCFullYear()))
+  return database.write((connection) => storeRendered(connection, source, rendered, new Date(clock()).getUTCFullYear()))
 }
 
-async function store(connection: Connection, source: ZoneSource, rendered: RenderedZone, year: number): Promise<StoredZone | null> {
+async function storeRendered(connection: Connection, source: ZoneSource, rendered: RenderedZone, year: number): Promise<StoredZone | null> {
   const { id, domain } = source
-  if (!(await settleDomain(connection, source, errorsText(rendered.omitted)))) return null
+  if (!(await markDomainRendered(connection, source, errorsText(rendered.omitted)))) return null
   const existing = await findZoneFile(connection, id)
   const given = await lockServedName(connection, domain, id)
   if (existing !== null && existing.serial === given && isSame(rendered, existing)) {
@@ -69,11 +69,11 @@ async function store(connection: Connection, source: ZoneSource, rendered: Rende
 }
 
 /** Records left out that are told one by one; the zone file tells all. */
-const TOLD = 50
+const MAX_LISTED = 50
 
 const errorsText = (omitted: readonly string[]): string => {
-  const others = omitted.length - TOLD
-  return [...omitted.slice(0, TOLD), ...(others > 0 ? [`and ${others} more, which the zone file names`] : [])].join('\n')
+  const others = omitted.length - MAX_LISTED
+  return [...omitted.slice(0, MAX_LISTED), ...(others > 0 ? [`and ${others} more, which the zone file names`] : [])].join('\n')
 }
 
 /** Only what the zone says decides whether it gets a serial: what is the same under the serial it has keeps that. */
@@ -81,10 +81,10 @@ const isSame = (rendered: RenderedZone, existing: ZoneFile): boolean =>
   withSerial(rendered, existing.serial as SerialNumber).lines.join('\n') === existing.text
 
 /** A slave's zone is served as it was transferred, or as one without data where it has not been or has expired; a disabled domain has none. */
-async function settleUnrendered(connection: Connection, source: ZoneSource): Promise<void> {
+async function storeUnrendered(connection: Connection, source: ZoneSource): Promise<void> {
   const { id, domain, status } = source
-  if (!(await settleDomain(connection, source))) return
-  if (status !== 'active') return withdrawZones(connection, id)
+  if (!(await markDomainRendered(connection, source))) return
+  if (status !== 'active') return unserveDomain(connection, id)
   const file = await findZoneFile(connection, id)
   const given = await lockServedName(connection, domain, id)
   await serveZone(connection, domain, id, file === null ? given : file.serial)

@@ -3,11 +3,11 @@
  * revision seen last, whichever process changed it.
  */
 import type { DomainName } from '../../dns/domain-name.ts'
+import type { ServedRecord } from '../nameserver/zone-data.ts'
 import type { Connection, Database } from '../store/database.ts'
 import { findRevision, findServedFiles, findServedSince, type ServedFile, type ServedRow } from '../store/zone-file-store.ts'
-import type { ServedRecord } from './render-zone.ts'
 import type { StoredZone } from './store-zone.ts'
-import { readRendering } from './zone-text.ts'
+import { parseZoneText } from './zone-text.ts'
 
 /** A zone to be served. */
 export interface PublishedZone {
@@ -28,7 +28,7 @@ export interface ZonePublisherOptions {
   /** Called with each zone that is to be served, at the start and when anything of it may have changed. */
   readonly onZone: (zone: PublishedZone) => void
   /** Called with the name of a zone that is to be answered for without data: of a slave that has not been transferred, or has expired. */
-  readonly onLost: (name: DomainName) => void
+  readonly onUnavailable: (name: DomainName) => void
   /** Called with the name of a zone that is to be served no longer. */
   readonly onRemoved: (name: DomainName) => void
   /** Told of a zone that could not be given out; the others are. */
@@ -43,9 +43,9 @@ export interface ZonePublisher {
 }
 
 /** Zones read in one go: a bound on what is in memory twice. */
-const BATCH = 100
+const BATCH_SIZE = 100
 
-export function createZonePublisher({ database, onZone, onLost, onRemoved, onError }: ZonePublisherOptions): ZonePublisher {
+export function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onError }: ZonePublisherOptions): ZonePublisher {
   const fresh = new Map<number, StoredZone>()
   const served = new Set<string>()
   /** Null before the start. */
@@ -64,12 +64,12 @@ export function createZonePublisher({ database, onZone, onLost, onRemoved, onErr
     }
     if (file === undefined) {
       served.add(row.name)
-      onLost(name)
+      onUnavailable(name)
       return
     }
     // It has changed again since, and that is still to come.
     if (file.serial !== serial) return
-    const records = stored?.serial === serial && stored.name === name ? stored.records : readRendering(name, file.text)
+    const records = stored?.serial === serial && stored.name === name ? stored.records : parseZoneText(name, file.text)
     served.add(row.name)
     onZone({ id, type: file.type, accountId: file.accountId, name, serial, records, axfrIps: file.axfrIps })
   }
@@ -80,7 +80,7 @@ export function createZonePublisher({ database, onZone, onLost, onRemoved, onErr
       rows: await findServedSince(connection, seen),
       revision: await findRevision(connection),
     }))
-    for (let from = 0; from < rows.length; from += BATCH) await publishBatch(rows.slice(from, from + BATCH))
+    for (let from = 0; from < rows.length; from += BATCH_SIZE) await publishBatch(rows.slice(from, from + BATCH_SIZE))
     seen = revision
   }
 

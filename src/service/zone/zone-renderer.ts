@@ -5,20 +5,20 @@
  * database, what they store is given out too, and what one of them left undone is done.
  */
 import type { DomainName } from '../../dns/domain-name.ts'
-import { findRendering, findUnsettled, noteRendering } from '../store/zone-file-store.ts'
-import { nameServersOf, renderingBasis } from './render-zone.ts'
-import { type SettleOptions, settleZone } from './store-zone.ts'
+import { findOutdatedDomains, findRenderingInputs, setRenderingInputs } from '../store/zone-file-store.ts'
+import { nameServersOf, renderingInputs } from './render-zone.ts'
+import { type StoreZoneOptions, storeZone } from './store-zone.ts'
 import { createZonePublisher, type PublishedZone } from './zone-publisher.ts'
 
-export interface ZoneRendererOptions extends SettleOptions {
+export interface ZoneRendererOptions extends StoreZoneOptions {
   /** The service's name servers, the primary first: they hold for all processes, unless a later one is started with others. */
   readonly nsNames: readonly DomainName[]
   /** Told once where the name servers of a process that was started later hold; null where that is of another version, and renders alone. */
-  readonly onOverruled?: (nsNames: readonly DomainName[] | null) => void
+  readonly onOverridden?: (nsNames: readonly DomainName[] | null) => void
   /** Called with each zone that is to be served, at the start and when anything of it may have changed. */
   readonly onZone: (zone: PublishedZone) => void
   /** Called with the name of a zone that is to be answered for without data: of a slave that has not been transferred, or has expired. */
-  readonly onLost: (name: DomainName) => void
+  readonly onUnavailable: (name: DomainName) => void
   /** Called with the name of a zone that is to be served no longer. */
   readonly onRemoved: (name: DomainName) => void
   readonly onError: (error: unknown) => void
@@ -41,7 +41,7 @@ export interface ZoneRenderer {
 const DELAY = 40
 
 /** Times as long as a rendering took to wait at least before the next. */
-const REST = 3
+const REST_FACTOR = 3
 
 /** Milliseconds after which what failed is tried again. */
 const RETRY = 1_000
@@ -60,7 +60,7 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
   let running: Promise<void> | null = null
   let restUntil = 0
   let closed = false
-  let basis = renderingBasis(options.nsNames)
+  let basis = renderingInputs(options.nsNames)
 
   const run = async (): Promise<void> => {
     const started = performance.now()
@@ -68,7 +68,7 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
     marked.clear()
     for (const id of due) {
       try {
-        const zone = await settleZone(options, id)
+        const zone = await storeZone(options, id)
         if (zone !== null) publisher.stored(zone)
       } catch (error) {
         onError(error)
@@ -76,7 +76,7 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
       }
     }
     await catchUp()
-    restUntil = performance.now() + REST * (performance.now() - started)
+    restUntil = performance.now() + REST_FACTOR * (performance.now() - started)
   }
 
   const catchUp = async (): Promise<void> => {
@@ -124,10 +124,10 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
   /** What a process stored without anyone hearing of it, or left behind when it ended. */
   const poll = async (): Promise<void> => {
     try {
-      for (const id of await database.read(findUnsettled)) changed(id)
+      for (const id of await database.read(findOutdatedDomains)) changed(id)
       await publisher.catchUp()
-      const found = await database.readOne(findRendering)
-      if (found !== basis) options.onOverruled?.(nameServersOf(found))
+      const found = await database.readOne(findRenderingInputs)
+      if (found !== basis) options.onOverridden?.(nameServersOf(found))
       basis = found
     } catch (error) {
       onError(error)
@@ -142,12 +142,12 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
   return {
     changed,
     start: async () => {
-      await database.write((connection) => noteRendering(connection, basis))
-      if (database.others !== null) stops.push(await database.others.follow(() => look(catchUp)))
-      for (const id of await database.read(findUnsettled)) marked.add(id)
+      await database.write((connection) => setRenderingInputs(connection, basis))
+      if (database.otherProcesses !== null) stops.push(await database.otherProcesses.subscribe(() => look(catchUp)))
+      for (const id of await database.read(findOutdatedDomains)) marked.add(id)
       await flush()
       await publisher.catchUp()
-      if (database.others === null) return
+      if (database.otherProcesses === null) return
       const polling = setInterval(() => look(poll), pollInterval)
       stops.push(() => clearInterval(polling))
     },

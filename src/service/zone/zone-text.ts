@@ -1,12 +1,12 @@
 /** The text in which rendered and transferred zones are stored: every record on one line, its parts separated by tabs. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import type { ServedRecord } from './render-zone.ts'
+import type { ServedRecord } from '../nameserver/zone-data.ts'
 
 const DEFAULT_TTL = '$TTL '
 
 /** The text of a zone that was transferred; of its records the SOA is the first. */
-export function transferredText(name: DomainName, domainId: number, records: readonly ServedRecord[]): string {
+export function formatTransferredZone(name: DomainName, domainId: number, records: readonly ServedRecord[]): string {
   const lines = [`; ${name.slice(0, -1)} [${domainId}]`]
   for (const record of records) {
     if (lines.length === 1) lines.push(`${DEFAULT_TTL}${record.ttl}`, `@\tIN\tSOA\t${record.data}`)
@@ -16,7 +16,7 @@ export function transferredText(name: DomainName, domainId: number, records: rea
 }
 
 /** The records of a stored zone. Only what this program has written is ever read: nothing of it is checked again. */
-export function readRendering(name: DomainName, text: string): ServedRecord[] {
+export function parseZoneText(name: DomainName, text: string): ServedRecord[] {
   const records: ServedRecord[] = []
   let defaultTtl = 0
   for (const line of text.split('\n')) {

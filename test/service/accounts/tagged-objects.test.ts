@@ -1,7 +1,7 @@
 /** Volumes and load balancers, which a seed makes and lists of tagged objects show. */
 import { describe, expect, test } from 'vitest'
 import { readSeed } from '../../../src/service/index.ts'
-import { forgetGrants, visibleTo } from '../../../src/service/store/grant-store.ts'
+import { deleteGrants, visibleTo } from '../../../src/service/store/grant-store.ts'
 import { connect, freshStore, openStore, startForTest } from '../harness.ts'
 
 const SEED = `
@@ -343,8 +343,8 @@ describe('an instance, a volume or a load balancer of a seed', () => {
 
     const database = await openStore(store)
     await database.write(async (connection) => {
-      await forgetGrants(connection, 'volume', 4001)
-      await forgetGrants(connection, 'loadbalancer', 77)
+      await deleteGrants(connection, 'volume', 4001)
+      await deleteGrants(connection, 'loadbalancer', 77)
     })
     const seen = await database.read(async (connection) => {
       const { id: userId, account_id: accountId } = await connection

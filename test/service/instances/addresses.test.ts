@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { addressAt, poolSize, slaacAddress } from '../../../src/service/catalogue/address-plan.ts'
 import { REGIONS } from '../../../src/service/catalogue/regions.ts'
 import { insertAccount } from '../../../src/service/store/account-store.ts'
-import { allotAddress } from '../../../src/service/store/address-store.ts'
+import { allocateAnyAddress } from '../../../src/service/store/address-store.ts'
 import type { Connection, Database } from '../../../src/service/store/database.ts'
 import { insertInstance } from '../../../src/service/store/instance-store.ts'
 import { freshStore, inParallel, ON_POSTGRES, openStore } from '../harness.ts'
@@ -67,7 +67,7 @@ describe('addresses', async () => {
       const process = databases[index % databases.length] as Database
       return process.write(async (connection) => {
         const account = await insertAccount(connection, NOW)
-        return allotAddress(connection, 'us-west', 'public', await newInstance(connection, account))
+        return allocateAnyAddress(connection, 'us-west', 'public', await newInstance(connection, account))
       })
     })
     expect(new Set(allotted).size).toBe(120)
@@ -89,7 +89,7 @@ describe('addresses', async () => {
           .values(fill.slice(at, at + 1000))
           .execute()
     })
-    const allot = () => database.write((connection) => allotAddress(connection, region, 'public', id))
+    const allot = () => database.write((connection) => allocateAnyAddress(connection, region, 'public', id))
     const release = (slot: number) =>
       database.write((connection) => connection.deleteFrom('addresses').where('region', '=', region).where('slot', '=', slot).execute())
     expect(await allot()).toBe(addressAt(region, 'public', size - 3))

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { wireTypeCode } from '../../../src/dns/wire/type-code.ts'
-import { answerQuestion, type PlacedRrset } from '../../../src/service/nameserver/answer.ts'
+import { answerQuestion, type NamedRrset } from '../../../src/service/nameserver/answer.ts'
 import { buildZoneData } from '../../../src/service/nameserver/zone-data.ts'
 import { RICH_ZONES, records } from './rich-zones.ts'
 
 const ZONES = new Map(RICH_ZONES.map((zone) => [zone.name, buildZoneData(zone.name, zone.serial, zone.records)]))
 
-const text = (section: readonly PlacedRrset[]): string[] =>
+const text = (section: readonly NamedRrset[]): string[] =>
   section.flatMap(({ name, rrset }) => rrset.data.map((data) => `${name} ${rrset.ttl} ${rrset.type} ${data}`))
 
 const ask = (name: string, type: string) => answerQuestion(ZONES, name as DomainName, wireTypeCode(type))

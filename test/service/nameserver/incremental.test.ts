@@ -4,11 +4,11 @@ import { runInNewContext } from 'node:vm'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { startService } from '../../../src/service/index.ts'
-import { wholeZone } from '../../../src/service/nameserver/answer-transfer.ts'
+import { fullZoneRecords } from '../../../src/service/nameserver/answer-transfer.ts'
 import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
 import { buildZoneData, type ServedRecord, type ZoneData } from '../../../src/service/nameserver/zone-data.ts'
 import { createZoneHistory, HISTORY_LIMITS, type ZoneDifference } from '../../../src/service/nameserver/zone-history.ts'
-import { readRendering, transferredText } from '../../../src/service/zone/zone-text.ts'
+import { formatTransferredZone, parseZoneText } from '../../../src/service/zone/zone-text.ts'
 import { fc } from '../../support/fast-check.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { dig, kdig, runTool } from '../../support/tools.ts'
@@ -26,7 +26,7 @@ const hosts = (count: number, prefix = 'h'): string[] =>
 
 /** The records of a zone without its SOA, as a transfer gives them. */
 const linesOf = (data: ZoneData): string[] =>
-  [...wholeZone(data)].slice(1, -1).map(([name, rrset, i]) => `${name} ${rrset.ttl} ${rrset.type} ${rrset.data[i]}`)
+  [...fullZoneRecords(data)].slice(1, -1).map(([name, rrset, i]) => `${name} ${rrset.ttl} ${rrset.type} ${rrset.data[i]}`)
 
 /** A secondary that takes the difference word for word. */
 function apply(data: ZoneData, { removed, added }: ZoneDifference): string[] {
@@ -53,11 +53,11 @@ describe('a history', () => {
     const others = Array.from({ length: 2000 }, (_, i) => `t${i}.example.test. 60 TXT "${'x'.repeat(200)}"`)
     const base = recordsOf(1, others)
     const version = (serial: number): ZoneData => {
-      const text = transferredText(ZONE, 1, [
+      const text = formatTransferredZone(ZONE, 1, [
         ...recordsOf(serial, [`changed.example.test. 60 TXT "the version number ${serial}"`]),
         ...base.slice(1),
       ])
-      return buildZoneData(ZONE, serial, readRendering(ZONE, text))
+      return buildZoneData(ZONE, serial, parseZoneText(ZONE, text))
     }
     const history = createZoneHistory(HISTORY_LIMITS)
     let existing = version(1)
@@ -65,7 +65,7 @@ describe('a history', () => {
     const before = process.memoryUsage().heapUsed
     for (let serial = 2; serial <= 100; serial += 1) {
       const next = version(serial)
-      history.replaced(existing, next)
+      history.record(existing, next)
       existing = next
     }
     collect()
@@ -90,7 +90,7 @@ describe('a history', () => {
       fc.property(fc.array(version, { minLength: 2, maxLength: 6 }), (versions) => {
         const zones = versions.map((lines, i) => zone(i + 1, [...hosts(60), ...lines]))
         const history = createZoneHistory(HISTORY_LIMITS)
-        for (const [i, data] of zones.entries()) if (i > 0) history.replaced(zones[i - 1] as ZoneData, data)
+        for (const [i, data] of zones.entries()) if (i > 0) history.record(zones[i - 1] as ZoneData, data)
         const last = zones.at(-1) as ZoneData
         for (const data of zones.slice(0, -1)) {
           const difference = history.since(last, data.serial)
@@ -108,7 +108,7 @@ describe('a history', () => {
   const chain = (count: number, limits: Partial<typeof HISTORY_LIMITS> = {}) => {
     const history = createZoneHistory({ ...HISTORY_LIMITS, ...limits })
     const zones = Array.from({ length: count }, (_, i) => zone(i + 1, [...hosts(40), `v.example.test. 60 TXT "${i}"`]))
-    for (const [i, data] of zones.entries()) if (i > 0) history.replaced(zones[i - 1] as ZoneData, data)
+    for (const [i, data] of zones.entries()) if (i > 0) history.record(zones[i - 1] as ZoneData, data)
     const last = zones.at(-1) as ZoneData
     return { history, known: zones.filter(({ serial }) => history.since(last, serial) !== null).map(({ serial }) => serial), last }
   }
@@ -131,7 +131,7 @@ describe('a history', () => {
         records([soaLine(serial), ...hosts(40), `v.example.test. 60 TXT "${serial}"`].join('\n').replaceAll('example.test.', name)),
       )
     const names = Array.from({ length: 10 }, (_, i) => `zone${i}.test.`)
-    for (const name of names) history.replaced(named(name, 1), named(name, 2))
+    for (const name of names) history.record(named(name, 1), named(name, 2))
     const known = names.filter((name) => history.since(named(name, 2), 1) !== null)
     expect(known).toEqual(names.slice(-known.length))
     expect(known.length).toBeGreaterThan(2)
@@ -141,11 +141,11 @@ describe('a history', () => {
   test('ends where serials go back, stay the same for another zone, or the zone is forgotten', () => {
     for (const serial of [5, 3, 5 + 2 ** 31]) {
       const { history, last } = chain(5)
-      history.replaced(last, zone(serial, hosts(30)))
+      history.record(last, zone(serial, hosts(30)))
       expect(history.since(last, 4)).toBeNull()
     }
     const { history, last } = chain(5)
-    history.replaced(last, zone(5, [...hosts(40), 'v.example.test. 60 TXT "4"']))
+    history.record(last, zone(5, [...hosts(40), 'v.example.test. 60 TXT "4"']))
     expect(history.since(last, 4)).not.toBeNull()
     history.forget(ZONE)
     expect(history.since(last, 4)).toBeNull()
@@ -154,7 +154,7 @@ describe('a history', () => {
   test('gives no difference that is as large as the zone', () => {
     const history = createZoneHistory(HISTORY_LIMITS)
     const [first, second] = [zone(1, hosts(20)), zone(2, hosts(20, 'other'))]
-    history.replaced(first, second)
+    history.record(first, second)
     expect(history.since(second, 1)).toBeNull()
   })
 
@@ -171,7 +171,7 @@ describe('a history', () => {
       ),
     )
     const large = createZoneHistory(HISTORY_LIMITS)
-    for (const [i, data] of versions.entries()) if (i > 0) large.replaced(versions[i - 1] as ZoneData, data)
+    for (const [i, data] of versions.entries()) if (i > 0) large.record(versions[i - 1] as ZoneData, data)
     // Nothing is left of 2 steps; 28 steps have 11200 records, which nobody counts to find that out.
     expect(large.since(versions[29] as ZoneData, 28)?.added).toEqual([])
     expect(large.since(versions[29] as ZoneData, 2)).toBeNull()

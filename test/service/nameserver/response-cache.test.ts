@@ -3,7 +3,7 @@ import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
 import { createQuery, type Message } from '../../../src/dns/wire/message.ts'
 import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
-import { createResponseCache, type KeptResponse, responseKey } from '../../../src/service/nameserver/response-cache.ts'
+import { type CachedResponse, createResponseCache, responseKey } from '../../../src/service/nameserver/response-cache.ts'
 import { buildZoneData } from '../../../src/service/nameserver/zone-data.ts'
 import { fc } from '../../support/fast-check.ts'
 import { RICH_ZONES, records } from './rich-zones.ts'
@@ -103,12 +103,12 @@ test('a server that keeps responses gives the same as one that does not, whateve
 
 describe('the cache', () => {
   const zone = buildZoneData('z.test.' as DomainName, 1, records('z.test. 60 SOA . . 1 2 3 4 5'))
-  const response = (size: number): KeptResponse => ({ octets: Buffer.alloc(size), zones: [zone], about: 0 })
+  const response = (size: number): CachedResponse => ({ octets: Buffer.alloc(size), zones: [zone], about: 0 })
 
   test('holds no more than it may, and what is asked for stays', () => {
     const cache = createResponseCache(() => true, 1_000_000)
     for (let i = 0; i < 100_000; i += 1) {
-      cache.keep(`key ${i}`, response(100))
+      cache.add(`key ${i}`, response(100))
       if (i % 100 === 0) expect(cache.find('key 0')).toBeDefined()
     }
     const held = Array.from({ length: 100_000 }, (_, i) => cache.find(`key ${i}`)).filter((found) => found !== undefined)
@@ -119,7 +119,7 @@ describe('the cache', () => {
   test('forgets what came from a zone that is served no more', () => {
     let served = true
     const cache = createResponseCache(() => served, 1_000_000)
-    cache.keep('key', response(10))
+    cache.add('key', response(10))
     expect(cache.find('key')).toBeDefined()
     served = false
     expect(cache.find('key')).toBeUndefined()

@@ -8,7 +8,7 @@ import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 import { makeKeyFile, readKeyFile } from '../../../src/service/key-file.ts'
 import { createSecrets, givenKeys } from '../../../src/service/secrets.ts'
-import { makeSecretKeyRow, setKeyId } from '../../../src/service/store/secret-key-store.ts'
+import { createSecretKeyRow, setKeyId } from '../../../src/service/store/secret-key-store.ts'
 import { openSqlite } from '../../../src/service/store/sqlite/open-sqlite.ts'
 import { atEndOfThisFile } from '../../support/file-end.ts'
 import { temporaryDirectory } from '../harness.ts'
@@ -23,7 +23,7 @@ atEndOfThisFile(() => database.close())
 
 const seal = (text: string, context: string, ring = keys): Promise<string> =>
   database.write(async (connection) => {
-    await makeSecretKeyRow(connection)
+    await createSecretKeyRow(connection)
     await setKeyId(connection, ring.newest().id)
     return createSecrets(ring).seal(connection, text, context)
   })

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { findSchema, migrate, SCHEMAS } from '../../../src/service/store/migrate.ts'
-import { makeSqlite } from '../../../src/service/store/sqlite/open-sqlite.ts'
+import { createRawSqlite } from '../../../src/service/store/sqlite/open-sqlite.ts'
 import { temporaryDirectory } from '../harness.ts'
 
 test('a migration that ends on its way leaves nothing, and can be done again', async () => {
-  const { db, dialect, close } = makeSqlite(temporaryDirectory())
+  const { db, dialect, close } = createRawSqlite(temporaryDirectory())
   onTestFinished(close)
   const former = SCHEMAS[4] as string
   await migrate(db, dialect, former)

@@ -200,7 +200,7 @@ function describeOutcome(): void {
   const waits = (times: number, soa: readonly number[]): number[] => {
     const [refresh = 0, retry = 0] = soa
     return Array.from({ length: times }, (_, behind) => {
-      const zone = { soa: { serial: 6 as SerialNumber, refresh, retry, expire: 604_800 }, records: [], foreign: 0, differences: null }
+      const zone = { soa: { serial: 6 as SerialNumber, refresh, retry, expire: 604_800 }, records: [], outOfZone: 0, differences: null }
       const given = soa.length === 0 ? answer : { ...answer, newer: { master: '192.0.2.1', zone: zone as never } }
       return refreshOutcome(claim(behind), given, 0, () => 0).refreshAt / 1000
     })
@@ -214,7 +214,7 @@ function describeOutcome(): void {
   })
 
   test('what NOTIFY told of is looked for until the waits have grown to the retry time', () => {
-    expect([0, 9, 10, 5000].map((behind) => refreshOutcome(claim(behind), answer, 0, () => 0).notifyOpen)).toEqual([
+    expect([0, 9, 10, 5000].map((behind) => refreshOutcome(claim(behind), answer, 0, () => 0).notifyPending)).toEqual([
       true,
       true,
       false,

@@ -4,7 +4,7 @@ import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { frame } from '../../../src/dns/wire/frames.ts'
 import { RCODE, type WireRecord } from '../../../src/dns/wire/message.ts'
 import { findPeers, type Peer, type PeerRules, peerAt } from '../../../src/service/transfers/peer.ts'
-import { NO_KEYS } from '../../../src/service/transfers/transfer-keys.ts'
+import { NO_TRANSFER_KEYS } from '../../../src/service/transfers/transfer-keys.ts'
 import { querySerial, TRANSFER_LIMITS, transferZone } from '../../../src/service/transfers/transfer-zone.ts'
 import { startBind, startKnot, startNsd, startPowerDns, TEST_KEY } from '../../support/dns-servers.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -12,7 +12,7 @@ import { describeWithTools } from '../../support/skip.ts'
 import { answerOf, record, type Script, scriptedMaster, serving, soa } from './scripted-master.ts'
 
 const ZONE = 'example.test.' as DomainName
-const RULES: PeerRules = { port: 53, publicOnly: false, localAddresses: [], keys: NO_KEYS, clock: Date.now }
+const RULES: PeerRules = { port: 53, publicOnly: false, localAddresses: [], keys: NO_TRANSFER_KEYS, clock: Date.now }
 const OWNED = { name: ZONE, accountId: 1 }
 const NEVER = new AbortController().signal
 const at = (port: number): Peer => ({ address: '127.0.0.1', port, localAddress: null, signing: null })
@@ -38,7 +38,7 @@ for (const [make, tool, start] of [
     test('gives the serial of a zone, and the zone', async () => {
       const server = await start({ zones: [{ name: 'example.test', text: TEXT }] })
       expect(await querySerial(at(server.port), ZONE, TRANSFER_LIMITS, NEVER)).toBe(4294967295)
-      const { soa, records, foreign } = await transferZone(at(server.port), ZONE, TRANSFER_LIMITS, NEVER)
+      const { soa, records, outOfZone } = await transferZone(at(server.port), ZONE, TRANSFER_LIMITS, NEVER)
       expect(soa).toEqual({
         mailbox: 'host\\.master.example.test.',
         serial: 4294967295,
@@ -47,7 +47,7 @@ for (const [make, tool, start] of [
         expire: 604800,
         minimum: 60,
       })
-      expect([records.length, foreign]).toEqual([7 + HOSTS, 0])
+      expect([records.length, outOfZone]).toEqual([7 + HOSTS, 0])
       expect(records[0]).toMatchObject({ name: 'example.test.', type: 'SOA', ttl: 300 })
       expect(records).toContainEqual({ name: 'odd.example.test.', type: 'TYPE65280', ttl: 300, data: '\\# 3 010203' })
       expect(records).toContainEqual({ name: 'text.example.test.', type: 'TXT', ttl: 300, data: '"x" "y\\"z"' })
@@ -221,7 +221,7 @@ describe('a hostile master', () => {
     const port = await scriptedMaster(serving([soa(), ...foreign, host]))
     const zone = await transferZone(at(port), ZONE, LIMITS, NEVER)
     expect(zone.records.map(({ name }) => name)).toEqual(['example.test.', 'www.example.test.'])
-    expect(zone.foreign).toBe(3)
+    expect(zone.outOfZone).toBe(3)
   })
 
   test('of which a serial is asked', async () => {

@@ -17,7 +17,7 @@ import {
   updateDomain,
 } from '../../store/domain-store.ts'
 import { copyRecords, longestRecordName } from '../../store/record-store.ts'
-import { forgetTransferred, requestTransfer } from '../../store/secondary-store.ts'
+import { deleteTransferredZone, requestTransfer } from '../../store/secondary-store.ts'
 import { type ClaimedName, claimZoneName, findNameConflict, lockZoneName, type NameLock } from '../../store/zone-name-store.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
@@ -211,7 +211,7 @@ async function claim(connection: Connection, lock: NameLock, actor: Actor, domai
 /** A slave that has another name has another zone; one with other masters, or that is active again, is to ask them at once. */
 async function followSlave(connection: Connection, existing: StoredDomain, desired: DomainSettings): Promise<void> {
   const renamed = desired.domain !== existing.domain
-  if (renamed) await forgetTransferred(connection, existing.id)
+  if (renamed) await deleteTransferredZone(connection, existing.id)
   const isActivated = desired.status === 'active' && existing.status !== 'active'
   const hasOtherMasters = desired.master_ips.join() !== existing.master_ips.join()
   if (renamed || isActivated || hasOtherMasters) await requestTransfer(connection, existing.id)

@@ -53,7 +53,7 @@ export async function importZone(zone: DomainName, transferred: TransferredZone,
     if (conflict === null) records.push(fields)
     else report.note(`left out, ${conflict}`, subject)
   }
-  if (transferred.foreign > 0) report.note('left out, outside the zone', `${transferred.foreign} records`)
+  if (transferred.outOfZone > 0) report.note('left out, outside the zone', `${transferred.outOfZone} records`)
   return { settings, records, remarks: report.lines() }
 }
 

@@ -5,7 +5,7 @@ import type { Connection } from '../../store/database.ts'
 import { findPermissions } from '../../store/grant-store.ts'
 import { IMAGE_CREATION, type Image, insertImage } from '../../store/image-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
-import { hashUploadKey, UPLOAD_EXPIRY, UPLOAD_PATIENCE } from '../../store/upload-store.ts'
+import { hashUploadKey, UPLOAD_EXPIRY, UPLOAD_TIMEOUT } from '../../store/upload-store.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkImageOctets, checkQuota } from '../check-quota.ts'
 import { grantToCreator, unauthorized } from '../grants.ts'
@@ -60,7 +60,7 @@ export async function awaitImage(
   await checkQuota(connection, actor, 'images', quotas)
   await checkImageOctets(connection, actor, quotas, now)
   const key = randomBytes(32).toString('base64url')
-  const until = now + UPLOAD_PATIENCE
+  const until = now + UPLOAD_TIMEOUT
   const awaited = { upload_hash: hashUploadKey(key), upload_until: until }
   const { number, image } = await insert(
     connection,

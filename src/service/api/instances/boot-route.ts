@@ -3,7 +3,7 @@ import INSTANCE_BOOT from '../../../../schemas/service/instance-boot.json' with 
 import { DURATIONS } from '../../jobs/durations.ts'
 import { INSTANCE_BOOTED } from '../../jobs/instance-jobs.ts'
 import { configsOf } from '../../store/instance-content-store.ts'
-import { changeInstance, isBusy, lockInstanceRow } from '../../store/instance-store.ts'
+import { isBusy, lockInstanceRow, updateInstanceRow } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
 import { WRITES_INSTANCE } from '../grants.ts'
 import { invalid, notFound } from '../request-error.ts'
@@ -35,7 +35,7 @@ export const BOOT_ROUTE = defineRoute<BootBody>({
       const config = chooseConfig(configs, body.config_id ?? null, instance.last_booted)
       if (isBusy(instance)) throw linodeBusy()
       const reboots = instance.status === 'running'
-      await changeInstance(connection, id, { status: reboots ? 'rebooting' : 'booting', updated: moment.nowText })
+      await updateInstanceRow(connection, id, { status: reboots ? 'rebooting' : 'booting', updated: moment.nowText })
       const due = moment.now + (reboots ? DURATIONS.reboot : DURATIONS.boot)
       await enqueueJob(connection, { kind: INSTANCE_BOOTED, subject: id, payload: { config }, due })
     })

@@ -8,7 +8,15 @@ import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
 import { findPermissions } from '../../store/grant-store.ts'
 import { configsOf, type Interface, listDisks, type StoredConfig, totalSize } from '../../store/instance-content-store.ts'
-import { changeInstance, findInstanceRow, isBusy, isLabelTaken, isOccupied, lockInstanceRow, specsOf } from '../../store/instance-store.ts'
+import {
+  findInstanceRow,
+  isBusy,
+  isLabelTaken,
+  isOccupied,
+  lockInstanceRow,
+  specsOf,
+  updateInstanceRow,
+} from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
 import type { DiskRow, InstanceRow } from '../../store/tables/instances.ts'
 import { foldLabel, labelsOf, MAX_TAGS, setTags } from '../../store/tag-store.ts'
@@ -72,10 +80,10 @@ export async function cloneInstance(
       ? await newTarget(connection, actor, source, body, { configs, disks }, moment)
       : await existingTarget(connection, actor, source, instanceId, { configs, disks })
   await writeContent(connection, target.id, { disks, configs }, moment.nowText)
-  await changeInstance(connection, sourceId, { clones: source.clones + 1 })
+  await updateInstanceRow(connection, sourceId, { clones: source.clones + 1 })
   const payload = { target: target.id }
   await enqueueJob(connection, { kind: INSTANCE_CLONED, subject: sourceId, payload, due: moment.now + DURATIONS.clone })
-  return changeInstance(connection, target.id, { receiving: 1, updated: moment.nowText })
+  return updateInstanceRow(connection, target.id, { receiving: 1, updated: moment.nowText })
 }
 
 interface Parts {

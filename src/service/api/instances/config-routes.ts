@@ -2,7 +2,7 @@ import CONFIG from '../../../../schemas/service/config.json' with { type: 'json'
 import CONFIG_CREATE from '../../../../schemas/service/config-create.json' with { type: 'json' }
 import type { Connection } from '../../store/database.ts'
 import { CONFIG_FILTER_FIELDS, insertConfig, listConfigs, listDisks } from '../../store/instance-content-store.ts'
-import { changeInstance, findInstanceRow, lockInstanceRow, specsOf } from '../../store/instance-store.ts'
+import { findInstanceRow, lockInstanceRow, specsOf, updateInstanceRow } from '../../store/instance-store.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
 import type { Actor } from '../authenticate.ts'
 import { READS_INSTANCE, WRITES_INSTANCE } from '../grants.ts'
@@ -52,7 +52,7 @@ const create = defineRoute<ConfigBody>({
       if (instance === null) throw notFound()
       const config = configToCreate(body, await surroundings(connection, actor, instance))
       await checkConfigLimit(connection, instance.id, 1)
-      await changeInstance(connection, instance.id, { updated: now(), ...(body.interfaces ? {} : { interfaces: '[]' }) })
+      await updateInstanceRow(connection, instance.id, { updated: now(), ...(body.interfaces ? {} : { interfaces: '[]' }) })
       return insertConfig(connection, instance.id, config, now())
     }),
 })

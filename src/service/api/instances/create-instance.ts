@@ -6,11 +6,11 @@ import { DURATIONS } from '../../jobs/durations.ts'
 import { INSTANCE_MADE_OF_BACKUP, INSTANCE_PROVISIONED, type Started } from '../../jobs/instance-jobs.ts'
 import type { JobMoment } from '../../jobs/job-handler.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
-import { allotAddress } from '../../store/address-store.ts'
+import { allocateAnyAddress } from '../../store/address-store.ts'
 import type { Connection } from '../../store/database.ts'
 import type { BackupContent } from '../../store/instance-backup-store.ts'
 import { ALL_HELPERS, type Interface, insertConfig, insertDisk, NO_DEVICES } from '../../store/instance-content-store.ts'
-import { changeInstance, insertInstance, isLabelTaken } from '../../store/instance-store.ts'
+import { insertInstance, isLabelTaken, updateInstanceRow } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
 import { countDeployment } from '../../store/script-store.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
@@ -87,11 +87,11 @@ export async function addInstance(
     ...{ account_id: actor.accountId, type: type.id, script_id: scriptId, host_uuid: randomUUID() },
     ...{ alerts: JSON.stringify(defaultAlerts(type)), interfaces: JSON.stringify(interfaces), created: nowText, updated: nowText },
   })
-  const row = await changeInstance(connection, made.id, { ipv6: slaacAddress(region, made.id) })
+  const row = await updateInstanceRow(connection, made.id, { ipv6: slaacAddress(region, made.id) })
   await grantToCreator(connection, actor, 'instance', row.id)
   await setTags(connection, actor.accountId, 'instance', row.id, tags)
   for (const pool of ['public', ...(privateIp ? (['private'] as const) : [])] as const) {
-    if ((await allotAddress(connection, region, pool, row.id)) === null) {
+    if ((await allocateAnyAddress(connection, region, pool, row.id)) === null) {
       throw invalid({ field: 'region', reason: `The region ${region} has no ${pool} IPv4 addresses left.` })
     }
   }

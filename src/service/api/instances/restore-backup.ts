@@ -5,7 +5,7 @@ import type { Connection } from '../../store/database.ts'
 import { findPermissions } from '../../store/grant-store.ts'
 import { contentOf } from '../../store/instance-backup-store.ts'
 import { deleteConfigs, deleteDisks, listDisks, totalSize } from '../../store/instance-content-store.ts'
-import { changeInstance, findInstanceRow, isBusy, lockInstanceRow, specsOf } from '../../store/instance-store.ts'
+import { findInstanceRow, isBusy, lockInstanceRow, specsOf, updateInstanceRow } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
 import type { BackupRow } from '../../store/tables/instances.ts'
 import type { Actor } from '../authenticate.ts'
@@ -45,7 +45,7 @@ export async function restoreBackup(
   }
   await writeContent(connection, targetId, content, nowText)
   const changes = overwrite ? { image: content.image, last_booted: null } : {}
-  await changeInstance(connection, targetId, { status: 'restoring', updated: nowText, ...changes })
+  await updateInstanceRow(connection, targetId, { status: 'restoring', updated: nowText, ...changes })
   const payload = { status: overwrite ? 'offline' : target.status }
   await enqueueJob(connection, { kind: INSTANCE_RESTORED, subject: targetId, payload, due: now + DURATIONS.restore })
 }

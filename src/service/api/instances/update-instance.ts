@@ -2,7 +2,7 @@ import { scheduleBackups } from '../../jobs/backup-jobs.ts'
 import type { JobMoment } from '../../jobs/job-handler.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
-import { changeInstance, isLabelTaken, lockInstanceRow } from '../../store/instance-store.ts'
+import { isLabelTaken, lockInstanceRow, updateInstanceRow } from '../../store/instance-store.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
 import { foldLabel, labelsOf, setTags } from '../../store/tag-store.ts'
 import type { Actor } from '../authenticate.ts'
@@ -40,7 +40,7 @@ export async function updateInstance(
       await scheduleBackups(connection, existing, { enabled, day, window }, moment)
     }
   }
-  return changeInstance(connection, id, {
+  return updateInstanceRow(connection, id, {
     label: label ?? existing.label,
     group: group ?? existing.group,
     watchdog_enabled: watchdog_enabled === undefined ? existing.watchdog_enabled : Number(watchdog_enabled),

@@ -1,6 +1,6 @@
 import type { Connection } from '../../store/database.ts'
 import type { BackupContent } from '../../store/instance-backup-store.ts'
-import { insertConfig, insertDisk, onOtherDisks } from '../../store/instance-content-store.ts'
+import { insertConfig, insertDisk, remapDisks } from '../../store/instance-content-store.ts'
 import { checkConfigLimit } from './config-limit.ts'
 
 /**
@@ -18,7 +18,7 @@ export async function writeContent(
   for (const disk of disks) made.set(disk.id, await insertDisk(connection, instanceId, disk, now))
   const numbers: number[] = []
   for (const config of configs) {
-    const devices = onOtherDisks(config.devices, made)
+    const devices = remapDisks(config.devices, made)
     numbers.push((await insertConfig(connection, instanceId, { ...config, devices }, now)).id)
   }
   return numbers

@@ -8,7 +8,13 @@ import type { Secrets } from '../../secrets.ts'
 import { lockUserRow, updateUser } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
 import type { SecondFactorRow } from '../../store/tables/profile.ts'
-import { contextOfSecondFactor, hasAnswers, lockSecondFactor, offerSecret, updateSecondFactor } from '../../store/user-secret-store.ts'
+import {
+  contextOfSecondFactor,
+  hasAnswers,
+  lockSecondFactor,
+  savePendingSecret,
+  updateSecondFactor,
+} from '../../store/user-secret-store.ts'
 import { RateLimited } from '../rate-limit.ts'
 import { invalid, type RequestError } from '../request-error.ts'
 import { isToCome, momentOf } from './time-limit.ts'
@@ -34,7 +40,7 @@ export async function issueSecret(connection: Connection, secrets: Secrets, secr
   }
   const expiry = clockText(now + VALIDITY)
   await lockUserRow(connection, userId)
-  await offerSecret(connection, userId, await secrets.seal(connection, secret, contextOfSecondFactor(userId)), expiry)
+  await savePendingSecret(connection, userId, await secrets.seal(connection, secret, contextOfSecondFactor(userId)), expiry)
   return expiry
 }
 

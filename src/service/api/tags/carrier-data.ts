@@ -2,7 +2,7 @@ import type { Connection } from '../../store/database.ts'
 import { findDomains } from '../../store/domain-store.ts'
 import { findInstances } from '../../store/instance-store.ts'
 import type { TaggedKind } from '../../store/tables/tagged-objects.ts'
-import type { Carrier } from '../../store/tag-store.ts'
+import type { TaggedEntity } from '../../store/tag-store.ts'
 import { findLoadBalancers, findVolumes } from '../../store/volume-store.ts'
 
 /** What a list of tagged objects calls the kinds. */
@@ -30,7 +30,7 @@ const LOADS: Readonly<Record<TaggedKind, Load>> = {
 }
 
 /** The objects with all their fields, in the order they are named. */
-export async function dataOf(connection: Connection, carriers: readonly Carrier[]): Promise<readonly TaggedObject[]> {
+export async function dataOf(connection: Connection, carriers: readonly TaggedEntity[]): Promise<readonly TaggedObject[]> {
   const data = new Map<string, object>()
   for (const [kind, load] of Object.entries(LOADS)) {
     const ids = carriers.filter((carrier) => carrier.kind === kind).map(({ id }) => id)

@@ -3,7 +3,7 @@ import TAG from '../../../../schemas/service/tag.json' with { type: 'json' }
 import TAG_CREATE from '../../../../schemas/service/tag-create.json' with { type: 'json' }
 import TAGGED_OBJECT from '../../../../schemas/service/tagged-object.json' with { type: 'json' }
 import type { TaggedKind } from '../../store/tables/tagged-objects.ts'
-import { deleteTag, findOvertagged, listCarriers, listTags, MAX_TAGS, tagObjects } from '../../store/tag-store.ts'
+import { deleteTag, findKindOverTagLimit, listTaggedEntities, listTags, MAX_TAGS, tagObjects } from '../../store/tag-store.ts'
 import { withinTagQuota } from '../check-quota.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound } from '../request-error.ts'
@@ -56,7 +56,7 @@ const create = defineRoute<TagBody>({
         tagObjects(connection, actor.accountId, label, objects, now()),
       )
       if ('missing' in tagged) throw invalid(...fieldsOf(fields, tagged.missing).map(noSuchObject))
-      const overtagged = await findOvertagged(connection, objects, MAX_TAGS)
+      const overtagged = await findKindOverTagLimit(connection, objects, MAX_TAGS)
       if (overtagged !== null) throw invalid(...fieldsOf(fields, [overtagged]).map((field) => tooManyTags(field, overtagged)))
       return tagged
     })
@@ -75,7 +75,7 @@ const objects = defineRoute({
   handle: async ({ actor, texts, paging }, { database }) =>
     database.read(async (connection) => {
       const slice = { offset: offsetOf(paging), limit: paging.pageSize }
-      const { items, total } = await listCarriers(connection, actor, texts['label'] as string, slice)
+      const { items, total } = await listTaggedEntities(connection, actor, texts['label'] as string, slice)
       if (total === 0) throw notFound()
       return pageOf(paging, total, await dataOf(connection, items))
     }),

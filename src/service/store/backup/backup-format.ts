@@ -37,7 +37,7 @@ export type BackupLine = Header | TableStart | readonly Value[]
 export const lineOf = (line: BackupLine | Trailer): string => `${JSON.stringify(line)}\n`
 
 /** Octets of a line: a zone file is the longest there is. */
-const MAX_LINE = 256 * 1024 * 1024
+const MAX_LINE_OCTETS = 256 * 1024 * 1024
 
 const LINE_FEED = 0x0a
 
@@ -113,7 +113,7 @@ async function* linesOf(file: string): AsyncGenerator<Buffer> {
       }
       parts.push(chunk.subarray(from))
       length += chunk.length - from
-      if (length > MAX_LINE) throw new RangeError('the file is no backup of the service: it has a line without end')
+      if (length > MAX_LINE_OCTETS) throw new RangeError('the file is no backup of the service: it has a line without end')
     }
   } finally {
     input.destroy()
@@ -173,7 +173,7 @@ export const BACKUP_TABLES: Readonly<Record<Exclude<keyof Tables, 'secret_key'>,
 }
 
 /** Those that earlier schemas have: a backup may be of such, and the migrations take over what it holds. */
-export const FORMER_TABLES: Readonly<Record<string, readonly string[]>> = { domain_tags: ['domain_id', 'tag_id'] }
+export const EARLIER_TABLES: Readonly<Record<string, readonly string[]>> = { domain_tags: ['domain_id', 'tag_id'] }
 
 /** Those whose rows have numbers that are never given twice. */
 export const NUMBERED_TABLES: ReadonlySet<string> = new Set<keyof Tables>([

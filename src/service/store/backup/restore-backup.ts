@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
-import type { PlainStore } from '../database.ts'
+import type { RawStore } from '../database.ts'
 import { findSchema, migrate, SCHEMAS } from '../migrate.ts'
-import { BACKUP_TABLES, backupLines, checkBackup, FORMER_TABLES, type TableStart, type Value } from './backup-format.ts'
+import { BACKUP_TABLES, backupLines, checkBackup, EARLIER_TABLES, type TableStart, type Value } from './backup-format.ts'
 
 /** Rows, and characters of them, that are inserted in one statement. */
 const BATCH_ROWS = 500
@@ -17,7 +17,7 @@ type AnyConnection = Kysely<any>
  * Fills an empty database with what a backup holds, all of it or nothing, and brings it to the present schema. Returns the number of
  * rows. Rejects if the database holds anything, or the file is damaged, no backup, or of a later version of the program.
  */
-export async function restoreBackup(store: PlainStore, file: string): Promise<{ readonly rows: number; readonly created: string }> {
+export async function restoreBackup(store: RawStore, file: string): Promise<{ readonly rows: number; readonly created: string }> {
   const { header, rows } = await checkBackup(file)
   if (!SCHEMAS.includes(header.schema)) throw new RangeError(`the backup is of a later version of the program (schema ${header.schema})`)
   const { db, dialect } = store
@@ -42,7 +42,7 @@ async function refuseUnlessEmpty(transaction: AnyConnection): Promise<void> {
   await transaction.deleteFrom(NEVER_EMPTY).execute()
 }
 
-async function insertAll(store: PlainStore, transaction: AnyConnection, file: string): Promise<void> {
+async function insertAll(store: RawStore, transaction: AnyConnection, file: string): Promise<void> {
   let start: TableStart | null = null
   let rows: (readonly Value[])[] = []
   let characters = 0
@@ -57,7 +57,7 @@ async function insertAll(store: PlainStore, transaction: AnyConnection, file: st
   for await (const line of backupLines(file)) {
     if ('table' in line) {
       await insert()
-      if (!Object.hasOwn(BACKUP_TABLES, line.table) && !Object.hasOwn(FORMER_TABLES, line.table))
+      if (!Object.hasOwn(BACKUP_TABLES, line.table) && !Object.hasOwn(EARLIER_TABLES, line.table))
         throw new RangeError(`the backup has an unknown table ${JSON.stringify(line.table)}`)
       start = line
       if (line.lastId !== null) await store.setLastId(transaction, line.table, line.lastId)

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { PlainStore } from '../database.ts'
+import type { RawStore } from '../database.ts'
 import { findSchema } from '../migrate.ts'
 import { countSealed } from '../sealed-values.ts'
-import { BACKUP_TABLES, FORMAT, FORMER_TABLES, lineOf, NUMBERED_TABLES, type Value, VERSION } from './backup-format.ts'
+import { BACKUP_TABLES, EARLIER_TABLES, FORMAT, lineOf, NUMBERED_TABLES, type Value, VERSION } from './backup-format.ts'
 
 /** Rows read in one go; of the table with whole zones in its rows, fewer. */
-const BATCH = 1000
-const LARGE_ROWS: Readonly<Record<string, number>> = { zone_files: 20 }
+const BATCH_ROWS = 1000
+const BATCH_ROWS_OF: Readonly<Record<string, number>> = { zone_files: 20 }
 
 /**
  * Writes all that a database holds at one moment to a file, which appears when it is whole and on the disk. The service may go on
  * meanwhile. Returns the number of rows. Rejects where there is no database of the service, or the file cannot be written.
  */
-export async function writeBackup(store: PlainStore, file: string, now: string): Promise<{ readonly rows: number }> {
+export async function writeBackup(store: RawStore, file: string, now: string): Promise<{ readonly rows: number }> {
   const schema = await findSchema(store.db, store.dialect)
   if (schema === null) throw new RangeError('there is no database of the service')
   const temporary = `${file}.${process.pid}.part`
@@ -37,7 +37,7 @@ export async function writeBackup(store: PlainStore, file: string, now: string):
 type AnyConnection = Kysely<any>
 
 async function writeAll(
-  store: PlainStore,
+  store: RawStore,
   connection: AnyConnection,
   handle: FileHandle,
   header: { readonly schema: string; readonly created: string },
@@ -52,7 +52,7 @@ async function writeAll(
   await write(lineOf({ format: FORMAT, version: VERSION, ...header }))
   const tables = await connection.introspection.getTables()
   if (tables.some(({ name }) => name === 'security_answers')) await refusePlainSecrets(connection)
-  for (const [table, key] of Object.entries({ ...BACKUP_TABLES, ...FORMER_TABLES })) {
+  for (const [table, key] of Object.entries({ ...BACKUP_TABLES, ...EARLIER_TABLES })) {
     const found = tables.find(({ name }) => name === table)
     if (found === undefined) continue
     const columns = found.columns.map(({ name }) => name)
@@ -76,7 +76,7 @@ type Row = Readonly<Record<string, unknown>>
 
 /** The rows of a table in the order of its key. */
 async function* batchesOf(connection: AnyConnection, table: string, key: readonly string[]): AsyncGenerator<readonly Row[]> {
-  const limit = LARGE_ROWS[table] ?? BATCH
+  const limit = BATCH_ROWS_OF[table] ?? BATCH_ROWS
   for (let last: Row | undefined; ; ) {
     let query = connection.selectFrom(table).selectAll().limit(limit)
     for (const column of key) query = query.orderBy(column)

@@ -40,7 +40,7 @@ export async function createTaggedObjects(db: Kysely<unknown>, { idType, idColum
 }
 
 /** What masters have told of zones that could not be had yet. */
-export async function noteOffers(db: Kysely<unknown>): Promise<void> {
+export async function addOfferedSerials(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('secondaries').addColumn('notified_serial', 'bigint').execute()
   await db.schema
     .alterTable('secondaries')

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import type { Others } from '../database.ts'
+import type { OtherProcesses } from '../database.ts'
 import { CHANNEL } from '../schema-dialect.ts'
 import { clientSettings, disconnect } from './postgres-pool.ts'
 
@@ -12,7 +12,11 @@ const LONGEST_PAUSE = 5_000
  * Listens on a connection of its own, which is made again when it is lost; what was told meanwhile is made up for by one call.
  * Listening needs a connection that stays this process's: behind a pooler that lends it to others, nothing is ever heard.
  */
-export async function listen(url: string, onNews: () => void, onError: (error: unknown) => void): ReturnType<Others['follow']> {
+export async function listenForChanges(
+  url: string,
+  onNews: () => void,
+  onError: (error: unknown) => void,
+): ReturnType<OtherProcesses['subscribe']> {
   let closed = false
   let client = await connect(url, onNews)
   const ended = new AbortController()
@@ -69,10 +73,10 @@ async function connect(url: string, onNews: () => void): Promise<Listener> {
 }
 
 /** Milliseconds the server has for its goodbye. */
-const GOODBYE = 1_000
+const CLOSE_TIMEOUT = 1_000
 
 async function endSoon(client: pg.Client): Promise<void> {
-  const late = setTimeout(() => disconnect(client), GOODBYE)
+  const late = setTimeout(() => disconnect(client), CLOSE_TIMEOUT)
   await client.end()
   clearTimeout(late)
 }

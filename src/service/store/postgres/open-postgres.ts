@@ -11,13 +11,13 @@ import {
   type RootOperationNode,
   sql,
 } from 'kysely'
-import type { Database, PlainStore } from '../database.ts'
+import type { Database, RawStore } from '../database.ts'
 import { migrate, requireSchema } from '../migrate.ts'
 import { POSTGRES_SCHEMA } from '../schema-dialect.ts'
-import { SECRET_TABLES } from '../sealed-values.ts'
+import { SEALED_TABLES } from '../sealed-values.ts'
 import type { Tables } from '../tables.ts'
-import { listen } from './listen.ts'
-import { type Connections, clientSettings, createPool, databaseName, startFailure } from './postgres-pool.ts'
+import { listenForChanges } from './listen.ts'
+import { type Connections, clientSettings, createPool, databaseName, startError } from './postgres-pool.ts'
 import { readOne, readTransaction, writeTransaction } from './transactions.ts'
 
 export interface PostgresOptions {
@@ -28,20 +28,20 @@ export interface PostgresOptions {
 }
 
 /** The oldest major version the service is tested to work with. */
-const OLDEST = 13
+const MIN_VERSION = 13
 
 /** Processes that start together bring the schema up to date one after the other: the key of the lock they take. */
 const MIGRATION_LOCK = 7_061_935_204
 
 /** Connections of a process at most, beside the one that listens. Reads have their own: they must not wait behind writes of one domain. */
-const WRITING = 10
-const READING = 5
+const WRITE_CONNECTIONS = 10
+const READ_CONNECTIONS = 5
 
 /** Milliseconds a statement of a request may take. */
 const STATEMENT_TIMEOUT = 30_000
 
 /** Milliseconds the server has to end connections that have been closed. */
-const GOODBYE = 1_000
+const CLOSE_TIMEOUT = 1_000
 
 /** Milliseconds a request waits for rows that another transaction holds. */
 const LOCK_TIMEOUT = 20_000
@@ -55,7 +55,7 @@ export async function openPostgres({ url, onError }: PostgresOptions): Promise<D
   try {
     await prepare(url, onError)
   } catch (error) {
-    throw startFailure(name, error)
+    throw startError(name, error)
   }
   const pools: Connections[] = []
   const connect = (connections: number): Kysely<Tables> => {
@@ -66,18 +66,18 @@ export async function openPostgres({ url, onError }: PostgresOptions): Promise<D
   const abandon = (): void => {
     for (const pool of pools) pool.abandon()
   }
-  const [reading, writing] = [connect(READING), connect(WRITING)]
+  const [reading, writing] = [connect(READ_CONNECTIONS), connect(WRITE_CONNECTIONS)]
   return {
     read: (work) => readTransaction(reading, work),
     readOne: (query) => readOne(reading, query),
     write: (work) => writeTransaction(writing, work),
     directory: null,
-    eraseDeleted: () => eraseDeletedRows(writing, SECRET_TABLES),
-    others: { follow: (onNews) => listen(url, onNews, onError) },
+    eraseDeleted: () => eraseDeletedRows(writing, SEALED_TABLES),
+    otherProcesses: { subscribe: (onNews) => listenForChanges(url, onNews, onError) },
     abandon,
     close: async () => {
       await Promise.all([reading.destroy(), writing.destroy()])
-      setTimeout(abandon, GOODBYE).unref()
+      setTimeout(abandon, CLOSE_TIMEOUT).unref()
     },
   }
 }
@@ -90,7 +90,7 @@ async function prepare(url: string, onError: (error: unknown) => void): Promise<
     await db.connection().execute(async (connection) => {
       const { rows } = await sql<{ version: string }>`select current_setting('server_version_num') as version`.execute(connection)
       const major = Math.floor(Number(rows[0]?.version) / 10_000)
-      if (major < OLDEST) throw new Error(`it is version ${major}; the service needs ${OLDEST} or later`)
+      if (major < MIN_VERSION) throw new Error(`it is version ${major}; the service needs ${MIN_VERSION} or later`)
       // Ends with the connection.
       await sql`select pg_advisory_lock(${MIGRATION_LOCK})`.execute(connection)
       await migrate(connection, POSTGRES_SCHEMA)
@@ -101,8 +101,8 @@ async function prepare(url: string, onError: (error: unknown) => void): Promise<
 }
 
 /** Milliseconds to wait for transactions that began before, and between two looks. */
-const PATIENCE = 20_000
-const PAUSE = 100
+const ERASE_TIMEOUT = 20_000
+const ERASE_POLL_INTERVAL = 100
 
 /**
  * Writes tables anew without the rows that were deleted or replaced. PostgreSQL keeps such rows for every transaction that may still read them, so that
@@ -111,7 +111,7 @@ const PAUSE = 100
 async function eraseDeletedRows<T>(db: Kysely<T>, tables: readonly string[]): Promise<void> {
   const { rows } = await sql<{ id: string }>`select txid_current()::text as id`.execute(db)
   const { id } = rows[0] as { id: string }
-  for (const end = performance.now() + PATIENCE; !(await isPast(db, id)); await sleep(PAUSE)) {
+  for (const end = performance.now() + ERASE_TIMEOUT; !(await isPast(db, id)); await sleep(ERASE_POLL_INTERVAL)) {
     if (performance.now() > end) throw new Error('transactions that began before are still under way in the PostgreSQL server')
   }
   // Each statement is a transaction of its own; the tables are small.
@@ -150,7 +150,7 @@ class TextCollator extends OperationNodeTransformer {
 const transformer = new TextCollator()
 
 /** A PostgreSQL database as it is, on one connection. Rejects, naming it and what is the matter, if it cannot be used. */
-export async function plainPostgres(url: string): Promise<PlainStore> {
+export async function openRawPostgres(url: string): Promise<RawStore> {
   const name = databaseName(clientSettings(url))
   const { pool } = createPool({ url, connections: 1, statementTimeout: 0, lockTimeout: 0 }, () => undefined)
   // biome-ignore lint/suspicious/noExplicitAny: see PlainStore
@@ -159,7 +159,7 @@ export async function plainPostgres(url: string): Promise<PlainStore> {
     await sql`select 1`.execute(db)
   } catch (error) {
     await db.destroy()
-    throw startFailure(name, error)
+    throw startError(name, error)
   }
   return {
     db,
@@ -181,7 +181,7 @@ export async function plainPostgres(url: string): Promise<PlainStore> {
 
 /** Throws a `RangeError` unless a PostgreSQL database has the present schema. */
 export async function requirePostgresSchema(url: string): Promise<void> {
-  const store = await plainPostgres(url)
+  const store = await openRawPostgres(url)
   try {
     await requireSchema(store.db, store.dialect)
   } finally {

@@ -15,7 +15,7 @@ export interface PoolSettings {
 const CONNECT_TIMEOUT = 10_000
 
 /** Milliseconds beyond the time a statement may take: a server that has ended none by then does not answer at all. */
-const SILENCE = 5_000
+const SILENCE_TIMEOUT = 5_000
 
 /** Milliseconds of silence after which the system asks whether the other side is still there. */
 const KEEP_ALIVE = 10_000
@@ -72,7 +72,7 @@ export function createPool({ url, connections, statementTimeout, lockTimeout }: 
     statement_timeout: statementTimeout,
     lock_timeout: lockTimeout,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT,
-    ...(statementTimeout === 0 ? {} : { query_timeout: statementTimeout + SILENCE }),
+    ...(statementTimeout === 0 ? {} : { query_timeout: statementTimeout + SILENCE_TIMEOUT }),
   })
   const open = new Set<pg.PoolClient>()
   let abandoned = false
@@ -81,7 +81,7 @@ export function createPool({ url, connections, statementTimeout, lockTimeout }: 
     open.add(client)
     // The pool listens to idle connections only. One lost between two statements of a transaction fails the next of them.
     client.on('error', () => undefined)
-    endWhenSilent(client)
+    closeWhenSilent(client)
   })
   pool.on('remove', (client) => open.delete(client))
   return {
@@ -106,11 +106,11 @@ export const disconnect = (client: pg.Client): void => void client.connection.st
  * A server that hangs, or is cut off, leaves its connections open for as long as the system likes. One whose question has had no answer
  * in time is of no use any more: what comes next on it would wait as well.
  */
-function endWhenSilent(client: pg.PoolClient): void {
+function closeWhenSilent(client: pg.PoolClient): void {
   const query = client.query.bind(client) as (...question: unknown[]) => unknown
   const watched = (...question: unknown[]): unknown => {
     const answer = query(...question)
-    if (answer instanceof Promise) answer.catch((error: Error) => error.message === SILENT && giveUp())
+    if (answer instanceof Promise) answer.catch((error: Error) => error.message === QUERY_TIMEOUT_MESSAGE && giveUp())
     return answer
   }
   const giveUp = (): void => {
@@ -122,7 +122,7 @@ function endWhenSilent(client: pg.PoolClient): void {
 }
 
 /** What the client says of a question without an answer. */
-const SILENT = 'Query read timeout'
+const QUERY_TIMEOUT_MESSAGE = 'Query read timeout'
 
 /** What errors of PostgreSQL and of the way to it mean (PostgreSQL documentation, appendix A). */
 
@@ -132,7 +132,7 @@ const codeOf = (error: unknown): string => String((error as { readonly code?: un
  * Whether the transaction lost against another that ran beside it and may win when it runs again: 40001 serialization failure,
  * 40P01 deadlock, 23505 a key that another has taken since this one looked for it.
  */
-export const lostRace = (error: unknown): boolean => ['40001', '40P01', '23505'].includes(codeOf(error))
+export const isConflict = (error: unknown): boolean => ['40001', '40P01', '23505'].includes(codeOf(error))
 
 const NETWORK = new Set([
   'ECONNREFUSED',
@@ -152,20 +152,20 @@ const NO_CONNECTION = /connection terminated|timeout exceeded when trying to con
  * Whether the connection failed, the server is going down or coming up (57P01 to 57P03) or has no connection to spare (53300), rather
  * than what was asked of it.
  */
-export function lostConnection(error: unknown): boolean {
+export function isConnectionError(error: unknown): boolean {
   const code = codeOf(error)
   if (code.startsWith('08') || /^57P0[123]$|^53300$/.test(code) || NETWORK.has(code)) return true
   return code === '' && error instanceof Error && NO_CONNECTION.test(error.message)
 }
 
 /** Why the database cannot be used at all, for the one who starts the service. */
-export function startFailure(database: string, error: unknown): Error {
+export function startError(database: string, error: unknown): Error {
   const message = (error instanceof Error && error.message) || codeOf(error) || String(error)
   return new Error(`${database} ${reasonOf(error, message)}`, { cause: error })
 }
 
 function reasonOf(error: unknown, message: string): string {
-  if (lostConnection(error)) return `cannot be reached: ${message}`
+  if (isConnectionError(error)) return `cannot be reached: ${message}`
   switch (codeOf(error)) {
     case '28P01':
     case '28000':

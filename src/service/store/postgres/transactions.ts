@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Connection } from '../database.ts'
 import type { Tables } from '../tables.ts'
-import { lostConnection, lostRace } from './postgres-pool.ts'
+import { isConflict, isConnectionError } from './postgres-pool.ts'
 
 type Work<T> = (connection: Connection) => Promise<T>
 
 /** Times a transaction is run that others keep overtaking. */
-const RACE_TRIES = 10
+const MAX_CONFLICT_TRIES = 10
 
 /** Milliseconds in which a server that restarts is waited for. */
-const PATIENCE = 3_000
+const RECONNECT_TIMEOUT = 3_000
 
 /** Milliseconds before a further try: doubled each time up to the most, and less by chance, so that those that met do not meet again. */
 const FIRST_PAUSE = 5
@@ -18,10 +18,10 @@ const LONGEST_PAUSE = 250
 
 /** Reads of one state, that of the first of them. */
 export const readTransaction = <T>(db: Kysely<Tables>, work: Work<T>): Promise<T> =>
-  again(async () => db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work))
+  retry(async () => db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work))
 
 /** One query, which is a transaction by itself. */
-export const readOne = <T>(db: Kysely<Tables>, query: Work<T>): Promise<T> => again(() => query(db))
+export const readOne = <T>(db: Kysely<Tables>, query: Work<T>): Promise<T> => retry(() => query(db))
 
 /**
  * Reads and writes. Each statement sees what is committed when it begins; rows that the work has changed are its own until the
@@ -29,7 +29,7 @@ export const readOne = <T>(db: Kysely<Tables>, query: Work<T>): Promise<T> => ag
  * nothing of it stands then. A connection lost later leaves open what became of it, and that is never tried again.
  */
 export const writeTransaction = <T>(db: Kysely<Tables>, work: Work<T>): Promise<T> =>
-  again(async (asked) => {
+  retry(async (asked) => {
     const transaction = await db.startTransaction().setIsolationLevel('read committed').execute()
     try {
       const value = await work(transaction)
@@ -47,8 +47,8 @@ export const writeTransaction = <T>(db: Kysely<Tables>, work: Work<T>): Promise<
     }
   })
 
-async function again<T>(attempt: (commitAsked: () => void) => Promise<T>): Promise<T> {
-  const giveUp = performance.now() + PATIENCE
+async function retry<T>(attempt: (commitAsked: () => void) => Promise<T>): Promise<T> {
+  const giveUp = performance.now() + RECONNECT_TIMEOUT
   for (let tries = 1; ; tries += 1) {
     let commitAsked = false
     try {
@@ -56,7 +56,9 @@ async function again<T>(attempt: (commitAsked: () => void) => Promise<T>): Promi
         commitAsked = true
       })
     } catch (error) {
-      const worthIt = lostRace(error) ? tries < RACE_TRIES : lostConnection(error) && !commitAsked && performance.now() < giveUp
+      const worthIt = isConflict(error)
+        ? tries < MAX_CONFLICT_TRIES
+        : isConnectionError(error) && !commitAsked && performance.now() < giveUp
       if (!worthIt) throw error
       await sleep(Math.random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** tries))
     }

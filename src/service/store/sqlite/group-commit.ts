@@ -97,7 +97,7 @@ type RunOffThread = (statement: string) => Promise<void>
  * another thread and back for each. Both interfaces of the library hold the same native connection, so one opened for the first
  * is given to the second; that they do is tried here, once.
  */
-export async function offThread(db: Libsql.Database): Promise<RunOffThread> {
+export async function createOffThreadRunner(db: Libsql.Database): Promise<RunOffThread> {
   const exec = LibsqlPromise.prototype.exec as unknown as (this: Libsql.Database, statement: string) => Promise<void>
   const run: RunOffThread = (statement) => exec.call(db, statement)
   await run('begin immediate')

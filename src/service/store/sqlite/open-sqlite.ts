@@ -2,19 +2,19 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Dialect, Kysely, SqliteAdapter, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import Libsql from 'libsql'
-import type { Database, PlainStore } from '../database.ts'
+import type { Database, RawStore } from '../database.ts'
 import { migrate, requireSchema } from '../migrate.ts'
-import { createPrivateFile, DATABASE_FILE, NO_WARNING, privateFolder, tightenServiceFiles, type WarnOfMode } from '../private-files.ts'
+import { createPrivateFile, DATABASE_FILE, NO_WARNING, privateFolder, tightenServiceFiles, type WarnAboutMode } from '../private-files.ts'
 import { SQLITE_SCHEMA } from '../schema-dialect.ts'
 import type { Tables } from '../tables.ts'
 import { lockDirectory } from './directory-lock.ts'
-import { createGroupCommit, offThread } from './group-commit.ts'
+import { createGroupCommit, createOffThreadRunner } from './group-commit.ts'
 
 /**
  * Opens, or makes, the SQLite database of a data directory, which one process holds at a time. With write-ahead logging,
  * reads go on beside a write; `synchronous = full` makes a commit wait until the disk has it.
  */
-export async function openSqlite(directory: string, warn: WarnOfMode = NO_WARNING): Promise<Database> {
+export async function openSqlite(directory: string, warn: WarnAboutMode = NO_WARNING): Promise<Database> {
   privateFolder(directory, warn)
   tightenServiceFiles(directory, warn)
   const lock = lockDirectory(directory)
@@ -50,13 +50,13 @@ async function openFile(directory: string, prepare: (db: Kysely<Tables>) => Prom
     await prepare(writer)
     const { db: reader } = connect(file)
     connections.push(reader)
-    const run = await offThread(native)
+    const run = await createOffThreadRunner(native)
     const group = createGroupCommit(writer, run)
     return {
       read: (work) => reader.transaction().execute(work),
       readOne: (query) => query(reader),
       write: group.write,
-      others: null,
+      otherProcesses: null,
       directory,
       eraseDeleted: async () => {
         await group.drained()
@@ -118,18 +118,18 @@ function cachingStatements(db: Libsql.Database): SqliteDatabase {
  * The database of a directory, to be read while a service may hold the directory: with write-ahead logging a reader sees one state and
  * keeps no writer waiting. Throws where there is none.
  */
-export function readSqlite(directory: string): PlainStore {
+export function openRawSqlite(directory: string): RawStore {
   const file = join(directory, DATABASE_FILE)
   if (!existsSync(file)) throw new RangeError(`there is no database in ${directory}`)
   tightenServiceFiles(directory, NO_WARNING)
-  return plainStore(file, () => undefined)
+  return rawStore(file, () => undefined)
 }
 
 /**
  * A new database for a directory that has none, to be filled: it gets its name when it is closed by `keep`, and is gone when it is only
  * closed. The directory is held meanwhile. Throws where it has a database, or another process has it.
  */
-export function makeSqlite(directory: string, warn: WarnOfMode = NO_WARNING): PlainStore & { keep(): Promise<void> } {
+export function createRawSqlite(directory: string, warn: WarnAboutMode = NO_WARNING): RawStore & { keep(): Promise<void> } {
   privateFolder(directory, warn)
   tightenServiceFiles(directory, warn)
   const lock = lockDirectory(directory)
@@ -142,7 +142,7 @@ export function makeSqlite(directory: string, warn: WarnOfMode = NO_WARNING): Pl
     if (existsSync(file)) throw new RangeError(`${directory} has a database already`)
     clear()
     createPrivateFile(temporary)
-    const store = plainStore(temporary, () => {
+    const store = rawStore(temporary, () => {
       clear()
       lock.release()
     })
@@ -165,7 +165,7 @@ export function makeSqlite(directory: string, warn: WarnOfMode = NO_WARNING): Pl
 /** What SQLite keeps beside a database. */
 const SIDE_FILES = ['-wal', '-shm', '-journal']
 
-function plainStore(file: string, closed: () => void): PlainStore {
+function rawStore(file: string, closed: () => void): RawStore {
   const native = new Libsql(file, { timeout: 5000 })
   native.exec('pragma foreign_keys = on; pragma synchronous = full; pragma secure_delete = on')
   const db = new Kysely({ dialect: sqliteDialect(native as unknown as SqliteDatabase) })

@@ -11,7 +11,7 @@ test('a renderer that stops while it looks for what others did asks nothing of a
   const ignore = (): void => undefined
   for (let round = 0; round < 20; round += 1) {
     const database = await openPostgres({ url, onError })
-    const told = { onZone: ignore, onLost: ignore, onRemoved: ignore, onError }
+    const told = { onZone: ignore, onUnavailable: ignore, onRemoved: ignore, onError }
     const nsNames = ['ns1.example.net.' as DomainName]
     const renderer = createZoneRenderer({ database, nsNames, clock: Date.now, ...told, pollInterval: 1 })
     await renderer.start()

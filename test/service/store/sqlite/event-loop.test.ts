@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import Libsql from 'libsql'
 import { expect, test } from 'vitest'
-import { offThread } from '../../../../src/service/store/sqlite/group-commit.ts'
+import { createOffThreadRunner } from '../../../../src/service/store/sqlite/group-commit.ts'
 import { openSqlite } from '../../../../src/service/store/sqlite/open-sqlite.ts'
 import { inParallel, temporaryDirectory } from '../../harness.ts'
 
@@ -26,7 +26,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
 test('the event loop goes on while a commit is written', async () => {
   const db = new Libsql(join(temporaryDirectory(), 'large.db'))
   db.exec('pragma journal_mode = wal; pragma synchronous = full; create table large (octets blob)')
-  const run = await offThread(db)
+  const run = await createOffThreadRunner(db)
   await run('begin immediate')
   // More than the library writes before the commit by itself.
   const insert = db.prepare('insert into large values (randomblob(4000))')
@@ -38,7 +38,7 @@ test('the event loop goes on while a commit is written', async () => {
 
 test('what cannot be committed rejects as it does in the foreground', async () => {
   const db = new Libsql(join(temporaryDirectory(), 'refused.db'))
-  const run = await offThread(db)
+  const run = await createOffThreadRunner(db)
   await expect(run('commit')).rejects.toMatchObject({ code: 'SQLITE_ERROR' })
   await expect(run('no statement')).rejects.toThrow(/syntax error/)
   db.close()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { backUpService, restoreService } from '../../../../src/service/backup.ts'
 import { type ServiceOptions, startService } from '../../../../src/service/index.ts'
-import { sharedFolder } from '../../../../src/service/store/private-files.ts'
+import { sharedFolderReason } from '../../../../src/service/store/private-files.ts'
 import { findTool } from '../../../support/tools.ts'
 import { connect, LOOPBACK, temporaryDirectory } from '../../harness.ts'
 import { begin, gzipOf, put } from '../../images/upload-client.ts'
@@ -158,11 +158,11 @@ test('a backup is private, also over a file that was not, and from a database th
 describe('a folder that others use', () => {
   test.each([...['/', '/srv', '/opt', '/mnt', '/var', '/var/lib', '/usr/local'], ...['/var/tmp', '/dev/shm', '/etc', '/boot']])(
     'is told by its name: %s',
-    (folder) => expect(sharedFolder(folder)).toBe('it is a folder of the system'),
+    (folder) => expect(sharedFolderReason(folder)).toBe('it is a folder of the system'),
   )
 
   test.each(['/srv/dns', '/var/lib/zonewright', '/data', '/opt/zonewright/data'])('is not %s', (folder) =>
-    expect(sharedFolder(folder)).toBeNull(),
+    expect(sharedFolderReason(folder)).toBeNull(),
   )
 
   function withHome(home: string): void {
