@@ -1,6 +1,5 @@
 import type { ResourceRecord } from '../dns/record.ts'
-import type { Change, DomainChange, RecordChange } from '../plan/change.ts'
-import type { Outcome } from '../plan/plan.ts'
+import type { Change, DomainChange, Outcome, RecordChange } from '../plan/plan.ts'
 import { type AppliedChange, type Provider, type ProviderCallOptions, ProviderError, type ZoneReference } from '../providers/provider.ts'
 import { sleep } from '../transport/retry.ts'
 import type { FindUnacknowledgedCreate } from './find-unacknowledged-create.ts'
@@ -48,7 +47,7 @@ export async function applyChange(change: Change, run: ChangeRun): Promise<Chang
     if (!error) return result
     if (error.ambiguous) lost = error
     // After a lost call also a refusal may mean that it was carried out: the name is taken, by us.
-    if (change.action !== 'create' || lost === null || error.notBegun) return settled(change, result, lost)
+    if (change.action !== 'create' || lost === null || error.notSent) return settled(change, result, lost)
     const found = await lookUp(change, run, attempt)
     if (found === 'unreadable') return { outcome: { state: 'unknown', error: failureText(lost) }, error: lost }
     if (found !== null) return { ...found, error: lost }
@@ -83,7 +82,7 @@ function claim({ id }: AppliedChange, change: RecordChange, { claimed, provider 
 /** A change that ended with a failure which no reading in between can settle. */
 function settled(change: Change, result: ChangeResult, lost: ProviderError | null): ChangeResult {
   const { error } = result
-  if (error?.notBegun && lost !== null) return { outcome: { state: 'unknown', error: failureText(lost) }, error: lost }
+  if (error?.notSent && lost !== null) return { outcome: { state: 'unknown', error: failureText(lost) }, error: lost }
   if (error?.code !== 'provider-not-found' || change.subject !== 'record' || error.ambiguous) return result
   if (change.action === 'delete') return { outcome: { state: 'applied', id: change.id ?? undefined }, wasGone: true }
   if (change.action === 'create') return result

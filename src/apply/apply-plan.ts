@@ -1,7 +1,6 @@
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import type { Change } from '../plan/change.ts'
-import type { Outcome, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
-import type { Provider, ProviderCallOptions, ProviderError, ReadZone, ZoneReference } from '../providers/provider.ts'
+import type { Change, Outcome, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
+import type { Provider, ProviderCallOptions, ProviderError, ZoneReference, ZoneSnapshot } from '../providers/provider.ts'
 import { diagnosticOf } from '../providers/provider.ts'
 import { sleep } from '../transport/retry.ts'
 import { applyChange, type ChangeResult } from './apply-change.ts'
@@ -23,7 +22,7 @@ const LAST_READING = 10_000
 export interface ApplicableZone {
   readonly plan: ZonePlan
   readonly reference: ZoneReference | null
-  readonly existing: ReadZone | null
+  readonly existing: ZoneSnapshot | null
 }
 
 export interface ApplyRun {
@@ -87,7 +86,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyRun
     if (result.error?.code === 'provider-forbidden') ended.abort(`${provider.name} does not allow changes in ${plan.zone} with this token`)
     if (result.zone) reference = result.zone
     results.set(index, result)
-    if (!result.error?.notBegun) return result.outcome
+    if (!result.error?.notSent) return result.outcome
     return { state: 'skipped', because: stop.aborted ? stopReason(stop) : result.error.message }
   }
   const outcomes = await runGraph(plan.changes, (change, index) => watch.slots(perform, change, index), {
@@ -180,7 +179,7 @@ async function readAgain(
   reference: ZoneReference | null,
   outcomes: readonly Outcome[],
   options: ProviderCallOptions,
-): Promise<ReadZone | null> {
+): Promise<ZoneSnapshot | null> {
   const index = plan.changes.findIndex((change) => change.subject === 'domain')
   const state = outcomes[index]?.state
   const action = plan.changes[index]?.action

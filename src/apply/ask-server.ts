@@ -1,8 +1,8 @@
 import type { DomainName } from '../dns/domain-name.ts'
-import type { AnswerDifference, NameServerVerification } from '../plan/verification.ts'
+import type { AnswerDifference, NameServerVerification } from '../report/verification.ts'
 import { createDnsClient, type DnsAnswer } from '../transport/dns-client.ts'
-import { isDnsFailure } from '../transport/dns-client-failure.ts'
-import type { DnsServer } from '../transport/dns-client-server.ts'
+import type { DnsServer } from '../transport/dns-exchange.ts'
+import { isDnsFailure } from '../transport/dns-exchange.ts'
 import type { ExpectedSet } from './expected-sets.ts'
 
 /** Differences kept for a report. */

@@ -3,8 +3,8 @@ import type { Finding, ProviderUsage } from '../dns/finding.ts'
 import type { InventoryKind } from '../dns/inventory.ts'
 import type { Provider } from '../providers/provider.ts'
 import { queryDns } from '../transport/dns-client.ts'
-import { isDnsFailure } from '../transport/dns-client-failure.ts'
-import type { DnsServer } from '../transport/dns-client-server.ts'
+import type { DnsServer } from '../transport/dns-exchange.ts'
+import { isDnsFailure } from '../transport/dns-exchange.ts'
 import type { ZoneJob } from './zone-job.ts'
 
 /** What the jobs need of a provider: their zones that go to it, and the inventories that are asked of it. */

@@ -1,7 +1,7 @@
 import { type DomainName, isAtOrBelow, parentOf } from '../dns/domain-name.ts'
 import { groupRrsets, type ResourceRecord } from '../dns/record.ts'
-import { finalRecords } from '../plan/final-state.ts'
-import type { ZoneVerification } from '../plan/verification.ts'
+import { finalRecords } from '../plan/plan.ts'
+import type { ZoneVerification } from '../report/verification.ts'
 import type { PlannedZone } from './plan-zones.ts'
 
 /** Seconds of TTL that records without one of their own get in a zone without one (interface, Domain: 0 means the default). */

@@ -4,8 +4,8 @@
  * as the plan saw it any more is left alone. What somebody does between such a reading and the call is not seen.
  */
 import { type ExistingRecord, type ResourceRecord, sameRecord } from '../dns/record.ts'
-import type { Change } from '../plan/change.ts'
-import { type Provider, type ProviderCallOptions, ProviderError, type ReadZone, type ZoneReference } from '../providers/provider.ts'
+import type { Change } from '../plan/plan.ts'
+import { type Provider, type ProviderCallOptions, ProviderError, type ZoneReference, type ZoneSnapshot } from '../providers/provider.ts'
 
 /** Milliseconds for which a reading counts. */
 export const FRESH_FOR = 10_000
@@ -19,7 +19,7 @@ export type FindLateChange = (change: Change, zone: ZoneReference | null) => Pro
 /** A finder for one zone that was read just now. A zone that cannot be read again stands in the way of no call. */
 export function lateChangeFinder(
   provider: Provider,
-  existing: ReadZone | null,
+  existing: ZoneSnapshot | null,
   options: ProviderCallOptions,
   freshFor = FRESH_FOR,
 ): FindLateChange {

@@ -1,5 +1,5 @@
 import { parseServerAddress } from '../dns/server-address.ts'
-import type { DnsServer } from '../transport/dns-client-server.ts'
+import type { DnsServer } from '../transport/dns-exchange.ts'
 import type { PlannedZone } from './plan-zones.ts'
 
 export { isServerAddress } from '../dns/server-address.ts'

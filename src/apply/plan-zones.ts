@@ -4,7 +4,7 @@ import { hasErrors } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { makeZonePlan } from '../plan/make-plan.ts'
 import type { Plan, ZonePlan } from '../plan/plan.ts'
-import type { Provider, ReadZone, RenderedFile, ZoneReference } from '../providers/provider.ts'
+import type { Provider, RenderedFile, ZoneReference, ZoneSnapshot } from '../providers/provider.ts'
 import { diagnosticOf } from '../providers/provider.ts'
 import { compareRendered, NOT_RENDERED, type RenderedComparison } from './rendered-state.ts'
 import { resolveInventory } from './resolve-inventory.ts'
@@ -27,7 +27,7 @@ export interface PlanRun {
 export interface PlannedZone {
   readonly job: ZoneJob
   readonly reference: ZoneReference | null
-  readonly existing: ReadZone | null
+  readonly existing: ZoneSnapshot | null
   readonly rendered: RenderedComparison
   readonly plan: ZonePlan
 }

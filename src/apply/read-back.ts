@@ -1,10 +1,10 @@
 /** After applying: the zone is read again and held against what the calls should have made of it. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { type ExistingRecord, type ResourceRecord, recordKey, sameRecord } from '../dns/record.ts'
+import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone } from '../dns/zone.ts'
 import { differingSettings } from '../plan/domain-change.ts'
 import type { Outcome, ZonePlan } from '../plan/plan.ts'
-import { unmanagedTest } from '../plan/unmanaged.ts'
 
 /** Differences that are named one by one. */
 const SHOWN = 20

@@ -6,8 +6,8 @@ import { diagnosticOf } from '../providers/provider.ts'
 import type { HostPolicy } from '../transport/allowed-hosts.ts'
 import { refusedServer } from '../transport/allowed-hosts.ts'
 import { queryDns } from '../transport/dns-client.ts'
-import { isDnsFailure } from '../transport/dns-client-failure.ts'
-import type { DnsServer } from '../transport/dns-client-server.ts'
+import type { DnsServer } from '../transport/dns-exchange.ts'
+import { isDnsFailure } from '../transport/dns-exchange.ts'
 import type { AskedServer } from './ask-server.ts'
 
 export interface RegionResolvers {

@@ -2,7 +2,7 @@ import { isError } from '../dns/diagnostic.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { createZoneFileReader } from '../dns/zone-file/parse-zone-file.ts'
 import type { RenderedState } from '../plan/plan.ts'
-import type { ReadZone, RenderedFile } from '../providers/provider.ts'
+import type { RenderedFile, ZoneSnapshot } from '../providers/provider.ts'
 
 /** Milliseconds after a change in which a rendered file may lag behind the records. */
 const RENDERING_TIME = 15 * 60 * 1000
@@ -25,7 +25,7 @@ export const NOT_RENDERED: RenderedComparison = { state: 'unavailable', servedAp
  * Compares the zone file a provider rendered last with the records it lists. SOA and the provider's own apex NS are no difference. Of a
  * slave zone, whose records its masters have, there is nothing to compare; what a disabled zone was last, nobody is told any more.
  */
-export function compareRendered(file: RenderedFile | null, zone: ReadZone): RenderedComparison {
+export function compareRendered(file: RenderedFile | null, zone: ZoneSnapshot): RenderedComparison {
   if (file === null || zone.settings.type === 'slave') return NOT_RENDERED
   const disabled = zone.settings.status === 'disabled'
   if (file.lines.length === 0) return { state: disabled ? 'match' : 'stale', servedApexNs: null, differences: [] }
@@ -70,7 +70,7 @@ export function compareRendered(file: RenderedFile | null, zone: ReadZone): Rend
 }
 
 /** A zone has a record once (RFC 2181 section 5): of those that differ in TTL alone, one that is rendered stands for all. */
-function notRendered({ name, records }: ReadZone, isRendered: (record: ResourceRecord) => boolean): ResourceRecord[] {
+function notRendered({ name, records }: ZoneSnapshot, isRendered: (record: ResourceRecord) => boolean): ResourceRecord[] {
   const dataKey = (record: ResourceRecord): string => `${record.name} ${record.type} ${record.data}`
   const rendered = new Set(records.filter(isRendered).map(dataKey))
   return records.filter((record) => !rendered.has(dataKey(record)) && !(record.type === 'NS' && record.name === name))

@@ -7,7 +7,7 @@ import { compareDiagnostics, type Diagnostic, hasErrors, isError } from '../dns/
 import { describeInventory, type InventoryObject, type InventoryQuery, type InventoryRrset } from '../dns/inventory.ts'
 import { type DefinedRecord, recordKey, rrsetKey } from '../dns/record.ts'
 import type { DesiredZone } from '../dns/zone.ts'
-import { rrsetsLeftAlone } from '../plan/fit-to-target.ts'
+import { excludedRrsets } from '../plan/fit-to-target.ts'
 import { diagnosticOf, type Provider, ProviderError } from '../providers/provider.ts'
 import type { ZoneJob } from './zone-job.ts'
 
@@ -30,7 +30,7 @@ export async function resolveInventory(
     jobs.map(async (job) => {
       const { desired, target } = job
       if (desired.inventory === undefined || desired.absent) return job
-      const leftAlone = rrsetsLeftAlone(desired, target)
+      const leftAlone = excludedRrsets(desired, target)
       const wanted = desired.inventory.filter((set) => !leftAlone.has(rrsetKey(set)))
       const sets = await Promise.all(wanted.map((set) => resolveSet(set, target, ask)))
       const found = sets.flatMap((set) => set.diagnostics)

@@ -4,8 +4,7 @@
  * identifier. What shows no trace was not carried out, unless the provider may be at it yet: then it stays in doubt.
  */
 import { type ExistingRecord, sameRecord } from '../dns/record.ts'
-import type { Change, RecordChange } from '../plan/change.ts'
-import type { Outcome } from '../plan/plan.ts'
+import type { Change, Outcome, RecordChange } from '../plan/plan.ts'
 
 type Identifier = number | string
 

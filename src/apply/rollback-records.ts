@@ -59,7 +59,7 @@ export function rollBackRecords(states: RecordStates, exclusive: boolean, overwr
   const conflicts = sets.filter(({ decision }) => decision === 'conflict')
   const goesBack = (set: States): boolean => set.decision === 'back' || (overwrite && set.decision === 'conflict')
   const result = { removed: [] as ExistingRecord[], added: [] as ResourceRecord[], kept: [] as ExistingRecord[] }
-  const lost: string[] = []
+  const removedSets: string[] = []
   const changed: string[] = []
   for (const set of sets) {
     const { removed, added, kept } = goesBack(set) ? between(set.live, set.before) : { removed: [], added: [], kept: set.live }
@@ -67,13 +67,13 @@ export function rollBackRecords(states: RecordStates, exclusive: boolean, overwr
     for (const record of added) result.added.push(record)
     for (const record of kept) result.kept.push(record)
     if (set.live.length === 0 || removed.length + added.length === 0) continue
-    if (kept.length + added.length === 0) lost.push(rrsetKey(set))
+    if (kept.length + added.length === 0) removedSets.push(rrsetKey(set))
     else changed.push(rrsetKey(set))
   }
   const existing = sets.filter(({ live }) => live.length > 0).length
   const others = sets.filter((set) => set.decision === 'stays' && isSame(set.before, set.base) && !isSame(set.live, set.base))
   const overwritten = new Set(overwrite ? conflicts.map(rrsetKey) : [])
-  return { ...result, rrsets: { existing, lost, changed }, overwritten, conflicts, others }
+  return { ...result, rrsets: { existing, removed: removedSets, changed }, overwritten, conflicts, others }
 }
 
 function statesOf({ before, base, live }: RecordStates): States[] {

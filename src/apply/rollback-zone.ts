@@ -4,12 +4,11 @@ import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey
 import { DEFAULT_ZONE_OPTIONS, type ExistingZone, type RefusalName, type ZoneSettings } from '../dns/zone.ts'
 import type { Preference } from '../plan/break-cycles.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
-import type { Change, DomainChange } from '../plan/change.ts'
 import type { ZoneDifference } from '../plan/compare-zones.ts'
 import { differingSettings } from '../plan/domain-change.ts'
-import { finalRecords } from '../plan/final-state.ts'
 import { fitToTarget } from '../plan/fit-to-target.ts'
-import type { Outcome, ZonePlan } from '../plan/plan.ts'
+import type { Change, DomainChange, Outcome, ZonePlan } from '../plan/plan.ts'
+import { finalRecords } from '../plan/plan.ts'
 import { planDifference } from '../plan/plan-difference.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
 import { resolveUnknownOutcomes } from './resolve-unknown-outcomes.ts'
@@ -115,7 +114,7 @@ const NOTHING = {
 function intentOf(past: Past, live: ExistingZone | null, plan: ZonePlan, rules: RollbackRules): Intent {
   const { before, base } = past
   const untouched = (live?.records ?? []) as readonly ExistingRecord[]
-  const stays = { ...NOTHING, kept: untouched, rrsets: { existing: 0, lost: [], changed: [] } }
+  const stays = { ...NOTHING, kept: untouched, rrsets: { existing: 0, removed: [], changed: [] } }
   if (before === null) {
     if (base === null || live === null) return stays
     return deletionOf(past, live, plan, rules, stays)
@@ -173,7 +172,7 @@ function creationOf({ name, settings }: ExistingZone): Omit<Intent, 'added'> {
     fields,
     after: [],
   }
-  return { ...NOTHING, domain, kept: [], rrsets: { existing: 0, lost: [], changed: [] } }
+  return { ...NOTHING, domain, kept: [], rrsets: { existing: 0, removed: [], changed: [] } }
 }
 
 function changesBack(past: Past, before: ExistingZone, live: ExistingZone, plan: ZonePlan, rules: RollbackRules): Intent {

@@ -1,5 +1,4 @@
-import type { Change } from '../plan/change.ts'
-import type { Outcome } from '../plan/plan.ts'
+import type { Change, Outcome } from '../plan/plan.ts'
 import { stopReason } from './stop-reason.ts'
 
 export interface GraphRun {

@@ -1,7 +1,6 @@
 import { exposedDiagnostic, type LoadedSecrets, type SecretGuard } from '../definition/load/loaded-secrets.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import type { Change } from '../plan/change.ts'
-import type { Plan, ZonePlan } from '../plan/plan.ts'
+import type { Change, Plan, ZonePlan } from '../plan/plan.ts'
 
 interface Planned<Zone> {
   readonly plan: Plan

@@ -25,7 +25,7 @@ export function watchTarget(provider: Provider): TargetWatch {
     slots: pLimit(provider.parallelism),
     stop: controller.signal,
     note(error) {
-      if (error?.notBegun) return
+      if (error?.notSent) return
       if (error?.code === 'provider-unauthorized') controller.abort(`${provider.name} refused the token`)
       silent = error !== null && isSilence(error) ? silent + 1 : 0
       if (silent >= SILENT_CALLS + provider.parallelism) controller.abort(`${provider.name} did not answer ${silent} calls in a row`)

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import type { NameServerVerification, ZoneVerification } from '../plan/verification.ts'
+import type { NameServerVerification, ZoneVerification } from '../report/verification.ts'
 import type { HostPolicy } from '../transport/allowed-hosts.ts'
 import { refusedServer } from '../transport/allowed-hosts.ts'
 import { type AskedServer, askServer } from './ask-server.ts'

@@ -2,7 +2,7 @@ import type { PlannedRun, PlannedZone } from '../apply/plan-zones.ts'
 import { isAtOrBelow } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { createDnsClient } from '../transport/dns-client.ts'
-import type { DnsServer } from '../transport/dns-client-server.ts'
+import type { DnsServer } from '../transport/dns-exchange.ts'
 
 interface Question {
   readonly name: string

@@ -36,7 +36,7 @@ export async function filesFromProvider(
     cwd: io.cwd,
     env: io.env,
     config: read,
-    onWait: reportThrottling(console),
+    onThrottled: reportThrottling(console),
     options: { out: 'zones' },
   }
   const imported = await importFromProvider(request)

@@ -8,7 +8,7 @@ import type { Config } from '../definition/config/config.ts'
 import { unknownProvider } from '../definition/config/read-config.ts'
 import { PLAN_KEY } from '../definition/config/secret.ts'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
-import type { OnWait, Provider } from '../providers/provider.ts'
+import type { OnThrottled, Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import type { CliIo } from './io.ts'
 import { loadRunConfig } from './run-config.ts'
@@ -20,7 +20,7 @@ export interface SavedPlanOptions {
   readonly allow: readonly string[]
   readonly prefer?: string | undefined
   readonly parallelism?: number | undefined
-  readonly onWait?: OnWait | undefined
+  readonly onThrottled?: OnThrottled | undefined
 }
 
 /** A saved plan with the providers of its targets. Without definitions there are no jobs. */
@@ -94,7 +94,7 @@ const AMBIGUOUS = 'a plan file is named by a path such as ./plan.json, a zone by
 async function addProviders(
   io: CliIo,
   { targets }: SavedPlan,
-  { config: file, parallelism, onWait }: SavedPlanOptions,
+  { config: file, parallelism, onThrottled }: SavedPlanOptions,
   providers: Map<string, Provider>,
   diagnostics: Diagnostic[],
 ): Promise<Config | null> {
@@ -107,7 +107,11 @@ async function addProviders(
       diagnostics.push(unknownProvider(name, config.providers.keys(), undefined))
       continue
     }
-    const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env, loaded: io.secrets }, parallelism, onWait })
+    const made = await createProvider(entry, {
+      secrets: { folder: config.folder, env: io.env, loaded: io.secrets },
+      parallelism,
+      onThrottled,
+    })
     diagnostics.push(...made.diagnostics)
     if (made.provider) providers.set(name, made.provider)
   }

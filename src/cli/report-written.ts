@@ -1,6 +1,6 @@
 import type { WrittenFiles } from '../definition/files/write-files.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import { counted } from '../report/counts.ts'
+import { counted } from '../report/english.ts'
 import type { Console } from './console.ts'
 import { writeProblem } from './write-problem.ts'
 

@@ -6,7 +6,7 @@ import { loadDefinitions } from '../definition/load/load-definitions.ts'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
 import type { RefusalName } from '../dns/zone.ts'
 import type { Preference } from '../plan/break-cycles.ts'
-import type { OnWait, Provider } from '../providers/provider.ts'
+import type { OnThrottled, Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import type { CliIo } from './io.ts'
 import { loadRunConfig } from './run-config.ts'
@@ -20,7 +20,7 @@ export interface WorkspaceOptions {
   readonly allow?: readonly string[] | undefined
   readonly parallelism?: number | undefined
   readonly prefer?: Preference | undefined
-  readonly onWait?: OnWait | undefined
+  readonly onThrottled?: OnThrottled | undefined
 }
 
 /** One zone at one target with what `verify` needs beside. */
@@ -58,8 +58,12 @@ export async function openConfig(io: CliIo, config: Config, options: WorkspaceOp
   for (const target of new Set(jobs.flatMap((job) => [job.target, ...inventoryProviders(job)]))) {
     const entry = config.providers.get(target)
     if (!entry) continue
-    const { parallelism, onWait } = options
-    const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env, loaded: io.secrets }, parallelism, onWait })
+    const { parallelism, onThrottled } = options
+    const made = await createProvider(entry, {
+      secrets: { folder: config.folder, env: io.env, loaded: io.secrets },
+      parallelism,
+      onThrottled,
+    })
     diagnostics.push(...made.diagnostics)
     if (made.provider) providers.set(target, made.provider)
   }

@@ -1,6 +1,6 @@
 import type { Config } from '../definition/config/config.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import type { OnWait } from '../providers/provider.ts'
+import type { OnThrottled } from '../providers/provider.ts'
 import type { Imported } from './conversion.ts'
 
 /** What an import is asked for. */
@@ -15,7 +15,7 @@ export interface ImportRequest {
   /** The config, or what stands for it where there is none (its `file` is null then). */
   readonly config: Config
   readonly parallelism?: number | undefined
-  readonly onWait?: OnWait | undefined
+  readonly onThrottled?: OnThrottled | undefined
   readonly signal?: AbortSignal | undefined
   /** Lets what is on the wire end, and begins nothing after it. */
   readonly stop?: AbortSignal | undefined

@@ -1,9 +1,9 @@
 import { type DomainName, relativeName } from '../dns/domain-name.ts'
+import { globIndex } from '../dns/glob.ts'
 import { type ExistingRecord, groupRrsets, rrsetKey } from '../dns/record.ts'
 import { parseRecordType } from '../dns/record-type.ts'
+import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { UnmanagedSelector } from '../dns/zone.ts'
-import { globIndex } from '../plan/glob-index.ts'
-import { unmanagedTest } from '../plan/unmanaged.ts'
 import type { DefinableRecords } from './definable-records.ts'
 
 export interface DerivedSelectors {

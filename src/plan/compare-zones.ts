@@ -1,4 +1,5 @@
 import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../dns/record.ts'
+import type { Policy } from '../dns/zone.ts'
 
 /** What stands between the records a zone has and those it should have. Nothing is matched into calls yet. */
 export interface ZoneDifference {
@@ -20,7 +21,7 @@ export interface ZoneDifference {
 export interface RrsetCounts {
   readonly existing: number
   /** Sets of which nothing is desired any more. */
-  readonly lost: readonly string[]
+  readonly removed: readonly string[]
   /** Sets that stay and change; those are unchanged that only lose exact duplicates of records they keep. */
   readonly changed: readonly string[]
 }
@@ -121,7 +122,7 @@ export function compareZones(
     if (set.desired === 0) lost.push(key)
     else if (set.differs) changed.push(key)
   }
-  return { removed: candidates, added, kept, unmanaged, surplus, rrsets: { existing: existingSets, lost, changed } }
+  return { removed: candidates, added, kept, unmanaged, surplus, rrsets: { existing: existingSets, removed: lost, changed } }
 }
 
 /** By identifier: numbers by size, then texts, then records that have none. */
@@ -132,3 +133,30 @@ function compareIds({ id: a }: ExistingRecord, { id: b }: ExistingRecord): numbe
 }
 
 const rankOfId = (id: ExistingRecord['id']): number => (typeof id === 'number' ? 0 : typeof id === 'string' ? 1 : 2)
+
+/**
+ * The part of a difference that a policy lets through. `upsert-only` never makes a record set disappear: records of a set of which
+ * nothing is desired stay; `create-only` adds record sets and leaves every existing one as it is.
+ */
+export function applyPolicy(difference: ZoneDifference, policy: Policy): ZoneDifference {
+  if (policy === 'sync') return difference
+  const lost = new Set(difference.rrsets.removed)
+  if (policy === 'upsert-only') {
+    const spared = difference.removed.filter((record) => lost.has(rrsetKey(record)))
+    return {
+      ...difference,
+      removed: difference.removed.filter((record) => !lost.has(rrsetKey(record))),
+      kept: [...difference.kept, ...spared],
+      rrsets: { ...difference.rrsets, removed: [] },
+    }
+  }
+  const there = new Set([...difference.rrsets.removed, ...difference.rrsets.changed])
+  return {
+    ...difference,
+    removed: [],
+    added: difference.added.filter((record) => !there.has(rrsetKey(record))),
+    kept: [...difference.kept, ...difference.removed],
+    surplus: [],
+    rrsets: { ...difference.rrsets, removed: [], changed: [] },
+  }
+}

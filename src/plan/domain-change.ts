@@ -1,7 +1,7 @@
 import type { DomainName } from '../dns/domain-name.ts'
 import { mailboxName } from '../dns/mailbox.ts'
 import type { ExistingZone, Policy, ZoneSettings } from '../dns/zone.ts'
-import type { DomainChange } from './change.ts'
+import type { DomainChange } from './plan.ts'
 
 type Field = keyof ZoneSettings
 

@@ -10,14 +10,13 @@ import type { Ttl } from '../dns/ttl.ts'
 import type { DesiredZone, ZoneSettings } from '../dns/zone.ts'
 import type { Capabilities } from './capabilities.ts'
 import { lowestTtl } from './compile-changes.ts'
-import { nearestStep, stepAtLeast } from './ttl-steps.ts'
 
 export interface FittedZone {
   readonly name: DomainName
   readonly settings: ZoneSettings
   readonly records: readonly DefinedRecord[]
   /** RRsets (see `rrsetKey`) that this target must leave alone whatever it holds of them. */
-  readonly leftAlone: ReadonlySet<string>
+  readonly excluded: ReadonlySet<string>
   /** Apex NS data the definition wants and the target serves by itself; null where apex NS are records like others. */
   readonly apexNs: readonly DefinedRecord[] | null
   readonly diagnostics: readonly Diagnostic[]
@@ -26,7 +25,7 @@ export interface FittedZone {
 /** Fits a zone to the target of that name. Records the target cannot hold are errors, or warnings with `unsupported: skip`. */
 export function fitToTarget(zone: DesiredZone, target: string, capabilities: Capabilities): FittedZone {
   const diagnostics: Diagnostic[] = []
-  const leftAlone = rrsetsLeftAlone(zone, target)
+  const leftAlone = excludedRrsets(zone, target)
   const unsupportedSeverity = zone.unsupported === 'skip' ? 'warning' : 'error'
   const skipped = zone.unsupported === 'skip' ? '; it is skipped' : ''
   const hint = zone.unsupported === 'skip' ? undefined : 'remove it, give it to another target, or set "unsupported: skip" for the zone'
@@ -78,11 +77,11 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
   const settings = fitSettings(zone, target, capabilities, diagnostics)
   // An RRset that is replaced, or sent in a message, as a whole has one TTL.
   if (capabilities.granularity === 'rrset' || capabilities.granularity === 'message') levelTtls(records, target, diagnostics)
-  return { name: zone.name, settings, records, leftAlone, apexNs: separateApexNs ? apexNs : null, diagnostics }
+  return { name: zone.name, settings, records, excluded: leftAlone, apexNs: separateApexNs ? apexNs : null, diagnostics }
 }
 
 /** The RRsets that a target must leave alone, as keys. */
-export function rrsetsLeftAlone(zone: DesiredZone, target: string): ReadonlySet<string> {
+export function excludedRrsets(zone: DesiredZone, target: string): ReadonlySet<string> {
   const keys = new Set<string>()
   for (const scope of zone.scopes) {
     const elsewhere = scope.included.length > 0 && !scope.included.includes(target)
@@ -167,3 +166,17 @@ function asciiAddress(email: string): string {
   const name = mailboxName(email)
   return (name === null ? null : mailboxOf(name)) ?? email
 }
+
+/** The step nearest to `seconds`; a tie goes down. Beyond the ends, the end. `steps` ascends and is not empty. */
+function nearestStep(seconds: number, steps: readonly number[]): number {
+  const above = stepAtLeast(seconds, steps)
+  const index = steps.indexOf(above)
+  const below = steps[index - 1]
+  if (below === undefined || above === seconds) return above
+  if (seconds > above) return above
+  return seconds - below <= above - seconds ? below : above
+}
+
+/** The first step that is not less than `seconds`; the last one where all are. */
+const stepAtLeast = (seconds: number, steps: readonly number[]): number =>
+  steps.find((step) => step >= seconds) ?? (steps[steps.length - 1] as number)

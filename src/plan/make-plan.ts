@@ -4,19 +4,17 @@
  */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { type ExistingRecord, rrsetKey } from '../dns/record.ts'
+import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { DesiredZone, ExistingZone, Policy, RefusalName } from '../dns/zone.ts'
 import type { Preference } from './break-cycles.ts'
 import type { Capabilities } from './capabilities.ts'
-import type { DomainChange } from './change.ts'
-import { compareZones, type ZoneDifference } from './compare-zones.ts'
+import { applyPolicy, compareZones, type ZoneDifference } from './compare-zones.ts'
 import { differingSettings, domainChange } from './domain-change.ts'
 import { type FittedZone, fitToTarget } from './fit-to-target.ts'
-import type { RenderedState, ZonePlan } from './plan.ts'
+import type { DomainChange, RenderedState, ZonePlan } from './plan.ts'
 import { planDifference } from './plan-difference.ts'
-import { applyPolicy } from './policy.ts'
 import { conflictsAmongAdded, conflictsWithKept } from './record-conflicts.ts'
 import type { SafetyThresholds } from './safety-limits.ts'
-import { unmanagedTest } from './unmanaged.ts'
 
 export interface PlanInput {
   readonly desired: DesiredZone
@@ -116,7 +114,7 @@ function compare(input: PlanInput, fitted: FittedZone, existing: readonly Existi
   return compareZones(existing, fitted.records, (record) => {
     if (selected(record)) return true
     if (record.type === 'NS' && apexNsKey !== null && rrsetKey(record) === apexNsKey) return true
-    return fitted.leftAlone.size > 0 && fitted.leftAlone.has(rrsetKey(record))
+    return fitted.excluded.size > 0 && fitted.excluded.has(rrsetKey(record))
   })
 }
 

@@ -1,18 +1,17 @@
 /** From what stands between the records a zone has and those it should have to the plan that closes it: safety limits, calls, their order. Pure. */
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
+import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone, UnmanagedSelector } from '../dns/zone.ts'
 import type { Preference } from './break-cycles.ts'
 import type { Capabilities } from './capabilities.ts'
-import type { Change, DomainChange, RecordChange } from './change.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import { compileChanges, compiledCalls } from './compile-changes.ts'
-import { fingerprint } from './fingerprint.ts'
 import { type Call, compareCalls, pairRecords } from './pair-records.ts'
-import type { CallCount, RenderedState, ZonePlan } from './plan.ts'
+import type { CallCount, Change, DomainChange, RecordChange, RenderedState, ZonePlan } from './plan.ts'
+import { fingerprint } from './plan.ts'
 import { type SafetyRules, safetyRefusals } from './safety-limits.ts'
 import { type InterruptionReason, scheduleCalls } from './schedule.ts'
-import { selectorsBeside, unmanagedTest } from './unmanaged.ts'
 
 export interface DifferenceInput extends SafetyRules {
   readonly zone: DomainName
@@ -48,7 +47,7 @@ export function planDifference(input: DifferenceInput): ZonePlan {
   const records = input.records === 'left' ? [] : recordChanges(difference, existingCount, input, diagnostics)
   if (!input.deletesZone) diagnostics.push(...overLimit(input, existingCount))
   const changes = joinChanges(domain, records)
-  const unmanaged = selectorsBeside(changes, input.unmanaged ?? [], zone)
+  const unmanaged = untouchedSelectors(changes, input.unmanaged ?? [], zone)
   return {
     zone,
     target,
@@ -166,4 +165,22 @@ export function countCalls(changes: readonly Change[]): CallCount {
   const count = { create: 0, update: 0, delete: 0, total: changes.length }
   for (const change of changes) count[change.action] += 1
   return count
+}
+
+/**
+ * The selectors whose records may come and go while changes wait to be applied, without their places. None where the zone is deleted, with all that is in
+ * it, and where a change is itself of a record they select: of that nothing may move.
+ */
+export function untouchedSelectors(
+  changes: readonly Change[],
+  selectors: readonly UnmanagedSelector[],
+  zone: DomainName,
+): readonly UnmanagedSelector[] {
+  const isUnmanaged = unmanagedTest(selectors, zone)
+  const reached = changes.some((change) =>
+    change.subject === 'domain'
+      ? change.action === 'delete'
+      : (change.existing !== null && isUnmanaged(change.existing)) || (change.desired !== null && isUnmanaged(change.desired)),
+  )
+  return reached ? [] : selectors.map(({ at, ...selector }) => selector)
 }

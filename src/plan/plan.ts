@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import type { RefusalName, UnmanagedSelector } from '../dns/zone.ts'
-import type { Change } from './change.ts'
+import { type ExistingRecord, type ResourceRecord, recordKey } from '../dns/record.ts'
+import type { ExistingZone, RefusalName, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
 
 /** A safety limit that stands against a plan, by the name that lifts it. */
 export interface Refusal {
@@ -74,4 +75,78 @@ export interface ZoneOutcome {
   /** What was found when the records were read again: equal to the plan, different, or not read because nothing was applied. */
   readonly readBack: 'equal' | 'different' | 'not-read'
   readonly diagnostics: readonly Diagnostic[]
+}
+
+export type Action = 'create' | 'update' | 'delete'
+
+interface ChangeBase {
+  readonly action: Action
+  /** The provider's identifier of what is updated or deleted; null where there is none. */
+  readonly id: number | string | null
+  /** Indexes, in the same zone's changes, of the changes that must be done before this one. */
+  readonly after: readonly number[]
+}
+
+/** One call that creates, updates or deletes one record. An update may change anything but the type. */
+export interface RecordChange extends ChangeBase {
+  readonly subject: 'record'
+  /** Owner after the change (before it, for a delete). */
+  readonly name: DomainName
+  readonly type: string
+  readonly existing: ResourceRecord | null
+  readonly desired: ResourceRecord | null
+  /** What an update changes. */
+  readonly fields: readonly ('name' | 'ttl' | 'data')[]
+  /** Why this is a delete and a create where one update would do, in words; absent where no update was split. */
+  readonly split?: string | undefined
+}
+
+/** One call that creates, updates or deletes the zone itself. */
+export interface DomainChange extends ChangeBase {
+  readonly subject: 'domain'
+  readonly name: DomainName
+  readonly type: null
+  readonly existing: ZoneSettings | null
+  readonly desired: ZoneSettings | null
+  readonly fields: readonly (keyof ZoneSettings)[]
+}
+
+export type Change = RecordChange | DomainChange
+
+/** The records a zone has once all changes are made. Existing records are told apart by identifier, without one by their content. */
+export function finalRecords(existing: readonly ExistingRecord[], changes: readonly Change[]): ResourceRecord[] {
+  const gone = new Map<string, number>()
+  const come: ResourceRecord[] = []
+  for (const change of changes) {
+    if (change.subject !== 'record') continue
+    if (change.existing) {
+      const key = identity({ ...change.existing, id: change.id ?? undefined })
+      gone.set(key, (gone.get(key) ?? 0) + 1)
+    }
+    if (change.desired) come.push(change.desired)
+  }
+  const stay = existing.filter((record) => {
+    const key = identity(record)
+    const count = gone.get(key) ?? 0
+    if (count === 0) return true
+    gone.set(key, count - 1)
+    return false
+  })
+  return [...stay, ...come]
+}
+
+const identity = (record: ExistingRecord): string => (record.id === undefined ? `${recordKey(record)} ${record.ttl}` : `#${record.id}`)
+
+/** `sha256:…` over a zone's live state: its settings and every record that is managed, with its identifier, whatever their order. */
+export function fingerprint(zone: ExistingZone | null, isUnmanaged: (record: ResourceRecord) => boolean = () => false): string {
+  const hash = createHash('sha256')
+  if (zone === null) return `sha256:${hash.update('absent').digest('hex')}`
+  const settings = Object.entries(zone.settings)
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  hash.update(JSON.stringify([zone.name, zone.id ?? null, settings]))
+  const managed = zone.records.filter((record) => !isUnmanaged(record))
+  const lines = managed.map((record) => JSON.stringify([record.id ?? null, record.name, record.type, record.ttl, record.data]))
+  for (const line of lines.sort()) hash.update(`\n${line}`)
+  return `sha256:${hash.digest('hex')}`
 }

@@ -42,7 +42,7 @@ export function safetyRefusals(
   }
   const isUnreviewed = (key: string): boolean => unreviewed === undefined || unreviewed.has(key)
   const { existing } = difference.rrsets
-  const lost = difference.rrsets.lost.filter(isUnreviewed)
+  const lost = difference.rrsets.removed.filter(isUnreviewed)
   const changed = difference.rrsets.changed.filter(isUnreviewed)
   if (deletesZone) {
     refuse('delete-zone', `the zone ${zone} itself and all its records would be deleted`)
@@ -76,8 +76,8 @@ function excess(
 }
 
 /** What becomes of a zone of which no existing record set stays and that ends with fewer of them, or if that was reviewed with none; null for any other. */
-function emptiedZone(zone: DomainName, { rrsets: { existing, lost }, added }: ZoneDifference, isReviewed: boolean): string | null {
-  if (existing === 0 || lost.length < existing) return null
+function emptiedZone(zone: DomainName, { rrsets: { existing, removed }, added }: ZoneDifference, isReviewed: boolean): string | null {
+  if (existing === 0 || removed.length < existing) return null
   const come = new Set(added.map(rrsetKey)).size
   if (come >= existing || (isReviewed && come > 0)) return null
   const sets = existing === 1 ? 'the only record set' : `all ${existing} record sets`

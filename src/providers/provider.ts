@@ -8,7 +8,7 @@ import type { InventoryObject, InventoryQuery } from '../dns/inventory.ts'
 import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
 import type { ExistingZone, ZoneSettings } from '../dns/zone.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
-import type { Change } from '../plan/change.ts'
+import type { Change } from '../plan/plan.ts'
 import type { Endpoint } from '../transport/allowed-hosts.ts'
 
 /** A zone at a provider, without its records. */
@@ -23,23 +23,23 @@ export interface ZoneReference {
 }
 
 /** What a provider lists among its zones and nothing here can name, or that another one of its zones is already. */
-export interface UnnamedZone {
+export interface UnusableZone {
   /** In the provider's own spelling. */
   readonly name: string
   readonly id: number | string
   /** Why it is not among the zones, in words that follow its name. */
-  readonly because: string
+  readonly reason: string
 }
 
 /** All that a provider lists. */
 export interface ZoneList {
   /** Each name once. */
   readonly zones: readonly ZoneReference[]
-  readonly unnamed: readonly UnnamedZone[]
+  readonly unusable: readonly UnusableZone[]
 }
 
 /** A zone with its records as they were read at one moment. */
-export interface ReadZone extends ExistingZone {
+export interface ZoneSnapshot extends ExistingZone {
   readonly id: number | string
   /** Milliseconds between the last change the provider tells of and the reading, by the provider's clock; null where it does not say. */
   readonly millisecondsSinceLastChange: number | null
@@ -88,7 +88,7 @@ export interface Provider {
   findZones(names: readonly DomainName[], options?: ProviderCallOptions): Promise<ReadonlyMap<DomainName, ZoneReference>>
   listZones(options?: ProviderCallOptions): Promise<ZoneList>
   /** A zone with its records; with none where others say them, as the masters of a slave do. */
-  readZone(zone: ZoneReference, options?: ProviderCallOptions): Promise<ReadZone>
+  readZone(zone: ZoneReference, options?: ProviderCallOptions): Promise<ZoneSnapshot>
   /** The rendered zone file; null where the provider has none to show. */
   readRendered(zone: ZoneReference, options?: ProviderCallOptions): Promise<RenderedFile | null>
   /** Those records that have the owner and type of any of the given ones, without reading the whole zone. Absent where that cannot be had. */
@@ -114,10 +114,10 @@ export interface ProviderContext {
   /** Requests under way at once, over the config's own setting. */
   readonly parallelism?: number | undefined
   /** Told of each longer wait that a provider asks for: its name and milliseconds. */
-  readonly onWait?: OnWait | undefined
+  readonly onThrottled?: OnThrottled | undefined
 }
 
-export type OnWait = (provider: string, milliseconds: number) => void
+export type OnThrottled = (provider: string, milliseconds: number) => void
 
 export interface CreatedProvider {
   /** Null where the diagnostics hold an error. */
@@ -151,7 +151,7 @@ export class ProviderError extends Error {
   /** The provider may carry it out even later: nothing shows that it has done with the request. */
   readonly mayCompleteLater: boolean
   /** No request was sent: the run was stopped first. */
-  readonly notBegun: boolean
+  readonly notSent: boolean
   /** HTTP status or DNS rcode, for a report. */
   readonly status: string | null
   readonly severity: Severity = 'error'
@@ -162,7 +162,7 @@ export class ProviderError extends Error {
     options: {
       ambiguous?: boolean
       mayCompleteLater?: boolean
-      notBegun?: boolean
+      notSent?: boolean
       status?: string | undefined
       hint?: string | undefined
       cause?: unknown
@@ -173,7 +173,7 @@ export class ProviderError extends Error {
     this.code = code
     this.ambiguous = options.ambiguous ?? false
     this.mayCompleteLater = options.mayCompleteLater ?? false
-    this.notBegun = options.notBegun ?? false
+    this.notSent = options.notSent ?? false
     this.status = options.status ?? null
     this.hint = options.hint
   }

@@ -1,11 +1,13 @@
 import type { ProviderConfig } from '../definition/config/config.ts'
+import { type LoadedSecrets, redacted } from '../definition/load/loaded-secrets.ts'
 import { didYouMean } from '../definition/parse/suggest.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Finding } from '../dns/finding.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { type HostPolicy, readHostPolicy } from '../transport/allowed-hosts.ts'
 import { CLOUD } from './cloud/cloud-config.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from './provider.ts'
-import { withoutSecretsInErrors } from './without-secrets.ts'
+import { type Provider, ProviderError } from './provider.ts'
 
 /** Every type of provider, one line each. */
 const TYPES: Readonly<Record<string, ProviderType>> = {
@@ -38,4 +40,40 @@ export async function createProvider(config: ProviderConfig, context: ProviderCo
   const message = `providers.${config.name}: there is no provider type ${JSON.stringify(config.type)}`
   const hint = didYouMean(config.type, PROVIDER_TYPES) ?? `types are ${PROVIDER_TYPES.join(', ')}`
   return { provider: null, diagnostics: [{ severity: 'error', code: 'provider-unknown', message, at: config.placeOf('type'), hint }] }
+}
+
+/** The provider with failures and findings that hold no secret of the run: a server may repeat a token that it was sent. */
+const withoutSecretsInErrors = (provider: Provider, secrets: LoadedSecrets): Provider =>
+  new Proxy(provider, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target)
+      if (typeof value !== 'function') return value
+      return (...given: unknown[]): unknown => {
+        const result: unknown = Reflect.apply(value, target, given)
+        if (!(result instanceof Promise)) return result
+        const clean = result.catch((error: unknown) => rethrow(error, secrets))
+        return key === 'examine' ? clean.then((findings: readonly Finding[]) => findings.map((one) => cleanFinding(one, secrets))) : clean
+      }
+    },
+  })
+
+const cleanFinding = (finding: Finding, secrets: LoadedSecrets): Finding => ({
+  ...finding,
+  message: redacted(secrets, finding.message),
+  hint: finding.hint && redacted(secrets, finding.hint),
+})
+
+function rethrow(error: unknown, secrets: LoadedSecrets): never {
+  if (!(error instanceof ProviderError)) throw error
+  const { message, hint, code, ambiguous, mayCompleteLater, notSent, status, cause } = error
+  const clean = { message: redacted(secrets, message), hint: hint && redacted(secrets, hint) }
+  if (clean.message === message && clean.hint === hint) throw error
+  throw new ProviderError(code, clean.message, {
+    hint: clean.hint,
+    ambiguous,
+    mayCompleteLater,
+    notSent,
+    status: status ?? undefined,
+    cause,
+  })
 }

@@ -6,8 +6,7 @@ import { oneLine } from '../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, relativeName, sortKey } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import type { ZoneSettings } from '../dns/zone.ts'
-import type { Change, DomainChange } from '../plan/change.ts'
-import type { Outcome } from '../plan/plan.ts'
+import type { Change, DomainChange, Outcome } from '../plan/plan.ts'
 import type { ZoneView } from './report.ts'
 
 /** One value, or the existing and the desired one where they differ. */

@@ -1,7 +1,8 @@
-import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine, type SourcePosition } from '../dns/diagnostic.ts'
-import { codeFrame } from './code-frame.ts'
-import { counted } from './counts.ts'
+import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine, type Severity, type SourcePosition } from '../dns/diagnostic.ts'
+import { counted } from './english.ts'
+import { jsonText } from './escape.ts'
 import { type Palette, paletteOf } from './palette.ts'
+import { type DiagnosticDocument, diagnosticDocument } from './plan-document.ts'
 import { diagnosticAnnotation, type FromRoot } from './workflow-command.ts'
 
 export interface DiagnosticsOptions {
@@ -66,3 +67,61 @@ function sourceLines(frames: DiagnosticsOptions['frames']): SourceLines | null {
     return lines
   }
 }
+
+/** Columns of source shown at most; a longer line is cut around the place. */
+const WINDOW = 100
+
+/** The line of a place with the lines before and after it, and a caret below the column. Empty where the file has no such line. */
+function codeFrame(lines: readonly string[], { line, column }: SourcePosition, palette: Palette): string[] {
+  const text = lines[line - 1]
+  if (text === undefined) return []
+  const last = Math.min(lines.length, line + 1)
+  const digits = String(last).length
+  const at = Math.min(Math.max(0, column - 1), text.length)
+  const start = at > WINDOW - 20 ? at - Math.floor(WINDOW / 2) : 0
+  const frame: string[] = []
+  for (let number = Math.max(1, line - 1); number <= last; number += 1) {
+    const here = number === line
+    const gutter = `${here ? '>' : ' '} ${String(number).padStart(digits)} |`
+    const shown = oneLine((lines[number - 1] ?? '').slice(start, start + WINDOW))
+    frame.push(`  ${here ? gutter : palette.dim(gutter)}${shown === '' ? '' : ` ${shown}`}`)
+    // What stands before the column takes more room where it had to be escaped.
+    if (here)
+      frame.push(`  ${palette.dim(`  ${' '.repeat(digits)} |`)} ${' '.repeat(oneLine(text.slice(start, at)).length)}${palette.error('^')}`)
+  }
+  return frame
+}
+
+/** The machine's view of a validation: the versioned document of `schemas/validation.schema.json`. Its key order is fixed. */
+/** How much was looked at. */
+interface ValidationFigures {
+  readonly files: number
+  readonly zones: number
+  readonly records: number
+}
+
+interface ValidationDocument extends ValidationFigures {
+  readonly format: 'zonewright-validation'
+  readonly version: 1
+  readonly errors: number
+  readonly warnings: number
+  readonly diagnostics: readonly DiagnosticDocument[]
+}
+
+function validationDocument(diagnostics: readonly Diagnostic[], { files, zones, records }: ValidationFigures): ValidationDocument {
+  const count = (severity: Severity): number => diagnostics.filter((diagnostic) => diagnostic.severity === severity).length
+  return {
+    format: 'zonewright-validation',
+    version: 1,
+    files,
+    zones,
+    records,
+    errors: count('error'),
+    warnings: count('warning'),
+    diagnostics: [...diagnostics].sort(compareDiagnostics).map(diagnosticDocument),
+  }
+}
+
+/** The document as text that ends in a newline. */
+export const renderValidation = (diagnostics: readonly Diagnostic[], figures: ValidationFigures): string =>
+  jsonText(validationDocument(diagnostics, figures))

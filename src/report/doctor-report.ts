@@ -1,8 +1,8 @@
 /** How config, providers and name servers stand: for a reader, and as the versioned document of `schemas/doctor.schema.json`. */
 import { oneLine } from '../dns/diagnostic.ts'
 import type { Finding } from '../dns/finding.ts'
-import { counted } from './counts.ts'
-import { jsonText } from './json-text.ts'
+import { counted } from './english.ts'
+import { jsonText } from './escape.ts'
 import { paletteOf } from './palette.ts'
 
 /** What was looked at: a provider by its name, the config by the name of its file, a name server by its address. */

@@ -1,10 +1,9 @@
 /** A report for the log of a GitHub Actions job: annotations at the places of the diagnostics, and zones in groups. */
 import { compareDiagnostics, oneLine } from '../dns/diagnostic.ts'
 import { type Report, type ReportOptions, zoneViews } from './report.ts'
-import { summaryLine } from './summary-line.ts'
+import { isNotable, summaryLine } from './summary.ts'
 import { zoneLines } from './text-report.ts'
 import { annotation, diagnosticAnnotation, plainLine } from './workflow-command.ts'
-import { isNotable } from './zone-head.ts'
 
 export function renderGithub(report: Report, options: ReportOptions): string {
   const views = zoneViews(report).filter((view) => options.verbose || isNotable(view))

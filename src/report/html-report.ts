@@ -1,10 +1,9 @@
 /** A report as one page that needs nothing else: no script, no image, no request. */
 import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import { type Cell, type ChangeRow, changeRows, type RecordRow } from './change-rows.ts'
-import { escapeHtml } from './escape-html.ts'
+import { escapeHtml } from './escape.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
-import { summaryLine } from './summary-line.ts'
-import { callFigures, isNotable, readBackText, recordFigures, renderedText, zoneState, zoneTitle } from './zone-head.ts'
+import { callFigures, isNotable, readBackText, recordFigures, renderedText, summaryLine, zoneState, zoneTitle } from './summary.ts'
 
 const STYLE = `
 :root{color-scheme:light dark;--added:#1a7f37;--removed:#b42318;--changed:#9a6700;--dim:#667085;--line:#8884}

@@ -5,14 +5,12 @@
  */
 import { compareDiagnostics, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import { changeRows, type Marker, type RecordRow, type RowGroup } from './change-rows.ts'
-import { counted } from './counts.ts'
-import { escapeHtml } from './escape-html.ts'
+import { counted } from './english.ts'
+import { escapeHtml } from './escape.ts'
 import { paletteOf } from './palette.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
-import { layoutRows } from './row-layout.ts'
-import { shorten } from './shorten.ts'
-import { summaryLine } from './summary-line.ts'
-import { callFigures, isNotable, readBackText, recordFigures, renderedText, zoneState, zoneTitle } from './zone-head.ts'
+import { layoutRows, shorten } from './row-layout.ts'
+import { callFigures, isNotable, readBackText, recordFigures, renderedText, summaryLine, zoneState, zoneTitle } from './summary.ts'
 
 /** GitHub takes 65,536 characters in a comment. */
 const LONGEST_REPORT = 60_000

@@ -2,9 +2,8 @@
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { type UnmanagedSelector, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
-import type { Change } from '../plan/change.ts'
-import type { Outcome, Plan, RenderedState, ZoneOutcome } from '../plan/plan.ts'
-import { jsonText } from './json-text.ts'
+import type { Change, Outcome, Plan, RenderedState, ZoneOutcome } from '../plan/plan.ts'
+import { jsonText } from './escape.ts'
 import { type OutcomeSummary, type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
 
 export const PLAN_FORMAT = 'zonewright-plan'

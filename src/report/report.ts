@@ -1,6 +1,5 @@
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import type { Action } from '../plan/change.ts'
-import type { Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
+import type { Action, Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import type { FromRoot } from './workflow-command.ts'
 
 /** What is reported: a plan, or a plan and what became of it. */

@@ -2,12 +2,11 @@
 import { compareDiagnostics, type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import type { Refusal } from '../plan/plan.ts'
 import { changeRows, type Marker, type RecordRow, type RowGroup } from './change-rows.ts'
-import { formatCount } from './counts.ts'
+import { formatCount } from './english.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
 import { layoutRows } from './row-layout.ts'
-import { summaryLine } from './summary-line.ts'
-import { callFigures, isNotable, readBackText, recordFigures, renderedText, zoneState, zoneTitle } from './zone-head.ts'
+import { callFigures, isNotable, readBackText, recordFigures, renderedText, summaryLine, zoneState, zoneTitle } from './summary.ts'
 
 /** Characters of one value on a line without a terminal's width. */
 const LONGEST_VALUE = 400

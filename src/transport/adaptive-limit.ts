@@ -39,14 +39,14 @@ export interface AdaptiveLimit {
   /** Waits for a turn, first come, first served. Rejects with the signal's reason once that is aborted, and with `LimitClosed`. */
   enter(signal?: AbortSignal): Promise<Turn>
   /** Requests that may be under way now, pauses aside. */
-  room(): number
+  capacity(): number
 }
 
 export interface AdaptiveLimitOptions {
   /** Milliseconds of the longest pause that is waited for. */
   readonly longestPause?: number | undefined
   /** Told of a wait that the server asks for and that somebody might wonder about, with its milliseconds; once for each. */
-  readonly onWait?: ((milliseconds: number) => void) | undefined
+  readonly onPause?: ((milliseconds: number) => void) | undefined
   /** Milliseconds of a clock that only goes forward. */
   readonly now?: () => number
 }
@@ -62,7 +62,7 @@ interface Waiting {
 /** A limit that starts at `most` and never leaves 1 to `most`. */
 export function createAdaptiveLimit(
   most: number,
-  { longestPause = DEFAULT_RETRY.maxRetryAfter, onWait, now = () => performance.now() }: AdaptiveLimitOptions = {},
+  { longestPause = DEFAULT_RETRY.maxRetryAfter, onPause, now = () => performance.now() }: AdaptiveLimitOptions = {},
 ): AdaptiveLimit {
   let window = most
   let active = 0
@@ -89,7 +89,7 @@ export function createAdaptiveLimit(
     const wait = until - now()
     if (wait < NOTABLE || until < toldUntil + 1000) return
     toldUntil = until
-    onWait?.(wait)
+    onPause?.(wait)
   }
   const wakeUp = (at: number): void => {
     tell(at)
@@ -157,7 +157,7 @@ export function createAdaptiveLimit(
   }
 
   return {
-    room,
+    capacity: room,
     enter: (signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason)

@@ -5,12 +5,9 @@ import type { Ttl } from '../dns/ttl.ts'
 import { decodeMessage } from '../dns/wire/decode-message.ts'
 import { encodeMessage } from '../dns/wire/encode-message.ts'
 import { CLASS, createQuery, FLAG, type Message, RCODE, rcodeName, type WireRecord } from '../dns/wire/message.ts'
-import { type DnsFailure, dnsFailure, isDnsFailure } from './dns-client-failure.ts'
-import { type DnsServer, formatServer } from './dns-client-server.ts'
-import { exchangeTcp } from './dns-client-tcp.ts'
-import { createUdpExchange } from './dns-client-udp.ts'
+import { createUdpExchange, type DnsFailure, type DnsServer, dnsFailure, exchangeTcp, formatServer, isDnsFailure } from './dns-exchange.ts'
 
-export type { DnsServer } from './dns-client-server.ts'
+export type { DnsServer } from './dns-exchange.ts'
 
 export interface DnsQuestion {
   readonly name: DomainName

@@ -27,9 +27,9 @@ export interface HttpRequest {
   readonly body?: unknown
   readonly signal?: AbortSignal | undefined
   /** Milliseconds of silence this request bears, instead of the client's `timeout`. */
-  readonly silence?: number | undefined
+  readonly silenceTimeout?: number | undefined
   /** Milliseconds for all of it, connecting and the whole answer included, where that is less than the client would give it. */
-  readonly within?: number | undefined
+  readonly totalTimeout?: number | undefined
 }
 
 export interface HttpResponse {
@@ -91,7 +91,15 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const prefix = options.baseUrl.pathname.replace(/\/$/, '')
 
   return {
-    async request({ method, path, headers, body, signal, silence = options.timeout, within = Number.POSITIVE_INFINITY }) {
+    async request({
+      method,
+      path,
+      headers,
+      body,
+      signal,
+      silenceTimeout: silence = options.timeout,
+      totalTimeout: within = Number.POSITIVE_INFINITY,
+    }) {
       const client = await pool()
       const host = options.baseUrl.host
       const whole = Math.min(silence * WHOLE_ANSWER, within)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { compareRendered } from '../../src/apply/rendered-state.ts'
-import type { ReadZone } from '../../src/providers/provider.ts'
+import type { ZoneSnapshot } from '../../src/providers/provider.ts'
 import { existingZone, name } from '../support/records.ts'
 
 const ORIGIN = name('example.com.')
@@ -8,14 +8,14 @@ const SOA = '@ 300 IN SOA ns1.example.net. hostmaster.example.com. 7 7200 600 86
 const NS = '@ 300 IN NS ns1.example.net.'
 const WWW = 'www 300 IN A 192.0.2.1'
 
-const zoneOf = (more: Partial<ReadZone> = {}): ReadZone => ({
+const zoneOf = (more: Partial<ZoneSnapshot> = {}): ZoneSnapshot => ({
   ...existingZone(ORIGIN, 'www 300 A 192.0.2.1'),
   id: 7,
   millisecondsSinceLastChange: null,
   ...more,
 })
 
-test.each<[string, string[], Partial<ReadZone>, string, RegExp | null]>([
+test.each<[string, string[], Partial<ZoneSnapshot>, string, RegExp | null]>([
   ['as listed', [SOA, NS, WWW], {}, 'match', null],
   ['without SOA', [NS, WWW], {}, 'differs', /^not rendered: the SOA record of example\.com\./],
   ['without SOA, soon after a change', [NS, WWW], { millisecondsSinceLastChange: 1000 }, 'differs', /SOA/],

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { resolveUnknownOutcomes } from '../../src/apply/resolve-unknown-outcomes.ts'
-import type { Change } from '../../src/plan/change.ts'
-import type { Outcome } from '../../src/plan/plan.ts'
+import type { Change, Outcome } from '../../src/plan/plan.ts'
 import { ORIGIN } from '../support/plan.ts'
 import { existing, records } from '../support/records.ts'
 

@@ -28,7 +28,7 @@ describe('the source', () => {
 
   test('is read with its type imports', () => {
     expect(found.imports.get('src/plan/plan.ts')).toEqual(
-      expect.arrayContaining(['src/dns/diagnostic.ts', 'src/dns/zone.ts', 'src/plan/change.ts']),
+      expect.arrayContaining(['src/dns/diagnostic.ts', 'src/dns/zone.ts', 'src/plan/capabilities.ts']),
     )
   })
 

@@ -142,7 +142,7 @@ test('identifiers of another zone, forged with everything that belongs to them, 
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': CHANGED })
   expect((await scene.run('plan', 'example.com', '--out', 'plan.json')).status).toBe(0)
-  const { fingerprint } = await import('../../src/plan/fingerprint.ts')
+  const { fingerprint } = await import('../../src/plan/plan.ts')
   const forged = resealed(readFileSync(join(scene.folder, 'plan.json'), 'utf8'), (document) => {
     const [zone] = document.zones
     zone.state.id += 1

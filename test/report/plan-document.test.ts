@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { DomainName } from '../../src/dns/domain-name.ts'
-import type { DomainChange } from '../../src/plan/change.ts'
-import type { Outcome, Plan, ZoneOutcome } from '../../src/plan/plan.ts'
+import type { DomainChange, Outcome, Plan, ZoneOutcome } from '../../src/plan/plan.ts'
 import { planDocument } from '../../src/report/plan-document.ts'
 import { renderOutcome, renderPlan } from '../../src/report/render-report.ts'
 import { planSchemaFaults } from '../support/plan-schema.ts'

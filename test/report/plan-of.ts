@@ -2,8 +2,7 @@ import type { Diagnostic } from '../../src/dns/diagnostic.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import type { ResourceRecord } from '../../src/dns/record.ts'
 import type { Ttl } from '../../src/dns/ttl.ts'
-import type { Change, RecordChange } from '../../src/plan/change.ts'
-import type { Plan, ZonePlan } from '../../src/plan/plan.ts'
+import type { Change, Plan, RecordChange, ZonePlan } from '../../src/plan/plan.ts'
 import { countCalls } from '../../src/plan/plan-difference.ts'
 
 /** `www.example.com. 300 A 192.0.2.1`; `-` for the zone's default TTL. */

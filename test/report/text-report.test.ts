@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { DomainName } from '../../src/dns/domain-name.ts'
-import type { DomainChange } from '../../src/plan/change.ts'
-import type { Outcome, ZoneOutcome } from '../../src/plan/plan.ts'
+import type { DomainChange, Outcome, ZoneOutcome } from '../../src/plan/plan.ts'
 import { renderOutcome, renderPlan } from '../../src/report/render-report.ts'
 import type { ReportOptions } from '../../src/report/report.ts'
 import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'

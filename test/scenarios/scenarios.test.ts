@@ -16,7 +16,7 @@ import { hasErrors } from '../../src/dns/diagnostic.ts'
 import { parseDomainName } from '../../src/dns/domain-name.ts'
 import { parseZoneFile } from '../../src/dns/zone-file/parse-zone-file.ts'
 import type { RenderedState } from '../../src/plan/plan.ts'
-import type { Provider, ReadZone } from '../../src/providers/provider.ts'
+import type { Provider, ZoneSnapshot } from '../../src/providers/provider.ts'
 import { createProvider } from '../../src/providers/registry.ts'
 import { type RunningService, startService, UNLIMITED } from '../../src/service/index.ts'
 import { expectFile, shortened } from './expected-file.ts'
@@ -77,7 +77,7 @@ describe.each(readScenarios().map((scenario) => [scenario.name, scenario] as con
 })
 
 /** What may be said of the rendered zone file when everything is applied. Only a zone that is rendered has one to compare. */
-function renderedStates(existing: ReadZone | null): RenderedState[] {
+function renderedStates(existing: ZoneSnapshot | null): RenderedState[] {
   const isRendered = existing?.settings.type === 'master' && existing.settings.status === 'active'
   return isRendered ? ['match'] : ['match', 'unavailable']
 }

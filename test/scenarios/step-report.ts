@@ -1,8 +1,7 @@
 import type { Diagnostic } from '../../src/dns/diagnostic.ts'
 import { relativeName } from '../../src/dns/domain-name.ts'
 import type { ResourceRecord } from '../../src/dns/record.ts'
-import type { Change } from '../../src/plan/change.ts'
-import type { Plan, ZonePlan } from '../../src/plan/plan.ts'
+import type { Change, Plan, ZonePlan } from '../../src/plan/plan.ts'
 import { renderDiagnostics } from '../../src/report/diagnostics-report.ts'
 import { renderPlan } from '../../src/report/render-report.ts'
 

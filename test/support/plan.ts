@@ -1,6 +1,5 @@
-import type { RecordChange } from '../../src/plan/change.ts'
 import { makeZonePlan, type PlanInput } from '../../src/plan/make-plan.ts'
-import type { ZonePlan } from '../../src/plan/plan.ts'
+import type { RecordChange, ZonePlan } from '../../src/plan/plan.ts'
 import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { desiredZone, existingZone, name } from './records.ts'

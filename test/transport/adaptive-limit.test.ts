@@ -26,29 +26,29 @@ test('congestion halves the room once for all that were under way', async () => 
   const limit = createAdaptiveLimit(8)
   const turns = await enter(limit, 8)
   for (const turn of turns) turn.end(BAD)
-  expect(limit.room()).toBe(4)
+  expect(limit.capacity()).toBe(4)
   const later = await enter(limit, 8)
   expect(later).toHaveLength(4)
   for (const turn of [...later]) turn.end(BAD)
-  expect(limit.room()).toBe(2)
+  expect(limit.capacity()).toBe(2)
 })
 
 test('it never falls below one nor grows past the most', async () => {
   const limit = createAdaptiveLimit(4)
   for (let i = 0; i < 10; i += 1) (await enter(limit, 1))[0]?.end(BAD)
-  expect(limit.room()).toBe(1)
+  expect(limit.capacity()).toBe(1)
   for (let i = 0; i < 200; i += 1) (await enter(limit, 1))[0]?.end(GOOD)
-  expect(limit.room()).toBe(4)
+  expect(limit.capacity()).toBe(4)
 })
 
 test('a window of good answers makes room for one more', async () => {
   const limit = createAdaptiveLimit(8)
   for (const turn of await enter(limit, 1)) turn.end(BAD)
-  expect(limit.room()).toBe(4)
+  expect(limit.capacity()).toBe(4)
   for (let i = 0; i < 4; i += 1) (await enter(limit, 1))[0]?.end(GOOD)
-  expect(limit.room()).toBe(4)
+  expect(limit.capacity()).toBe(4)
   for (let i = 0; i < 2; i += 1) (await enter(limit, 1))[0]?.end(GOOD)
-  expect(limit.room()).toBe(5)
+  expect(limit.capacity()).toBe(5)
 })
 
 test('a pause holds for every request, and the longest counts', async () => {
@@ -91,7 +91,7 @@ test('who gives up waiting leaves no timer behind that keeps the process alive',
 
 test('a wait that somebody might wonder about is told once', async () => {
   const told: number[] = []
-  const limit = createAdaptiveLimit(4, { now: () => 0, onWait: (milliseconds) => told.push(milliseconds) })
+  const limit = createAdaptiveLimit(4, { now: () => 0, onPause: (milliseconds) => told.push(milliseconds) })
   const turns = await enter(limit, 4)
   turns[0]?.end({ congested: true, pause: 1000 })
   turns[1]?.end({ congested: true, pause: 60_000 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createAnswerWatch, createReadDeadline } from '../../src/transport/read-deadline.ts'
+import { createAnswerWatch, createReadDeadline } from '../../src/transport/retry.ts'
 
 /** A deadline of 100 ms by a clock that is set by hand. */
 function scene() {

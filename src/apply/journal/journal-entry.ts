@@ -1,8 +1,7 @@
 /** The lines of a journal: one JSON object each, in the order in which things happened. `schemas/journal.schema.json` describes them. */
 
 import type { ProcessIdentity } from '../../definition/files/process-identity.ts'
-import type { Action } from '../../plan/change.ts'
-import type { CallCount, Outcome, ZoneOutcome } from '../../plan/plan.ts'
+import type { Action, CallCount, Outcome, ZoneOutcome } from '../../plan/plan.ts'
 import type { DiagnosticDocument } from '../../report/plan-document.ts'
 
 export const JOURNAL_FORMAT = 'zonewright-journal'

@@ -6,8 +6,7 @@ import { type ProcessIdentity, processStatus } from '../../definition/files/proc
 import { describeReadError } from '../../definition/files/read-text.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
-import type { Action } from '../../plan/change.ts'
-import type { Outcome } from '../../plan/plan.ts'
+import type { Action, Outcome } from '../../plan/plan.ts'
 import {
   type BeginEntry,
   type CallEntry,

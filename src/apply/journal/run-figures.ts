@@ -1,5 +1,4 @@
-import type { Action } from '../../plan/change.ts'
-import type { Outcome } from '../../plan/plan.ts'
+import type { Action, Outcome } from '../../plan/plan.ts'
 import type { RunFigures } from './journal-entry.ts'
 
 /** Counts outcomes; each is given with what its change does. */

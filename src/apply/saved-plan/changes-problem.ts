@@ -1,4 +1,4 @@
-import type { Change } from '../../plan/change.ts'
+import type { Change } from '../../plan/plan.ts'
 
 /** Why changes cannot be run one after another, as a path and words; null where they can. */
 export function changesProblem(changes: readonly Change[], exists: boolean): string | null {

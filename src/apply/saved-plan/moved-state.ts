@@ -1,12 +1,11 @@
 /** What became of a zone between two readings, told so that a person can judge it. */
 import { compareRecords, type ExistingRecord, type ResourceRecord, recordKey } from '../../dns/record.ts'
+import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ExistingZone, ZoneSettings } from '../../dns/zone.ts'
 import { differingSettings } from '../../plan/domain-change.ts'
-import { finalRecords } from '../../plan/final-state.ts'
-import { fingerprint } from '../../plan/fingerprint.ts'
 import type { ZonePlan } from '../../plan/plan.ts'
-import { unmanagedTest } from '../../plan/unmanaged.ts'
-import { counted } from '../../report/counts.ts'
+import { finalRecords, fingerprint } from '../../plan/plan.ts'
+import { counted } from '../../report/english.ts'
 
 export interface MovedState {
   /** `2 records added, 1 changed`. */

@@ -1,12 +1,12 @@
 /** Records that are left to others may come and go while a plan waits, unless the target would then refuse what is planned. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, type ResourceRecord, recordKey } from '../../dns/record.ts'
+import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ExistingZone } from '../../dns/zone.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import type { ZonePlan } from '../../plan/plan.ts'
 import { conflicts } from '../../plan/record-conflicts.ts'
-import { unmanagedTest } from '../../plan/unmanaged.ts'
-import { counted } from '../../report/counts.ts'
+import { counted } from '../../report/english.ts'
 import type { MovedState } from './moved-state.ts'
 
 /** What of the unmanaged records that came since stands in the way of a plan; null where nothing does. All records count for the limit of the target. */

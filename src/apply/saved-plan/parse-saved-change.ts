@@ -6,7 +6,7 @@ import { parseRecordType } from '../../dns/record-type.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { ttlFromSeconds } from '../../dns/ttl.ts'
 import type { ExistingZone, ZoneSettings } from '../../dns/zone.ts'
-import type { Action, Change, DomainChange, RecordChange } from '../../plan/change.ts'
+import type { Action, Change, DomainChange, RecordChange } from '../../plan/plan.ts'
 import type { ChangeDocument } from '../../report/plan-document.ts'
 
 /** Characters of rdata: 65,535 octets in strings, every octet written as `\DDD`. */

@@ -3,12 +3,11 @@ import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { parseDomainName } from '../../dns/domain-name.ts'
 import type { ExistingRecord } from '../../dns/record.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
+import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ExistingZone } from '../../dns/zone.ts'
-import type { Change } from '../../plan/change.ts'
-import { fingerprint } from '../../plan/fingerprint.ts'
-import type { Refusal } from '../../plan/plan.ts'
-import { countCalls } from '../../plan/plan-difference.ts'
-import { selectorsBeside, unmanagedTest } from '../../plan/unmanaged.ts'
+import type { Change, Refusal } from '../../plan/plan.ts'
+import { fingerprint } from '../../plan/plan.ts'
+import { countCalls, untouchedSelectors } from '../../plan/plan-difference.ts'
 import type { DiagnosticDocument } from '../../report/plan-document.ts'
 import { changesProblem } from './changes-problem.ts'
 import { existingRecords, parseSavedChange } from './parse-saved-change.ts'
@@ -36,7 +35,7 @@ export function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
   const problem = changesProblem(changes, exists)
   if (problem !== null) return failure(`.changes${problem}`)
   const { unmanaged } = document
-  if (unmanaged !== undefined && selectorsBeside(changes, unmanaged, zone).length === 0)
+  if (unmanaged !== undefined && untouchedSelectors(changes, unmanaged, zone).length === 0)
     return failure('.unmanaged has records that the plan changes')
   if ((existing !== null || !exists) && document.fingerprint !== fingerprint(existing, unmanagedTest(unmanaged ?? [], zone)))
     return failure('.fingerprint is not that of its state')

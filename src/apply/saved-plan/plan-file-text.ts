@@ -1,4 +1,4 @@
-import { visibleJson } from '../../report/json-text.ts'
+import { escapeJson } from '../../report/escape.ts'
 
 /** JSON for a file that people read too: indented, but a list of plain values (a record of the state, the changes one waits for) is one line. */
 
@@ -18,4 +18,4 @@ function indented(value: unknown, indent: string): string {
   return `{\n${members.map(([key, member]) => `${inner}${plain(key)}: ${indented(member, inner)}`).join(',\n')}\n${indent}}`
 }
 
-const plain = (value: unknown): string => visibleJson(JSON.stringify(value) ?? 'null')
+const plain = (value: unknown): string => escapeJson(JSON.stringify(value) ?? 'null')

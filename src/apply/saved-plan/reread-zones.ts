@@ -1,10 +1,10 @@
 import pLimit from 'p-limit'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ExistingZone } from '../../dns/zone.ts'
 import type { ZonePlan } from '../../plan/plan.ts'
-import { unmanagedTest } from '../../plan/unmanaged.ts'
-import type { Provider, ReadZone, ZoneReference } from '../../providers/provider.ts'
+import type { Provider, ZoneReference, ZoneSnapshot } from '../../providers/provider.ts'
 import { diagnosticOf } from '../../providers/provider.ts'
 import type { ApplicableZone } from '../apply-plan.ts'
 import type { OnProgress } from '../zone-job.ts'
@@ -118,7 +118,7 @@ function recounted(plan: ZonePlan, live: ExistingZone | null): ZonePlan {
 function staleDiagnostics(
   plan: ZonePlan,
   before: ExistingZone | null,
-  live: ReadZone | null,
+  live: ZoneSnapshot | null,
   { summary, details }: MovedState,
   since: string,
 ): Diagnostic[] {

@@ -6,7 +6,7 @@ import { withoutSecrets } from '../../apply/secrets-in-plan.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
 import type { ProviderContext } from '../../providers/provider.ts'
-import { counted } from '../../report/counts.ts'
+import { counted } from '../../report/english.ts'
 import { canAsk, confirm } from '../confirm.ts'
 import { type Console, createConsole } from '../console.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
@@ -34,7 +34,7 @@ export interface ApplyOptions extends PlanningOptions {
  */
 export async function apply(io: CliIo, [args]: readonly [string[]], options: ApplyOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  const workspace = await openForApply(io, args, { ...options, onWait: reportThrottling(console) })
+  const workspace = await openForApply(io, args, { ...options, onThrottled: reportThrottling(console) })
   const interruption = listenForInterruption(console.say, STOPPING, { seconds: options.timeout, hangUp: true })
   try {
     if (!checkWorkspace(workspace, console, { inFull: workspace.saved !== undefined })) {
@@ -63,7 +63,7 @@ type ApplyWorkspace = Workspace & { readonly saved?: SavedPlan | null }
 async function openForApply(
   io: CliIo,
   args: readonly string[],
-  options: ApplyOptions & Pick<ProviderContext, 'onWait'>,
+  options: ApplyOptions & Pick<ProviderContext, 'onThrottled'>,
 ): Promise<ApplyWorkspace> {
   const { namesPlan, openSavedPlan } = await import('../open-saved-plan.ts')
   for (const argument of args) if (await namesPlan(io.cwd, argument)) return openSavedPlan(io, args, options)

@@ -8,7 +8,7 @@ import { type SourcePolicy, sourcePolicy } from '../../definition/load/source-po
 import { formatDefinition } from '../../definition/print/format-definition.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import { type Diagnostic, hasErrors, isError } from '../../dns/diagnostic.ts'
-import { counted } from '../../report/counts.ts'
+import { counted } from '../../report/english.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'

@@ -14,7 +14,7 @@ import { didYouMean } from '../../definition/parse/suggest.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
-import { counted } from '../../report/counts.ts'
+import { counted } from '../../report/english.ts'
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
 import { mayCopy } from '../before-copy.ts'
 import type { CommonOptions } from '../common-options.ts'
@@ -166,7 +166,7 @@ async function readRequest(
     env: io.env,
     config,
     parallelism: options.parallelism,
-    onWait: reportThrottling(console),
+    onThrottled: reportThrottling(console),
     options: viaService?.ok ? { ...options, viaService: viaService.value } : options,
   }
 }

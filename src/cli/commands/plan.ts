@@ -29,7 +29,7 @@ export async function plan(
   options: PlanningOptions & { readonly detailedExitcode?: boolean; readonly out?: string },
 ): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  const workspace = await openWorkspace(io, { ...options, zones, onWait: reportThrottling(console) })
+  const workspace = await openWorkspace(io, { ...options, zones, onThrottled: reportThrottling(console) })
   try {
     if (!checkWorkspace(workspace, console)) {
       if (options.format !== 'text') console.plan(emptyPlan(io, workspace.diagnostics), options.format)

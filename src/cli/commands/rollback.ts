@@ -29,7 +29,7 @@ export interface RollbackOptions extends ApplyOptions {
   readonly overwrite?: boolean
 }
 
-type OpeningOptions = RollbackOptions & Pick<ProviderContext, 'onWait'>
+type OpeningOptions = RollbackOptions & Pick<ProviderContext, 'onThrottled'>
 
 /** The run that goes back, and those of its zones that do. */
 interface RollbackWorkspace extends Workspace {
@@ -45,7 +45,7 @@ interface RollbackWorkspace extends Workspace {
  */
 export async function rollback(io: CliIo, [args]: readonly [string[]], options: RollbackOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  const workspace = await openRollback(io, args, { ...options, onWait: reportThrottling(console) })
+  const workspace = await openRollback(io, args, { ...options, onThrottled: reportThrottling(console) })
   const interruption = listenForInterruption(console.say, STOPPING, { seconds: options.timeout, hangUp: true })
   const failed = (diagnostics: readonly Diagnostic[]): ExitStatus => {
     if (options.format !== 'text') console.plan(emptyPlan(io, diagnostics), options.format)
@@ -192,7 +192,7 @@ async function addProviders(
   io: CliIo,
   config: Config,
   targets: ReadonlySet<string>,
-  { parallelism, onWait }: OpeningOptions,
+  { parallelism, onThrottled }: OpeningOptions,
   providers: Map<string, Provider>,
   diagnostics: Diagnostic[],
 ): Promise<void> {
@@ -202,7 +202,11 @@ async function addProviders(
       diagnostics.push(unknownProvider(target, config.providers.keys(), undefined))
       continue
     }
-    const made = await createProvider(entry, { secrets: { folder: config.folder, env: io.env, loaded: io.secrets }, parallelism, onWait })
+    const made = await createProvider(entry, {
+      secrets: { folder: config.folder, env: io.env, loaded: io.secrets },
+      parallelism,
+      onThrottled,
+    })
     diagnostics.push(...made.diagnostics)
     if (made.provider) providers.set(target, made.provider)
   }

@@ -6,8 +6,8 @@ import { findRegionResolvers, type RegionResolvers } from '../../apply/region-re
 import { verifyZone } from '../../apply/verify-zone.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
-import { isVerified, type ZoneVerification } from '../../plan/verification.ts'
-import type { VerificationFormat } from '../../report/verification-report.ts'
+import type { VerificationFormat } from '../../report/verification.ts'
+import { isVerified, type ZoneVerification } from '../../report/verification.ts'
 import { type HostPolicy, readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
@@ -49,7 +49,7 @@ export async function verify(io: CliIo, [zones]: readonly [string[]], options: V
     if (options.format !== 'text') console.verification({ zones: [], diagnostics: refused }, options.format)
     return EXIT.failure
   }
-  const workspace = await openWorkspace(io, { ...options, zones, onWait: reportThrottling(console) })
+  const workspace = await openWorkspace(io, { ...options, zones, onThrottled: reportThrottling(console) })
   try {
     if (!checkWorkspace(workspace, console)) {
       if (options.format !== 'text') console.verification({ zones: [], diagnostics: workspace.diagnostics }, options.format)

@@ -7,7 +7,7 @@ import { targetsOf } from '../../definition/load/configured-zone.ts'
 import { rulesByPath } from '../../definition/load/rule-of-path.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
-import type { Provider, ProviderCallOptions, UnnamedZone, ZoneList } from '../../providers/provider.ts'
+import type { Provider, ProviderCallOptions, UnusableZone, ZoneList } from '../../providers/provider.ts'
 import { diagnosticOf } from '../../providers/provider.ts'
 import { createProvider } from '../../providers/registry.ts'
 import type { Imported, UnsupportedFeature } from '../conversion.ts'
@@ -21,10 +21,10 @@ import { zoneOfProvider } from './provider-zone.ts'
 
 /** Zones as a provider of the config holds them, so that a plan made of them is empty. */
 export async function importFromProvider(request: ImportRequest): Promise<Imported> {
-  const { source, config, env, parallelism, onWait } = request
+  const { source, config, env, parallelism, onThrottled } = request
   const entry = config.providers.get(source)
   if (!entry) return { zones: [], dropped: [], diagnostics: [unknownProvider(source, config.providers.keys(), undefined)] }
-  const made = await createProvider(entry, { secrets: { folder: config.folder, env, loaded: config.secrets }, parallelism, onWait })
+  const made = await createProvider(entry, { secrets: { folder: config.folder, env, loaded: config.secrets }, parallelism, onThrottled })
   if (made.provider === null) return { zones: [], dropped: [], diagnostics: made.diagnostics }
   try {
     const copied = await copyAtProvider(made.provider, request)
@@ -42,7 +42,7 @@ const NOTHING: Imported = { zones: [], dropped: [], diagnostics: [] }
 async function readZones(provider: Provider, request: ImportRequest): Promise<Imported> {
   const { zones, config, source, signal, stop } = request
   const call = { signal, stop }
-  const { zones: references, unnamed } = await listedZones(provider, zones, call)
+  const { zones: references, unusable } = await listedZones(provider, zones, call)
   const diagnostics: Diagnostic[] = missingZones(zones, references, source)
   if (hasErrors(diagnostics)) return { zones: [], dropped: [], diagnostics }
   const holder: Holder = { target: provider.name, capabilities: provider.capabilities }
@@ -62,15 +62,15 @@ async function readZones(provider: Provider, request: ImportRequest): Promise<Im
   if (unknownSettings.length > 0) diagnostics.push(tellUnread(unknownSettings))
   return {
     zones: converted.map(({ zone }) => zone),
-    dropped: [...unnamed.map((one) => lostZone(one, source)), ...converted.flatMap(({ dropped }) => dropped)],
+    dropped: [...unusable.map((one) => lostZone(one, source)), ...converted.flatMap(({ dropped }) => dropped)],
     diagnostics: [...diagnostics, ...converted.flatMap((one) => one.diagnostics)],
   }
 }
 
 async function listedZones(provider: Provider, names: ImportRequest['zones'], call: ProviderCallOptions): Promise<ZoneList> {
-  if (names.length > 0) return { zones: [...(await provider.findZones(names, call)).values()], unnamed: [] }
-  const { zones, unnamed } = await provider.listZones(call)
-  return { zones: zones.toSorted((a, b) => (a.name < b.name ? -1 : 1)), unnamed }
+  if (names.length > 0) return { zones: [...(await provider.findZones(names, call)).values()], unusable: [] }
+  const { zones, unusable } = await provider.listZones(call)
+  return { zones: zones.toSorted((a, b) => (a.name < b.name ? -1 : 1)), unusable }
 }
 
 /** Where the definition of a zone will stand, as messages name that, and the rule of the config it falls under there; null for none. */
@@ -96,10 +96,10 @@ function tellUnread(paths: readonly string[]): Diagnostic {
   return { severity: 'warning', code: 'import-pending', message, hint: 'name another folder with -o, or add a rule under "zones"' }
 }
 
-const lostZone = ({ name, id, because }: UnnamedZone, source: string): UnsupportedFeature => ({
+const lostZone = ({ name, id, reason }: UnusableZone, source: string): UnsupportedFeature => ({
   zone: null,
   name: null,
   type: null,
-  what: `${JSON.stringify(excerpt(name))}, number ${id} at ${source}: ${because}`,
+  what: `${JSON.stringify(excerpt(name))}, number ${id} at ${source}: ${reason}`,
   outcome: `it stays as it is at ${source}, and has no definition`,
 })

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
 import { type ResourceRecord, recordKey } from '../../dns/record.ts'
 import { isMetaType } from '../../dns/wire/type-code.ts'
-import type { TransferredRecord } from '../../transport/dns-client-transfer.ts'
+import type { TransferredRecord } from '../../transport/dns-transfer.ts'
 import type { UnsupportedFeature } from '../conversion.ts'
 import { excerpt } from '../excerpt.ts'
 

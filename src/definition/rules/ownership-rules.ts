@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { unmanagedTest } from '../../plan/unmanaged.ts'
+import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
 /** The SOA record is made from the zone's settings: providers do not hold it among the records. */

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, isWildcard, parentOf } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
-import { unmanagedTest } from '../../plan/unmanaged.ts'
+import { unmanagedTest } from '../../dns/unmanaged.ts'
 import { highestCut, type ZoneIndex } from './zone-index.ts'
 
 /** Types whose target is a host with addresses of its own. */

@@ -1,12 +1,11 @@
 import { createAdaptiveLimit } from '../../transport/adaptive-limit.ts'
 import { createHttpClient, type HttpClient, type HttpResponse } from '../../transport/http-client.ts'
-import { createAnswerWatch } from '../../transport/read-deadline.ts'
 import type { RetryPolicy } from '../../transport/retry.ts'
-import type { ProviderError } from '../provider.ts'
+import { createAnswerWatch, sleep } from '../../transport/retry.ts'
+import { ProviderError } from '../provider.ts'
 import { garbled } from './api-errors.ts'
-import type { Answer, ApiRequest, SendAndCheck } from './api-request.ts'
-import { ShapeError } from './api-shapes.ts'
-import { readList } from './read-list.ts'
+import { type ApiPage, pageShape, ShapeError } from './api-shapes.ts'
+import type { Answer, ApiRequest, SendAndCheck } from './send-request.ts'
 import { type Sender, sendRequest } from './send-request.ts'
 
 /** Octets of the largest answer: a page of 500 records with targets of 65,535 characters. */
@@ -30,7 +29,7 @@ export interface CloudApiOptions {
   readonly readDeadline?: number
   readonly retry?: RetryPolicy
   /** Told of each longer wait that the server asks for, with its milliseconds. */
-  readonly onWait?: ((milliseconds: number) => void) | undefined
+  readonly onThrottled?: ((milliseconds: number) => void) | undefined
 }
 
 export interface CloudApi {
@@ -55,7 +54,7 @@ export function createCloudApi(options: CloudApiOptions): CloudApi {
   const sender: Sender = {
     provider,
     client,
-    limit: createAdaptiveLimit(options.parallelism, { longestPause: retry?.maxRetryAfter, onWait: options.onWait }),
+    limit: createAdaptiveLimit(options.parallelism, { longestPause: retry?.maxRetryAfter, onPause: options.onThrottled }),
     answers: createAnswerWatch(),
     readTimeout: options.readTimeout ?? options.timeout,
     readDeadline: options.readDeadline ?? READ_DEADLINE,
@@ -119,3 +118,45 @@ function withoutSecret(error: unknown, token: string): unknown {
   if (error instanceof Error && token !== '' && error.message.includes(token)) error.message = error.message.replaceAll(token, '***')
   return error
 }
+
+/** Items on a page: the most the interface gives (conventions, 4). */
+const PAGE_SIZE = 500
+/** Pages of the longest list that is read: a million items. */
+const MAX_PAGES = 2000
+/** Times a list is read anew when it shifts while it is read. */
+const LIST_TRIES = 4
+/** Milliseconds before a list is read anew; more each time. */
+const SHIFT_PAUSE = 50
+
+/** Every item of a list: all pages after the first in parallel, read anew where the list shifted meanwhile. */
+async function readList<T extends { readonly id: number | string }>(
+  request: SendAndCheck,
+  provider: string,
+  call: ApiRequest,
+  shape: (item: unknown) => T,
+): Promise<Answer<T[]>> {
+  const page = (number: number): Promise<Answer<ApiPage<T>>> =>
+    request({ ...call, query: { ...call.query, page: number, page_size: PAGE_SIZE } }, (body) => pageShape(body, shape))
+  for (let attempt = 1; attempt <= LIST_TRIES; attempt += 1) {
+    if (attempt > 1) await sleep(SHIFT_PAUSE * (attempt - 1))
+    const first = await page(1)
+    if (first.value.pages > MAX_PAGES) {
+      throw new ProviderError('provider-garbled', `${provider}: ${call.what}: a list of ${first.value.pages} pages is longer than any`)
+    }
+    if (!isPlausible(first.value)) continue
+    const rest = await Promise.all(Array.from({ length: Math.max(0, first.value.pages - 1) }, (_, index) => page(index + 2)))
+    const pages = [first, ...rest].map((answer) => answer.value)
+    const items = pages.flatMap((one) => one.data)
+    const distinct = new Set(items.map((item) => item.id)).size
+    const steady =
+      pages.every((one) => one.results === first.value.results) && distinct === first.value.results && items.length === distinct
+    if (steady) return { ...first, value: items }
+  }
+  throw new ProviderError('provider-garbled', `${provider}: ${call.what}: the list changed each of the ${LIST_TRIES} times it was read`, {
+    hint: 'somebody else is changing it; try again when they are done',
+  })
+}
+
+/** Whether the first page can be that of a list with as many pages and items as it says. A server may give fewer on a page than it was asked for. */
+const isPlausible = ({ data, pages, results }: ApiPage<unknown>): boolean =>
+  pages <= 1 ? data.length === results : data.length > 0 && Math.ceil(results / data.length) === pages

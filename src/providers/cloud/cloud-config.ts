@@ -70,7 +70,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
       // A read that got no answer loses nothing: one try gets half the time, all its tries together the whole of it.
       readTimeout: timeout / 2,
       readDeadline: timeout,
-      onWait: context.onWait && ((milliseconds) => context.onWait?.(config.name, milliseconds)),
+      onThrottled: context.onThrottled && ((milliseconds) => context.onThrottled?.(config.name, milliseconds)),
     },
     preset,
   )

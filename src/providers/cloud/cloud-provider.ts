@@ -1,16 +1,16 @@
 import { relativeName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, type ResourceRecord, sameRecord } from '../../dns/record.ts'
-import type { DomainChange, RecordChange } from '../../plan/change.ts'
-import type { AppliedChange, Provider, ProviderCallOptions, ReadZone, ZoneReference } from '../provider.ts'
-import { domainShape, emptyShape, recordShape, ShapeError, zoneFileShape } from './api-shapes.ts'
+import { isServerAddress } from '../../dns/server-address.ts'
+import type { DomainChange, RecordChange } from '../../plan/plan.ts'
+import type { AppliedChange, Provider, ProviderCallOptions, ZoneReference, ZoneSnapshot } from '../provider.ts'
+import { ProviderError } from '../provider.ts'
+import { domainShape, emptyShape, recordShape, regionShape, ShapeError, zoneFileShape } from './api-shapes.ts'
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
-import { type CloudApiOptions, createCloudApi } from './cloud-api.ts'
-import { cloneCloudZone, importCloudZone } from './copy-zones.ts'
+import { type CloudApi, type CloudApiOptions, createCloudApi } from './cloud-api.ts'
 import { examineCloud } from './examine.ts'
 import { INTERFACE_PATHS, type InventoryPaths, readCloudInventory } from './inventory.ts'
 import { recordFromApi, recordToApi } from './record-codec.ts'
-import { findRegionResolvers } from './region-resolvers.ts'
-import { findZones, listZones, MAX_FILTER, type Reach, timeOf, zoneReference } from './zone-list.ts'
+import { cloneCloudZone, findZones, importCloudZone, listZones, MAX_FILTER, type Reach, timeOf, zoneReference } from './zones.ts'
 
 /** What is known of one instance of the interface. */
 export interface CloudInstance {
@@ -65,7 +65,7 @@ export function createCloudProvider(options: CloudApiOptions, instance: CloudIns
   }
 }
 
-async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCallOptions): Promise<ReadZone> {
+async function readZone({ api }: Reach, zone: ZoneReference, call?: ProviderCallOptions): Promise<ZoneSnapshot> {
   // What is listed of a slave is a copy of what its masters have.
   const { name, id, settings, unknownSettings } = zone
   if (settings.type === 'slave') return { name, id, settings, unknownSettings, records: [], millisecondsSinceLastChange: null }
@@ -189,4 +189,28 @@ function answeredRecord(body: unknown, change: RecordChange, zone: ZoneReference
   const record = { ...recordFromApi(api, zone.name), id: api.id }
   if (record.name === change.name && record.type === change.type && (change.id ?? api.id) === api.id) return record
   throw new ShapeError(`${change.name} ${change.type} came back as ${record.name} ${record.type}, number ${api.id}`)
+}
+
+/** A region is one word in a path. */
+const REGION = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
+
+/** The resolvers of a region (interface, Region), IPv4 before IPv6; null where there is no such region. */
+async function findRegionResolvers(api: CloudApi, region: string, call?: ProviderCallOptions): Promise<readonly string[] | null> {
+  if (!REGION.test(region)) return null
+  const request = { method: 'GET', path: `/regions/${region}`, what: `reading the region ${region}`, ...call } as const
+  try {
+    return (await api.request(request, resolversOf)).value
+  } catch (error) {
+    if (error instanceof ProviderError && error.code === 'provider-not-found') return null
+    throw error
+  }
+}
+
+function resolversOf(body: unknown): readonly string[] {
+  const { ipv4, ipv6 } = regionShape(body)
+  const addresses = `${ipv4},${ipv6}`.split(',').map((address) => address.trim())
+  const resolvers = addresses.filter((address) => address !== '')
+  const wrong = resolvers.find((address) => !isServerAddress(address))
+  if (wrong !== undefined) throw new ShapeError(`the resolver ${JSON.stringify(wrong)} of a region is not an address`)
+  return resolvers
 }

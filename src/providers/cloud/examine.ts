@@ -1,13 +1,11 @@
 /** Whether a token can do what a config asks of it, and for how long: told from the user's own profile, grants and tokens. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Finding, ProviderUsage } from '../../dns/finding.ts'
-import { type ProviderCallOptions, ProviderError, type UnnamedZone, type ZoneList, type ZoneReference } from '../provider.ts'
-import type { Answer, ApiRequest } from './api-request.ts'
+import { type ProviderCallOptions, ProviderError, type UnusableZone, type ZoneList, type ZoneReference } from '../provider.ts'
 import { type ApiGrants, type ApiProfile, type ApiToken, grantsShape, profileShape, tokenShape } from './api-shapes.ts'
 import type { CloudApi } from './cloud-api.ts'
-import { judgeGrants, judgeInventory } from './judge-grants.ts'
 import { judgeClock, judgeScopes, judgeToken } from './judge-token.ts'
-import { listed } from './listed.ts'
+import type { Answer, ApiRequest } from './send-request.ts'
 
 /** Characters of a token, at the least, that tell it from others; lists show the first 16 (interface, Personal access token). */
 const FEWEST = 6
@@ -50,7 +48,7 @@ export async function examineCloud(
     ...(grants.failure ? [failed(grants.failure)] : judgeGrants(grants.value ?? null, wants, found)),
     ...judgeInventory(user, wants),
     ...(zones.failure ? [failed(zones.failure)] : judgeZones(wants, found ?? new Map())),
-    ...judgeUnnamed(zones.value?.unnamed ?? []),
+    ...judgeUnnamed(zones.value?.unusable ?? []),
   ]
 }
 
@@ -101,9 +99,48 @@ function judgeZones({ zones }: ProviderUsage, found: ReadonlyMap<DomainName, Zon
 }
 
 /** Domains that no definition can be of. */
-function judgeUnnamed(unnamed: readonly UnnamedZone[]): Finding[] {
+function judgeUnnamed(unnamed: readonly UnusableZone[]): Finding[] {
   if (unnamed.length === 0) return []
-  const names = unnamed.map(({ name, id, because }) => `${JSON.stringify(name)} (number ${id}): ${because}`)
+  const names = unnamed.map(({ name, id, reason }) => `${JSON.stringify(name)} (number ${id}): ${reason}`)
   const hint = 'nothing here reads or changes them'
   return [{ status: 'warning', check: 'zones', message: `no definition can be of ${listed(names)}`, hint }]
 }
+
+/**
+ * Whether a restricted user may do what is wanted; `grants` is null for one who is not restricted, `found` where the zones could not be
+ * looked up. A zone that is not granted is not shown either, so that it looks like one that is not there.
+ */
+function judgeGrants(grants: ApiGrants | null, { zones }: ProviderUsage, found: ReadonlyMap<DomainName, ZoneReference> | null): Finding[] {
+  if (grants === null) return []
+  const findings: Finding[] = []
+  const writable = new Set(grants.domains.filter(({ permissions }) => permissions === 'read_write').map(({ id }) => id))
+  const closed = zones.filter((name) => {
+    const reference = found?.get(name)
+    return reference !== undefined && !writable.has(Number(reference.id))
+  })
+  const missing = found === null ? [] : zones.filter((name) => !found.has(name))
+  if (closed.length > 0) {
+    const message = `the user may not change ${listed(closed)}`
+    findings.push({ status: 'error', check: 'grants', message, hint: 'have read_write granted on the domain' })
+  }
+  if (missing.length > 0 && !grants.addDomains) {
+    const message = `the user sees no ${listed(missing)}, and may not create domains`
+    const hint = 'have the domain granted, or add_domains if it is to be created'
+    findings.push({ status: 'error', check: 'grants', message, hint })
+  }
+  if (findings.length === 0) findings.push({ status: 'ok', check: 'grants', message: 'every zone is granted' })
+  return findings
+}
+
+/** An inventory that shows a part only cannot be told from a small one: addresses would be missing, and nobody would say so. */
+function judgeInventory({ restricted }: ApiProfile, { inventory }: ProviderUsage): Finding[] {
+  if (!restricted || inventory.size === 0) return []
+  const message = 'addresses come from inventory, of which the user sees only what is granted: the rest is taken for not there'
+  return [{ status: 'warning', check: 'inventory', message, hint: 'use a token of an unrestricted user, or have every object granted' }]
+}
+
+const MOST = 5
+
+/** Some names for a message; of more their number. */
+const listed = (names: readonly string[]): string =>
+  names.length <= MOST ? names.join(', ') : `${names.slice(0, MOST).join(', ')} and ${names.length - MOST} more`

@@ -14,7 +14,6 @@ import type { Token } from '../../dns/rdata/field-kind.ts'
 import type { ExistingRecord, ResourceRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { ApiRecord } from './api-shapes.ts'
-import { joinSrvOwner, splitSrvOwner } from './srv-owner.ts'
 
 /** A record as the service gives it, as a record of the model. What the model has no form for is kept as text that no definition can have. */
 export function recordFromApi(api: ApiRecord, zone: DomainName): ExistingRecord & { readonly id: number } {
@@ -110,3 +109,23 @@ function nameForApi(name: DomainName, zone: DomainName): string {
 
 /** The service takes a single label for a name in the zone unless it ends in a dot; the root is the empty text of a null MX. */
 const withoutDot = (target = ''): string => (/^[^.]+\.$/.test(target) ? target : target.replace(/\.$/, ''))
+
+/** How the service names an SRV record: the service without underscore, the protocol without underscore and with the sub-name below the apex. */
+interface SrvOwner {
+  readonly service: string
+  /** `tcp` at the apex, `tcp.sub` below it, as other clients of the service do. */
+  readonly protocol: string
+}
+
+/** Takes `_service._proto[.sub]` apart; null for an owner of another form, such as one with a second underscore, which the service would cut off. */
+export function splitSrvOwner(name: DomainName, zone: DomainName): SrvOwner | null {
+  const parts = /^_([a-z0-9-][a-z0-9_-]*)\._([a-z0-9-]+(?:\.[a-z0-9_.-]+)?)$/.exec(relativeName(name, zone))
+  const [, service, protocol] = parts ?? []
+  return service === undefined || protocol === undefined ? null : { service, protocol }
+}
+
+/** The owner of an SRV record from what the service stores; underscores that are there already are not doubled. */
+function joinSrvOwner(service: string, protocol: string, zone: DomainName): DomainName | null {
+  const name = parseDomainName(`_${service.replace(/^_/, '').replace(/\.$/, '')}._${protocol.replace(/^_/, '')}.${zone}`)
+  return name.ok ? name.value : null
+}

@@ -5,7 +5,7 @@ import { isWildcard, relativeName } from '../../dns/domain-name.ts'
 import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { RecordRule } from '../../plan/capabilities.ts'
-import { splitSrvOwner } from './srv-owner.ts'
+import { splitSrvOwner } from './record-codec.ts'
 
 /** Characters a record's name can have, relative to the zone (interface, Domain record). */
 const MAX_NAME = 100

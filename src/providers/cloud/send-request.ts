@@ -2,11 +2,19 @@ import { setMaxListeners } from 'node:events'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { type AdaptiveLimit, LimitClosed, type Turn, type TurnResult } from '../../transport/adaptive-limit.ts'
 import { formatSeconds, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
-import { type AnswerWatch, createReadDeadline, type ReadDeadline } from '../../transport/read-deadline.ts'
-import { DEFAULT_RETRY, parseRateLimit, parseRetryAfter, type RetryPolicy, retryDelay, sleep } from '../../transport/retry.ts'
-import { ProviderError } from '../provider.ts'
+import {
+  type AnswerWatch,
+  createReadDeadline,
+  DEFAULT_RETRY,
+  parseRateLimit,
+  parseRetryAfter,
+  type ReadDeadline,
+  type RetryPolicy,
+  retryDelay,
+  sleep,
+} from '../../transport/retry.ts'
+import { type ProviderCallOptions, ProviderError } from '../provider.ts'
 import { errorOfResponse, errorOfTransport, isBusy } from './api-errors.ts'
-import type { ApiRequest } from './api-request.ts'
 
 export interface Sender {
   readonly provider: string
@@ -95,7 +103,7 @@ async function enter(sender: Sender, { what }: ApiRequest, stop: AbortSignal | u
   const watch = deadline?.watch()
   const signals = [stop, watch?.signal].filter((signal) => signal !== undefined)
   const failure = (code: DiagnosticCode, why: string, cause: unknown): ProviderError =>
-    new ProviderError(code, `${sender.provider}: ${what}: ${why}`, { notBegun: code !== 'provider-timeout', cause })
+    new ProviderError(code, `${sender.provider}: ${what}: ${why}`, { notSent: code !== 'provider-timeout', cause })
   try {
     return { turn: await sender.limit.enter(signals.length === 2 ? AbortSignal.any(signals) : signals[0]) }
   } catch (error) {
@@ -120,7 +128,7 @@ async function tryOnce(sender: Sender, call: ApiRequest, turn: Turn, deadline: R
   try {
     const response = await client.request({
       ...httpRequest(call),
-      ...(deadline && { silence: sender.readTimeout, within: deadline.left() }),
+      ...(deadline && { silenceTimeout: sender.readTimeout, totalTimeout: deadline.left() }),
     })
     const wait = waitOf(response)
     const budget = parseRateLimit(response.headers, clockOf(response))
@@ -195,3 +203,24 @@ function httpRequest(call: ApiRequest): HttpRequest {
 /** JSON that a header can hold (RFC 9110 section 5.5): of ASCII alone, the rest escaped (RFC 8259 section 7). */
 const asciiJson = (value: unknown): string =>
   JSON.stringify(value).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+export interface ApiRequest extends ProviderCallOptions {
+  readonly method: HttpRequest['method']
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number>>
+  readonly filter?: unknown
+  readonly body?: unknown
+  /** What the request is for, in words, for messages. */
+  readonly what: string
+}
+
+/** An answer with the server's clock, in milliseconds since 1970; null where it does not send a date. */
+export interface Answer<T> {
+  readonly value: T
+  readonly serverTime: number | null
+  /** The scopes of the token as the server tells them (`*` for all); null where it does not. */
+  readonly grantedScopes: string | null
+}
+
+/** Sends a request, with its retries, and gives what `shape` makes of the answer. Throws `ProviderError`. */
+export type SendAndCheck = <T>(request: ApiRequest, shape: (body: unknown) => T) => Promise<Answer<T>>

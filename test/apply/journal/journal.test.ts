@@ -374,13 +374,13 @@ describe('the journal of a run', () => {
       capabilities: {} as Provider['capabilities'],
       parallelism: 1,
       findZones: async () => new Map(),
-      listZones: async () => ({ zones: [], unnamed: [] }),
+      listZones: async () => ({ zones: [], unusable: [] }),
       readZone: async () => zone.existing as never,
       readRendered: async () => null,
       applyChange: async (_, change, options) => {
         if (options?.stop?.aborted) {
           const { ProviderError } = await import('../../../src/providers/provider.ts')
-          throw new ProviderError('provider-stopped', 'stopped', { notBegun: true } as never)
+          throw new ProviderError('provider-stopped', 'stopped', { notSent: true } as never)
         }
         sent.push(change.name)
         return { id: 1 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { RecordChange } from '../../../src/plan/change.ts'
+import type { RecordChange } from '../../../src/plan/plan.ts'
 import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
 import type { Provider, ZoneReference } from '../../../src/providers/provider.ts'
 import { name } from '../../support/records.ts'

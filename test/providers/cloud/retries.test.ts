@@ -1,6 +1,6 @@
 /** What is sent again, what is not, and how a server is spared, over a real socket. */
 import { afterEach, describe, expect, test } from 'vitest'
-import type { RecordChange } from '../../../src/plan/change.ts'
+import type { RecordChange } from '../../../src/plan/plan.ts'
 import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
 import type { Provider, ProviderError, ZoneReference } from '../../../src/providers/provider.ts'
 import { DEFAULT_RETRY } from '../../../src/transport/retry.ts'
@@ -120,7 +120,7 @@ test('a change that may have been carried out stays in doubt when its next try h
   const update = provider.applyChange(ZONE, change, { stop: stop.signal })
   const read = provider.readZone(ZONE, { stop: stop.signal })
   setTimeout(() => stop.abort(), 200)
-  await expect(update).rejects.toMatchObject({ ambiguous: true, notBegun: false })
+  await expect(update).rejects.toMatchObject({ ambiguous: true, notSent: false })
   await expect(read).rejects.toThrow()
   expect(seen).toBe(1)
 })
@@ -168,7 +168,7 @@ describe('a server is spared', () => {
     expect(server.seen).toHaveLength(1)
     const text = `the server asks to wait for ${seconds} seconds`
     for (const result of results.slice(1)) {
-      expect(result).toMatchObject({ reason: { code: 'provider-rate-limited', notBegun: true, message: expect.stringContaining(text) } })
+      expect(result).toMatchObject({ reason: { code: 'provider-rate-limited', notSent: true, message: expect.stringContaining(text) } })
     }
   })
   test('when nothing remains nothing is sent until the reset, by its clock', async () => {

@@ -9,9 +9,7 @@ import { type Message, RCODE, rcodeName, type WireRecord } from '../dns/wire/mes
 import { createAxfrQuery, createTransferReader } from '../dns/wire/transfer.ts'
 import { createTsigVerifier, signMessage, type TsigKey } from '../dns/wire/tsig.ts'
 import { writtenMailbox } from '../dns/wire/written-mailbox.ts'
-import { type DnsFailure, dnsFailure } from './dns-client-failure.ts'
-import { type DnsServer, formatServer } from './dns-client-server.ts'
-import { exchangeTcp } from './dns-client-tcp.ts'
+import { type DnsFailure, type DnsServer, dnsFailure, exchangeTcp, formatServer } from './dns-exchange.ts'
 
 export interface TransferOptions {
   /** Milliseconds to wait for each message; 10,000 if absent. */

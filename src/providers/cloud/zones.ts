@@ -2,8 +2,15 @@ import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts
 import { parseIpv6 } from '../../dns/ip-address.ts'
 import { failure, type Result } from '../../dns/result.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
-import { type ProviderCallOptions, ProviderError, type UnnamedZone, type ZoneList, type ZoneReference } from '../provider.ts'
-import { type ApiDomain, domainShape } from './api-shapes.ts'
+import {
+  type CopiedZone,
+  type ProviderCallOptions,
+  ProviderError,
+  type UnusableZone,
+  type ZoneList,
+  type ZoneReference,
+} from '../provider.ts'
+import { type ApiDomain, domainShape, ShapeError } from './api-shapes.ts'
 import type { CloudApi } from './cloud-api.ts'
 
 /** Octets of the largest X-Filter that is sent; for more names the whole list is read. */
@@ -60,12 +67,12 @@ function withAddressHint(error: unknown, provider: string): unknown {
  */
 function zoneList(domains: readonly ApiDomain[]): ZoneList {
   const zones = new Map<DomainName, { readonly reference: ZoneReference; readonly domain: ApiDomain }>()
-  const unnamed: UnnamedZone[] = []
+  const unnamed: UnusableZone[] = []
   const rank = ({ domain }: ApiDomain, name: DomainName): number => (`${domain}.` === name ? 0 : 1)
   for (const domain of [...domains].sort((a, b) => a.id - b.id)) {
     const name = nameOf(domain)
     if (!name.ok) {
-      unnamed.push({ name: domain.domain, id: domain.id, because: name.message })
+      unnamed.push({ name: domain.domain, id: domain.id, reason: name.message })
       continue
     }
     const entry = { reference: referenceOf(domain, name.value), domain }
@@ -75,9 +82,9 @@ function zoneList(domains: readonly ApiDomain[]): ZoneList {
     const other = isFirst ? known : entry
     if (!other) continue
     const chosen = (isFirst ? domain : (known as typeof entry).domain).id
-    unnamed.push({ name: other.domain.domain, id: other.domain.id, because: `${name.value} is the domain number ${chosen} already` })
+    unnamed.push({ name: other.domain.domain, id: other.domain.id, reason: `${name.value} is the domain number ${chosen} already` })
   }
-  return { zones: [...zones.values()].map(({ reference }) => reference), unnamed }
+  return { zones: [...zones.values()].map(({ reference }) => reference), unusable: unnamed }
 }
 
 function nameOf({ domain }: ApiDomain): Result<DomainName> {
@@ -123,4 +130,77 @@ function canonicalAddress(text: string): string {
 export function timeOf(text: string | null): number | null {
   const time = text === null ? Number.NaN : Date.parse(/[Zz]|[+-][0-9]{2}:?[0-9]{2}$/.test(text) ? text : `${text}Z`)
   return Number.isNaN(time) ? null : time
+}
+
+/** Makes a domain of a zone that the service transfers from a name server. `addresses` are those the service is known to transfer from. */
+export async function importCloudZone(
+  api: CloudApi,
+  name: DomainName,
+  nameserver: string,
+  { addresses, toZone }: { readonly addresses: readonly string[]; readonly toZone: ToZone },
+  call?: ProviderCallOptions,
+): Promise<CopiedZone> {
+  const body = { domain: name.slice(0, -1), remote_nameserver: nameserver }
+  const what = `importing ${name} from ${nameserver}`
+  try {
+    const { value } = await api.request({ method: 'POST', path: '/domains/import', body, what, ...call }, (answer) =>
+      copied(answer, name, toZone),
+    )
+    return value
+  } catch (error) {
+    throw withAddresses(error, what, addresses)
+  }
+}
+
+/** Makes a domain with the settings and records of another one. */
+export async function cloneCloudZone(
+  api: CloudApi,
+  source: ZoneReference,
+  name: DomainName,
+  toZone: ToZone,
+  call?: ProviderCallOptions,
+): Promise<CopiedZone> {
+  const what = `cloning ${source.name} as ${name}`
+  const request = { method: 'POST', path: `/domains/${source.id}/clone`, body: { domain: name.slice(0, -1) }, what, ...call } as const
+  const { value } = await api.request(request, (answer) => copied(answer, name, toZone))
+  return value
+}
+
+/** A domain as a zone; null where its name is none. */
+type ToZone = (domain: ReturnType<typeof domainShape>) => ZoneReference | null
+
+function copied(answer: unknown, name: DomainName, toZone: ToZone): CopiedZone {
+  const domain = domainShape(answer)
+  const zone = toZone(domain)
+  if (zone?.name !== name) throw new ShapeError(`the domain ${name} came back as ${JSON.stringify(domain.domain)}, number ${domain.id}`)
+  return { zone, remarks: remarksOf(answer) }
+}
+
+/** Lines of remarks that are told. */
+const MAX_REMARKS = 100
+
+/** What the service could not take over stands in the domain's `errors`, a line each, where it tells that at all. */
+function remarksOf(answer: unknown): string[] {
+  const { errors } = answer as { readonly errors?: unknown }
+  if (typeof errors !== 'string') return []
+  return errors
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(0, MAX_REMARKS)
+    .map((line) => line.slice(0, 2000))
+}
+
+/** A name server that refuses the transfer has to be told who asks: every service has addresses of its own for that. */
+function withAddresses(error: unknown, what: string, addresses: readonly string[]): unknown {
+  if (
+    !(error instanceof ProviderError) ||
+    error.code !== 'provider-rejected' ||
+    // Names of zones and servers may have these words too.
+    !/remote_nameserver|transfer|axfr|was refused/i.test(error.message.replace(what, ''))
+  )
+    return error
+  const known =
+    addresses.length === 0 ? 'the addresses that the service transfers from (its documentation names them)' : addresses.join(', ')
+  const hint = /must allow transfers/.test(error.message) ? undefined : `the name server must allow zone transfers (AXFR) to ${known}`
+  return new ProviderError(error.code, error.message, { status: error.status ?? undefined, hint, cause: error })
 }

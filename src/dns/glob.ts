@@ -61,3 +61,49 @@ function addTo<T>(groups: Map<string, Set<T>>, key: string, value: T): void {
   if (group) group.add(value)
   else groups.set(key, new Set([value]))
 }
+
+/** A test for a glob in which `*` stands for any run of characters, also across dots. The time is linear in glob and text. */
+export function globTest(glob: string): (text: string) => boolean {
+  const parts = glob.split('*')
+  if (parts.length === 1) return (text) => text === glob
+  const first = parts[0] as string
+  const last = parts[parts.length - 1] as string
+  const middle = parts.slice(1, -1).filter((part) => part !== '')
+  const searches = middle.map(searchFor)
+  return (text) => {
+    if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false
+    const end = text.length - last.length
+    let from = first.length
+    for (const [i, part] of middle.entries()) {
+      const found = searches[i]?.(text, from) ?? -1
+      if (found === -1 || found + part.length > end) return false
+      from = found + part.length
+    }
+    return true
+  }
+}
+
+/** Letters up to which the engine's own search is fast in the worst case too. */
+const SHORT = 32
+
+/** Where a part begins in a text, from a place on; -1 if nowhere. A long part is searched for in linear time (Knuth, Morris, Pratt 1977). */
+function searchFor(part: string): (text: string, from: number) => number {
+  if (part.length <= SHORT) return (text, from) => text.indexOf(part, from)
+  /** For each length of a beginning of the part, the length of the longest shorter beginning that it ends with. */
+  const borders = new Int32Array(part.length + 1)
+  const extend = (length: number, character: number): number => {
+    let known = length
+    while (known > 0 && part.charCodeAt(known) !== character) known = borders[known] as number
+    return part.charCodeAt(known) === character ? known + 1 : 0
+  }
+  for (let length = 2; length <= part.length; length += 1)
+    borders[length] = extend(borders[length - 1] as number, part.charCodeAt(length - 1))
+  return (text, from) => {
+    let length = 0
+    for (let at = from; at < text.length; at += 1) {
+      length = extend(length, text.charCodeAt(at))
+      if (length === part.length) return at + 1 - length
+    }
+    return -1
+  }
+}

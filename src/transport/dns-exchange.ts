@@ -1,13 +1,102 @@
 import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
-import { isIPv6 } from 'node:net'
-import { dnsFailure } from './dns-client-failure.ts'
-import { type DnsServer, formatServer } from './dns-client-server.ts'
+import { connect, isIPv6 } from 'node:net'
+import { createFrameReader, frame } from '../dns/wire/frames.ts'
+
+export interface TcpLimits {
+  /** Milliseconds to wait for each message. */
+  readonly timeout: number
+  /** Milliseconds for all messages together; no bound if absent. */
+  readonly total?: number
+  /** Octets of all messages together; no bound if absent. */
+  readonly octets?: number
+}
+
+/**
+ * Sends one message over a connection of its own and gives each message that comes back, without its two octets of length, to
+ * `onMessage` until that returns false (RFC 7766). Rejects with a `DnsFailure`, or with what `onMessage` throws.
+ */
+export function exchangeTcp(
+  server: DnsServer,
+  message: Uint8Array,
+  { timeout, total = Number.POSITIVE_INFINITY, octets: most = Number.POSITIVE_INFINITY }: TcpLimits,
+  onMessage: (octets: Buffer) => boolean,
+): Promise<void> {
+  const where = formatServer(server)
+  return new Promise((resolve, reject) => {
+    // Of several addresses one is tried after another; the 250 ms that each has otherwise are too few for some networks.
+    const attempt = Math.max(250, Math.floor(timeout / 4))
+    const socket = connect({ host: server.host, port: server.port, noDelay: true, autoSelectFamilyAttemptTimeout: attempt })
+    const chunks = createFrameReader()
+    const start = performance.now()
+    let received = 0
+    const finish = (error?: unknown): void => {
+      clearTimeout(timer)
+      socket.destroy()
+      if (error === undefined) resolve()
+      else reject(error)
+    }
+    const timer = setTimeout(() => finish(dnsFailure('timeout', `${where} did not answer over TCP within ${timeout} ms`)), timeout)
+    socket.on('connect', () => {
+      socket.write(frame(message))
+    })
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.length
+      try {
+        if (received > most) throw dnsFailure('garbled', `${where} sent more than ${most} octets over TCP`)
+        if (performance.now() - start > total)
+          throw dnsFailure('timeout', `${where} did not come to an end over TCP within ${total / 1000} s`)
+        for (const octets of chunks(chunk)) {
+          timer.refresh()
+          if (!onMessage(octets)) return finish()
+        }
+      } catch (error) {
+        finish(error)
+      }
+    })
+    socket.on('error', (error) => finish(dnsFailure('unreachable', `${where} cannot be reached over TCP: ${reasonOf(error)}`, error)))
+    socket.on('end', () => finish(dnsFailure('unreachable', `${where} closed the connection before its answer was complete`)))
+  })
+}
+
+/** The error of a host with several addresses says nothing itself. */
+const reasonOf = (error: Error): string =>
+  error instanceof AggregateError ? error.errors.map(({ message }: Error) => message).join(', ') : error.message
+
+/**
+ * Why a DNS server gave no usable answer. `timeout`: nothing came in time; `unreachable`: the system says that nobody is there, or
+ * the connection broke; `garbled`: what came breaks the message format or the protocol; `rejected`: a zone transfer was answered with
+ * an error; `closed`: the client was closed meanwhile.
+ */
+type DnsFailureReason = 'timeout' | 'unreachable' | 'garbled' | 'rejected' | 'closed'
+
+export interface DnsFailure extends Error {
+  readonly code: 'DNS_FAILURE'
+  readonly reason: DnsFailureReason
+  /** The same question may get an answer later. */
+  readonly retryable: boolean
+}
+
+export function dnsFailure(reason: DnsFailureReason, message: string, cause?: unknown): DnsFailure {
+  const retryable = reason === 'timeout' || reason === 'unreachable'
+  return Object.assign(new Error(message, { cause }), { code: 'DNS_FAILURE' as const, reason, retryable })
+}
+
+export const isDnsFailure = (error: unknown): error is DnsFailure => (error as Partial<DnsFailure> | null)?.code === 'DNS_FAILURE'
+
+export interface DnsServer {
+  /** An address, or a name for the system to resolve. */
+  readonly host: string
+  readonly port: number
+}
+
+/** The server as messages name it. */
+export const formatServer = (server: DnsServer): string => `${server.host} port ${server.port}`
 
 /** Takes a datagram; says whether it is the answer that was waited for. */
 type Accept = (octets: Buffer) => boolean
 
-export interface UdpExchange {
+interface UdpExchange {
   /**
    * Sends what `encode` makes of a free random identifier and waits until `accept` takes a datagram. `timeout` is in milliseconds.
    * Rejects with a `DnsFailure`.

@@ -1,8 +1,0 @@
-/** A document as indented JSON. */
-export const jsonText = (document: unknown): string => `${visibleJson(JSON.stringify(document, null, 2))}\n`
-
-/** JSON in which what a terminal or an editor could take for control is escaped too, which JSON lets stand. */
-export const visibleJson = (json: string): string =>
-  json.replace(/[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g, escaped)
-
-const escaped = (c: string): string => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`

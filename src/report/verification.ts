@@ -1,0 +1,197 @@
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import { compareDiagnostics, hasErrors, oneLine } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import type { RenderedState } from '../plan/plan.ts'
+import { counted } from './english.ts'
+import { jsonText } from './escape.ts'
+import { type Palette, paletteOf } from './palette.ts'
+import { type DiagnosticDocument, diagnosticDocument } from './plan-document.ts'
+import type { ReportOptions } from './report.ts'
+import { annotation, diagnosticAnnotation, plainLine } from './workflow-command.ts'
+
+/** One record set of which a name server says something else than the definition. Data are in presentation form, sorted. */
+export interface AnswerDifference {
+  readonly name: DomainName
+  readonly type: string
+  readonly expected: readonly string[]
+  readonly answered: readonly string[]
+  /** What is wrong besides the data, in words: an error code, an answer without authority; absent where the data tell it. */
+  readonly note?: string | undefined
+}
+
+/** What one name server answered for one zone. */
+export interface NameServerVerification {
+  /** `address:port`. */
+  readonly server: string
+  /** Record sets asked for, and how many answers were as expected. */
+  readonly asked: number
+  readonly agreed: number
+  readonly differences: readonly AnswerDifference[]
+  /** Delegations that the server does not show since it holds the zone below them too, and answers from that. */
+  readonly covered: readonly DomainName[]
+  /** Why the server could not be asked; null where it could. */
+  readonly failure: string | null
+}
+
+/** A zone's definition held against what is live. */
+export interface ZoneVerification {
+  readonly zone: DomainName
+  readonly target: string
+  /** Changes a plan would make. */
+  readonly pending: number
+  readonly rendered: RenderedState
+  /** Records that only one of listing and rendered file has, in words; at most ten. */
+  readonly renderedDifferences: readonly string[]
+  readonly nameServers: readonly NameServerVerification[]
+  /** Record sets that are not asked for since no server answers with them: at or below a delegation. */
+  readonly hidden: readonly { readonly name: DomainName; readonly type: string }[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export const isVerified = (zone: ZoneVerification): boolean =>
+  zone.pending === 0 &&
+  zone.rendered !== 'differs' &&
+  zone.rendered !== 'stale' &&
+  zone.nameServers.every((server) => server.failure === null && server.agreed === server.asked) &&
+  zone.diagnostics.every((diagnostic) => diagnostic.severity !== 'error')
+
+/** The machine's view of a verification: the versioned document of `schemas/verification.schema.json`. Its key order is fixed. */
+/** Zones held against what is live, and the diagnostics that are of no zone, such as of one that could not be read. */
+export interface Verification {
+  readonly zones: readonly ZoneVerification[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+interface VerificationDocument {
+  readonly format: 'zonewright-verification'
+  readonly version: 1
+  readonly zones: readonly VerifiedZoneDocument[]
+  readonly diagnostics: readonly DiagnosticDocument[]
+  readonly summary: { readonly zones: number; readonly verified: number }
+}
+
+interface VerifiedZoneDocument {
+  readonly zone: string
+  readonly target: string
+  readonly verified: boolean
+  readonly pending: number
+  readonly rendered: RenderedState
+  readonly renderedDifferences: readonly string[]
+  readonly nameServers: readonly NameServerDocument[]
+  readonly hidden: readonly { readonly name: string; readonly type: string }[]
+  readonly diagnostics: readonly DiagnosticDocument[]
+}
+
+type DifferenceDocument = Omit<AnswerDifference, 'note'> & { readonly note: string | null }
+type NameServerDocument = Omit<NameServerVerification, 'differences'> & { readonly differences: readonly DifferenceDocument[] }
+
+export const verificationDocument = ({ zones, diagnostics }: Verification): VerificationDocument => ({
+  format: 'zonewright-verification',
+  version: 1,
+  zones: zones.map(zoneDocument),
+  diagnostics: diagnosticDocuments(diagnostics),
+  summary: { zones: zones.length, verified: zones.filter(isVerified).length },
+})
+
+const zoneDocument = (zone: ZoneVerification): VerifiedZoneDocument => ({
+  zone: zone.zone,
+  target: zone.target,
+  verified: isVerified(zone),
+  pending: zone.pending,
+  rendered: zone.rendered,
+  renderedDifferences: zone.renderedDifferences,
+  nameServers: zone.nameServers.map(nameServerDocument),
+  hidden: zone.hidden.map(({ name, type }) => ({ name, type })),
+  diagnostics: diagnosticDocuments(zone.diagnostics),
+})
+
+const nameServerDocument = ({ server, asked, agreed, differences, covered, failure }: NameServerVerification): NameServerDocument => ({
+  server,
+  asked,
+  agreed,
+  differences: differences.map(({ name, type, expected, answered, note }) => ({ name, type, expected, answered, note: note ?? null })),
+  covered,
+  failure,
+})
+
+const diagnosticDocuments = (diagnostics: readonly Diagnostic[]): DiagnosticDocument[] =>
+  [...diagnostics].sort(compareDiagnostics).map(diagnosticDocument)
+
+export type VerificationFormat = 'text' | 'json' | 'github'
+
+/** Record sets that a text report names one by one. */
+const SHOWN = 10
+
+/** What was verified, as text that ends in a newline. */
+export function renderVerification(verification: Verification, format: VerificationFormat, options: ReportOptions): string {
+  if (format === 'json') return jsonText(verificationDocument(verification))
+  if (format === 'text') return renderText(verification, options)
+  const { zones, diagnostics } = verification
+  const failed = zones.filter((zone) => !isVerified(zone))
+  const annotations = [
+    ...[...diagnostics, ...failed.flatMap((zone) => zone.diagnostics)]
+      .sort(compareDiagnostics)
+      .map((one) => diagnosticAnnotation(one, options.fromRoot)),
+    ...failed.map(({ zone, target }) =>
+      annotation({ severity: 'error', title: 'verify-differs', message: `${zone} at ${oneLine(target)} is not as defined` }),
+    ),
+  ]
+  const text = renderText(verification, { ...options, color: false })
+    .split('\n')
+    .map(plainLine)
+    .join('\n')
+  return annotations.map((line) => `${line}\n`).join('') + text
+}
+
+function renderText({ zones, diagnostics }: Verification, { color, verbose }: ReportOptions): string {
+  const palette = paletteOf(color)
+  const lines = zones.flatMap((zone) => (verbose || !isVerified(zone) ? zoneLines(zone, palette, verbose) : []))
+  const verified = zones.filter(isVerified).length
+  const asked = zones.reduce((sum, zone) => sum + zone.nameServers.reduce((all, server) => all + server.asked, 0), 0)
+  const hidden = zones.reduce(
+    (sum, zone) => sum + zone.hidden.length + Math.max(0, ...zone.nameServers.map((server) => server.covered.length)),
+    0,
+  )
+  const parts = [`${verified} of ${counted(zones.length, 'zone')} as defined`, `${counted(asked, 'record set')} asked for`]
+  if (hidden > 0) parts.push(`${counted(hidden, 'record set')} hidden by delegations`)
+  const failed = hasErrors(diagnostics)
+  if (failed) parts.push('the rest could not be read')
+  const summary = `Verified: ${parts.join(', ')}.`
+  if (lines.length > 0) lines.push('')
+  lines.push(verified === zones.length && !failed ? palette.added(summary) : palette.error(summary))
+  return `${lines.join('\n')}\n`
+}
+
+function zoneLines(zone: ZoneVerification, palette: Palette, verbose: boolean): string[] {
+  const lines = [palette.bold(`${zone.zone} at ${oneLine(zone.target)}`)]
+  const pending = `${counted(zone.pending, 'change')} pending ("zonewright plan ${zone.zone}" shows ${zone.pending === 1 ? 'it' : 'them'})`
+  lines.push(`  records: ${zone.pending === 0 ? palette.added('as defined') : palette.error(pending)}`)
+  const rendered =
+    zone.rendered === 'match'
+      ? palette.added('match')
+      : zone.rendered === 'unavailable'
+        ? palette.dim('unavailable')
+        : palette.error(zone.rendered)
+  lines.push(`  rendered zone file: ${rendered}`, ...zone.renderedDifferences.map((difference) => `    ${oneLine(difference)}`))
+  for (const server of zone.nameServers) lines.push(...serverLines(server, palette, verbose))
+  if (verbose) for (const { name, type } of zone.hidden) lines.push(palette.dim(`  hidden below a delegation: ${name} ${type}`))
+  return lines
+}
+
+function serverLines(server: NameServerVerification, palette: Palette, verbose: boolean): string[] {
+  const label = `  ${oneLine(server.server)}: `
+  if (server.failure !== null) return [`${label}${palette.error(oneLine(server.failure))}`]
+  const count = `${server.agreed} of ${counted(server.asked, 'record set')} as defined`
+  const lines = [label + (server.agreed === server.asked ? palette.added(count) : palette.error(count))]
+  const shown = verbose ? server.differences : server.differences.slice(0, SHOWN)
+  for (const { name, type, expected, answered, note } of shown) {
+    lines.push(`    ${palette.bold(`${name} ${type}`)}${note === undefined ? '' : `: ${oneLine(note)}`}`)
+    for (const line of expected) if (!answered.includes(line)) lines.push(palette.removed(`      missing ${oneLine(line)}`))
+    for (const line of answered) if (!expected.includes(line)) lines.push(palette.added(`      instead ${oneLine(line)}`))
+  }
+  if (verbose)
+    for (const name of server.covered) lines.push(palette.dim(`    not shown, since the server holds the zone below too: ${name} NS`))
+  const more = server.asked - server.agreed - shown.length
+  if (more > 0) lines.push(palette.dim(`    and ${counted(more, 'record set')} more`))
+  return lines
+}
