@@ -1,7 +1,6 @@
 /** How the commands that bring zones in and let them out are described. */
 import { type Command, Option } from 'commander'
-import { EXPORT_FORMATS } from '../convert/exporters.ts'
-import { IMPORT_FORMATS } from '../convert/importers.ts'
+import { EXPORT_FORMATS, IMPORT_FORMATS } from '../convert/formats.ts'
 import { collect, positiveInteger, serialNumber, ttl } from './option-values.ts'
 
 const writing = (command: Command): Command =>

@@ -180,12 +180,12 @@ function describeProgram(io: CliIo, end: (status: ExitStatus) => void): Command 
 
   runs(
     describeImport(working('import', 'write definitions of zones that are elsewhere')),
-    async () => (await import('./commands/import.ts')).importZones,
+    async () => (await import('./commands/import.ts')).importCommand,
   )
 
   runs(
     describeExport(working('export', 'write definitions in another format')),
-    async () => (await import('./commands/export.ts')).exportZones,
+    async () => (await import('./commands/export.ts')).exportCommand,
   )
 
   const record = program

@@ -9,9 +9,10 @@ import type { LoadedZone } from '../definition/load/configured-zone.ts'
 import { loadDefinitions } from '../definition/load/load-definitions.ts'
 import { secretsInZone } from '../definition/load/secrets-in-zone.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
+import { hasErrors, type SourcePosition } from '../dns/diagnostic.ts'
 import type { ResourceRecord } from '../dns/record.ts'
+import { type DefinedRecord, recordKey } from '../dns/record.ts'
 import { type RrsetScope, type UnmanagedSelector, ZONE_SETTINGS } from '../dns/zone.ts'
-import { placedForReader } from './import-places.ts'
 
 /** Differences that are told of one zone. */
 const TOLD = 20
@@ -133,3 +134,54 @@ function compareRecords(imported: readonly ResourceRecord[], loaded: readonly Re
     .filter(([, surplus]) => surplus !== 0)
     .map(([key, surplus]) => (surplus > 0 ? `the record would be missing: ${key}` : `there would be a record too many: ${key}`))
 }
+
+/** A zone as the files that would be written define it. */
+interface DefinedZone {
+  readonly name: ImportedZone['name']
+  readonly records: readonly DefinedRecord[]
+}
+
+/**
+ * What is told of files that are not written yet, at places that its reader can open: with an error nothing will be written, so that
+ * the place is where the record comes from, or none where it comes from no file; else it is where the file will be.
+ */
+function placedForReader(
+  diagnostics: readonly Diagnostic[],
+  zones: readonly ImportedZone[],
+  defined: readonly DefinedZone[],
+  shownPath: (path: string) => string,
+): Diagnostic[] {
+  const place = hasErrors(diagnostics)
+    ? placesInSource(zones, defined)
+    : (at: SourcePosition): SourcePosition => ({ ...at, file: shownPath(at.file) })
+  return diagnostics.map((diagnostic) => ({
+    ...diagnostic,
+    at: diagnostic.at && place(diagnostic.at),
+    related: diagnostic.related?.flatMap(({ message, at }) => {
+      const placed = place(at)
+      return placed === undefined ? [] : [{ message, at: placed }]
+    }),
+  }))
+}
+
+/** Zones that are written as they stand have their places already. */
+function placesInSource(
+  zones: readonly ImportedZone[],
+  defined: readonly DefinedZone[],
+): (at: SourcePosition) => SourcePosition | undefined {
+  const printed = new Map(zones.filter(({ files }) => files === undefined).map((zone) => [zone.name, zone.records]))
+  const places = new Map<string, SourcePosition | undefined>()
+  const files = new Set<string>()
+  for (const { name, records } of defined) {
+    const sources = printed.get(name)
+    if (sources === undefined) continue
+    const placeOf = new Map(sources.map((record) => [recordKey(record), record.at]))
+    for (const record of records) {
+      places.set(keyOf(record.at), placeOf.get(recordKey(record)))
+      files.add(record.at.file)
+    }
+  }
+  return (at) => (files.has(at.file) ? places.get(keyOf(at)) : at)
+}
+
+const keyOf = ({ file, line, column }: SourcePosition): string => `${line}:${column}:${file}`

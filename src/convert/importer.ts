@@ -1,42 +1,70 @@
 import type { Config } from '../definition/config/config.ts'
+import type { ImportedZone, OutputFile } from '../definition/imported-zone.ts'
+import { didYouMean } from '../definition/parse/suggest.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { OnThrottled } from '../providers/provider.ts'
-import type { Imported } from './conversion.ts'
+import type { UnsupportedFeature } from './unsupported-features.ts'
 
-/** What an import is asked for. */
+/** Reads zones from another format or system. Errors in the input become diagnostics; only bugs throw. */
+export type Importer = (request: ImportRequest) => Promise<ImportedZones>
+
 export interface ImportRequest {
-  /** What stands behind the format on the command line: a path, a server, the name of a provider. */
+  /** The argument after the format on the command line: a path, a server or the name of a provider. */
   readonly source: string
-  /** Only these zones; all where empty. An importer that finds one of them not says so with `zone-unknown`. */
+  /** The zones to import; empty for all. An importer reports each one that it does not find as `zone-unknown`. */
   readonly zones: readonly DomainName[]
-  /** The folder that paths start from and that names of files in messages start from; absolute. */
+  /** The absolute folder that relative paths are resolved against and that messages name files relative to. */
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The config, or what stands for it where there is none (its `file` is null then). */
+  /** The config, or the default one, whose `file` is null. */
   readonly config: Config
   readonly parallelism?: number | undefined
   readonly onThrottled?: OnThrottled | undefined
   readonly signal?: AbortSignal | undefined
-  /** Lets what is on the wire end, and begins nothing after it. */
+  /** Lets requests on the wire finish and starts no new ones. */
   readonly stop?: AbortSignal | undefined
-  /** Told of each zone that a provider has made for the import (`viaService`, `clone`). */
-  readonly onMade?: ((zone: DomainName) => void) | undefined
+  /** Called with each zone that a provider has created for the import (`viaService`, `clone`). */
+  readonly onZoneCreated?: ((zone: DomainName) => void) | undefined
   readonly options: ImportOptions
 }
 
 /** Options of single formats. */
 export interface ImportOptions {
-  /** The folder that the definitions will be written to, from `cwd`; absent where one is only shown. */
+  /** The folder for the definitions, relative to `cwd`; absent if a definition is only printed. */
   readonly out?: string | undefined
-  /** For `provider`: the provider itself makes the zones first, of what it transfers from this name server. */
+  /** `provider`: the provider first creates the zones by a transfer from this name server. */
   readonly viaService?: string | undefined
-  /** For `provider`: the provider itself makes the one zone first, a copy of this one. */
+  /** `provider`: the provider first creates the one zone as a copy of this zone. */
   readonly clone?: string | undefined
-  /** For `axfr`: a TSIG key, `NAME:SECRET` or `ALGORITHM:NAME:SECRET`, its secret in base64 as `env:NAME` or `file:PATH`. */
+  /** `axfr`: a TSIG key, `NAME:SECRET` or `ALGORITHM:NAME:SECRET`. The secret is base64, given as `env:NAME` or `file:PATH`. */
   readonly tsig?: string | undefined
-  /** For `axfr`: seconds to wait for each message. */
+  /** `axfr`: seconds to wait for each message. */
   readonly timeout?: number | undefined
 }
 
-/** Reads zones from elsewhere. Faults of the input become diagnostics; it throws for bugs only. */
-export type Importer = (request: ImportRequest) => Promise<Imported>
+/** What an importer has read. If a diagnostic is an error, nothing is written. */
+export interface ImportedZones {
+  readonly zones: readonly ImportedZone[]
+  readonly dropped: readonly UnsupportedFeature[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** Files that belong to no single zone: shared fragments, or a config. */
+  readonly files?: readonly OutputFile[] | undefined
+  /** How the files must be read if an imported config differs from the current one in this. */
+  readonly octodnsSettings?: OctodnsFileSettings | undefined
+}
+
+/** The config's settings for definitions in octoDNS's layout. */
+export type OctodnsFileSettings = Pick<Config, 'octodnsDefaultTtl' | 'octodnsSplitExtension'>
+
+/** An error for each requested zone that was not found. */
+export const missingZones = (
+  wanted: readonly DomainName[],
+  found: readonly { readonly name: DomainName }[],
+  source: string,
+): Diagnostic[] => {
+  const names = new Set(found.map(({ name }) => name))
+  return wanted
+    .filter((name) => !names.has(name))
+    .map((name) => ({ severity: 'error', code: 'zone-unknown', message: `${source} has no zone ${name}`, hint: didYouMean(name, names) }))
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { checkMailbox } from '../../src/convert/check-mailbox.ts'
-import { type CommentedZone, readCommentedZone } from '../../src/convert/zone-files/commented-zone.ts'
+import { checkMailbox } from '../../src/convert/definable-settings.ts'
+import { type CommentedZone, readCommentedZone } from '../../src/convert/zone-files/import-zone-files.ts'
 import type { ImportedZone } from '../../src/definition/imported-zone.ts'
 import { formatDefinition } from '../../src/definition/print/format-definition.ts'
 import { printDefinition } from '../../src/definition/print/print-definition.ts'

@@ -283,12 +283,12 @@ describe('where to', () => {
   const files = { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replace('example.com', 'example.net') }
 
   it.each([
-    ['several files on standard output', ['export', 'zonefile'], 'error[usage] 2 files cannot be shown as one'],
+    ['several files on standard output', ['export', 'zonefile'], 'error[usage] standard output takes one file, not 2 files'],
     ['a format that is none', ['export', 'zonefil'], 'error[usage] there is no export format "zonefil" (did you mean "zonefile"?)'],
     ['no format', ['export'], 'error[usage] export needs a format'],
     ['a zone that is none', ['export', 'json', 'example.org'], 'error[zone-unknown]'],
     ['a serial that is none', ['export', 'zonefile', '--serial', '-1'], 'error[usage]'],
-    ['a file in the way', ['export', 'json', '-o', 'zones/example.com.yaml'], 'error[file-exists] zones/example.com.yaml is there already'],
+    ['a file in the way', ['export', 'json', '-o', 'zones/example.com.yaml'], 'error[file-exists] zones/example.com.yaml already exists'],
     ['a folder that is a file', ['export', 'zonefile', '-o', 'zones/example.com.yaml/x'], 'error[file-unwritable]'],
   ])('refuses %s', async (_, args, said) => {
     const cwd = folderOf(files)

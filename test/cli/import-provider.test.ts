@@ -154,7 +154,7 @@ records:
     expect(result).toMatchObject({
       status: 1,
       stdout: '',
-      stderr: expect.stringContaining('error[file-exists] zones/example.com.yaml is there already'),
+      stderr: expect.stringContaining('error[file-exists] zones/example.com.yaml already exists'),
     })
     expect(scene.files()['zones/example.com.yaml']).toBe('mine')
     expect(await scene.run('import', '--from', 'cloud', '-o', 'zones', '--force', '--dry-run')).toMatchObject({

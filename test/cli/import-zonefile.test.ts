@@ -44,7 +44,11 @@ records:
     const one = await run(cwd, 'import', 'zonefile', 'dns', 'example.net')
     expect(one).toMatchObject({ status: 0, stdout: expect.stringMatching(/^domain: example\.net\n/) })
     const several = await run(cwd, 'import', 'zonefile', 'dns')
-    expect(several).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('error[usage] 3 files cannot be shown as one') })
+    expect(several).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining('error[usage] standard output takes one file, not 3 files'),
+    })
   })
 
   it('tells of a zone that is more than a definition holds, and of no fault of the program', async () => {
@@ -297,7 +301,7 @@ records:
     expect(result).toMatchObject({
       status: 1,
       stdout: '',
-      stderr: expect.stringContaining('error[file-exists] out/b.example.yaml is there already'),
+      stderr: expect.stringContaining('error[file-exists] out/b.example.yaml already exists'),
     })
     expect(filesBelow(join(cwd, 'out'))).toEqual({})
   })

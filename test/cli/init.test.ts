@@ -76,7 +76,7 @@ describe('init', () => {
     writeFileSync(join(folder, path), 'mine')
     const { status, stdout, stderr } = await inFolder(folder, 'init')
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-    expect(stderr).toContain(`error[file-exists] ${path} is there already`)
+    expect(stderr).toContain(`error[file-exists] ${path} already exists`)
     expect(filesBelow(folder)).toEqual({ [path]: 'mine' })
   })
 
@@ -93,7 +93,7 @@ describe('init', () => {
   test('a link that leads nowhere is in the way', async () => {
     const folder = temporaryDirectory()
     symlinkSync(join(folder, 'elsewhere'), join(folder, 'zonewright.yaml'))
-    expect((await inFolder(folder, 'init')).stderr).toContain('zonewright.yaml is there already')
+    expect((await inFolder(folder, 'init')).stderr).toContain('zonewright.yaml already exists')
     expect(existsSync(join(folder, 'elsewhere'))).toBe(false)
   })
 

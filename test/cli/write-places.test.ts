@@ -76,7 +76,7 @@ describe.runIf(process.platform === 'linux')('files that are none', () => {
     for (const force of [[], ['--force']]) {
       const { status, stdout, stderr } = await cli(['export', 'json', '-o', out, ...force], { cwd })
       expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-      expect(stderr).toMatch(/error\[file-(?:unwritable|exists)\] \S+ (?:cannot be written: [a-z]|is there already)/)
+      expect(stderr).toMatch(/error\[file-(?:unwritable|exists)\] \S+ (?:cannot be written: [a-z]|already exists)/)
     }
     expect(filesBelow(cwd)).toEqual(before)
     expect(lstatSync('/dev/null').isCharacterDevice()).toBe(true)
@@ -92,7 +92,7 @@ describe('symbolic links', () => {
   it('within the folder stay links', async () => {
     const cwd = folderOf({ ...files, 'zones/real/a.yaml': 'mine' })
     symlinkSync('real/a.yaml', join(cwd, 'zones/a.example.yaml'))
-    expect(await cli(args, { cwd })).toMatchObject({ status: 1, stderr: expect.stringContaining('zones/a.example.yaml is there already') })
+    expect(await cli(args, { cwd })).toMatchObject({ status: 1, stderr: expect.stringContaining('zones/a.example.yaml already exists') })
     expect(await cli([...args, '--force'], { cwd })).toMatchObject({ status: 0 })
     expect(readlinkSync(join(cwd, 'zones/a.example.yaml'))).toBe('real/a.yaml')
     expect(readFileSync(join(cwd, 'zones/real/a.yaml'), 'utf8')).toContain('domain: a.example\n')

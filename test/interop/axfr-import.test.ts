@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { importByTransfer } from '../../src/convert/transfer/import-transfer.ts'
+import { importByTransfer } from '../../src/convert/import-transfer.ts'
 import { defaultConfig } from '../../src/definition/config/read-config.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import { decodeMessage } from '../../src/dns/wire/decode-message.ts'

@@ -33,7 +33,10 @@ describeWithTools(['named'], 'import --via-service', () => {
     const scene = await openScene({ ...EMPTY, peerPort: open.port })
     const args = ['import', '--from', 'cloud', '--via-service', '127.0.0.1', 'example.com', 'example.net', '-o', 'zones']
     expect(await scene.run(...args)).toMatchObject({ status: 1, stderr: expect.stringContaining('[not-confirmed]') })
-    expect(await scene.run(...args, '--dry-run')).toMatchObject({ status: 0, stderr: expect.stringContaining('left undone') })
+    expect(await scene.run(...args, '--dry-run')).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('Not done because of --dry-run'),
+    })
     expect(scene.front.heard).toEqual([])
     const result = await scene.run(...args, '--yes')
     expect(result).toMatchObject({ status: 0, stdout: 'zones/example.com.yaml\nzones/example.net.yaml\n' })
@@ -214,7 +217,7 @@ it.each([
   expect(result).toMatchObject({
     status: 1,
     stdout: '',
-    stderr: expect.stringContaining('are of imports from a name server (axfr), not of provider'),
+    stderr: expect.stringContaining('are for imports from a name server (axfr), not for provider'),
   })
   expect(scene.front.heard).toEqual([])
 })
@@ -259,7 +262,7 @@ it('a service that has too much to do is asked again, and one that is killed has
 
 it.each([
   [1, 'warning[zone-undefined] cloud has example.com. now, and nothing defines it'],
-  [2, 'Stopping: what cloud is making is waited for; Ctrl-C again ends at once, and it may be made all the same.'],
+  [2, 'Stopping: waiting for the zone that cloud is creating. Press Ctrl-C again to end at once; the zone may be created anyway.'],
 ])(
   'Ctrl-C while a zone is made, %i times',
   async (times, said) => {

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { printOctodnsZone } from '../../src/convert/octodns/print-octodns-zone.ts'
+import { printOctodnsZone } from '../../src/convert/octodns/export-octodns.ts'
 import { parseDefinition } from '../../src/definition/parse/parse-definition.ts'
 import { parseSplitZone } from '../../src/definition/parse/split-zone.ts'
 import { parseDomainName } from '../../src/dns/domain-name.ts'

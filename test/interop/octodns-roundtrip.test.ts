@@ -5,7 +5,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { printOctodnsZone } from '../../src/convert/octodns/print-octodns-zone.ts'
+import { printOctodnsZone } from '../../src/convert/octodns/export-octodns.ts'
 import { loadConfig } from '../../src/definition/config/load-config.ts'
 import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
 import { parseDefinition } from '../../src/definition/parse/parse-definition.ts'

@@ -1,33 +1,25 @@
-import { resolve } from 'node:path'
-import { checkImport } from '../../convert/check-import.ts'
-import type { Imported } from '../../convert/conversion.ts'
-import { importFiles } from '../../convert/import-files.ts'
-import type { Importer, ImportOptions, ImportRequest } from '../../convert/importer.ts'
-import { IMPORT_FORMATS, importerOf } from '../../convert/importers.ts'
-import { madeAlready } from '../../convert/provider/copy-at-provider.ts'
-import { readNameServer } from '../../convert/transfer/parse-nameserver.ts'
-import { unsupportedFeatureDiagnostics } from '../../convert/unsupported-feature-diagnostics.ts'
-import { displayPath } from '../../definition/files/file-path.ts'
-import { writeFiles } from '../../definition/files/write-files.ts'
-import type { OutputFile } from '../../definition/imported-zone.ts'
+import { IMPORT_FORMATS } from '../../convert/formats.ts'
+import { type ImportZonesRequest, type ImportZonesResult, importZones } from '../../convert/import.ts'
+import type { ImportOptions } from '../../convert/importer.ts'
+import { createdZoneWarning, parseNameServer } from '../../convert/provider/copy-zones.ts'
 import { didYouMean } from '../../definition/parse/suggest.ts'
-import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
 import { counted } from '../../report/english.ts'
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
-import { mayCopy } from '../before-copy.ts'
 import type { CommonOptions } from '../common-options.ts'
+import { canAsk, confirm } from '../confirm.ts'
 import { type Console, createConsole, sayingLosses } from '../console.ts'
+import { deliverFiles } from '../deliver-files.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { endedBySignals, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { reportThrottling } from '../report-throttling.ts'
-import { reportWritten } from '../report-written.ts'
 import { configOrDefault } from './validate.ts'
 
 export interface ImportCommandOptions extends CommonOptions, ImportOptions {
-  /** A provider, instead of format and source. */
+  /** A provider, instead of the arguments format and source. */
   readonly from?: string
   readonly force?: boolean
   readonly dryRun?: boolean
@@ -36,121 +28,111 @@ export interface ImportCommandOptions extends CommonOptions, ImportOptions {
   readonly yes?: boolean
 }
 
-/**
- * `zonewright import FORMAT SOURCE [ZONE…]`: definitions of zones that are elsewhere. All of them are written or none: faults, what
- * definitions cannot hold, and files in the way keep everything back, and what would be written is loaded and compared first.
- */
-export async function importZones(io: CliIo, [args]: readonly [string[]], options: ImportCommandOptions): Promise<ExitStatus> {
+/** `zonewright import FORMAT SOURCE [ZONE…]`: writes definitions of existing zones, all of them or none. */
+export async function importCommand(io: CliIo, [args]: readonly [string[]], options: ImportCommandOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const request = await readRequest(io, console, args, options)
   if (request === null) return EXIT.failure
-  const importer = await importerOf(request.format)
-  if (importer === null) {
-    const message = `there is no import format ${JSON.stringify(request.format)}`
-    console.error('usage', message, didYouMean(request.format, IMPORT_FORMATS) ?? `formats are ${IMPORT_FORMATS.join(', ')}`)
-    return EXIT.failure
-  }
-  if (request.format !== 'axfr' && (options.tsig !== undefined || options.timeout !== undefined)) {
-    console.error('usage', `--tsig and --timeout are of imports from a name server (axfr), not of ${request.format}`)
-    return EXIT.failure
-  }
-  if (options.viaService !== undefined || options.clone !== undefined) {
-    if (request.format !== 'provider') {
-      console.error('usage', '--via-service and --clone are of imports from a provider', 'name it with --from')
-      return EXIT.failure
-    }
-    const may = await mayCopy(io, console, { ...options, provider: request.source, zones: request.zones })
-    if (may === 'yes') return importCopies(io, console, importer, request, options)
-    return may === 'left' ? EXIT.done : may === 'interrupted' ? EXIT.interrupted : EXIT.failure
-  }
-  return finish(io, console, await importer(request), request, options)
+  if (options.viaService !== undefined || options.clone !== undefined) return importCopies(io, console, request, options)
+  const result = await endedBySignals(() => importZones(request))
+  return result === null ? EXIT.failure : finish(io, console, result, options)
 }
 
-/** The same where a provider makes zones: what it has made, and no definition was written of, is told. */
-async function importCopies(
-  io: CliIo,
-  console: Console,
-  importer: Importer,
-  request: FormatRequest,
-  options: ImportCommandOptions,
-): Promise<ExitStatus> {
-  const made: DomainName[] = []
-  const message = `Stopping: what ${request.source} is making is waited for; Ctrl-C again ends at once, and it may be made all the same.`
+/** Has the provider create the zones first, if the user agrees, and warns of every created zone that ends up without a definition. */
+async function importCopies(io: CliIo, console: Console, request: ImportZonesRequest, options: ImportCommandOptions): Promise<ExitStatus> {
+  const created: DomainName[] = []
+  let declined: ExitStatus = EXIT.failure
+  const confirmCopy = async (action: string): Promise<boolean> => {
+    const status = await askForCopy(io, console, action, options)
+    if (status !== null) declined = status
+    return status === null
+  }
+  const message = `Stopping: waiting for the zone that ${request.source} is creating. Press Ctrl-C again to end at once; the zone may be created anyway.`
   const interruption = listenForInterruption(console.say, message)
-  let imported: Imported
+  let result: ImportZonesResult | null
   try {
-    imported = await importer({ ...request, stop: interruption.signal, onMade: (zone) => void made.push(zone) })
+    result = await importZones({ ...request, confirmCopy, stop: interruption.signal, onZoneCreated: (zone) => void created.push(zone) })
   } finally {
     interruption.release()
   }
-  const status = await finish(io, console, imported, request, options)
+  if (result === null) return declined
+  const status = await finish(io, console, result, options)
   if (status !== EXIT.done)
     console.diagnostics(
-      made.map((zone) => madeAlready(request.source, zone)),
+      created.map((zone) => createdZoneWarning(request.source, zone)),
       sayingLosses(options),
     )
   return worstOf([status, interruption.status() ?? EXIT.done])
 }
 
-/** What was read as files, checked and written. */
+/** Null if the provider may create the zones, else the exit status. */
+async function askForCopy(io: CliIo, console: Console, action: string, { dryRun, yes }: ImportCommandOptions): Promise<ExitStatus | null> {
+  if (dryRun === true) {
+    console.say(`Not done because of --dry-run: ${action}.`)
+    return EXIT.done
+  }
+  if (yes === true) return null
+  if (!canAsk(io)) {
+    console.error('not-confirmed', `nothing was created: there is no terminal to ask whether ${action}`, '--yes answers in advance')
+    return EXIT.failure
+  }
+  const answer = await confirm(io, `${action}. Continue?`, new AbortController().signal)
+  return answer === 'yes' ? null : answer === 'interrupted' ? EXIT.interrupted : EXIT.failure
+}
+
 async function finish(
   io: CliIo,
   console: Console,
-  imported: Imported,
-  request: FormatRequest,
+  { zones, files, diagnostics }: ImportZonesResult,
   options: ImportCommandOptions,
 ): Promise<ExitStatus> {
-  const diagnostics: Diagnostic[] = [...imported.diagnostics]
-  diagnostics.push(...unsupportedFeatureDiagnostics(imported.dropped, 'import-lossy', request.format, options.lossy === true))
-  if (imported.zones.length === 0 && !hasErrors(diagnostics))
-    diagnostics.push({ severity: 'error', code: 'no-definitions', message: `${request.source} has no zones` })
-  const { files, diagnostics: inFiles } = importFiles(imported)
-  diagnostics.push(...inFiles)
-  if (!hasErrors(diagnostics)) {
-    const config = { ...request.config, ...imported.reading }
-    const shownPath = (path: string): string => displayPath(resolve(io.cwd, options.out ?? '', path), io.cwd)
-    diagnostics.push(...(await endedBySignals(() => checkImport(imported.zones, files, config, shownPath))))
-  }
   console.diagnostics(diagnostics, sayingLosses(options))
   if (hasErrors(diagnostics)) {
     console.say('Nothing was written.')
     return EXIT.failure
   }
-  return deliver(io, console, imported, files, options)
+  const { out, force, dryRun } = options
+  const records = zones.reduce((sum, zone) => sum + zone.records.length, 0)
+  const contents = `${counted(zones.length, 'zone')} with ${counted(records, 'record')}`
+  const status = await deliverFiles(io, console, { command: 'import', files, contents, out, force, dryRun })
+  if (status === EXIT.done && (out === undefined || dryRun !== true)) console.note(`${contents}, read back and compared.`)
+  return status
 }
 
-interface FormatRequest extends ImportRequest {
-  readonly format: string
-}
-
+/** The request that arguments and options make; null if they are wrong, which is reported. */
 async function readRequest(
   io: CliIo,
   console: Console,
   args: readonly string[],
   options: ImportCommandOptions,
-): Promise<FormatRequest | null> {
-  const [format, source, ...zones] = options.from === undefined ? args : ['provider', options.from, ...args]
-  if (format === undefined || source === undefined) {
-    console.error(
-      'usage',
+): Promise<ImportZonesRequest | null> {
+  const refuse = (message: string, hint?: string): null => {
+    console.error('usage', message, hint)
+    return null
+  }
+  const [format, source, ...names] = options.from === undefined ? args : ['provider', options.from, ...args]
+  if (format === undefined || source === undefined)
+    return refuse(
       'import needs a format and a source, or --from with the name of a provider',
       'such as: import zonefile db.example.com -o zones',
     )
-    return null
+  if (!IMPORT_FORMATS.includes(format)) {
+    const hint = didYouMean(format, IMPORT_FORMATS) ?? `formats are ${IMPORT_FORMATS.join(', ')}`
+    return refuse(`there is no import format ${JSON.stringify(format)}`, hint)
   }
-  const names = new Set<DomainName>()
-  let problems = 0
-  for (const text of zones) {
-    const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
-    if (name.ok) names.add(name.value)
-    else {
-      console.error('zone-name', name.message)
-      problems += 1
-    }
+  const zones = readZoneNames(console, names)
+  if (zones === null) return null
+  if (format !== 'axfr' && (options.tsig !== undefined || options.timeout !== undefined))
+    return refuse(`--tsig and --timeout are for imports from a name server (axfr), not for ${format}`)
+  let viaService: string | undefined
+  if (options.viaService !== undefined || options.clone !== undefined) {
+    const [message, hint] = copyProblem(format, zones, options) ?? []
+    if (message !== undefined) return refuse(message, hint)
+    const server = options.viaService === undefined ? null : parseNameServer(options.viaService)
+    if (server?.ok === false) return refuse(`--via-service: ${server.message}`, 'such as 192.0.2.53 or ns1.example.net')
+    viaService = server?.value
   }
-  if (problems > 0) return null
-  const viaService = options.viaService === undefined ? null : readNameServer(options.viaService)
-  const refused = viaService?.ok ? refusedServer(readHostPolicy(io.env), '--via-service', parseServerAddress(viaService.value)) : null
+  const refused = viaService === undefined ? null : refusedServer(readHostPolicy(io.env), '--via-service', parseServerAddress(viaService))
   if (refused !== null) {
     console.diagnostics([refused])
     return null
@@ -161,46 +143,35 @@ async function readRequest(
   return {
     format,
     source,
-    zones: [...names],
+    zones,
     cwd: io.cwd,
     env: io.env,
     config,
+    lossy: options.lossy === true,
+    overwrite: options.force === true,
     parallelism: options.parallelism,
     onThrottled: reportThrottling(console),
-    options: viaService?.ok ? { ...options, viaService: viaService.value } : options,
+    options: { ...options, viaService },
   }
 }
 
-/** Shows one file, or writes all of them. */
-async function deliver(
-  io: CliIo,
-  console: Console,
-  { zones }: Imported,
-  files: readonly OutputFile[],
-  { out, force, dryRun }: ImportCommandOptions,
-): Promise<ExitStatus> {
-  const records = zones.reduce((sum, zone) => sum + zone.records.length, 0)
-  const size = `${counted(zones.length, 'zone')} with ${counted(records, 'record')}`
-  if (out === undefined) {
-    const [file] = files
-    if (file === undefined || files.length > 1) {
-      console.error('usage', `${counted(files.length, 'file')} cannot be shown as one`, 'name a folder for them with -o, or one zone')
-      return EXIT.failure
-    }
-    if (dryRun !== true) console.print(file.text)
-    console.note(`${size}, read back and compared.`)
-    return EXIT.done
-  }
-  const folder = resolve(io.cwd, out)
-  if (dryRun === true) {
-    console.print(files.map(({ path }) => `${displayPath(resolve(folder, path), io.cwd)}\n`).join(''))
-    console.note(`${size} in ${counted(files.length, 'file')}; nothing was written.`)
-    return EXIT.done
-  }
-  const outcome = await endedBySignals(() =>
-    writeFiles(folder, files, { overwrite: force === true, command: 'import', now: io.now, secrets: io.secrets }),
-  )
-  if (!reportWritten(console, outcome, (path) => displayPath(resolve(folder, path), io.cwd))) return EXIT.failure
-  console.note(`${size}, read back and compared.`)
-  return EXIT.done
+/** Each name once; null if one is no domain name, which is reported. */
+function readZoneNames(console: Console, texts: readonly string[]): DomainName[] | null {
+  const names = texts.map((text) => parseDomainName(text.endsWith('.') ? text : `${text}.`))
+  for (const name of names) if (!name.ok) console.error('zone-name', name.message)
+  return names.every((name) => name.ok) ? [...new Set(names.map((name) => name.value))] : null
+}
+
+/** Why a provider cannot create the zones, as a message and a hint; null if it can. */
+function copyProblem(
+  format: string,
+  zones: readonly DomainName[],
+  { viaService, clone, out }: ImportCommandOptions,
+): readonly [message: string, hint?: string] | null {
+  if (format !== 'provider') return ['--via-service and --clone are for imports from a provider', 'name it with --from']
+  if (viaService !== undefined && clone !== undefined) return ['--via-service and --clone exclude each other']
+  if (zones.length === 0) return ['the zones to create are not named']
+  if (clone !== undefined && zones.length > 1) return ['--clone creates one zone', 'clone the zones one by one']
+  if (zones.length > 1 && out === undefined) return ['standard output takes one definition', 'name a folder with -o']
+  return null
 }

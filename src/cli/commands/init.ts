@@ -81,8 +81,8 @@ async function writeAll(io: CliIo, files: readonly InitFile[]): Promise<Diagnost
 const alreadyThere = (path: string): Diagnostic => ({
   severity: 'error',
   code: 'file-exists',
-  message: `${path} is there already`,
-  hint: 'init overwrites nothing: move it away, or run init in another folder',
+  message: `${path} already exists`,
+  hint: 'init never overwrites a file: move it away, or run init in another folder',
 })
 
 const NEXT_STEPS = `

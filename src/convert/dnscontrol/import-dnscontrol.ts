@@ -1,17 +1,22 @@
 import { resolve } from 'node:path'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { readText } from '../../definition/files/read-text.ts'
+import type { ImportedRecord, ImportedZone } from '../../definition/imported-zone.ts'
+import { withoutRepeats } from '../../definition/load/repeated-records.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
-import { zoneFileDefinition } from '../../definition/load/zone-file-definition.ts'
+import { settingsOfSoa, zoneFileDefinition } from '../../definition/load/zone-file-definition.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
-import type { Imported, UnsupportedFeature } from '../conversion.ts'
+import { unmanagedTest } from '../../dns/unmanaged.ts'
+import type { Policy, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
+import { type DerivedSelectors, isExposed, recordsWithinRules, unmanagedSelectorsFor } from '../definable-records.ts'
+import { checkSoaSettings } from '../definable-settings.ts'
 import type { Importer } from '../importer.ts'
-import { missingZones } from '../provider/missing-zones.ts'
-import { type ZoneToConvert, zoneOfDnscontrol } from './dnscontrol-zone.ts'
-import { commentedItems, zoneParts } from './get-zones-file.ts'
+import { type ImportedZones, missingZones } from '../importer.ts'
+import { excerpt, type UnsupportedFeature } from '../unsupported-features.ts'
+import { commentedItems, isTsv, readTsv, zoneParts } from './get-zones.ts'
 import { type DnscontrolDomain, readIntermediate } from './read-intermediate.ts'
-import { isTsv, readTsv } from './read-tsv.ts'
+import type { UnsupportedRecord } from './read-records.ts'
 
 interface Read {
   readonly zones: readonly ZoneToConvert[]
@@ -34,7 +39,7 @@ export const importDnscontrol: Importer = async ({ source, zones: wanted, cwd, c
     zones: imported.map(({ zone }) => zone),
     dropped: [...dropped, ...imported.flatMap((one) => one.dropped)],
     diagnostics: [...read.diagnostics, ...missing, ...imported.flatMap((one) => one.diagnostics)],
-  } satisfies Imported
+  } satisfies ImportedZones
 }
 
 /** How a script of DNSControl begins a domain; no zone file does. */
@@ -113,3 +118,74 @@ function plainName(name: DomainName): DomainName {
   const parsed = parseDomainName(name.replace(/\\?!.*$/, '.'))
   return name.includes('!') && parsed.ok ? parsed.value : name
 }
+
+/** A zone as one of DNSControl's formats has it. */
+interface ZoneToConvert {
+  readonly name: DomainName
+  readonly records: readonly ImportedRecord[]
+  readonly unknownSettings?: readonly UnsupportedRecord[]
+  readonly unmanaged?: readonly UnmanagedSelector[]
+  /** How careful plans are to be; all that differs is changed where it is absent or null. */
+  readonly policy?: Policy | null
+  /** Where they are known apart from an SOA record. */
+  readonly settings?: ZoneSettings
+  /** Warnings of what is said of the zone and not of its records. */
+  readonly asides?: readonly Diagnostic[]
+}
+
+interface DnscontrolZone {
+  readonly zone: ImportedZone
+  readonly dropped: readonly UnsupportedFeature[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * The zone as a definition can have it: its SOA record is settings. A record that a definition cannot have is named, and selectors leave it
+ * alone where it is; so is one that is of what `IGNORE` leaves to others, which DNSControl allows where its check is switched off.
+ */
+function zoneOfDnscontrol(read: ZoneToConvert, file: string): DnscontrolZone {
+  const { name, unknownSettings = [], unmanaged = [], settings } = read
+  const at = { file, line: 1, column: 1 }
+  const soa = read.records.find((record) => record.type === 'SOA' && record.name === name)
+  const { records: all, diagnostics } = withoutRepeats(
+    read.records.filter((record) => record !== soa).map((record) => ({ ...record, at: record.at ?? at })),
+  )
+  const isIgnored = unmanagedTest(unmanaged, name)
+  const ignored = all.filter(isIgnored)
+  const { records, others } = recordsWithinRules(
+    name,
+    all.filter((record) => !isIgnored(record)),
+  )
+  const undefinable: readonly UnsupportedRecord[] = [...unknownSettings, ...others]
+  const left = unmanagedSelectorsFor(name, { records, others: undefinable })
+  const checked = checkSoaSettings({
+    name,
+    settings: settings ?? (soa ? settingsOfSoa(soa) : {}),
+    records,
+    unmanaged: [...unmanaged, ...left.selectors],
+    ...(read.policy && { policy: read.policy }),
+  })
+  return {
+    zone: checked.zone,
+    dropped: [
+      ...checked.dropped,
+      ...ignored.map((record) => lostRecord(name, record, 'an IGNORE leaves it to others', LEFT)),
+      ...undefinable.map(({ record, why }) => lostRecord(name, record, why, outcomeOf(record, left))),
+    ],
+    diagnostics: [...diagnostics, ...(read.asides ?? [])],
+  }
+}
+
+const LEFT = 'it is left out, and "unmanaged" leaves it as it is'
+
+const outcomeOf = (record: ImportedRecord, left: DerivedSelectors): string =>
+  isExposed(record, left) ? 'it is left out; no selector of "unmanaged" tells it from others, so that plans delete it' : LEFT
+
+const lostRecord = (zone: DomainName, { name, type, data, at }: ImportedRecord, why: string, outcome: string): UnsupportedFeature => ({
+  zone,
+  name,
+  type,
+  what: data === '' ? why : `${excerpt(data)}: ${why}`,
+  at,
+  outcome,
+})

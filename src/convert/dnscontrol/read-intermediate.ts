@@ -9,10 +9,19 @@ import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { failure } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
-import type { UnsupportedFeature } from '../conversion.ts'
-import { DEFAULT_TTL, isObject, type JsonObject, plainData, type Run, shownKey, type UnsupportedRecord } from './json-input.ts'
-import { type RecordsRun, readRecords } from './read-records.ts'
-import { selectorsOf } from './unmanaged-patterns.ts'
+import type { UnsupportedFeature } from '../unsupported-features.ts'
+import { selectorsOf } from './ignore-patterns.ts'
+import {
+  DEFAULT_TTL,
+  isObject,
+  type JsonObject,
+  plainData,
+  type RecordsRun,
+  type Run,
+  readRecords,
+  shownKey,
+  type UnsupportedRecord,
+} from './read-records.ts'
 
 /** One `D(…)`: a zone, or one variant of it for split horizons. */
 export interface DnscontrolDomain {

@@ -1,17 +1,21 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { CONFIG_FILE } from '../../definition/config/config.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { describeReadError, readText } from '../../definition/files/read-text.ts'
 import { fileNameOf, splitFolderZone } from '../../definition/load/definition-name.ts'
+import { includeReader } from '../../definition/load/include-reader.ts'
 import { noSecrets } from '../../definition/load/loaded-secrets.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import { lookUp, type YamlNode } from '../../definition/yaml/yaml-node.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import type { Imported, UnsupportedFeature } from '../conversion.ts'
+import type { Ttl } from '../../dns/ttl.ts'
 import type { Importer, ImportRequest } from '../importer.ts'
-import { missingZones } from '../provider/missing-zones.ts'
-import { importOctodnsConfig } from './import-octodns-config.ts'
+import { type ImportedZones, missingZones } from '../importer.ts'
+import type { UnsupportedFeature } from '../unsupported-features.ts'
+import { joined, readAll, readingOf } from './assemble-zones.ts'
+import { groupRules, printConvertedConfig, processingOf } from './converted-config.ts'
 import {
   byZone,
   findOctodnsZones,
@@ -21,9 +25,11 @@ import {
   yamlIn,
   ZONE_FILE,
   zonesInTwo,
-} from './octodns-files.ts'
-import { joined, readAll, readingOf } from './octodns-zones.ts'
-import { isOctodnsConfig } from './read-octodns-config.ts'
+} from './find-zone-files.ts'
+import { type ConvertedTarget, targetOf } from './octodns-provider.ts'
+import { isOctodnsConfig, type OctodnsConfig, readOctodnsConfig } from './read-octodns-config.ts'
+import { routeZones } from './route-zones.ts'
+import { type OpenSource, openSources } from './yaml-sources.ts'
 
 /** Zones of octoDNS: from a directory of YAML files, from one such file, or from octoDNS's configuration. The files are taken as they are. */
 export const importOctodns: Importer = async (request) => {
@@ -50,7 +56,7 @@ export const importOctodns: Importer = async (request) => {
   })
 }
 
-async function importDirectory(folder: string, request: ImportRequest): Promise<Imported> {
+async function importDirectory(folder: string, request: ImportRequest): Promise<ImportedZones> {
   const { config, zones } = request
   const layout = { splitExtension: config.octodnsSplitExtension, hasZoneFiles: true, named: zones }
   const unprintable = await unprintableNames(folder, layout.splitExtension, displayPath(folder, request.cwd))
@@ -74,7 +80,7 @@ async function importDirectory(folder: string, request: ImportRequest): Promise<
  */
 async function leftOut(
   folder: string,
-  { zones, files = [] }: Imported,
+  { zones, files = [] }: ImportedZones,
   { config, cwd }: ImportRequest,
 ): Promise<{ readonly dropped: readonly UnsupportedFeature[]; readonly diagnostics: readonly Diagnostic[] }> {
   const extension = config.octodnsSplitExtension
@@ -114,7 +120,7 @@ function isRecordMap(text: string): boolean {
   )
 }
 
-async function importZones(found: readonly OctodnsZoneFiles[], base: string, request: ImportRequest): Promise<Imported> {
+async function importZones(found: readonly OctodnsZoneFiles[], base: string, request: ImportRequest): Promise<ImportedZones> {
   const { octodnsDefaultTtl } = request.config
   const wanted = found.filter(({ zone }) => request.zones.length === 0 || request.zones.includes(zone))
   const reading = readingOf(base, request, { defaultTtl: octodnsDefaultTtl, escapesSemicolons: true })
@@ -137,4 +143,87 @@ async function importZones(found: readonly OctodnsZoneFiles[], base: string, req
   }
 }
 
-const failed = (...diagnostics: Diagnostic[]): Imported => ({ zones: [], dropped: [], diagnostics })
+const failed = (...diagnostics: Diagnostic[]): ImportedZones => ({ zones: [], dropped: [], diagnostics })
+
+/** The zones that a configuration of octoDNS names, and a `zonewright.yaml` that says of them what it said. */
+async function importOctodnsConfig(path: string, text: string, request: ImportRequest): Promise<ImportedZones> {
+  const file = displayPath(path, request.cwd)
+  const config = readOctodnsConfig(text, file, includeReader({ ...request.config, folder: dirname(path), cwd: request.cwd }))
+  const opened = await openSources(config, path, request)
+  const routes = routeZones(config, opened.sources, request)
+  const wanted = routes.zones.filter(({ name }) => request.zones.length === 0 || request.zones.includes(name))
+  const dropped: UnsupportedFeature[] = []
+  const targets = makeTargets(config, opened.sources, dropped)
+  const sources = [...opened.sources.values()].map(({ source }) => source)
+  const defaultTtl = sources[0]?.defaultTtl ?? request.config.octodnsDefaultTtl
+  const splitExtension = commonExtension(sources)
+  const reading = {
+    octodnsDefaultTtl: defaultTtl as Ttl,
+    octodnsSplitExtension: splitExtension ?? request.config.octodnsSplitExtension,
+  }
+  const read = await readAll(wanted, reading)
+  const imported = joined(read)
+  const processing = processingOf(config)
+  const rules = groupRules(wanted, read, { targets, sources: opened.sources, processing, dropped })
+  dropped.push(...renamedScopes(imported, targets))
+  const made = printConvertedConfig({
+    from: file,
+    defaultTtl,
+    splitExtension,
+    targets: [...targets.values()].filter((target) => target !== null),
+    rules,
+  })
+  return {
+    zones: imported.zones,
+    dropped: [...config.dropped, ...opened.dropped, ...routes.dropped, ...dropped, ...processing.dropped(), ...imported.dropped],
+    diagnostics: [
+      ...config.diagnostics,
+      ...processing.unused,
+      ...opened.diagnostics,
+      ...routes.diagnostics,
+      ...imported.diagnostics,
+      ...missingZones(request.zones, routes.zones, file),
+    ],
+    files: [...(imported.files ?? []), { path: CONFIG_FILE, text: made }],
+    octodnsSettings: reading,
+  }
+}
+
+/** Our provider for each of theirs that is no source of files; null where nothing here stands for it, which is told once. */
+function makeTargets(
+  { providers, secretHandlers }: OctodnsConfig,
+  sources: ReadonlyMap<string, OpenSource>,
+  dropped: UnsupportedFeature[],
+): Map<string, ConvertedTarget | null> {
+  const targets = new Map<string, ConvertedTarget | null>()
+  for (const provider of providers.values()) {
+    if (sources.has(provider.name)) continue
+    const taken = new Set([...[...targets.values()].flatMap((made) => made?.name ?? []), ...providers.keys()])
+    taken.delete(provider.name)
+    const target = targetOf(provider, dropped, { taken, secretHandlers })
+    targets.set(provider.name, target)
+    if (target !== null) continue
+    const what = `the provider ${provider.name} of the class ${provider.className}`
+    dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
+  }
+  return targets
+}
+
+/** What folders of split zones end in: the first that a config can have. Zones in folders of another are written anew. */
+const commonExtension = (sources: readonly { readonly splitExtension: string | null }[]): string | null =>
+  sources.find(({ splitExtension }) => splitExtension !== null && /^[A-Za-z0-9._-]{1,32}$/.test(splitExtension))?.splitExtension ?? null
+
+/** RRsets that are only for a provider, or not for it, whose name is another here. */
+function renamedScopes({ zones }: ImportedZones, targets: ReadonlyMap<string, ConvertedTarget | null>): UnsupportedFeature[] {
+  const renamed = new Map([...targets].flatMap(([name, target]) => (target === null || target.name === name ? [] : [[name, target.name]])))
+  if (renamed.size === 0) return []
+  return zones.flatMap((zone) =>
+    (zone.scopes ?? []).flatMap(({ name, type, included, excluded }) =>
+      [...new Set([...included, ...excluded])].flatMap((provider) => {
+        const made = renamed.get(provider)
+        const what = `that it is for the provider ${JSON.stringify(provider)} or not, which is called ${made} here`
+        return made === undefined ? [] : [{ zone: zone.name, name, type, what, at: undefined }]
+      }),
+    ),
+  )
+}

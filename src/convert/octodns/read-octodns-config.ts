@@ -11,10 +11,10 @@ import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import { isNull, lookUp, type YamlEntry, type YamlMapping, type YamlNode } from '../../definition/yaml/yaml-node.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
-import type { UnsupportedFeature } from '../conversion.ts'
-import { type ConvertedSafety, safetyOf } from './converted-target.ts'
+import type { UnsupportedFeature } from '../unsupported-features.ts'
 import type { OctodnsProvider } from './octodns-provider.ts'
-import { globPattern, regexPattern, type ZonePattern } from './zone-pattern.ts'
+import { type ConvertedSafety, safetyOf } from './octodns-provider.ts'
+import { globPattern, regexPattern, type ZonePattern } from './patterns.ts'
 
 /** One entry of `zones:`. */
 export interface OctodnsZoneEntry {

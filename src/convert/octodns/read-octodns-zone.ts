@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path'
+import { CST, Lexer } from 'yaml'
 import { displayPath, fromDisplayPath, isInside, resolveLinks } from '../../definition/files/file-path.ts'
 import { readTextWithMark } from '../../definition/files/read-text.ts'
 import type { ImportedZone, OutputFile } from '../../definition/imported-zone.ts'
@@ -10,16 +11,17 @@ import { openFiles } from '../../definition/parse/open-files.ts'
 import { parseDefinition } from '../../definition/parse/parse-definition.ts'
 import type { IncludedFile, ParsedDefinition } from '../../definition/parse/parse-options.ts'
 import { parseSplitZone } from '../../definition/parse/split-zone.ts'
+import { lineIndex } from '../../definition/yaml/line-index.ts'
 import type { YamlNode } from '../../definition/yaml/yaml-node.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { parseDomainName } from '../../dns/domain-name.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { ZoneComment } from '../../dns/zone-comment.ts'
-import type { FileReading, UnsupportedFeature } from '../conversion.ts'
-import type { OctodnsZoneFiles } from './octodns-files.ts'
-import { otherLineEnds, otherNames } from './plain-names.ts'
-import { otherDiagnostics, unsupportedExtras } from './unsupported-extras.ts'
-import { zoneComments } from './zone-comments.ts'
+import type { OctodnsFileSettings } from '../importer.ts'
+import type { UnsupportedFeature } from '../unsupported-features.ts'
+import type { OctodnsZoneFiles } from './find-zone-files.ts'
+import { otherDiagnostics, otherLineEnds, otherNames, unsupportedExtras } from './zone-file-differences.ts'
 
 export interface OctodnsReading {
   /** The folder that paths of the imported files start from, and that nothing is read outside of; absolute. */
@@ -62,7 +64,7 @@ export async function readOctodnsZone(
   found: OctodnsZoneFiles,
   reading: OctodnsReading,
   as: DomainName,
-  common: FileReading,
+  common: OctodnsFileSettings,
 ): Promise<ReadOctodnsZone> {
   const { base, cwd, include } = reading
   const folder = displayPath(dirname(found.folder ?? found.paths[0] ?? base), base)
@@ -161,7 +163,7 @@ function parseAs(
  * Whether the name of a file says the zone without the folder it is in, which a slash in the zone's name would be; that of a folder, by what folders
  * of split zones end in.
  */
-const hasOwnName = ({ zone, folder, paths }: OctodnsZoneFiles, { octodnsSplitExtension }: FileReading): boolean =>
+const hasOwnName = ({ zone, folder, paths }: OctodnsZoneFiles, { octodnsSplitExtension }: OctodnsFileSettings): boolean =>
   folder === null ? fileNameOf(basename(paths[0] ?? ''))?.zone === zone : splitFolderZone(basename(folder), octodnsSplitExtension) === zone
 
 /** Whether the files mean the same where they are read like any definition, with the TTL of the config and `\;` for `;`. */
@@ -171,7 +173,7 @@ function isPlain(
   found: OctodnsZoneFiles,
   reading: OctodnsReading,
   as: DomainName,
-  common: FileReading,
+  common: OctodnsFileSettings,
 ): boolean {
   if (reading.defaultTtl === common.octodnsDefaultTtl && (reading.escapesSemicolons || !sources.some(({ text }) => text.includes('\\;'))))
     return true
@@ -201,4 +203,60 @@ function includedPath(file: string, found: OctodnsZoneFiles, as: DomainName, rea
 function endingOf(folder: string, zone: DomainName): string {
   for (let end = 1; end < folder.length; end += 1) if (splitFolderZone(folder, folder.slice(end)) === zone) return folder.slice(end)
   return '.'
+}
+
+/**
+ * The comments of a file of a record map for a zone that is written anew: those that begin their line without an indent belong to the name below, the
+ * others to the name they stand at; what is set off from the first name by an empty line or `---` is the head of the file. Those of a file that
+ * is drawn in (`!include`) and has no names of its own belong to the name that draws it in.
+ */
+function zoneComments({ file, text }: IncludedFile, root: YamlNode | null, zone: DomainName): ZoneComment[] {
+  if (!text.includes('#')) return []
+  const lines = text.split('\n')
+  const entries = root?.kind === 'mapping' ? root.entries : []
+  const owners = entries
+    .filter(({ key }) => key.at.file === file)
+    .map(({ key }) => ({ line: key.at.line, name: ownerOf(key.text, zone) }))
+    .sort((a, b) => a.line - b.line)
+  const drawing = owners.length > 0 ? undefined : entries.find(({ value }) => isDrawnIn(value, file))
+  const only = drawing && ownerOf(drawing.key.text, zone)
+  const first = owners[0]?.line ?? Number.POSITIVE_INFINITY
+  const isHead = (line: number): boolean =>
+    line < first && lines.slice(line, Number.isFinite(first) ? first - 1 : undefined).some((one) => /^\s*(?:---.*)?$/.test(one))
+  return commentPlaces(text).map(({ line, column, text: comment }) => {
+    const below = owners.find((owner) => owner.line > line)
+    const at = owners.findLast((owner) => owner.line <= line)
+    const words = comment.replace(/^#\s?/, '')
+    if (only) return { name: only, text: words }
+    const owner = isHead(line) ? undefined : column === 1 ? (below ?? at) : (at ?? below)
+    return owner?.name ? { name: owner.name, text: words } : { name: null, text: words, place: 'apart' as const }
+  })
+}
+
+/** Whether a node or one below it stands in a file. */
+function isDrawnIn(node: YamlNode, file: string): boolean {
+  if (node.at.file === file) return true
+  if (node.kind === 'sequence') return node.items.some((item) => isDrawnIn(item, file))
+  return node.kind === 'mapping' && node.entries.some(({ key, value }) => key.at.file === file || isDrawnIn(value, file))
+}
+
+const ownerOf = (text: string, zone: DomainName): DomainName | null => {
+  const name = text === '' ? null : parseDomainName(text, zone)
+  return name === null ? zone : name.ok ? name.value : null
+}
+
+/** Marks of the lexer's own, which stand for nothing in the text. */
+const MARKS: ReadonlySet<string> = new Set([CST.SCALAR, CST.DOCUMENT, CST.FLOW_END])
+
+function commentPlaces(text: string): (SourcePosition & { readonly text: string })[] {
+  const places: (SourcePosition & { readonly text: string })[] = []
+  const at = lineIndex(text, '')
+  let offset = 0
+  let isScalar = false
+  for (const token of new Lexer().lex(text)) {
+    if (!isScalar && CST.tokenType(token) === 'comment') places.push({ ...at(offset), text: token.trim() })
+    isScalar = token === CST.SCALAR
+    if (!MARKS.has(token)) offset += token.length
+  }
+  return places
 }

@@ -9,8 +9,8 @@ import type { DesiredZone } from '../../dns/zone.ts'
 import { printZoneFile } from '../../dns/zone-file/print-zone-file.ts'
 import { verifyZoneDigest } from '../../dns/zone-file/zone-digest.ts'
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
-import type { Exported, Exporter, UnsupportedFeature } from '../conversion.ts'
-import { unsupportedFeaturesOf } from '../unsupported-features.ts'
+import { type ExportedFiles, type Exporter, unsupportedFeaturesOf } from '../exporter.ts'
+import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 const HELD = { settings: new Set(['soa_email', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'] as const) }
 
@@ -18,7 +18,7 @@ const HELD = { settings: new Set(['soa_email', 'ttl_sec', 'refresh_sec', 'retry_
 const DEFAULTS = { refresh: 14_400, retry: 14_400, expire: 1_209_600, ttl: 86_400 } as const
 
 /** A zone file for each zone, which name servers take as it is: with an SOA record of the settings, and NS records at the apex. */
-export const exportZoneFiles: Exporter = (zones, options): Exported => {
+export const exportZoneFiles: Exporter = (zones, options): ExportedFiles => {
   const files: OutputFile[] = []
   const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []

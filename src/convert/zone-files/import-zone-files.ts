@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { basename, dirname, relative, resolve } from 'node:path'
 import { displayPath, resolveLinks } from '../../definition/files/file-path.ts'
 import { folderTree } from '../../definition/files/folder-tree.ts'
@@ -7,20 +7,22 @@ import type { ImportedZone } from '../../definition/imported-zone.ts'
 import { fileNameOf, unprintableName } from '../../definition/load/definition-name.ts'
 import { includeReader } from '../../definition/load/include-reader.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
+import { zoneFileDefinition } from '../../definition/load/zone-file-definition.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
-import { checkSoaSettings } from '../check-soa-settings.ts'
-import type { Imported, UnsupportedFeature } from '../conversion.ts'
+import { placeComments } from '../../dns/zone-file/place-comments.ts'
+import type { IncludedZoneFile, ReadZoneInclude } from '../../dns/zone-file/scope.ts'
+import { checkSoaSettings } from '../definable-settings.ts'
 import type { ImportRequest } from '../importer.ts'
-import { missingZones } from '../provider/missing-zones.ts'
-import { readCommentedZone } from './commented-zone.ts'
-import { otherZoneFiles } from './other-zone-files.ts'
+import { type ImportedZones, missingZones } from '../importer.ts'
+import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 /**
  * Zone files (RFC 1035), one or all of a folder and the folders in it: `*.zone`, `*.db` and `db.*`. What they include must lie in the
  * folder that was given, or in that of the one file.
  */
-export async function importZoneFiles({ source, zones, cwd, config }: ImportRequest): Promise<Imported> {
+export async function importZoneFiles({ source, zones, cwd, config }: ImportRequest): Promise<ImportedZones> {
   const path = resolve(cwd, source)
   const facts = await stat(path).catch((error: unknown) => describeReadError(error))
   if (typeof facts === 'string') return failed({ code: 'file-unreadable', message: `${displayPath(path, cwd)} ${facts}` })
@@ -83,7 +85,7 @@ interface ReadZone {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-const failed = (problem: Pick<Diagnostic, 'code' | 'message'>): Imported => ({
+const failed = (problem: Pick<Diagnostic, 'code' | 'message'>): ImportedZones => ({
   zones: [],
   dropped: [],
   diagnostics: [{ severity: 'error', ...problem }],
@@ -145,4 +147,78 @@ async function zoneFilesBelow(folder: string, cwd: string): Promise<FilesBelow> 
   for (const { path, message } of tree.problems)
     diagnostics.push({ severity: 'error', code: 'file-unreadable', message: `${displayPath(path, cwd)} ${message}` })
   return { files, others, diagnostics }
+}
+
+export interface CommentedZone {
+  /** Null where nothing says which zone the file is of. */
+  readonly zone: ImportedZone | null
+  readonly dropped: readonly UnsupportedFeature[]
+  readonly includedFiles: readonly string[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The zone of a zone file with the comments of the file and of those it includes. With errors there are none: nothing is written then. */
+export function readCommentedZone(file: IncludedZoneFile, zoneName: DomainName | null, include?: ReadZoneInclude): CommentedZone {
+  const opened: IncludedZoneFile[] = []
+  const { zone, read, includedFiles, diagnostics } = zoneFileDefinition(file.text, zoneName, {
+    file: file.file,
+    include: include && noting(include, opened),
+  })
+  if (zone === null) return { zone, dropped: [], includedFiles, diagnostics }
+  const { name, settings, records } = zone
+  if (hasErrors(diagnostics)) return { zone: { name, settings, records }, dropped: [], includedFiles, diagnostics }
+  const { comments, left } = placeComments({ zone: name, file, included: opened, records: read })
+  const what = `${left} more ${left === 1 ? 'line' : 'lines'} of comments than are kept`
+  const dropped = left === 0 ? [] : [{ zone: name, name: null, type: null, what, at: zone.at }]
+  return { zone: { name, settings, records, comments }, dropped, includedFiles, diagnostics }
+}
+
+/** The same reader, which notes what it gives. */
+const noting =
+  (include: ReadZoneInclude, opened: IncludedZoneFile[]): ReadZoneInclude =>
+  (path, from) => {
+    const source = include(path, from)
+    if (source.ok) opened.push(source.value)
+    return source
+  }
+
+/** Files that are looked at, octets of the start of each, and those that are told by name. */
+const MAX_FILES = 1000
+const HEAD_OCTETS = 16_384
+const TOLD = 20
+
+/** The start of an SOA record: two names, and a parenthesis or the serial. */
+const SOA = /(?:^|[ \t])SOA[ \t]+\S+[ \t]+\S+[ \t]+(?:\(|[0-9])/im
+
+/** A word for each file that has an SOA record, and a name that does not say it is a zone file. `shown` names a path in messages. */
+async function otherZoneFiles(paths: readonly string[], shown: (path: string) => string): Promise<Diagnostic[]> {
+  const found: string[] = []
+  for (const path of paths.slice(0, MAX_FILES)) if (SOA.test(await headOf(path))) found.push(path)
+  const diagnostics = found
+    .slice(0, TOLD)
+    .map((path) => leftOut(`${shown(path)} looks like a zone file and was left out, since its name does not say so`))
+  if (found.length > TOLD) diagnostics.push(leftOut(`${found.length - TOLD} more files look like zone files and were left out`))
+  return diagnostics
+}
+
+const leftOut = (message: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'file-format',
+  message,
+  hint: 'name the file itself as the source to import it, or end its name in .zone',
+})
+
+/** The start of a file; nothing where it cannot be read, for nobody asked for it. */
+async function headOf(path: string): Promise<string> {
+  try {
+    const file = await open(path)
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_OCTETS), 0, HEAD_OCTETS, 0)
+      return buffer.toString('latin1', 0, bytesRead)
+    } finally {
+      await file.close()
+    }
+  } catch {
+    return ''
+  }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { commentedItems, zoneParts } from '../../../src/convert/dnscontrol/get-zones-file.ts'
-import { readTsv } from '../../../src/convert/dnscontrol/read-tsv.ts'
+import { commentedItems, readTsv, zoneParts } from '../../../src/convert/dnscontrol/get-zones.ts'
 import { rdataToText, textToRdata } from '../../../src/dns/character-string.ts'
 import { type DomainName, parseDomainName } from '../../../src/dns/domain-name.ts'
 import type { DefinedRecord, ResourceRecord } from '../../../src/dns/record.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nameGlobOf, nameTestOf } from '../../../src/convert/octodns/name-patterns.ts'
+import { nameGlobOf, nameTestOf } from '../../../src/convert/octodns/patterns.ts'
 import { globTest } from '../../../src/dns/glob.ts'
 import { fc } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'

@@ -1,6 +1,6 @@
 /** Names without quotes as octoDNS has them: what `str(yaml.safe_load(name)).lower()` of PyYAML 6 gives. */
 import { expect, test } from 'vitest'
-import { octodnsName } from '../../../src/convert/octodns/plain-names.ts'
+import { octodnsName } from '../../../src/convert/octodns/zone-file-differences.ts'
 
 const OTHERS = `
 1.10 1.1|10.20 10.2|010 8|00 0|0.10 0.1|1. 1.0|1.0e+5 100000.0|1.5e+300 1.5e+300|+1 1|-010 -8|-0 0|0x1f 31|0b11 3|1_000 1000|0_7 7

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { printOctodnsZone } from '../../../src/convert/octodns/print-octodns-zone.ts'
+import { printOctodnsZone } from '../../../src/convert/octodns/export-octodns.ts'
 import { parseDefinition } from '../../../src/definition/parse/parse-definition.ts'
 import { compareNatural } from '../../../src/definition/print/natural-order.ts'
 import { readYaml } from '../../../src/definition/yaml/read-yaml.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { globPattern, regexPattern } from '../../../src/convert/octodns/zone-pattern.ts'
+import { globPattern, regexPattern } from '../../../src/convert/octodns/patterns.ts'
 import { fc } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
 

@@ -1,6 +1,6 @@
 import { compareNatural } from '../../definition/print/natural-order.ts'
 import type { YamlMap, YamlValue } from '../../definition/print/octodns-value.ts'
-import { printText } from './print-scalar.ts'
+import { isTextForAll } from '../../definition/yaml/other-readings.ts'
 
 /** A mapping as lines of block YAML, each with `indent`, its keys in the order that `enforce_order` asks for at every depth. */
 export function printMap(map: YamlMap, indent: string): string {
@@ -25,3 +25,29 @@ function printItem(item: YamlValue, indent: string): string {
 }
 
 const isList = (value: YamlValue): value is readonly YamlValue[] => Array.isArray(value)
+
+/** Text that is safe without quotes for every reader, in block and flow. */
+const PLAIN = /^[A-Za-z0-9_/.=~](?:[A-Za-z0-9_/.=~+@$-]|:(?=[A-Za-z0-9])| (?=[A-Za-z0-9_/.=~+@$-]))*$/
+
+/** What may stand between single quotes as it is: printable and of no effect on what surrounds it. */
+const QUOTABLE = /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u058f\u3040-\ud7ff]*$/
+
+/** Text as a YAML scalar of one line that readers of YAML 1.1 (PyYAML, which octoDNS uses) and 1.2 take for that text. */
+export function printText(text: string): string {
+  if (PLAIN.test(text) && isTextForAll(text)) return text
+  return QUOTABLE.test(text) ? `'${text.replaceAll("'", "''")}'` : doubleQuoted(text)
+}
+
+function doubleQuoted(text: string): string {
+  let printed = ''
+  for (const character of text) {
+    const code = character.codePointAt(0) as number
+    if (character === '"' || character === '\\') printed += `\\${character}`
+    else if (code >= 0x20 && code <= 0x7e) printed += character
+    else if (code <= 0xff) printed += `\\x${hex(code, 2)}`
+    else printed += code <= 0xffff ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`
+  }
+  return `"${printed}"`
+}
+
+const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0')

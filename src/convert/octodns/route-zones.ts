@@ -1,11 +1,11 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { UnsupportedFeature } from '../conversion.ts'
 import type { ImportRequest } from '../importer.ts'
-import type { OctodnsZoneFiles } from './octodns-files.ts'
-import type { OpenSource } from './octodns-sources.ts'
-import { readingOf, type ZonePart, type ZoneToRead } from './octodns-zones.ts'
+import type { UnsupportedFeature } from '../unsupported-features.ts'
+import { readingOf, type ZonePart, type ZoneToRead } from './assemble-zones.ts'
+import type { OctodnsZoneFiles } from './find-zone-files.ts'
 import type { OctodnsConfig, OctodnsZoneEntry } from './read-octodns-config.ts'
+import type { OpenSource } from './yaml-sources.ts'
 
 /** A zone with the entry that says where it goes. */
 export interface RoutedZone extends ZoneToRead {

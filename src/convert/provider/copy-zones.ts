@@ -1,5 +1,8 @@
+import { isIP } from 'node:net'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
+import { parseServerAddress } from '../../dns/server-address.ts'
 import { type CopiedZone, diagnosticOf, type Provider, type ProviderCallOptions, ProviderError } from '../../providers/provider.ts'
 import type { ImportRequest } from '../importer.ts'
 
@@ -8,7 +11,7 @@ import type { ImportRequest } from '../importer.ts'
  * copy of another zone. Nothing is begun where it has one of them already. One after another; the first failure ends it.
  */
 export async function copyAtProvider(provider: Provider, request: ImportRequest): Promise<Diagnostic[]> {
-  const { zones, options, signal, stop, onMade = () => undefined } = request
+  const { zones, options, signal, stop, onZoneCreated = () => undefined } = request
   const { viaService, clone } = options
   if (viaService === undefined && clone === undefined) return []
   const call = { signal, stop }
@@ -21,27 +24,32 @@ export async function copyAtProvider(provider: Provider, request: ImportRequest)
     if (stop?.aborted) return [...diagnostics, notBegun(provider, zone)]
     try {
       const { remarks } = await copy.make(zone)
-      onMade(zone)
+      onZoneCreated(zone)
       for (const remark of remarks) {
         const message = `${provider.name} made ${zone} with a difference: ${remark}`
         diagnostics.push({ severity: 'warning', code: 'import-lossy', message })
       }
     } catch (error) {
-      return [...diagnostics, diagnosticOf(error), ...(await lookAfter(provider, zone, error, onMade))]
+      return [...diagnostics, diagnosticOf(error), ...(await lookAfter(provider, zone, error, onZoneCreated))]
     }
   }
   return diagnostics
 }
 
 /** Whether a zone was made after all, where the failure does not tell. */
-async function lookAfter(provider: Provider, zone: DomainName, error: unknown, onMade: (zone: DomainName) => void): Promise<Diagnostic[]> {
+async function lookAfter(
+  provider: Provider,
+  zone: DomainName,
+  error: unknown,
+  onZoneCreated: (zone: DomainName) => void,
+): Promise<Diagnostic[]> {
   if (!(error instanceof ProviderError && error.ambiguous)) return []
   const found = await provider.findZones([zone]).then(
     (zones) => zones.has(zone),
     () => null,
   )
   if (found) {
-    onMade(zone)
+    onZoneCreated(zone)
     return []
   }
   if (found === false && !error.mayCompleteLater) return []
@@ -66,7 +74,7 @@ const importHint = (provider: string, zone: DomainName): string =>
   `what it has is imported with: zonewright import --from ${provider} ${zone.slice(0, -1)}`
 
 /** What is told of a zone that a provider has made, where no definition of it came of it. */
-export const madeAlready = (provider: string, zone: DomainName): Diagnostic => ({
+export const createdZoneWarning = (provider: string, zone: DomainName): Diagnostic => ({
   severity: 'warning',
   code: 'zone-undefined',
   message: `${provider} has ${zone} now, and nothing defines it`,
@@ -96,4 +104,19 @@ async function cloning(provider: Provider, text: string, call: ProviderCallOptio
   const source = (await provider.findZones([name.value], call)).get(name.value)
   if (!source) return { severity: 'error', code: 'zone-unknown', message: `${provider.name} has no zone ${name.value}` }
   return { make: (zone) => cloneZone(source, zone, call) }
+}
+
+/** A host name in A-labels whose last label is no number, as those of addresses are (RFC 1123 section 2.1). */
+const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\.$/
+
+/** The name server that a provider is to transfer from, as its interface takes it: an address, or a name without the final dot, and no port. */
+export function parseNameServer(text: string): Result<string> {
+  const bare = /^\[(.*)\]$/.exec(text)?.[1] ?? text
+  if (isIP(bare) !== 0 && !bare.includes('%')) return ok(bare)
+  const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+  if (name.ok && HOST_NAME.test(name.value)) return ok(name.value.slice(0, -1))
+  const { host, port } = parseServerAddress(text)
+  if (host !== text && host !== bare && parseNameServer(host).ok)
+    return failure(`${JSON.stringify(text)} has a port, and the provider asks name servers at port 53 only (${port} cannot be meant)`)
+  return failure(`${JSON.stringify(text)} is neither the address nor the name of a name server`)
 }

@@ -1,9 +1,10 @@
-import { isMailAddress } from '../../definition/parse/read-settings.ts'
-import { parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
-import { type ExistingZone, ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
-import type { UnsupportedFeature } from '../conversion.ts'
-import type { Holder } from '../definable-records.ts'
-import { excerpt } from '../excerpt.ts'
+import type { ImportedZone } from '../definition/imported-zone.ts'
+import { isMailAddress } from '../definition/parse/read-settings.ts'
+import { parseIpv4, parseIpv6 } from '../dns/ip-address.ts'
+import { MAX_TTL } from '../dns/ttl.ts'
+import { type ExistingZone, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
+import type { Holder } from './definable-records.ts'
+import { excerpt, type UnsupportedFeature } from './unsupported-features.ts'
 
 export interface DefinableSettings {
   readonly settings: ZoneSettings
@@ -61,4 +62,33 @@ function isUnsaid(key: keyof ZoneSettings, value: unknown): boolean {
   if (key === 'type') return value === 'master'
   if (key === 'status') return value === 'active'
   return value === '' || value === 0 || (Array.isArray(value) && value.length === 0)
+}
+
+const TIMES = { refresh_sec: 'REFRESH', retry_sec: 'RETRY', expire_sec: 'EXPIRE', ttl_sec: 'MINIMUM' } as const
+
+/**
+ * Takes out what no definition can hold of the fields of an SOA: a mailbox that is no address, and times that are more than any TTL. Those have 32 bits
+ * (RFC 1035 section 3.3.13), a TTL has 31 (RFC 2181 section 8).
+ */
+export function checkSoaSettings(imported: ImportedZone): { readonly zone: ImportedZone; readonly dropped: readonly UnsupportedFeature[] } {
+  const { zone, dropped } = checkMailbox(imported)
+  const settings = { ...zone.settings }
+  const times: UnsupportedFeature[] = []
+  for (const [key, field] of Object.entries(TIMES) as [keyof typeof TIMES, string][]) {
+    const seconds = settings[key]
+    if (seconds === undefined || seconds <= MAX_TTL) continue
+    delete settings[key]
+    const what = `${seconds}, the ${field} of its SOA record: it is more than ${MAX_TTL} s`
+    times.push({ zone: zone.name, name: null, type: 'SOA', what })
+  }
+  return times.length === 0 ? { zone, dropped } : { zone: { ...zone, settings }, dropped: [...dropped, ...times] }
+}
+
+/** Takes out the mailbox of an SOA that a definition cannot hold: one that is no address, such as `root.localhost.`, or none at all. */
+export function checkMailbox(zone: ImportedZone): { readonly zone: ImportedZone; readonly dropped: readonly UnsupportedFeature[] } {
+  const { soa_email: email, ...others } = zone.settings
+  // Without an SOA there are no times either.
+  if (zone.settings.refresh_sec === undefined || (email !== undefined && isMailAddress(email))) return { zone, dropped: [] }
+  const what = email === undefined ? 'the mailbox of its SOA record' : `${email}, the mailbox of its SOA record`
+  return { zone: { ...zone, settings: others }, dropped: [{ zone: zone.name, name: null, type: 'SOA', what }] }
 }

@@ -8,8 +8,8 @@ import { relativeName } from '../../dns/domain-name.ts'
 import { groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import type { DesiredZone, Policy, UnmanagedSelector } from '../../dns/zone.ts'
-import { nameGlobOf, nameTestOf } from './name-patterns.ts'
 import type { OctodnsProvider } from './octodns-provider.ts'
+import { nameGlobOf, nameTestOf } from './patterns.ts'
 
 /** What a processor means for a zone. */
 export interface ProcessorEffect {

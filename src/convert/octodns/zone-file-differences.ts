@@ -3,9 +3,12 @@
  * is true; what it makes a name of is that value as Python prints it (PyYAML's resolver.py and constructor.py).
  */
 
+import type { ParsedDefinition } from '../../definition/parse/parse-options.ts'
 import type { YamlNode } from '../../definition/yaml/yaml-node.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
-import type { UnsupportedFeature } from '../conversion.ts'
+import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 /** What octoDNS makes of plain names of a record map, where that is another name. */
 export function otherNames(root: YamlNode | null, zone: DesiredZone['name']): UnsupportedFeature[] {
@@ -61,3 +64,15 @@ export function otherLineEnds(text: string, file: string, zone: DesiredZone['nam
   const what = `the character U+${code.toString(16).toUpperCase().padStart(4, '0')}, which octoDNS takes for the end of a line`
   return [{ zone, name: null, type: null, what, at: { file, line: line + 1, column: column + 1 } }]
 }
+
+/** What the reader warns of where a record says what nothing here can express. */
+const CODES: ReadonlySet<DiagnosticCode> = new Set(['record-extra', 'type-foreign'])
+
+/** What a file of octoDNS's says that nothing here can express, by record: `geo`, `dynamic`, other providers' keys and types. */
+export const unsupportedExtras = (zone: DesiredZone, { extras }: Pick<ParsedDefinition, 'extras'>): UnsupportedFeature[] => [
+  ...zone.foreign.map(({ name, type, at }) => ({ zone: zone.name, name, type, what: `the type ${type}, another provider's`, at })),
+  ...extras.map(({ name, type, key, at }) => ({ zone: zone.name, name, type, what: key, at })),
+]
+
+/** The diagnostics that tell of something else than `unsupportedExtras` does. */
+export const otherDiagnostics = (diagnostics: readonly Diagnostic[]): Diagnostic[] => diagnostics.filter(({ code }) => !CODES.has(code))

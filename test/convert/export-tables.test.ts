@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { exportCsv } from '../../../src/convert/tables/export-csv.ts'
-import { exportJson } from '../../../src/convert/tables/export-json.ts'
-import { type DefinedRecord, type ResourceRecord, recordKey } from '../../../src/dns/record.ts'
-import { typeCode } from '../../../src/dns/record-type.ts'
-import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../../src/dns/zone.ts'
-import { parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
-import { fc } from '../../support/fast-check.ts'
-import { oddRecords } from '../../support/odd-records.ts'
-import { name, records } from '../../support/records.ts'
-import { HELD, recordsOf } from '../octodns/every-type.ts'
+import { exportCsv, exportJson } from '../../src/convert/export-tables.ts'
+import { type DefinedRecord, type ResourceRecord, recordKey } from '../../src/dns/record.ts'
+import { typeCode } from '../../src/dns/record-type.ts'
+import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../src/dns/zone.ts'
+import { parseZoneFile } from '../../src/dns/zone-file/parse-zone-file.ts'
+import { fc } from '../support/fast-check.ts'
+import { oddRecords } from '../support/odd-records.ts'
+import { name, records } from '../support/records.ts'
+import { HELD, recordsOf } from './octodns/every-type.ts'
 
 const at = { file: 'a.yaml', line: 1, column: 1 }
 const zoneOf = (origin: string, given: readonly DefinedRecord[]): DesiredZone => ({

@@ -1,0 +1,77 @@
+import { basename, dirname, resolve } from 'node:path'
+import { displayPath } from '../definition/files/file-path.ts'
+import { type WrittenFiles, writeFiles } from '../definition/files/write-files.ts'
+import type { OutputFile } from '../definition/imported-zone.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import { counted } from '../report/english.ts'
+import type { Console } from './console.ts'
+import { EXIT, type ExitStatus } from './exit-status.ts'
+import { endedBySignals } from './interruption.ts'
+import type { CliIo } from './io.ts'
+import { writeProblem } from './write-problem.ts'
+
+export interface Delivery {
+  readonly command: 'import' | 'export'
+  readonly files: readonly OutputFile[]
+  /** What the files contain: `2 zones`. */
+  readonly contents: string
+  /** The file or folder to write; absent for standard output, which takes one file. */
+  readonly out?: string | undefined
+  /** Whether `out` names the only file, not a folder. */
+  readonly isSingleFile?: boolean
+  readonly force?: boolean | undefined
+  /** Lists the files and writes nothing. */
+  readonly dryRun?: boolean | undefined
+}
+
+/** Prints a converted file, or writes all of the files or none. */
+export async function deliverFiles(io: CliIo, console: Console, delivery: Delivery): Promise<ExitStatus> {
+  const { command, out, contents, force, dryRun } = delivery
+  const count = counted(delivery.files.length, 'file')
+  if (out === undefined) {
+    if (delivery.files.length > 1) {
+      console.error('usage', `standard output takes one file, not ${count}`, 'name a folder with -o, or name one zone')
+      return EXIT.failure
+    }
+    if (dryRun !== true) console.print(delivery.files[0]?.text ?? '')
+    return EXIT.done
+  }
+  const target = resolve(io.cwd, out)
+  const folder = delivery.isSingleFile ? dirname(target) : target
+  const files = delivery.isSingleFile ? delivery.files.map(({ text }) => ({ path: basename(target), text })) : delivery.files
+  const shown = (path: string): string => displayPath(resolve(folder, path), io.cwd)
+  if (dryRun === true) {
+    console.print(files.map(({ path }) => `${shown(path)}\n`).join(''))
+    console.note(`${contents} in ${count}; nothing was written.`)
+    return EXIT.done
+  }
+  const outcome = await endedBySignals(() =>
+    writeFiles(folder, files, { overwrite: force === true, command, now: io.now, secrets: io.secrets }),
+  )
+  return reportWritten(console, outcome, shown) ? EXIT.done : EXIT.failure
+}
+
+/** Names the written files on standard output and reports what could not be written. Returns whether all files are in place. */
+function reportWritten(console: Console, outcome: WrittenFiles, shown: (path: string) => string): boolean {
+  if (outcome.state === 'written') {
+    console.print(outcome.written.map((path) => `${shown(path)}\n`).join(''))
+    if (outcome.unchanged.length > 0) console.note(`${counted(outcome.unchanged.length, 'file')} had that text already.`)
+    return true
+  }
+  console.diagnostics(writeProblems(outcome, shown))
+  const left = outcome.state === 'failed' ? outcome.left : []
+  if (left.length === 0) console.say('Nothing was written.')
+  else console.say(`Written, and not to be taken back: ${left.map(shown).join(', ')}.`)
+  return false
+}
+
+function writeProblems(outcome: Exclude<WrittenFiles, { readonly state: 'written' }>, shown: (path: string) => string): Diagnostic[] {
+  if (outcome.state === 'refused') return [outcome.diagnostic]
+  if (outcome.state === 'in-the-way') {
+    const hint = '--force replaces existing files'
+    return outcome.paths.map((path) => ({ severity: 'error', code: 'file-exists', message: `${shown(path)} already exists`, hint }))
+  }
+  const path = shown(outcome.path)
+  if ((outcome.error as NodeJS.ErrnoException).code !== 'EEXIST') return [writeProblem(outcome.error, path)]
+  return [{ severity: 'error', code: 'file-exists', message: `${path} was created by another program meanwhile` }]
+}

@@ -1,0 +1,75 @@
+import { rdataFields } from '../dns/rdata/canonical.ts'
+import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
+import { compareRecords } from '../dns/record.ts'
+import { typeCode } from '../dns/record-type.ts'
+import { genericForm } from '../dns/wire/generic-form.ts'
+import { type DesiredZone, ZONE_SETTINGS } from '../dns/zone.ts'
+import { type ExportedFiles, type Exporter, unsupportedFeaturesOf } from './exporter.ts'
+
+const HEADER = ['zone', 'name', 'type', 'ttl', 'data']
+
+/**
+ * Records as a table (RFC 4180): one line a record, data as in a zone file, an empty TTL for the zone's default. No cell begins with a
+ * character that makes a spreadsheet take it for a formula (`=`, `+`, `-`, `@`): a name begins with the escape of that character
+ * (RFC 1035 section 5.1), other data are written as octets (RFC 3597). Every reader of zone files takes both for the same.
+ */
+export const exportCsv: Exporter = (zones): ExportedFiles => {
+  const rows = [HEADER]
+  for (const zone of zones) {
+    for (const { name, type, ttl, data } of zone.records.toSorted(compareRecords))
+      rows.push([safeName(zone.name), safeName(name), type, ttl === null ? '' : String(ttl), safeData(type, data)])
+  }
+  return {
+    files: [{ path: 'zones.csv', text: rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('') }],
+    isSingleFile: true,
+    dropped: zones.flatMap((zone) => unsupportedFeaturesOf(zone, { settings: new Set() })),
+    diagnostics: [],
+  }
+}
+
+const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+
+const isFormula = (text: string): boolean => /^[=+\-@]/.test(text)
+
+const safeName = (name: string): string => (isFormula(name) ? `\\${String(name.charCodeAt(0)).padStart(3, '0')}${name.slice(1)}` : name)
+
+function safeData(type: string, data: string): string {
+  if (!isFormula(data)) return data
+  const [first] = rdataFields(data)
+  if (RDATA_TYPES.get(type)?.fields[0]?.kind === 'name' && first !== undefined) return safeName(data)
+  // Only types of providers have no octets, and their data begin with a name or a quote.
+  return typeCode(type) === null ? data : genericForm(type, data)
+}
+
+/** Version of `schemas/export.schema.json`. */
+const VERSION = 1
+
+/** Zones as one JSON document: settings, records, and who else writes records. */
+export const exportJson: Exporter = (zones): ExportedFiles => {
+  const document = { format: 'zonewright-zones', version: VERSION, zones: zones.map(zoneJson) }
+  return {
+    files: [{ path: 'zones.json', text: `${JSON.stringify(document, null, 2)}\n` }],
+    isSingleFile: true,
+    dropped: zones.flatMap((zone) => unsupportedFeaturesOf(zone, HELD)),
+    diagnostics: [],
+  }
+}
+
+const HELD = {
+  settings: new Set(ZONE_SETTINGS),
+  others: new Set(['absent', 'unmanaged', 'targets', 'policy', 'allow', 'apexNs', 'unsupported', 'scopes'] as const),
+}
+
+const zoneJson = (zone: DesiredZone): object => ({
+  zone: zone.name,
+  ...(zone.absent && { absent: true }),
+  settings: Object.fromEntries(ZONE_SETTINGS.flatMap((key) => (zone.settings[key] === undefined ? [] : [[key, zone.settings[key]]]))),
+  ...(zone.targets !== null && { targets: zone.targets }),
+  ...(zone.policy !== null && { policy: zone.policy }),
+  ...(zone.allow.length > 0 && { allow: zone.allow }),
+  ...(zone.apexNs !== 'keep' && { apex_ns: zone.apexNs }),
+  ...(zone.unsupported !== 'error' && { unsupported: zone.unsupported }),
+  ...(zone.unmanaged.length > 0 && { unmanaged: zone.unmanaged.map(({ name, type, target }) => ({ name, type, target })) }),
+  ...(zone.scopes.length > 0 && { scopes: zone.scopes }),
+  records: zone.records.toSorted(compareRecords).map(({ name, type, ttl, data }) => ({ name, type, ttl, data })),
+})

@@ -1,0 +1,63 @@
+import type { Config } from '../definition/config/config.ts'
+import type { LoadedZone } from '../definition/load/configured-zone.ts'
+import { loadDefinitions } from '../definition/load/load-definitions.ts'
+import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
+import type { DesiredZone } from '../dns/zone.ts'
+import { capabilitiesOf } from '../providers/registry.ts'
+import type { ExportedFiles, ExportOptions } from './exporter.ts'
+import { exporterOf } from './formats.ts'
+import { extrasAsUnsupported, unsupportedFeatureDiagnostics } from './unsupported-features.ts'
+
+export interface ExportZonesRequest {
+  /** One of `EXPORT_FORMATS`. */
+  readonly format: string
+  /** The zones to export as the command line names them; empty for all. */
+  readonly zones: readonly string[]
+  readonly config: Config
+  /** Whether unsupported features are dropped with a warning instead of refused. */
+  readonly lossy: boolean
+  readonly options: ExportOptions
+}
+
+export interface ExportZonesResult extends Pick<ExportedFiles, 'files' | 'isSingleFile'> {
+  readonly zones: number
+  /** Definitions that were not exported: they are disabled, or no rule matches their zone. */
+  readonly skippedFiles: readonly string[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Loads definitions and converts them to another format. Writes nothing; if a diagnostic is an error, the files must not be written. */
+export async function exportZones({ format, zones, config, lossy, options }: ExportZonesRequest): Promise<ExportZonesResult> {
+  const exporter = await exporterOf(format)
+  if (exporter === null) throw new Error(`no exporter for ${format}`)
+  const loaded = await loadDefinitions(config, { zones })
+  // An export needs no provider.
+  const diagnostics = loaded.diagnostics.filter(({ code }) => code !== 'target-missing')
+  const skippedFiles = zones.length === 0 ? loaded.leftAlone : []
+  if (hasErrors(diagnostics)) return { files: [], isSingleFile: false, zones: 0, skippedFiles, diagnostics }
+  const { files, isSingleFile, dropped, ...exported } = exporter(
+    loaded.zones.map((zone) => withPlannedTtls(zone, config)),
+    options,
+  )
+  return {
+    files,
+    isSingleFile,
+    zones: loaded.zones.length,
+    skippedFiles,
+    diagnostics: [
+      ...extrasAsUnsupported(diagnostics, lossy),
+      ...exported.diagnostics,
+      ...unsupportedFeatureDiagnostics(dropped, 'export-lossy', format, lossy),
+    ],
+  }
+}
+
+/**
+ * The zone with the TTLs that a plan would use: if all its targets take a TTL of 0 as the zone's default, such a record has no TTL here.
+ * Other formats would give it a TTL of 0 seconds.
+ */
+function withPlannedTtls({ zone, targets }: LoadedZone, { providers }: Config): DesiredZone {
+  const hasTtlDefault = (target: string): boolean => capabilitiesOf(providers.get(target)?.type ?? '')?.ttlDefault === true
+  if (targets.length === 0 || !targets.every(hasTtlDefault)) return zone
+  return { ...zone, records: zone.records.map((record) => (record.ttl === 0 ? { ...record, ttl: null } : record)) }
+}

@@ -1,0 +1,66 @@
+import type { OutputFile } from '../definition/imported-zone.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import { type DesiredZone, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
+import type { UnsupportedFeature } from './unsupported-features.ts'
+
+/** Converts zones to another format. Pure. */
+export type Exporter = (zones: readonly DesiredZone[], options: ExportOptions) => ExportedFiles
+
+export interface ExportOptions {
+  /** Name servers for zones without NS records at the apex. */
+  readonly nameservers: readonly DomainName[]
+  /** The serial of SOA records. */
+  readonly serial: number
+  /** The layout of zone files. */
+  readonly style: 'canonical' | 'pretty'
+}
+
+export interface ExportedFiles {
+  /** Paths are relative to the folder that `-o` names. */
+  readonly files: readonly OutputFile[]
+  /** Whether the format is one file, which `-o` then names itself. */
+  readonly isSingleFile: boolean
+  readonly dropped: readonly UnsupportedFeature[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** What a format can express besides records. */
+export interface FormatSupport {
+  /** Zone settings, with any value. */
+  readonly settings: ReadonlySet<keyof ZoneSettings>
+  /** Other parts of a definition. */
+  readonly others?: ReadonlySet<DefinitionPart> | undefined
+}
+
+export type DefinitionPart = 'absent' | 'unmanaged' | 'targets' | 'policy' | 'allow' | 'apexNs' | 'unsupported' | 'scopes'
+
+/** Values that a zone has without saying so: leaving them out loses nothing. */
+const DEFAULT_SETTINGS: Readonly<Record<string, string>> = { type: 'master', status: 'active' }
+
+/** Everything in a zone's definition that the format cannot express. */
+export function unsupportedFeaturesOf(zone: DesiredZone, { settings, others }: FormatSupport): UnsupportedFeature[] {
+  const dropped: UnsupportedFeature[] = []
+  const drop = (what: string, at = zone.at): void => void dropped.push({ zone: zone.name, name: null, type: null, what, at })
+  const supports = (part: DefinitionPart): boolean => others?.has(part) === true
+  if (zone.absent && !supports('absent')) drop('that the zone is to be deleted')
+  for (const key of ZONE_SETTINGS) {
+    const value = zone.settings[key]
+    if (value === undefined || settings.has(key) || DEFAULT_SETTINGS[key] === value) continue
+    if (value === '' || (Array.isArray(value) && value.length === 0)) continue
+    drop(`the setting ${key}`, zone.settingsAt?.[key])
+  }
+  if (zone.unmanaged.length > 0 && !supports('unmanaged')) drop('the selectors of unmanaged records', zone.unmanaged[0]?.at)
+  if (zone.targets !== null && !supports('targets')) drop('its targets')
+  // Every other tool makes the zone equal to its definition, which is the policy sync.
+  if (zone.policy !== null && zone.policy !== 'sync' && !supports('policy')) drop(`the policy ${zone.policy}`)
+  if (zone.allow.length > 0 && !supports('allow')) drop(`the lifted safety limits (${zone.allow.join(', ')})`)
+  if (zone.apexNs === 'manage' && !supports('apexNs')) drop('apex_ns: manage')
+  if (zone.unsupported === 'skip' && !supports('unsupported')) drop('unsupported: skip')
+  for (const { name, type, at } of zone.foreign) dropped.push({ zone: zone.name, name, type, what: 'a type of another provider', at })
+  for (const { name, type } of supports('scopes') ? [] : zone.scopes)
+    dropped.push({ zone: zone.name, name, type, what: 'for which targets it is', at: zone.at })
+  for (const { name, type, at } of zone.inventory ?? [])
+    dropped.push({ zone: zone.name, name, type, what: 'addresses that are looked up when the zone is planned', at })
+  return dropped
+}

@@ -1,0 +1,117 @@
+import { lstat } from 'node:fs/promises'
+import { isAbsolute, resolve } from 'node:path'
+import { CONFIG_FILE } from '../definition/config/config.ts'
+import { displayPath } from '../definition/files/file-path.ts'
+import type { ImportedZone, OutputFile } from '../definition/imported-zone.ts'
+import { printDefinition } from '../definition/print/print-definition.ts'
+import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
+import { ROOT } from '../dns/domain-name.ts'
+import { zoneFileName } from '../dns/zone-file/zone-file-name.ts'
+import { checkImport } from './check-import.ts'
+import { importerOf } from './formats.ts'
+import type { ImportedZones, ImportRequest } from './importer.ts'
+import { unsupportedFeatureDiagnostics } from './unsupported-features.ts'
+
+export interface ImportZonesRequest extends ImportRequest {
+  /** One of `IMPORT_FORMATS`. */
+  readonly format: string
+  /** Whether unsupported features are dropped with a warning instead of refused. */
+  readonly lossy: boolean
+  /** Whether existing files may be replaced. */
+  readonly overwrite: boolean
+  /** Whether a source without zones is accepted. */
+  readonly allowEmpty?: boolean
+  /** Asks whether the provider may create zones (`viaService`, `clone`). `action` is a sentence without a final period. */
+  readonly confirmCopy?: (action: string) => Promise<boolean>
+}
+
+export interface ImportZonesResult {
+  readonly zones: readonly ImportedZone[]
+  /** Relative to the output folder. If a diagnostic is an error, they must not be written. */
+  readonly files: readonly OutputFile[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * Reads zones and returns definitions for them that have been loaded and compared with their source. Writes nothing. Returns null if
+ * `confirmCopy` declines.
+ */
+export async function importZones(request: ImportZonesRequest): Promise<ImportZonesResult | null> {
+  const { format, config, cwd, options } = request
+  const importer = await importerOf(format)
+  if (importer === null) throw new Error(`no importer for ${format}`)
+  if (options.viaService !== undefined || options.clone !== undefined) {
+    const existing = request.overwrite ? [] : await existingFiles(request)
+    if (existing.length > 0) return { zones: [], files: [], diagnostics: existing }
+    if ((await request.confirmCopy?.(copyAction(request))) === false) return null
+  }
+  const imported = await importer(request)
+  const { files, diagnostics: fileDiagnostics } = importFiles(imported)
+  const diagnostics = [
+    ...imported.diagnostics,
+    ...unsupportedFeatureDiagnostics(imported.dropped, 'import-lossy', format, request.lossy),
+    ...fileDiagnostics,
+  ]
+  if (imported.zones.length === 0 && request.allowEmpty !== true && !hasErrors(diagnostics))
+    diagnostics.push({ severity: 'error', code: 'no-definitions', message: `${request.source} has no zones` })
+  if (!hasErrors(diagnostics)) {
+    const shownPath = (path: string): string => displayPath(resolve(cwd, options.out ?? '', path), cwd)
+    diagnostics.push(...(await checkImport(imported.zones, files, { ...config, ...imported.octodnsSettings }, shownPath)))
+  }
+  return { zones: imported.zones, files, diagnostics }
+}
+
+/** The files of an import, each path once: files that the zones bring, a new definition for every other zone, and shared files. */
+function importFiles({ zones, files = [] }: ImportedZones): Pick<ImportZonesResult, 'files' | 'diagnostics'> {
+  const byPath = new Map<string, string>()
+  const diagnostics: Diagnostic[] = []
+  const add = ({ path, text }: OutputFile): void => {
+    if (isAbsolute(path) || path.split(/[/\\]/).includes('..')) {
+      diagnostics.push({ severity: 'error', code: 'path-outside', message: `${path} leads out of the folder for the definitions` })
+      return
+    }
+    const known = byPath.get(path)
+    if (known === undefined) byPath.set(path, text)
+    else if (known !== text) {
+      const message = `two different files would be written as ${path}`
+      diagnostics.push({ severity: 'error', code: 'file-exists', message, hint: 'import each zone separately, into its own folder' })
+    }
+  }
+  for (const zone of zones) for (const file of zone.files ?? []) add(file)
+  // A zone's file may have the name of the config.
+  const taken = new Set([CONFIG_FILE, ...byPath.keys()])
+  for (const zone of zones) {
+    if (zone.name === ROOT)
+      diagnostics.push({ severity: 'error', code: 'zone-name', message: 'the root cannot be managed as a zone', hint: 'leave it out' })
+    if (zone.files !== undefined) continue
+    add({ path: zoneFileName(zone.name, taken, 'yaml'), text: printDefinition(zone) })
+  }
+  for (const file of files) add(file)
+  return { files: [...byPath].map(([path, text]) => ({ path, text })), diagnostics }
+}
+
+const copyAction = ({ source, zones, options: { viaService, clone } }: ImportZonesRequest): string =>
+  `${source} creates ${zones.join(', ')} ${viaService === undefined ? `as a copy of ${clone}` : `by a transfer from ${viaService}`}`
+
+/** Definitions that already exist for the zones that a provider would create. */
+async function existingFiles({ zones, cwd, options: { out } }: ImportZonesRequest): Promise<Diagnostic[]> {
+  if (out === undefined) return []
+  const taken = new Set<string>()
+  const paths = zones.map((zone) => resolve(cwd, out, zoneFileName(zone, taken, 'yaml')))
+  const exists = await Promise.all(
+    paths.map((path) =>
+      lstat(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
+  return paths
+    .filter((_, i) => exists[i])
+    .map((path) => ({
+      severity: 'error',
+      code: 'file-exists',
+      message: `${displayPath(path, cwd)} already exists`,
+      hint: '--force replaces existing files',
+    }))
+}
