@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { longestFirst } from './test/support/longest-first.ts'
 import { findPostgres } from './test/support/postgres.ts'
+import { rounds } from './test/support/random.ts'
 import { runWithoutTools } from './test/support/skip-project.ts'
 
 const EXCLUDED = ['test/**/fixtures/**', 'test/corpora/**']
@@ -9,7 +9,7 @@ const EXCLUDED = ['test/**/fixtures/**', 'test/corpora/**']
 /** Only against PostgreSQL. */
 const POSTGRES_ONLY = 'test/service/store/postgres/**/*.test.ts'
 
-/** What has nothing to do with the database, or is about SQLite itself. */
+/** Tests that use no database, or are about SQLite itself. */
 const WITHOUT_POSTGRES = [
   'test/service/nameserver/**',
   'test/service/transfers/transfer-zone.test.ts',
@@ -35,16 +35,15 @@ export default defineConfig({
   test: {
     exclude: EXCLUDED,
     pool: 'forks',
-    // A worker loads a module once for all its files, which is a sixth of the whole time. What modules of the tests hold on to is let go by `atFileEnd`.
+    // A worker loads a module once for all its files, which saves a sixth of the time. Test modules release what they hold in `atFileEnd`.
     isolate: false,
     globalSetup: [BUILD_FOLDER],
     setupFiles: ['test/support/setup-file.ts'],
-    sequence: { sequencer: longestFirst },
-    // Many tests wait for servers and processes of their own: a machine with two cores has room for three at a time.
+    // Many tests wait for servers and processes, so two cores have room for three workers.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     globals: false,
-    // Real servers start in well under a second; a busy machine with two cores gets room. What waits has a bound of its own.
-    testTimeout: 60_000,
+    // Bounds a test that hangs. Servers start in well under a second; a busy machine needs room.
+    testTimeout: 60_000 * Math.max(1, rounds(1)),
     hookTimeout: 90_000,
     teardownTimeout: 20_000,
     expect: { poll: { timeout: 15_000, interval: 20 } },

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Installs octoDNS, a judge of what is exported for it, in a virtual environment within node_modules, and prints the folder of its
-# programs. Prints nothing where there is no Python 3 or no package index; what went wrong is on standard error.
+# Prints the folder of octoDNS's programs, which judge what is exported for it. With --install octoDNS is installed first, into a virtual
+# environment within node_modules. Prints nothing if octoDNS is not there; the reason is on standard error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(octodns==1.22.0 octodns-bind==1.1.0)
 place="$PWD/node_modules/.cache/octodns-1.22.0-1.1.0"
 if [ ! -e "$place/complete" ]; then
+  [ "${1:-}" = --install ] || exit 0
   command -v python3 >/dev/null || exit 0
-  # One that was broken off is never taken for a whole one; a virtual environment cannot be moved, so that it is removed.
+  # An incomplete environment is removed; a virtual environment cannot be moved into place.
   trap 'rm -rf "$place"' EXIT
   rm -rf "$place"
   python3 -m venv "$place" >&2

@@ -1,19 +1,26 @@
 #!/usr/bin/env bash
 # All tests. Arguments go to vitest: `npm test -- test/plan`.
-# The suites against real DNS servers run where the servers are, or where they can be installed (Debian, root); elsewhere they are
-# skipped and counted. ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 makes a missing server a failure. octoDNS, a judge of what is exported for
-# it, is put into node_modules where there is a Python 3.
+# Suites against DNS servers, PostgreSQL and octoDNS run if these programs are installed. If CI or ZONEWRIGHT_INSTALL_SERVERS is set, missing
+# programs are installed first: the servers as Debian packages (as root), octoDNS into node_modules. Otherwise the suites are skipped and counted.
+# ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 makes a missing program a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 npm run --silent build
 
+may_install=${CI:-${ZONEWRIGHT_INSTALL_SERVERS:-}}
 missing=$(bash scripts/install-dns-servers.sh --missing)
-if [ -n "$missing" ] && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
-  echo "Installing DNS servers for the tests (missing: $missing)"
+if [ -n "$missing" ] && [ -n "$may_install" ]; then
+  echo "Installing programs for the tests (missing: $missing)"
   bash scripts/install-dns-servers.sh || echo "The installation failed." >&2
   missing=$(bash scripts/install-dns-servers.sh --missing)
 fi
+
+if [ -z "${ZONEWRIGHT_OCTODNS:-}" ] && ! command -v octodns-sync >/dev/null; then
+  octodns=$(bash scripts/install-octodns.sh ${may_install:+--install}) || echo "octoDNS could not be installed." >&2
+  if [ -n "$octodns" ]; then export ZONEWRIGHT_OCTODNS=$octodns; else missing="${missing}octodns-sync "; fi
+fi
+
 if [ -n "$missing" ]; then
   if [ "${ZONEWRIGHT_REQUIRE_DNS_SERVERS:-}" = 1 ]; then
     echo "ERROR: these programs are required and missing: $missing" >&2
@@ -21,16 +28,8 @@ if [ -n "$missing" ]; then
   fi
   cat >&2 <<EOF
 !!! Suites that need these programs will be SKIPPED: $missing
-!!! To run them: sudo bash scripts/install-dns-servers.sh (Debian and its relatives)
+!!! To install them and run these suites (Debian, as root): ZONEWRIGHT_INSTALL_SERVERS=1 npm test
 EOF
-fi
-
-if [ -z "${ZONEWRIGHT_OCTODNS:-}" ] && ! command -v octodns-sync >/dev/null; then
-  ZONEWRIGHT_OCTODNS=$(bash scripts/install-octodns.sh) || echo "octoDNS could not be installed." >&2
-  if [ -n "$ZONEWRIGHT_OCTODNS" ]; then export ZONEWRIGHT_OCTODNS; else
-    unset ZONEWRIGHT_OCTODNS
-    echo "!!! Suites that need octoDNS will be SKIPPED: Python 3 with venv and a package index are needed." >&2
-  fi
 fi
 
 work=$(mktemp -d)

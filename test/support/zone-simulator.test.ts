@@ -51,7 +51,7 @@ it('the same states pass by mask and by sentence', () => {
       ])
     }
   }
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(1000)
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(rounds(1000))
 })
 
 it('a bad state is told without listing exactly if one is listed', () => {
@@ -75,7 +75,7 @@ it('a bad state is told without listing exactly if one is listed', () => {
     if (listed.accepted) expect(run.accepted).toBeNull()
     if (listed.continuous) expect(run.continuous).toBeNull()
   }
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(50)
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(rounds(40))
 })
 
 it('a circle, a wait for no call and one for itself are seen', () => {

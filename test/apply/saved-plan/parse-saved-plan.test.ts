@@ -154,7 +154,7 @@ describe('damage', () => {
     const step = Math.max(1, Math.floor(octets.length / rounds(700)))
     const seen = new Set<string>()
     for (let at = 0; at < octets.length; at += step) {
-      const offset = Math.min(octets.length - 1, at + random.below(step))
+      const offset = Math.min(octets.length - 2, at + random.below(step))
       const damaged = Buffer.from(octets)
       damaged[offset] = (damaged[offset] as number) ^ (1 << random.below(8))
       const parsed = parse(damaged.toString('utf8'))

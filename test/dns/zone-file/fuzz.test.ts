@@ -101,9 +101,8 @@ function check(text: string): void {
 
 /** Inputs of each kind, and milliseconds that a test may take. */
 const options = { numRuns: rounds(1500) }
-const TIMEOUT = rounds(20_000)
 
-describe('any text', { timeout: TIMEOUT }, () => {
+describe('any text', () => {
   test('of characters and pieces ends in records or diagnostics, and what is printed is stable', () => {
     fc.assert(fc.property(soup, check), options)
   })
@@ -181,7 +180,7 @@ describe('any text', { timeout: TIMEOUT }, () => {
   })
 })
 
-describe('any record', { timeout: TIMEOUT }, () => {
+describe('any record', () => {
   const label = fc
     .uint8Array({ minLength: 1, maxLength: 12 })
     .map((octets) => octets.map((octet) => (octet >= 0x41 && octet <= 0x5a ? octet + 32 : octet)))

@@ -142,7 +142,7 @@ const line = fc
     [owner, a, isTtlFirst ? ttl : inClass, b, isTtlFirst ? inClass : ttl, c, data, end].join(''),
   )
 
-describe('lines that need no lexer are read as it would', { timeout: rounds(20_000) }, () => {
+describe('lines that need no lexer are read as it would', () => {
   test('field by field', () => {
     for (const data of FIELDS['data'] as readonly string[])
       for (const end of FIELDS['end'] as readonly string[]) expectSame(`www 300 IN ${data}${end}\n`)

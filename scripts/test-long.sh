@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# The long rounds: every randomised suite (random plans, hostile input, kills, bad networks) with 20 times as many cases, or as many times as
+# ZONEWRIGHT_TEST_ROUNDS says, and the growth benchmark. Arguments choose files: `npm run test:long -- test/faults`.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export ZONEWRIGHT_TEST_ROUNDS=${ZONEWRIGHT_TEST_ROUNDS:-20}
+
+if [ $# -eq 0 ]; then mapfile -t files < <(grep -rlE '\brounds\(' test --include='*.test.ts' | sort); else files=("$@"); fi
+bash scripts/test.sh "${files[@]}"
+node bench/growth.mjs
