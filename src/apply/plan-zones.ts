@@ -8,7 +8,7 @@ import type { Provider, RenderedFile, ZoneReference, ZoneSnapshot } from '../pro
 import { diagnosticOf } from '../providers/provider.ts'
 import { compareRendered, NOT_RENDERED, type RenderedComparison } from './rendered-state.ts'
 import { resolveInventory } from './resolve-inventory.ts'
-import type { OnProgress, ZoneJob } from './zone-job.ts'
+import type { OnProgress, ZoneJob } from './run-context.ts'
 
 /** Zones read at once. Requests are bounded by each provider itself; this bounds what is held half-read. */
 const ZONES_AT_ONCE = 16

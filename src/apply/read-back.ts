@@ -1,10 +1,119 @@
-/** After applying: the zone is read again and held against what the calls should have made of it. */
+/** After applying: reads the zone again, resolves unknown outcomes, and reports what differs from what the calls should have done. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { type ExistingRecord, type ResourceRecord, recordKey, sameRecord } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone } from '../dns/zone.ts'
 import { differingSettings } from '../plan/domain-change.ts'
-import type { Outcome, ZonePlan } from '../plan/plan.ts'
+import type { Change, Outcome, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
+import {
+  diagnosticOf,
+  type Provider,
+  type ProviderCallOptions,
+  type ProviderError,
+  type ZoneReference,
+  type ZoneSnapshot,
+} from '../providers/provider.ts'
+import { sleep } from '../transport/retry.ts'
+import type { ChangeResult } from './apply-change.ts'
+import { withResolvedReasons } from './change-graph.ts'
+import { resolveUnknownOutcomes } from './resolve-unknown-outcomes.ts'
+
+/** Milliseconds that reading may take after the run was stopped. */
+const LAST_READING = 10_000
+
+/** A zone after its calls. */
+export interface AppliedZone {
+  readonly plan: ZonePlan
+  /** The zone before the calls. */
+  readonly existing: ZoneSnapshot | null
+  readonly provider: Provider
+  readonly reference: ZoneReference | null
+  readonly outcomes: readonly Outcome[]
+  /** By the index of the change. */
+  readonly results: ReadonlyMap<number, ChangeResult>
+}
+
+export interface ReadBackOptions {
+  /** Stops the run. */
+  readonly stop?: AbortSignal | undefined
+  /** Cancels calls in flight. */
+  readonly abort?: AbortSignal | undefined
+  /** Milliseconds to wait first if an outcome is unknown. */
+  readonly settlePause: number
+  readonly lastReading?: number | undefined
+}
+
+/** Reads a zone after its calls. If no call can have changed it, the zone is not read. */
+export async function readBack(applied: AppliedZone, options: ReadBackOptions): Promise<ZoneOutcome> {
+  const { plan, existing, outcomes, results } = applied
+  const noticed = noticedByCalls(plan, results)
+  const mayHaveChanged = outcomes.some((outcome, index) => concernsState(outcome, results.get(index)?.error))
+  if (!mayHaveChanged) return { plan, outcomes, readBack: 'not-read', diagnostics: noticed }
+  const deadline = readingDeadline(options)
+  const mayCompleteLater = (index: number): boolean => results.get(index)?.error?.mayCompleteLater ?? false
+  try {
+    if (outcomes.some(({ state }) => state === 'unknown')) await sleep(options.settlePause)
+    const live = await readAgain(applied, { stop: deadline.signal, signal: options.abort })
+    const reread = { before: existing?.records ?? [], live: live?.records ?? null, mayCompleteLater }
+    const resolved = withResolvedReasons(plan.changes, outcomes, resolveUnknownOutcomes(plan.changes, outcomes, reread))
+    const differences = unexpectedDifferences(plan, resolved, existing, live)
+    const isEqual = resolved.every(({ state }) => state === 'applied') && differences.length === 0
+    return { plan, outcomes: resolved, readBack: isEqual ? 'equal' : 'different', diagnostics: [...noticed, ...differences] }
+  } catch (error) {
+    return { plan, outcomes, readBack: 'not-read', diagnostics: [...noticed, diagnosticOf(error)] }
+  } finally {
+    deadline.clear()
+  }
+}
+
+/** Aborts with the run, or some time after the run was stopped, before the reading or during it. */
+function readingDeadline({ stop, abort, lastReading = LAST_READING }: ReadBackOptions): { readonly signal: AbortSignal; clear(): void } {
+  const expired = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const start = (): void => {
+    timer = setTimeout(() => expired.abort(), lastReading)
+  }
+  if (stop?.aborted) start()
+  else stop?.addEventListener('abort', start)
+  return {
+    signal: abort ? AbortSignal.any([expired.signal, abort]) : expired.signal,
+    clear() {
+      clearTimeout(timer)
+      stop?.removeEventListener('abort', start)
+    },
+  }
+}
+
+/** Whether an outcome is a reason to read the zone: the call has changed it, may have, or found it changed by another client. */
+const concernsState = ({ state }: Outcome, error: ProviderError | undefined): boolean =>
+  state === 'applied' ||
+  state === 'unknown' ||
+  (state === 'failed' && (error?.code === 'provider-rejected' || error?.code === 'provider-not-found'))
+
+/** Warnings from the answers to the calls: a record that was gone already, and data that was stored differently. */
+function noticedByCalls({ zone, target, changes }: ZonePlan, results: ReadonlyMap<number, ChangeResult>): Diagnostic[] {
+  return [...results].flatMap(([index, { wasGone, stored }]): Diagnostic[] => {
+    const change = changes[index] as Change
+    if (change.subject === 'domain') return []
+    if (wasGone) {
+      const message = `${zone} at ${target}: ${change.name} ${change.type} was to be deleted, and somebody else had deleted it already`
+      return [{ severity: 'warning', code: 'apply-drift', message }]
+    }
+    const text = stored && change.desired && alteredText(change.desired, stored)
+    return text ? [{ severity: 'warning', code: 'apply-altered', message: `${zone} at ${target}: ${text}` }] : []
+  })
+}
+
+/** The zone as it is now; null if it does not exist. Looks up a zone whose settings were changed, or whose creation or deletion is unknown. */
+async function readAgain({ plan, provider, reference, outcomes }: AppliedZone, options: ProviderCallOptions): Promise<ZoneSnapshot | null> {
+  const index = plan.changes.findIndex((change) => change.subject === 'domain')
+  const state = outcomes[index]?.state
+  const action = plan.changes[index]?.action
+  if (action === 'delete' && state === 'applied') return null
+  const isKnown = index === -1 || state === 'applied' || state === 'skipped'
+  const found = isKnown ? reference : (await provider.findZones([plan.zone], options)).get(plan.zone)
+  return found ? provider.readZone(found, options) : null
+}
 
 /** Differences that are named one by one. */
 const SHOWN = 20

@@ -9,7 +9,7 @@ import { type DefinedRecord, recordKey, rrsetKey } from '../dns/record.ts'
 import type { DesiredZone } from '../dns/zone.ts'
 import { excludedRrsets } from '../plan/fit-to-target.ts'
 import { diagnosticOf, type Provider, ProviderError } from '../providers/provider.ts'
-import type { ZoneJob } from './zone-job.ts'
+import type { ZoneJob } from './run-context.ts'
 
 export interface ResolvedJobs {
   /** Without those whose addresses could not be had. */

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
+import type { Progress, ProgressBar } from '../apply/run-context.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
 import { displayPath, isInside, resolveLinks } from '../definition/files/file-path.ts'
 import { type Diagnostic, oneLine, type Severity } from '../dns/diagnostic.ts'
@@ -14,7 +15,6 @@ import { renderVerification, type VerificationFormat } from '../report/verificat
 import { type FromRoot, plainLines } from '../report/workflow-command.ts'
 import type { CommonOptions } from './common-options.ts'
 import { type CliIo, colorOf, isWorkflow, type TextStream, widthOf } from './io.ts'
-import { type ProgressBar, progressBar } from './progress-bar.ts'
 
 /** What commands say, and where: reports on standard output, everything else on standard error. */
 export interface Console {
@@ -137,5 +137,37 @@ function sourceText(path: string): string | undefined {
     return facts.isFile() && facts.size <= MAX_FRAME_SOURCE ? readFileSync(path, 'utf8') : undefined
   } catch {
     return undefined
+  }
+}
+
+const LABELS: Record<Progress['phase'], string> = { reading: 'Reading zones', applying: 'Applying', asking: 'Asking name servers' }
+
+/** Milliseconds a run may take before a bar appears, and between two drawings of it. */
+const PATIENCE = 400
+const INTERVAL = 100
+
+/** A bar on the terminal for work that takes long; nothing where the stream is no terminal. */
+function progressBar(stream: TextStream, enabled: boolean, clock: () => number): ProgressBar {
+  const start = clock()
+  let drawnAt = 0
+  let shown = false
+  const clear = (): void => {
+    if (shown) stream.write('\r\u001b[2K')
+    shown = false
+  }
+  if (!enabled || stream.isTTY !== true) return { onProgress: () => undefined, clear }
+  return {
+    clear,
+    onProgress({ phase, done, total }) {
+      const now = clock()
+      if (now - start < PATIENCE || (now - drawnAt < INTERVAL && done < total)) return
+      drawnAt = now
+      shown = true
+      const count = ` ${done}/${total}`
+      const room = Math.min(30, widthOf(stream) - LABELS[phase].length - count.length - 4)
+      const filled = total === 0 ? 0 : Math.round((done / total) * Math.max(0, room))
+      const bar = room > 4 ? ` [${'='.repeat(filled)}${' '.repeat(room - filled)}]` : ''
+      stream.write(`\r\u001b[2K${LABELS[phase]}${bar}${count}`)
+    },
   }
 }

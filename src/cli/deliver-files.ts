@@ -1,14 +1,14 @@
 import { basename, dirname, resolve } from 'node:path'
+import { EXIT, type ExitStatus } from '../apply/exit-status.ts'
 import { displayPath } from '../definition/files/file-path.ts'
 import { type WrittenFiles, writeFiles } from '../definition/files/write-files.ts'
+import { writeProblem } from '../definition/files/write-problem.ts'
 import type { OutputFile } from '../definition/imported-zone.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { counted } from '../report/english.ts'
 import type { Console } from './console.ts'
-import { EXIT, type ExitStatus } from './exit-status.ts'
 import { endedBySignals } from './interruption.ts'
 import type { CliIo } from './io.ts'
-import { writeProblem } from './write-problem.ts'
 
 export interface Delivery {
   readonly command: 'import' | 'export'

@@ -1,6 +1,6 @@
+import { EXIT, type ExitStatus, worstOf } from '../apply/exit-status.ts'
 import { assertNoSecret, isSecretExposed, redacted } from '../definition/load/loaded-secrets.ts'
 import { type Diagnostic, formatDiagnostic } from '../dns/diagnostic.ts'
-import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
 import type { CliIo, TextStream } from './io.ts'
 
 /**

@@ -1,4 +1,5 @@
-import { hostEntries } from '../apply/allowed-endpoints.ts'
+import { hostEntries, readRunConfig } from '../apply/run-config.ts'
+import { reportThrottling } from '../apply/run-context.ts'
 import { importZones } from '../convert/import.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
 import { printText } from '../definition/yaml/print-plain.ts'
@@ -7,8 +8,6 @@ import type { CommonOptions } from './common-options.ts'
 import { type Console, sayingLosses } from './console.ts'
 import { type InitFile, TOKEN_VARIABLE, workflow } from './init-files.ts'
 import type { CliIo } from './io.ts'
-import { reportThrottling } from './report-throttling.ts'
-import { readRunConfig } from './run-config.ts'
 
 /**
  * The files of a repository for the zones of a provider: a config, a workflow and a definition of every zone, so that a plan is empty.

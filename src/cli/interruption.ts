@@ -1,16 +1,5 @@
-import { EXIT, type ExitStatus } from './exit-status.ts'
-
-/** A run that a signal, or the end of its time, may end early. */
-export interface Interruption {
-  /** Aborted at the first signal, or when the time is over: nothing new begins. Its reason is a text. */
-  readonly signal: AbortSignal
-  /** Aborted some seconds after the time is over: nothing is waited for any more. */
-  readonly abort: AbortSignal
-  /** The exit status of the signal that came; null where none did. */
-  status(): ExitStatus | null
-  /** Gives the signals back to the system. */
-  release(): void
-}
+import { EXIT, type ExitStatus } from '../apply/exit-status.ts'
+import type { Interruption } from '../apply/run-context.ts'
 
 /** Seconds that what is on the wire, and the reading after it, may take once the time is over. */
 const GRACE = 10

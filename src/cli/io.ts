@@ -1,5 +1,6 @@
 /** What a command has of the world: streams, environment and clock. The process itself is looked at only here and in `main.ts`. */
-import { type LoadedSecrets, noSecrets } from '../definition/load/loaded-secrets.ts'
+import type { RunEnvironment } from '../apply/run-context.ts'
+import { noSecrets } from '../definition/load/loaded-secrets.ts'
 import { plainLines } from '../report/workflow-command.ts'
 
 export interface TextStream {
@@ -8,15 +9,10 @@ export interface TextStream {
   readonly columns?: number | undefined
 }
 
-export interface CliIo {
+export interface CliIo extends RunEnvironment {
   readonly stdout: TextStream
   readonly stderr: TextStream
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly cwd: string
-  readonly now: () => Date
-  /** Those that the run has loaded. */
-  readonly secrets: LoadedSecrets
 }
 
 /** Whether this is a step of a GitHub Actions job, whose runner reads standard output and standard error for commands. */

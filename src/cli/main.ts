@@ -1,9 +1,9 @@
+import { EXIT, type ExitStatus, worstOf } from '../apply/exit-status.ts'
+import { writeProblem } from '../definition/files/write-problem.ts'
 import { redacted } from '../definition/load/loaded-secrets.ts'
 import { formatDiagnostic } from '../dns/diagnostic.ts'
-import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
 import { processIo, withPlainErrors } from './io.ts'
 import { runCli } from './program.ts'
-import { writeProblem } from './write-problem.ts'
 
 /** Why a stream took not all of what was written; the first of its errors. */
 const dropped = new Map<string, NodeJS.ErrnoException>()

@@ -1,7 +1,7 @@
 /** An apply of one plan against a scripted server or a real service, with what it told and what was sent. */
 import { onTestFinished } from 'vitest'
-import { type ApplyRun, applyZones } from '../../src/apply/apply-plan.ts'
-import { describeChange } from '../../src/apply/run-graph.ts'
+import { type ApplyZonesOptions, applyZones } from '../../src/apply/apply-zones.ts'
+import { describeChange } from '../../src/apply/change-graph.ts'
 import type { Outcome, ZoneOutcome } from '../../src/plan/plan.ts'
 import { createCloudProvider } from '../../src/providers/cloud/cloud-provider.ts'
 import type { Provider } from '../../src/providers/provider.ts'
@@ -41,7 +41,7 @@ export interface Script {
   readonly desired: string
   /** Answers a request and gives true, or leaves it to a server that does as it is told. */
   readonly handler: (request: SeenRequest, response: Parameters<Handler>[1], store: Store) => boolean | undefined
-  readonly run?: Partial<ApplyRun>
+  readonly run?: Partial<ApplyZonesOptions>
   readonly parallelism?: number
   /** Milliseconds for an answer: long, but where none comes. */
   readonly timeout?: number

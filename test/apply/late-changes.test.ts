@@ -1,6 +1,6 @@
 /** A run that takes long: what others change meanwhile is seen before it is written over. */
 import { expect, onTestFinished, test } from 'vitest'
-import { applyZones } from '../../src/apply/apply-plan.ts'
+import { applyZones } from '../../src/apply/apply-zones.ts'
 import type { ZonePlan } from '../../src/plan/plan.ts'
 import { json, type SeenRequest, scriptedServer } from '../providers/cloud/scripted-server.ts'
 import { ORIGIN } from '../support/plan.ts'

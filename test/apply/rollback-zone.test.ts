@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import { planZoneRollback, type RollbackRules, type ZoneRollback } from '../../src/apply/rollback-zone.ts'
+import { planZoneRollback, type RollbackRules, type ZoneRollback } from '../../src/apply/rollback/rollback-zone.ts'
 import type { ExistingRecord } from '../../src/dns/record.ts'
 import type { ExistingZone, RefusalName, ZoneSettings } from '../../src/dns/zone.ts'
 import type { Outcome, ZonePlan } from '../../src/plan/plan.ts'

@@ -91,7 +91,7 @@ export const RULES: readonly IRegularForbiddenRuleType[] = [
     { path: '^src/providers/', pathNot: '^src/providers/(?:provider|registry)\\.ts$' },
   ),
   // A command gets its config with its hosts checked, before it can look up a secret.
-  forbid('config-door', { path: '^src/cli/', pathNot: '^src/cli/run-config\\.ts$' }, { path: '^src/definition/config/load-config\\.ts$' }),
+  forbid('config-door', { path: '^src/', pathNot: '^src/apply/run-config\\.ts$' }, { path: '^src/definition/config/load-config\\.ts$' }),
   forbid('service-door', { path: '^src/', pathNot: '^src/service/' }, { path: '^src/service/', pathNot: '^src/service/index\\.ts$' }),
   forbid('no-cycles', { path: '^src/' }, { circular: true }),
   forbid('resolvable', { path: '^src/' }, { couldNotResolve: true, path: '^\\.', pathNot: '(?:^|/)generated/' }),

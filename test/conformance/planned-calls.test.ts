@@ -5,9 +5,9 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { applyZones } from '../../src/apply/apply-plan.ts'
+import { applyZones } from '../../src/apply/apply-zones.ts'
 import { type PlannedRun, planZones } from '../../src/apply/plan-zones.ts'
-import type { ZoneJob } from '../../src/apply/zone-job.ts'
+import type { ZoneJob } from '../../src/apply/run-context.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import { compareRecords, type ResourceRecord } from '../../src/dns/record.ts'
 import { REFUSAL_NAMES } from '../../src/dns/zone.ts'

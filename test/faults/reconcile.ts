@@ -1,8 +1,8 @@
 /** The reconciler against a service behind the fault proxy, and the truth of what it says, seen past the proxy. */
 import { expect } from 'vitest'
-import { applyZones } from '../../src/apply/apply-plan.ts'
+import { applyZones } from '../../src/apply/apply-zones.ts'
 import { planZones } from '../../src/apply/plan-zones.ts'
-import type { ZoneJob } from '../../src/apply/zone-job.ts'
+import type { ZoneJob } from '../../src/apply/run-context.ts'
 import type { ResourceRecord } from '../../src/dns/record.ts'
 import type { Change, Outcome, ZoneOutcome } from '../../src/plan/plan.ts'
 import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { applyZones } from '../../src/apply/apply-plan.ts'
+import { applyZones } from '../../src/apply/apply-zones.ts'
 import { mayApply, type PlannedRun, planZones } from '../../src/apply/plan-zones.ts'
 import type { Config } from '../../src/definition/config/config.ts'
 import { readConfig } from '../../src/definition/config/read-config.ts'

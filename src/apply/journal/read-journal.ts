@@ -6,22 +6,23 @@ import { type ProcessIdentity, processStatus } from '../../definition/files/proc
 import { describeReadError } from '../../definition/files/read-text.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
-import type { Action, Outcome } from '../../plan/plan.ts'
+import type { Action, Outcome, ZoneOutcome, ZonePlan } from '../../plan/plan.ts'
+import type { DiagnosticDocument } from '../../report/plan-document.ts'
 import {
   type BeginEntry,
   type CallEntry,
+  countFigures,
   type EndEntry,
+  isRunId,
   JOURNAL_FILE,
   JOURNAL_FORMAT,
   JOURNAL_VERSION,
   type JournalEntry,
   type OutcomeEntry,
+  type RunFigures,
   type ZoneEntry,
-} from './journal-entry.ts'
+} from './journal-format.ts'
 import { LineTooLong, linesOf, outerLinesOf } from './journal-lines.ts'
-import { countFigures } from './run-figures.ts'
-import { isRunId } from './run-id.ts'
-import type { JournalledZone, RunRecord, RunState } from './run-record.ts'
 
 /** Of a call that has no outcome in the journal of a run that is over. */
 const NO_ANSWER: Outcome = { state: 'unknown', error: 'the run ended before the answer came' }
@@ -223,3 +224,35 @@ function markRolledBack(runs: readonly RunRecord[]): RunRecord[] {
     })
     .reverse()
 }
+
+/** What a run was and what it came to, as its journal tells. */
+/**
+ * `applied`: all that was planned. `failed`: nothing of it. `partial`: some of it. `interrupted`: it was ended from outside, or vanished. `running`: it
+ * has not ended yet. `rolled-back`: later rollbacks took all of it back.
+ */
+type RunState = 'applied' | 'failed' | 'partial' | 'interrupted' | 'running' | 'rolled-back'
+
+export interface RunRecord {
+  readonly id: string
+  readonly begin: BeginEntry
+  /** Time of its end, ISO 8601; of its last line where it has none. */
+  readonly last: string
+  /** The exit status; null where the run has no end. */
+  readonly status: number | null
+  readonly figures: RunFigures
+  readonly state: RunState
+  /** Rollbacks of it that changed something and stand, the first one first. */
+  readonly rolledBackBy: readonly string[]
+}
+
+/** One zone of a run: how its changes ended as far as its journal tells, one outcome a change of its plan. */
+interface JournalledZone {
+  /** In the order of the zone's changes; null for one that was not begun. */
+  readonly outcomes: readonly (Outcome | null)[]
+  readonly readBack: ZoneOutcome['readBack']
+  readonly diagnostics: readonly DiagnosticDocument[]
+}
+
+/** The outcome of every change of a plan. What an unfinished run had not begun is skipped. */
+export const outcomesOf = ({ changes }: ZonePlan, { outcomes }: JournalledZone): Outcome[] =>
+  changes.map((_, index) => outcomes[index] ?? { state: 'skipped', because: 'the run ended before it' })

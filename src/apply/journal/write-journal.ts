@@ -8,11 +8,13 @@ import { assertNoSecret, type LoadedSecrets } from '../../definition/load/loaded
 import { oneLine } from '../../dns/diagnostic.ts'
 import type { Change, Outcome, Plan, ZoneOutcome } from '../../plan/plan.ts'
 import { diagnosticDocument } from '../../report/plan-document.ts'
-import type { ApplicableZone } from '../apply-plan.ts'
+import type { ApplicableZone } from '../apply-zones.ts'
+import { type ApplyZonesOptions, applyZones } from '../apply-zones.ts'
 import type { SavedTarget } from '../saved-plan/saved-plan.ts'
 import { savedPlanText } from '../saved-plan/write-saved-plan.ts'
 import {
   type BeginEntry,
+  countFigures,
   JOURNAL_FILE,
   JOURNAL_FORMAT,
   JOURNAL_VERSION,
@@ -21,8 +23,7 @@ import {
   planFile,
   type RolledBackRun,
   type RunCommand,
-} from './journal-entry.ts'
-import { countFigures } from './run-figures.ts'
+} from './journal-format.ts'
 
 export interface RunToJournal {
   /** The journal's folder. */
@@ -180,3 +181,25 @@ function openJournal(run: string, lines: number, zones: readonly ApplicableZone[
 }
 
 const isSame = (a: Outcome, b: Outcome | undefined): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+/** Applies zones and notes it in the journal of the run. From the moment a line cannot be written no call goes out any more. */
+export function applyJournalled(zones: readonly ApplicableZone[], run: ApplyZonesOptions, journal: Journal): Promise<ZoneOutcome[]> {
+  const unwritten = new AbortController()
+  return applyZones(zones, {
+    ...run,
+    stop: run.stop ? AbortSignal.any([run.stop, unwritten.signal]) : unwritten.signal,
+    onCall(zone, index) {
+      const problem = journal.call(zone, index)
+      if (problem !== null && !unwritten.signal.aborted) unwritten.abort(problem)
+      run.onCall?.(zone, index)
+    },
+    onOutcome(zone, index, outcome) {
+      journal.outcome(zone, index, outcome)
+      run.onOutcome?.(zone, index, outcome)
+    },
+    onZone(zone, outcome) {
+      journal.zone(zone, outcome)
+      run.onZone?.(zone, outcome)
+    },
+  })
+}

@@ -10,9 +10,8 @@ import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { PLAN_FORMAT, PLAN_VERSION, planDocument } from '../../report/plan-document.ts'
-import { boundPassed, firstDifference } from './canonical-json.ts'
 import { parseSavedDiagnostic, parseSavedZone } from './parse-saved-zone.ts'
-import { checksumOf, sameSeal, signatureOf } from './plan-seal.ts'
+import { boundPassed, checksumOf, firstDifference, sameSeal, signatureOf } from './plan-json.ts'
 import type { SavedPlan, SavedPlanDocument, SavedTarget, SavedZone } from './saved-plan.ts'
 
 /** Deepest is an address in a list of a zone's settings of a change; the rest is room for later versions. */

@@ -1,3 +1,4 @@
+/** Reads zones again before a plan is applied that was saved, or that was reviewed for long, and compares them with the state the plan was made from. */
 import pLimit from 'p-limit'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
@@ -6,40 +7,66 @@ import type { ExistingZone } from '../../dns/zone.ts'
 import type { ZonePlan } from '../../plan/plan.ts'
 import type { Provider, ZoneReference, ZoneSnapshot } from '../../providers/provider.ts'
 import { diagnosticOf } from '../../providers/provider.ts'
-import type { ApplicableZone } from '../apply-plan.ts'
-import type { OnProgress } from '../zone-job.ts'
-import { isAsPlanned, type MovedState, movedState } from './moved-state.ts'
-import { othersInTheWay } from './others-in-the-way.ts'
+import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
+import { type ApplyContext, isTextReport, type OnProgress, withProgress } from '../run-context.ts'
+import { isAsPlanned, type MovedState, movedState, othersInTheWay } from './moved-state.ts'
+import type { SavedPlan } from './saved-plan.ts'
 
-/** Zones read at once; requests are bounded by each provider itself. */
+/** Zones read concurrently. Each provider limits its requests itself. */
 const ZONES_AT_ONCE = 16
 
-/** Differences of a zone that are told one by one. */
+/** Differences listed per zone. */
 const SHOWN = 20
 
+/** Milliseconds after which a zone is read again before it is changed. */
+const LONG_PAUSE = 30_000
+
+/** Reads the zones of a saved plan. A zone that has changed since the plan was made gets an error in its plan. */
+export async function rereadSavedPlan(context: ApplyContext, { plan, zones }: SavedPlan): Promise<ChangesToMake> {
+  return { ...(await reread(context, { plan, zones }, `the plan was made (${plan.created})`)), isSaved: true }
+}
+
+/** Does the same for a plan that waited for consent for `pause` milliseconds. After a short pause, returns the plan itself. */
+export const rereadAfterPause = async (context: ApplyContext, planned: ChangesToMake, pause: number): Promise<ChangesToMake> =>
+  pause <= LONG_PAUSE ? planned : { ...planned, ...(await reread(context, planned, 'it was read for this plan')) }
+
+async function reread(
+  context: ApplyContext,
+  { plan, zones }: Pick<ChangesToMake, 'plan'> & { readonly zones: readonly ZoneToReread[] },
+  since: string,
+): Promise<ChangesToMake> {
+  const { providers, output, interruption } = context
+  return withProgress(output, async (onProgress) => {
+    const read = await rereadZones(zones, { providers, since, signal: interruption.signal, onProgress })
+    // The documents have them with their zones.
+    if (isTextReport(context)) output.diagnostics(read.diagnostics)
+    return { plan: { ...plan, zones: read.zones.map((zone) => zone.plan) }, zones: read.zones }
+  })
+}
+
 /** A plan and the state it was made from. */
-export interface ZoneToReread {
+interface ZoneToReread {
   readonly plan: ZonePlan
   readonly existing: ExistingZone | null
 }
 
-export interface Reread {
+interface Reread {
   readonly providers: ReadonlyMap<string, Provider>
-  /** When the plans were made, in words that follow "has moved since": `it was saved`. */
+  /** When the plans were made, to follow "has moved since". */
   readonly since: string
-  readonly signal?: AbortSignal | undefined
-  readonly onProgress?: OnProgress | undefined
+  readonly signal: AbortSignal
+  readonly onProgress: OnProgress
 }
 
-export interface RereadZones {
-  /** In the order of the plans, as they can be applied; a plan whose zone has moved or could not be read has an error among its diagnostics. */
+interface RereadZones {
+  /** In the order of the plans. The plan of a zone that has changed or could not be read has an error. */
   readonly zones: readonly ApplicableZone[]
-  /** What was found, of all zones. */
+  /** The findings of all zones. */
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Reads the zones of plans again and compares them with the state the plans were made from. A zone without changes is left alone. */
-export async function rereadZones(zones: readonly ZoneToReread[], run: Reread): Promise<RereadZones> {
+/** Reads the zones that have changes to make. */
+async function rereadZones(zones: readonly ZoneToReread[], run: Reread): Promise<RereadZones> {
   const pending = zones.filter(({ plan }) => plan.changes.length > 0)
   const references = await findReferences(pending, run)
   const limit = pLimit(ZONES_AT_ONCE)
@@ -52,7 +79,7 @@ export async function rereadZones(zones: readonly ZoneToReread[], run: Reread): 
         : limit(async () => {
             const { diagnostics, ...applicable } = await rereadZone(zone, references.get(zone.plan.target), run)
             done += 1
-            run.onProgress?.({ phase: 'reading', done, total: pending.length })
+            run.onProgress({ phase: 'reading', done, total: pending.length })
             for (const diagnostic of diagnostics) found.add(diagnostic)
             return diagnostics.length === 0
               ? applicable

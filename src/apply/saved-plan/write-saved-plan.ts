@@ -3,8 +3,7 @@ import type { ExistingRecord } from '../../dns/record.ts'
 import type { ExistingZone } from '../../dns/zone.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { planDocument } from '../../report/plan-document.ts'
-import { planFileText } from './plan-file-text.ts'
-import { checksumOf, signatureOf } from './plan-seal.ts'
+import { checksumOf, planFileText, signatureOf } from './plan-json.ts'
 import type { SavedPlanDocument, SavedRecord, SavedState, SavedTarget, SavedZone } from './saved-plan.ts'
 
 /** What is saved of a run that planned. */

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
+import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import type { StorePlace } from '../../service/index.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
-import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { CliIo } from '../io.ts'
 
 export interface StoreOptions extends CommonOptions {

@@ -2,30 +2,41 @@ import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
-import { applyZones } from '../../apply/apply-plan.ts'
+import { applyZones } from '../../apply/apply-zones.ts'
+import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan } from '../../apply/exit-status.ts'
+import type { PlannedRun, PlannedZone } from '../../apply/plan-zones.ts'
+import { applyWithProgress } from '../../apply/run-apply.ts'
+import { readRunConfig } from '../../apply/run-config.ts'
+import type { PlanOptions, RunContext } from '../../apply/run-context.ts'
+import { makePlan, reportPlanDiagnostics } from '../../apply/run-plan.ts'
 import { verifyZone } from '../../apply/verify-zone.ts'
+import { openConfig, reportLoaded } from '../../apply/workspace.ts'
+import { isAtOrBelow } from '../../dns/domain-name.ts'
+import type { ResourceRecord } from '../../dns/record.ts'
 import { isVerified } from '../../report/verification.ts'
 import { type Address, startService, UNLIMITED } from '../../service/index.ts'
 import { ALLOWED_HOSTS, readHostPolicy } from '../../transport/allowed-hosts.ts'
+import { createDnsClient } from '../../transport/dns-client.ts'
+import type { DnsServer } from '../../transport/dns-exchange.ts'
 import type { CommonOptions } from '../common-options.ts'
-import { type Console, createConsole } from '../console.ts'
-import { showAnswers } from '../demo-answers.ts'
-import { EXIT, type ExitStatus } from '../exit-status.ts'
+import type { Console } from '../console.ts'
 import { exitOnSignal } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { packageFolder } from '../package-folder.ts'
-import { readRunConfig } from '../run-config.ts'
-import { openConfig, type Workspace } from '../workspace.ts'
-import { runApply, statusOfOutcomes } from './apply.ts'
-import { checkWorkspace, reportPlanDiagnostics, runPlan, statusOfPlan } from './plan.ts'
+import { runSetup } from '../run-setup.ts'
 
 const TOKEN_VARIABLE = 'ZONEWRIGHT_DEMO_TOKEN'
 
 const LOOPBACK: Address = { host: '127.0.0.1', port: 0 }
 
-/** `zonewright demo`: a service of its own on free loopback ports, with a store that goes when it ends; zones planned, applied, verified. */
-export async function demo(io: CliIo, _args: readonly [], options: CommonOptions & { readonly zones?: string }): Promise<ExitStatus> {
-  const console = createConsole(io, options)
+interface DemoOptions extends CommonOptions {
+  readonly zones?: string
+}
+
+type DemoContext = RunContext & { readonly output: Console }
+
+/** `zonewright demo`: plans, applies and verifies zones against its own service on free loopback ports, whose data is deleted at the end. */
+export async function demo(io: CliIo, _args: readonly [], options: DemoOptions): Promise<ExitStatus> {
   const folder = await mkdtemp(join(tmpdir(), 'zonewright-demo-'))
   const clean = (): void => rmSync(folder, { recursive: true, force: true })
   const release = exitOnSignal(clean)
@@ -34,16 +45,16 @@ export async function demo(io: CliIo, _args: readonly [], options: CommonOptions
     try {
       const dns = service.dnsAddress as Address
       const zones = options.zones === undefined ? join(packageFolder(), 'zones') : resolve(io.cwd, options.zones)
-      // The demo talks to its own service only, whatever the list of the environment is.
+      // The demo contacts only its own service, whatever hosts the environment allows.
       const env = { ...io.env, [TOKEN_VARIABLE]: service.token ?? '', [ALLOWED_HOSTS]: new URL(service.baseUrl).host }
-      const workspace = await openDemo({ ...io, env }, zones, service.baseUrl)
+      const context = await openDemo({ ...io, env }, options, zones, service.baseUrl)
       try {
-        const chapter = chapters(console)
+        const chapter = chapters(context.output)
         chapter('A service of its own')
-        console.print(`  interface    ${service.baseUrl}\n  name server  ${dns.host}, port ${dns.port}\n`)
-        return await run(workspace, io, console, { chapter, zones: relative(io.cwd, zones) || '.', dns, flush: service.flush })
+        context.output.print(`  interface    ${service.baseUrl}\n  name server  ${dns.host}, port ${dns.port}\n`)
+        return await runDemo(context, { chapter, zones: relative(io.cwd, zones) || '.', dns, flush: service.flush })
       } finally {
-        await workspace.close()
+        await context.close()
       }
     } finally {
       await service.stop()
@@ -54,7 +65,7 @@ export async function demo(io: CliIo, _args: readonly [], options: CommonOptions
   }
 }
 
-async function openDemo(io: CliIo, zones: string, baseUrl: string): Promise<Workspace> {
+async function openDemo(io: CliIo, options: DemoOptions, zones: string, baseUrl: string): Promise<DemoContext> {
   const text = `providers:
   cloud: {type: cloud, base_url: ${JSON.stringify(baseUrl)}, token: env:${TOKEN_VARIABLE}}
 zones:
@@ -63,7 +74,9 @@ defaults: {soa_email: hostmaster@example.com}
 `
   const { config, diagnostics } = readRunConfig(io, text, { file: 'demo.yaml', folder: zones, cwd: io.cwd })
   if (config === null) throw new Error(diagnostics.map((diagnostic) => diagnostic.message).join('; '))
-  return openConfig(io, config, { zones: [] })
+  const { zones: _, ...common } = options
+  const setup = runSetup<CommonOptions & PlanOptions>(io, { ...common, format: 'text' })
+  return { ...setup, ...(await openConfig(setup, config, [])) }
 }
 
 type Chapter = (title: string) => void
@@ -85,35 +98,36 @@ interface DemoRun {
   readonly flush: () => Promise<void>
 }
 
-async function run(workspace: Workspace, io: CliIo, console: Console, { chapter, zones, dns, flush }: DemoRun): Promise<ExitStatus> {
-  if (!checkWorkspace(workspace, console)) return EXIT.failure
+async function runDemo(context: DemoContext, { chapter, zones, dns, flush }: DemoRun): Promise<ExitStatus> {
+  const { output } = context
+  if (!reportLoaded(context)) return EXIT.failure
   chapter(`What the definitions in ${zones} need: zonewright plan`)
-  const planned = await runPlan(workspace, io, console)
-  reportPlanDiagnostics(planned.plan, console, 'text')
-  console.plan(planned.plan, 'text')
+  const planned = await makePlan(context)
+  reportPlanDiagnostics(context, planned.plan)
+  output.plan(planned.plan, 'text')
   if (statusOfPlan(planned.plan) !== EXIT.done) return statusOfPlan(planned.plan)
 
   chapter('The changes made, and read back: zonewright apply')
-  const outcomes = await runApply(workspace, planned, console, undefined, applyZones)
-  console.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
-  console.outcome(planned.plan, outcomes, 'text', { planShown: true })
+  const outcomes = await applyWithProgress(context, planned, applyZones)
+  output.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
+  output.outcome(planned.plan, outcomes, 'text', { planShown: true })
   await flush()
 
   chapter('Planned again, nothing is left to do')
-  const second = await runPlan(workspace, io, console)
-  console.plan(second.plan, 'text')
+  const second = await makePlan(context)
+  output.plan(second.plan, 'text')
 
   chapter('What the name server answers now')
-  await showAnswers(second, dns, console.print)
+  await showAnswers(second, dns, output.print)
 
   chapter('Definitions against records, zone files and every answer: zonewright verify')
   const verified = await Promise.all(second.zones.map((zone) => verifyZone(zone, [{ server: dns, role: 'authoritative' }], ANY_HOST)))
-  console.verification({ zones: verified, diagnostics: second.plan.diagnostics }, 'text')
+  output.verification({ zones: verified, diagnostics: second.plan.diagnostics }, 'text')
 
   chapter('How to go on')
-  console.print(NEXT_STEPS)
-  const fine = second.plan.zones.every((zone) => zone.changes.length === 0) && verified.every(isVerified)
-  return fine ? statusOfOutcomes(outcomes) : EXIT.failure
+  output.print(NEXT_STEPS)
+  const isComplete = second.plan.zones.every((zone) => zone.changes.length === 0) && verified.every(isVerified)
+  return isComplete ? statusOfOutcomes(outcomes) : EXIT.failure
 }
 
 /** The only name server that the demo asks is its own. */
@@ -123,3 +137,47 @@ const NEXT_STEPS = `  zonewright init      writes a configuration, a first zone 
   zonewright serve     runs the service with a store that stays
   zonewright --help    all commands
 `
+
+interface Question {
+  readonly name: string
+  readonly type: string
+}
+
+/** Kinds of questions that show something, by what in a zone they are about; of each the first record is taken. */
+const KINDS: readonly ((record: ResourceRecord, zone: PlannedZone) => Question | null)[] = [
+  // An alias inside the zone: the answer has the whole chain.
+  ({ name, type, data }, { plan }) =>
+    type === 'CNAME' && !name.startsWith('*') && isAtOrBelow(data as typeof name, plan.zone) ? { name, type: 'A' } : null,
+  ({ name, type }) =>
+    name.startsWith('*.') && (type === 'A' || type === 'CNAME') ? { name: `anything.${name.slice(2)}`, type: 'A' } : null,
+  ({ name, type }) => (type === 'MX' ? { name, type } : null),
+  ({ name, type }) => (type === 'PTR' ? { name, type } : null),
+]
+
+/** Asks a few telling questions about each zone over the wire, and prints each with its answer as dig would. */
+async function showAnswers({ zones }: PlannedRun, server: DnsServer, print: (text: string) => void): Promise<void> {
+  const client = createDnsClient(server)
+  try {
+    for (const [index, { name, type }] of zones.flatMap(questionsOf).entries()) {
+      const { answers, rcode } = await client.query({ name: name as ResourceRecord['name'], type })
+      const lines = answers.map((record) => `  ${record.name}  ${record.ttl}  IN  ${record.type}  ${record.data}\n`)
+      print(`${index === 0 ? '' : '\n'}  $ dig @${server.host} -p ${server.port} ${name} ${type}\n`)
+      print(lines.length === 0 ? `  ${rcode}, no records\n` : lines.join(''))
+    }
+  } finally {
+    client.close()
+  }
+}
+
+function questionsOf(zone: PlannedZone): Question[] {
+  const records = zone.existing?.records ?? []
+  const found = KINDS.flatMap((kind) => {
+    for (const record of records) {
+      const question = kind(record, zone)
+      if (question !== null) return [question]
+    }
+    return []
+  })
+  const distinct = new Map(found.map((question) => [`${question.name} ${question.type}`, question]))
+  return [...distinct.values()]
+}

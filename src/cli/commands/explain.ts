@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { didYouMean } from '../../definition/parse/suggest.ts'
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
-import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { CliIo } from '../io.ts'
 import { packageFolder } from '../package-folder.ts'
 

@@ -1,3 +1,5 @@
+import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { exportZones } from '../../convert/export.ts'
 import { EXPORT_FORMATS } from '../../convert/formats.ts'
 import { didYouMean } from '../../definition/parse/suggest.ts'
@@ -7,9 +9,7 @@ import { counted } from '../../report/english.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole, sayingLosses } from '../console.ts'
 import { deliverFiles } from '../deliver-files.ts'
-import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { CliIo } from '../io.ts'
-import { configOrDefault } from './validate.ts'
 
 export interface ExportCommandOptions extends CommonOptions {
   /** The format, instead of the first argument. */
@@ -34,7 +34,7 @@ export async function exportCommand(io: CliIo, [args]: readonly [string[]], opti
     return EXIT.failure
   }
   const nameservers = readServers(console, options.ns)
-  const { config, diagnostics: configDiagnostics } = await configOrDefault(io, options.config)
+  const { config, diagnostics: configDiagnostics } = await loadConfigOrDefault(io, options.config)
   if (config === null || nameservers === null || hasErrors(configDiagnostics)) {
     console.diagnostics(configDiagnostics)
     return EXIT.failure

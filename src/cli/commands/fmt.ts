@@ -1,8 +1,11 @@
 import { resolve } from 'node:path'
+import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { readTextWithMark } from '../../definition/files/read-text.ts'
 import { unfinishedWrites } from '../../definition/files/unfinished-write.ts'
 import { writeEdited } from '../../definition/files/write-edited.ts'
+import { writeProblem } from '../../definition/files/write-problem.ts'
 import { type FoundDefinition, findDefinitions } from '../../definition/load/find-definitions.ts'
 import { type SourcePolicy, sourcePolicy } from '../../definition/load/source-policy.ts'
 import { formatDefinition } from '../../definition/print/format-definition.ts'
@@ -11,11 +14,8 @@ import { type Diagnostic, hasErrors, isError } from '../../dns/diagnostic.ts'
 import { counted } from '../../report/english.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
-import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
-import { writeProblem } from '../write-problem.ts'
-import { configOrDefault } from './validate.ts'
 
 /** `zonewright fmt [path...]`: writes YAML definitions in the canonical layout. The files it changes, or would, are named on standard output. */
 export async function fmt(
@@ -25,7 +25,7 @@ export async function fmt(
 ): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const check = options.check === true
-  const { config, diagnostics } = await configOrDefault(io, options.config)
+  const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
   const found = config && (await findDefinitions(config, paths.length === 0 ? null : paths.map((path) => resolve(io.cwd, path))))
   const problems: Diagnostic[] = [...diagnostics.filter((diagnostic) => diagnostic.severity === 'error'), ...(found?.diagnostics ?? [])]
   const files = yamlFiles(found?.definitions ?? [])

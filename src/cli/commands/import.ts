@@ -1,3 +1,6 @@
+import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
+import { loadConfigOrDefault } from '../../apply/run-config.ts'
+import { reportThrottling } from '../../apply/run-context.ts'
 import { IMPORT_FORMATS } from '../../convert/formats.ts'
 import { type ImportZonesRequest, type ImportZonesResult, importZones } from '../../convert/import.ts'
 import type { ImportOptions } from '../../convert/importer.ts'
@@ -12,11 +15,8 @@ import type { CommonOptions } from '../common-options.ts'
 import { canAsk, confirm } from '../confirm.ts'
 import { type Console, createConsole, sayingLosses } from '../console.ts'
 import { deliverFiles } from '../deliver-files.ts'
-import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { endedBySignals, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
-import { reportThrottling } from '../report-throttling.ts'
-import { configOrDefault } from './validate.ts'
 
 export interface ImportCommandOptions extends CommonOptions, ImportOptions {
   /** A provider, instead of the arguments format and source. */
@@ -137,7 +137,7 @@ async function readRequest(
     console.diagnostics([refused])
     return null
   }
-  const { config, diagnostics } = await configOrDefault(io, options.config)
+  const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
   console.diagnostics(diagnostics)
   if (config === null || hasErrors(diagnostics)) return null
   return {

@@ -1,15 +1,15 @@
+import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { writeFiles } from '../../definition/files/write-files.ts'
+import { writeProblem } from '../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { type Console, createConsole } from '../console.ts'
-import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { VERSION } from '../identity.ts'
 import { type InitFile, initFiles, TOKEN_VARIABLE } from '../init-files.ts'
 import { filesFromProvider } from '../init-from.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
-import { writeProblem } from '../write-problem.ts'
 
 export interface InitOptions extends CommonOptions {
   readonly zone: string

@@ -1,21 +1,21 @@
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import type { Config } from '../../definition/config/config.ts'
 import { type EditedDefinition, type EditOptions, editDefinition } from '../../definition/edit/edit-definition.ts'
 import { parseRecordEdit, type RecordEdit } from '../../definition/edit/record-edit.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { finishEdit } from '../../definition/files/finish-edit.ts'
 import { writeEditedSet } from '../../definition/files/write-edited-set.ts'
+import { writeProblem } from '../../definition/files/write-problem.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { textDiff } from '../../report/text-diff.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
-import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
-import { writeProblem } from '../write-problem.ts'
-import { configOrDefault } from './validate.ts'
 
 export interface RecordCommandOptions extends CommonOptions {
   readonly ttl?: Ttl
@@ -37,7 +37,7 @@ export const editRecord =
   async (io: CliIo, [zone, name, type, values]: Words, options: RecordCommandOptions): Promise<ExitStatus> => {
     const console = createConsole(io, options)
     // First, so that no message repeats a secret.
-    const { config, diagnostics: inConfig } = await configOrDefault(io, options.config)
+    const { config, diagnostics: inConfig } = await loadConfigOrDefault(io, options.config)
     const edit = parseRecordEdit(action, { zone, name, type, values, ttl: options.ttl ?? null })
     if (!edit.ok) {
       console.error('usage', edit.message)

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
+import type { ExitStatus } from '../../apply/exit-status.ts'
 import { createConsole } from '../console.ts'
-import type { ExitStatus } from '../exit-status.ts'
 import type { CliIo } from '../io.ts'
 import { reportingProblems, type StoreOptions, storePlace } from './backup.ts'
 

@@ -1,15 +1,13 @@
 import { resolve } from 'node:path'
-import type { Config } from '../../definition/config/config.ts'
-import { defaultConfig } from '../../definition/config/read-config.ts'
+import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { type Validation, validateAll } from '../../definition/load/validate.ts'
-import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { hasErrors } from '../../dns/diagnostic.ts'
 import { countDiagnostics, renderValidation } from '../../report/diagnostics-report.ts'
 import { counted } from '../../report/english.ts'
 import type { CommonOptions } from '../common-options.ts'
 import { createConsole } from '../console.ts'
-import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { CliIo } from '../io.ts'
-import { loadRunConfig } from '../run-config.ts'
 
 export interface ValidateOptions extends CommonOptions {
   readonly format: 'text' | 'json' | 'github'
@@ -18,7 +16,7 @@ export interface ValidateOptions extends CommonOptions {
 /** `zonewright validate [path...]`: syntax, schema and the rules of the DNS, without any network. The diagnostics are the report. */
 export async function validate(io: CliIo, [paths]: readonly [string[]], options: ValidateOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
-  const { config, diagnostics } = await configOrDefault(io, options.config)
+  const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
   const nothing: Validation = { diagnostics: [], zones: [], files: 0, records: 0 }
   const absolute = paths.length === 0 ? undefined : paths.map((path) => resolve(io.cwd, path))
   const found = config === null ? nothing : await validateAll(config, { paths: absolute })
@@ -32,14 +30,4 @@ export async function validate(io: CliIo, [paths]: readonly [string[]], options:
     if (!options.quiet || count !== null) console.say(`${size}: ${count ?? 'no faults'}.`)
   }
   return hasErrors(all) ? EXIT.failure : EXIT.done
-}
-
-/** Definitions can be looked at without a config; one that is there must be right. */
-export async function configOrDefault(
-  io: CliIo,
-  file: string | undefined,
-): Promise<{ config: Config | null; diagnostics: readonly Diagnostic[] }> {
-  const loaded = await loadRunConfig(io, file)
-  const missing = file === undefined && loaded.diagnostics.some((diagnostic) => diagnostic.code === 'config-missing')
-  return missing ? { config: defaultConfig({ folder: io.cwd, cwd: io.cwd, secrets: io.secrets }), diagnostics: [] } : loaded
 }

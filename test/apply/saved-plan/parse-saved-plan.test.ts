@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkTargets } from '../../../src/apply/saved-plan/check-targets.ts'
+import { checkTargets } from '../../../src/apply/saved-plan/open-saved-plan.ts'
 import { type ParsedSavedPlan, parseSavedPlan } from '../../../src/apply/saved-plan/parse-saved-plan.ts'
 import type { DesiredZone, ExistingZone } from '../../../src/dns/zone.ts'
 import { fingerprint } from '../../../src/plan/plan.ts'

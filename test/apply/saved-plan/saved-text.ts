@@ -1,4 +1,4 @@
-import { checksumOf, signatureOf } from '../../../src/apply/saved-plan/plan-seal.ts'
+import { checksumOf, signatureOf } from '../../../src/apply/saved-plan/plan-json.ts'
 import { savedPlanText } from '../../../src/apply/saved-plan/write-saved-plan.ts'
 import { noSecrets } from '../../../src/definition/load/loaded-secrets.ts'
 import type { ExistingZone } from '../../../src/dns/zone.ts'

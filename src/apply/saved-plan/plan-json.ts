@@ -1,3 +1,6 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { escapeJson } from '../../report/escape.ts'
+
 /** JSON as checksums need it: one text for one value, and bounds on what is parsed at all. */
 
 /** A value's JSON without blanks, the keys of every object sorted by UTF-16 code unit. Members that are undefined are left out. */
@@ -66,3 +69,45 @@ export function firstDifference(a: unknown, b: unknown, path = ''): string | nul
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * How a saved plan is closed. The checksum notices that a byte was changed; whoever changes the plan on purpose can make the checksum anew.
+ * The signature, an HMAC with a key that only those have who plan and apply, cannot be made anew without the key.
+ */
+/** Over the canonical JSON of the document but for the checksum itself: `sha256:` and 64 hexadecimal digits. */
+export const checksumOf = (document: object): string =>
+  `sha256:${createHash('sha256')
+    .update(canonicalJson({ ...document, checksum: undefined }))
+    .digest('hex')}`
+
+/** Over the canonical JSON of the document but for checksum and signature: `hmac-sha256:` and 64 hexadecimal digits (RFC 2104). */
+export const signatureOf = (document: object, key: string): string =>
+  `hmac-sha256:${createHmac('sha256', key)
+    .update(canonicalJson({ ...document, checksum: undefined, signature: undefined }))
+    .digest('hex')}`
+
+/** Whether two seals are the same, in a time that does not tell how much of them is. */
+export function sameSeal(a: string, b: string): boolean {
+  const [octets, others] = [Buffer.from(a), Buffer.from(b)]
+  return octets.length === others.length && timingSafeEqual(octets, others)
+}
+
+/** JSON for a file that people read too: indented, but a list of plain values (a record of the state, the changes one waits for) is one line. */
+
+const INDENT = '  '
+
+export const planFileText = (document: object): string => `${indented(document, '')}\n`
+
+function indented(value: unknown, indent: string): string {
+  if (typeof value !== 'object' || value === null) return plain(value)
+  const inner = indent + INDENT
+  if (Array.isArray(value)) {
+    if (value.every((item) => typeof item !== 'object' || item === null)) return `[${value.map(plain).join(', ')}]`
+    return `[\n${value.map((item) => inner + indented(item, inner)).join(',\n')}\n${indent}]`
+  }
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  if (members.length === 0) return '{}'
+  return `{\n${members.map(([key, member]) => `${inner}${plain(key)}: ${indented(member, inner)}`).join(',\n')}\n${indent}}`
+}
+
+const plain = (value: unknown): string => escapeJson(JSON.stringify(value) ?? 'null')

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
 
 const WORDS: Readonly<Record<string, string>> = {
   EACCES: 'you may not write there',

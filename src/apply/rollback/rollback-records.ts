@@ -3,10 +3,10 @@
  * the run did not change is as it is. One that it changed and that is still as it left it goes back; one that is as before already needs nothing; one
  * that is neither was changed by both, and is left alone unless it is to be overwritten.
  */
-import type { DomainName } from '../dns/domain-name.ts'
-import { type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
-import type { ZoneDifference } from '../plan/compare-zones.ts'
-import { conflicts } from '../plan/record-conflicts.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
+import type { ZoneDifference } from '../../plan/compare-zones.ts'
+import { conflicts } from '../../plan/record-conflicts.ts'
 
 export interface RecordStates {
   readonly before: readonly ResourceRecord[]

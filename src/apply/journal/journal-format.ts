@@ -89,3 +89,34 @@ export interface EndEntry extends RunFigures {
 }
 
 export type JournalEntry = BeginEntry | CallEntry | OutcomeEntry | ZoneEntry | EndEntry
+
+/** A run's name: when it began, to the second, and four hexadecimal digits, so that names sort by time and two runs of one second differ. */
+
+/** `20261121T063000Z-4f2a`; `random` is a number from 0 up to 1. */
+export function runId(began: Date, random: () => number): string {
+  const time = began.toISOString().replace(/[-:]|\.[0-9]+/g, '')
+  const suffix = Math.floor(random() * 0x10000)
+    .toString(16)
+    .padStart(4, '0')
+  return `${time}-${suffix}`
+}
+
+export const isRunId = (text: string): boolean => /^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{4}$/.test(text)
+
+/** Whether a text may be the beginning of a run's name, or the name. */
+export const isRunPrefix = (text: string): boolean => /^[0-9][0-9a-fTZ-]{0,20}$/i.test(text)
+
+/** Counts outcomes; each is given with what its change does. */
+export function countFigures(outcomes: Iterable<readonly [Action, Outcome['state']]>): RunFigures {
+  const applied = { create: 0, update: 0, delete: 0, total: 0 }
+  const others = { failed: 0, skipped: 0, unknown: 0 }
+  for (const [action, state] of outcomes) {
+    if (state !== 'applied') {
+      others[state] += 1
+      continue
+    }
+    applied[action] += 1
+    applied.total += 1
+  }
+  return { applied, ...others }
+}

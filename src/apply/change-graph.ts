@@ -1,5 +1,4 @@
 import type { Change, Outcome } from '../plan/plan.ts'
-import { stopReason } from './stop-reason.ts'
 
 export interface GraphRun {
   /** Changes under way at once. */
@@ -88,3 +87,6 @@ export function withResolvedReasons(changes: readonly Change[], before: readonly
 }
 
 export const describeChange = (change: Change): string => `${change.action} ${change.name}${change.type === null ? '' : ` ${change.type}`}`
+
+/** Why a run was stopped, in words that fit behind "skipped:". Who stops a run may give a text as the reason. */
+export const stopReason = ({ reason }: AbortSignal): string => (typeof reason === 'string' ? reason : 'the run was interrupted')

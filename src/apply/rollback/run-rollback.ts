@@ -1,0 +1,228 @@
+/** `rollback`: finds a run in the journal, locks its zones, plans them back to their state before it, and makes the changes. Needs no definitions. */
+import pLimit from 'p-limit'
+import { ownProcess } from '../../definition/files/process-identity.ts'
+import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { parseDomainName } from '../../dns/domain-name.ts'
+import type { RefusalName } from '../../dns/zone.ts'
+import type { Plan } from '../../plan/plan.ts'
+import { diagnosticOf, type Provider, type ZoneReference } from '../../providers/provider.ts'
+import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
+import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
+import type { RunZone } from '../journal/journal-format.ts'
+import { type RunRecord, readRuns } from '../journal/read-journal.ts'
+import { findRun, lastRun, type RunZoneDetail, readRunPlans } from '../journal/runs.ts'
+import { type LockedRun, lockRun } from '../locked-run.ts'
+import { changeZones } from '../run-apply.ts'
+import { loadRunConfig } from '../run-config.ts'
+import {
+  type ApplyContext,
+  type ApplyOptions,
+  type ApplySetup,
+  closeRun,
+  type OnProgress,
+  openRun,
+  type Workspace,
+  withProgress,
+} from '../run-context.ts'
+import { reportEmptyPlan } from '../run-plan.ts'
+import { openProviders, reportLoaded } from '../workspace.ts'
+import { planZoneRollback } from './rollback-zone.ts'
+
+export interface RollbackOptions extends ApplyOptions {
+  /** Whether to roll back the latest run that changed something. */
+  readonly last?: boolean | undefined
+  /** Whether to overwrite changes that others made since the run. */
+  readonly overwrite?: boolean | undefined
+}
+
+/** A workspace with the run to roll back. */
+interface RollbackWorkspace extends Workspace {
+  /** Null if the diagnostics have an error. */
+  readonly run: RunRecord | null
+  /** Whether a zone of the run was requested. */
+  readonly isRequested: (zone: RunZone) => boolean
+}
+
+type RollbackContext = ApplyContext<RollbackOptions> & RollbackWorkspace
+
+/** Rolls back the run that the first argument names, or with `last` the latest one: the zones that the other arguments name, or all. */
+export async function runRollback(setup: ApplySetup<RollbackOptions>, args: readonly string[]): Promise<ExitStatus> {
+  const context: RollbackContext = openRun(setup, await openRollback(setup, args))
+  const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {
+    reportEmptyPlan(context, diagnostics)
+    return context.interruption.status() ?? EXIT.failure
+  }
+  try {
+    const isUsable = reportLoaded(context, { inFull: true })
+    const { run: target, isRequested } = context
+    if (!isUsable || target === null) return fail(context.diagnostics)
+    const lock = await lockRun(context, 'rollback', target.begin.zones.filter(isRequested))
+    if (lock.run === null) return fail([lock.diagnostic])
+    const { run } = lock
+    return await run.finish(() => rollBack(context, run, target))
+  } finally {
+    await closeRun(context)
+  }
+}
+
+async function rollBack(context: RollbackContext, run: LockedRun, target: RunRecord): Promise<ExitStatus> {
+  const { journal, output, options, isRequested } = context
+  // Read only now: the run that held the zones until here may be the one to roll back.
+  const details = await readRunPlans(journal, target, isRequested)
+  const problems = details.ok ? movedTargets(details.value, target, context.providers) : [unreadable(details.message)]
+  if (!details.ok || problems.length > 0) {
+    output.diagnostics(problems)
+    reportEmptyPlan(context, problems)
+    return EXIT.failure
+  }
+  output.note(`Rolling back run ${target.id}, ${target.begin.command} of ${target.begin.time}.`)
+  const { plan, zones, whole } = await withProgress(output, (onProgress) => planRollback(context, details.value, onProgress))
+  const rollsBack = { run: target.id, whole: whole && details.value.length === target.begin.zones.length }
+  const status = await changeZones(context, run, { plan, zones, rollsBack })
+  // The run is named because --last now means this run.
+  const rest = options.overwrite ? 'see above what stays as it is' : `"zonewright rollback ${target.id} --overwrite" takes back the rest`
+  if (!whole) output.say(`Run ${target.id} is not taken back as a whole: ${rest}.`)
+  return worstOf([status, whole ? EXIT.done : EXIT.partial])
+}
+
+/** Finds the run and creates the providers of its targets. */
+async function openRollback(setup: ApplySetup<RollbackOptions>, args: readonly string[]): Promise<RollbackWorkspace> {
+  const { target, last = false } = setup.options
+  const { config, diagnostics: inConfig } = await loadRunConfig(setup, setup.options.config)
+  const diagnostics: Diagnostic[] = [...inConfig]
+  const requested = requestedZones(last ? args : args.slice(1), diagnostics)
+  const isRequested = (zone: RunZone): boolean =>
+    (requested.size === 0 || requested.has(zone.zone)) && (target === undefined || target === zone.target)
+  const run = config === null ? null : selectRun(config.journal, last ? null : args[0], diagnostics)
+  if (run !== null) diagnostics.push(...untouchedZones(run, requested, isRequested, target))
+  const unopened = { config, journal: config?.journal ?? '', providers: new Map<string, Provider>(), close: async () => undefined }
+  if (config === null || run === null || hasErrors(diagnostics)) return { ...unopened, jobs: [], diagnostics, run: null, isRequested }
+  const targets = new Set(run.begin.zones.filter(isRequested).map((zone) => zone.target))
+  const opened = await openProviders(setup, config, targets)
+  diagnostics.push(...opened.diagnostics)
+  return { ...opened, jobs: [], diagnostics, run: hasErrors(diagnostics) ? null : run, isRequested }
+}
+
+function selectRun(journal: string, name: string | null | undefined, diagnostics: Diagnostic[]): RunRecord | null {
+  if (name === undefined) {
+    diagnostics.push({ severity: 'error', code: 'usage', message: 'rollback needs a run, or --last', hint: 'see "zonewright history"' })
+    return null
+  }
+  const { runs, diagnostics: problems } = readRuns(journal, ownProcess())
+  const found = name === null ? lastRun(runs) : findRun(runs, name)
+  if (found.run !== null) return found.run
+  // A run that cannot be read may be the requested one.
+  diagnostics.push(found.diagnostic, ...problems)
+  return null
+}
+
+function requestedZones(names: readonly string[], diagnostics: Diagnostic[]): Set<string> {
+  const zones = new Set<string>()
+  for (const text of names) {
+    const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
+    if (name.ok) zones.add(name.value)
+    else diagnostics.push({ severity: 'error', code: 'zone-name', message: `${JSON.stringify(text)} is no zone: ${name.message}` })
+  }
+  return zones
+}
+
+/** An error for each requested zone that the run did not change. */
+function untouchedZones(
+  { id, begin }: RunRecord,
+  requested: ReadonlySet<string>,
+  isRequested: (zone: RunZone) => boolean,
+  target: string | undefined,
+): Diagnostic[] {
+  const at = target === undefined ? '' : ` at ${target}`
+  const missing = [...requested].filter((name) => !begin.zones.some((zone) => zone.zone === name && isRequested(zone)))
+  if (missing.length === 0 && !begin.zones.some(isRequested)) missing.push('anything')
+  return missing.map((name) => ({
+    severity: 'error',
+    code: 'run-unknown',
+    message: `run ${id} did not change ${name}${at}`,
+    hint: `"zonewright history ${id}" shows what it did`,
+  }))
+}
+
+/** An error for each target that is no longer the server that the run changed. */
+function movedTargets(zones: readonly RunZoneDetail[], { id }: RunRecord, providers: ReadonlyMap<string, Provider>): Diagnostic[] {
+  const targets = new Map(zones.map(({ target }) => [target.name, target]))
+  return [...targets.values()].flatMap(({ name, type, address }): Diagnostic[] => {
+    const provider = providers.get(name)
+    if (provider?.type === type && provider.address === address) return []
+    const message = `run ${id} changed ${name} at ${address}; in this config ${name} is ${provider?.address ?? 'not there'}`
+    return [{ severity: 'error', code: 'plan-file-target', message, hint: 'roll back with the config the run had' }]
+  })
+}
+
+const unreadable = (message: string): Diagnostic => ({ severity: 'error', code: 'journal-unreadable', message })
+
+/** Zones read concurrently. Each provider limits its requests itself. */
+const ZONES_AT_ONCE = 16
+
+interface PlannedRollback extends ChangesToMake {
+  /** Whether everything that the run did to these zones is undone. */
+  readonly whole: boolean
+}
+
+/** Reads the zones and plans them back to their state before the run. A zone that cannot be read is left out, with an error. */
+async function planRollback(context: RollbackContext, details: readonly RunZoneDetail[], onProgress: OnProgress): Promise<PlannedRollback> {
+  const { config, providers, options, now, tool, interruption } = context
+  if (config === null) throw new Error('no config')
+  const { prefer, overwrite = false } = options
+  const rules = { thresholds: config.safety, allow: new Set(options.allow as readonly RefusalName[]), prefer, overwrite }
+  const { signal } = interruption
+  const diagnostics: Diagnostic[] = []
+  const limit = pLimit(ZONES_AT_ONCE)
+  const references = await findZones(context, details, diagnostics)
+  let done = 0
+  let whole = true
+  const planned = await Promise.all(
+    details.map((zone) =>
+      limit(async (): Promise<ApplicableZone | null> => {
+        const { plan, existing: before, outcome } = zone
+        const provider = providers.get(plan.target)
+        const found = references.get(plan.target)
+        if (!provider || !found) return null
+        try {
+          const reference = found.get(plan.zone) ?? null
+          const live = reference && (await provider.readZone(reference, { signal }))
+          const { capabilities } = provider
+          const rollback = planZoneRollback({ before, plan, outcomes: outcome.outcomes }, live, { ...rules, capabilities })
+          whole &&= rollback.whole
+          return { plan: rollback.plan, reference, existing: live }
+        } catch (error) {
+          diagnostics.push(diagnosticOf(error))
+          return null
+        } finally {
+          done += 1
+          onProgress({ phase: 'reading', done, total: details.length })
+        }
+      }),
+    ),
+  )
+  const zones = planned.filter((zone) => zone !== null)
+  const plan: Plan = { created: now().toISOString(), tool, zones: zones.map((zone) => zone.plan), diagnostics }
+  return { plan, zones, whole: whole && zones.length === details.length }
+}
+
+/** The existing zones by target. A target that cannot be asked is left out, with an error. */
+async function findZones(
+  { providers, interruption: { signal } }: RollbackContext,
+  details: readonly RunZoneDetail[],
+  diagnostics: Diagnostic[],
+): Promise<ReadonlyMap<string, ReadonlyMap<string, ZoneReference>>> {
+  const found = new Map<string, ReadonlyMap<string, ZoneReference>>()
+  await Promise.all(
+    [...new Set(details.map(({ plan }) => plan.target))].map(async (target) => {
+      const names = details.filter(({ plan }) => plan.target === target).map(({ plan }) => plan.zone)
+      try {
+        const references = await providers.get(target)?.findZones(names, { signal })
+        if (references) found.set(target, references)
+      } catch (error) {
+        diagnostics.push(diagnosticOf(error))
+      }
+    }),
+  )
+  return found
+}

@@ -1,0 +1,141 @@
+/**
+ * The flow of a run that changes zones. `apply` loads definitions or a saved plan, locks the zones, reads and plans, shows the plan, asks, applies, reads
+ * back and reports. A rollback (`rollback/run-rollback.ts`) makes its plan from the journal and goes through the same `changeZones`.
+ */
+import type { Plan } from '../plan/plan.ts'
+import { counted } from '../report/english.ts'
+import type { ApplicableZone, ApplyZonesOptions, ChangesToMake } from './apply-zones.ts'
+import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan } from './exit-status.ts'
+import { type LockedRun, lockRun } from './locked-run.ts'
+import { mayApply } from './plan-zones.ts'
+import { type ApplyContext, type ApplySetup, closeRun, isTextReport, openRun, type RunSetup, withProgress } from './run-context.ts'
+import { makePlan, reportEmptyPlan, reportPlanDiagnostics } from './run-plan.ts'
+import { namesPlan, openSavedPlan, type SavedWorkspace } from './saved-plan/open-saved-plan.ts'
+import { rereadAfterPause, rereadSavedPlan } from './saved-plan/reread-zones.ts'
+import { withoutSecrets } from './secrets-in-plan.ts'
+import { openWorkspace, reportLoaded } from './workspace.ts'
+
+/** Applies the definitions of the named zones, or the saved plan that the only argument names. Either all zones may be applied, or none is touched. */
+export async function runApply(setup: ApplySetup, args: readonly string[]): Promise<ExitStatus> {
+  const context = openRun(setup, await load(setup, args))
+  const { jobs, saved, diagnostics } = context
+  try {
+    if (!reportLoaded(context, { inFull: saved !== undefined })) {
+      reportEmptyPlan(context, diagnostics)
+      return EXIT.failure
+    }
+    const zones = saved?.plan.zones ?? jobs.map(({ desired, target }) => ({ zone: desired.name, target }))
+    const lock = await lockRun(context, 'apply', zones)
+    if (lock.run === null) {
+      reportEmptyPlan(context, [...diagnostics, lock.diagnostic])
+      return context.interruption.status() ?? EXIT.failure
+    }
+    const { run } = lock
+    return await run.finish(async () =>
+      changeZones(context, run, saved ? await rereadSavedPlan(context, saved) : await makePlan(context, context.interruption.signal)),
+    )
+  } finally {
+    await closeRun(context)
+  }
+}
+
+type Loaded = Omit<SavedWorkspace, 'saved'> & Partial<Pick<SavedWorkspace, 'saved'>>
+
+async function load(setup: ApplySetup, args: readonly string[]): Promise<Loaded> {
+  for (const argument of args) if (await namesPlan(setup.cwd, argument)) return openSavedPlan(setup, args)
+  return openWorkspace(setup, args)
+}
+
+/** Takes changes that were just planned to the report: shows them, asks, applies them, reads the zones back. */
+export async function changeZones(context: ApplyContext, run: LockedRun, given: ChangesToMake): Promise<ExitStatus> {
+  const { now, secrets, options, interruption } = context
+  const planned = withoutSecrets(given, secrets)
+  const plannedAt = now().getTime()
+  if (interruption.signal.aborted) return endUnchanged(context, planned.plan, interruption.status() ?? EXIT.failure, 'Nothing was applied.')
+  showPlan(context, planned)
+
+  const refused = statusOfPlan(planned.plan)
+  if (refused !== EXIT.done) return endUnchanged(context, planned.plan, refused, refusalText(planned))
+  if (planned.plan.zones.every((zone) => zone.changes.length === 0)) return endUnchanged(context, planned.plan, EXIT.done)
+  const declined = options.yes ? null : await ask(context, planned.plan)
+  if (declined !== null) return endUnchanged(context, planned.plan, declined)
+
+  const pause = options.yes ? 0 : now().getTime() - plannedAt
+  const reread = await rereadAfterPause(context, planned, pause)
+  const current = reread === planned ? planned : withoutSecrets(reread, secrets)
+  if (current !== planned) reportExposedSecrets(context, current.plan)
+  const stale = secrets.hasLeaked ? EXIT.failure : statusOfPlan(current.plan)
+  if (stale !== EXIT.done || interruption.signal.aborted) {
+    const status = interruption.status() ?? (stale === EXIT.done ? EXIT.failure : stale)
+    return endUnchanged(context, current.plan, status, 'Nothing was applied.')
+  }
+
+  const outcomes = await applyWithProgress(context, current, (zones, hooks) => run.apply(current, zones, hooks))
+  if (outcomes === null) return endUnchanged(context, current.plan, EXIT.failure)
+  context.output.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
+  context.output.outcome(current.plan, outcomes, options.format, { planShown: isTextReport(context) })
+  return interruption.status() ?? statusOfOutcomes(outcomes)
+}
+
+/** Ends a run that changed nothing. */
+function endUnchanged(context: ApplyContext, plan: Plan, status: ExitStatus, text?: string): ExitStatus {
+  if (text !== undefined) context.output.say(text)
+  if (!isTextReport(context)) context.output.outcome(plan, [], context.options.format)
+  return status
+}
+
+function showPlan(context: ApplyContext, { plan, isSaved = false }: ChangesToMake): void {
+  if (isSaved) reportExposedSecrets(context, plan)
+  else reportPlanDiagnostics(context, plan)
+  if (isTextReport(context)) context.output.plan(plan, 'text')
+}
+
+/** Reports secrets found after the other diagnostics of the plan were reported. */
+function reportExposedSecrets(context: RunSetup, { zones }: Plan): void {
+  if (!isTextReport(context)) return
+  context.output.diagnostics(zones.flatMap(({ diagnostics }) => diagnostics.filter(({ code }) => code === 'secret-exposed')))
+}
+
+function refusalText({ plan, isSaved = false }: ChangesToMake): string {
+  const applicable = plan.zones.filter((zone) => mayApply(zone) && zone.changes.length > 0).length
+  if (applicable === 0 || isSaved) return 'Nothing was applied.'
+  return `Nothing was applied. Nothing stands against ${counted(applicable, 'zone')}: name zones to go on with those alone.`
+}
+
+/** Asks for consent. Null if it is given, otherwise the exit status. */
+async function ask({ ask: answerTo, output, interruption }: ApplyContext, plan: Plan): Promise<ExitStatus | null> {
+  const changed = plan.zones.filter((zone) => zone.changes.length > 0)
+  const calls = changed.reduce((sum, zone) => sum + zone.calls.total, 0)
+  const answer = await answerTo(`Make ${counted(calls, 'call')} in ${counted(changed.length, 'zone')}?`, interruption.signal)
+  if (answer === 'yes') return null
+  if (answer === 'no-terminal') {
+    output.error('not-confirmed', 'nothing was applied: there is no terminal to ask at', 'give --yes to apply without being asked')
+    return EXIT.failure
+  }
+  output.say('Nothing was applied.')
+  if (answer === 'no') return EXIT.failure
+  // At the prompt, Ctrl-C is a key and not a signal.
+  return interruption.status() ?? (interruption.signal.aborted ? EXIT.failure : EXIT.interrupted)
+}
+
+/** Applies the zones that have changes by `apply`, with a progress bar. */
+export function applyWithProgress<Outcomes>(
+  { output, providers, interruption }: RunSetup & Pick<ApplyContext, 'providers'> & Partial<Pick<ApplyContext, 'interruption'>>,
+  planned: ChangesToMake,
+  apply: (zones: readonly ApplicableZone[], options: ApplyZonesOptions) => Promise<Outcomes>,
+): Promise<Outcomes> {
+  const pending = planned.zones.filter((zone) => zone.plan.changes.length > 0)
+  const total = pending.reduce((sum, zone) => sum + zone.plan.changes.length, 0)
+  let done = 0
+  return withProgress(output, (onProgress) =>
+    apply(pending, {
+      providers,
+      stop: interruption?.signal,
+      abort: interruption?.abort,
+      onOutcome: () => {
+        done += 1
+        onProgress({ phase: 'applying', done, total })
+      },
+    }),
+  )
+}

@@ -1,0 +1,65 @@
+/** The config of a run, checked against the hosts that the environment allows. */
+import type { Config } from '../definition/config/config.ts'
+import { loadConfig } from '../definition/config/load-config.ts'
+import { type ConfigPlace, defaultConfig, type ReadConfig, readConfig } from '../definition/config/read-config.ts'
+import { noteSecrets } from '../definition/config/secret.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import { parseServerAddress } from '../dns/server-address.ts'
+import { endpointsOf, refusedEndpoints } from '../providers/registry.ts'
+import { endpointOfServer, type HostPolicy, hostEntry, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
+import type { RunEnvironment } from './run-context.ts'
+
+type ConfigEnvironment = Omit<RunEnvironment, 'now'>
+
+/**
+ * Finds and reads the config; `file` names it instead of the search. If it names a host that the environment does not allow, the config is null, so no
+ * command can use a secret with it. Otherwise all its secrets are registered, so nothing that the run reads or writes can expose one unnoticed.
+ */
+export async function loadRunConfig(environment: ConfigEnvironment, file: string | undefined): Promise<ReadConfig> {
+  const { cwd, env, secrets } = environment
+  const read = withAllowedHosts(environment, await loadConfig({ cwd, file, secrets }))
+  const { config } = read
+  await noteSecrets(config?.providers.values() ?? [], { folder: config?.folder ?? cwd, env, loaded: secrets })
+  return read
+}
+
+/** Does the same, but without a config file uses the defaults: definitions can be checked and edited without one. */
+export async function loadConfigOrDefault(environment: ConfigEnvironment, file: string | undefined): Promise<ReadConfig> {
+  const { cwd, secrets } = environment
+  const loaded = await loadRunConfig(environment, file)
+  const isMissing = file === undefined && loaded.diagnostics.some(({ code }) => code === 'config-missing')
+  return isMissing ? { config: defaultConfig({ folder: cwd, cwd, secrets }), diagnostics: [] } : loaded
+}
+
+/** Does the same for the text of a config. */
+export const readRunConfig = (environment: ConfigEnvironment, text: string, place: ConfigPlace): ReadConfig =>
+  withAllowedHosts(environment, readConfig(text, { ...place, secrets: environment.secrets }))
+
+function withAllowedHosts({ env }: ConfigEnvironment, read: ReadConfig): ReadConfig {
+  if (read.config === null) return read
+  const refused = refusedHosts(read.config, readHostPolicy(env))
+  return refused.length === 0 ? read : { config: null, diagnostics: [...read.diagnostics, ...refused] }
+}
+
+/** An error for each host of a provider or name server in the config that the policy refuses, whether this run uses it or not. */
+function refusedHosts(config: Config, policy: HostPolicy): Diagnostic[] {
+  if (policy.diagnostics.length > 0) return [...policy.diagnostics]
+  const at = config.file === null ? undefined : { file: config.file, line: 1, column: 1 }
+  const servers = [{ nameservers: config.nameservers, at }, ...config.rules]
+  return [
+    ...[...config.providers.values()].flatMap((provider) => refusedEndpoints(provider, policy)),
+    ...servers.flatMap(({ nameservers, at: place }) =>
+      (nameservers ?? []).flatMap((server) => refusedServer(policy, 'nameservers', parseServerAddress(server), place ?? undefined) ?? []),
+    ),
+  ]
+}
+
+/** The entries of ZONEWRIGHT_ALLOWED_HOSTS that a run with the config needs. */
+export function hostEntries({ providers, nameservers, rules }: Config): readonly string[] {
+  const servers = [nameservers, ...rules.map((rule) => rule.nameservers)].flatMap((list) => list ?? [])
+  const endpoints = [
+    ...[...providers.values()].flatMap((provider) => endpointsOf(provider).map(({ endpoint }) => endpoint)),
+    ...servers.map((server) => endpointOfServer(parseServerAddress(server))),
+  ]
+  return [...new Set(endpoints.map(hostEntry))]
+}

@@ -1,0 +1,167 @@
+/** The one value that the steps of a run share: where it runs, its options, what it loaded, and how it prints and asks. */
+import type { Config } from '../definition/config/config.ts'
+import type { LoadedSecrets } from '../definition/load/loaded-secrets.ts'
+import type { Diagnostic, Severity } from '../dns/diagnostic.ts'
+import type { DesiredZone, Policy, RefusalName } from '../dns/zone.ts'
+import type { Preference } from '../plan/break-cycles.ts'
+import type { Plan, ZoneOutcome } from '../plan/plan.ts'
+import type { SafetyThresholds } from '../plan/safety-limits.ts'
+import type { OnThrottled, Provider } from '../providers/provider.ts'
+import type { ReportFormat } from '../report/render-report.ts'
+import type { ReportOptions } from '../report/report.ts'
+import type { ExitStatus } from './exit-status.ts'
+
+/** What a run needs of its process. */
+export interface RunEnvironment {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly now: () => Date
+  /** The secrets that the run has loaded. */
+  readonly secrets: LoadedSecrets
+}
+
+/** How far a run has come. */
+export interface Progress {
+  readonly phase: 'reading' | 'applying' | 'asking'
+  readonly done: number
+  readonly total: number
+}
+
+export type OnProgress = (progress: Progress) => void
+
+export interface ProgressBar {
+  readonly onProgress: OnProgress
+  clear(): void
+}
+
+/** Prints what a run reports. The command line implements it; `apply/` does not know the terminal. */
+export interface RunOutput {
+  /** Writes a line. */
+  say(text: string): void
+  /** Writes a line that `--quiet` leaves out. */
+  note(text: string): void
+  diagnostics(diagnostics: readonly Diagnostic[], options?: { readonly from?: Severity }): void
+  /** Writes one error without a position. */
+  error(code: Diagnostic['code'], message: string, hint?: string): void
+  plan(plan: Plan, format: ReportFormat): void
+  outcome(plan: Plan, outcomes: readonly ZoneOutcome[], format: ReportFormat, options?: Pick<ReportOptions, 'planShown'>): void
+  progress(): ProgressBar
+}
+
+/** Options that select zones and providers. */
+export interface WorkspaceOptions {
+  /** The config file; searched upward if absent. */
+  readonly config?: string | undefined
+  /** Only this target. */
+  readonly target?: string | undefined
+  /** Safety limits to lift. */
+  readonly allow?: readonly string[] | undefined
+  /** Concurrent requests per target. */
+  readonly parallelism?: number | undefined
+  readonly prefer?: Preference | undefined
+}
+
+export interface PlanOptions extends WorkspaceOptions {
+  readonly format: ReportFormat
+}
+
+export interface ApplyOptions extends PlanOptions {
+  /** Whether to apply without asking. */
+  readonly yes?: boolean | undefined
+  /** Seconds to wait for another run that holds a zone. */
+  readonly wait?: number | undefined
+}
+
+/** What a command gives a run. */
+export interface RunSetup<Options extends WorkspaceOptions = PlanOptions> extends RunEnvironment {
+  /** Program and version, for plans and journals. */
+  readonly tool: string
+  readonly options: Options
+  readonly output: RunOutput
+}
+
+export type Answer = 'yes' | 'no' | 'interrupted' | 'no-terminal'
+
+/** What a command gives a run that changes zones. */
+export interface ApplySetup<Options extends ApplyOptions = ApplyOptions> extends RunSetup<Options> {
+  readonly ask: (question: string, stop: AbortSignal) => Promise<Answer>
+  /** Starts to listen for signals and to count the time of the run. */
+  readonly listen: () => Interruption
+}
+
+/** How a signal or the end of its time ends a run early. */
+export interface Interruption {
+  /** Aborted by the first signal or when the time is over: no further call is sent. Its reason is a text. */
+  readonly signal: AbortSignal
+  /** Aborted some seconds after the time is over: calls in flight are cancelled. */
+  readonly abort: AbortSignal
+  /** The exit status for the signal received; null without one. */
+  status(): ExitStatus | null
+  /** Stops listening. */
+  release(): void
+}
+
+/** One zone at one target: the unit that a run plans, applies or verifies. */
+export interface ZoneJob {
+  readonly desired: DesiredZone
+  /** The provider's name in the config. */
+  readonly target: string
+  readonly policy: Policy
+  readonly thresholds: SafetyThresholds
+  /** What to give up if continuity and fewest calls exclude each other; continuity wins if absent. */
+  readonly prefer?: Preference | undefined
+  readonly allow: ReadonlySet<RefusalName>
+  /** The name servers that `verify` asks; those of the NS records if null or absent. */
+  readonly nameservers?: readonly string[] | null | undefined
+}
+
+/** What a run has loaded before it sends anything. */
+export interface Workspace {
+  /** Null if the config cannot be used, or was not needed. */
+  readonly config: Config | null
+  readonly jobs: readonly ZoneJob[]
+  readonly providers: ReadonlyMap<string, Provider>
+  /** The absolute path of the journal's folder; empty without a config. */
+  readonly journal: string
+  /** Everything found while loading. If it has an error, no provider may be asked. */
+  readonly diagnostics: readonly Diagnostic[]
+  close(): Promise<void>
+}
+
+/** A run that plans: what the command gave and what was loaded. */
+export interface RunContext<Options extends WorkspaceOptions = PlanOptions> extends RunSetup<Options>, Workspace {}
+
+/** A run that changes zones, created once by `openRun`. */
+export interface ApplyContext<Options extends ApplyOptions = ApplyOptions> extends ApplySetup<Options>, Workspace {
+  readonly interruption: Interruption
+}
+
+/** Creates the context of a run that changes zones, and listens for signals from here on. */
+export const openRun = <Setup extends ApplySetup, Loaded extends Workspace>(
+  setup: Setup,
+  loaded: Loaded,
+): Setup & Loaded & { readonly interruption: Interruption } => ({ ...setup, ...loaded, interruption: setup.listen() })
+
+export async function closeRun({ interruption, close }: Pick<ApplyContext, 'interruption' | 'close'>): Promise<void> {
+  interruption.release()
+  await close()
+}
+
+/** Does work that shows a progress bar. */
+export async function withProgress<T>(output: RunOutput, work: (onProgress: OnProgress) => Promise<T>): Promise<T> {
+  const bar = output.progress()
+  try {
+    return await work(bar.onProgress)
+  } finally {
+    bar.clear()
+  }
+}
+
+/** Whether the report is text, which grows during the run. The other formats are one document at its end. */
+export const isTextReport = ({ options }: { readonly options: PlanOptions }): boolean => options.format === 'text'
+
+/** Says that a server asks for a pause, so that the program does not seem to hang. */
+export const reportThrottling =
+  (output: Pick<RunOutput, 'note'>): OnThrottled =>
+  (provider, milliseconds) =>
+    output.note(`${provider} asks to wait for ${Math.ceil(milliseconds / 1000)} s.`)

@@ -1,0 +1,107 @@
+/** `doctor`: checks whether providers and name servers can be reached, and whether tokens may do what the config needs. Changes nothing. */
+import { type Diagnostic, isError } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import type { Finding, ProviderUsage } from '../dns/finding.ts'
+import type { InventoryKind } from '../dns/inventory.ts'
+import { parseServerAddress } from '../dns/server-address.ts'
+import type { Provider } from '../providers/provider.ts'
+import { createProvider } from '../providers/registry.ts'
+import type { Examination } from '../report/doctor-report.ts'
+import { counted } from '../report/english.ts'
+import { queryDns } from '../transport/dns-client.ts'
+import { isDnsFailure } from '../transport/dns-exchange.ts'
+import { loadRunConfig } from './run-config.ts'
+import type { RunSetup, Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
+import { openConfig } from './workspace.ts'
+
+/** Examines the config, every provider, and the name servers of the named zones, or all. Reports a config that cannot be used, and returns null. */
+export async function runDoctor(setup: RunSetup<WorkspaceOptions>, zones: readonly string[]): Promise<readonly Examination[] | null> {
+  const { env, secrets, now, options, output } = setup
+  const { config, diagnostics } = await loadRunConfig(setup, options.config)
+  if (config === null) {
+    output.diagnostics(diagnostics)
+    return null
+  }
+  const workspace = await openConfig(setup, config, zones)
+  try {
+    const findings = configFindings([...diagnostics, ...workspace.diagnostics], workspace)
+    const providers = await Promise.all(
+      [...config.providers.values()].map(async (entry): Promise<Examination> => {
+        const { provider, diagnostics: problems } = await createProvider(entry, {
+          secrets: { folder: config.folder, env, loaded: secrets },
+        })
+        const created = problems.map(findingOf)
+        if (provider === null) return { subject: entry.name, findings: created }
+        try {
+          return { subject: entry.name, findings: [...created, ...(await examineProvider(provider, workspace.jobs, now()))] }
+        } finally {
+          await provider.close()
+        }
+      }),
+    )
+    return [{ subject: config.file ?? 'configuration', findings }, ...providers, ...(await examineNameServers(workspace))]
+  } finally {
+    await workspace.close()
+  }
+}
+
+/** Errors of definitions are only counted, since `validate` shows them. Those of providers are reported with the provider. */
+function configFindings(diagnostics: readonly Diagnostic[], { jobs }: Workspace): Finding[] {
+  const problems = diagnostics.filter((diagnostic) => isError(diagnostic) && !PROVIDER_CODES.has(diagnostic.code))
+  if (problems.length > 0) {
+    const hint = '"zonewright validate" shows them'
+    return [{ status: 'error', check: 'config', message: `${counted(problems.length, 'error')} in config and definitions`, hint }]
+  }
+  return [{ status: 'ok', check: 'config', message: `${counted(new Set(jobs.map(({ desired }) => desired.name)).size, 'zone')} defined` }]
+}
+
+const PROVIDER_CODES: ReadonlySet<Diagnostic['code']> = new Set(['secret-missing', 'secret-in-config', 'insecure-url', 'provider-unknown'])
+
+const findingOf = ({ severity, code, message, hint }: Diagnostic): Finding => ({
+  status: severity === 'error' ? 'error' : 'warning',
+  check: code.startsWith('secret') ? 'token' : 'config',
+  message,
+  hint,
+})
+
+/** Examines a provider by its own checks, or without any by looking up its zones. */
+async function examineProvider(provider: Provider, jobs: readonly ZoneJob[], now: Date): Promise<readonly Finding[]> {
+  const usage = usageOf(provider.name, jobs)
+  if (provider.examine) return provider.examine(usage, now)
+  try {
+    const found = await provider.findZones(usage.zones)
+    const message = `${provider.address} answers; ${found.size} of ${usage.zones.length} zones are there`
+    return [{ status: 'ok', check: 'connection', message }]
+  } catch (error) {
+    return [{ status: 'error', check: 'connection', message: error instanceof Error ? error.message : String(error) }]
+  }
+}
+
+/** The zones and inventories that the jobs use at a provider. */
+function usageOf(provider: string, jobs: readonly ZoneJob[]): ProviderUsage {
+  const zones = new Set<DomainName>()
+  const inventory = new Set<InventoryKind>()
+  for (const { desired, target } of jobs) {
+    if (target === provider && !desired.absent) zones.add(desired.name)
+    for (const { query } of desired.inventory ?? []) if ((query.provider ?? target) === provider) inventory.add(query.kind)
+  }
+  return { zones: [...zones].sort(), inventory }
+}
+
+/** Asks each name server that the config names for `verify` about one of its zones. */
+async function examineNameServers({ jobs }: Workspace): Promise<Examination[]> {
+  const zoneOf = new Map(jobs.flatMap(({ desired, nameservers }) => (nameservers ?? []).map((server) => [server, desired.name] as const)))
+  return Promise.all([...zoneOf].map(async ([server, zone]) => ({ subject: server, findings: [await examineNameServer(server, zone)] })))
+}
+
+async function examineNameServer(address: string, zone: DomainName): Promise<Finding> {
+  try {
+    const { rcode, authoritative } = await queryDns(parseServerAddress(address), { name: zone, type: 'SOA' })
+    if (rcode === 'NOERROR' && authoritative) return { status: 'ok', check: 'nameserver', message: `answers for ${zone}` }
+    const message = rcode === 'NOERROR' ? `answers for ${zone} without authority` : `says ${rcode} to ${zone}`
+    return { status: 'warning', check: 'nameserver', message, hint: 'it may not have the zone yet; "verify" asks it about every record' }
+  } catch (error) {
+    if (!isDnsFailure(error)) throw error
+    return { status: 'error', check: 'nameserver', message: error.message, hint: '"verify" cannot ask it' }
+  }
+}

@@ -1,0 +1,68 @@
+/** `plan`: load, read, plan, report; and save the plan if a file is named. */
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Plan } from '../plan/plan.ts'
+import { EXIT, type ExitStatus, statusOfPlan, worstOf } from './exit-status.ts'
+import { type PlannedRun, planZones } from './plan-zones.ts'
+import { isTextReport, type PlanOptions, type RunContext, type RunSetup, withProgress } from './run-context.ts'
+import { withoutSecrets } from './secrets-in-plan.ts'
+import { openWorkspace, reportLoaded } from './workspace.ts'
+
+export interface PlanRunOptions extends PlanOptions {
+  /** Whether pending changes have an exit status of their own. */
+  readonly detailedExitcode?: boolean | undefined
+  /** The file to save the plan to. */
+  readonly out?: string | undefined
+}
+
+/** Shows what an apply would change. */
+export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly string[]): Promise<ExitStatus> {
+  const context = { ...setup, ...(await openWorkspace(setup, zones)) }
+  const { options, output } = context
+  try {
+    if (!reportLoaded(context)) {
+      reportEmptyPlan(context, context.diagnostics)
+      if (options.out !== undefined) output.say(`${options.out} was not written.`)
+      return EXIT.failure
+    }
+    const planned = await makePlan(context)
+    reportPlanDiagnostics(context, planned.plan)
+    output.plan(planned.plan, options.format)
+    const isSaved = options.out === undefined || (await save(context, options.out, planned))
+    const isPending = planned.plan.zones.some((zone) => zone.changes.length > 0)
+    return worstOf([
+      statusOfPlan(planned.plan),
+      isSaved ? EXIT.done : EXIT.failure,
+      options.detailedExitcode && isPending ? EXIT.pending : EXIT.done,
+    ])
+  } finally {
+    await context.close()
+  }
+}
+
+/** Reads the zones of a run from their targets and plans them, without secrets. */
+export const makePlan = (context: RunContext, signal?: AbortSignal): Promise<PlannedRun> =>
+  withProgress(context.output, async (onProgress) => {
+    const { jobs, providers, now, tool, secrets } = context
+    return withoutSecrets(await planZones(jobs, { providers, now: now(), tool, signal, onProgress }), secrets)
+  })
+
+/** Reports a plan's diagnostics that its report does not show: all of them for a text report, otherwise those of no zone. */
+export function reportPlanDiagnostics(context: RunSetup, plan: Plan): void {
+  const inZones = isTextReport(context) ? plan.zones.flatMap((zone) => zone.diagnostics) : []
+  context.output.diagnostics([...plan.diagnostics, ...inZones])
+}
+
+/** Prints the document of a run that could not plan. A text report has none. */
+export function reportEmptyPlan(context: RunSetup, diagnostics: readonly Diagnostic[]): void {
+  const { now, tool, output, options } = context
+  if (!isTextReport(context)) output.plan({ created: now().toISOString(), tool, zones: [], diagnostics }, options.format)
+}
+
+/** Saves a plan without errors. A refused plan is saved, too: it can be reviewed but not applied. */
+async function save(context: RunContext, file: string, planned: PlannedRun): Promise<boolean> {
+  if (statusOfPlan(planned.plan) === EXIT.failure) {
+    context.output.say(`${file} was not written: the plan has errors.`)
+    return false
+  }
+  return (await import('./saved-plan/save-plan.ts')).savePlan(context, file, planned)
+}

@@ -1,0 +1,124 @@
+/** `verify`: compares definitions with the records of their targets, the rendered zone files and the answers of name servers. */
+import pLimit from 'p-limit'
+import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
+import { isServerAddress, parseServerAddress } from '../dns/server-address.ts'
+import type { Verification, VerificationFormat } from '../report/verification.ts'
+import { isVerified, type ZoneVerification } from '../report/verification.ts'
+import { type HostPolicy, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
+import type { DnsServer } from '../transport/dns-exchange.ts'
+import type { AskedServer } from './ask-server.ts'
+import { EXIT, type ExitStatus } from './exit-status.ts'
+import type { PlannedZone } from './plan-zones.ts'
+import { findRegionResolvers, type RegionResolvers } from './region-resolvers.ts'
+import { type RunContext, type RunOutput, type RunSetup, type WorkspaceOptions, withProgress } from './run-context.ts'
+import { makePlan } from './run-plan.ts'
+import { verifyZone } from './verify-zone.ts'
+import { openWorkspace, reportLoaded } from './workspace.ts'
+
+export interface VerifyOptions extends WorkspaceOptions {
+  readonly format: VerificationFormat
+  /** Name servers to ask instead of those of the config or the NS records. */
+  readonly nameserver: readonly string[]
+  /** Whether to ask name servers. */
+  readonly dns: boolean
+  /** The region whose resolvers are asked; then only name servers named by `nameserver` are. */
+  readonly resolvers?: string | undefined
+}
+
+export interface VerifySetup extends RunSetup<VerifyOptions> {
+  readonly output: RunOutput & { verification(verification: Verification, format: VerificationFormat): void }
+}
+
+type VerifyContext = RunContext<VerifyOptions> & VerifySetup
+
+/** Zones whose name servers are asked concurrently. */
+const ZONES_AT_ONCE = 4
+
+const DNS_PORT = 53
+
+/** Verifies the named zones, or all. Changes nothing. */
+export async function runVerify(setup: VerifySetup, zones: readonly string[]): Promise<ExitStatus> {
+  const { options, output, env } = setup
+  const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {
+    if (options.format !== 'text') output.verification({ zones: [], diagnostics }, options.format)
+    return EXIT.failure
+  }
+  const invalid = options.nameserver.find((server) => !isServerAddress(server))
+  if (invalid !== undefined) {
+    const message = `--nameserver ${JSON.stringify(invalid)} is not an address`
+    output.error('usage', message, 'such as 192.0.2.53, 127.0.0.1:5353, [::1]:5353 or a name')
+    return EXIT.failure
+  }
+  const policy = readHostPolicy(env)
+  const refused = options.nameserver.flatMap((server) => refusedServer(policy, '--nameserver', parseServerAddress(server)) ?? [])
+  if (refused.length > 0) {
+    output.diagnostics(refused)
+    return fail(refused)
+  }
+  const context: VerifyContext = { ...setup, ...(await openWorkspace(setup, zones)) }
+  try {
+    if (!reportLoaded(context)) return fail(context.diagnostics)
+    const planned = await makePlan(context)
+    const found = await findResolvers(context, planned.zones, policy)
+    const verified = await verifyZones(context, planned.zones, found.resolvers, policy)
+    const diagnostics = [...planned.plan.diagnostics, ...found.diagnostics]
+    output.diagnostics([...diagnostics, ...verified.flatMap((zone) => zone.diagnostics)])
+    output.verification({ zones: verified, diagnostics }, options.format)
+    if (hasErrors(diagnostics) || verified.some((zone) => hasErrors(zone.diagnostics))) return EXIT.failure
+    return verified.every(isVerified) ? EXIT.done : EXIT.pending
+  } finally {
+    await context.close()
+  }
+}
+
+/** The resolvers that the providers of the zones have in the requested region; none without a region. */
+async function findResolvers(
+  { providers, options: { resolvers: region } }: VerifyContext,
+  zones: readonly PlannedZone[],
+  policy: HostPolicy,
+): Promise<RegionResolvers> {
+  if (region === undefined) return { resolvers: new Map(), diagnostics: [] }
+  const zoneOf = new Map(zones.map(({ job }) => [job.target, job.desired.name]))
+  const zoneOfProvider = [...providers.values()].flatMap((provider) => {
+    const zone = zoneOf.get(provider.name)
+    return zone === undefined ? [] : [[provider, zone] as const]
+  })
+  return findRegionResolvers(region, new Map(zoneOfProvider), policy)
+}
+
+function verifyZones(
+  { output, options }: VerifyContext,
+  zones: readonly PlannedZone[],
+  resolvers: RegionResolvers['resolvers'],
+  policy: HostPolicy,
+): Promise<ZoneVerification[]> {
+  const limit = pLimit(ZONES_AT_ONCE)
+  let done = 0
+  return withProgress(output, (onProgress) =>
+    Promise.all(
+      zones.map((zone) =>
+        limit(async () => {
+          const verified = await verifyZone(zone, serversOf(zone, resolvers.get(zone.job.target) ?? [], options), policy)
+          done += 1
+          onProgress({ phase: 'asking', done, total: zones.length })
+          return verified
+        }),
+      ),
+    ),
+  )
+}
+
+/** The servers to ask about a zone: name servers, unless they are switched off, and resolvers. */
+function serversOf(zone: PlannedZone, resolvers: readonly AskedServer[], { dns, nameserver, resolvers: region }: VerifyOptions) {
+  if (!dns || (region !== undefined && nameserver.length === 0)) return resolvers
+  const configured = nameserver.length > 0 ? nameserver : (zone.job.nameservers ?? null)
+  return [...nameServersOf(zone, configured).map((server): AskedServer => ({ server, role: 'authoritative' })), ...resolvers]
+}
+
+/** The configured name servers, or else those of the zone's apex NS records, as far as they are known. */
+function nameServersOf({ existing, plan, rendered }: PlannedZone, configured: readonly string[] | null): DnsServer[] {
+  if (configured !== null) return configured.map(parseServerAddress)
+  const listed = (existing?.records ?? []).filter((record) => record.type === 'NS' && record.name === plan.zone)
+  const names = new Set([...(rendered.servedApexNs ?? []), ...listed.map((record) => record.data)])
+  return [...names].sort().map((name) => ({ host: name.replace(/\.$/, ''), port: DNS_PORT }))
+}

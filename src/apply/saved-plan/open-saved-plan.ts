@@ -1,0 +1,155 @@
+/** Opens the saved plan that an argument of `apply` names. Sends nothing. */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { PLAN_KEY } from '../../definition/config/secret.ts'
+import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import type { DefinedRecord } from '../../dns/record.ts'
+import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ZoneSettings } from '../../dns/zone.ts'
+import { fitToTarget } from '../../plan/fit-to-target.ts'
+import type { ZonePlan } from '../../plan/plan.ts'
+import type { Provider } from '../../providers/provider.ts'
+import { loadRunConfig } from '../run-config.ts'
+import type { ApplySetup, Workspace } from '../run-context.ts'
+import { openProviders } from '../workspace.ts'
+import { parseSavedPlan } from './parse-saved-plan.ts'
+import { firstDifference } from './plan-json.ts'
+import type { SavedPlan } from './saved-plan.ts'
+import { looksLikePlan, readPlanText } from './saved-plan.ts'
+
+/** A saved plan with the providers of its targets. It has no jobs, since it needs no definitions. */
+export interface SavedWorkspace extends Workspace {
+  /** Null if the diagnostics have an error. */
+  readonly saved: SavedPlan | null
+}
+
+/**
+ * Whether an argument of `apply` names a saved plan: it begins like a path or ends in `.json`; or it contains a slash and the file exists; or the file
+ * exists and begins like a plan. Anything else names a zone, for example `0/25.2.0.192.in-addr.arpa`, even if the folder has a zone file of that name.
+ */
+export async function namesPlan(cwd: string, argument: string): Promise<boolean> {
+  if (/^\.{0,2}[/\\]|\.json$/i.test(argument)) return true
+  const path = resolve(cwd, argument)
+  return (/[/\\]/.test(argument) && existsSync(path)) || looksLikePlan(path)
+}
+
+/** Reads the plan file among the arguments, then the config, and creates the providers of the plan's targets. */
+export async function openSavedPlan(setup: ApplySetup, args: readonly string[]): Promise<SavedWorkspace> {
+  const { saved, diagnostics } = await readSavedPlan(setup, args)
+  const opened = saved === null ? NOT_OPENED : await openTargets(setup, saved)
+  const found = [...diagnostics, ...opened.diagnostics]
+  if (saved !== null && !hasErrors(found)) found.push(...checkTargets(saved, args[0] as string, opened.providers))
+  return { ...opened, jobs: [], diagnostics: found, saved: hasErrors(found) ? null : saved }
+}
+
+const NOT_OPENED: Workspace = {
+  config: null,
+  jobs: [],
+  providers: new Map<string, Provider>(),
+  journal: '',
+  diagnostics: [],
+  close: async () => undefined,
+}
+
+async function openTargets(setup: ApplySetup, { targets }: SavedPlan): Promise<Omit<Workspace, 'jobs'>> {
+  const { config, diagnostics } = await loadRunConfig(setup, setup.options.config)
+  if (config === null || hasErrors(diagnostics)) return { ...NOT_OPENED, diagnostics }
+  const opened = await openProviders(
+    setup,
+    config,
+    targets.map(({ name }) => name),
+  )
+  return { ...opened, diagnostics: [...diagnostics, ...opened.diagnostics] }
+}
+
+interface ReadPlan {
+  readonly saved: SavedPlan | null
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+async function readSavedPlan({ options, env, cwd }: ApplySetup, args: readonly string[]): Promise<ReadPlan> {
+  const { target, allow = [], prefer } = options
+  const [file = ''] = args
+  const diagnostics: Diagnostic[] = []
+  const usage = (severity: Diagnostic['severity'], message: string, hint?: string): void =>
+    void diagnostics.push({ severity, code: 'usage', message, hint })
+  if (args.length > 1) usage('error', `apply takes one saved plan, or zones; given are ${args.length} arguments`, AMBIGUOUS)
+  if (target !== undefined)
+    usage('error', `--target does not go with a saved plan, which is applied as it is`, 'give --target to "zonewright plan --out"')
+  if (allow.length > 0) usage('warning', '--allow does not count with a saved plan: what was allowed when it was made is in it')
+  if (prefer === 'calls') usage('warning', '--prefer does not count with a saved plan: its changes are made as they are')
+  const key = env[PLAN_KEY]
+  if (key === '') {
+    const hint = 'set it to the key that signed the plan, or unset it'
+    diagnostics.push({ severity: 'error', code: 'plan-file-signature', message: `${PLAN_KEY} is set and empty`, hint })
+  }
+  if (hasErrors(diagnostics)) return { saved: null, diagnostics }
+  const text = await readPlanText(resolve(cwd, file))
+  if (!text.ok) {
+    diagnostics.push({ severity: 'error', code: 'plan-file-invalid', message: `${file} ${text.message}`, hint: AMBIGUOUS })
+    return { saved: null, diagnostics }
+  }
+  const { saved, diagnostics: found } = parseSavedPlan(text.value, file, key ?? null)
+  diagnostics.push(...found)
+  const namesake = saved?.plan.zones.find(({ zone }) => zone === `${file.replace(/\.$/, '').toLowerCase()}.`)
+  if (namesake !== undefined) usage('error', `${file} is a saved plan and also the zone ${namesake.zone}`, AMBIGUOUS)
+  return { saved, diagnostics }
+}
+
+const AMBIGUOUS = 'a plan file is named by a path such as ./plan.json, a zone by its name with the final dot, such as example.com.'
+
+/**
+ * Whether the targets of a saved plan are the providers of this config, and could hold what the plan would send. A program that plans sends only what
+ * was fitted to its target; a file that was made otherwise is found here.
+ */
+export function checkTargets({ targets, plan }: SavedPlan, file: string, providers: ReadonlyMap<string, Provider>): Diagnostic[] {
+  const refuse = (code: Diagnostic['code'], message: string, hint?: string): Diagnostic => ({ severity: 'error', code, message, hint })
+  const bound = targets.flatMap(({ name, type, address }) => {
+    const provider = providers.get(name)
+    if (provider === undefined || (provider.type === type && provider.address === address)) return []
+    const [made, is] = provider.type === type ? [address, provider.address] : [`type ${type}`, `type ${provider.type}`]
+    return [
+      refuse(
+        'plan-file-target',
+        `${file} was made for ${name} at ${made}; in this config ${name} is ${is}`,
+        'apply it with the config it was made with, or plan again',
+      ),
+    ]
+  })
+  if (bound.length > 0) return bound
+  return plan.zones.flatMap((zone) => {
+    const provider = providers.get(zone.target)
+    const problem = provider && unfit(zone, provider)
+    return problem
+      ? [refuse('plan-file-invalid', `${file}: ${zone.target} could not hold what is planned for ${zone.zone}: ${problem}`)]
+      : []
+  })
+}
+
+/** What of a plan's desired sides is not as the target would store it; null where all of it is. */
+function unfit(plan: ZonePlan, { name: target, capabilities }: Provider): string | null {
+  const at = { file: 'plan', line: 1, column: 1 }
+  const records: DefinedRecord[] = []
+  let settings: ZoneSettings = {}
+  for (const change of plan.changes) {
+    if (change.subject === 'domain') settings = change.desired ?? {}
+    else if (change.desired !== null) records.push({ ...change.desired, at })
+  }
+  const desired: DesiredZone = {
+    ...DEFAULT_ZONE_OPTIONS,
+    name: plan.zone,
+    at,
+    settings,
+    records,
+    apexNs: 'manage',
+  }
+  const fitted = fitToTarget(desired, target, capabilities)
+  const error = fitted.diagnostics.find(({ severity }) => severity === 'error')
+  if (error) return error.message
+  const stored = { ...fitted.settings, ...(capabilities.settings.has('type') ? {} : { type: settings.type }) }
+  const difference =
+    firstDifference(fitted.records, records, 'records') ?? firstDifference(definedOnly(stored), definedOnly(settings), 'settings')
+  return difference === null ? null : `${difference} is not as it would be stored`
+}
+
+const definedOnly = (settings: ZoneSettings): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))

@@ -1,0 +1,57 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { PLAN_KEY } from '../../definition/config/secret.ts'
+import { writeFileAtomically } from '../../definition/files/write-file.ts'
+import { writeProblem } from '../../definition/files/write-problem.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { PlannedRun } from '../plan-zones.ts'
+import type { RunContext } from '../run-context.ts'
+import { parseSavedPlan } from './parse-saved-plan.ts'
+import { looksLikePlan, MAX_PLAN_OCTETS } from './saved-plan.ts'
+import { savedPlanText } from './write-saved-plan.ts'
+
+/** Saves a plan without errors to a file, signed if the environment has a key. Reports the result; returns false if the plan could not be saved. */
+export async function savePlan(context: RunContext, file: string, { plan, zones }: PlannedRun): Promise<boolean> {
+  const { cwd, env, secrets, providers, output } = context
+  const path = resolve(cwd, file)
+  if (await isSomethingElse(path)) {
+    output.error('file-exists', `${file} is there and is no saved plan; it was not written over`, 'give --out another name')
+    return false
+  }
+  const key = env[PLAN_KEY] || null
+  if (key === null && env[PLAN_KEY] !== undefined) output.diagnostics([EMPTY_KEY])
+  const targets = [...new Set(plan.zones.map(({ target }) => target))].flatMap((name) => providers.get(name) ?? [])
+  const text = savedPlanText({ plan, zones, targets }, key, secrets)
+  if (text.length > MAX_PLAN_OCTETS) {
+    output.error(
+      'plan-file-invalid',
+      `${file} was not written: it would have more than ${MAX_PLAN_OCTETS} octets`,
+      'name zones to plan fewer at once',
+    )
+    return false
+  }
+  // Whoever applies the file later should not be the first to find that it cannot be read.
+  const { diagnostics, saved } = parseSavedPlan(text, file, key)
+  if (saved === null) throw new Error(`a plan that cannot be read again: ${diagnostics.map(({ message }) => message).join('; ')}`)
+  try {
+    // It holds what zones hold; whoever wants others to read it widens its mode, which later plans keep.
+    await writeFileAtomically(path, text, undefined, 0o600)
+  } catch (error) {
+    output.diagnostics([writeProblem(error, file)])
+    return false
+  }
+  output.note(`The plan is in ${file}${key === null ? '' : ', signed'}: zonewright apply ${file}`)
+  return true
+}
+
+const EMPTY_KEY: Diagnostic = {
+  severity: 'warning',
+  code: 'plan-file-signature',
+  message: `${PLAN_KEY} is set and empty: the plan is not signed`,
+}
+
+/** A file that is not empty and not a plan, such as a definition that a slip of the hand names. */
+async function isSomethingElse(path: string): Promise<boolean> {
+  const facts = await stat(path).catch(() => null)
+  return facts !== null && facts.size > 0 && !(await looksLikePlan(path))
+}

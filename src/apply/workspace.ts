@@ -1,0 +1,117 @@
+/** Loads what a run works on: config, definitions and providers. Sends nothing. */
+import type { Config } from '../definition/config/config.ts'
+import { unknownProvider } from '../definition/config/read-config.ts'
+import type { LoadedZone } from '../definition/load/configured-zone.ts'
+import { loadDefinitions } from '../definition/load/load-definitions.ts'
+import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
+import type { RefusalName } from '../dns/zone.ts'
+import type { Provider } from '../providers/provider.ts'
+import { createProvider } from '../providers/registry.ts'
+import { countDiagnostics } from '../report/diagnostics-report.ts'
+import { loadRunConfig } from './run-config.ts'
+import { type RunOutput, type RunSetup, reportThrottling, type Workspace, type WorkspaceOptions, type ZoneJob } from './run-context.ts'
+
+/** Loads the config, the definitions of the named zones (all if none is named) and the providers that they need. */
+export async function openWorkspace(setup: RunSetup<WorkspaceOptions>, zones: readonly string[]): Promise<Workspace> {
+  const { config, diagnostics } = await loadRunConfig(setup, setup.options.config)
+  if (config === null || hasErrors(diagnostics))
+    return { config, jobs: [], providers: new Map(), journal: '', diagnostics, close: async () => undefined }
+  const workspace = await openConfig(setup, config, zones)
+  return { ...workspace, diagnostics: [...diagnostics, ...workspace.diagnostics] }
+}
+
+/** Does the same for a config that has been read. */
+export async function openConfig(setup: RunSetup<WorkspaceOptions>, config: Config, zones: readonly string[]): Promise<Workspace> {
+  const { target } = setup.options
+  const loaded = await loadDefinitions(config, { zones })
+  const jobs = loaded.zones.flatMap((zone) => jobsOf(zone, setup.options))
+  const problems = target === undefined ? [] : checkTarget(target, config, loaded.zones, zones)
+  const names = new Set(jobs.flatMap((job) => [job.target, ...inventoryProviders(job)]))
+  const opened = await openProviders(
+    setup,
+    config,
+    [...names].filter((name) => config.providers.has(name)),
+  )
+  return { ...opened, jobs, diagnostics: [...loaded.diagnostics, ...problems, ...opened.diagnostics] }
+}
+
+/** Creates the providers of these names. A name that the config does not have is an error. */
+export async function openProviders(
+  setup: RunSetup<WorkspaceOptions>,
+  config: Config,
+  names: Iterable<string>,
+): Promise<Omit<Workspace, 'jobs'> & { readonly config: Config }> {
+  const { options, env, secrets, output } = setup
+  const diagnostics: Diagnostic[] = []
+  const providers = new Map<string, Provider>()
+  for (const name of names) {
+    const entry = config.providers.get(name)
+    if (entry === undefined) {
+      diagnostics.push(unknownProvider(name, config.providers.keys(), undefined))
+      continue
+    }
+    const created = await createProvider(entry, {
+      secrets: { folder: config.folder, env, loaded: secrets },
+      parallelism: options.parallelism,
+      onThrottled: reportThrottling(output),
+    })
+    diagnostics.push(...created.diagnostics)
+    if (created.provider) providers.set(name, created.provider)
+  }
+  const close = async (): Promise<void> => {
+    await Promise.all([...providers.values()].map((provider) => provider.close()))
+  }
+  return { config, providers, journal: config.journal, diagnostics, close }
+}
+
+/**
+ * Reports the problems of config and definitions, or with `inFull` every finding. Returns false if one is an error: then nothing may be
+ * sent.
+ */
+export function reportLoaded(
+  { diagnostics, output }: { readonly diagnostics: readonly Diagnostic[]; readonly output: RunOutput },
+  { inFull = false } = {},
+): boolean {
+  output.diagnostics(diagnostics, inFull ? {} : { from: 'error' })
+  const count = countDiagnostics(diagnostics)
+  if (hasErrors(diagnostics)) {
+    output.say(`${count}: no server was asked, nothing was changed.`)
+    return false
+  }
+  if (count !== null && !inFull) output.note(`${count} about the definitions: "zonewright validate" shows them.`)
+  return true
+}
+
+/** The providers other than its target that the zone takes addresses from. */
+const inventoryProviders = ({ desired }: ZoneJob): string[] =>
+  (desired.inventory ?? []).flatMap(({ query }) => (query.provider === null ? [] : [query.provider]))
+
+/** Reports a target that does not exist, or that a requested zone does not have. */
+function checkTarget(target: string, config: Config, zones: readonly LoadedZone[], requested: readonly string[]): Diagnostic[] {
+  if (!config.providers.has(target)) return [unknownProvider(target, config.providers.keys(), undefined)]
+  const elsewhere = zones.filter(({ targets }) => !targets.includes(target))
+  if (requested.length > 0) {
+    return elsewhere.map(({ zone, targets }) => ({
+      severity: 'error',
+      code: 'target-missing',
+      message: `${zone.name} does not go to ${target}, but to ${targets.join(', ') || 'no target'}`,
+      at: zone.at,
+    }))
+  }
+  if (zones.length > elsewhere.length) return []
+  return [{ severity: 'warning', code: 'target-missing', message: `no zone goes to ${target}` }]
+}
+
+function jobsOf({ zone, targets, policy, allow, thresholds, nameservers }: LoadedZone, options: WorkspaceOptions): ZoneJob[] {
+  return targets
+    .filter((target) => options.target === undefined || options.target === target)
+    .map((target) => ({
+      desired: zone,
+      target,
+      policy,
+      thresholds,
+      prefer: options.prefer,
+      allow: new Set<RefusalName>([...allow, ...((options.allow ?? []) as RefusalName[])]),
+      nameservers,
+    }))
+}

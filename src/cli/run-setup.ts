@@ -1,0 +1,51 @@
+/** What a command gives a run: process, options, and how to print, ask and stop. */
+import type { ApplyOptions, ApplySetup, RunSetup, WorkspaceOptions } from '../apply/run-context.ts'
+import type { CommonOptions } from './common-options.ts'
+import { canAsk, confirm } from './confirm.ts'
+import { type Console, createConsole } from './console.ts'
+import { TOOL } from './identity.ts'
+import { exitOnSignal, listenForInterruption } from './interruption.ts'
+import type { CliIo } from './io.ts'
+
+/** For a run that changes nothing: while it shows progress, Ctrl-C and SIGTERM end the program. */
+export function runSetup<Options extends WorkspaceOptions & CommonOptions>(
+  io: CliIo,
+  options: Options,
+): RunSetup<Options> & { readonly output: Console } {
+  const console = createConsole(io, options)
+  const progress: Console['progress'] = () => {
+    const bar = console.progress()
+    const release = exitOnSignal(bar.clear)
+    const clear = (): void => {
+      release()
+      bar.clear()
+    }
+    return { ...bar, clear }
+  }
+  return { ...environmentOf(io), tool: TOOL, options, output: { ...console, progress } }
+}
+
+/** For a run that changes zones: the first signal, or the end of `--timeout`, lets calls in flight finish. */
+export function applySetup<Options extends ApplyOptions & CommonOptions & { readonly timeout?: number }>(
+  io: CliIo,
+  options: Options,
+): ApplySetup<Options> {
+  const console = createConsole(io, options)
+  return {
+    ...environmentOf(io),
+    tool: TOOL,
+    options,
+    output: console,
+    listen: () => listenForInterruption(console.say, STOPPING, { seconds: options.timeout, hangUp: true }),
+    ask: async (question, stop) => {
+      if (!canAsk(io)) return 'no-terminal'
+      const answer = await confirm(io, question, stop)
+      if (answer === 'interrupted') console.say('')
+      return answer
+    },
+  }
+}
+
+const STOPPING = 'Stopping: calls under way are finished. Once more to stop at once.'
+
+const environmentOf = ({ env, cwd, now, secrets }: CliIo) => ({ env, cwd, now, secrets })
