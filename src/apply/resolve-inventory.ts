@@ -4,7 +4,7 @@
  */
 import { checkZone } from '../definition/rules/rules.ts'
 import { compareDiagnostics, type Diagnostic, hasErrors, isError } from '../dns/diagnostic.ts'
-import { describeInventory, type InventoryObject, type InventoryQuery, type InventoryRrset } from '../dns/inventory.ts'
+import { describeInventoryQuery, type InventoryObject, type InventoryQuery, type InventoryRrset } from '../dns/inventory.ts'
 import { type DefinedRecord, recordKey, rrsetKey } from '../dns/record.ts'
 import type { DesiredZone } from '../dns/zone.ts'
 import { excludedRrsets } from '../plan/fit-to-target.ts'
@@ -79,7 +79,7 @@ interface ResolvedSet {
 async function resolveSet(set: InventoryRrset, target: string, ask: Ask): Promise<ResolvedSet> {
   const { name, type, ttl, query, at } = set
   const subject = `${name} ${type}`
-  const what = describeInventory(query)
+  const what = describeInventoryQuery(query)
   let objects: readonly InventoryObject[]
   try {
     objects = await ask(query, target)

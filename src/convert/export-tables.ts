@@ -1,8 +1,8 @@
 import { rdataFields } from '../dns/rdata/canonical.ts'
+import { toGenericForm } from '../dns/rdata/generic-form.ts'
 import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
 import { compareRecords } from '../dns/record.ts'
 import { typeCode } from '../dns/record-type.ts'
-import { genericForm } from '../dns/wire/generic-form.ts'
 import { type DesiredZone, ZONE_SETTINGS } from '../dns/zone.ts'
 import { type ExportedFiles, type Exporter, unsupportedFeaturesOf } from './exporter.ts'
 
@@ -38,7 +38,7 @@ function safeData(type: string, data: string): string {
   const [first] = rdataFields(data)
   if (RDATA_TYPES.get(type)?.fields[0]?.kind === 'name' && first !== undefined) return safeName(data)
   // Only types of providers have no octets, and their data begin with a name or a quote.
-  return typeCode(type) === null ? data : genericForm(type, data)
+  return typeCode(type) === null ? data : toGenericForm(type, data)
 }
 
 /** Version of `schemas/export.schema.json`. */

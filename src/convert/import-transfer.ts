@@ -4,12 +4,12 @@ import { settingsOfSoa } from '../definition/load/zone-file-definition.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { isAtOrBelow, parseDomainName } from '../dns/domain-name.ts'
-import { withMailbox } from '../dns/mailbox.ts'
+import { restoreMailboxCase } from '../dns/mailbox.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { recordKey } from '../dns/record.ts'
+import { isMetaType } from '../dns/record-type.ts'
 import { isServerAddress, parseServerAddress } from '../dns/server-address.ts'
-import { readTsigSecret, TSIG_ALGORITHMS, type TsigAlgorithm, type TsigKey } from '../dns/wire/tsig.ts'
-import { isMetaType } from '../dns/wire/type-code.ts'
+import { parseTsigSecret, TSIG_ALGORITHMS, type TsigAlgorithm, type TsigKey } from '../dns/wire/tsig.ts'
 import { checkZoneDigest } from '../dns/zone-file/zone-digest.ts'
 import { readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
 import { isDnsFailure } from '../transport/dns-exchange.ts'
@@ -94,7 +94,11 @@ function hintFor(message: string, isSigned: boolean): string | undefined {
 
 function zoneOfTransfer(name: DomainName, records: readonly ResourceRecord[], mailbox = ''): ImportedZone {
   const [soa, ...others] = records
-  return { name, settings: soa === undefined ? {} : settingsOfSoa({ ...soa, data: withMailbox(soa.data, mailbox) }), records: others }
+  return {
+    name,
+    settings: soa === undefined ? {} : settingsOfSoa({ ...soa, data: restoreMailboxCase(soa.data, mailbox) }),
+    records: others,
+  }
 }
 
 /** Repetitions that are told one by one. */
@@ -194,7 +198,7 @@ async function readTransferKey(text: string, { cwd, env, config }: Pick<ImportRe
   if (!name.ok) return refuse('the name of the key is not a domain name')
   const secret = await resolveSecret(reference, '--tsig', NO_PLACE, { folder: cwd, env, loaded: config.secrets })
   if (secret.diagnostic) return { value: undefined, diagnostic: { ...secret.diagnostic, at: undefined } }
-  const octets = readTsigSecret(secret.value)
+  const octets = parseTsigSecret(secret.value)
   if (octets === null) return refuse('the secret is not base64', 'secret-missing')
   return { value: { name: name.value, algorithm: known satisfies TsigAlgorithm, secret: octets }, diagnostic: null }
 }

@@ -1,9 +1,7 @@
 import type { SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
-import type { DesiredZone, Policy, RrsetScope, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
-
-import type { ZoneComment } from '../dns/zone-comment.ts'
+import type { DesiredZone, Policy, RrsetScope, UnmanagedSelector, ZoneComment, ZoneSettings } from '../dns/zone.ts'
 
 /** A record on its way from another format. */
 export interface ImportedRecord extends ResourceRecord {

@@ -48,7 +48,7 @@ export function unescapeString(token: string): Result<Uint8Array> {
 }
 
 /** Cuts octets into the character-strings a TXT record needs: as few as possible, one empty string for none. */
-export function chunkText(octets: Uint8Array): Uint8Array[] {
+export function splitIntoStrings(octets: Uint8Array): Uint8Array[] {
   if (octets.length === 0) return [octets]
   const chunks: Uint8Array[] = []
   for (let i = 0; i < octets.length; i += MAX_STRING_OCTETS) chunks.push(octets.subarray(i, i + MAX_STRING_OCTETS))
@@ -56,21 +56,21 @@ export function chunkText(octets: Uint8Array): Uint8Array[] {
 }
 
 /** The canonical data of a TXT or SPF record that holds this text, cut into strings of 255 octets. */
-export const textToRdata = (octets: Uint8Array): string => chunkText(octets).map(quoteString).join(' ')
+export const octetsToTxtRdata = (octets: Uint8Array): string => splitIntoStrings(octets).map(quoteString).join(' ')
 
 /** The same for text, whose characters beyond ASCII are UTF-8. */
-export const textDataOf = (text: string): string =>
-  text.length <= MAX_STRING_OCTETS && PLAIN_STRING.test(text) ? `"${text}"` : textToRdata(Buffer.from(text, 'utf8'))
+export const stringToTxtRdata = (text: string): string =>
+  text.length <= MAX_STRING_OCTETS && PLAIN_STRING.test(text) ? `"${text}"` : octetsToTxtRdata(Buffer.from(text, 'utf8'))
 
 /** The octets a TXT or SPF record holds, its strings joined. `data` must be canonical. */
-export function rdataToText(data: string): Uint8Array {
-  const text = textOfRdata(data)
+export function txtRdataToOctets(data: string): Uint8Array {
+  const text = parseTxtRdata(data)
   if (text === null) throw new Error(`not canonical TXT data: ${data}`)
   return text
 }
 
 /** The same of data from anywhere; null where it is not canonical. */
-export function textOfRdata(data: string): Uint8Array | null {
+export function parseTxtRdata(data: string): Uint8Array | null {
   const parts: Uint8Array[] = []
   for (let open = data.indexOf('"'); open !== -1; ) {
     let close = open + 1

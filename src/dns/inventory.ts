@@ -41,7 +41,7 @@ export interface InventoryObject {
 }
 
 /** The question in words: `instances with tag "web" in region "us-east"`. */
-export function describeInventory({ kind, label, tag, region, group }: InventoryQuery): string {
+export function describeInventoryQuery({ kind, label, tag, region, group }: InventoryQuery): string {
   const words = kind === 'instances' ? 'instances' : 'load balancers'
   const conditions = [
     ...(label === undefined ? [] : [`label ${JSON.stringify(label)}`]),

@@ -37,7 +37,7 @@ export interface LinearPattern {
 export type OnStep = () => void
 
 /** An empty pattern. */
-export function linearPattern(onStep: OnStep = () => {}): LinearPattern {
+export function createLinearPattern(onStep: OnStep = () => {}): LinearPattern {
   const program: Instruction[] = []
   const choices: { readonly begin: number[]; readonly ends: number[][] }[] = []
   const fork = (...to: number[]): number[] => {

@@ -1,4 +1,4 @@
-import { textOfRdata } from './character-string.ts'
+import { parseTxtRdata } from './character-string.ts'
 import { type DomainName, parseDomainName, relativeName } from './domain-name.ts'
 import { globIndex, globTest } from './glob.ts'
 import type { ResourceRecord } from './record.ts'
@@ -38,7 +38,7 @@ const TEXT_TYPES: ReadonlySet<string> = new Set(['TXT', 'SPF'])
 
 /** Whether the text of a TXT or SPF record matches as its author thinks of it: its strings joined, without quotes and escapes. */
 function matchesText({ type, data }: ResourceRecord, target: (text: string) => boolean): boolean {
-  const octets = TEXT_TYPES.has(type) ? textOfRdata(data) : null
+  const octets = TEXT_TYPES.has(type) ? parseTxtRdata(data) : null
   return octets !== null && target(Buffer.from(octets).toString('utf8').toLowerCase())
 }
 

@@ -2,6 +2,7 @@ import type { SourcePosition } from './diagnostic.ts'
 import type { DomainName } from './domain-name.ts'
 import type { InventoryRrset } from './inventory.ts'
 import type { DefinedRecord, ExistingRecord } from './record.ts'
+import type { Ttl } from './ttl.ts'
 
 /** A zone's own settings, under the interface's field names; seconds for `*_sec`. What is absent is not managed. */
 export interface ZoneSettings {
@@ -119,4 +120,17 @@ export interface ExistingZone {
   readonly records: readonly ExistingRecord[]
   /** What the provider says of the zone and settings have no form for, in words: `status "edit_mode"`. */
   readonly unknownSettings?: readonly string[] | undefined
+}
+
+/** Words of a person, kept with what they are about. */
+export interface ZoneComment {
+  /** The owner it is about; null for a setting, and for the definition as a whole. */
+  readonly name: DomainName | null
+  /** One or more lines, without the sign that begins a comment. A number sign at the start of a line doubles that. */
+  readonly text: string
+  /** The RRset of the owner; with `data` that record of it. */
+  readonly rrset?: { readonly type: string; readonly ttl: Ttl | null; readonly data?: string | undefined } | undefined
+  readonly setting?: keyof ZoneSettings | undefined
+  /** On lines of its own above where it is not said; `apart` with a blank line below; `behind` on the same line; `below`; at the `end` of all. */
+  readonly place?: 'above' | 'apart' | 'behind' | 'below' | 'end' | undefined
 }

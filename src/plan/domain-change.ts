@@ -1,5 +1,5 @@
 import type { DomainName } from '../dns/domain-name.ts'
-import { mailboxName } from '../dns/mailbox.ts'
+import { emailToName } from '../dns/mailbox.ts'
 import type { ExistingZone, Policy, ZoneSettings } from '../dns/zone.ts'
 import type { DomainChange } from './plan.ts'
 
@@ -22,7 +22,7 @@ export function differingSettings(existing: ZoneSettings, desired: ZoneSettings)
 
 function settingKey(field: Field, value: ZoneSettings[Field]): string {
   // The host of an address is a domain name: its case and form carry no meaning.
-  if (field === 'soa_email' && typeof value === 'string') return JSON.stringify(mailboxName(value) ?? value)
+  if (field === 'soa_email' && typeof value === 'string') return JSON.stringify(emailToName(value) ?? value)
   if (!LISTS.has(field)) return JSON.stringify(value ?? null)
   const list = (value ?? []) as readonly string[]
   const items = CASELESS_LISTS.has(field) ? list.map((item) => item.toLowerCase()) : [...list]

@@ -4,7 +4,7 @@
  */
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import { mailboxName, mailboxOf } from '../dns/mailbox.ts'
+import { emailToName, nameToEmail } from '../dns/mailbox.ts'
 import { type DefinedRecord, groupRrsets, recordKey, rrsetKey } from '../dns/record.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import type { DesiredZone, ZoneSettings } from '../dns/zone.ts'
@@ -163,8 +163,8 @@ function fitSettings(zone: DesiredZone, target: string, capabilities: Capabiliti
 /** A mail address as an SOA record has its host: in A-labels, without the final dot. One that is so already stays as it is written. */
 function asciiAddress(email: string): string {
   if (/^[\x21-\x7e]*[^.]$/.test(email)) return email
-  const name = mailboxName(email)
-  return (name === null ? null : mailboxOf(name)) ?? email
+  const name = emailToName(email)
+  return (name === null ? null : nameToEmail(name)) ?? email
 }
 
 /** The step nearest to `seconds`; a tie goes down. Beyond the ends, the end. `steps` ascends and is not empty. */

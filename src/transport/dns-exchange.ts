@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { connect, isIPv6 } from 'node:net'
-import { createFrameReader, frame } from '../dns/wire/frames.ts'
+import { createFrameReader, frameMessage } from '../dns/wire/frames.ts'
 
 export interface TcpLimits {
   /** Milliseconds to wait for each message. */
@@ -38,7 +38,7 @@ export function exchangeTcp(
     }
     const timer = setTimeout(() => finish(dnsFailure('timeout', `${where} did not answer over TCP within ${timeout} ms`)), timeout)
     socket.on('connect', () => {
-      socket.write(frame(message))
+      socket.write(frameMessage(message))
     })
     socket.on('data', (chunk: Buffer) => {
       received += chunk.length

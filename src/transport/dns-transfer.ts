@@ -3,12 +3,12 @@ import type { DomainName } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import type { Result } from '../dns/result.ts'
 import type { Ttl } from '../dns/ttl.ts'
-import { decodeMessage } from '../dns/wire/decode-message.ts'
+import { decodeMessage, readSoaMailbox } from '../dns/wire/decode-message.ts'
 import { encodeMessage } from '../dns/wire/encode-message.ts'
 import { type Message, RCODE, rcodeName, type WireRecord } from '../dns/wire/message.ts'
-import { createAxfrQuery, createTransferReader } from '../dns/wire/transfer.ts'
-import { createTsigVerifier, signMessage, type TsigKey } from '../dns/wire/tsig.ts'
-import { writtenMailbox } from '../dns/wire/written-mailbox.ts'
+import { createAxfrQuery, createAxfrReader } from '../dns/wire/transfer.ts'
+import type { TsigKey } from '../dns/wire/tsig.ts'
+import { createTsigVerifier, signMessage } from '../dns/wire/tsig-client.ts'
 import { type DnsFailure, type DnsServer, dnsFailure, exchangeTcp, formatServer } from './dns-exchange.ts'
 
 export interface TransferOptions {
@@ -38,7 +38,7 @@ export interface TransferredRecord extends ResourceRecord {
 export async function transferZone(server: DnsServer, zone: DomainName, options: TransferOptions = {}): Promise<TransferredRecord[]> {
   const { timeout = 10_000, total = 60 * timeout, maxOctets = 64 * 2 ** 20, maxRecords = 1_000_000, key } = options
   const id = randomInt(0x10000)
-  const transfer = createTransferReader(zone, id, maxRecords)
+  const transfer = createAxfrReader(zone, id, maxRecords)
   const query = encodeMessage(createAxfrQuery(id, zone))
   const signed = key && signMessage(query, key, seconds())
   const verifier = key && signed && createTsigVerifier(key, signed.mac)
@@ -52,12 +52,12 @@ export async function transferZone(server: DnsServer, zone: DomainName, options:
     // A refusal may come without a signature; it is no worse for being forged.
     if (message.value.rcode === RCODE.NOERROR || hasSignature(message.value)) check(verifier?.accept(octets, seconds()))
     if (message.value.rcode !== RCODE.NOERROR) throw failure('rejected', server, zone, `the answer is ${rcodeName(message.value.rcode)}`)
-    const written = transfer.records.length === 0 ? writtenMailbox(octets) : null
+    const written = transfer.records.length === 0 ? readSoaMailbox(octets) : null
     if (written?.ok) mailbox = written.value
     const progress = transfer.accept(message.value)
     if (!progress.ok) throw failure('garbled', server, zone, progress.message)
     if (progress.value === 'more') return true
-    check(verifier?.end())
+    check(verifier?.finish())
     return false
   })
   const [soa, ...others] = transfer.records.flatMap(toTransferred)

@@ -3,10 +3,10 @@
  * unique by their number, so that no record stands in another's way.
  */
 
-import { textToRdata } from '../../src/dns/character-string.ts'
+import { octetsToTxtRdata } from '../../src/dns/character-string.ts'
 import { type DomainName, parseDomainName } from '../../src/dns/domain-name.ts'
 import { canonicalRdata } from '../../src/dns/rdata/canonical.ts'
-import type { Token } from '../../src/dns/rdata/token.ts'
+import type { Token } from '../../src/dns/rdata/field.ts'
 import type { DefinedRecord } from '../../src/dns/record.ts'
 import type { Ttl } from '../../src/dns/ttl.ts'
 import { fc } from '../support/fast-check.ts'
@@ -32,7 +32,7 @@ function defined({ owner, type, ttl, data }: OddRecord, zone: DomainName, number
   if (!name.ok) return null
   const canonical =
     data instanceof Uint8Array
-      ? { ok: true as const, value: textToRdata(data) }
+      ? { ok: true as const, value: octetsToTxtRdata(data) }
       : canonicalRdata(type, data, (target) => parseDomainName(target.replace('ZONE', zone.slice(0, -1)), zone))
   if (!canonical.ok) return null
   return { name: name.value, type, ttl: ttl as Ttl | null, data: canonical.value, at: { file: 'odd', line: number, column: 1 } }

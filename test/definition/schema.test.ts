@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { validate } from '../../generated/zone-schema.js'
 import { RECORD_KEYS, SETTING_KEYS } from '../../src/definition/parse/keys.ts'
 import { formKeys, valueForm } from '../../src/definition/parse/value-forms.ts'
-import { RDATA_TYPES, TYPES_WITHOUT_PRESENTATION } from '../../src/dns/rdata/rdata-types.ts'
+import { GENERIC_ONLY_TYPES, RDATA_TYPES } from '../../src/dns/rdata/rdata-types.ts'
 
 interface Schema {
   readonly properties?: Record<string, unknown>
@@ -22,7 +22,7 @@ describe('the schema of zones and the readers know the same', () => {
 
   test('types', () => {
     const type = definitions['record']?.properties?.['type'] as Schema
-    expect([...(type.anyOf?.[0]?.enum ?? [])].sort()).toEqual([...RDATA_TYPES.keys(), ...TYPES_WITHOUT_PRESENTATION.keys()].sort())
+    expect([...(type.anyOf?.[0]?.enum ?? [])].sort()).toEqual([...RDATA_TYPES.keys(), ...GENERIC_ONLY_TYPES.keys()].sort())
   })
 
   const values = Object.keys(definitions).filter((name) => name.endsWith('_value'))

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { chunkText, quoteString, rdataToText, textDataOf, textToRdata, unescapeString } from '../../src/dns/character-string.ts'
+import {
+  octetsToTxtRdata,
+  quoteString,
+  splitIntoStrings,
+  stringToTxtRdata,
+  txtRdataToOctets,
+  unescapeString,
+} from '../../src/dns/character-string.ts'
 import { fc } from '../support/fast-check.ts'
 
 const latin1 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'latin1'))
@@ -34,7 +41,7 @@ describe('character-strings', () => {
     const printable = fc.string({ unit: fc.constantFrom('a', 'Z', ' ', ';', '~'), minLength: 250, maxLength: 260 })
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), printable), (text) => {
-        expect(textDataOf(text)).toBe(textToRdata(Buffer.from(text, 'utf8')))
+        expect(stringToTxtRdata(text)).toBe(octetsToTxtRdata(Buffer.from(text, 'utf8')))
       }),
     )
   })
@@ -42,8 +49,8 @@ describe('character-strings', () => {
   test('any octets survive', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 700 }), (octets) => {
-        const data = textToRdata(octets)
-        expect(Uint8Array.from(rdataToText(data))).toEqual(octets)
+        const data = octetsToTxtRdata(octets)
+        expect(Uint8Array.from(txtRdataToOctets(data))).toEqual(octets)
         expect(data).toMatch(/^[ -~]+$/)
       }),
     )
@@ -56,10 +63,10 @@ describe('character-strings', () => {
     [256, [255, 1]],
     [511, [255, 255, 1]],
   ])('%d octets are cut into %j', (length, lengths) => {
-    expect(chunkText(new Uint8Array(length)).map((chunk) => chunk.length)).toEqual(lengths)
+    expect(splitIntoStrings(new Uint8Array(length)).map((chunk) => chunk.length)).toEqual(lengths)
   })
 
   test.each(['"a', '"a\\"', '"\\999"'])('text that is not canonical, %s, is a bug of the caller', (data) => {
-    expect(() => rdataToText(data)).toThrow('not canonical')
+    expect(() => txtRdataToOctets(data)).toThrow('not canonical')
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { labelsOf, parseDomainName } from '../../src/dns/domain-name.ts'
-import { mailboxName, mailboxOf, withMailbox } from '../../src/dns/mailbox.ts'
+import { emailToName, nameToEmail, restoreMailboxCase } from '../../src/dns/mailbox.ts'
 import { fc } from '../support/fast-check.ts'
 
 describe('a mail address as a name', () => {
@@ -19,16 +19,16 @@ describe('a mail address as a name', () => {
     [`${'é'.repeat(32)}@example.com`, null],
     [`a@${'b'.repeat(60)}.${'b'.repeat(60)}.${'b'.repeat(60)}.${'b'.repeat(60)}.example`, `a.${`${'b'.repeat(60)}.`.repeat(4)}example.`],
     [`aa@${'b'.repeat(60)}.${'b'.repeat(60)}.${'b'.repeat(60)}.${'b'.repeat(60)}.example`, null],
-  ])('%s is %s', (email, name) => expect(mailboxName(email)).toBe(name))
+  ])('%s is %s', (email, name) => expect(emailToName(email)).toBe(name))
 
   test('keeps its local part, whatever that is', () => {
     const local = fc.string({ minLength: 1, maxLength: 15, unit: 'grapheme' }).filter((text) => Buffer.from(text).toString() === text)
     fc.assert(
       fc.property(local, (text) => {
-        const name = mailboxName(`${text}@example.com`)
+        const name = emailToName(`${text}@example.com`)
         if (name === null) expect(Buffer.byteLength(text)).toBeGreaterThan(63)
         else {
-          expect(mailboxOf(name)).toBe(`${text}@example.com`)
+          expect(nameToEmail(name)).toBe(`${text}@example.com`)
           const parsed = parseDomainName(name)
           expect(parsed.ok && labelsOf(parsed.value)).toHaveLength(3)
         }
@@ -38,7 +38,7 @@ describe('a mail address as a name', () => {
 })
 
 test.each(['\\255abc.example.com.', 'a\\195.example.com.', 'example.', '.'])('the name %s is no mail address', (name) =>
-  expect(mailboxOf(name)).toBeNull(),
+  expect(nameToEmail(name)).toBeNull(),
 )
 
 test.each([
@@ -49,4 +49,4 @@ test.each([
   ['ns. a.example. 1 2', 'b.example.', 'ns. a.example. 1 2'],
   ['ns. a. 1 2', 'A.', 'ns. a. 1 2'],
   ['ns. . 1 2', '.', 'ns. . 1 2'],
-])('the mailbox of %s as %s is %s', (soa, written, expected) => expect(withMailbox(soa, written)).toBe(expected))
+])('the mailbox of %s as %s is %s', (soa, written, expected) => expect(restoreMailboxCase(soa, written)).toBe(expected))

@@ -7,7 +7,7 @@ import { defaultConfig } from '../../src/definition/config/read-config.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import { decodeMessage } from '../../src/dns/wire/decode-message.ts'
 import { encodeMessage } from '../../src/dns/wire/encode-message.ts'
-import { frame } from '../../src/dns/wire/frames.ts'
+import { frameMessage } from '../../src/dns/wire/frames.ts'
 import { CLASS } from '../../src/dns/wire/message.ts'
 import { parseZoneFile } from '../../src/dns/zone-file/parse-zone-file.ts'
 import { transferZone } from '../../src/transport/dns-transfer.ts'
@@ -170,7 +170,7 @@ const transferOf = (answer: (send: (...lines: string[]) => void, socket: Socket)
       if (!query.ok) throw new Error(query.message)
       answer((...lines) => {
         const answers = lines.flatMap((line) => records('.' as DomainName, line)).map((one) => ({ ...one, ttl: 300, class: CLASS.IN }))
-        if (!socket.destroyed) socket.write(frame(encodeMessage({ ...query.value, response: true, authoritative: true, answers })))
+        if (!socket.destroyed) socket.write(frameMessage(encodeMessage({ ...query.value, response: true, authoritative: true, answers })))
       }, socket)
     })
   })

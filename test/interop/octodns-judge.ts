@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe } from 'vitest'
-import { textToRdata } from '../../src/dns/character-string.ts'
+import { octetsToTxtRdata } from '../../src/dns/character-string.ts'
 import { parseDomainName } from '../../src/dns/domain-name.ts'
 import { canonicalRdata } from '../../src/dns/rdata/canonical.ts'
 import type { ResourceRecord } from '../../src/dns/record.ts'
@@ -77,7 +77,7 @@ async function run(script: string, args: readonly string[]): Promise<string> {
 export const linesOfLoaded = ({ name, type, ttl, values }: LoadedRrset): string[] =>
   values.map((value) => {
     const owner = parseDomainName(name)
-    const data = type === 'TXT' || type === 'SPF' ? ok(textToRdata(Buffer.from(value, 'utf8'))) : dataOf(type, value)
+    const data = type === 'TXT' || type === 'SPF' ? ok(octetsToTxtRdata(Buffer.from(value, 'utf8'))) : dataOf(type, value)
     if (!owner.ok || !data.ok) throw new Error(`${name} ${type} ${value}`)
     return recordLine({ name: owner.value, ttl: ttl as Ttl, type, data: data.value })
   })

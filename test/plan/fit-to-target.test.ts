@@ -1,7 +1,7 @@
 /** Fitting to the cloud target, over generated records at the edges of what it holds. */
 
 import { describe, expect, it } from 'vitest'
-import { rdataToText } from '../../src/dns/character-string.ts'
+import { txtRdataToOctets } from '../../src/dns/character-string.ts'
 import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey } from '../../src/dns/record.ts'
 import type { DesiredZone } from '../../src/dns/zone.ts'
 import { fitToTarget } from '../../src/plan/fit-to-target.ts'
@@ -71,7 +71,7 @@ describe('fit to target, for every zone', () => {
 
 /** A text without its cuts; other data as it is. */
 const meaning = (record: ResourceRecord): string =>
-  record.type === 'TXT' ? Buffer.from(rdataToText(record.data)).toString('hex') : record.data
+  record.type === 'TXT' ? Buffer.from(txtRdataToOctets(record.data)).toString('hex') : record.data
 
 /** The nearest TTL of the service, the lower of two as near; 0 is none. */
 function nearestTtl(ttl: number | null): number | null {

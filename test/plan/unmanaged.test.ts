@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { textDataOf } from '../../src/dns/character-string.ts'
+import { stringToTxtRdata } from '../../src/dns/character-string.ts'
 import { globIndex, globTest } from '../../src/dns/glob.ts'
 import { unmanagedTest } from '../../src/dns/unmanaged.ts'
 import { fc } from '../support/fast-check.ts'
@@ -17,10 +17,10 @@ describe('a selector of targets', () => {
     ['v=spf1', 'TXT', '"v=spf1 -all"', false],
     ['"v=spf1*', 'TXT', '"v=spf1 -all"', true],
     ['*two halves*', 'TXT', '"one of two" " halves"', true],
-    [`*${'y'.repeat(300)}*`, 'TXT', textDataOf('y'.repeat(400)), true],
+    [`*${'y'.repeat(300)}*`, 'TXT', stringToTxtRdata('y'.repeat(400)), true],
     ['say "hi"', 'TXT', '"say \\"hi\\""', true],
     ['"say \\"hi\\""', 'TXT', '"say \\"hi\\""', true],
-    ['grün', 'TXT', textDataOf('grün'), true],
+    ['grün', 'TXT', stringToTxtRdata('grün'), true],
     ['', 'TXT', '""', true],
     ['0 issue *', 'CAA', '0 issue "ca.example.net"', true],
     ['*ca.example.net', 'CAA', '0 issue "ca.example.net"', false],

@@ -1,6 +1,6 @@
 /** Generated records of every type the cloud target holds, at and past the edges of what it holds, and some it does not. */
 
-import { quoteString, textToRdata } from '../../src/dns/character-string.ts'
+import { octetsToTxtRdata, quoteString } from '../../src/dns/character-string.ts'
 import type { DefinedRecord } from '../../src/dns/record.ts'
 import { RECORD_TTLS } from '../../src/providers/cloud/capabilities.ts'
 import { fc } from './fast-check.ts'
@@ -49,7 +49,7 @@ function textRecords(): fc.Arbitrary<DefinedRecord> {
   const octets = fc.oneof({ weight: 9, arbitrary: text }, { weight: 1, arbitrary: fc.uint8Array({ maxLength: 300 }).map(Buffer.from) })
   return fc.record({ octets, owner: owners, ttl: ttls, cut: fc.integer({ min: 1, max: 255 }), ownCut: fc.boolean() }).map((parts) => {
     const strings =
-      parts.ownCut && parts.octets.length > 0 ? chunks(parts.octets, parts.cut).map(quoteString).join(' ') : textToRdata(parts.octets)
+      parts.ownCut && parts.octets.length > 0 ? chunks(parts.octets, parts.cut).map(quoteString).join(' ') : octetsToTxtRdata(parts.octets)
     return withTtl({ ...(records(ORIGIN, `${parts.owner} TXT ""`)[0] as DefinedRecord), data: strings }, parts.ttl)
   })
 }

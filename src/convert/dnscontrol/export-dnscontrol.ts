@@ -1,8 +1,8 @@
 import type { OutputFile } from '../../definition/imported-zone.ts'
-import { rdataToText, textToRdata } from '../../dns/character-string.ts'
+import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, ROOT, relativeName } from '../../dns/domain-name.ts'
-import { mailboxName, withMailbox } from '../../dns/mailbox.ts'
+import { emailToName, restoreMailboxCase } from '../../dns/mailbox.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { type DefinedRecord, type ResourceRecord, recordKey, rrsetKey } from '../../dns/record.ts'
 import type { DesiredZone, RrsetScope, UnmanagedSelector } from '../../dns/zone.ts'
@@ -63,10 +63,10 @@ export const exportDnscontrol: Exporter = (zones, options) => {
       continue
     }
     const placeOf = placesOf(zone)
-    const mailbox = mailboxName(zone.settings.soa_email ?? '')
+    const mailbox = emailToName(zone.settings.soa_email ?? '')
     const records = [...parseZoneFile(file.text, { origin: zone.name, file: path }).records].map((record) => ({
       ...record,
-      data: record.type === 'SOA' && mailbox !== null ? withMailbox(record.data, mailbox) : record.data,
+      data: record.type === 'SOA' && mailbox !== null ? restoreMailboxCase(record.data, mailbox) : record.data,
       at: placeOf(record),
     }))
     const domain = printDomain({ name: zone.name, records, unmanaged: zone.unmanaged, ignored, keepsUnknown }, dropped)
@@ -225,7 +225,7 @@ function printRecord(record: DefinedRecord, zone: DomainName, defaultTtl: number
   if (type === 'SOA' && label !== '@') return lose('an SOA record below the apex')
   const printed = callArguments(type, data)
   if (!printed.ok) return lose(printed.message)
-  if (type === 'TXT' && textToRdata(rdataToText(data)) !== data) lose('where its strings are cut')
+  if (type === 'TXT' && octetsToTxtRdata(txtRdataToOctets(data)) !== data) lose('where its strings are cut')
   if (type === 'TXT' && data.includes('\\\\')) lose('a backslash in text, which DNSControl 5 takes for an escape')
   if (ttl === 0) lose('a TTL of 0')
   const own = ttl !== 0 && ttl !== null && ttl !== defaultTtl ? [`TTL(${ttl})`] : []

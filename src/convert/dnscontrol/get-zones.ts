@@ -1,6 +1,6 @@
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import { presentationTokens } from '../../definition/parse/presentation-tokens.ts'
-import { textToRdata } from '../../dns/character-string.ts'
+import { octetsToTxtRdata } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
@@ -109,7 +109,7 @@ function hasQuotedTexts(lines: readonly string[]): boolean {
 
 /** Data in presentation form; a bare text is not. */
 function dataOf(type: string, text: string, zone: DomainName, isQuoted: boolean): Result<string> {
-  if (type === 'TXT' && !isQuoted) return ok(textToRdata(Buffer.from(text, 'utf8')))
+  if (type === 'TXT' && !isQuoted) return ok(octetsToTxtRdata(Buffer.from(text, 'utf8')))
   const tokens = presentationTokens(text)
   return tokens.ok ? canonicalRdata(type, tokens.value, (name) => parseDomainName(name, zone)) : tokens
 }

@@ -1,12 +1,12 @@
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import { presentationTokens } from '../../definition/parse/presentation-tokens.ts'
-import { rdataToText, textToRdata } from '../../dns/character-string.ts'
+import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
-import { withMailbox } from '../../dns/mailbox.ts'
+import { restoreMailboxCase } from '../../dns/mailbox.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
+import type { Token } from '../../dns/rdata/field.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
-import type { Token } from '../../dns/rdata/token.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { type Ttl, ttlFromSeconds } from '../../dns/ttl.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
@@ -64,7 +64,7 @@ function soaOf(tokens: readonly Token[], origin: DomainName): Result<string> {
   const mailbox = mailboxText(tokens[1]?.text ?? '')
   const whole = tokens.map((token, i) => (i === 1 ? word(mailbox) : token))
   const data = canonicalRdata('SOA', whole, (text) => parseDomainName(text, origin))
-  return data.ok ? ok(withMailbox(data.value, mailbox)) : data
+  return data.ok ? ok(restoreMailboxCase(data.value, mailbox)) : data
 }
 
 /** Data that are none of the type, in the words they have. */
@@ -83,11 +83,11 @@ function textOf(record: JsonObject): Result<string> {
   const { txtstrings, target } = record
   const text = Array.isArray(txtstrings) ? txtstrings.join('') : target
   const presentation = presentationOf(record)
-  if (typeof text === 'string' && (text !== '' || presentation === null)) return ok(textToRdata(Buffer.from(text, 'utf8')))
+  if (typeof text === 'string' && (text !== '' || presentation === null)) return ok(octetsToTxtRdata(Buffer.from(text, 'utf8')))
   if (presentation === null) return failure('has no text')
   const tokens = presentationTokens(presentation)
   const data = tokens.ok ? canonicalRdata('TXT', tokens.value, () => failure('has no names')) : tokens
-  return data.ok ? ok(textToRdata(rdataToText(data.value))) : data
+  return data.ok ? ok(octetsToTxtRdata(txtRdataToOctets(data.value))) : data
 }
 
 /** What a zone file has of the record; null where that is not said. */

@@ -1,6 +1,6 @@
 /** A record as a call in dnsconfig.js that DNSControl 4 and 5 take for the same (their pkg/js/helpers.js, pkg/normalize and models). */
 import { domainToASCII, domainToUnicode } from 'node:url'
-import { rdataToText } from '../../dns/character-string.ts'
+import { txtRdataToOctets } from '../../dns/character-string.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
@@ -112,7 +112,7 @@ export const isSoundIdn = (name: string): boolean =>
     .every((label) => !label.startsWith('xn--') || (domainToUnicode(label) !== label && domainToASCII(domainToUnicode(label)) === label))
 
 const textArgument = (data: string): Result<string[]> => {
-  const text = textOf(rdataToText(data))
+  const text = textOf(txtRdataToOctets(data))
   return text.ok ? ok([literal(text.value)]) : text
 }
 

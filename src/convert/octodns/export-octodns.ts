@@ -1,5 +1,5 @@
 import { OCTODNS_TYPES, octodnsValue, SINGLE_VALUE_TYPES, type YamlMap, type YamlValue } from '../../definition/print/octodns-value.ts'
-import { rdataToText, textToRdata } from '../../dns/character-string.ts'
+import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isBelow, parentOf, relativeName } from '../../dns/domain-name.ts'
 import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
@@ -139,7 +139,7 @@ function isOfSubzone({ name, type }: DefinedRecord, { name: zone, managed }: Oct
 
 /** Whether a text is cut otherwise than as few strings of 255 octets, which is how octoDNS cuts. */
 const hasOwnStrings = ({ type, data }: DefinedRecord): boolean =>
-  (type === 'TXT' || type === 'SPF') && data.includes('" "') && textToRdata(rdataToText(data)) !== data
+  (type === 'TXT' || type === 'SPF') && data.includes('" "') && octetsToTxtRdata(txtRdataToOctets(data)) !== data
 
 /** octoDNS has one TTL for an RRset: the lowest, as resolvers take it (RFC 2181 section 5.2). */
 function ttlOf(records: readonly DefinedRecord[], defaultTtl: number | null, lose: (what: string) => void): number | null {
@@ -187,7 +187,7 @@ function needsLenient({ name: owner, type, data }: ResourceRecord, name: string)
       return !SERVICE_NAME.test(name)
     case 'TXT':
     case 'SPF':
-      return isOddText(rdataToText(data))
+      return isOddText(txtRdataToOctets(data))
     case 'SSHFP':
       return !/^[1-4] (?:1 [0-9a-f]{40}|2 [0-9a-f]{64})$/.test(data)
     case 'TLSA':

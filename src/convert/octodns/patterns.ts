@@ -2,14 +2,14 @@
  * Which zones a dynamic entry of octoDNS's configuration takes (its manager.py): by a glob as Python's fnmatch understands it, or by a regular
  * expression that Python searches for. Names are as the source lists them, with the final dot.
  */
-import { type CharacterTest, linearPattern, type OnStep } from '../../dns/linear-pattern.ts'
+import { type CharacterTest, createLinearPattern, type OnStep } from '../../dns/linear-pattern.ts'
 
 export type ZonePattern = (listed: string) => boolean
 
 /** A glob: `*` is any run of characters, `?` one, `[…]` and `[!…]` one of a set. Upper and lower case differ. */
 export function globPattern(glob: string, onStep?: OnStep): ZonePattern {
   const characters = [...glob]
-  const pattern = linearPattern(onStep)
+  const pattern = createLinearPattern(onStep)
   const lastBracket = characters.lastIndexOf(']')
   for (let i = 0; i < characters.length; i += 1) {
     const character = characters[i] as string
@@ -47,7 +47,7 @@ const PIECE = /(\\.|\[\^?[^\]]+\]|[\w.-])([*+?]?)|\((?:\?:)?|[)|$]/g
 /** A regular expression; null for one that could mean something else here. */
 export function regexPattern(text: string, onStep?: OnStep): ZonePattern | null {
   if (text.length > 1000 || !SAME.test(text)) return null
-  const pattern = linearPattern(onStep)
+  const pattern = createLinearPattern(onStep)
   const anything = (): void => pattern.takeAny(() => true)
   const isAnchored = text.startsWith('^')
   let depth = 0

@@ -1,11 +1,10 @@
 import type { Config } from '../../definition/config/config.ts'
 import type { ImportedRecord, ImportedZone } from '../../definition/imported-zone.ts'
-import { textOfRdata } from '../../dns/character-string.ts'
+import { parseTxtRdata } from '../../dns/character-string.ts'
 import { type DomainName, relativeName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import type { ExistingZone, UnmanagedSelector } from '../../dns/zone.ts'
-import type { ZoneComment } from '../../dns/zone-comment.ts'
+import type { ExistingZone, UnmanagedSelector, ZoneComment } from '../../dns/zone.ts'
 import {
   type DefinableRecords,
   type DerivedSelectors,
@@ -150,7 +149,7 @@ const EXTERNAL_TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'MX',
 
 function ofExternalDns(named: readonly NamedRecord[]): AutomationRecords[] {
   const isNote = ({ type, data }: ResourceRecord): boolean =>
-    type === 'TXT' && HERITAGE.test(Buffer.from(textOfRdata(data) ?? []).toString('latin1'))
+    type === 'TXT' && HERITAGE.test(Buffer.from(parseTxtRdata(data) ?? []).toString('latin1'))
   const notes = named.filter(({ record }) => isNote(record))
   if (notes.length === 0) return []
   const owned = new Map<string, UnmanagedSelector>()

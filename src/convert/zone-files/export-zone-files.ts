@@ -1,7 +1,7 @@
 import type { OutputFile } from '../../definition/imported-zone.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, labelsOf, nameFromLabels, ROOT } from '../../dns/domain-name.ts'
-import { mailboxName } from '../../dns/mailbox.ts'
+import { emailToName } from '../../dns/mailbox.ts'
 import { type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { typeCode } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
@@ -77,7 +77,7 @@ function withoutDigest(zone: DesiredZone, records: readonly ResourceRecord[], de
 /** The SOA record of a zone's settings; its primary is the first name server of the definition, the root where there is none. */
 function soaOf({ name, settings }: DesiredZone, servers: readonly ResourceRecord[], ttl: Ttl, serial: number): ResourceRecord {
   const primary = servers[0]?.data ?? ROOT
-  const mailbox = settings.soa_email === undefined ? hostmasterOf(name) : mailboxName(settings.soa_email)
+  const mailbox = settings.soa_email === undefined ? hostmasterOf(name) : emailToName(settings.soa_email)
   if (mailbox === null) throw new Error(`not a mail address: ${settings.soa_email}`)
   const times = [settings.refresh_sec || DEFAULTS.refresh, settings.retry_sec || DEFAULTS.retry, settings.expire_sec || DEFAULTS.expire]
   return { name, type: 'SOA', ttl, data: `${primary} ${mailbox} ${serial} ${times.join(' ')} ${ttl}` }

@@ -167,9 +167,9 @@ export function readCommentedZone(file: IncludedZoneFile, zoneName: DomainName |
   if (zone === null) return { zone, dropped: [], includedFiles, diagnostics }
   const { name, settings, records } = zone
   if (hasErrors(diagnostics)) return { zone: { name, settings, records }, dropped: [], includedFiles, diagnostics }
-  const { comments, left } = placeComments({ zone: name, file, included: opened, records: read })
-  const what = `${left} more ${left === 1 ? 'line' : 'lines'} of comments than are kept`
-  const dropped = left === 0 ? [] : [{ zone: name, name: null, type: null, what, at: zone.at }]
+  const { comments, dropped: droppedLines } = placeComments({ zone: name, file, included: opened, records: read })
+  const what = `${droppedLines} more ${droppedLines === 1 ? 'line' : 'lines'} of comments than are kept`
+  const dropped = droppedLines === 0 ? [] : [{ zone: name, name: null, type: null, what, at: zone.at }]
   return { zone: { name, settings, records, comments }, dropped, includedFiles, diagnostics }
 }
 

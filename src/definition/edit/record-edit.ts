@@ -1,11 +1,11 @@
-import { textDataOf } from '../../dns/character-string.ts'
+import { stringToTxtRdata } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
+import { parseGenericForm } from '../../dns/rdata/generic-form.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import { genericRdata } from '../../dns/zone-file/generic-rdata.ts'
 import { presentationTokens } from '../parse/presentation-tokens.ts'
 import { readTargetName } from '../parse/target-name.ts'
 
@@ -68,7 +68,7 @@ const TEXT_TYPES: ReadonlySet<string> = new Set(['TXT', 'SPF'])
  * also as its bare text, unless that begins with a quote.
  */
 function readValueWord(type: string, text: string, zone: DomainName): Result<string> {
-  if (TEXT_TYPES.has(type) && !text.startsWith('"')) return ok(textDataOf(text))
+  if (TEXT_TYPES.has(type) && !text.startsWith('"')) return ok(stringToTxtRdata(text))
   const tokens = presentationTokens(text)
   if (!tokens.ok) return tokens
   if (tokens.value[0]?.text === '\\#' && !tokens.value[0].quoted) return genericOr(type, tokens.value)
@@ -78,8 +78,8 @@ function readValueWord(type: string, text: string, zone: DomainName): Result<str
   })
 }
 
-function genericOr(type: string, tokens: Parameters<typeof genericRdata>[1]): Result<string> {
-  return type.startsWith('TYPE') ? canonicalRdata(type, tokens, (name) => parseDomainName(name)) : genericRdata(type, tokens)
+function genericOr(type: string, tokens: Parameters<typeof parseGenericForm>[1]): Result<string> {
+  return type.startsWith('TYPE') ? canonicalRdata(type, tokens, (name) => parseDomainName(name)) : parseGenericForm(type, tokens)
 }
 
 /** An error of an edit, with the name and type that it is of. */

@@ -1,5 +1,5 @@
 import { isAbsolute, relative, sep } from 'node:path'
-import { type CharacterTest, type LinearPattern, linearPattern, type OnStep } from '../../dns/linear-pattern.ts'
+import { type CharacterTest, createLinearPattern, type LinearPattern, type OnStep } from '../../dns/linear-pattern.ts'
 import { withoutControlCharacters } from '../load/definition-name.ts'
 
 /** Globs of a rule as one test. */
@@ -48,7 +48,7 @@ export function parseGlob(glob: string, onStep?: OnStep): FileGlob {
   const text = [...normalized(glob)]
   const sets = characterSets(text)
   const braces = matchingBraces(text, sets)
-  const pattern = linearPattern(onStep)
+  const pattern = createLinearPattern(onStep)
   /** The text without escapes, as far as it has no wildcard. */
   let literal = ''
   let isLiteral = true

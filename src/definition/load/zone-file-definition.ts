@@ -1,11 +1,10 @@
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName, ROOT } from '../../dns/domain-name.ts'
-import { mailboxOf, withMailbox } from '../../dns/mailbox.ts'
+import { findSoaMailbox, nameToEmail, restoreMailboxCase } from '../../dns/mailbox.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ZoneSettings } from '../../dns/zone.ts'
 import { parseZoneFile, type ZoneFileOptions } from '../../dns/zone-file/parse-zone-file.ts'
-import { writtenMailbox } from '../../dns/zone-file/written-mailbox.ts'
 import { checkZoneDigest } from '../../dns/zone-file/zone-digest.ts'
 import { withoutRepeats } from './repeated-records.ts'
 
@@ -111,14 +110,14 @@ function otherSoa(record: DefinedRecord, zone: DomainName, soa: DefinedRecord | 
 
 /** The SOA record with the capital letters that its mailbox has in the file: an address has them, a name has not. */
 function asWritten(soa: DefinedRecord, text: string): ResourceRecord {
-  const mailbox = writtenMailbox(text, soa.at)
-  return mailbox === null ? soa : { ...soa, data: withMailbox(soa.data, mailbox) }
+  const mailbox = findSoaMailbox(text, soa.at)
+  return mailbox === null ? soa : { ...soa, data: restoreMailboxCase(soa.data, mailbox) }
 }
 
 /** The fields of an SOA as settings, its mailbox with the capital letters it has there: `minimum`, the time a missing name is remembered (RFC 2308), is the zone's default TTL. */
 export function settingsOfSoa(soa: ResourceRecord): ZoneSettings {
   const [, rname = '', , refresh, retry, expire, minimum] = rdataFields(soa.data)
-  const email = mailboxOf(rname)
+  const email = nameToEmail(rname)
   return {
     ...(email !== null && { soa_email: email }),
     refresh_sec: Number(refresh),

@@ -1,4 +1,4 @@
-import type { Token } from '../../dns/rdata/token.ts'
+import type { Token } from '../../dns/rdata/field.ts'
 import { isBroken, isNull, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import { kindName, reportUnknownKey, type ValueContext } from './value-context.ts'
 import { LOCATION_KEYS, SERVICE_KEYS } from './value-forms.ts'

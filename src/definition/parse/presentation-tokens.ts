@@ -1,4 +1,4 @@
-import type { Token } from '../../dns/rdata/token.ts'
+import type { Token } from '../../dns/rdata/field.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 
 const TOKEN = /\s*(?:"((?:[^"\\]|\\.)*)"(?=\s|$)|((?:="(?:[^"\\]|\\.)*"|[^\s"\\]|\\.)+))/sy

@@ -1,4 +1,4 @@
-import type { Token } from '../../dns/rdata/token.ts'
+import type { Token } from '../../dns/rdata/field.ts'
 import type { Layout } from './parse-state.ts'
 
 /**

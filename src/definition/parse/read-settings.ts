@@ -1,5 +1,5 @@
 import { parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
-import { mailboxName } from '../../dns/mailbox.ts'
+import { emailToName } from '../../dns/mailbox.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import {
@@ -145,7 +145,7 @@ function settingReader(root: YamlMapping, subject: string, invalidNodes: Readonl
 export function isMailAddress(text: string): boolean {
   const [local = '', domain = '', ...rest] = text.split('@')
   if (rest.length > 0 || !/^[^\s\p{Cc}"(),:;<>[\]\\]{1,63}$/u.test(local) || !domain.includes('.')) return false
-  return mailboxName(text) !== null
+  return emailToName(text) !== null
 }
 
 function readSelector(

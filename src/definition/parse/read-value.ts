@@ -1,13 +1,12 @@
-import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS, textDataOf, textToRdata } from '../../dns/character-string.ts'
+import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS, octetsToTxtRdata, stringToTxtRdata } from '../../dns/character-string.ts'
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { canonicalRdata } from '../../dns/rdata/canonical.ts'
-import { canonicalField } from '../../dns/rdata/field-kind.ts'
-import { type FieldKind, takesRest } from '../../dns/rdata/kinds.ts'
+import { canonicalField, canonicalRdata } from '../../dns/rdata/canonical.ts'
+import type { Token } from '../../dns/rdata/field.ts'
+import { parseGenericForm } from '../../dns/rdata/generic-form.ts'
 import { rdataProblem } from '../../dns/rdata/rdata-problem.ts'
-import type { Token } from '../../dns/rdata/token.ts'
+import { type FieldKind, takesRest } from '../../dns/rdata/rdata-types.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
-import { genericRdata } from '../../dns/zone-file/generic-rdata.ts'
 import { isBroken, isNull, type YamlMapping, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
 import { locationTokens, serviceTokens } from './mapping-values.ts'
 import { presentationTokens } from './presentation-tokens.ts'
@@ -23,7 +22,7 @@ export function readValue(node: YamlNode, context: ValueContext): string | null 
   const form = valueForm(context.type)
   // In text a backslash is itself.
   if (node.kind === 'scalar' && /^\\#\s/.test(node.text) && form.shape !== 'text' && form.shape !== 'generic')
-    return finish(node.at, genericRdata(context.type, words(node.text)), context)
+    return finish(node.at, parseGenericForm(context.type, words(node.text)), context)
   switch (form.shape) {
     case 'mapping':
     case 'location':
@@ -57,12 +56,12 @@ function readScalar(node: YamlNode, form: ValueForm, context: ValueContext): str
 }
 
 function textData(text: string, { reading }: ValueContext): Result<string> {
-  if (text.length <= MAX_STRING_OCTETS && !text.includes('"') && !text.includes('\\')) return ok(textDataOf(text))
+  if (text.length <= MAX_STRING_OCTETS && !text.includes('"') && !text.includes('\\')) return ok(stringToTxtRdata(text))
   const octets = txtOctets(text, reading.layout, reading.escapesSemicolons)
   const length = octets.length + Math.max(1, Math.ceil(octets.length / MAX_STRING_OCTETS))
   return length > MAX_RDATA_OCTETS
     ? failure(`the text takes ${length} octets; a record holds ${MAX_RDATA_OCTETS}`)
-    : ok(textToRdata(octets))
+    : ok(octetsToTxtRdata(octets))
 }
 
 /** `{rdata: …}`: the strings of TXT as in a zone file, for those that are cut otherwise or are no text. */

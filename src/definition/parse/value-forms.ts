@@ -1,5 +1,4 @@
-import { type FieldKind, mayBeEmpty, takesRest } from '../../dns/rdata/kinds.ts'
-import { RDATA_TYPES, type RdataType } from '../../dns/rdata/rdata-types.ts'
+import { type FieldKind, mayBeEmpty, RDATA_TYPES, type RdataType, takesRest } from '../../dns/rdata/rdata-types.ts'
 
 /** One key of a value that is written as a mapping. */
 export interface FormField {

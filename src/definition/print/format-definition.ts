@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml'
-import type { FieldKind } from '../../dns/rdata/kinds.ts'
+import type { FieldKind } from '../../dns/rdata/rdata-types.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { RECORD_KEYS, SETTING_KEYS } from '../parse/keys.ts'
 import type { Layout } from '../parse/parse-state.ts'

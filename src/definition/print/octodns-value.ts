@@ -1,4 +1,4 @@
-import { rdataToText, unescapeString } from '../../dns/character-string.ts'
+import { txtRdataToOctets, unescapeString } from '../../dns/character-string.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { svcParamKey, svcParamName } from '../../dns/rdata/svc-param-forms.ts'
@@ -65,7 +65,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 function textValue(data: string): Result<string> {
   let text: string
   try {
-    text = UTF8.decode(rdataToText(data))
+    text = UTF8.decode(txtRdataToOctets(data))
   } catch {
     return failure('octets that are no text in UTF-8')
   }

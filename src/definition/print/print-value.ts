@@ -1,9 +1,9 @@
-import { chunkText, quoteString, rdataToText, unescapeString } from '../../dns/character-string.ts'
+import { quoteString, splitIntoStrings, txtRdataToOctets, unescapeString } from '../../dns/character-string.ts'
 import { type DomainName, isAtOrBelow, relativeName } from '../../dns/domain-name.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
-import { type FieldKind, takesRest } from '../../dns/rdata/kinds.ts'
+import { toGenericForm } from '../../dns/rdata/generic-form.ts'
+import { type FieldKind, takesRest } from '../../dns/rdata/rdata-types.ts'
 import { typeCode } from '../../dns/record-type.ts'
-import { genericForm } from '../../dns/wire/generic-form.ts'
 import { collectDiagnostics } from '../parse/collect-diagnostics.ts'
 import { newParseState } from '../parse/parse-state.ts'
 import { readValue } from '../parse/read-value.ts'
@@ -56,9 +56,9 @@ function utf8(octets: Uint8Array): string | null {
 
 /** The text of TXT where its strings are cut as reading the text would cut them; else the data as in a zone file. */
 function textValue(data: string): PlainYaml {
-  const octets = rdataToText(data)
+  const octets = txtRdataToOctets(data)
   const text = utf8(octets)
-  if (text === null || chunkText(octets).map(quoteString).join(' ') !== data) return { rdata: data }
+  if (text === null || splitIntoStrings(octets).map(quoteString).join(' ') !== data) return { rdata: data }
   return withBackslashes(text)
 }
 
@@ -150,5 +150,5 @@ function nodeOf(value: PlainYaml): YamlNode {
 /** The octets, for data of a type in the registry. */
 function genericValue(type: string, data: string): string {
   if (typeCode(type) === null) throw new Error(`${type} ${data} has no form in a definition`)
-  return genericForm(type, data)
+  return toGenericForm(type, data)
 }

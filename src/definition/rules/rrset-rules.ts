@@ -1,4 +1,4 @@
-import { rdataToText } from '../../dns/character-string.ts'
+import { txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
@@ -85,7 +85,7 @@ export function txtLong({ zone }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const record of zone.records) {
     if (record.type !== 'TXT' || record.data.length <= SAFE_MESSAGE_OCTETS) continue
-    const octets = rdataToText(record.data).length
+    const octets = txtRdataToOctets(record.data).length
     if (octets <= SAFE_MESSAGE_OCTETS) continue
     diagnostics.push({
       severity: 'warning',
@@ -122,7 +122,7 @@ function leastRdataOctets({ type, data }: DefinedRecord): number {
   if (type === 'A') return 4
   if (type === 'AAAA') return 16
   if (type === 'TXT' || type === 'SPF') {
-    const { length } = rdataToText(data)
+    const { length } = txtRdataToOctets(data)
     return length + Math.max(1, Math.ceil(length / 255))
   }
   // A quarter: text that is all escapes takes four characters for an octet.

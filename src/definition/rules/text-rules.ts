@@ -1,4 +1,4 @@
-import { rdataToText } from '../../dns/character-string.ts'
+import { txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { ZoneIndex } from './zone-index.ts'
@@ -57,4 +57,4 @@ export function txtQuoted({ zone }: ZoneIndex): Diagnostic[] {
   return diagnostics
 }
 
-const textOf = ({ data }: DefinedRecord): string => Buffer.from(rdataToText(data)).toString('latin1')
+const textOf = ({ data }: DefinedRecord): string => Buffer.from(txtRdataToOctets(data)).toString('latin1')

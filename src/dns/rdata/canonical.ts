@@ -1,11 +1,32 @@
 import { MAX_RDATA_OCTETS } from '../character-string.ts'
 import type { DomainName } from '../domain-name.ts'
+import { parseIpv4, parseIpv6 } from '../ip-address.ts'
+import { parseReferencedType } from '../record-type.ts'
 import { failure, ok, type Result } from '../result.ts'
-import { canonicalField, type NameReader } from './field-kind.ts'
-import { takesRest } from './kinds.ts'
+import { canonicalPrefixes } from './addresses.ts'
+import { excerpt, joinTokens, type NameReader, type Token } from './field.ts'
+import { canonicalAmtRelay, canonicalIpsecKey } from './gateway.ts'
+import { canonicalHostIdentity } from './host-identity.ts'
+import { canonicalLocation } from './location.ts'
+import { canonicalMnemonic, canonicalSeconds, canonicalTimestamp, canonicalUnsigned, type MnemonicKind } from './numbers.ts'
+import { canonicalA6, canonicalAtmAddress, canonicalOldTypes, canonicalSink } from './obsolete.ts'
+import {
+  canonicalBase64,
+  canonicalEui,
+  canonicalHash,
+  canonicalHex,
+  canonicalLocator64,
+  canonicalNsap,
+  canonicalSalt,
+  canonicalString,
+  canonicalStrings,
+  canonicalText,
+} from './octets.ts'
 import { type RdataProblem, rdataProblem } from './rdata-problem.ts'
-import { RDATA_TYPES, type RdataType } from './rdata-types.ts'
-import { joinTokens, shown, type Token } from './token.ts'
+import { type FieldKind, mayBeEmpty, RDATA_TYPES, type RdataType, takesRest } from './rdata-types.ts'
+import { canonicalServices } from './services.ts'
+import { canonicalSvcParams } from './svc-params.ts'
+import { canonicalTypes } from './type-bitmap.ts'
 
 /** Canonical data, or what is wrong and which token it is about: an index past the last where something is missing. */
 export type RdataResult = Result<string> & { readonly token?: number }
@@ -16,10 +37,10 @@ export type RdataResult = Result<string> & { readonly token?: number }
  * whose form is unknown (RFC 3597). Two records of a type hold the same rdata exactly if these texts are equal.
  */
 export function canonicalRdata(type: string, tokens: readonly Token[], readName: NameReader): RdataResult {
-  if (tokens[0]?.text === '\\#' && !tokens[0].quoted) return canonicalGeneric(type, tokens)
+  if (isGenericForm(tokens)) return canonicalGeneric(type, tokens)
   const definition = RDATA_TYPES.get(type)
   if (!definition)
-    return failure(`data of a type without a known form is written \\# LENGTH HEX (RFC 3597), not ${shown(tokens[0]?.text ?? '')}`)
+    return failure(`data of a type without a known form is written \\# LENGTH HEX (RFC 3597), not ${excerpt(tokens[0]?.text ?? '')}`)
   const shorthand = DELETION[type]
   if (shorthand?.written === tokens.map(({ text }) => text).join(' ')) return ok(shorthand.canonical)
   const { fields } = definition
@@ -50,15 +71,29 @@ const DELETION: Readonly<Record<string, { readonly written: string; readonly can
 export const problemText = ({ fields }: RdataType, { field, message }: RdataProblem): string =>
   fields.length === 1 ? message : `${fields[field]?.key}: ${message}`
 
+/** Whether the data are in the generic form of RFC 3597, whatever the type. */
+export const isGenericForm = ([first]: readonly Token[]): boolean => first?.text === '\\#' && !first.quoted
+
 function canonicalGeneric(type: string, tokens: readonly Token[]): Result<string> {
+  const octets = parseGenericOctets(tokens)
+  if (!octets.ok) return octets
+  if (RDATA_TYPES.has(type)) return failure(`the generic form of ${type} is not read here; write its own form`)
+  return ok(formatGeneric(octets.value))
+}
+
+/** The octets that the tokens `\# LENGTH HEX` hold (RFC 3597 section 5); the hexadecimal may be in several pieces. */
+export function parseGenericOctets(tokens: readonly Token[]): Result<Buffer> {
   const length = tokens[1]?.text ?? ''
-  const hex = joinTokens(tokens.slice(2)).toLowerCase()
-  if (!/^[0-9]{1,5}$/.test(length) || hex.length % 2 !== 0 || /[^0-9a-f]/.test(hex)) return failure('is not \\# LENGTH HEX (RFC 3597)')
+  const hex = joinTokens(tokens.slice(2))
+  if (!/^[0-9]{1,5}$/.test(length) || hex.length % 2 !== 0 || /[^0-9a-f]/i.test(hex)) return failure('is not \\# LENGTH HEX (RFC 3597)')
   if (hex.length !== 2 * Number(length)) return failure(`says ${length} octets and has ${hex.length / 2} (RFC 3597)`)
   if (Number(length) > MAX_RDATA_OCTETS) return failure(`says ${length} octets; a record holds ${MAX_RDATA_OCTETS}`)
-  if (RDATA_TYPES.has(type)) return failure(`the generic form of ${type} is not read here; write its own form`)
-  return ok(hex === '' ? '\\# 0' : `\\# ${Number(length)} ${hex}`)
+  return ok(Buffer.from(hex, 'hex'))
 }
+
+/** Octets as `\# LENGTH HEX`, in lower case (RFC 3597 section 5). */
+export const formatGeneric = (octets: Uint8Array): string =>
+  octets.length === 0 ? '\\# 0' : `\\# ${octets.length} ${Buffer.from(octets).toString('hex')}`
 
 /**
  * The tokens of canonical data as they are printed; strings keep their quotes, `key="value"` is one token. A last field of
@@ -93,4 +128,91 @@ const TARGET_FIELD: Readonly<Record<string, number>> = { CNAME: 0, DNAME: 0, ALI
 export function targetName(type: string, data: string): DomainName | null {
   const index = TARGET_FIELD[type]
   return index === undefined ? null : ((rdataFields(data)[index] ?? null) as DomainName | null)
+}
+
+/** The canonical text of one field from its tokens (one token unless the kind takes the rest), or what is wrong with it. */
+export function canonicalField(kind: FieldKind, tokens: readonly Token[], readName: NameReader): Result<string> {
+  const token = tokens[0]
+  if (token === undefined) return mayBeEmpty(kind) ? ok('') : failure('is missing')
+  const { text } = token
+  switch (kind) {
+    case 'u8':
+    case 'u16':
+    case 'u32':
+    case 'u64':
+      return canonicalUnsigned(text, kind)
+    case 'seconds':
+      return canonicalSeconds(text)
+    case 'time':
+      return canonicalTimestamp(text)
+    case 'name':
+      return readName(text)
+    case 'ipv4':
+      return parseIpv4(text)
+    case 'ipv6':
+      return parseIpv6(text)
+    case 'string':
+      return canonicalString(token)
+    case 'optional-string':
+      return tokens.length === 1 ? canonicalString(token) : failure(`has ${tokens.length} strings, at most one is allowed`)
+    case 'strings':
+      return canonicalStrings(tokens)
+    case 'text':
+      return canonicalText(token)
+    case 'tag':
+      return /^[a-z0-9]{1,255}$/i.test(text)
+        ? ok(text.toLowerCase())
+        : failure(`${JSON.stringify(text.slice(0, 60))} is not a tag of letters and digits`)
+    case 'hex':
+      return canonicalHex(tokens)
+    case 'base64':
+    case 'optional-base64':
+      return canonicalBase64(tokens)
+    case 'base64-or-dash':
+      return text === '-' && tokens.length === 1 ? ok(text) : canonicalBase64(tokens)
+    case 'salt':
+      return canonicalSalt(text)
+    case 'hash':
+      return canonicalHash(text)
+    case 'eui48':
+      return canonicalEui(text, 6)
+    case 'eui64':
+      return canonicalEui(text, 8)
+    case 'locator64':
+      return canonicalLocator64(text)
+    case 'nsap':
+      return canonicalNsap(text)
+    case 'algorithm':
+    case 'certificate-type':
+    case 'dsync-scheme':
+    case 'protocol':
+      return canonicalMnemonic(text, kind satisfies MnemonicKind)
+    case 'type':
+      // BIND writes the number alone where it knows no name.
+      return parseReferencedType(/^[0-9]{1,5}$/.test(text) ? `TYPE${text}` : text)
+    case 'types':
+      return canonicalTypes(tokens)
+    case 'old-types':
+      return canonicalOldTypes(tokens)
+    case 'a6':
+      return canonicalA6(tokens, readName)
+    case 'sink':
+      return canonicalSink(tokens)
+    case 'atm-address':
+      return canonicalAtmAddress(text)
+    case 'services':
+      return canonicalServices(tokens)
+    case 'prefixes':
+      return canonicalPrefixes(tokens)
+    case 'svc-params':
+      return canonicalSvcParams(tokens)
+    case 'location':
+      return canonicalLocation(tokens)
+    case 'ipsec-key':
+      return canonicalIpsecKey(tokens, readName)
+    case 'amt-relay':
+      return canonicalAmtRelay(tokens, readName)
+    case 'host-identity':
+      return canonicalHostIdentity(tokens, readName)
+  }
 }

@@ -1,12 +1,10 @@
-import type { DomainName } from '../domain-name.ts'
 import { failure, type Result } from '../result.ts'
-import { joinFields } from './gateway.ts'
+import { joinFields, type NameReader, type Token } from './field.ts'
 import { canonicalUnsigned } from './numbers.ts'
 import { canonicalBase64, canonicalHex } from './octets.ts'
-import type { Token } from './token.ts'
 
 /** `ALGORITHM HIT KEY [RENDEZVOUS-SERVER…]` (RFC 8005 section 6); the key is one token, for names follow it. */
-export function canonicalHostIdentity(tokens: readonly Token[], readName: (text: string) => Result<DomainName>): Result<string> {
+export function canonicalHostIdentity(tokens: readonly Token[], readName: NameReader): Result<string> {
   const [algorithm, hit, key, ...servers] = tokens
   if (!algorithm || !hit || !key) return failure('is ALGORITHM HIT KEY [RENDEZVOUS-SERVER…]')
   if (hit.text.length > 510) return failure('a HIT has at most 255 octets')

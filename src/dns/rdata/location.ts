@@ -1,5 +1,7 @@
 import { failure, ok, type Result } from '../result.ts'
-import { shown, type Token } from './token.ts'
+import { readU8, readU32, throwWireError } from '../wire/reader.ts'
+import { writeU8, writeU32 } from '../wire/writer.ts'
+import { excerpt, type FieldCodec, type Token } from './field.ts'
 
 /** LOC rdata as its octets have it (RFC 1876 section 2). */
 export interface Location {
@@ -39,7 +41,7 @@ export function parseLocation(tokens: readonly string[]): Result<Location> {
   if (!longitude.ok) return longitude
   const [altitudeText, ...sizes] = tokens.slice(west + 1)
   if (altitudeText === undefined) return failure('the altitude is missing')
-  if (sizes.length > 3) return failure(`${shown(sizes[3] ?? '')} stands after the last field`)
+  if (sizes.length > 3) return failure(`${excerpt(sizes[3] ?? '')} stands after the last field`)
   const altitude = parseMetres(altitudeText, -ALTITUDE_ZERO, 0xffffffff - ALTITUDE_ZERO)
   if (!altitude.ok) return altitude
   const precisions: number[] = []
@@ -64,18 +66,18 @@ function parseAngle(tokens: readonly string[], limit: number): Result<number> {
   const [degrees = '', minutes = '0', seconds = '0', ...rest] = tokens
   const number = /^([0-9]{1,2})(?:\.([0-9]{1,3}))?$/.exec(seconds)
   if (!/^[0-9]{1,3}$/.test(degrees) || !/^[0-9]{1,2}$/.test(minutes) || !number || rest.length > 0) {
-    return failure(`${shown(tokens.join(' '))} is not DEGREES [MINUTES [SECONDS]], seconds to three decimals`)
+    return failure(`${excerpt(tokens.join(' '))} is not DEGREES [MINUTES [SECONDS]], seconds to three decimals`)
   }
-  if (Number(minutes) > 59 || Number(number[1]) > 59) return failure(`${shown(tokens.join(' '))}: minutes and seconds are less than 60`)
+  if (Number(minutes) > 59 || Number(number[1]) > 59) return failure(`${excerpt(tokens.join(' '))}: minutes and seconds are less than 60`)
   const milliseconds = Number(number[1]) * 1000 + Number((number[2] ?? '').padEnd(3, '0'))
   const angle = Number(degrees) * MILLISECONDS_PER_DEGREE + Number(minutes) * 60_000 + milliseconds
-  return angle > limit * MILLISECONDS_PER_DEGREE ? failure(`${shown(tokens.join(' '))} is more than ${limit} degrees`) : ok(angle)
+  return angle > limit * MILLISECONDS_PER_DEGREE ? failure(`${excerpt(tokens.join(' '))} is more than ${limit} degrees`) : ok(angle)
 }
 
 /** Metres with up to two decimals, the `m` optional, as centimetres. */
 function parseMetres(text: string, least: number, most: number): Result<number> {
   const match = /^(-?)([0-9]{1,8})(?:\.([0-9]{1,2}))?m?$/i.exec(text)
-  if (!match) return failure(`${shown(text)} is not a number of metres with up to two decimals`)
+  if (!match) return failure(`${excerpt(text)} is not a number of metres with up to two decimals`)
   const size = Number(match[2]) * 100 + Number((match[3] ?? '').padEnd(2, '0'))
   const centimetres = match[1] === '-' && size !== 0 ? -size : size
   if (centimetres >= least && centimetres <= most) return ok(centimetres)
@@ -110,3 +112,28 @@ function formatMetres(centimetres: number): string {
 }
 
 const formatPrecision = (precision: number): string => formatMetres((precision >> 4) * 10 ** (precision & 0xf))
+
+const POLE = 90 * 3_600_000
+
+/** LOC rdata (RFC 1876 section 2). */
+export const LOCATION: FieldCodec = {
+  encode: (writer, tokens) => {
+    const location = parseLocation(tokens)
+    if (!location.ok) throw new RangeError(`not canonical LOC data: ${tokens.join(' ')}`)
+    const { size, horizontal, vertical, latitude, longitude, altitude } = location.value
+    for (const octet of [0, size, horizontal, vertical]) writeU8(writer, octet)
+    for (const number of [latitude, longitude, altitude]) writeU32(writer, number)
+  },
+  decode: (reader) => {
+    const version = readU8(reader)
+    if (version !== 0) throwWireError(`LOC rdata of version ${version} is not known (RFC 1876 section 2)`)
+    const [size, horizontal, vertical] = [readU8(reader), readU8(reader), readU8(reader)]
+    for (const precision of [size, horizontal, vertical]) {
+      if (precision >> 4 > 9 || (precision & 0xf) > 9) throwWireError('a size in LOC rdata has no decimal digit (RFC 1876 section 2)')
+    }
+    const [latitude, longitude, altitude] = [readU32(reader), readU32(reader), readU32(reader)]
+    if (Math.abs(latitude - EQUATOR) > POLE) throwWireError('a latitude is more than 90 degrees')
+    if (Math.abs(longitude - EQUATOR) > 2 * POLE) throwWireError('a longitude is more than 180 degrees')
+    return formatLocation({ size, horizontal, vertical, latitude, longitude, altitude })
+  },
+}

@@ -1,6 +1,6 @@
 import { failure, ok, type Result } from '../result.ts'
 import { parseTtl } from '../ttl.ts'
-import { shown } from './token.ts'
+import { excerpt } from './field.ts'
 
 const UNSIGNED_LIMIT = { u8: 255, u16: 65535, u32: 4294967295 } as const
 const U64_LIMIT = 2n ** 64n - 1n
@@ -8,11 +8,11 @@ const U64_LIMIT = 2n ** 64n - 1n
 /** A whole number of the given size, given back without leading zeros. */
 export function canonicalUnsigned(text: string, size: keyof typeof UNSIGNED_LIMIT | 'u64'): Result<string> {
   if (size === 'u64') {
-    if (!/^0*[0-9]{1,20}$/.test(text)) return failure(`${shown(text)} is not a whole number`)
+    if (!/^0*[0-9]{1,20}$/.test(text)) return failure(`${excerpt(text)} is not a whole number`)
     const value = BigInt(text)
     return value > U64_LIMIT ? failure(`${text} is more than ${U64_LIMIT}`) : ok(String(value))
   }
-  if (!/^0*[0-9]{1,10}$/.test(text)) return failure(`${shown(text)} is not a whole number`)
+  if (!/^0*[0-9]{1,10}$/.test(text)) return failure(`${excerpt(text)} is not a whole number`)
   const value = Number(text)
   return value > UNSIGNED_LIMIT[size] ? failure(`${text} is more than ${UNSIGNED_LIMIT[size]}`) : ok(String(value))
 }
@@ -21,7 +21,7 @@ export function canonicalUnsigned(text: string, size: keyof typeof UNSIGNED_LIMI
 export function canonicalSeconds(text: string): Result<string> {
   if (/^[0-9]+$/.test(text)) return canonicalUnsigned(text, 'u32')
   const ttl = parseTtl(text)
-  return ttl.ok ? ok(String(ttl.value)) : failure(`${shown(text)} is not a number of seconds, nor one with s, m, h, d or w`)
+  return ttl.ok ? ok(String(ttl.value)) : failure(`${excerpt(text)} is not a number of seconds, nor one with s, m, h, d or w`)
 }
 
 /** DNSSEC algorithm numbers (RFC 4034 appendix A.1 and its registry). */
@@ -81,5 +81,27 @@ export function canonicalMnemonic(text: string, kind: MnemonicKind): Result<stri
   if (/^[0-9]/.test(text)) return canonicalUnsigned(text, size)
   const name = text.toUpperCase()
   const number = Object.hasOwn(numbers, name) ? (numbers as Readonly<Record<string, number>>)[name] : undefined
-  return number === undefined ? failure(`${shown(text)} is not ${called}`) : ok(String(number))
+  return number === undefined ? failure(`${excerpt(text)} is not ${called}`) : ok(String(number))
 }
+
+/** A time in DNSSEC records as YYYYMMDDHHmmSS, UTC; a number of seconds since 1970 is taken too (RFC 4034 section 3.2). */
+export function canonicalTimestamp(text: string): Result<string> {
+  if (/^[0-9]{1,10}$/.test(text)) {
+    const seconds = Number(text)
+    return seconds > 0xffffffff ? failure(`${text} is more than ${0xffffffff}`) : ok(formatTimestamp(seconds))
+  }
+  if (!/^[0-9]{14}$/.test(text)) return failure(`${excerpt(text)} is not a time: YYYYMMDDHHmmSS, or seconds since 1970`)
+  const seconds = timestampSeconds(text)
+  // A day or hour that does not exist moves to the next one.
+  if (seconds < 0 || seconds > 0xffffffff || formatTimestamp(seconds) !== text) return failure(`${text} is not a time from 1970 to 2106`)
+  return ok(text)
+}
+
+/** Seconds since 1970 of YYYYMMDDHHmmSS. */
+export function timestampSeconds(text: string): number {
+  const part = (from: number, to: number): number => Number(text.slice(from, to))
+  return Date.UTC(part(0, 4), part(4, 6) - 1, part(6, 8), part(8, 10), part(10, 12), part(12, 14)) / 1000
+}
+
+/** Seconds since 1970 as YYYYMMDDHHmmSS. */
+export const formatTimestamp = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 19).replace(/[-T:]/g, '')

@@ -3,10 +3,9 @@ import type { DomainName } from '../domain-name.ts'
 import { formatIpv6, ipv6Groups, parseIpv6 } from '../ip-address.ts'
 import { parseRecordType, typeCode } from '../record-type.ts'
 import { failure, ok, type Result } from '../result.ts'
-import { joinFields } from './gateway.ts'
+import { excerpt, joinFields, type Token } from './field.ts'
 import { canonicalUnsigned } from './numbers.ts'
 import { canonicalBase64, canonicalHex } from './octets.ts'
-import { shown, type Token } from './token.ts'
 import { formatTypes } from './type-bitmap.ts'
 
 type ReadName = (text: string) => Result<DomainName>
@@ -21,7 +20,7 @@ export function canonicalOldTypes(tokens: readonly Token[]): Result<string> {
     const type = parseRecordType(/^[0-9]{1,3}$/.test(text) ? `TYPE${text}` : text)
     if (!type.ok) return type
     const code = typeCode(type.value)
-    if (code === null || code === 0 || code > MAX_OLD_TYPE) return failure(`${shown(text)} has no place in an NXT record`)
+    if (code === null || code === 0 || code > MAX_OLD_TYPE) return failure(`${excerpt(text)} has no place in an NXT record`)
     codes.add(code)
   }
   return ok(formatTypes([...codes].sort((a, b) => a - b)))
@@ -31,7 +30,7 @@ export function canonicalOldTypes(tokens: readonly Token[]): Result<string> {
 export function canonicalA6(tokens: readonly Token[], readName: ReadName): Result<string> {
   const texts = tokens.map(({ text }) => text)
   const length = /^[0-9]{1,3}$/.test(texts[0] ?? '') ? Number(texts[0]) : 129
-  if (length > 128) return failure(`${shown(texts[0] ?? '')} is not a length of a prefix from 0 to 128`)
+  if (length > 128) return failure(`${excerpt(texts[0] ?? '')} is not a length of a prefix from 0 to 128`)
   const expected = 1 + (length === 128 ? 0 : 1) + (length === 0 ? 0 : 1)
   if (texts.length !== expected) return failure('is PREFIX-LENGTH [SUFFIX] [PREFIX-NAME]')
   const fields: Result<string>[] = [ok(String(length))]
@@ -59,6 +58,6 @@ export function canonicalSink(tokens: readonly Token[]): Result<string> {
 
 /** `+` and the digits of an E.164 number, or the address of an ATM end system in hexadecimal, dots ignored (AF-SAA-0069 of the ATM Forum). */
 export function canonicalAtmAddress(text: string): Result<string> {
-  if (text.startsWith('+')) return /^\+[0-9]{1,255}$/.test(text) ? ok(text) : failure(`${shown(text)} is not + and digits`)
+  if (text.startsWith('+')) return /^\+[0-9]{1,255}$/.test(text) ? ok(text) : failure(`${excerpt(text)} is not + and digits`)
   return canonicalHex([{ text: text.replaceAll('.', ''), quoted: false }])
 }

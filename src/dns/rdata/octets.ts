@@ -1,14 +1,15 @@
-import { MAX_RDATA_OCTETS } from '../character-string.ts'
+import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS, quoteString, unescapeString } from '../character-string.ts'
 import { failure, ok, type Result } from '../result.ts'
-import { tooLong } from './strings.ts'
-import { joinTokens, shown, type Token } from './token.ts'
+import { readOctets, readRest, readString, remainingOctets, throwWireError } from '../wire/reader.ts'
+import { writeOctets, writeString } from '../wire/writer.ts'
+import { excerpt, type FieldCodec, joinTokens, type Token } from './field.ts'
 
 const isHex = (text: string): boolean => text.length % 2 === 0 && !/[^0-9a-f]/i.test(text)
 
 /** Hexadecimal in lower case and in one piece. */
 export function canonicalHex(tokens: readonly Token[]): Result<string> {
   const hex = joinTokens(tokens)
-  if (!isHex(hex)) return failure(`${shown(hex)} is not hexadecimal with an even number of digits`)
+  if (!isHex(hex)) return failure(`${excerpt(hex)} is not hexadecimal with an even number of digits`)
   if (hex.length / 2 > MAX_RDATA_OCTETS) return tooLong(hex.length / 2)
   return hex === '' ? failure('is empty') : ok(hex.toLowerCase())
 }
@@ -18,28 +19,30 @@ export function canonicalBase64(tokens: readonly Token[]): Result<string> {
   const text = joinTokens(tokens)
   const octets = Buffer.from(text, 'base64')
   // What the decoder leaves out or makes up shows in the text of what it read.
-  if (text === '' || octets.toString('base64') !== text) return failure(`${shown(text)} is not base64 (RFC 4648 section 4)`)
+  if (text === '' || octets.toString('base64') !== text) return failure(`${excerpt(text)} is not base64 (RFC 4648 section 4)`)
   return octets.length > MAX_RDATA_OCTETS ? tooLong(octets.length) : ok(text)
 }
 
 /** The salt of NSEC3, at most 255 octets; `-` for none. */
 export function canonicalSalt(text: string): Result<string> {
   if (text === '-') return ok(text)
-  return text !== '' && isHex(text) && text.length <= 510 ? ok(text.toLowerCase()) : failure(`${shown(text)} is neither - nor hexadecimal`)
+  return text !== '' && isHex(text) && text.length <= 510
+    ? ok(text.toLowerCase())
+    : failure(`${excerpt(text)} is neither - nor hexadecimal`)
 }
 
 const BASE32HEX = '0123456789abcdefghijklmnopqrstuv'
 
 /** A hash in base32hex without padding (RFC 4648 section 7), in lower case; 1 to 255 octets. */
 export function canonicalHash(text: string): Result<string> {
-  const octets = octetsOfBase32hex(text.toLowerCase())
+  const octets = decodeBase32hex(text.toLowerCase())
   return octets === null || octets.length === 0 || octets.length > 255
-    ? failure(`${shown(text)} is not base32hex (RFC 4648 section 7)`)
+    ? failure(`${excerpt(text)} is not base32hex (RFC 4648 section 7)`)
     : ok(text.toLowerCase())
 }
 
 /** The octets of lower-case base32hex without padding; null where it is none. */
-export function octetsOfBase32hex(text: string): Uint8Array | null {
+export function decodeBase32hex(text: string): Uint8Array | null {
   const octets = new Uint8Array(Math.floor((text.length * 5) / 8))
   let bits = 0
   let held = 0
@@ -60,7 +63,7 @@ export function octetsOfBase32hex(text: string): Uint8Array | null {
 }
 
 /** Octets as lower-case base32hex without padding. */
-export function base32hex(octets: Uint8Array): string {
+export function encodeBase32hex(octets: Uint8Array): string {
   let text = ''
   let bits = 0
   let held = 0
@@ -78,12 +81,12 @@ export function base32hex(octets: Uint8Array): string {
 /** `00-00-5e-00-53-2a`: an identifier of `length` octets (RFC 7043). */
 export function canonicalEui(text: string, length: number): Result<string> {
   const isEui = text.length === 3 * length - 1 && /^[0-9a-f]{2}(?:-[0-9a-f]{2})+$/i.test(text)
-  return isEui ? ok(text.toLowerCase()) : failure(`${shown(text)} is not ${length} pairs of hexadecimal digits with hyphens between`)
+  return isEui ? ok(text.toLowerCase()) : failure(`${excerpt(text)} is not ${length} pairs of hexadecimal digits with hyphens between`)
 }
 
 /** `0014:4fff:ff20:ee64`: four groups, zeros in front may be left out when written (RFC 6742 section 2.1.2). */
 export function canonicalLocator64(text: string): Result<string> {
-  if (!/^[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){3}$/i.test(text)) return failure(`${shown(text)} is not four groups of hexadecimal digits`)
+  if (!/^[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){3}$/i.test(text)) return failure(`${excerpt(text)} is not four groups of hexadecimal digits`)
   const groups = text.toLowerCase().split(':')
   return ok(groups.map((group) => group.padStart(4, '0')).join(':'))
 }
@@ -92,5 +95,97 @@ export function canonicalLocator64(text: string): Result<string> {
 export function canonicalNsap(text: string): Result<string> {
   const hex = text.slice(2).replaceAll('.', '')
   const isNsap = /^0x/i.test(text) && hex !== '' && isHex(hex) && hex.length <= 510
-  return isNsap ? ok(`0x${hex.toLowerCase()}`) : failure(`${shown(text)} is not 0x and hexadecimal`)
+  return isNsap ? ok(`0x${hex.toLowerCase()}`) : failure(`${excerpt(text)} is not 0x and hexadecimal`)
+}
+
+/** One character-string in quotes. */
+export function canonicalString(token: Token): Result<string> {
+  const octets = stringOctets(token)
+  return octets.ok ? ok(quoteString(octets.value)) : octets
+}
+
+/** Character-strings in quotes; together they fit in one record. */
+export function canonicalStrings(tokens: readonly Token[]): Result<string> {
+  let data = ''
+  let total = 0
+  for (const token of tokens) {
+    const octets = stringOctets(token)
+    if (!octets.ok) return octets
+    total += octets.value.length + 1
+    data += data === '' ? quoteString(octets.value) : ` ${quoteString(octets.value)}`
+  }
+  return total > MAX_RDATA_OCTETS ? tooLong(total) : ok(data)
+}
+
+/** Text without a length octet, in quotes. */
+export function canonicalText(token: Token): Result<string> {
+  const octets = unescapeString(token.text)
+  if (!octets.ok) return octets
+  return octets.value.length > MAX_RDATA_OCTETS ? tooLong(octets.value.length) : ok(quoteString(octets.value))
+}
+
+function stringOctets(token: Token): Result<Uint8Array> {
+  const octets = unescapeString(token.text)
+  if (!octets.ok || octets.value.length <= MAX_STRING_OCTETS) return octets
+  return failure(`a string of ${octets.value.length} octets is longer than ${MAX_STRING_OCTETS}`)
+}
+
+/** What is wrong with data of more octets than a record holds. */
+const tooLong = (octets: number): { readonly ok: false; readonly message: string } =>
+  failure(`takes ${octets} octets; a record holds ${MAX_RDATA_OCTETS}`)
+
+const hexOf = (octets: Uint8Array): string => Buffer.from(octets).toString('hex')
+
+/** As many octets as the length says, printed as pairs or fours of digits with a separator. */
+const grouped = (length: number, digits: number, separator: string): FieldCodec => ({
+  encode: (writer, [text = '']) => writeOctets(writer, Buffer.from(text.replaceAll(separator, ''), 'hex')),
+  decode: (reader) => {
+    const hex = hexOf(readOctets(reader, length))
+    return Array.from({ length: hex.length / digits }, (_, i) => hex.slice(i * digits, (i + 1) * digits)).join(separator)
+  },
+})
+
+export const EUI48 = grouped(6, 2, '-')
+export const EUI64 = grouped(8, 2, '-')
+export const LOCATOR64 = grouped(8, 4, ':')
+
+/** All octets that are left, in hexadecimal after `0x` (RFC 1706). */
+export const NSAP: FieldCodec = {
+  encode: (writer, [text = '']) => writeOctets(writer, Buffer.from(text.slice(2), 'hex')),
+  decode: (reader) => {
+    if (remainingOctets(reader) === 0 || remainingOctets(reader) > 255) throwWireError('an NSAP address has 1 to 255 octets here')
+    return `0x${hexOf(readRest(reader))}`
+  },
+}
+
+/** The salt of NSEC3 (RFC 5155 section 3.2). */
+export const SALT: FieldCodec = {
+  encode: (writer, [text = '']) => writeString(writer, text === '-' ? new Uint8Array() : Buffer.from(text, 'hex')),
+  decode: (reader) => hexOf(readString(reader)) || '-',
+}
+
+/** The hash of an owner name (RFC 5155 section 3.2). */
+export const HASH: FieldCodec = {
+  encode: (writer, [text = '']) => {
+    const octets = decodeBase32hex(text)
+    if (octets === null) throw new RangeError(`not canonical base32hex: ${text}`)
+    writeString(writer, octets)
+  },
+  decode: (reader) => encodeBase32hex(readString(reader)) || throwWireError('a hash is empty'),
+}
+
+/** All octets that are left in base64, a hyphen for none. */
+export const BASE64_OR_DASH: FieldCodec = {
+  encode: (writer, [text = '']) => writeOctets(writer, text === '-' ? new Uint8Array() : Buffer.from(text, 'base64')),
+  decode: (reader) => Buffer.from(readRest(reader)).toString('base64') || '-',
+}
+
+/** 64 bits as a decimal number. */
+export const U64: FieldCodec = {
+  encode: (writer, [text = '']) => {
+    const octets = Buffer.alloc(8)
+    octets.writeBigUInt64BE(BigInt(text))
+    writeOctets(writer, octets)
+  },
+  decode: (reader) => Buffer.from(readOctets(reader, 8)).readBigUInt64BE().toString(),
 }

@@ -1,6 +1,6 @@
 import { failure, ok, type Result } from '../result.ts'
+import { excerpt, type Token } from './field.ts'
 import { canonicalUnsigned } from './numbers.ts'
-import { shown, type Token } from './token.ts'
 
 /** Ports by the names that WKS records use for them (RFC 1010), and a few that came later. */
 const SERVICES: Readonly<Record<string, number>> = {
@@ -79,7 +79,7 @@ export function canonicalServices(tokens: readonly Token[]): Result<string> {
       ports.add(SERVICES[name] as number)
       continue
     }
-    if (!/^[0-9]/.test(text)) return failure(`${shown(text)} is not a service; write the number of its port`)
+    if (!/^[0-9]/.test(text)) return failure(`${excerpt(text)} is not a service; write the number of its port`)
     const port = canonicalUnsigned(text, 'u16')
     if (!port.ok) return port
     ports.add(Number(port.value))

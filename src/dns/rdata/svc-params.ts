@@ -1,7 +1,9 @@
 import { quoteString, unescapeString } from '../character-string.ts'
 import { failure, ok, type Result } from '../result.ts'
+import { readOctets, readU16, remainingOctets, throwWireError } from '../wire/reader.ts'
+import { writeOctets, writeSized, writeU16 } from '../wire/writer.ts'
+import { excerpt, type FieldCodec, type Token } from './field.ts'
 import { SVC_PARAM_FORMS, svcParamKey, svcParamName } from './svc-param-forms.ts'
-import { shown, type Token } from './token.ts'
 
 /** One parameter of SVCB or HTTPS: the number of its key and the octets of its value (RFC 9460 section 2.2). */
 export interface SvcParam {
@@ -29,7 +31,7 @@ export function parseSvcParams(tokens: readonly string[]): Result<SvcParam[]> {
     const cut = token.indexOf('=')
     const name = cut === -1 ? token : token.slice(0, cut)
     const key = svcParamKey(name)
-    if (key === null) return failure(`${shown(name)} is not a key of a service parameter`)
+    if (key === null) return failure(`${excerpt(name)} is not a key of a service parameter`)
     if (params.has(key)) return failure(`${name} is given twice`)
     const text = cut === -1 ? '' : token.slice(cut + 1)
     const value = /^".*"$/s.test(text) ? text.slice(1, -1) : text
@@ -75,4 +77,27 @@ const UNQUOTED = /^[!#-'*-:<-[\]-~]+$/
 function valueText(octets: Uint8Array): string {
   const text = Buffer.from(octets).toString('latin1')
   return UNQUOTED.test(text) ? text : quoteString(octets)
+}
+
+/** Service parameters: key, length and value of each, in the order of their keys (RFC 9460 section 2.2). */
+export const SVC_PARAMS: FieldCodec = {
+  encode: (writer, tokens) => {
+    const params = parseSvcParams(tokens)
+    if (!params.ok) throw new RangeError(`not canonical service parameters: ${tokens.join(' ')}`)
+    for (const { key, value } of params.value) {
+      writeU16(writer, key)
+      writeSized(writer, () => writeOctets(writer, value))
+    }
+  },
+  decode: (reader) => {
+    const params: SvcParam[] = []
+    while (remainingOctets(reader) > 0) {
+      const key = readU16(reader)
+      const last = params.at(-1)
+      if (last && key <= last.key) throwWireError('service parameters are not in the order of their keys (RFC 9460 section 2.2)')
+      params.push({ key, value: readOctets(reader, readU16(reader)) })
+    }
+    const text = formatSvcParams(params)
+    return text.ok ? text.value : throwWireError(`${text.message} (RFC 9460)`)
+  },
 }

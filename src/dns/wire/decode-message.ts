@@ -1,11 +1,24 @@
 import { type DomainName, ROOT } from '../domain-name.ts'
+import { readGenericRdata, readRdata } from '../rdata/rdata-codec.ts'
+import { META_TYPE, wireTypeName } from '../record-type.ts'
 import type { Result } from '../result.ts'
 import { MAX_TTL } from '../ttl.ts'
-import { CLASS, type Edns, type EdnsOption, FLAG, FLAG_DO, type Message, type Question, type WireRecord } from './message.ts'
-import { readOpaque, readRdata } from './rdata-codec.ts'
-import { createReader, readName, readOctets, readU8, readU16, readU32, remaining, type WireReader } from './reader.ts'
-import { META_TYPE, wireTypeName } from './type-code.ts'
-import { decoding, decodingOf, decodingOr, wireProblem } from './wire-problem.ts'
+import { CLASS, type Edns, type EdnsOption, FLAG, FLAG_DO, HEADER_OCTETS, type Message, type Question, type WireRecord } from './message.ts'
+import {
+  createReader,
+  decodeOr,
+  decodeToResult,
+  decodeWithSubject,
+  readName,
+  readNameWithCase,
+  readOctets,
+  readU8,
+  readU16,
+  readU32,
+  remainingOctets,
+  throwWireError,
+  type WireReader,
+} from './reader.ts'
 
 export interface DecodeOptions {
   /** Lets answers have rdata that are none of their type, as `malformed`, rather than refusing the message. */
@@ -14,7 +27,7 @@ export interface DecodeOptions {
 
 /** A whole message from its octets, or what breaks its format. Never throws, whatever the octets are. */
 export const decodeMessage = (octets: Uint8Array, { lenient = false }: DecodeOptions = {}): Result<Message> =>
-  decoding(() => readMessage(createReader(octets), lenient))
+  decodeToResult(() => readMessage(createReader(octets), lenient))
 
 function readMessage(reader: WireReader, lenient: boolean): Message {
   const id = readU16(reader)
@@ -24,7 +37,7 @@ function readMessage(reader: WireReader, lenient: boolean): Message {
   const answers = repeat(counts.answers, () => (lenient ? readAnyRecord(reader) : readRecord(reader)))
   const authorities = repeat(counts.authorities, () => readRecord(reader))
   const { additionals, edns, rcodeHigh } = readAdditionals(reader, counts.additionals)
-  if (remaining(reader) > 0) wireProblem(`${remaining(reader)} octets follow the last section`)
+  if (remainingOctets(reader) > 0) throwWireError(`${remainingOctets(reader)} octets follow the last section`)
   return {
     id,
     opcode: (flags >> 11) & 0xf,
@@ -66,7 +79,7 @@ function readHead(reader: WireReader): RecordHead {
   const ttl = readU32(reader)
   const length = readU16(reader)
   const end = reader.offset + length
-  if (end > reader.end) wireProblem('the rdata runs over the end of the message')
+  if (end > reader.end) throwWireError('the rdata runs over the end of the message')
   return { name, code, class: recordClass, ttl, end }
 }
 
@@ -76,18 +89,18 @@ const readRecord = (reader: WireReader): WireRecord => finishRecord(reader, read
 function readAnyRecord(reader: WireReader): WireRecord {
   const head = readHead(reader)
   const { offset, end } = reader
-  return decodingOr<WireRecord>(
+  return decodeOr<WireRecord>(
     () => withData(reader, head, readRdata),
     (malformed) => {
       reader.offset = offset
       reader.end = end
-      return { ...withData(reader, head, readOpaque), malformed }
+      return { ...withData(reader, head, readGenericRdata), malformed }
     },
   )
 }
 
 const finishRecord = (reader: WireReader, head: RecordHead): WireRecord =>
-  decodingOf(
+  decodeWithSubject(
     () => `${head.name} ${wireTypeName(head.code)}`,
     () => withData(reader, head, readRdata),
   )
@@ -111,8 +124,8 @@ function readAdditionals(reader: WireReader, count: number): { additionals: Wire
       additionals.push(finishRecord(reader, head))
       continue
     }
-    if (edns) wireProblem('there are two OPT records (RFC 6891 section 6.1.1)')
-    if (head.name !== ROOT) wireProblem('the owner of an OPT record is not the root (RFC 6891 section 6.1.2)')
+    if (edns) throwWireError('there are two OPT records (RFC 6891 section 6.1.1)')
+    if (head.name !== ROOT) throwWireError('the owner of an OPT record is not the root (RFC 6891 section 6.1.2)')
     rcodeHigh = head.ttl >>> 24
     edns = {
       udpSize: head.class,
@@ -127,7 +140,7 @@ function readAdditionals(reader: WireReader, count: number): { additionals: Wire
 /** Options up to the reader's end (RFC 6891 section 6.1.2). */
 export function readEdnsOptions(reader: WireReader): EdnsOption[] {
   const options: EdnsOption[] = []
-  while (remaining(reader) > 0) {
+  while (remainingOctets(reader) > 0) {
     const code = readU16(reader)
     options.push({ code, data: readOctets(reader, readU16(reader)) })
   }
@@ -143,7 +156,7 @@ export function skipName(reader: WireReader): void {
       readU8(reader)
       return
     }
-    if (length > 63) wireProblem(`a label of type ${length >> 6} is not known (RFC 6891 section 5)`)
+    if (length > 63) throwWireError(`a label of type ${length >> 6} is not known (RFC 6891 section 5)`)
     readOctets(reader, length)
   }
 }
@@ -162,3 +175,24 @@ function repeat<T>(count: number, read: () => T): T[] {
   for (let i = 0; i < count; i += 1) items.push(read())
   return items
 }
+
+/**
+ * The mailbox of the SOA record that is the first answer of a message, with the capital letters it has there: they are part of the mail address (RFC 5321
+ * section 2.4), and decoded names have none. Of another record it is nothing of use.
+ */
+export const readSoaMailbox = (octets: Uint8Array): Result<string> =>
+  decodeToResult(() => {
+    const reader = createReader(octets)
+    readOctets(reader, 4)
+    const questions = readU16(reader)
+    readOctets(reader, HEADER_OCTETS - 6)
+    for (let i = 0; i < questions; i += 1) {
+      skipName(reader)
+      readOctets(reader, 4)
+    }
+    skipName(reader)
+    // Type, class, TTL and the length of the data, which begin with the name of the primary.
+    readOctets(reader, 10)
+    skipName(reader)
+    return readNameWithCase(reader)
+  })

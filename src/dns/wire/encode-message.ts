@@ -1,10 +1,10 @@
 import type { DomainName } from '../domain-name.ts'
+import { encodeRdata } from '../rdata/rdata-codec.ts'
+import { META_TYPE, wireTypeCode } from '../record-type.ts'
 import { type Edns, FLAG, FLAG_DO, HEADER_OCTETS, MAX_MESSAGE_OCTETS, type Message, type Question, type WireRecord } from './message.ts'
-import { encodeRdata } from './rdata-codec.ts'
-import { META_TYPE, wireTypeCode } from './type-code.ts'
 import {
   createWriter,
-  putU16,
+  overwriteU16,
   type WireWriter,
   writeName,
   writeOctets,
@@ -22,8 +22,8 @@ export function encodeMessage(message: Message): Buffer {
   const counts = [questions.length, answers.length, authorities.length, additionals.length + (edns ? 1 : 0)]
   if (counts.some((count) => count > 0xffff)) throw new RangeError('a section of a message holds at most 65535 records')
   if (message.rcode > 0xf && !edns) throw new RangeError(`an RCODE of ${message.rcode} needs EDNS (RFC 6891 section 6.1.3)`)
-  beginMessage(writer)
-  putHeader(writer, message.id, headerFlags(message), counts)
+  reserveHeader(writer)
+  writeHeader(writer, message.id, headerFlags(message), counts)
   for (const question of questions) writeQuestion(writer, question)
   for (const record of answers) writeRecord(writer, record)
   for (const record of authorities) writeRecord(writer, record)
@@ -45,15 +45,15 @@ const headerFlags = (message: Message): number =>
   (message.rcode & 0xf)
 
 /** Leaves room for the header and clears it; `putHeader` fills it in. */
-export function beginMessage(writer: WireWriter): void {
+export function reserveHeader(writer: WireWriter): void {
   for (let i = 0; i < HEADER_OCTETS; i += 2) writeU16(writer, 0)
 }
 
 /** Fills in a header (RFC 1035 section 4.1.1): identifier, the 16 bits of flags, opcode and RCODE, and the four counts. */
-export function putHeader(writer: WireWriter, id: number, flags: number, counts: readonly number[]): void {
-  putU16(writer, 0, id)
-  putU16(writer, 2, flags)
-  for (let i = 0; i < 4; i += 1) putU16(writer, 4 + 2 * i, counts[i] ?? 0)
+export function writeHeader(writer: WireWriter, id: number, flags: number, counts: readonly number[]): void {
+  overwriteU16(writer, 0, id)
+  overwriteU16(writer, 2, flags)
+  for (let i = 0; i < 4; i += 1) overwriteU16(writer, 4 + 2 * i, counts[i] ?? 0)
 }
 
 function writeQuestion(writer: WireWriter, question: Question): void {
@@ -64,14 +64,14 @@ function writeQuestion(writer: WireWriter, question: Question): void {
 
 function writeRecord(writer: WireWriter, record: WireRecord): void {
   const { type, data } = record
-  writeRecordHead(writer, record.name, wireTypeCode(type), record.class, record.ttl)
+  writeRecordHeader(writer, record.name, wireTypeCode(type), record.class, record.ttl)
   writeSized(writer, () => {
     if (data !== null) encodeRdata(type, data, writer)
   })
 }
 
 /** A record up to its RDLENGTH: owner, type, class and TTL in seconds (RFC 1035 section 4.1.3). */
-export function writeRecordHead(writer: WireWriter, name: DomainName, code: number, recordClass: number, ttl: number): void {
+export function writeRecordHeader(writer: WireWriter, name: DomainName, code: number, recordClass: number, ttl: number): void {
   writeName(writer, name, true)
   writeU16(writer, code)
   writeU16(writer, recordClass)

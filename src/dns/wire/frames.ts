@@ -1,7 +1,7 @@
 /** The framing of DNS messages over TCP: two octets of length before each (RFC 1035 section 4.2.2). */
 
 /** A message as it is sent over TCP. */
-export function frame(message: Uint8Array): Buffer {
+export function frameMessage(message: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(2 + message.length)
   framed.writeUInt16BE(message.length, 0)
   framed.set(message, 2)

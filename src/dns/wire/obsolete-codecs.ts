@@ -1,11 +1,10 @@
 import type { DomainName } from '../domain-name.ts'
 import { formatIpv6, ipv6Groups } from '../ip-address.ts'
+import type { FieldCodec } from '../rdata/field.ts'
 import { MAX_OLD_TYPE } from '../rdata/obsolete.ts'
 import { formatTypes } from '../rdata/type-bitmap.ts'
-import type { FieldCodec } from './field-codec.ts'
-import { readName, readOctets, readRest, readU8, remaining } from './reader.ts'
-import { wireTypeCode } from './type-code.ts'
-import { wireProblem } from './wire-problem.ts'
+import { wireTypeCode } from '../record-type.ts'
+import { readName, readOctets, readRest, readU8, remainingOctets, throwWireError } from './reader.ts'
 import { writeName, writeOctets, writeU8 } from './writer.ts'
 
 /** The bit map of an NXT record: one window, without zeros at its end (RFC 2535 section 5.2). */
@@ -21,7 +20,7 @@ export const OLD_TYPES: FieldCodec = {
   decode: (reader) => {
     const bits = readRest(reader)
     if (bits.length > (MAX_OLD_TYPE + 1) / 8 || bits.at(-1) === 0 || ((bits[0] ?? 0) & 0x80) !== 0)
-      wireProblem('the bit map of an NXT record is not in the form of RFC 2535 section 5.2')
+      throwWireError('the bit map of an NXT record is not in the form of RFC 2535 section 5.2')
     const codes: number[] = []
     for (const [at, octet] of bits.entries()) {
       for (let bit = 0; bit < 8; bit += 1) if ((octet & (0x80 >> bit)) !== 0) codes.push((at << 3) | bit)
@@ -43,12 +42,12 @@ export const A6: FieldCodec = {
   },
   decode: (reader) => {
     const length = readU8(reader)
-    if (length > 128) wireProblem(`an A6 prefix of ${length} bits`)
+    if (length > 128) throwWireError(`an A6 prefix of ${length} bits`)
     const octets = new Uint8Array(16)
     const first = length >> 3
     octets.set(readOctets(reader, 16 - first), first)
     if (first < 16 && (octets[first] as number) >> (8 - (length & 7)) !== 0)
-      wireProblem('an A6 suffix has bits of the prefix (RFC 2874 section 3.1)')
+      throwWireError('an A6 suffix has bits of the prefix (RFC 2874 section 3.1)')
     const groups = Array.from({ length: 8 }, (_, i) => ((octets[2 * i] as number) << 8) | (octets[2 * i + 1] as number))
     const suffix = length < 128 ? ` ${formatIpv6(groups)}` : ''
     return `${length}${suffix}${length > 0 ? ` ${readName(reader)}` : ''}`
@@ -63,7 +62,7 @@ export const SINK: FieldCodec = {
   },
   decode: (reader) => {
     const head = `${readU8(reader)} ${readU8(reader)} ${readU8(reader)}`
-    return remaining(reader) === 0 ? head : `${head} ${Buffer.from(readRest(reader)).toString('base64')}`
+    return remainingOctets(reader) === 0 ? head : `${head} ${Buffer.from(readRest(reader)).toString('base64')}`
   },
 }
 
@@ -79,9 +78,9 @@ export const ATM_ADDRESS: FieldCodec = {
   decode: (reader) => {
     const format = readU8(reader)
     const octets = Buffer.from(readRest(reader))
-    if (octets.length === 0 || format > E164) wireProblem(`an ATM address of format ${format} with ${octets.length} octets`)
+    if (octets.length === 0 || format > E164) throwWireError(`an ATM address of format ${format} with ${octets.length} octets`)
     if (format === 0) return octets.toString('hex')
     const digits = octets.toString('latin1')
-    return /^[0-9]{1,255}$/.test(digits) ? `+${digits}` : wireProblem('an E.164 number is not of digits')
+    return /^[0-9]{1,255}$/.test(digits) ? `+${digits}` : throwWireError('an E.164 number is not of digits')
   },
 }

@@ -7,19 +7,19 @@ import { HEADER_OCTETS } from './message.ts'
 import {
   algorithmName,
   appendSignature,
-  FUDGE,
-  isSameMac,
-  lengthAndMac,
-  macOf,
+  computeMac,
+  FUDGE_SECONDS,
+  macsEqual,
+  macWithLength,
   requestMac,
   type Signature,
   splitSignature,
   TSIG_ERROR,
   type TsigKey,
-  timers,
+  tsigTimers,
+  tsigVariables,
   unsignedSignature,
-  variables,
-} from './tsig-record.ts'
+} from './tsig.ts'
 
 /** Signs the messages of one answer in their order, and gives each with its signature. Throws a `RangeError` if one gets too long. */
 export type AnswerSigner = (octets: Buffer, now: number) => Buffer
@@ -33,7 +33,7 @@ export interface VerifiedRequest {
   readonly validUntil: number
   readonly sign: AnswerSigner
   /** Signs the answer to a request that has come before: NOTAUTH with BADTIME. */
-  readonly signRepeated: AnswerSigner
+  readonly signReplayError: AnswerSigner
 }
 
 export type RequestVerdict =
@@ -45,7 +45,7 @@ export type RequestVerdict =
   | { readonly kind: 'rejected'; readonly error: keyof typeof TSIG_ERROR; readonly sign: AnswerSigner }
 
 /** The fewest octets of a digest that is cut, unless half of its length is more (RFC 8945 section 5.2.2.1). */
-const LEAST_MAC = 10
+const MIN_MAC_OCTETS = 10
 
 /**
  * Checks the key, the digest, the time and the length of the digest, in this order (RFC 8945 section 5.2). A digest that is cut is
@@ -58,11 +58,12 @@ export function verifyRequest(octets: Uint8Array, findKey: (name: DomainName) =>
   const { signature, unsigned } = found.value
   if (signature === null) return { kind: 'unsigned' }
   const key = findKey(signature.keyName)
-  if (key === undefined || algorithmName(key.algorithm) !== signature.algorithm) return rejected('BADKEY', bareSigner('BADKEY', signature))
+  if (key === undefined || algorithmName(key.algorithm) !== signature.algorithm)
+    return rejected('BADKEY', errorSignerWithoutMac('BADKEY', signature))
   const { mac, time, fudge } = signature
   const expected = requestMac(key, unsigned, signature)
-  if (mac.length > expected.length || mac.length < Math.max(LEAST_MAC, expected.length / 2)) return { kind: 'malformed' }
-  if (!isSameMac(expected.subarray(0, mac.length), mac)) return rejected('BADSIG', bareSigner('BADSIG', signature))
+  if (mac.length > expected.length || mac.length < Math.max(MIN_MAC_OCTETS, expected.length / 2)) return { kind: 'malformed' }
+  if (!macsEqual(expected.subarray(0, mac.length), mac)) return rejected('BADSIG', errorSignerWithoutMac('BADSIG', signature))
   if (Math.abs(time - now) > fudge) return rejected('BADTIME', errorSigner('BADTIME', key, signature))
   if (mac.length < expected.length) return rejected('BADTRUNC', errorSigner('BADTRUNC', key, signature))
   return {
@@ -71,7 +72,7 @@ export function verifyRequest(octets: Uint8Array, findKey: (name: DomainName) =>
     mac,
     validUntil: time + fudge,
     sign: answerSigner(key, mac),
-    signRepeated: errorSigner('BADTIME', key, signature),
+    signReplayError: errorSigner('BADTIME', key, signature),
   }
 }
 
@@ -83,7 +84,7 @@ function answerSigner(key: TsigKey, mac: Uint8Array): AnswerSigner {
   let isFirst = true
   return (octets, now) => {
     const signature = unsignedSignature(key, octets, now)
-    const signed = macOf(key, [lengthAndMac(previous), octets, isFirst ? variables(key, signature) : timers(signature)])
+    const signed = computeMac(key, [macWithLength(previous), octets, isFirst ? tsigVariables(key, signature) : tsigTimers(signature)])
     previous = signed
     isFirst = false
     return appendSignature(octets, { ...signature, mac: signed })
@@ -91,14 +92,14 @@ function answerSigner(key: TsigKey, mac: Uint8Array): AnswerSigner {
 }
 
 /** A TSIG record that only names the error: there is no key that both sides know (RFC 8945 section 5.3.2). */
-const bareSigner =
+const errorSignerWithoutMac =
   (error: 'BADKEY' | 'BADSIG', { keyName, algorithm, originalId }: Signature): AnswerSigner =>
   (octets, now) =>
     appendSignature(octets, {
       keyName,
       algorithm,
       time: now,
-      fudge: FUDGE,
+      fudge: FUDGE_SECONDS,
       mac: new Uint8Array(),
       originalId,
       error: TSIG_ERROR[error],
@@ -112,7 +113,7 @@ const errorSigner =
     const plain = unsignedSignature(key, octets, now)
     const signature: Signature =
       error === 'BADTIME' ? { ...plain, time, error: TSIG_ERROR.BADTIME, other: timeOctets(now) } : { ...plain, error: TSIG_ERROR.BADTRUNC }
-    return appendSignature(octets, { ...signature, mac: macOf(key, [lengthAndMac(mac), octets, variables(key, signature)]) })
+    return appendSignature(octets, { ...signature, mac: computeMac(key, [macWithLength(mac), octets, tsigVariables(key, signature)]) })
   }
 
 /** Seconds since 1970 in 48 bits. */

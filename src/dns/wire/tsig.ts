@@ -1,97 +1,207 @@
-/**
- * Transaction signatures (RFC 8945) of one who asks: signs a question, and verifies the messages of its answer, any number of them. The clock is
- * an argument. The other side is `tsig-server.ts`.
- */
-import { failure, ok, type Result } from '../result.ts'
+/** The TSIG record (RFC 8945 section 4) and the digest it carries: what the client and the server side of a signed exchange share. */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { DomainName } from '../domain-name.ts'
+import { META_TYPE } from '../record-type.ts'
+import type { Result } from '../result.ts'
+import { HEADER_OCTETS, MAX_MESSAGE_OCTETS } from './message.ts'
 import {
-  algorithmName,
-  appendSignature,
-  isSameMac,
-  lengthAndMac,
-  macOf,
-  requestMac,
-  type Signature,
-  splitSignature,
-  TSIG_ERROR,
-  type TsigKey,
-  timers,
-  unsignedSignature,
-  variables,
-} from './tsig-record.ts'
+  createReader,
+  decodeToResult,
+  readName,
+  readOctets,
+  readU16,
+  readU32,
+  remainingOctets,
+  throwWireError,
+  type WireReader,
+} from './reader.ts'
+import { createWriter, type WireWriter, writeName, writeOctets, writeU16, writeU32, writtenOctets } from './writer.ts'
 
-export { readTsigSecret, TSIG_ALGORITHMS, type TsigAlgorithm, type TsigKey } from './tsig-record.ts'
+/** Supported algorithms (RFC 8945 section 6, without MD5), with the name of each digest. */
+const DIGESTS = {
+  'hmac-sha1': 'sha1',
+  'hmac-sha224': 'sha224',
+  'hmac-sha256': 'sha256',
+  'hmac-sha384': 'sha384',
+  'hmac-sha512': 'sha512',
+} as const
 
-/** Messages in a row without a signature that a verifier takes (RFC 8945 section 5.3.1). */
-const MAX_UNSIGNED = 99
+export type TsigAlgorithm = keyof typeof DIGESTS
 
-export interface SignedMessage {
-  readonly octets: Buffer
-  readonly mac: Buffer
+export const TSIG_ALGORITHMS = Object.keys(DIGESTS) as readonly TsigAlgorithm[]
+
+export interface TsigKey {
+  readonly name: DomainName
+  readonly algorithm: TsigAlgorithm
+  readonly secret: Uint8Array
 }
 
-/** The message with a signature. `now` is in seconds since 1970. Throws a `RangeError` if it gets too long. */
-export function signMessage(octets: Uint8Array, key: TsigKey, now: number): SignedMessage {
-  const signature = unsignedSignature(key, octets, now)
-  const mac = requestMac(key, octets, signature)
-  return { octets: appendSignature(octets, { ...signature, mac }), mac }
+/** Seconds that clocks may differ (RFC 8945 section 10). */
+export const FUDGE_SECONDS = 300
+
+/** Errors of a TSIG record (RFC 8945 section 3). */
+export const TSIG_ERROR = { BADSIG: 16, BADKEY: 17, BADTIME: 18, BADTRUNC: 22 } as const
+
+const CLASS_ANY = 255
+
+const NOTHING = new Uint8Array()
+
+/** The contents of a TSIG record (RFC 8945 section 4.2). Times are in seconds. */
+export interface Signature {
+  readonly keyName: DomainName
+  readonly algorithm: DomainName
+  readonly time: number
+  readonly fudge: number
+  readonly mac: Uint8Array
+  readonly originalId: number
+  readonly error: number
+  readonly other: Uint8Array
 }
 
-export interface TsigVerifier {
-  /** Takes the next message of an answer; says what is wrong with its signature. What it lets pass counts only once `end` agrees. */
-  accept(octets: Uint8Array, now: number): Result<void>
-  /** Whether the last message was signed, without which nothing is proved (RFC 8945 section 5.3.1). */
-  end(): Result<void>
+export const algorithmName = (algorithm: TsigAlgorithm): DomainName => `${algorithm}.` as DomainName
+
+/** The octets of a secret in base64, spaces and line breaks allowed; null for text that is not base64. */
+export function parseTsigSecret(text: string): Buffer | null {
+  const packed = text.replace(/\s+/g, '')
+  if (packed === '' || packed.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(packed)) return null
+  return Buffer.from(packed, 'base64')
 }
 
-/** Verifies the answer to a message that was signed with this MAC. */
-export function createTsigVerifier(key: TsigKey, mac: Uint8Array): TsigVerifier {
-  let previous: Uint8Array = mac
-  let isFirst = true
-  let pending: Uint8Array[] = []
+/** The message as it was before it was signed, and its signature: null if it has none. A TSIG record that is not the last one is an error. */
+export const splitSignature = (octets: Uint8Array): Result<{ readonly signature: Signature | null; readonly unsigned: Uint8Array }> =>
+  decodeToResult(() => readSplit(octets))
 
-  const accept = (octets: Uint8Array, now: number): Result<void> => {
-    const found = splitSignature(octets)
-    if (!found.ok) return found
-    const { signature, unsigned } = found.value
-    pending.push(unsigned)
-    if (signature === null) {
-      if (isFirst) return failure('the answer is not signed')
-      return pending.length > MAX_UNSIGNED
-        ? failure(`more than ${MAX_UNSIGNED} messages follow one another without a signature`)
-        : ok(undefined)
-    }
-    if (signature.error !== 0) return failure(errorText(signature, now))
-    if (signature.keyName !== key.name) return failure(`the answer is signed with another key, ${signature.keyName}`)
-    if (signature.algorithm !== algorithmName(key.algorithm))
-      return failure(`the answer is signed by ${signature.algorithm}, not by ${key.algorithm}`)
-    const expected = macOf(key, [lengthAndMac(previous), ...pending, isFirst ? variables(key, signature) : timers(signature)])
-    if (signature.mac.length < expected.length)
-      return failure(
-        `the signature of the answer is cut to ${signature.mac.length} of ${expected.length} octets, and that is not agreed on`,
-      )
-    if (!isSameMac(expected, signature.mac)) return failure('the signature of the answer is wrong')
-    if (Math.abs(signature.time - now) > signature.fudge)
-      return failure(`the answer was signed at another time than now: ${clockDifference(signature.time, now)}`)
-    previous = expected
-    pending = []
-    isFirst = false
-    return ok(undefined)
+function readSplit(octets: Uint8Array): { readonly signature: Signature | null; readonly unsigned: Uint8Array } {
+  const reader = createReader(octets)
+  readU32(reader)
+  const counts = [readU16(reader), readU16(reader), readU16(reader), readU16(reader)]
+  const [questions = 0, ...sections] = counts
+  for (let i = 0; i < questions; i += 1) {
+    readName(reader)
+    readU32(reader)
   }
-  return { accept, end: () => (pending.length === 0 && !isFirst ? ok(undefined) : failure('the last message of the answer is not signed')) }
+  const records = sections.reduce((sum, count) => sum + count, 0)
+  for (let i = 0; i < records; i += 1) {
+    const start = reader.offset
+    const name = readName(reader)
+    const type = readU16(reader)
+    const recordClass = readU16(reader)
+    const ttl = readU32(reader)
+    const length = readU16(reader)
+    if (type !== META_TYPE.TSIG) {
+      readOctets(reader, length)
+      continue
+    }
+    // It is the last record of the additional section (RFC 8945 section 5.1).
+    if (i !== records - 1 || counts[3] === 0 || remainingOctets(reader) !== length) throwWireError('a TSIG record is not the last one')
+    const signature = readSignature(name, reader)
+    // Class and TTL are fixed (RFC 8945 section 4.2): what is digested is not read from the record.
+    if (remainingOctets(reader) > 0 || recordClass !== CLASS_ANY || ttl !== 0) throwWireError('a TSIG record is malformed')
+    const unsigned = Buffer.from(octets.subarray(0, start))
+    if (unsigned.length < HEADER_OCTETS) throwWireError('the message has no header')
+    unsigned.writeUInt16BE((counts[3] as number) - 1, 10)
+    unsigned.writeUInt16BE(signature.originalId, 0)
+    return { signature, unsigned }
+  }
+  return { signature: null, unsigned: octets }
 }
 
-const ERRORS: Readonly<Record<number, string>> = {
-  [TSIG_ERROR.BADSIG]: 'BADSIG: the server finds the signature wrong, so its secret is another one',
-  [TSIG_ERROR.BADKEY]: 'BADKEY: the server does not know the key',
-  [TSIG_ERROR.BADTIME]: 'BADTIME: the clock of the server differs',
-  [TSIG_ERROR.BADTRUNC]: 'BADTRUNC: the server does not take the length of the signature',
+function readSignature(keyName: DomainName, reader: WireReader): Signature {
+  const algorithm = readName(reader)
+  const time = readU16(reader) * 2 ** 32 + readU32(reader)
+  const fudge = readU16(reader)
+  const mac = readOctets(reader, readU16(reader))
+  const originalId = readU16(reader)
+  const error = readU16(reader)
+  const other = readOctets(reader, readU16(reader))
+  return { keyName, algorithm, time, fudge, mac, originalId, error, other }
 }
 
-function errorText({ error, other }: Signature, now: number): string {
-  const text = ERRORS[error] ?? `the server refuses the signature with error ${error}`
-  // With BADTIME comes the time of the server (RFC 8945 section 5.2.3).
-  return error === TSIG_ERROR.BADTIME && other.length === 6 ? `${text}: ${clockDifference(Buffer.from(other).readUIntBE(0, 6), now)}` : text
+/** The message with a TSIG record at its end. Throws a `RangeError` if that makes it longer than a message can be. */
+export function appendSignature(octets: Uint8Array, signature: Signature): Buffer {
+  const writer = createWriter({ compress: false, size: octets.length + 512 })
+  writeOctets(writer, octets)
+  writeName(writer, signature.keyName, false)
+  writeU16(writer, META_TYPE.TSIG)
+  writeU16(writer, CLASS_ANY)
+  writeU32(writer, 0)
+  const rdata = createWriter({ compress: false })
+  writeName(rdata, signature.algorithm, false)
+  writeTime(rdata, signature.time)
+  writeU16(rdata, signature.fudge)
+  writeU16(rdata, signature.mac.length)
+  writeOctets(rdata, signature.mac)
+  writeU16(rdata, signature.originalId)
+  writeU16(rdata, signature.error)
+  writeU16(rdata, signature.other.length)
+  writeOctets(rdata, signature.other)
+  writeU16(writer, rdata.offset)
+  writeOctets(writer, writtenOctets(rdata))
+  if (writer.offset > MAX_MESSAGE_OCTETS) throw new RangeError('a signed message is too long')
+  const signed = Buffer.from(writtenOctets(writer))
+  signed.writeUInt16BE(signed.readUInt16BE(10) + 1, 10)
+  return signed
 }
 
-const clockDifference = (server: number, here: number): string =>
-  `it is ${Math.abs(server - here)} s ${server < here ? 'behind' : 'ahead of'} the clock here`
+/** A signature by a key without its digest. The original identifier is that of the message. */
+export const unsignedSignature = (key: TsigKey, octets: Uint8Array, now: number): Signature => ({
+  keyName: key.name,
+  algorithm: algorithmName(key.algorithm),
+  time: now,
+  fudge: FUDGE_SECONDS,
+  mac: NOTHING,
+  originalId: Buffer.from(octets.subarray(0, 2)).readUInt16BE(),
+  error: 0,
+  other: NOTHING,
+})
+
+/** The digest of the parts, one after the other. */
+export function computeMac(key: TsigKey, parts: readonly Uint8Array[]): Buffer {
+  const hmac = createHmac(DIGESTS[key.algorithm], key.secret)
+  for (const part of parts) hmac.update(part)
+  return hmac.digest()
+}
+
+/** Compares in constant time; digests of different lengths differ. */
+export const macsEqual = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b)
+
+/** The part of the TSIG record that is digested with a request and with the first message of an answer (RFC 8945 section 4.3.3). */
+export function tsigVariables(key: TsigKey, { time, fudge, error, other }: Pick<Signature, 'time' | 'fudge' | 'error' | 'other'>): Buffer {
+  const writer = createWriter({ compress: false })
+  writeName(writer, key.name, false)
+  writeU16(writer, CLASS_ANY)
+  writeU32(writer, 0)
+  writeName(writer, algorithmName(key.algorithm), false)
+  writeTime(writer, time)
+  writeU16(writer, fudge)
+  writeU16(writer, error)
+  writeU16(writer, other.length)
+  writeOctets(writer, other)
+  return writtenOctets(writer)
+}
+
+/** The part that is digested with the later messages of an answer (RFC 8945 section 5.3.1). */
+export function tsigTimers({ time, fudge }: Pick<Signature, 'time' | 'fudge'>): Buffer {
+  const writer = createWriter({ compress: false })
+  writeTime(writer, time)
+  writeU16(writer, fudge)
+  return writtenOctets(writer)
+}
+
+/** The digest of the message before, as the next one includes it. */
+export function macWithLength(mac: Uint8Array): Buffer {
+  const octets = Buffer.alloc(2 + mac.length)
+  octets.writeUInt16BE(mac.length, 0)
+  octets.set(mac, 2)
+  return octets
+}
+
+/** The digest of a message, as the signature says it was made: the message with the part of the TSIG record. */
+export const requestMac = (key: TsigKey, unsigned: Uint8Array, signature: Signature): Buffer =>
+  computeMac(key, [unsigned, tsigVariables(key, signature)])
+
+/** Seconds since 1970 in 48 bits. */
+function writeTime(writer: WireWriter, seconds: number): void {
+  writeU16(writer, Math.floor(seconds / 2 ** 32))
+  writeU32(writer, seconds % 2 ** 32)
+}

@@ -40,19 +40,19 @@ export function writeU8(writer: WireWriter, value: number): void {
 
 export function writeU16(writer: WireWriter, value: number): void {
   const at = reserve(writer, 2)
-  putU16(writer, at, value)
+  overwriteU16(writer, at, value)
 }
 
 /** Overwrites two octets written before: a length or count that is known only now. */
-export function putU16(writer: WireWriter, at: number, value: number): void {
+export function overwriteU16(writer: WireWriter, at: number, value: number): void {
   writer.octets[at] = value >>> 8
   writer.octets[at + 1] = value
 }
 
 export function writeU32(writer: WireWriter, value: number): void {
   const at = reserve(writer, 4)
-  putU16(writer, at, value >>> 16)
-  putU16(writer, at + 2, value & 0xffff)
+  overwriteU16(writer, at, value >>> 16)
+  overwriteU16(writer, at + 2, value & 0xffff)
 }
 
 export function writeOctets(writer: WireWriter, octets: Uint8Array): void {
@@ -73,7 +73,7 @@ export function writeSized(writer: WireWriter, write: () => void): void {
   write()
   const length = writer.offset - at - 2
   if (length > 0xffff) throw new RangeError(`${length} octets where 65535 are allowed`)
-  putU16(writer, at, length)
+  overwriteU16(writer, at, length)
 }
 
 const POINTER_LIMIT = 0x4000

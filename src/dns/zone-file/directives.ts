@@ -3,7 +3,7 @@ import type { DomainName } from '../domain-name.ts'
 import { type GeneratedText, readGenerate } from './generate.ts'
 import { readNameToken } from './plain-name.ts'
 import { readTtl } from './read-record.ts'
-import { type IncludedZoneFile, octetsOf, reportProblem, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
+import { type IncludedZoneFile, originOctets, reportProblem, tokenPosition, tokenText, type ZoneFileScope } from './scope.ts'
 
 /** Files within files within files. */
 const MAX_INCLUDE_DEPTH = 16
@@ -37,7 +37,7 @@ export function readDirective(scope: ZoneFileScope): Insertion | null {
     default: {
       const hint = 'The directives are $ORIGIN, $TTL, $INCLUDE and $GENERATE; a name that begins with a dollar is written \\$.'
       const message = `${JSON.stringify(tokenText(lexer, 0).slice(0, 60))} is not a directive`
-      reportProblem(run, 'zonefile-directive', message, tokenPlace(scope, 0), { hint })
+      reportProblem(run, 'zonefile-directive', message, tokenPosition(scope, 0), { hint })
       return null
     }
   }
@@ -47,7 +47,7 @@ export function readDirective(scope: ZoneFileScope): Insertion | null {
 function hasOperands(scope: ZoneFileScope, form: string, most = 1): boolean {
   const given = scope.lexer.count - 1
   if (given >= 1 && given <= most) return true
-  const place = tokenPlace(scope, given === 0 ? 1 : most + 1)
+  const place = tokenPosition(scope, given === 0 ? 1 : most + 1)
   reportProblem(scope.run, 'zonefile-directive', `a directive with ${given} operand${given === 1 ? '' : 's'} is not ${form}`, place)
   return false
 }
@@ -57,11 +57,11 @@ function readOrigin(scope: ZoneFileScope): void {
   if (!hasOperands(scope, '$ORIGIN NAME')) return
   const origin = readNameToken(scope, 1)
   if (!origin.ok) {
-    reportProblem(scope.run, 'name-invalid', `$ORIGIN: ${origin.message}`, tokenPlace(scope, 1))
+    reportProblem(scope.run, 'name-invalid', `$ORIGIN: ${origin.message}`, tokenPosition(scope, 1))
     return
   }
   scope.origin = origin.value
-  scope.originOctets = octetsOf(origin.value)
+  scope.originOctets = originOctets(origin.value)
   scope.run.firstOrigin ??= origin.value
 }
 
@@ -76,7 +76,7 @@ function readDefaultTtl(scope: ZoneFileScope): void {
 function readInclude(scope: ZoneFileScope): Insertion | null {
   const { run, lexer } = scope
   if (!hasOperands(scope, '$INCLUDE FILE [ORIGIN]', 2)) return null
-  const at = tokenPlace(scope, 1)
+  const at = tokenPosition(scope, 1)
   const refuse = (message: string): null => {
     reportProblem(run, 'zonefile-include', message, at)
     return null
@@ -85,7 +85,7 @@ function readInclude(scope: ZoneFileScope): Insertion | null {
   if (lexer.count === 3) {
     const given = readNameToken(scope, 2)
     if (!given.ok) {
-      reportProblem(run, 'name-invalid', `$INCLUDE: ${given.message}`, tokenPlace(scope, 2))
+      reportProblem(run, 'name-invalid', `$INCLUDE: ${given.message}`, tokenPosition(scope, 2))
       return null
     }
     origin = given.value
@@ -107,14 +107,14 @@ function readInclude(scope: ZoneFileScope): Insertion | null {
 }
 
 /** Notes a `$TTL` of an included file that ends with it. */
-export function noteInnerTtl(scope: ZoneFileScope, inner: ZoneFileScope): void {
+export function rememberIncludedTtl(scope: ZoneFileScope, inner: ZoneFileScope): void {
   const { run, defaultTtl } = scope
   if (inner.defaultTtl === null || inner.defaultTtl === defaultTtl || run.hasTtlWarning) return
-  scope.endedTtl = { ttl: inner.defaultTtl, file: inner.file, at: tokenPlace(scope, 0) }
+  scope.endedTtl = { ttl: inner.defaultTtl, file: inner.file, at: tokenPosition(scope, 0) }
 }
 
 /** Warns of the TTL that was noted, once something follows but a `$TTL`: BIND and NSD go on with it. */
-export function tellInnerTtl(scope: ZoneFileScope): void {
+export function warnOfIncludedTtl(scope: ZoneFileScope): void {
   const { run, lexer, defaultTtl, endedTtl } = scope
   scope.endedTtl = null
   if (endedTtl === null || run.hasTtlWarning || (lexer.count > 0 && /^\$TTL$/i.test(tokenText(lexer, 0)))) return

@@ -1,6 +1,6 @@
 import type { SourcePosition } from '../diagnostic.ts'
 import { TOKEN } from './lexer.ts'
-import { reportProblem, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
+import { reportProblem, tokenPosition, tokenText, type ZoneFileScope } from './scope.ts'
 
 /** Records that all `$GENERATE` directives of one reading may make, and the characters of their lines: as many as a definition may have. */
 const MAX_GENERATED = 100_000
@@ -28,12 +28,12 @@ interface Steps {
 export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
   const { run, lexer } = scope
   if (lexer.count < 5) {
-    reportProblem(run, 'zonefile-directive', '$GENERATE needs START-STOP[/STEP] OWNER TYPE DATA', tokenPlace(scope, lexer.count))
+    reportProblem(run, 'zonefile-directive', '$GENERATE needs START-STOP[/STEP] OWNER TYPE DATA', tokenPosition(scope, lexer.count))
     return null
   }
   const steps = parseSteps(tokenText(lexer, 1))
   if (typeof steps === 'string') {
-    reportProblem(run, 'zonefile-directive', `$GENERATE: ${steps}`, tokenPlace(scope, 1))
+    reportProblem(run, 'zonefile-directive', `$GENERATE: ${steps}`, tokenPosition(scope, 1))
     return null
   }
   const generated = run.generated + countOf(steps)
@@ -42,7 +42,7 @@ export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
   for (let i = 2; i < lexer.count; i += 1) {
     const template = parseTemplate(templateText(scope, i))
     if (typeof template === 'string') {
-      reportProblem(run, 'zonefile-directive', `$GENERATE: ${template}`, tokenPlace(scope, i))
+      reportProblem(run, 'zonefile-directive', `$GENERATE: ${template}`, tokenPosition(scope, i))
       return null
     }
     parts.push(template)
@@ -51,19 +51,19 @@ export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
   if (generatedLength > MAX_GENERATED_LENGTH) return tooMuch(scope, `${generatedLength} characters`, MAX_GENERATED_LENGTH)
   run.generated = generated
   run.generatedLength = generatedLength
-  return { lines: expand(steps, parts), at: tokenPlace(scope, 0) }
+  return { lines: expand(steps, parts), at: tokenPosition(scope, 0) }
 }
 
 function tooMuch(scope: ZoneFileScope, made: string, most: number): null {
   const all = scope.run.generated === 0 ? '' : ' with those above'
-  reportProblem(scope.run, 'zonefile-too-large', `$GENERATE makes ${made}${all}; at most ${most} are made in all`, tokenPlace(scope, 1))
+  reportProblem(scope.run, 'zonefile-too-large', `$GENERATE makes ${made}${all}; at most ${most} are made in all`, tokenPosition(scope, 1))
   return null
 }
 
 const countOf = ({ start, stop, step }: Steps): number => Math.floor((stop - start) / step) + 1
 
 /** How many records a range makes; none where it is none. */
-export function generatedRecords(range: string): number {
+export function countGeneratedRecords(range: string): number {
   const steps = parseSteps(range)
   return typeof steps === 'string' ? 0 : countOf(steps)
 }

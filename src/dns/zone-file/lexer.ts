@@ -272,7 +272,7 @@ function bad(lexer: ZoneLexer, begin: number, problem: LexicalProblem, at: numbe
 }
 
 /** Line and column, from 1, of an offset within the entry read last. */
-export function placeOf({ text, entryOffset, entryLine }: ZoneLexer, offset: number): { line: number; column: number } {
+export function lineAndColumn({ text, entryOffset, entryLine }: ZoneLexer, offset: number): { line: number; column: number } {
   let line = entryLine
   let lineStart = entryOffset
   for (let i = text.indexOf('\n', entryOffset); i !== -1 && i < offset; i = text.indexOf('\n', i + 1)) {

@@ -2,14 +2,14 @@ import type { Diagnostic } from '../diagnostic.ts'
 import type { DomainName } from '../domain-name.ts'
 import type { DefinedRecord } from '../record.ts'
 import type { Ttl } from '../ttl.ts'
-import { type Insertion, noteInnerTtl, readDirective, tellInnerTtl } from './directives.ts'
+import { type Insertion, readDirective, rememberIncludedTtl, warnOfIncludedTtl } from './directives.ts'
 import type { GeneratedText } from './generate.ts'
 import { createLexer, MAX_ENTRY_LENGTH, readEntry, TOKEN, type ZoneLexer } from './lexer.ts'
 import { readPlainLines } from './plain-lines.ts'
 import { borrowPlainText, createPlainText, giveBack, type PlainText } from './plain-text.ts'
 import { readRecord } from './read-record.ts'
 import { addRecord, createRecordTable, type RecordSequence, type RecordTable, recordsOf } from './record-table.ts'
-import { NO_TTL, octetsOf, placeAt, type ReadZoneInclude, reportProblem, type ZoneFileRun, type ZoneFileScope } from './scope.ts'
+import { NO_TTL, originOctets, positionAt, type ReadZoneInclude, reportProblem, type ZoneFileReading, type ZoneFileScope } from './scope.ts'
 
 export interface ZoneFileOptions {
   /** Completes names until the first `$ORIGIN`; null where the file must say it. */
@@ -106,7 +106,7 @@ export function createZoneFileReader(options: ZoneFileOptions, onRecord: (record
   }
 }
 
-function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => void, table: RecordTable | null): ZoneFileRun {
+function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => void, table: RecordTable | null): ZoneFileReading {
   return {
     emit,
     table,
@@ -132,13 +132,13 @@ function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => vo
   }
 }
 
-const fileScope = (run: ZoneFileRun, options: ZoneFileOptions, text: string, plain: PlainText): ZoneFileScope => ({
+const fileScope = (run: ZoneFileReading, options: ZoneFileOptions, text: string, plain: PlainText): ZoneFileScope => ({
   run,
   file: options.file,
   lexer: createLexer(text),
   plain,
   origin: options.origin,
-  originOctets: octetsOf(options.origin),
+  originOctets: originOctets(options.origin),
   owner: null,
   statedTtl: NO_TTL,
   hasInvalidOwner: false,
@@ -150,7 +150,7 @@ const fileScope = (run: ZoneFileRun, options: ZoneFileOptions, text: string, pla
   fixedPlace: null,
 })
 
-const summary = (run: ZoneFileRun, options: ZoneFileOptions): ZoneFileSummary => ({
+const summary = (run: ZoneFileReading, options: ZoneFileOptions): ZoneFileSummary => ({
   origin: options.zone ?? options.origin ?? run.apex ?? run.firstOrigin,
   includedFiles: [...run.included],
   diagnostics: run.diagnostics,
@@ -165,7 +165,7 @@ function readEntries(scope: ZoneFileScope): void {
     if (scope.endedTtl === null) readPlainLines(scope)
     if (run.stopped) return
     const outcome = readEntry(lexer)
-    if (scope.endedTtl !== null && (outcome === 'entry' || outcome === 'bad')) tellInnerTtl(scope)
+    if (scope.endedTtl !== null && (outcome === 'entry' || outcome === 'bad')) warnOfIncludedTtl(scope)
     if (outcome === 'entry') {
       if (isDirective(lexer)) {
         const insertion = readDirective(scope)
@@ -173,7 +173,7 @@ function readEntries(scope: ZoneFileScope): void {
       } else readRecord(scope)
     } else if (outcome === 'bad') {
       const { problem } = lexer
-      if (problem) reportProblem(run, 'zonefile-syntax', problem.message, placeAt(scope, problem.offset))
+      if (problem) reportProblem(run, 'zonefile-syntax', problem.message, positionAt(scope, problem.offset))
     } else return
   }
 }
@@ -195,14 +195,14 @@ function insert(scope: ZoneFileScope, insertion: Insertion): void {
     lexer: createLexer(source.text),
     plain: borrowPlainText(),
     origin,
-    originOctets: octetsOf(origin),
+    originOctets: originOctets(origin),
     endedTtl: null,
     fixedPlace: null,
   }
   readEntries(inner)
   giveBack(inner.plain)
   run.open.pop()
-  noteInnerTtl(scope, inner)
+  rememberIncludedTtl(scope, inner)
 }
 
 /** A faulty line of a `$GENERATE` ends it: its other lines have the same fault. */

@@ -7,9 +7,8 @@
 import type { DomainName } from '../domain-name.ts'
 import { type DefinedRecord, recordKey } from '../record.ts'
 import type { Ttl } from '../ttl.ts'
-import type { ZoneSettings } from '../zone.ts'
-import type { ZoneComment } from '../zone-comment.ts'
-import { generatedRecords } from './generate.ts'
+import type { ZoneComment, ZoneSettings } from '../zone.ts'
+import { countGeneratedRecords } from './generate.ts'
 import { type EntryComment, type ScannedEntry, scanComments } from './scan-comments.ts'
 import type { IncludedZoneFile } from './scope.ts'
 
@@ -26,7 +25,7 @@ export interface PlacedComments {
   /** In the order of the files. Those of a duplicate are about the record it repeats. */
   readonly comments: readonly ZoneComment[]
   /** Lines that were left out, since those before have as many characters as are kept. */
-  readonly left: number
+  readonly dropped: number
 }
 
 /** Characters of comments that are kept of a zone, line ends counted. */
@@ -49,7 +48,7 @@ export function placeComments(sources: CommentSources): PlacedComments {
   }
   const isEmpty = !readFile(run, sources.file, true)
   flush(run, { name: null }, isEmpty ? 'apart' : 'end')
-  return { comments: run.comments, left: run.left }
+  return { comments: run.comments, dropped: run.left }
 }
 
 /** Lines of comments without another line between. */
@@ -149,7 +148,7 @@ function readRecords(run: Run, entry: ScannedEntry, file: string): DefinedRecord
     run.waiting.push({ lines: textsOf(run, entry.comments), isApart: false })
     return null
   }
-  run.next += entry.directive === null ? 1 : generatedRecords(entry.operand)
+  run.next += entry.directive === null ? 1 : countGeneratedRecords(entry.operand)
   if (run.waiting.length > 0 || entry.comments.length > 0) placeAtRecord(run, entry, first)
   return first
 }

@@ -1,13 +1,12 @@
 import { type DomainName, isAtOrBelow, relativeName, sortKey } from '../domain-name.ts'
 import { rdataFields } from '../rdata/canonical.ts'
-import { takesRest } from '../rdata/kinds.ts'
-import { OBSOLETE_TYPES, RDATA_TYPES, TYPES_WITHOUT_PRESENTATION } from '../rdata/rdata-types.ts'
+import { toGenericForm } from '../rdata/generic-form.ts'
+import { rdataOctets } from '../rdata/rdata-codec.ts'
+import { GENERIC_ONLY_TYPES, OBSOLETE_TYPES, RDATA_TYPES, takesRest } from '../rdata/rdata-types.ts'
+import { svcParamKey } from '../rdata/svc-param-forms.ts'
 import { compareRecords, type ResourceRecord } from '../record.ts'
 import { typeCode } from '../record-type.ts'
 import type { Ttl } from '../ttl.ts'
-import { rdataOctets } from '../wire/rdata-codec.ts'
-import { genericData } from './generic-rdata.ts'
-import { isMisread } from './misread-data.ts'
 
 export interface PrintOptions {
   /** The zone; names at or below it are relative to it in the pretty style. Null leaves all names absolute. */
@@ -40,12 +39,12 @@ export function printZoneFile(records: Iterable<ResourceRecord>, options: PrintO
 /** The record in the form the reader takes. Obsolete types are not known to all. */
 function asPrinted(record: ResourceRecord, genericTypes: ReadonlySet<string> | undefined): ResourceRecord {
   const { type, data } = record
-  if (isMisread(type, data)) return { ...record, data: genericData(type, data) }
-  const isFormless = TYPES_WITHOUT_PRESENTATION.has(type)
+  if (isMisread(type, data)) return { ...record, data: toGenericForm(type, data) }
+  const isFormless = GENERIC_ONLY_TYPES.has(type)
   if (!isFormless && !OBSOLETE_TYPES.has(type) && !genericTypes?.has(type)) return record
   const code = typeCode(type)
   if (code === null) return record
-  return { ...record, type: `TYPE${code}`, data: isFormless ? data : genericData(type, data) }
+  return { ...record, type: `TYPE${code}`, data: isFormless ? data : toGenericForm(type, data) }
 }
 
 /**
@@ -197,4 +196,33 @@ function printedName(name: string): string {
   return name.replace(/\\(?:[0-9]{3}|.)|[^\w*/.-]/gs, (part) =>
     part.length > 1 && part !== '\\\\' ? part : `\\${String(part.charCodeAt(0)).padStart(3, '0')}`,
   )
+}
+
+/** By the type, what one server or another refuses, or takes for something else. */
+const MISREAD: Readonly<Record<string, RegExp>> = {
+  // ldns wants another certificate type than 0, types, a key and services.
+  CERT: /^0 /,
+  CSYNC: /^\S+ \S+$/,
+  KEY: /^\S+ \S+ \S+$/,
+  WKS: /^\S+ \S+$/,
+  // NSD reads escapes in the gateway twice; ldns wants a key.
+  IPSECKEY: /\\|^\S+ \S+ \S+ \S+$/,
+}
+
+/** ldns reads the origin for a name in data whose first label is `@`, however that is written. */
+const AT_LABEL = /(?:^| )\\@\./
+
+/** `dohpath` (RFC 9461): most servers know no names of later keys. */
+const LAST_KNOWN_KEY = 7
+
+/** Whether the canonical data of the type has to be in the generic form (RFC 3597 section 5) for every server to take them for what they are. */
+function isMisread(type: string, data: string): boolean {
+  if (data.startsWith('\\#') || type === 'SOA' || typeCode(type) === null) return false
+  if (MISREAD[type]?.test(data) || AT_LABEL.test(data)) return true
+  return (type === 'SVCB' || type === 'HTTPS') && rdataFields(data).slice(2).some(hasLateName)
+}
+
+function hasLateName(param: string): boolean {
+  const [name = ''] = param.split('=')
+  return !name.startsWith('key') && (svcParamKey(name) ?? 0) > LAST_KNOWN_KEY
 }

@@ -2,10 +2,10 @@ import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS } from '../character-string.ts'
 import { type DomainName, parseDomainName } from '../domain-name.ts'
 import { parseIpv4, parseIpv6 } from '../ip-address.ts'
 import { canonicalRdata, type RdataResult } from '../rdata/canonical.ts'
+import type { Token } from '../rdata/field.ts'
+import { parseGenericForm } from '../rdata/generic-form.ts'
 import { RDATA_TYPES } from '../rdata/rdata-types.ts'
-import type { Token } from '../rdata/token.ts'
 import type { Result } from '../result.ts'
-import { genericRdata } from './generic-rdata.ts'
 import { TOKEN } from './lexer.ts'
 import { plainName } from './plain-name.ts'
 import { tokenText, type ZoneFileScope } from './scope.ts'
@@ -19,7 +19,7 @@ export function readRdata(scope: ZoneFileScope, type: string, from: number): Rda
   if (data !== null) return { ok: true, value: data }
   const tokens = tokensFrom(scope, from)
   const isGeneric = tokens[0]?.text === '\\#' && !tokens[0].quoted
-  if (isGeneric && RDATA_TYPES.has(type)) return genericRdata(type, tokens)
+  if (isGeneric && RDATA_TYPES.has(type)) return parseGenericForm(type, tokens)
   return canonicalRdata(type, tokens, (text) => parseDomainName(text, scope.origin))
 }
 

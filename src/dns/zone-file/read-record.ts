@@ -1,10 +1,10 @@
 import type { SourcePosition } from '../diagnostic.ts'
 import { type DomainName, isAtOrBelow } from '../domain-name.ts'
-import { parseRecordType } from '../record-type.ts'
+import { isMetaType, parseRecordType } from '../record-type.ts'
 import { MAX_TTL, parseTtl, type Ttl } from '../ttl.ts'
 import { readNameToken } from './plain-name.ts'
 import { readRdata } from './read-rdata.ts'
-import { INVALID_TTL, NO_TTL, placeAt, reportProblem, tokenPlace, tokenText, type ZoneFileScope } from './scope.ts'
+import { INVALID_TTL, NO_TTL, positionAt, reportProblem, tokenPosition, tokenText, type ZoneFileScope } from './scope.ts'
 
 /** Classes besides IN, which is the only one that zones of the internet have. */
 const OTHER_CLASS = /^(?:CH|HS|CS|NONE|ANY|CLASS[0-9]+)$/i
@@ -20,7 +20,7 @@ export function readRecord(scope: ZoneFileScope): void {
   if (!data.ok) {
     const index = typeIndex + 1 + (data.token ?? 0)
     const missing = index >= lexer.count ? ' (the record ends here)' : ''
-    reportProblem(run, 'value-invalid', `${subject(scope, type)}: ${data.message}${missing}`, tokenPlace(scope, index))
+    reportProblem(run, 'value-invalid', `${subject(scope, type)}: ${data.message}${missing}`, tokenPosition(scope, index))
     return
   }
   const { owner, statedTtl } = scope
@@ -60,7 +60,7 @@ function recordPlace(scope: ZoneFileScope): SourcePosition {
   const { fixedPlace, file, lexer } = scope
   if (fixedPlace !== null) return fixedPlace
   const offset = (lexer.starts[0] as number) - ((lexer.flags[0] as number) & 1)
-  if (lexer.isMultiline) return placeAt(scope, offset)
+  if (lexer.isMultiline) return positionAt(scope, offset)
   return { file, line: lexer.entryLine, column: offset - lexer.entryOffset + 1 }
 }
 
@@ -75,7 +75,7 @@ function readHead(scope: ZoneFileScope): number {
     readOwner(scope)
     next = 1
   } else if (scope.owner === null && !scope.hasInvalidOwner) {
-    reportProblem(run, 'name-invalid', 'the record has no owner name, and none stands before it', tokenPlace(scope, 0))
+    reportProblem(run, 'name-invalid', 'the record has no owner name, and none stands before it', tokenPosition(scope, 0))
     scope.hasInvalidOwner = true
   }
   scope.statedTtl = NO_TTL
@@ -84,19 +84,19 @@ function readHead(scope: ZoneFileScope): number {
     const first = lexer.text.charCodeAt(lexer.starts[next] as number)
     if (first >= 0x30 && first <= 0x39) {
       if (scope.statedTtl !== NO_TTL) {
-        reportProblem(run, 'zonefile-syntax', `${subject(scope, 'the record')} has two TTLs`, tokenPlace(scope, next))
+        reportProblem(run, 'zonefile-syntax', `${subject(scope, 'the record')} has two TTLs`, tokenPosition(scope, next))
         return NOT_A_RECORD
       }
       scope.statedTtl = readTtl(scope, next) ?? INVALID_TTL
     } else if (isIn(lexer.text, lexer.starts[next] as number, lexer.ends[next] as number)) {
       if (hasClass) {
-        reportProblem(run, 'zonefile-syntax', `${subject(scope, 'the record')} has two classes`, tokenPlace(scope, next))
+        reportProblem(run, 'zonefile-syntax', `${subject(scope, 'the record')} has two classes`, tokenPosition(scope, next))
         return NOT_A_RECORD
       }
       hasClass = true
     } else return next
   }
-  reportProblem(run, 'zonefile-syntax', `${scope.owner ?? 'the record'} has no type and no data`, tokenPlace(scope, next))
+  reportProblem(run, 'zonefile-syntax', `${scope.owner ?? 'the record'} has no type and no data`, tokenPosition(scope, next))
   return NOT_A_RECORD
 }
 
@@ -104,7 +104,7 @@ function readOwner(scope: ZoneFileScope): void {
   const name = readNameToken(scope, 0)
   scope.hasInvalidOwner = !name.ok
   scope.owner = name.ok ? name.value : null
-  if (!name.ok) reportProblem(scope.run, 'name-invalid', name.message, tokenPlace(scope, 0))
+  if (!name.ok) reportProblem(scope.run, 'name-invalid', name.message, tokenPosition(scope, 0))
 }
 
 /** `IN` in either case, the only class taken; `CLASS1` is the same (RFC 3597 section 5). */
@@ -130,7 +130,7 @@ export function readTtl(scope: ZoneFileScope, index: number): Ttl | null {
   if (start < end && seconds <= MAX_TTL) return seconds as Ttl
   const ttl = parseTtl(text.slice(start, end))
   if (ttl.ok) return ttl.value
-  reportProblem(scope.run, 'ttl-invalid', ttl.message, tokenPlace(scope, index))
+  reportProblem(scope.run, 'ttl-invalid', ttl.message, tokenPosition(scope, index))
   return null
 }
 
@@ -156,26 +156,19 @@ function readType(scope: ZoneFileScope, index: number): string | null {
       run,
       'type-unknown',
       `${subject(scope, type.value)}: the type stands only in messages, not in zones`,
-      tokenPlace(scope, index),
+      tokenPosition(scope, index),
     )
     return null
   }
   if (type.ok) return type.value
   if (OTHER_CLASS.test(text)) {
     const message = `${scope.owner ?? 'the record'} is of class ${text.toUpperCase()}; only IN is handled`
-    reportProblem(run, 'zonefile-class', message, tokenPlace(scope, index))
+    reportProblem(run, 'zonefile-class', message, tokenPosition(scope, index))
   } else {
     const prefix = scope.owner === null ? '' : `${scope.owner}: `
-    reportProblem(run, 'type-unknown', prefix + type.message, tokenPlace(scope, index))
+    reportProblem(run, 'type-unknown', prefix + type.message, tokenPosition(scope, index))
   }
   return null
-}
-
-/** Types of questions and of what messages say about themselves (RFC 6895 section 3.1, RFC 6891). */
-function isMetaType(type: string): boolean {
-  if (!type.startsWith('TYPE')) return false
-  const code = Number(type.slice(4))
-  return code === 0 || code === 41 || (code >= 128 && code <= 255)
 }
 
 /** The first SOA shows the apex. Where nothing stated a TTL before or with it, its minimum is the default of the file. */

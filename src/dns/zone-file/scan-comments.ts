@@ -2,7 +2,7 @@
  * The comments of zone-file text with what they stand beside. The lexer finds the entries; comments are what else there is between their
  * tokens and between them, so that quotes, escapes and parentheses mean what they do when the zone is read.
  */
-import { createLexer, placeOf, readEntry, TOKEN, type ZoneLexer } from './lexer.ts'
+import { createLexer, lineAndColumn, readEntry, TOKEN, type ZoneLexer } from './lexer.ts'
 
 /** What stands in the text, in its order. */
 export type ScannedItem =
@@ -69,7 +69,7 @@ function entryOf(lexer: ZoneLexer): ScannedEntry {
   }
   return {
     kind: 'entry',
-    ...placeOf(lexer, first),
+    ...lineAndColumn(lexer, first),
     directive: isDirective ? text.slice(starts[0], ends[0]).toUpperCase() : null,
     operand: isDirective && count > 1 ? text.slice(starts[1], ends[1]) : '',
     tokens: count,

@@ -4,7 +4,7 @@ import { type DomainName, nameOctets } from '../domain-name.ts'
 import type { DefinedRecord } from '../record.ts'
 import type { Result } from '../result.ts'
 import type { Ttl } from '../ttl.ts'
-import { placeOf, type ZoneLexer } from './lexer.ts'
+import { lineAndColumn, type ZoneLexer } from './lexer.ts'
 import type { PlainText } from './plain-text.ts'
 import type { RecordTable } from './record-table.ts'
 
@@ -18,7 +18,7 @@ export interface IncludedZoneFile {
 export type ReadZoneInclude = (path: string, from: string) => Result<IncludedZoneFile>
 
 /** What all files of one reading share. */
-export interface ZoneFileRun {
+export interface ZoneFileReading {
   readonly emit: (record: DefinedRecord) => void
   /** Where plain records are kept without being given out; null where all are. */
   readonly table: RecordTable | null
@@ -51,7 +51,7 @@ export interface ZoneFileRun {
 
 /** What one file, or the text of one `$GENERATE`, is read with. An included file starts with its parent's and gives nothing back. */
 export interface ZoneFileScope {
-  readonly run: ZoneFileRun
+  readonly run: ZoneFileReading
   readonly file: string
   lexer: ZoneLexer
   /** The text about to be read, for lines that need no lexer. */
@@ -91,23 +91,23 @@ export const INVALID_TTL = -2
 
 export const tokenText = ({ text, starts, ends }: ZoneLexer, index: number): string => text.slice(starts[index], ends[index])
 
-export const octetsOf = (origin: DomainName | null): number => (origin === null ? 0 : nameOctets(origin))
+export const originOctets = (origin: DomainName | null): number => (origin === null ? 0 : nameOctets(origin))
 
 /** The place of a token, its quote included; after the last token, the end of the entry. */
-export function tokenPlace(scope: ZoneFileScope, index: number): SourcePosition {
+export function tokenPosition(scope: ZoneFileScope, index: number): SourcePosition {
   const { lexer } = scope
   const { count, starts, ends, flags } = lexer
   const last = count - 1
   const offset = index < count ? (starts[index] ?? 0) - ((flags[index] ?? 0) & 1) : (ends[last] ?? 0) + ((flags[last] ?? 0) & 1)
-  return placeAt(scope, offset)
+  return positionAt(scope, offset)
 }
 
-export const placeAt = ({ fixedPlace, file, lexer }: ZoneFileScope, offset: number): SourcePosition =>
-  fixedPlace ?? { file, ...placeOf(lexer, offset) }
+export const positionAt = ({ fixedPlace, file, lexer }: ZoneFileScope, offset: number): SourcePosition =>
+  fixedPlace ?? { file, ...lineAndColumn(lexer, offset) }
 
 /** Adds a diagnostic, an error unless another severity is given; the reading stops where there are too many errors. */
 export function reportProblem(
-  run: ZoneFileRun,
+  run: ZoneFileReading,
   code: DiagnosticCode,
   message: string,
   at: SourcePosition,

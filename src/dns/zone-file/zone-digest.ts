@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import type { Diagnostic } from '../diagnostic.ts'
 import { compareNames, type DomainName, isAtOrBelow } from '../domain-name.ts'
 import { rdataFields } from '../rdata/canonical.ts'
+import { rdataOctets } from '../rdata/rdata-codec.ts'
 import type { DefinedRecord, ResourceRecord } from '../record.ts'
 import { typeCode } from '../record-type.ts'
-import { rdataOctets } from '../wire/rdata-codec.ts'
 import { createWriter, resetWriter, writeName, writeOctets, writeU16, writeU32, writtenOctets } from '../wire/writer.ts'
 
 /** Hash algorithms of zone digests by their numbers (RFC 8976 section 5.3), as the platform names them. */

@@ -1,4 +1,4 @@
-import { rdataToText, textDataOf } from '../../dns/character-string.ts'
+import { stringToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import {
   type DomainName,
   labelsOf,
@@ -10,7 +10,7 @@ import {
   relativeName,
 } from '../../dns/domain-name.ts'
 import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
-import type { Token } from '../../dns/rdata/field-kind.ts'
+import type { Token } from '../../dns/rdata/field.ts'
 import type { ExistingRecord, ResourceRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { ApiRecord } from './api-shapes.ts'
@@ -52,7 +52,7 @@ const word = (text: string | number): Token => ({ text: String(text), quoted: fa
 function dataOf(api: ApiRecord): string {
   // Half a character of UTF-16 is no text: as octets it would be another.
   if (api.type === 'TXT')
-    return /\p{Surrogate}/u.test(api.target) ? `${textDataOf(api.target)} (of half a character)` : textDataOf(api.target)
+    return /\p{Surrogate}/u.test(api.target) ? `${stringToTxtRdata(api.target)} (of half a character)` : stringToTxtRdata(api.target)
   const tokens = tokensOf(api)
   const data = canonicalRdata(api.type, tokens, (text) => parseDomainName(text.endsWith('.') ? text : `${text}.`))
   return data.ok ? data.value : tokens.map((token) => token.text).join(' ')
@@ -82,7 +82,7 @@ export function recordToApi(record: ResourceRecord, zone: DomainName): Record<st
   const fields = rdataFields(record.data)
   switch (record.type) {
     case 'TXT':
-      return { name, target: Buffer.from(rdataToText(record.data)).toString('utf8'), ...common }
+      return { name, target: Buffer.from(txtRdataToOctets(record.data)).toString('utf8'), ...common }
     case 'MX':
       return { name, target: withoutDot(fields[1]), priority: Number(fields[0]), ...common }
     case 'SRV': {
@@ -92,7 +92,7 @@ export function recordToApi(record: ResourceRecord, zone: DomainName): Record<st
       return { ...owner, target: withoutDot(fields[3]), priority, weight, port, ...common }
     }
     case 'CAA':
-      return { name, target: Buffer.from(rdataToText(fields[2] ?? '')).toString('utf8'), tag: fields[1] ?? '', ...common }
+      return { name, target: Buffer.from(txtRdataToOctets(fields[2] ?? '')).toString('utf8'), tag: fields[1] ?? '', ...common }
     case 'A':
     case 'AAAA':
       return { name, target: record.data, ...common }

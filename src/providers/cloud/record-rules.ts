@@ -1,5 +1,5 @@
 /** What the service makes of single records, and which it cannot hold. One small rule each, run in order. */
-import { rdataToText, textToRdata } from '../../dns/character-string.ts'
+import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { isWildcard, relativeName } from '../../dns/domain-name.ts'
 import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
@@ -77,7 +77,7 @@ const PLAIN_TEXT = /^"[ !#-[\]-~]{1,255}"$/
 /** The service keeps the text and cuts it into strings of 255 octets itself, so how the definition cut it cannot be kept. */
 const textStrings: RecordRule = (record) => {
   if (record.type !== 'TXT' || PLAIN_TEXT.test(record.data)) return pass(record)
-  const octets = rdataToText(record.data)
+  const octets = txtRdataToOctets(record.data)
   if (octets.length === 0) return cannot(record, 'the service holds no empty TXT')
   let text: string
   try {
@@ -88,7 +88,7 @@ const textStrings: RecordRule = (record) => {
   if (text.includes('\0')) return cannot(record, 'the service holds no text with the character NUL')
   if (text.length > MAX_TARGET)
     return cannot(record, `the text is ${text.length} characters long; the service holds ${MAX_TARGET}`, 'limit-exceeded')
-  const data = textToRdata(octets)
+  const data = octetsToTxtRdata(octets)
   return pass(data === record.data ? record : { ...record, data })
 }
 
@@ -109,7 +109,7 @@ const caa: RecordRule = (record) => {
   const [flags = '', tag = '', quoted = ''] = rdataFields(record.data)
   if (flags !== '0') return cannot(record, `the service has no CAA flags, so the flag ${flags} would be lost`)
   // Octets that are no UTF-8 become U+FFFD, and that is no part of a name or URL.
-  const value = Buffer.from(rdataToText(quoted)).toString('utf8')
+  const value = Buffer.from(txtRdataToOctets(quoted)).toString('utf8')
   if (value.includes('\0') || value.includes('\ufffd')) return cannot(record, `the service cannot hold ${quoted} for ${tag}`)
   if (tag === 'iodef') return IODEF.test(value) ? pass(record) : cannot(record, `the service cannot hold ${quoted} for iodef`)
   if (tag !== 'issue' && tag !== 'issuewild') return cannot(record, `the service has the tags issue, issuewild and iodef, not ${tag}`)

@@ -1,9 +1,9 @@
 import type { DomainName } from '../../dns/domain-name.ts'
+import { META_TYPE } from '../../dns/record-type.ts'
 import { isNewerSerial, serialNumber } from '../../dns/serial-number.ts'
-import { beginMessage, putHeader } from '../../dns/wire/encode-message.ts'
+import { reserveHeader, writeHeader } from '../../dns/wire/encode-message.ts'
 import { CLASS, FLAG, RCODE } from '../../dns/wire/message.ts'
 import type { TsigKey } from '../../dns/wire/tsig.ts'
-import { META_TYPE } from '../../dns/wire/type-code.ts'
 import { createWriter, resetWriter, rewindWriter, writtenOctets } from '../../dns/wire/writer.ts'
 import { emptyAnswer, type NamedRrset } from './answer.ts'
 import { canonicalAddress } from './canonical-address.ts'
@@ -168,13 +168,13 @@ function* transferMessages(query: Query, records: Iterable<RecordInRrset>): Gene
   let count = 0
   const begin = (): void => {
     resetWriter(WRITER)
-    beginMessage(WRITER)
+    reserveHeader(WRITER)
     if (isFirst) writeQuestion(WRITER, query)
   }
   const finish = (): Buffer => {
     const hasOpt = isFirst && query.edns !== null
     if (hasOpt && query.edns) writeResponseOpt(WRITER, query.edns, RCODE.NOERROR)
-    putHeader(WRITER, query.header.id, query.header.flags | FLAG.QR | FLAG.AA, [isFirst ? 1 : 0, count, 0, hasOpt ? 1 : 0])
+    writeHeader(WRITER, query.header.id, query.header.flags | FLAG.QR | FLAG.AA, [isFirst ? 1 : 0, count, 0, hasOpt ? 1 : 0])
     isFirst = false
     count = 0
     return Buffer.from(writtenOctets(WRITER))

@@ -16,7 +16,8 @@ import { ok, type Result } from '../../dns/result.ts'
 import { decodeMessage } from '../../dns/wire/decode-message.ts'
 import { encodeMessage } from '../../dns/wire/encode-message.ts'
 import { CLASS, createQuery, OPCODE, rcodeName } from '../../dns/wire/message.ts'
-import { createTsigVerifier, signMessage, type TsigKey } from '../../dns/wire/tsig.ts'
+import type { TsigKey } from '../../dns/wire/tsig.ts'
+import { createTsigVerifier, signMessage } from '../../dns/wire/tsig-client.ts'
 import { canonicalAddress } from './canonical-address.ts'
 
 export interface NotifierOptions {

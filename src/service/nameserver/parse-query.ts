@@ -1,9 +1,18 @@
 import { type DomainName, nameOctets } from '../../dns/domain-name.ts'
+import { META_TYPE } from '../../dns/record-type.ts'
 import { readEdnsOptions, skipName } from '../../dns/wire/decode-message.ts'
 import { CLASS, FLAG, FLAG_DO, HEADER_OCTETS, OPCODE, RCODE } from '../../dns/wire/message.ts'
-import { createReader, readName, readOctets, readU16, readU32, remaining, type WireReader } from '../../dns/wire/reader.ts'
-import { META_TYPE } from '../../dns/wire/type-code.ts'
-import { decoding, wireProblem } from '../../dns/wire/wire-problem.ts'
+import {
+  createReader,
+  decodeToResult,
+  readName,
+  readOctets,
+  readU16,
+  readU32,
+  remainingOctets,
+  throwWireError,
+  type WireReader,
+} from '../../dns/wire/reader.ts'
 
 /** What any message with a question has. The question keeps its octets, for the answer repeats them as they came. */
 export interface RequestMessage {
@@ -75,7 +84,7 @@ export function parseQuery(octets: Uint8Array): Query | Notify | RejectedMessage
   const header: QueryHeader = { id, flags: bits & (OPCODE_BITS | FLAG.RD | FLAG.CD) }
   const opcode = (bits & OPCODE_BITS) >> 11
   if (opcode !== OPCODE.QUERY && opcode !== OPCODE.NOTIFY) return { kind: 'rejected', header, rcode: RCODE.NOTIMP }
-  const message = decoding(() => (opcode === OPCODE.QUERY ? readQuery(reader, header) : readNotify(reader, header)))
+  const message = decodeToResult(() => (opcode === OPCODE.QUERY ? readQuery(reader, header) : readNotify(reader, header)))
   return message.ok ? message.value : { kind: 'rejected', header, rcode: RCODE.FORMERR }
 }
 
@@ -83,16 +92,17 @@ function readQuery(reader: WireReader, header: QueryHeader): Query {
   const { question, counts } = readQuestion(reader)
   const isIncremental = question.code === META_TYPE.IXFR
   // Only IXFR brings a record, the SOA it has (RFC 1995 section 3).
-  if (counts.answers !== 0 || counts.authorities !== (isIncremental ? 1 : 0)) wireProblem('a query has no answers')
+  if (counts.answers !== 0 || counts.authorities !== (isIncremental ? 1 : 0)) throwWireError('a query has no answers')
   const serial = isIncremental ? readSoaSerial(reader, question.name) : null
-  if (isIncremental && serial === null) wireProblem('an IXFR query has the SOA of the zone (RFC 1995 section 3)')
+  if (isIncremental && serial === null) throwWireError('an IXFR query has the SOA of the zone (RFC 1995 section 3)')
   return { kind: 'query', header, ...question, ...readAdditionals(reader, counts.additionals), serial }
 }
 
 function readNotify(reader: WireReader, header: QueryHeader): Notify {
   const { question, counts } = readQuestion(reader)
-  if (question.code !== TYPE_SOA || question.class !== CLASS.IN) wireProblem('a NOTIFY is about an SOA of class IN (RFC 1996 section 3.7)')
-  if (counts.answers + counts.authorities > MAX_NOTIFY_RECORDS) wireProblem('a NOTIFY has few records')
+  if (question.code !== TYPE_SOA || question.class !== CLASS.IN)
+    throwWireError('a NOTIFY is about an SOA of class IN (RFC 1996 section 3.7)')
+  if (counts.answers + counts.authorities > MAX_NOTIFY_RECORDS) throwWireError('a NOTIFY has few records')
   let serial: number | null = null
   for (let i = 0; i < counts.answers + counts.authorities; i += 1) {
     const found = readSoaSerial(reader, question.name)
@@ -103,11 +113,11 @@ function readNotify(reader: WireReader, header: QueryHeader): Notify {
 
 function readQuestion(reader: WireReader) {
   const [questions, answers, authorities, additionals] = [readU16(reader), readU16(reader), readU16(reader), readU16(reader)]
-  if (questions !== 1) wireProblem('a query has one question (RFC 9619)')
+  if (questions !== 1) throwWireError('a query has one question (RFC 9619)')
   const start = reader.offset
   const name = readName(reader)
   // Nothing stands before the question that a pointer could mean.
-  if (reader.offset - start !== nameOctets(name)) wireProblem('the name of a question is compressed')
+  if (reader.offset - start !== nameOctets(name)) throwWireError('the name of a question is compressed')
   const code = readU16(reader)
   const questionClass = readU16(reader)
   const question = { name, code, class: questionClass, question: reader.octets.subarray(start, reader.offset) }
@@ -132,7 +142,7 @@ function readSoaSerial(reader: WireReader, zone: DomainName): number | null {
 
 /** The additional section, and that nothing follows it. */
 function readAdditionals(reader: WireReader, count: number): Pick<RequestMessage, 'edns' | 'isSigned'> {
-  if (count > MAX_ADDITIONALS) wireProblem('a query has few additional records')
+  if (count > MAX_ADDITIONALS) throwWireError('a query has few additional records')
   let edns: QueryEdns | null = null
   let isSigned = false
   for (let i = 0; i < count; i += 1) {
@@ -145,10 +155,10 @@ function readAdditionals(reader: WireReader, count: number): Pick<RequestMessage
     const rdata = readOctets(reader, readU16(reader))
     if (code === META_TYPE.TSIG) isSigned = true
     if (code !== META_TYPE.OPT) continue
-    if (edns || ownerOctets !== 1) wireProblem('there is one OPT record and its owner is the root (RFC 6891 section 6.1)')
+    if (edns || ownerOctets !== 1) throwWireError('there is one OPT record and its owner is the root (RFC 6891 section 6.1)')
     readEdnsOptions(createReader(rdata))
     edns = { udpSize, version: (ttl >>> 16) & 0xff, dnssecOk: (ttl & FLAG_DO) !== 0 }
   }
-  if (remaining(reader) > 0) wireProblem('octets follow the last section')
+  if (remainingOctets(reader) > 0) throwWireError('octets follow the last section')
   return { edns, isSigned }
 }

@@ -75,7 +75,7 @@ export function createSignatureCheck(keys: TransferKeys, clock: () => number): (
       case 'verified': {
         const { earlier, own } = remember(verdict, now())
         if (earlier !== null && client.transport === 'tcp') {
-          return { ...UNSIGNED, rcode: RCODE.NOTAUTH, sign: signing(verdict.signRepeated) }
+          return { ...UNSIGNED, rcode: RCODE.NOTAUTH, sign: signing(verdict.signReplayError) }
         }
         const { key } = verdict
         return { key, rcode: null, sign: signing(verdict.sign), octets: signatureOctets(key), repeats: earlier, remembered: own }

@@ -1,7 +1,7 @@
 import type { DomainName } from '../../dns/domain-name.ts'
+import { META_TYPE } from '../../dns/record-type.ts'
 import { CLASS, FLAG, MAX_MESSAGE_OCTETS, PLAIN_UDP_OCTETS, RCODE, SAFE_UDP_OCTETS } from '../../dns/wire/message.ts'
 import type { TsigKey } from '../../dns/wire/tsig.ts'
-import { META_TYPE } from '../../dns/wire/type-code.ts'
 import { answerQuestion, type ZonesByName } from './answer.ts'
 import { answerTransfer, type Client, type Transfer, type TransferSource } from './answer-transfer.ts'
 import { canonicalAddress } from './canonical-address.ts'

@@ -3,8 +3,9 @@
  * understood. The identifier, RD and CD, and the question in the letters of the asker are put in; everything else of the response depends on
  * nothing but what the key holds. A response is forgotten with the first of its zones that changes.
  */
+
+import { META_TYPE } from '../../dns/record-type.ts'
 import { CLASS, FLAG, HEADER_OCTETS, SAFE_UDP_OCTETS } from '../../dns/wire/message.ts'
-import { META_TYPE } from '../../dns/wire/type-code.ts'
 import type { ZoneData } from './zone-data.ts'
 
 export interface CachedResponse {

@@ -1,7 +1,7 @@
 import type { DomainName } from '../../dns/domain-name.ts'
-import { beginMessage, putHeader, writeOpt, writeRecordHead } from '../../dns/wire/encode-message.ts'
+import { encodeRdata, isCompressible, rdataOctets } from '../../dns/rdata/rdata-codec.ts'
+import { reserveHeader, writeHeader, writeOpt, writeRecordHeader } from '../../dns/wire/encode-message.ts'
 import { CLASS, FLAG, HEADER_OCTETS, SAFE_UDP_OCTETS } from '../../dns/wire/message.ts'
-import { encodeRdata, isCompressible, rdataOctets } from '../../dns/wire/rdata-codec.ts'
 import {
   createWriter,
   resetWriter,
@@ -31,7 +31,7 @@ const WRITER = createWriter({ size: 65536 })
 export function writeResponse(query: RequestMessage, answer: Answer, limit: number): Buffer {
   const writer = WRITER
   resetWriter(writer)
-  beginMessage(writer)
+  reserveHeader(writer)
   writeQuestion(writer, query)
   const room = limit - (query.edns ? OPT_OCTETS : 0)
   const answers = writeSection(writer, answer.answers, room)
@@ -40,7 +40,7 @@ export function writeResponse(query: RequestMessage, answer: Answer, limit: numb
   const additionals = glue.complete ? writeSection(writer, answer.additionals, room) : SKIPPED_SECTION
   if (query.edns) writeResponseOpt(writer, query.edns, answer.rcode)
   const flags = query.header.flags | FLAG.QR | (answer.authoritative ? FLAG.AA : 0) | (glue.complete ? 0 : FLAG.TC) | (answer.rcode & 0xf)
-  putHeader(writer, query.header.id, flags, [1, answers.count, authorities.count, glue.count + additionals.count + (query.edns ? 1 : 0)])
+  writeHeader(writer, query.header.id, flags, [1, answers.count, authorities.count, glue.count + additionals.count + (query.edns ? 1 : 0)])
   return Buffer.from(writtenOctets(writer))
 }
 
@@ -48,10 +48,10 @@ export function writeResponse(query: RequestMessage, answer: Answer, limit: numb
 export function writeEmptyResponse(query: RequestMessage, rcode: number, flags = 0): Buffer {
   const writer = WRITER
   resetWriter(writer)
-  beginMessage(writer)
+  reserveHeader(writer)
   writeQuestion(writer, query)
   if (query.edns) writeResponseOpt(writer, query.edns, rcode)
-  putHeader(writer, query.header.id, query.header.flags | FLAG.QR | flags | (rcode & 0xf), [1, 0, 0, query.edns ? 1 : 0])
+  writeHeader(writer, query.header.id, query.header.flags | FLAG.QR | flags | (rcode & 0xf), [1, 0, 0, query.edns ? 1 : 0])
   return Buffer.from(writtenOctets(writer))
 }
 
@@ -109,7 +109,7 @@ function writeRrset(writer: WireWriter, { name, rrset }: NamedRrset, room: numbe
 /** Writes one record of an RRset, by its place there. */
 export function writeRecord(writer: WireWriter, name: DomainName, rrset: Rrset, index: number): void {
   const { type } = rrset
-  writeRecordHead(writer, name, rrset.code, CLASS.IN, rrset.ttl)
+  writeRecordHeader(writer, name, rrset.code, CLASS.IN, rrset.ttl)
   const octets = isCompressible(type) ? undefined : encodedRdata(rrset)[index]
   if (octets) {
     writeU16(writer, octets.length)

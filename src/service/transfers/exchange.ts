@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import type { Result } from '../../dns/result.ts'
-import { createFrameReader, frame } from '../../dns/wire/frames.ts'
+import { createFrameReader, frameMessage } from '../../dns/wire/frames.ts'
 import { HEADER_OCTETS, RCODE } from '../../dns/wire/message.ts'
-import { createTsigVerifier, signMessage } from '../../dns/wire/tsig.ts'
-import { splitSignature } from '../../dns/wire/tsig-record.ts'
+import { splitSignature } from '../../dns/wire/tsig.ts'
+import { createTsigVerifier, signMessage } from '../../dns/wire/tsig-client.ts'
 import type { Peer, Signing } from './peer.ts'
 import { transferFailure } from './transfer-failure.ts'
 
@@ -54,7 +54,7 @@ export function exchange(
     socket.on('connect', () => {
       clearTimeout(stage)
       stage = setTimeout(late('sent no whole message', limits.idle), limits.idle)
-      socket.write(frame(signed.octets))
+      socket.write(frameMessage(signed.octets))
     })
     socket.on('data', (chunk: Buffer) => {
       octets += chunk.length
@@ -102,7 +102,7 @@ function sign(message: Uint8Array, { key, clock }: Signing): CheckedMessage {
       if (isUnsignedError(received)) return
       hold(verifier.accept(received, now()))
     },
-    end: () => hold(verifier.end()),
+    end: () => hold(verifier.finish()),
   }
 }
 

@@ -4,8 +4,8 @@ import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { encodeMessage } from '../../dns/wire/encode-message.ts'
-import { createIncrementalReader, createIxfrQuery, type Difference, type IncrementalAnswer } from '../../dns/wire/incremental-transfer.ts'
 import { CLASS, type WireRecord } from '../../dns/wire/message.ts'
+import { createIxfrQuery, createIxfrReader, type Difference, type IxfrAnswer } from '../../dns/wire/transfer.ts'
 import type { ServedRecord } from '../nameserver/zone-data.ts'
 import { exchange } from './exchange.ts'
 import type { Peer } from './peer.ts'
@@ -62,7 +62,7 @@ async function transferChanges(
 ): Promise<TransferredZone | null> {
   const id = randomInt(0x10000)
   const [soa] = held
-  const transfer = createIncrementalReader(zone, id, soaFields(soa.data).serial)
+  const transfer = createIxfrReader(zone, id, soaFields(soa.data).serial)
   const check = createRecordCheck(limits)
   const query = encodeMessage(createIxfrQuery(id, zone, { ...soa, class: CLASS.IN }))
   await exchange(peer, query, limits, signal, (octets) => {
@@ -75,7 +75,7 @@ async function transferChanges(
   return zoneOf(zone, held, transfer.answer(), limits)
 }
 
-function zoneOf(zone: DomainName, held: CurrentZone, answer: IncrementalAnswer, limits: TransferLimits): TransferredZone | null {
+function zoneOf(zone: DomainName, held: CurrentZone, answer: IxfrAnswer, limits: TransferLimits): TransferredZone | null {
   if (answer.kind === 'current') return null
   if (answer.kind === 'whole') return readZone(zone, answer.records)
   const changed = applyDifferences(zone, held, answer.soa, answer.differences)

@@ -5,7 +5,7 @@ import { plainValue } from '../../definition/yaml/plain-value.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
-import { readTsigSecret, type TsigAlgorithm } from '../../dns/wire/tsig.ts'
+import { parseTsigSecret, type TsigAlgorithm } from '../../dns/wire/tsig.ts'
 import { schemaProblems } from '../api/schema-problems.ts'
 import { canonicalAddress } from '../nameserver/canonical-address.ts'
 import { nodeAt, type Path, stepsOf, type Tell } from '../seed/places.ts'
@@ -68,7 +68,7 @@ export async function readTransferKeys(text: string, file: string, resolveSecret
     const peers = entry.peers?.map((peer, at) => readAddress(peer) ?? tell([...path, 'peers', at], 'a peer is an IPv4 or IPv6 address'))
     const secret = await resolveSecret(entry.secret, `secret of the key ${entry.name}`, nodeAt(root, [...path, 'secret']).at)
     if (secret.diagnostic) errors.push(secret.diagnostic)
-    const octets = secret.value === null ? null : readTsigSecret(secret.value)
+    const octets = secret.value === null ? null : parseTsigSecret(secret.value)
     if (secret.value !== null && octets === null) tell([...path, 'secret'], `the secret of the key ${entry.name} is not base64`)
     if (octets !== null && octets.length < MIN_SECRET_OCTETS)
       tell([...path, 'secret'], `the secret of the key ${entry.name} has ${octets.length} octets; ${MIN_SECRET_OCTETS} are the fewest`)

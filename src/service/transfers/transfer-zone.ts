@@ -2,13 +2,13 @@
 import { randomInt } from 'node:crypto'
 import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
+import { META_TYPE, wireTypeCode } from '../../dns/record-type.ts'
 import { type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { decodeMessage } from '../../dns/wire/decode-message.ts'
 import { encodeMessage } from '../../dns/wire/encode-message.ts'
 import { CLASS, createQuery, type Message, RCODE, rcodeName, type WireRecord } from '../../dns/wire/message.ts'
-import { createAxfrQuery, createTransferReader } from '../../dns/wire/transfer.ts'
-import { META_TYPE, wireTypeCode } from '../../dns/wire/type-code.ts'
+import { createAxfrQuery, createAxfrReader } from '../../dns/wire/transfer.ts'
 import type { ServedRecord } from '../nameserver/zone-data.ts'
 import { type ExchangeLimits, exchange } from './exchange.ts'
 import type { Peer } from './peer.ts'
@@ -68,7 +68,7 @@ export async function querySerial(peer: Peer, zone: DomainName, limits: Exchange
 /** A whole zone by AXFR. Rejects with a `TransferFailure`. */
 export async function transferZone(peer: Peer, zone: DomainName, limits: TransferLimits, signal: AbortSignal): Promise<TransferredZone> {
   const id = randomInt(0x10000)
-  const transfer = createTransferReader(zone, id, Number.POSITIVE_INFINITY)
+  const transfer = createAxfrReader(zone, id, Number.POSITIVE_INFINITY)
   const check = createRecordCheck(limits)
   await exchange(peer, encodeMessage(createAxfrQuery(id, zone)), limits, signal, (octets) => {
     const message = readMessage(octets, zone, id, 'AXFR')

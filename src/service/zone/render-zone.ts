@@ -1,10 +1,10 @@
 /** Makes the zone that the name servers serve, and its zone file, of a domain and its records. */
 
-import { textToRdata } from '../../dns/character-string.ts'
+import { octetsToTxtRdata } from '../../dns/character-string.ts'
 import { type DomainName, nameOctets, parseDomainName, ROOT } from '../../dns/domain-name.ts'
-import { mailboxName } from '../../dns/mailbox.ts'
+import { emailToName } from '../../dns/mailbox.ts'
 import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
-import type { Token } from '../../dns/rdata/field-kind.ts'
+import type { Token } from '../../dns/rdata/field.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { SerialNumber } from '../../dns/serial-number.ts'
 import type { Ttl } from '../../dns/ttl.ts'
@@ -88,7 +88,7 @@ function soaData(source: ZoneSource, primary: DomainName, serial: SerialNumber, 
   const refresh = source.refresh_sec || DEFAULTS.refresh
   const retry = source.retry_sec || DEFAULTS.retry
   const expire = source.expire_sec || DEFAULTS.expire
-  return `${primary} ${mailboxName(source.soa_email) ?? ROOT} ${serial} ${refresh} ${retry} ${expire} ${ttl}`
+  return `${primary} ${emailToName(source.soa_email) ?? ROOT} ${serial} ${refresh} ${retry} ${expire} ${ttl}`
 }
 
 /** Octets of a DNS message over TCP: its length is a number of 16 bits (RFC 1035 section 4.2.2). */
@@ -143,7 +143,7 @@ export function recordRdata(record: ZoneRecord): Result<string> {
   const { type, target, priority, weight, port, tag } = record
   switch (type) {
     case 'TXT':
-      return ok(textToRdata(Buffer.from(target, 'utf8')))
+      return ok(octetsToTxtRdata(Buffer.from(target, 'utf8')))
     case 'MX':
       return withName(target === '' ? '.' : target, (name) => `${priority} ${name}`)
     case 'SRV':

@@ -1,5 +1,5 @@
 /** Data of records as DNSControl holds it: fields of each type in version 4, the text of a zone file in version 5. */
-import { quoteString, textToRdata } from '../../../src/dns/character-string.ts'
+import { octetsToTxtRdata, quoteString } from '../../../src/dns/character-string.ts'
 import { type GivenRecord, refuseUnless } from './dnscontrol-checks.ts'
 
 /** The fields of the values of each type, in the order of its function's arguments. */
@@ -54,7 +54,7 @@ function locationOf4(values: readonly unknown[]): Record<string, unknown> {
 export function presentationOf5({ type, values, caaFlag }: GivenRecord): string {
   switch (type) {
     case 'TXT':
-      return textToRdata(unescaped(String(values[0])))
+      return octetsToTxtRdata(unescaped(String(values[0])))
     case 'CAA':
       return `${caaFlag} ${values[0]} ${quoteString(unescaped(String(values[1])))}`
     case 'NAPTR':

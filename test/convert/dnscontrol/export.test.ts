@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { exportDnscontrol, printDomain } from '../../../src/convert/dnscontrol/export-dnscontrol.ts'
 import { readIntermediate } from '../../../src/convert/dnscontrol/read-intermediate.ts'
 import type { UnsupportedFeature } from '../../../src/convert/unsupported-features.ts'
-import { textToRdata } from '../../../src/dns/character-string.ts'
+import { octetsToTxtRdata } from '../../../src/dns/character-string.ts'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { parseDomainName } from '../../../src/dns/domain-name.ts'
 import { canonicalRdata } from '../../../src/dns/rdata/canonical.ts'
@@ -242,7 +242,7 @@ describe('a dnsconfig.js', () => {
       )
       const data =
         type === 'TXT'
-          ? { ok: true as const, value: textToRdata(Buffer.from(value, 'utf8')) }
+          ? { ok: true as const, value: octetsToTxtRdata(Buffer.from(value, 'utf8')) }
           : canonicalRdata(type, tokens, (word) => parseDomainName(word))
       if (!apex.ok || !owner.ok || !data.ok) throw new Error(text)
       zones.set(apex.value, [...(zones.get(apex.value) ?? []), { name: owner.value, type, ttl: ttl as Ttl, data: data.value, at }])

@@ -1,5 +1,5 @@
 /** What `dnscontrol get-zones` prints of records (its commands/getZones.go and pkg/prettyzone), after their order. */
-import { rdataToText } from '../../../src/dns/character-string.ts'
+import { txtRdataToOctets } from '../../../src/dns/character-string.ts'
 import { type DomainName, relativeName } from '../../../src/dns/domain-name.ts'
 import type { ResourceRecord } from '../../../src/dns/record.ts'
 
@@ -28,7 +28,7 @@ export function printZone({ name, records }: PrintedZone): string {
 export const printTsv = ({ name, records }: PrintedZone): string =>
   records
     .map((record) => {
-      const data = record.type === 'TXT' ? Buffer.from(rdataToText(record.data)).toString('utf8') : record.data
+      const data = record.type === 'TXT' ? Buffer.from(txtRdataToOctets(record.data)).toString('utf8') : record.data
       return `${[bare(record.name), relativeName(record.name, name) || '@', record.ttl, 'IN', record.type, data].join('\t')}\n`
     })
     .join('')

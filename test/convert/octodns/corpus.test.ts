@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ParsedDefinition, parseDefinition } from '../../../src/definition/parse/parse-definition.ts'
 import { parseSplitZone } from '../../../src/definition/parse/split-zone.ts'
-import { textToRdata } from '../../../src/dns/character-string.ts'
+import { octetsToTxtRdata } from '../../../src/dns/character-string.ts'
 import { hasErrors } from '../../../src/dns/diagnostic.ts'
 import { type DomainName, parseDomainName, relativeName } from '../../../src/dns/domain-name.ts'
 import { canonicalRdata } from '../../../src/dns/rdata/canonical.ts'
@@ -22,7 +22,7 @@ const parse = ({ zone, files, isSplit, defaultTtl }: CorpusCase): ParsedDefiniti
 
 /** octoDNS's text of a value in the form of the model. TXT is listed as plain text. */
 function canonical(type: string, value: string): string {
-  if (type === 'TXT' || type === 'SPF') return textToRdata(Buffer.from(value, 'utf8'))
+  if (type === 'TXT' || type === 'SPF') return octetsToTxtRdata(Buffer.from(value, 'utf8'))
   const tokens = (value.match(/"(?:[^"\\]|\\.)*"|[^ "]+/g) ?? []).map((text) =>
     text.startsWith('"') ? { text: text.slice(1, -1), quoted: true } : { text, quoted: false },
   )

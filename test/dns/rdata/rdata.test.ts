@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { parseDomainName } from '../../../src/dns/domain-name.ts'
 import { canonicalRdata, type RdataResult, rdataFields } from '../../../src/dns/rdata/canonical.ts'
+import { decodeRdata, rdataOctets } from '../../../src/dns/rdata/rdata-codec.ts'
 import { RDATA_TYPES } from '../../../src/dns/rdata/rdata-types.ts'
 import { parseRecordType, typeCode, typeName } from '../../../src/dns/record-type.ts'
-import { decodeRdata, rdataOctets } from '../../../src/dns/wire/rdata-codec.ts'
 import { name } from '../../support/records.ts'
 
 const ORIGIN = name('example.com.')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { serialNumber } from '../../../src/dns/serial-number.ts'
-import { createIncrementalReader, type IncrementalAnswer } from '../../../src/dns/wire/incremental-transfer.ts'
 import { createQuery, type Message, type WireRecord } from '../../../src/dns/wire/message.ts'
+import { createIxfrReader, type IxfrAnswer } from '../../../src/dns/wire/transfer.ts'
 import { name } from '../../support/records.ts'
 
 const ZONE = name('example.test.')
@@ -22,9 +22,9 @@ const message = (answers: readonly WireRecord[], changes: Partial<Message> = {})
 })
 
 /** The answer, each record in a message of its own and all in one: the same either way. */
-function read(records: readonly WireRecord[]): IncrementalAnswer | string {
+function read(records: readonly WireRecord[]): IxfrAnswer | string {
   const results = [records.map((one) => [one]), [records]].map((messages) => {
-    const reader = createIncrementalReader(ZONE, 1, HELD)
+    const reader = createIxfrReader(ZONE, 1, HELD)
     let state = 'more'
     for (const answers of messages) {
       const accepted = reader.accept(message(answers))
@@ -34,7 +34,7 @@ function read(records: readonly WireRecord[]): IncrementalAnswer | string {
     return state === 'complete' ? reader.answer() : 'more'
   })
   expect(results[1]).toEqual(results[0])
-  return results[0] as IncrementalAnswer | string
+  return results[0] as IxfrAnswer | string
 }
 
 describe('the answer to IXFR', () => {
@@ -76,6 +76,6 @@ describe('the answer to IXFR', () => {
     ['another question', { questions: [{ name: ZONE, type: 'AXFR', class: 1 }] }],
     ['no records', { answers: [] }],
   ])('with %s is refused', (_, changes) => {
-    expect(createIncrementalReader(ZONE, 1, HELD).accept(message([soa(3)], changes)).ok).toBe(false)
+    expect(createIxfrReader(ZONE, 1, HELD).accept(message([soa(3)], changes)).ok).toBe(false)
   })
 })

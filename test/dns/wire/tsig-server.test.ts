@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
 import { createQuery } from '../../../src/dns/wire/message.ts'
-import { createTsigVerifier, readTsigSecret, signMessage, type TsigKey } from '../../../src/dns/wire/tsig.ts'
-import { appendSignature, type Signature, splitSignature } from '../../../src/dns/wire/tsig-record.ts'
+import { appendSignature, parseTsigSecret, type Signature, splitSignature, type TsigKey } from '../../../src/dns/wire/tsig.ts'
+import { createTsigVerifier, signMessage } from '../../../src/dns/wire/tsig-client.ts'
 import { type RequestVerdict, signatureOctets, verifyRequest } from '../../../src/dns/wire/tsig-server.ts'
 import { fc } from '../../support/fast-check.ts'
 import { name } from '../../support/records.ts'
@@ -119,7 +119,7 @@ describe('an answer', () => {
       expect(signed.length).toBe(message.length + signatureOctets(KEY))
       expect(client.accept(signed, NOW)).toEqual({ ok: true, value: undefined })
     }
-    expect(client.end().ok).toBe(true)
+    expect(client.finish().ok).toBe(true)
   })
 
   it('is not verified in another order, with one left out, or for another request', () => {
@@ -128,7 +128,7 @@ describe('an answer', () => {
     const [first, second, third] = messages.map((message) => verdict.sign(Buffer.from(message), NOW)) as [Buffer, Buffer, Buffer]
     const accepted = (mac: Uint8Array, ...octets: Buffer[]): boolean => {
       const client = createTsigVerifier(KEY, mac)
-      return octets.every((message) => client.accept(message, NOW).ok) && client.end().ok
+      return octets.every((message) => client.accept(message, NOW).ok) && client.finish().ok
     }
     expect(accepted(requestMac, first, second, third)).toBe(true)
     expect(accepted(requestMac, first, third)).toBe(false)
@@ -139,9 +139,9 @@ describe('an answer', () => {
   it('that a request comes again for is BADTIME', () => {
     const verdict = verify(request)
     if (verdict.kind !== 'verified') throw new Error(verdict.kind)
-    const message = decodeMessage(verdict.signRepeated(answer, NOW + 5))
+    const message = decodeMessage(verdict.signReplayError(answer, NOW + 5))
     expect(message.ok).toBe(true)
-    const client = createTsigVerifier(KEY, requestMac).accept(verdict.signRepeated(answer, NOW + 5), NOW)
+    const client = createTsigVerifier(KEY, requestMac).accept(verdict.signReplayError(answer, NOW + 5), NOW)
     expect(client).toEqual({ ok: false, message: 'BADTIME: the clock of the server differs: it is 5 s ahead of the clock here' })
   })
 })
@@ -154,5 +154,5 @@ describe('a secret', () => {
     ['AAA', null],
     ['not base64!!', null],
     ['====', null],
-  ])('%j', (text, octets) => expect(readTsigSecret(text)?.length ?? null).toBe(octets))
+  ])('%j', (text, octets) => expect(parseTsigSecret(text)?.length ?? null).toBe(octets))
 })

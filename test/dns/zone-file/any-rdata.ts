@@ -1,8 +1,8 @@
 import { quoteString } from '../../../src/dns/character-string.ts'
 import { formatIpv6 } from '../../../src/dns/ip-address.ts'
-import type { FieldKind } from '../../../src/dns/rdata/kinds.ts'
+import { formatTimestamp } from '../../../src/dns/rdata/numbers.ts'
+import type { FieldKind } from '../../../src/dns/rdata/rdata-types.ts'
 import { RDATA_TYPES } from '../../../src/dns/rdata/rdata-types.ts'
-import { formatTime } from '../../../src/dns/rdata/timestamp.ts'
 import { fc } from '../../support/fast-check.ts'
 
 /** Text of data of each type with a form, as zone files may write it, for all that every server takes. Names are complete. */
@@ -50,7 +50,7 @@ const types = fc
   .uniqueArray(fc.constantFrom('A', 'NS', 'SOA', 'MX', 'TXT', 'AAAA', 'RRSIG', 'NSEC', 'CAA', 'TYPE1234', 'TYPE65280'), { minLength: 1 })
   .map((all) => all.join(' '))
 /** Up to 2038, past which ldns counts wrong. */
-const time = fc.nat(0x7fff_ffff).map((seconds) => formatTime(seconds))
+const time = fc.nat(0x7fff_ffff).map((seconds) => formatTimestamp(seconds))
 const gateway = (...head: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
   fc
     .tuple(fc.nat(3), ...head, ipv4, ipv6, name)

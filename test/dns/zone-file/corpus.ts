@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
+import { decodeRdata } from '../../../src/dns/rdata/rdata-codec.ts'
 import { typeCode } from '../../../src/dns/record-type.ts'
-import { decodeRdata } from '../../../src/dns/wire/rdata-codec.ts'
 import { parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
 import type { ReadZoneInclude } from '../../../src/dns/zone-file/scope.ts'
 import { name } from '../../support/records.ts'

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { ROOT } from '../../../src/dns/domain-name.ts'
+import { decodeRdata, rdataOctets } from '../../../src/dns/rdata/rdata-codec.ts'
 import { typeCode } from '../../../src/dns/record-type.ts'
 import type { Ttl } from '../../../src/dns/ttl.ts'
-import { decodeRdata, rdataOctets } from '../../../src/dns/wire/rdata-codec.ts'
 import { name } from '../../support/records.ts'
 import { lines, parse, problems } from './zone-text.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
-import { wireTypeCode } from '../../../src/dns/wire/type-code.ts'
+import { wireTypeCode } from '../../../src/dns/record-type.ts'
 import { answerQuestion, type NamedRrset } from '../../../src/service/nameserver/answer.ts'
 import { buildZoneData } from '../../../src/service/nameserver/zone-data.ts'
 import { RICH_ZONES, records } from './rich-zones.ts'

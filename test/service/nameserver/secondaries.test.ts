@@ -4,7 +4,7 @@
  */
 import { beforeAll, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
-import { createAxfrQuery, createTransferReader } from '../../../src/dns/wire/transfer.ts'
+import { createAxfrQuery, createAxfrReader } from '../../../src/dns/wire/transfer.ts'
 import type { RunningService } from '../../../src/service/index.ts'
 import { type DnsServer, startBind, startKnot, startNsd, waitForZone } from '../../support/dns-servers.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -237,7 +237,7 @@ async function transfer(zone: string, port = service.dnsAddress?.port ?? 0, host
   const connection = await openTcp(port, host)
   const name = `${zone}.` as DomainName
   connection.send(createAxfrQuery(1, name))
-  const reader = createTransferReader(name, 1, 100_000)
+  const reader = createAxfrReader(name, 1, 100_000)
   for (let state = 'more'; state === 'more'; ) {
     const taken = reader.accept(await connection.message())
     if (!taken.ok) throw new Error(`${host}: ${taken.message}`)

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { CLASS, createQuery, type Message, rcodeName } from '../../../src/dns/wire/message.ts'
-import { createAxfrQuery, createTransferReader } from '../../../src/dns/wire/transfer.ts'
+import { createAxfrQuery, createAxfrReader } from '../../../src/dns/wire/transfer.ts'
 import { type NameServer, type NameServerLimits, startNameServer } from '../../../src/service/nameserver/name-server.ts'
 import type { ServedRecord } from '../../../src/service/nameserver/zone-data.ts'
 import { describeWithTools } from '../../support/skip.ts'
@@ -56,7 +56,7 @@ beforeAll(async () => {
 /** Takes a transfer to its end; the messages and the records, or the code it was refused with. */
 async function transfer(client: TcpClient, zone: DomainName, query: Message = createAxfrQuery(4711, zone)) {
   client.send(query)
-  const reader = createTransferReader(zone, query.id, 100_000)
+  const reader = createAxfrReader(zone, query.id, 100_000)
   const messages: Message[] = []
   for (;;) {
     const message = await client.message()
@@ -109,7 +109,7 @@ describe('AXFR', () => {
     client.send(createAxfrQuery(1, BIG))
     const first = await client.message()
     server.setZone(bigZone(2))
-    const reader = createTransferReader(BIG, 1, 20_000)
+    const reader = createAxfrReader(BIG, 1, 20_000)
     let state = reader.accept(first)
     while (state.ok && state.value === 'more') state = reader.accept(await client.message())
     client.socket.destroy()

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
-import { createFrameReader, frame } from '../../../src/dns/wire/frames.ts'
+import { createFrameReader, frameMessage } from '../../../src/dns/wire/frames.ts'
 import { CLASS, type Message, type WireRecord } from '../../../src/dns/wire/message.ts'
 import { atFileEnd } from '../../support/file-end.ts'
 
@@ -56,7 +56,7 @@ export const soa = (serial = 1, times = '3600 600 604800 300', zone = 'example.t
 
 /** The octets of an answer to the query, framed. */
 export const answerOf = (query: Message, answers: readonly WireRecord[], changes: Partial<Message> = {}): Buffer =>
-  frame(encodeMessage({ ...query, response: true, authoritative: true, answers, authorities: [], edns: null, ...changes }))
+  frameMessage(encodeMessage({ ...query, response: true, authoritative: true, answers, authorities: [], edns: null, ...changes }))
 
 /** Records of one message: few enough for its octets. */
 const CHUNK = 1000

@@ -7,8 +7,8 @@ import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
 import { createQuery, OPCODE, rcodeName } from '../../../src/dns/wire/message.ts'
-import { createTsigVerifier, signMessage, type TsigKey } from '../../../src/dns/wire/tsig.ts'
-import { appendSignature, type Signature, splitSignature, variables } from '../../../src/dns/wire/tsig-record.ts'
+import { appendSignature, type Signature, splitSignature, type TsigKey, tsigVariables } from '../../../src/dns/wire/tsig.ts'
+import { createTsigVerifier, signMessage } from '../../../src/dns/wire/tsig-client.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { dig, kdig } from '../../support/tools.ts'
 import { framed, openTcp } from '../nameserver/tcp-client.ts'
@@ -338,7 +338,7 @@ function signAnswer(query: Buffer, answer: Buffer, key: TsigKey, ahead = 0): Buf
     .update(Buffer.from([0, asked.mac.length]))
     .update(asked.mac)
     .update(answer)
-    .update(variables(key, plain))
+    .update(tsigVariables(key, plain))
   return appendSignature(answer, { ...plain, mac: hmac.digest() })
 }
 

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
-import { frame } from '../../../src/dns/wire/frames.ts'
+import { frameMessage } from '../../../src/dns/wire/frames.ts'
 import { RCODE, type WireRecord } from '../../../src/dns/wire/message.ts'
 import { findPeers, type Peer, type PeerRules, peerAt } from '../../../src/service/transfers/peer.ts'
 import { NO_TRANSFER_KEYS } from '../../../src/service/transfers/transfer-keys.ts'
@@ -152,11 +152,11 @@ describe('a hostile master', () => {
     ]),
     ['whose names are compressed in a circle', pointingTo(12 + 18), 'malformed'],
     ['whose names are compressed forwards', pointingTo(0x3000), 'malformed'],
-    ['that sends noise', (_, socket) => void socket.write(frame(Buffer.alloc(400, 0xa5))), 'malformed'],
+    ['that sends noise', (_, socket) => void socket.write(frameMessage(Buffer.alloc(400, 0xa5))), 'malformed'],
     ['that sends empty messages', (_, socket) => void socket.write(Buffer.alloc(4000)), 'malformed'],
     [
       'whose message is cut short',
-      (query, socket) => void socket.write(frame(answerOf(query, [soa(), host, soa()]).subarray(2, -7))),
+      (query, socket) => void socket.write(frameMessage(answerOf(query, [soa(), host, soa()]).subarray(2, -7))),
       'malformed',
     ],
     [

@@ -4,7 +4,7 @@
  * not be written by hand, and is then compared with what it came from, so that nothing comes to say something else.
  */
 import { setImmediate } from 'node:timers/promises'
-import { rdataToText, unescapeString } from '../../../dns/character-string.ts'
+import { txtRdataToOctets, unescapeString } from '../../../dns/character-string.ts'
 import { type DomainName, labelsOf, parentOf, relativeName } from '../../../dns/domain-name.ts'
 import { rdataFields } from '../../../dns/rdata/canonical.ts'
 import type { ServedRecord } from '../../nameserver/zone-data.ts'
@@ -132,7 +132,7 @@ function bodyOf({ type, name, data }: ServedRecord, zone: DomainName): RecordBod
   const [first = '', second = '', third = '', fourth = ''] = fields
   switch (type) {
     case 'TXT':
-      return withText({}, rdataToText(data))
+      return withText({}, txtRdataToOctets(data))
     case 'MX':
       return Number(first) > MAX_PRIORITY ? PRIORITY : { priority: Number(first), target: second }
     case 'SRV': {
@@ -166,7 +166,8 @@ function withText(body: RecordBody, octets: Uint8Array): RecordBody | string {
 /** What has become of the data in words; null where nothing has, `other` where it says something else now. */
 function changeOf({ type, data }: ServedRecord, stored: string): string | null {
   if (stored === data) return null
-  if (type === 'TXT' && Buffer.compare(rdataToText(data), rdataToText(stored)) === 0) return 'strings joined, and cut anew after 255 octets'
+  if (type === 'TXT' && Buffer.compare(txtRdataToOctets(data), txtRdataToOctets(stored)) === 0)
+    return 'strings joined, and cut anew after 255 octets'
   if (type === 'CAA' && stored === data.replace(/^[0-9]+/, '0')) return 'flags dropped'
   return 'other'
 }

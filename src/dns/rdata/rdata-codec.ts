@@ -1,24 +1,43 @@
 import { quoteString, unescapeString } from '../character-string.ts'
 import type { DomainName } from '../domain-name.ts'
-import { problemText, rdataFields } from '../rdata/canonical.ts'
-import { type FieldKind, mayBeEmpty, takesRest } from '../rdata/kinds.ts'
-import { rdataProblem } from '../rdata/rdata-problem.ts'
-import { RDATA_TYPES, typeOfCode } from '../rdata/rdata-types.ts'
-import { formatTime, timeSeconds } from '../rdata/timestamp.ts'
-import { typeName } from '../record-type.ts'
+import { typeName, wireTypeCode } from '../record-type.ts'
 import type { Result } from '../result.ts'
-import { IPV4, IPV6, PREFIXES, SERVICES } from './address-codecs.ts'
-import type { FieldCodec } from './field-codec.ts'
-import { AMT_RELAY, HOST_IDENTITY, IPSEC_KEY } from './key-codecs.ts'
-import { LOCATION } from './location-codec.ts'
-import { A6, ATM_ADDRESS, OLD_TYPES, SINK } from './obsolete-codecs.ts'
-import { BASE64_OR_DASH, EUI48, EUI64, HASH, LOCATOR64, NSAP, SALT, U64 } from './octets-codecs.ts'
-import { createReader, readName, readRest, readString, readU8, readU16, readU32, remaining, type WireReader } from './reader.ts'
-import { SVC_PARAMS } from './svc-params-codec.ts'
-import { TYPE_BITMAP } from './type-bitmap-codec.ts'
-import { wireTypeCode } from './type-code.ts'
-import { decoding, wireProblem } from './wire-problem.ts'
-import { createWriter, type WireWriter, writeName, writeOctets, writeString, writeU8, writeU16, writeU32, writtenOctets } from './writer.ts'
+import { A6, ATM_ADDRESS, OLD_TYPES, SINK } from '../wire/obsolete-codecs.ts'
+import {
+  createReader,
+  decodeToResult,
+  readName,
+  readRest,
+  readString,
+  readU8,
+  readU16,
+  readU32,
+  remainingOctets,
+  throwWireError,
+  type WireReader,
+} from '../wire/reader.ts'
+import {
+  createWriter,
+  type WireWriter,
+  writeName,
+  writeOctets,
+  writeString,
+  writeU8,
+  writeU16,
+  writeU32,
+  writtenOctets,
+} from '../wire/writer.ts'
+import { IPV4, IPV6, PREFIXES, SERVICES } from './addresses.ts'
+import { formatGeneric, problemText, rdataFields } from './canonical.ts'
+import type { FieldCodec } from './field.ts'
+import { AMT_RELAY, HOST_IDENTITY, IPSEC_KEY } from './gateway.ts'
+import { LOCATION } from './location.ts'
+import { formatTimestamp, timestampSeconds } from './numbers.ts'
+import { BASE64_OR_DASH, EUI48, EUI64, HASH, LOCATOR64, NSAP, SALT, U64 } from './octets.ts'
+import { rdataProblem } from './rdata-problem.ts'
+import { type FieldKind, mayBeEmpty, RDATA_TYPES, rdataTypeOfCode, takesRest } from './rdata-types.ts'
+import { SVC_PARAMS } from './svc-params.ts'
+import { TYPE_BITMAP } from './type-bitmap.ts'
 
 const unsigned = (write: (writer: WireWriter, value: number) => void, read: (reader: WireReader) => number): FieldCodec => ({
   encode: (writer, [text]) => write(writer, Number(text)),
@@ -37,8 +56,8 @@ const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
   u64: U64,
   seconds: U32,
   time: {
-    encode: (writer, [text = '']) => writeU32(writer, timeSeconds(text)),
-    decode: (reader) => formatTime(readU32(reader)),
+    encode: (writer, [text = '']) => writeU32(writer, timestampSeconds(text)),
+    decode: (reader) => formatTimestamp(readU32(reader)),
   },
   algorithm: U8,
   'certificate-type': U16,
@@ -63,7 +82,7 @@ const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
     encode: (writer, [token]) => {
       if (token !== undefined) writeString(writer, tokenOctets(token))
     },
-    decode: (reader) => (remaining(reader) === 0 ? '' : quoteString(readString(reader))),
+    decode: (reader) => (remainingOctets(reader) === 0 ? '' : quoteString(readString(reader))),
   },
   strings: {
     encode: (writer, tokens) => {
@@ -71,7 +90,7 @@ const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
     },
     decode: (reader) => {
       const strings = [quoteString(readString(reader))]
-      while (remaining(reader) > 0) strings.push(quoteString(readString(reader)))
+      while (remainingOctets(reader) > 0) strings.push(quoteString(readString(reader)))
       return strings.join(' ')
     },
   },
@@ -83,7 +102,7 @@ const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
     encode: (writer, [text = '']) => writeString(writer, Buffer.from(text, 'latin1')),
     decode: (reader) => {
       const tag = Buffer.from(readString(reader)).toString('latin1').toLowerCase()
-      return /^[a-z0-9]+$/.test(tag) ? tag : wireProblem('a tag is not of letters and digits (RFC 8659 section 4.1)')
+      return /^[a-z0-9]+$/.test(tag) ? tag : throwWireError('a tag is not of letters and digits (RFC 8659 section 4.1)')
     },
   },
   hex: {
@@ -161,30 +180,29 @@ export function rdataOctets(type: string, data: string): Buffer {
  * known form comes in the generic one (RFC 3597 section 5).
  */
 export const decodeRdata = (code: number, message: Uint8Array, offset: number, length: number): Result<string> =>
-  decoding(() => {
-    if (offset + length > message.length) wireProblem('the rdata runs over the end of the message')
+  decodeToResult(() => {
+    if (offset + length > message.length) throwWireError('the rdata runs over the end of the message')
     return readRdata(createReader(message, offset, offset + length), code)
   })
 
 /** Rdata as its octets alone (RFC 3597 section 5), up to the reader's end. */
-export function readOpaque(reader: WireReader): string {
-  const octets = readRest(reader)
-  return octets.length === 0 ? '\\# 0' : `\\# ${octets.length} ${Buffer.from(octets).toString('hex')}`
+export function readGenericRdata(reader: WireReader): string {
+  return formatGeneric(readRest(reader))
 }
 
 /** As `decodeRdata`, on a reader whose end is the end of the rdata; throws wire faults. */
 export function readRdata(reader: WireReader, code: number): string {
-  const definition = typeOfCode(code)
-  if (!definition) return readOpaque(reader)
+  const definition = rdataTypeOfCode(code)
+  if (!definition) return readGenericRdata(reader)
   let data = ''
   for (const { kind } of definition.fields) {
     const part = FIELD_CODECS[kind].decode(reader)
     if (part !== '') data = data === '' ? part : `${data} ${part}`
   }
   const problem = rdataProblem(definition.type, data)
-  if (problem !== null) wireProblem(`${definition.type} ${problemText(definition, problem)}`)
-  const left = remaining(reader)
-  if (left > 0) wireProblem(`${definition.type} rdata has ${left} octet${left === 1 ? '' : 's'} more than its fields`)
+  if (problem !== null) throwWireError(`${definition.type} ${problemText(definition, problem)}`)
+  const left = remainingOctets(reader)
+  if (left > 0) throwWireError(`${definition.type} rdata has ${left} octet${left === 1 ? '' : 's'} more than its fields`)
   return data
 }
 
@@ -195,6 +213,6 @@ function tokenOctets(token = ''): Uint8Array {
 }
 
 function readNonEmptyRest(reader: WireReader): Uint8Array {
-  if (remaining(reader) === 0) wireProblem('a field is empty')
+  if (remainingOctets(reader) === 0) throwWireError('a field is empty')
   return readRest(reader)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { decodeRdata, encodeRdata, rdataOctets } from '../../../src/dns/rdata/rdata-codec.ts'
 import { typeCode } from '../../../src/dns/record-type.ts'
-import { decodeRdata, encodeRdata, rdataOctets } from '../../../src/dns/wire/rdata-codec.ts'
 import { createWriter, writtenOctets } from '../../../src/dns/wire/writer.ts'
 
 /** Canonical data and its octets, written by hand from the RFC of each type. */

@@ -1,8 +1,27 @@
-import { formatIpv6, ipv6Groups } from '../ip-address.ts'
-import type { FieldCodec } from './field-codec.ts'
-import { readOctets, readRest, readU8, readU16, remaining } from './reader.ts'
-import { wireProblem } from './wire-problem.ts'
-import { writeOctets, writeU8, writeU16 } from './writer.ts'
+import { formatIpv6, ipv6Groups, parseIpv4, parseIpv6 } from '../ip-address.ts'
+import { failure, ok, type Result } from '../result.ts'
+import { readOctets, readRest, readU8, readU16, remainingOctets, throwWireError } from '../wire/reader.ts'
+import { writeOctets, writeU8, writeU16 } from '../wire/writer.ts'
+import { excerpt, type FieldCodec, type Token } from './field.ts'
+
+/** Address families of APL records by their numbers: bits of an address, and how one is read. */
+export const ADDRESS_FAMILIES = { 1: { bits: 32, parse: parseIpv4 }, 2: { bits: 128, parse: parseIpv6 } } as const
+
+/** `[!]FAMILY:ADDRESS/PREFIX` (RFC 3123 section 5), any number of them. */
+export function canonicalPrefixes(tokens: readonly Token[]): Result<string> {
+  const prefixes: string[] = []
+  for (const { text } of tokens) {
+    const match = /^(!?)([12]):([^/]{1,60})\/([0-9]{1,3})$/.exec(text)
+    if (!match) return failure(`${excerpt(text)} is not [!]FAMILY:ADDRESS/PREFIX with family 1 (IPv4) or 2 (IPv6)`)
+    const [, negation, number, written = '', length] = match
+    const family = ADDRESS_FAMILIES[number === '1' ? 1 : 2]
+    const address = family.parse(written)
+    if (!address.ok) return address
+    if (Number(length) > family.bits) return failure(`${text}: the prefix has more than ${family.bits} bits`)
+    prefixes.push(`${negation}${number}:${address.value}/${Number(length)}`)
+  }
+  return ok(prefixes.join(' '))
+}
 
 /** An IPv4 address in four octets. */
 export const IPV4: FieldCodec = {
@@ -35,13 +54,13 @@ export const PREFIXES: FieldCodec = {
   },
   decode: (reader) => {
     const prefixes: string[] = []
-    while (remaining(reader) > 0) {
+    while (remainingOctets(reader) > 0) {
       const family = readU16(reader)
       const length = readU8(reader)
       const flags = readU8(reader)
       const used = readOctets(reader, flags & 0x7f)
-      const size = family === 1 ? 4 : family === 2 ? 16 : wireProblem(`address family ${family} is not known (RFC 3123 section 4)`)
-      if (used.length > size || length > 8 * size) wireProblem('an address prefix is longer than an address (RFC 3123 section 4)')
+      const size = family === 1 ? 4 : family === 2 ? 16 : throwWireError(`address family ${family} is not known (RFC 3123 section 4)`)
+      if (used.length > size || length > 8 * size) throwWireError('an address prefix is longer than an address (RFC 3123 section 4)')
       const octets = new Uint8Array(size)
       octets.set(used)
       const address = family === 1 ? octets.join('.') : formatIpv6(Array.from({ length: 8 }, (_, i) => u16At(octets, 2 * i)))

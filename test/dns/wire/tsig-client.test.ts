@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
 import { createQuery } from '../../../src/dns/wire/message.ts'
-import { createTsigVerifier, signMessage, TSIG_ALGORITHMS, type TsigKey } from '../../../src/dns/wire/tsig.ts'
+import { TSIG_ALGORITHMS, type TsigKey } from '../../../src/dns/wire/tsig.ts'
+import { createTsigVerifier, signMessage } from '../../../src/dns/wire/tsig-client.ts'
 import { fc } from '../../support/fast-check.ts'
 import { name } from '../../support/records.ts'
 
@@ -68,7 +69,7 @@ describe('what is not the signature of an answer', () => {
   })
 
   it('the end of an answer that is not signed', () => {
-    expect(createTsigVerifier(key(), Buffer.alloc(32)).end()).toEqual({
+    expect(createTsigVerifier(key(), Buffer.alloc(32)).finish()).toEqual({
       ok: false,
       message: 'the last message of the answer is not signed',
     })

@@ -1,0 +1,98 @@
+/**
+ * Transaction signatures (RFC 8945) of one who asks: signs a question, and verifies the messages of its answer, any number of them. The clock is
+ * an argument. The other side is `tsig-server.ts`.
+ */
+import { failure, ok, type Result } from '../result.ts'
+import {
+  algorithmName,
+  appendSignature,
+  computeMac,
+  macsEqual,
+  macWithLength,
+  requestMac,
+  type Signature,
+  splitSignature,
+  TSIG_ERROR,
+  type TsigKey,
+  tsigTimers,
+  tsigVariables,
+  unsignedSignature,
+} from './tsig.ts'
+
+/** Messages in a row without a signature that a verifier takes (RFC 8945 section 5.3.1). */
+const MAX_UNSIGNED = 99
+
+export interface SignedMessage {
+  readonly octets: Buffer
+  readonly mac: Buffer
+}
+
+/** The message with a signature. `now` is in seconds since 1970. Throws a `RangeError` if it gets too long. */
+export function signMessage(octets: Uint8Array, key: TsigKey, now: number): SignedMessage {
+  const signature = unsignedSignature(key, octets, now)
+  const mac = requestMac(key, octets, signature)
+  return { octets: appendSignature(octets, { ...signature, mac }), mac }
+}
+
+export interface TsigVerifier {
+  /** Takes the next message of an answer; says what is wrong with its signature. What it lets pass counts only once `end` agrees. */
+  accept(octets: Uint8Array, now: number): Result<void>
+  /** Whether the last message was signed, without which nothing is proved (RFC 8945 section 5.3.1). */
+  finish(): Result<void>
+}
+
+/** Verifies the answer to a message that was signed with this MAC. */
+export function createTsigVerifier(key: TsigKey, mac: Uint8Array): TsigVerifier {
+  let previous: Uint8Array = mac
+  let isFirst = true
+  let pending: Uint8Array[] = []
+
+  const accept = (octets: Uint8Array, now: number): Result<void> => {
+    const found = splitSignature(octets)
+    if (!found.ok) return found
+    const { signature, unsigned } = found.value
+    pending.push(unsigned)
+    if (signature === null) {
+      if (isFirst) return failure('the answer is not signed')
+      return pending.length > MAX_UNSIGNED
+        ? failure(`more than ${MAX_UNSIGNED} messages follow one another without a signature`)
+        : ok(undefined)
+    }
+    if (signature.error !== 0) return failure(errorText(signature, now))
+    if (signature.keyName !== key.name) return failure(`the answer is signed with another key, ${signature.keyName}`)
+    if (signature.algorithm !== algorithmName(key.algorithm))
+      return failure(`the answer is signed by ${signature.algorithm}, not by ${key.algorithm}`)
+    const expected = computeMac(key, [macWithLength(previous), ...pending, isFirst ? tsigVariables(key, signature) : tsigTimers(signature)])
+    if (signature.mac.length < expected.length)
+      return failure(
+        `the signature of the answer is cut to ${signature.mac.length} of ${expected.length} octets, and that is not agreed on`,
+      )
+    if (!macsEqual(expected, signature.mac)) return failure('the signature of the answer is wrong')
+    if (Math.abs(signature.time - now) > signature.fudge)
+      return failure(`the answer was signed at another time than now: ${clockDifference(signature.time, now)}`)
+    previous = expected
+    pending = []
+    isFirst = false
+    return ok(undefined)
+  }
+  return {
+    accept,
+    finish: () => (pending.length === 0 && !isFirst ? ok(undefined) : failure('the last message of the answer is not signed')),
+  }
+}
+
+const ERRORS: Readonly<Record<number, string>> = {
+  [TSIG_ERROR.BADSIG]: 'BADSIG: the server finds the signature wrong, so its secret is another one',
+  [TSIG_ERROR.BADKEY]: 'BADKEY: the server does not know the key',
+  [TSIG_ERROR.BADTIME]: 'BADTIME: the clock of the server differs',
+  [TSIG_ERROR.BADTRUNC]: 'BADTRUNC: the server does not take the length of the signature',
+}
+
+function errorText({ error, other }: Signature, now: number): string {
+  const text = ERRORS[error] ?? `the server refuses the signature with error ${error}`
+  // With BADTIME comes the time of the server (RFC 8945 section 5.2.3).
+  return error === TSIG_ERROR.BADTIME && other.length === 6 ? `${text}: ${clockDifference(Buffer.from(other).readUIntBE(0, 6), now)}` : text
+}
+
+const clockDifference = (server: number, here: number): string =>
+  `it is ${Math.abs(server - here)} s ${server < here ? 'behind' : 'ahead of'} the clock here`
