@@ -75,11 +75,11 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'known-folders': { 'odd/a.ts': `import { m } from '../dns/m.ts'`, 'dns/m.ts': 'export const m = 1' },
   'not-outside-src': { 'apply/a.ts': `import { t } from '../../test/t.ts'`, '../test/t.ts': 'export const t = 1' },
   'pure-core-modules': { 'report/a.ts': `import { readFileSync } from 'node:fs'` },
-  'pure-packages': { 'definition/parse/a.ts': `import pc from 'picocolors'` },
+  'pure-packages': { 'definition/parse/a.ts': `import limit from 'p-limit'` },
   sockets: { 'providers/x/a.ts': `import { request } from 'node:https'` },
   'sockets-http-client': { 'providers/x/a.ts': `import { request } from 'undici'` },
   'service-packages': { 'apply/a.ts': `import type { Pool } from 'pg'` },
-  'terminal-packages': { 'apply/a.ts': `import pc from 'picocolors'` },
+  'terminal-packages': { 'apply/a.ts': `import { Command } from 'commander'` },
   'island-providers': { 'providers/x/a.ts': `import type { y } from '../y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
   'provider-door': { 'cli/a.ts': `import { y } from '../providers/y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
   'config-door': {
@@ -166,6 +166,16 @@ describe('text that breaks a rule is found out', () => {
     const home = ['', 'home', 'somebody', 'zones'].join('/')
     expect(machinePaths('a.md', `see ${home}\nor https://example.com/home/x`)).toEqual(['a.md:1'])
   })
+})
+
+test('every dependency is imported by src', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: Record<string, string> }
+  const text = sourceFiles(root)
+    .map((file) => readFileSync(join(root, file), 'utf8'))
+    .join('\n')
+  const isImported = (name: string): boolean =>
+    [`from '${name}'`, `from '${name}/`, `import('${name}')`].some((part) => text.includes(part))
+  expect(Object.keys(dependencies).filter((name) => !isImported(name))).toEqual([])
 })
 
 test('every folder of src is a layer', () => {
