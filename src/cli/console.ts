@@ -13,7 +13,7 @@ import type { ReportOptions } from '../report/report.ts'
 import type { Verification } from '../report/verification.ts'
 import { renderVerification, type VerificationFormat } from '../report/verification.ts'
 import { type FromRoot, plainLines } from '../report/workflow-command.ts'
-import type { CommonOptions } from './common-options.ts'
+import type { CommonOptions } from './command.ts'
 import { type CliIo, colorOf, isWorkflow, type TextStream, widthOf } from './io.ts'
 
 /** What commands say, and where: reports on standard output, everything else on standard error. */

@@ -1,6 +1,6 @@
 /** What a command gives a run: process, options, and how to print, ask and stop. */
 import type { ApplyOptions, ApplySetup, RunSetup, WorkspaceOptions } from '../apply/run-context.ts'
-import type { CommonOptions } from './common-options.ts'
+import type { CommonOptions } from './command.ts'
 import { canAsk, confirm } from './confirm.ts'
 import { type Console, createConsole } from './console.ts'
 import { TOOL } from './identity.ts'

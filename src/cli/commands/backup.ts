@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
+import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import type { StorePlace } from '../../service/index.ts'
-import type { CommonOptions } from '../common-options.ts'
+import { type CommonOptions, type Runs, withStoreOptions } from '../command.ts'
 import { type Console, createConsole } from '../console.ts'
 import type { CliIo } from '../io.ts'
 
@@ -10,8 +11,19 @@ export interface StoreOptions extends CommonOptions {
   readonly database?: string
 }
 
+export function describe(command: Command, runs: Runs): void {
+  withStoreOptions(command).argument('<file>', 'where to; it is written anew').addHelpText('after', HELP)
+  runs(command, backup)
+}
+
+const HELP = `
+A backup is of one moment, and the same for SQLite and PostgreSQL: it can be
+restored into either. Keep it as you keep the database: tokens are in it as
+hashes only, secrets encrypted, everything else as it is. The key of the
+secrets is not in it, and a service on the restored data needs it.`
+
 /** `zonewright backup`: all that the DNS hosting service keeps, as of one moment, to a file. The service may run meanwhile. */
-export async function backup(io: CliIo, [file]: readonly [string], options: StoreOptions): Promise<ExitStatus> {
+async function backup(io: CliIo, [file]: readonly [string], options: StoreOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   return reportingProblems(console, async () => {
     const { backUpService } = await import('../../service/index.ts')

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
+import type { Command } from 'commander'
 import { applyZones } from '../../apply/apply-zones.ts'
 import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan } from '../../apply/exit-status.ts'
 import type { PlannedRun, PlannedZone } from '../../apply/plan-zones.ts'
@@ -18,7 +19,7 @@ import { type Address, startService, UNLIMITED } from '../../service/index.ts'
 import { ALLOWED_HOSTS, readHostPolicy } from '../../transport/allowed-hosts.ts'
 import { createDnsClient } from '../../transport/dns-client.ts'
 import type { DnsServer } from '../../transport/dns-exchange.ts'
-import type { CommonOptions } from '../common-options.ts'
+import type { CommonOptions, Runs } from '../command.ts'
 import type { Console } from '../console.ts'
 import { exitOnSignal } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
@@ -33,10 +34,15 @@ interface DemoOptions extends CommonOptions {
   readonly zones?: string
 }
 
+export function describe(command: Command, runs: Runs): void {
+  command.option('--zones <dir>', 'the definitions (default: the examples of the package)')
+  runs(command, demo)
+}
+
 type DemoContext = RunContext & { readonly output: Console }
 
 /** `zonewright demo`: plans, applies and verifies zones against its own service on free loopback ports, whose data is deleted at the end. */
-export async function demo(io: CliIo, _args: readonly [], options: DemoOptions): Promise<ExitStatus> {
+async function demo(io: CliIo, _args: readonly [], options: DemoOptions): Promise<ExitStatus> {
   const folder = await mkdtemp(join(tmpdir(), 'zonewright-demo-'))
   const clean = (): void => rmSync(folder, { recursive: true, force: true })
   const release = exitOnSignal(clean)

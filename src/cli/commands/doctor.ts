@@ -1,7 +1,8 @@
+import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { runDoctor } from '../../apply/run-doctor.ts'
 import { renderDoctorJson, renderDoctorText } from '../../report/doctor-report.ts'
-import type { CommonOptions } from '../common-options.ts'
+import { type CommonOptions, type Runs, withConfigOption, withFormatOption } from '../command.ts'
 import { exitOnSignal } from '../interruption.ts'
 import { type CliIo, colorOf } from '../io.ts'
 import { runSetup } from '../run-setup.ts'
@@ -10,8 +11,13 @@ export interface DoctorOptions extends CommonOptions {
   readonly format: 'text' | 'json'
 }
 
+export function describe(command: Command, runs: Runs): void {
+  withConfigOption(command).argument('[zone...]', 'zones (default: all)')
+  runs(withFormatOption(command, ['text', 'json']), doctor)
+}
+
 /** `zonewright doctor [zone...]` */
-export async function doctor(io: CliIo, [zones]: readonly [string[]], options: DoctorOptions): Promise<ExitStatus> {
+async function doctor(io: CliIo, [zones]: readonly [string[]], options: DoctorOptions): Promise<ExitStatus> {
   const setup = runSetup(io, options)
   const release = exitOnSignal(() => undefined)
   try {

@@ -1,15 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { didYouMean } from '../../definition/parse/suggest.ts'
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../dns/diagnostic-codes.ts'
-import type { CommonOptions } from '../common-options.ts'
+import type { CommonOptions, Runs } from '../command.ts'
 import { createConsole } from '../console.ts'
 import type { CliIo } from '../io.ts'
 import { packageFolder } from '../package-folder.ts'
 
+export function describe(command: Command, runs: Runs): void {
+  runs(command.argument('[code]', 'such as cname-not-alone (default: list all)'), explain)
+}
+
 /** `zonewright explain [code]`: the entry of the documentation about a diagnostic, or the list of all. */
-export async function explain(io: CliIo, [code]: readonly [string | undefined], options: CommonOptions): Promise<ExitStatus> {
+async function explain(io: CliIo, [code]: readonly [string | undefined], options: CommonOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const codes = Object.keys(DIAGNOSTIC_CODES) as DiagnosticCode[]
   if (code === undefined) {

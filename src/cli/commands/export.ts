@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { exportZones } from '../../convert/export.ts'
@@ -6,7 +7,7 @@ import { didYouMean } from '../../definition/parse/suggest.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { counted } from '../../report/english.ts'
-import type { CommonOptions } from '../common-options.ts'
+import { type CommonOptions, collect, type Runs, serialNumber, withConfigOption, withConversionOptions } from '../command.ts'
 import { type Console, createConsole, sayingLosses } from '../console.ts'
 import { deliverFiles } from '../deliver-files.ts'
 import type { CliIo } from '../io.ts'
@@ -23,8 +24,32 @@ export interface ExportCommandOptions extends CommonOptions {
   readonly canonical?: boolean
 }
 
+export function describe(command: Command, runs: Runs): void {
+  withConversionOptions(withConfigOption(command))
+    .usage('[options] <format> [zone...]')
+    .argument('[args...]', `format (${EXPORT_FORMATS.join(', ')}), and zones (default: all)`)
+    .option('--to <format>', 'the format, instead of the first argument')
+    .option('-o, --out <path>', 'the file, or the folder of several (default: standard output)')
+    .addOption(
+      command
+        .createOption('--ns <name>', 'zonefile: a name server for zones without NS records (repeatable)')
+        .argParser(collect)
+        .default([], 'none'),
+    )
+    .option('--serial <n>', 'zonefile: the serial of the SOA records', serialNumber, 1)
+    .option('--canonical', 'zonefile: one record a line, all names absolute')
+    .addHelpText('after', HELP)
+  runs(command, exportCommand)
+}
+
+const HELP = `
+Examples:
+  zonewright export zonefile example.com --ns ns1.example.net.
+  zonewright export octodns -o config
+  zonewright export csv -o records.csv`
+
 /** `zonewright export FORMAT [ZONE…]`: writes definitions in another format, all of them or none. */
-export async function exportCommand(io: CliIo, [args]: readonly [string[]], options: ExportCommandOptions): Promise<ExitStatus> {
+async function exportCommand(io: CliIo, [args]: readonly [string[]], options: ExportCommandOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const [format, ...names] = options.to === undefined ? args : [options.to, ...args]
   if (format === undefined || !EXPORT_FORMATS.includes(format)) {

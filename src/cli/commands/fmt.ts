@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
@@ -12,17 +13,20 @@ import { formatDefinition } from '../../definition/print/format-definition.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import { type Diagnostic, hasErrors, isError } from '../../dns/diagnostic.ts'
 import { counted } from '../../report/english.ts'
-import type { CommonOptions } from '../common-options.ts'
+import { type CommonOptions, type Runs, withConfigOption } from '../command.ts'
 import { createConsole } from '../console.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 
+export function describe(command: Command, runs: Runs): void {
+  withConfigOption(command)
+    .argument('[path...]', 'files or folders (default: those of the configuration)')
+    .option('--check', 'write nothing; exit with 2 where a file would change')
+  runs(command, fmt)
+}
+
 /** `zonewright fmt [path...]`: writes YAML definitions in the canonical layout. The files it changes, or would, are named on standard output. */
-export async function fmt(
-  io: CliIo,
-  [paths]: readonly [string[]],
-  options: CommonOptions & { readonly check?: boolean },
-): Promise<ExitStatus> {
+async function fmt(io: CliIo, [paths]: readonly [string[]], options: CommonOptions & { readonly check?: boolean }): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const check = options.check === true
   const { config, diagnostics } = await loadConfigOrDefault(io, options.config)

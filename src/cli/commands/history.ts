@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import type { RunRecord } from '../../apply/journal/read-journal.ts'
 import { type JournalledRuns, readRuns } from '../../apply/journal/read-journal.ts'
@@ -8,7 +9,7 @@ import { writeProblem } from '../../definition/files/write-problem.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { counted } from '../../report/english.ts'
 import type { History, RunView } from '../../report/history.ts'
-import type { CommonOptions } from '../common-options.ts'
+import { type CommonOptions, positiveInteger, type Runs, withConfigOption, withFormatOption } from '../command.ts'
 import { type Console, createConsole } from '../console.ts'
 import type { CliIo } from '../io.ts'
 
@@ -19,8 +20,16 @@ export interface HistoryOptions extends CommonOptions {
   readonly prune?: number
 }
 
+export function describe(command: Command, runs: Runs): void {
+  withConfigOption(command)
+    .argument('[run]', 'the run, or the beginning of its name')
+    .option('--last', 'the latest run that changed something')
+    .option('--prune <keep>', 'remove all runs but the latest so many', positiveInteger)
+  runs(withFormatOption(command, ['text', 'json']), history)
+}
+
 /** `zonewright history [run]`: lists what runs did, or shows one with its plan and what came of it. Asks no server. */
-export async function history(io: CliIo, [name]: readonly [string | undefined], options: HistoryOptions): Promise<ExitStatus> {
+async function history(io: CliIo, [name]: readonly [string | undefined], options: HistoryOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const { config, diagnostics } = await loadRunConfig(io, options.config)
   console.diagnostics(diagnostics, { from: 'error' })

@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { reportThrottling } from '../../apply/run-context.ts'
@@ -11,7 +12,7 @@ import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
 import { counted } from '../../report/english.ts'
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
-import type { CommonOptions } from '../common-options.ts'
+import { type CommonOptions, positiveInteger, type Runs, withConfigOption, withConversionOptions } from '../command.ts'
 import { canAsk, confirm } from '../confirm.ts'
 import { type Console, createConsole, sayingLosses } from '../console.ts'
 import { deliverFiles } from '../deliver-files.ts'
@@ -28,8 +29,35 @@ export interface ImportCommandOptions extends CommonOptions, ImportOptions {
   readonly yes?: boolean
 }
 
+export function describe(command: Command, runs: Runs): void {
+  withConversionOptions(withConfigOption(command))
+    .usage('[options] <format> <source> [zone...]\n       zonewright import [options] --from <provider> [zone...]')
+    .argument('[args...]', `format (${IMPORT_FORMATS.join(', ')}), source, and zones (default: all)`)
+    .option('--from <provider>', 'from a provider of the configuration: short for "import provider"')
+    .option('-o, --out <dir>', 'the folder for the definitions (default: one is shown on standard output)')
+    .option('--tsig <key>', 'axfr: [ALGORITHM:]NAME:SECRET, its secret as env:NAME or file:PATH (default algorithm: hmac-sha256)')
+    .option('--timeout <seconds>', 'axfr: wait so long for each message', positiveInteger)
+    .option('--via-service <nameserver>', 'provider: have it make the zones first, by a transfer from this name server')
+    .option('--clone <zone>', 'provider: have it make the zone first, as a copy of this one')
+    .option('-y, --yes', 'with --via-service and --clone: do not ask')
+    .option('--parallelism <n>', 'provider: requests under way at once', positiveInteger)
+    .addHelpText('after', HELP)
+  runs(command, importCommand)
+}
+
+const HELP = `
+Examples:
+  zonewright import zonefile /var/named -o zones
+  zonewright import axfr 192.0.2.53 example.com -o zones
+  zonewright import octodns config -o zones
+  zonewright import dnscontrol ir.json -o zones
+  zonewright import --from cloud -o zones
+
+Everything is written or nothing. What would be written is loaded and compared
+with its source first, record by record.`
+
 /** `zonewright import FORMAT SOURCE [ZONE…]`: writes definitions of existing zones, all of them or none. */
-export async function importCommand(io: CliIo, [args]: readonly [string[]], options: ImportCommandOptions): Promise<ExitStatus> {
+async function importCommand(io: CliIo, [args]: readonly [string[]], options: ImportCommandOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const request = await readRequest(io, console, args, options)
   if (request === null) return EXIT.failure

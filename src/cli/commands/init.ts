@@ -1,9 +1,10 @@
+import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { writeFiles } from '../../definition/files/write-files.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
-import type { CommonOptions } from '../common-options.ts'
+import type { CommonOptions, Runs } from '../command.ts'
 import { type Console, createConsole } from '../console.ts'
 import { VERSION } from '../identity.ts'
 import { type InitFile, initFiles, TOKEN_VARIABLE } from '../init-files.ts'
@@ -20,11 +21,20 @@ export interface InitOptions extends CommonOptions {
   readonly lossy?: boolean
 }
 
+export function describe(command: Command, runs: Runs): void {
+  command
+    .option('--zone <name>', 'the zone', 'example.com')
+    .option('--soa-email <address>', 'who answers for the zone (default: hostmaster at the zone)')
+    .option('--from <address>', 'all zones of a provider instead: the base URL of its interface, or a preset such as linode')
+    .option('--lossy', 'with --from: leave out what definitions cannot hold; each thing is a warning')
+  runs(command, init)
+}
+
 /** Addresses as the `rname` of an SOA can hold them, and as YAML takes them for text. */
 const EMAIL = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,62}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9-]{2,63}$/
 
 /** `zonewright init`: a configuration, a first zone and a CI workflow in the working directory. Writes all of them or none. */
-export async function init(io: CliIo, _args: readonly [], options: InitOptions): Promise<ExitStatus> {
+async function init(io: CliIo, _args: readonly [], options: InitOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   if (options.from !== undefined) {
     const files = await filesFromProvider(io, console, options.from, VERSION, options)

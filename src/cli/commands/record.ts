@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import type { Config } from '../../definition/config/config.ts'
@@ -12,7 +13,7 @@ import { writeProblem } from '../../definition/files/write-problem.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { textDiff } from '../../report/text-diff.ts'
-import type { CommonOptions } from '../common-options.ts'
+import { type CommonOptions, type Runs, subcommand, ttl, withConfigOption } from '../command.ts'
 import { createConsole } from '../console.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
@@ -26,13 +27,48 @@ export interface RecordCommandOptions extends CommonOptions {
   readonly dryRun?: boolean
 }
 
+/** The edits, with what each does. */
+const ACTIONS = [
+  ['add', 'add values to a record'],
+  ['set', 'make a record have these values and no others'],
+  ['remove', 'remove a record, or values of it'],
+] as const
+
+export function describe(command: Command, runs: Runs): void {
+  command.configureHelp({ subcommandTerm: (action) => action.name() }).addHelpText('after', HELP)
+  for (const [action, summary] of ACTIONS)
+    runs(describeAction(withConfigOption(subcommand(command, action, summary)), action), editRecord(action))
+}
+
+function describeAction(command: Command, action: RecordEdit['action']): Command {
+  const removes = action === 'remove'
+  command
+    .argument('<zone>')
+    .argument('<name>', "relative to the zone, '@' for the apex, absolute with a final dot")
+    .argument('<type>')
+    .argument(removes ? '[value...]' : '<value...>', removes ? 'default: all' : 'as in a zone file; TXT as its text')
+    .option(
+      '--file <path>',
+      removes ? 'only values of this file, which the definition includes' : 'put new values in this file, which the definition includes',
+    )
+    .option('--all-zones', 'change a file that other zones include too')
+    .option('--dry-run', 'write nothing; show the change')
+  return removes ? command : command.option('--ttl <ttl>', 'of all records of the name and type, such as 300 or 1h', ttl)
+}
+
+const HELP = `
+Examples:
+  zonewright record add example.com www A 192.0.2.10 --ttl 5m
+  zonewright record set example.com @ MX '10 mail' '20 mx.example.net.'
+  zonewright record remove example.com old CNAME`
+
 type Words = readonly [zone: string, name: string, type: string, values: string[]]
 
 /**
  * `zonewright record add|set|remove ZONE NAME TYPE [VALUE…]`: changes one RRset in the files that define it, nothing else in them, and shows the
  * changes on standard output. What would come out is validated first; a fault leaves the files as they are.
  */
-export const editRecord =
+const editRecord =
   (action: RecordEdit['action']) =>
   async (io: CliIo, [zone, name, type, values]: Words, options: RecordCommandOptions): Promise<ExitStatus> => {
     const console = createConsole(io, options)

@@ -1,11 +1,21 @@
+import type { Command } from 'commander'
 import type { ExitStatus } from '../../apply/exit-status.ts'
 import { type RollbackOptions, runRollback } from '../../apply/rollback/run-rollback.ts'
-import type { CommonOptions } from '../common-options.ts'
+import { REPORT_FORMATS } from '../../report/render-report.ts'
+import { type CommonOptions, type Runs, withApplyOptions, withConfigOption, withFormatOption, withPlanOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { applySetup } from '../run-setup.ts'
 
+export function describe(command: Command, runs: Runs): void {
+  withPlanOptions(withConfigOption(command))
+    .argument('[run-or-zone...]', 'the run, unless --last says it, and zones (default: all it changed)')
+    .option('--last', 'the latest run that changed something')
+    .option('--overwrite', 'put back also what others changed again since')
+  runs(withApplyOptions(withFormatOption(command, REPORT_FORMATS)), rollback)
+}
+
 /** `zonewright rollback RUN [zone...]` */
-export const rollback = (
+const rollback = (
   io: CliIo,
   [args]: readonly [string[]],
   options: RollbackOptions & CommonOptions & { readonly timeout?: number },

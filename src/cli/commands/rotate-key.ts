@@ -3,6 +3,14 @@ import { createConsole } from '../console.ts'
 import type { CliIo } from '../io.ts'
 import { reportingProblems, type StoreOptions, storePlace } from './backup.ts'
 
+export const ROTATE_KEY_SUMMARY = 'encrypt the secrets of the DNS hosting service with a new key, while it runs'
+
+export const ROTATE_KEY_HELP = `
+With a key file the command makes the new key, and running services find it.
+With ZONEWRIGHT_SECRETS_KEY=NEW,FORMER first restart every process with both
+keys, then run this, then restart them with the new key alone. If the command
+is stopped, run it again.`
+
 /** `zonewright serve rotate-key`: encrypts the secrets of the DNS hosting service with a new key, while the service runs. */
 export async function rotateKey(io: CliIo, _args: readonly [], options: StoreOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)

@@ -1,14 +1,16 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import type { Address, Certificate, LogLevel, RegionResolvers, RunningService, Seed, TransferKey } from '../../service/index.ts'
-import type { CommonOptions } from '../common-options.ts'
+import { type CommonOptions, oneOf, portNumber, positiveNumber, type Runs, rateLimit, subcommand, withStoreOptions } from '../command.ts'
 import { type Console, createConsole } from '../console.ts'
 import { listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { parseListen } from '../listen-address.ts'
 import { readRegionResolversFile, readSeedFile, readTransferKeysFile } from '../read-service-file.ts'
-import { storePlace } from './backup.ts'
+import { type StoreOptions, storePlace } from './backup.ts'
+import { ROTATE_KEY_HELP, ROTATE_KEY_SUMMARY, rotateKey } from './rotate-key.ts'
 
 export interface ServeOptions extends CommonOptions {
   readonly listen: string
@@ -39,8 +41,78 @@ export interface ServeOptions extends CommonOptions {
   readonly dnsRateLimit: number
 }
 
+export function describe(command: Command, runs: Runs): void {
+  command
+    .helpCommand(false)
+    .option('--listen <address>', 'HTTP address and port, or "none" for a name server only', '127.0.0.1:8080')
+    .option('--dns <address>', 'name server address and port, or "none"', '127.0.0.1:5353')
+    .option('--data <dir>', 'folder of the SQLite database (default: "zonewright-data")')
+    .option('--database <url>', 'PostgreSQL instead, which several processes may use: postgres://user@host/name')
+    .addOption(
+      command
+        .createOption('--peer-port <port>', 'port of the name servers that zones come from by transfer, and that get NOTIFY')
+        .argParser(portNumber)
+        .default(53),
+    )
+    .option('--transfer-addresses <addresses>', 'addresses that name servers must let transfer zones, separated by commas')
+    .option('--public-peers-only', 'transfer zones from, and send NOTIFY to, addresses of the public Internet only')
+    .option('--tsig-keys <file>', 'YAML file of the keys that sign transfers and NOTIFY (TSIG); SIGHUP reads it again')
+    .addOption(
+      command
+        .createOption('--dns-rate-limit <n>', 'equal answers a second over UDP to one network, or "off"')
+        .argParser(rateLimit)
+        .default(200),
+    )
+    .option('--ns-names <names>', 'names of the name servers, separated by commas')
+    .option('--tls-cert <file>', 'certificate chain in PEM, for HTTPS; SIGHUP reads it anew')
+    .option('--tls-key <file>', 'its private key in PEM')
+    .option('--seed <file>', 'YAML file of accounts and users to make unless they exist')
+    .option('--image-data <dir>', 'folder for the data of images (default: "images" in the folder of --data; none with --database)')
+    .option('--public-url <url>', 'what clients reach the service by, where that is not the address of --listen: https://dns.example.net')
+    .option('--region-resolvers <file>', 'YAML file of the recursive name servers that each region has')
+    .addOption(
+      command.createOption('--rate-limit <n>', 'requests a minute of one token and operation, or "off"').argParser(rateLimit).default(800),
+    )
+    .option('--quotas <list>', 'what one account can have, such as domains=5000,images=none; "none" for no limits')
+    .option('--sms-sink <sink>', 'where messages to phones go: "log", "file:PATH", or a URL that gets them by POST', 'log')
+    .addOption(
+      command.createOption('--clock-speed <n>', 'for tests: how many times as fast time passes').argParser(positiveNumber).default(1),
+    )
+    .option('--operations <address>', 'address and port of /metrics and /healthz (default: nowhere)')
+    .addOption(
+      command
+        .createOption('--log-level <level>', `what is logged on standard error, as lines of JSON: ${LOG_LEVELS.join(', ')}`)
+        .argParser(oneOf(LOG_LEVELS))
+        .default('info', 'info'),
+    )
+    .addHelpText('after', HELP)
+  runs(command, serve)
+  const rotation = withStoreOptions(subcommand(command, 'rotate-key', ROTATE_KEY_SUMMARY)).addHelpText('after', ROTATE_KEY_HELP)
+  // The folder and the database may be named before or after the name of the subcommand.
+  runs(rotation, (io, args: readonly [], options: StoreOptions) => rotateKey(io, args, { ...storeOptions(command.opts()), ...options }))
+}
+
+const storeOptions = ({ data, database }: StoreOptions): StoreOptions => ({
+  ...(data === undefined ? {} : { data }),
+  ...(database === undefined ? {} : { database }),
+})
+
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent']
+
+const HELP = `
+ZONEWRIGHT_DATABASE sets --database where others must not see its password.
+The first start prints an administrator's token on standard error, once;
+ZONEWRIGHT_BOOTSTRAP_TOKEN sets it instead.
+Second factors, security questions and codes are stored encrypted. Their key
+is in the file secrets.key of the data folder, which the first start makes, or
+in ZONEWRIGHT_SECRETS_KEY (32 characters or more), which --database requires.
+Ready, the command prints one line of JSON on standard output:
+{"event":"listening","http":"http://127.0.0.1:8080/v4","dns":"127.0.0.1:5353"}.
+SIGTERM and Ctrl-C let requests under way finish. The log holds no tokens,
+headers or bodies.`
+
 /** `zonewright serve`: the DNS hosting service until a signal ends it. Ready, it prints one line of JSON with its addresses. */
-export async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Promise<ExitStatus> {
+async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const listen = options.listen === 'none' ? null : readAddress(console, '--listen', options.listen)
   const dns = options.dns === 'none' ? null : readAddress(console, '--dns', options.dns)

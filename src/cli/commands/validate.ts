@@ -1,11 +1,12 @@
 import { resolve } from 'node:path'
+import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { type Validation, validateAll } from '../../definition/load/validate.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { countDiagnostics, renderValidation } from '../../report/diagnostics-report.ts'
 import { counted } from '../../report/english.ts'
-import type { CommonOptions } from '../common-options.ts'
+import { type CommonOptions, type Runs, withConfigOption, withFormatOption } from '../command.ts'
 import { createConsole } from '../console.ts'
 import type { CliIo } from '../io.ts'
 
@@ -13,8 +14,13 @@ export interface ValidateOptions extends CommonOptions {
   readonly format: 'text' | 'json' | 'github'
 }
 
+export function describe(command: Command, runs: Runs): void {
+  withConfigOption(command).argument('[path...]', 'files or folders (default: those of the configuration)')
+  runs(withFormatOption(command, ['text', 'json', 'github']), validate)
+}
+
 /** `zonewright validate [path...]`: syntax, schema and the rules of the DNS, without any network. The diagnostics are the report. */
-export async function validate(io: CliIo, [paths]: readonly [string[]], options: ValidateOptions): Promise<ExitStatus> {
+async function validate(io: CliIo, [paths]: readonly [string[]], options: ValidateOptions): Promise<ExitStatus> {
   const console = createConsole(io, options)
   const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
   const nothing: Validation = { diagnostics: [], zones: [], files: 0, records: 0 }

@@ -1,9 +1,25 @@
+import type { Command } from 'commander'
 import type { ExitStatus } from '../../apply/exit-status.ts'
 import { runVerify, type VerifyOptions } from '../../apply/run-verify.ts'
-import type { CommonOptions } from '../common-options.ts'
+import { type CommonOptions, collect, type Runs, withConfigOption, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { runSetup } from '../run-setup.ts'
 
+export function describe(command: Command, runs: Runs): void {
+  withConfigOption(command)
+    .argument('[zone...]', 'zones (default: all)')
+    .option('--target <name>', 'only this target')
+    .addOption(
+      command
+        .createOption('--nameserver <address>', 'ask this name server (repeatable)')
+        .argParser(collect)
+        .default([], '"nameservers" of the configuration, else the NS records'),
+    )
+    .option('--resolvers <region>', "ask the resolvers of the provider's region, in place of name servers")
+    .option('--no-dns', 'ask no name server')
+  runs(withFormatOption(command, ['text', 'json', 'github']), verify)
+}
+
 /** `zonewright verify [zone...]` */
-export const verify = (io: CliIo, [zones]: readonly [string[]], options: VerifyOptions & CommonOptions): Promise<ExitStatus> =>
+const verify = (io: CliIo, [zones]: readonly [string[]], options: VerifyOptions & CommonOptions): Promise<ExitStatus> =>
   runVerify(runSetup(io, options), zones)

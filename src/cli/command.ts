@@ -1,0 +1,136 @@
+/** How commands describe themselves: options that several of them have, and parsers of option values. */
+import { type Command, InvalidArgumentError } from 'commander'
+import type { ExitStatus } from '../apply/exit-status.ts'
+import { didYouMean } from '../definition/parse/suggest.ts'
+import { parseTtl, type Ttl } from '../dns/ttl.ts'
+import { REFUSAL_NAMES } from '../dns/zone.ts'
+import type { CliIo } from './io.ts'
+
+/** Options that every command has. */
+export interface CommonOptions {
+  readonly config?: string
+  readonly color?: boolean
+  readonly quiet?: boolean
+  readonly verbose?: boolean
+}
+
+/** Runs a command with its arguments and options as commander parsed them. */
+export type Action<Args extends readonly unknown[], Options> = (io: CliIo, args: Args, options: Options) => Promise<ExitStatus>
+
+/** Makes an action the one that a command runs. */
+export type Runs = <Args extends readonly unknown[], Options>(command: Command, action: Action<Args, Options>) => void
+
+/** What the file of a command exports. */
+export interface CommandModule {
+  /** Adds arguments, options, help and action to a command that has its name, its summary and the common options. */
+  readonly describe: (command: Command, runs: Runs) => void
+}
+
+/** Adds the options that every command has. */
+export const withCommonOptions = (command: Command): Command =>
+  command
+    .option('--no-color', 'no colours (also: NO_COLOR)')
+    .option('-q, --quiet', 'no progress, no notices')
+    .option('-v, --verbose', 'everything in full')
+
+/** Adds a command below another one. */
+export const subcommand = (parent: Command, name: string, summary: string): Command =>
+  withCommonOptions(parent.command(name).summary(summary).description(summary))
+
+export const withConfigOption = (command: Command): Command =>
+  command.option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
+
+/** Adds the options of commands that work on the data of the service. */
+export const withStoreOptions = (command: Command): Command =>
+  command
+    .option('--data <dir>', 'folder of the SQLite database (default: "zonewright-data")')
+    .option('--database <url>', 'PostgreSQL instead (also: ZONEWRIGHT_DATABASE)')
+
+/** Adds the options of commands that plan. */
+export const withPlanOptions = (command: Command): Command =>
+  command
+    .option('--target <name>', 'only this target')
+    .addOption(
+      command
+        .createOption('--allow <limit>', `lift a safety limit (repeatable): ${REFUSAL_NAMES.join(', ')}`)
+        .argParser((value: string, previous: readonly string[]): string[] => [...previous, oneOf(REFUSAL_NAMES)(value)])
+        .default([], 'those of the configuration'),
+    )
+    .addOption(
+      command
+        .createOption('--prefer <what>', 'where both cannot be had: no interruption (continuity), or fewest calls (calls)')
+        .argParser(oneOf(['continuity', 'calls']))
+        .default('continuity', 'continuity'),
+    )
+    .option('--parallelism <n>', 'requests under way at once for each target', positiveInteger)
+
+/** Adds the options of commands that change zones. */
+export const withApplyOptions = (command: Command): Command =>
+  command
+    .option('-y, --yes', 'do not ask')
+    .option('--timeout <seconds>', 'begin nothing new after this time', positiveInteger)
+    .option('--wait <seconds>', 'wait so long for other runs that are changing a zone', positiveInteger)
+
+/** Adds the options of commands that write files in another format. */
+export const withConversionOptions = (command: Command): Command =>
+  command
+    .option('--force', 'replace files that are there')
+    .option('--dry-run', 'write nothing; name the files')
+    .option('--lossy', 'leave out what cannot be held; each thing is a warning')
+
+export const withFormatOption = (command: Command, formats: readonly string[]): Command =>
+  command.addOption(
+    command
+      .createOption('--format <format>', `the report: ${formats.join(', ')}`)
+      .argParser(oneOf(formats))
+      .default('text', 'text'),
+  )
+
+/** One of a few words. The error suggests the nearest one. */
+export const oneOf =
+  (allowed: readonly string[]) =>
+  (value: string): string => {
+    if (allowed.includes(value)) return value
+    const suggestion = didYouMean(value, allowed)
+    throw new InvalidArgumentError(`It is one of ${allowed.join(', ')}.${suggestion === undefined ? '' : ` ${suggestion}`}`)
+  }
+
+/** A number of things per time; 0 for no limit. */
+export function rateLimit(value: string): number {
+  // Commander would turn an empty text into null.
+  if (value === 'off' || value === 'none') return 0
+  if (!/^(?:0|[1-9][0-9]{0,8})$/.test(value)) throw new InvalidArgumentError('It is a whole number from 1, or off.')
+  return Number(value)
+}
+
+export function portNumber(value: string): number {
+  if (!/^[1-9][0-9]{0,4}$/.test(value) || Number(value) > 65_535) throw new InvalidArgumentError('It is a port from 1 to 65535.')
+  return Number(value)
+}
+
+export function positiveInteger(value: string): number {
+  if (!/^[1-9][0-9]{0,3}$/.test(value)) throw new InvalidArgumentError('It is a whole number from 1 to 9999.')
+  return Number(value)
+}
+
+export function positiveNumber(value: string): number {
+  if (!/^[0-9]{1,6}(?:\.[0-9]{1,3})?$/.test(value) || Number(value) === 0) throw new InvalidArgumentError('It is a number above 0.')
+  return Number(value)
+}
+
+/** The serial of a zone (RFC 1035 section 3.3.13). */
+export function serialNumber(value: string): number {
+  if (!/^[0-9]{1,10}$/.test(value) || Number(value) > 0xffffffff)
+    throw new InvalidArgumentError('It is a whole number from 0 to 4294967295.')
+  return Number(value)
+}
+
+/** A TTL in seconds or with units. */
+export function ttl(value: string): Ttl {
+  const parsed = parseTtl(value)
+  if (!parsed.ok) throw new InvalidArgumentError(`${parsed.message}.`)
+  return parsed.value
+}
+
+/** Collects the values of a repeatable option. */
+export const collect = (value: string, previous: readonly string[]): string[] => [...previous, value]
