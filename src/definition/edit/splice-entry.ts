@@ -99,7 +99,7 @@ function aboveWith(lines: readonly string[], { from, indent }: EntryLines): numb
 /** The lines of an entry moved by `by` blanks, with the line ends of the text. */
 const shift = (lines: readonly string[], by: number, hasCarriageReturns: boolean): string[] =>
   lines.map((line) => {
-    const blanks = line.length - line.trimStart().length
+    const blanks = line.search(/[^ ]|$/)
     const moved = line === '' ? line : by >= 0 ? ' '.repeat(by) + line : line.slice(Math.min(blanks, -by))
     return hasCarriageReturns ? `${moved}\r` : moved
   })
