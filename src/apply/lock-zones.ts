@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type LockHolder, lockPath, takeLock } from '../definition/files/lock-file.ts'
 import { makeFolder } from '../definition/files/make-folder.ts'
 import { type ProcessIdentity, processStatus } from '../definition/files/process-identity.ts'
+import { removeDeadTemporaries } from '../definition/files/temporary-file.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 
 export interface LockRequest {
@@ -34,6 +35,7 @@ export async function lockZones(request: LockRequest): Promise<Locks> {
   if (request.zones.length === 0) return { state: 'taken', release: () => undefined }
   const folder = join(request.journal, 'locks')
   makeFolder(folder, 0o700)
+  removeDeadTemporaries(folder)
   const wanted = request.zones.map(({ zone, target }) => ({ zone, target, path: lockPath(folder, zone, target) }))
   wanted.sort((a, b) => (a.path < b.path ? -1 : 1))
   const deadline = performance.now() + wait
@@ -69,7 +71,7 @@ function takeAll(wanted: readonly { readonly zone: string; readonly target: stri
 
 function lockedDiagnostic(zone: string, target: string, other: LockHolder | null, path: string, own: LockHolder): Diagnostic {
   const subject = { severity: 'error', code: 'zone-locked' } as const
-  const remedy = `where that run is surely over, remove the folder ${path}`
+  const remedy = `if that run has certainly ended, remove the file ${path}`
   if (other === null) return { ...subject, message: `${zone} at ${target} is locked, and the lock does not say by whom`, hint: remedy }
   const { command, run, pid, host, since } = other
   const message = `${zone} at ${target} is locked by ${command}, run ${run}, process ${pid} on ${host}, since ${since}`

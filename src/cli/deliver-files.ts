@@ -1,10 +1,9 @@
 import { basename, dirname, resolve } from 'node:path'
 import { EXIT, type ExitStatus } from '../apply/exit-status.ts'
 import { displayPath } from '../definition/files/file-path.ts'
-import { type WrittenFiles, writeFiles } from '../definition/files/write-files.ts'
-import { writeProblem } from '../definition/files/write-problem.ts'
+import { type WriteOutcome, writeFiles } from '../definition/files/write-files.ts'
+import { isPartlyWritten, writeProblems } from '../definition/files/write-problem.ts'
 import type { OutputFile } from '../definition/imported-zone.ts'
-import type { Diagnostic } from '../dns/diagnostic.ts'
 import { counted } from '../report/english.ts'
 import type { Console } from './console.ts'
 import { endedBySignals } from './interruption.ts'
@@ -24,7 +23,7 @@ export interface Delivery {
   readonly dryRun?: boolean | undefined
 }
 
-/** Prints a converted file, or writes all of the files or none. */
+/** Prints a converted file, or writes the files. */
 export async function deliverFiles(io: CliIo, console: Console, delivery: Delivery): Promise<ExitStatus> {
   const { command, out, contents, force, dryRun } = delivery
   const count = counted(delivery.files.length, 'file')
@@ -52,26 +51,13 @@ export async function deliverFiles(io: CliIo, console: Console, delivery: Delive
 }
 
 /** Names the written files on standard output and reports what could not be written. Returns whether all files are in place. */
-function reportWritten(console: Console, outcome: WrittenFiles, shown: (path: string) => string): boolean {
+function reportWritten(console: Console, outcome: WriteOutcome, shown: (path: string) => string): boolean {
   if (outcome.state === 'written') {
     console.print(outcome.written.map((path) => `${shown(path)}\n`).join(''))
     if (outcome.unchanged.length > 0) console.note(`${counted(outcome.unchanged.length, 'file')} had that text already.`)
     return true
   }
   console.diagnostics(writeProblems(outcome, shown))
-  const left = outcome.state === 'failed' ? outcome.left : []
-  if (left.length === 0) console.say('Nothing was written.')
-  else console.say(`Written, and not to be taken back: ${left.map(shown).join(', ')}.`)
+  if (!isPartlyWritten(outcome)) console.say('Nothing was written.')
   return false
-}
-
-function writeProblems(outcome: Exclude<WrittenFiles, { readonly state: 'written' }>, shown: (path: string) => string): Diagnostic[] {
-  if (outcome.state === 'refused') return [outcome.diagnostic]
-  if (outcome.state === 'in-the-way') {
-    const hint = '--force replaces existing files'
-    return outcome.paths.map((path) => ({ severity: 'error', code: 'file-exists', message: `${shown(path)} already exists`, hint }))
-  }
-  const path = shown(outcome.path)
-  if ((outcome.error as NodeJS.ErrnoException).code !== 'EEXIST') return [writeProblem(outcome.error, path)]
-  return [{ severity: 'error', code: 'file-exists', message: `${path} was created by another program meanwhile` }]
 }

@@ -163,8 +163,8 @@ export const DIAGNOSTIC_CODES = {
   // The program itself
   usage: 'The command line is wrong.',
   'file-unwritable': 'A file cannot be written.',
-  'write-unfinished': 'Several files are being written, or a command that wrote them was cut off.',
-  'file-exists': 'A file that would be written is there already.',
+  'write-unfinished': 'Another process is writing into the folder.',
+  'file-exists': 'A file that would be written already exists.',
   'service-start': 'The service cannot start.',
   'service-store': 'The data of the service cannot be backed up or restored.',
   'resolvers-invalid': 'A file of the resolvers of regions says something it cannot.',

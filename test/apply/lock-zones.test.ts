@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { describe, expect, it, test } from 'vitest'
@@ -56,11 +57,11 @@ describe('locks of zones', () => {
     const locks = await lockZones(request(journal, ['example.com.', 'example.net.']))
     expect(locks.state).toBe('taken')
     expect(lockNames(journal).map((name) => name.replace(/-[0-9a-f]{16}\.lock$/, ''))).toEqual(['example.com@cloud', 'example.net@cloud'])
+    expect(statSync(join(journal, 'locks')).mode & 0o777).toBe(0o700)
     for (const name of lockNames(journal)) {
-      const folder = join(journal, 'locks', name)
-      const [file = ''] = readdirSync(folder)
-      expect([statSync(folder).mode & 0o777, statSync(join(folder, file)).mode & 0o777]).toEqual([0o700, 0o600])
-      expect(JSON.parse(readFileSync(join(folder, file), 'utf8'))).toEqual({
+      const file = join(journal, 'locks', name)
+      expect(statSync(file).mode & 0o777).toBe(0o600)
+      expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
         ...OWN,
         since: '2026-11-21T07:00:00.000Z',
         command: 'rollback',
@@ -97,8 +98,7 @@ describe('locks of zones', () => {
   it.each<[string, Partial<ProcessIdentity>, ReturnType<typeof processStatus>]>([
     ['of a process whose number another one has now', { started: '1' }, 'dead'],
     ['of another host', { host: 'elsewhere.example' }, 'elsewhere'],
-    ['of another container of the same name', { namespace: 'pid:[1]' }, 'elsewhere'],
-    ['of another machine of the same name', { machine: 'x' }, 'elsewhere'],
+    ['of another container of the same host name', { host: `${hostname()} (pid:[1])` }, 'elsewhere'],
     ['of this process', {}, 'running'],
   ])('%s', async (_, change, expected) => {
     const journal = temporaryDirectory()
@@ -107,20 +107,13 @@ describe('locks of zones', () => {
     const path = leaveLock(journal, 'example.com.', owner)
     const locks = await lockZones(request(journal, ['example.com.']))
     expect(locks.state).toBe(expected === 'dead' ? 'taken' : 'held')
-    if (expected === 'elsewhere' && locks.state === 'held') expect(locks.diagnostic.hint).toContain(`remove the folder ${path}`)
-  })
-
-  it('of a boot before are taken over where the process was of no container', () => {
-    const here: ProcessIdentity = { pid: 1, started: '5', host: 'h', machine: 'm', boot: 'now', namespace: 'pid:[4026531836]' }
-    expect(processStatus({ ...here, boot: 'before' }, here)).toBe('dead')
-    expect(processStatus({ ...here, boot: 'before', namespace: 'pid:[7]' }, { ...here, namespace: 'pid:[7]' })).toBe('elsewhere')
-    expect(processStatus({ ...here, boot: 'before', machine: null }, { ...here, machine: null })).toBe('elsewhere')
+    if (expected === 'elsewhere' && locks.state === 'held') expect(locks.diagnostic.hint).toContain(`remove the file ${path}`)
   })
 
   it.each(['', '{', '{"pid":0}', 'null', '\u0000\u0000'])('that say nothing (%j) are respected', async (text) => {
     const journal = temporaryDirectory()
     const path = leaveLock(journal, 'example.com.', OWN)
-    writeFileSync(join(path, readdirSync(path)[0] as string), text)
+    writeFileSync(path, text)
     const locks = await lockZones(request(journal, ['example.com.']))
     expect(locks).toMatchObject({ state: 'held', diagnostic: { message: expect.stringContaining('does not say by whom') } })
   })
@@ -135,11 +128,11 @@ describe('locks of zones', () => {
         truncateSync(path, 100_000_000)
       },
     ],
-  ])('whose holder is %s are respected', async (_, put) => {
+  ])('that are %s are respected', async (_, put) => {
     const journal = temporaryDirectory()
     const path = lockPath(join(journal, 'locks'), 'example.com.', 'cloud')
-    mkdirSync(path, { recursive: true })
-    put(join(path, '1-x'))
+    mkdirSync(join(journal, 'locks'))
+    put(path)
     const locks = await lockZones(request(journal, ['example.com.']))
     expect(locks).toMatchObject({ state: 'held', diagnostic: { message: expect.stringContaining('does not say by whom') } })
   })
@@ -189,20 +182,24 @@ describe('locks of zones', () => {
 
 /**
  * Takes the lock again and again, looks whether it is alone, and counts. One time in two it is killed while it has the lock, so that many others find a
- * stale lock at the same moment. Before each step that changes the file system it may be held up, so that what it saw is not so any more.
+ * stale lock at the same moment. Before each step that changes the file system it may pause, so that what it saw has changed, or be killed.
  */
 const WORKER = `
-import fs, { appendFileSync, closeSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import fs, { appendFileSync, closeSync, existsSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 const nap = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 const remove = unlinkSync
-for (const name of ['unlinkSync', 'rmdirSync', 'rmSync', 'renameSync']) {
+for (const name of ['linkSync', 'unlinkSync', 'rmSync', 'renameSync']) {
   const real = fs[name]
-  fs[name] = (...args) => { if (Math.random() < 0.5) nap(Math.random() * 8); return real(...args) }
+  fs[name] = (...args) => {
+    if (Math.random() < 0.5) nap(Math.random() * 8)
+    if (!existsSync(process.argv[3] + '/alone') && Math.random() < 0.05) process.kill(process.pid, 'SIGKILL')
+    return real(...args)
+  }
 }
 syncBuiltinESMExports()
 const { takeLock } = await import('./lock-file.mjs')
-const { ownProcess } = await import('./lock-owner.mjs')
+const { ownProcess } = await import('./process-identity.mjs')
 const [, , path, folder, goal] = process.argv
 const holder = { ...ownProcess(), since: '', command: 'apply', run: '' }
 for (;;) {
@@ -221,7 +218,7 @@ for (;;) {
 test('of many processes that race for a lock, also for one whose holder was killed, one at a time has it', async () => {
   const folder = temporaryDirectory()
   await build({
-    entryPoints: ['src/definition/files/lock-file.ts', 'src/definition/files/lock-owner.ts'],
+    entryPoints: ['src/definition/files/lock-file.ts', 'src/definition/files/process-identity.ts'],
     bundle: true,
     platform: 'node',
     format: 'esm',

@@ -290,7 +290,7 @@ records:
     const cwd = folderOf({ 'a.example.zone': SOA, out: 'mine' })
     const { status, stdout, stderr } = await run(cwd, 'import', 'zonefile', 'a.example.zone', '-o', 'out')
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-    expect(stderr).toContain('error[file-unwritable] out/a.example.yaml cannot be written: what should be a folder is a file')
+    expect(stderr).toContain('error[file-unwritable] out/a.example.yaml cannot be written: a file has the name of a folder in its path')
   })
 
   it('writes all or nothing where a file is in the way, a link that leads nowhere too', async () => {

@@ -94,7 +94,7 @@ describe('about the config', () => {
     const { status, stderr } = await scene.run('apply', '--yes')
     expect(status).toBe(1)
     expect(stderr).toMatch(
-      /error\[journal-failed\] the journal in .* cannot be written: what should be a folder is a file \(nothing was changed/,
+      /error\[journal-failed\] the journal in .* cannot be written: a file has the name of a folder in its path \(nothing was changed/,
     )
     expect(scene.front.mutations()).toEqual([])
   })

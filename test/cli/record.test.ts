@@ -207,7 +207,7 @@ describe('record', () => {
     const text = readFileSync(join(cwd, 'zones/example.com.yaml'), 'utf8')
     for (const [index, { status, stderr }] of results.entries()) {
       expect(text.includes(`    n${index + 1}: `)).toBe(status === 0)
-      if (status !== 0) expect(stderr).toContain('somebody else has changed it meanwhile; give the command again')
+      if (status !== 0) expect(stderr).toContain('another process has changed it; run the command again')
     }
   })
 

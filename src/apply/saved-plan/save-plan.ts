@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { PLAN_KEY } from '../../definition/config/secret.ts'
-import { writeFileAtomically } from '../../definition/files/write-file.ts'
+import { writeFileAtomically } from '../../definition/files/replace-files.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { PlannedRun } from '../plan-zones.ts'
@@ -35,7 +35,7 @@ export async function savePlan(context: RunContext, file: string, { plan, zones 
   if (saved === null) throw new Error(`a plan that cannot be read again: ${diagnostics.map(({ message }) => message).join('; ')}`)
   try {
     // It holds what zones hold; whoever wants others to read it widens its mode, which later plans keep.
-    await writeFileAtomically(path, text, undefined, 0o600)
+    await writeFileAtomically(path, text, 0o600)
   } catch (error) {
     output.diagnostics([writeProblem(error, file)])
     return false

@@ -4,9 +4,8 @@ import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { readTextWithMark } from '../../definition/files/read-text.ts'
-import { unfinishedWrites } from '../../definition/files/unfinished-write.ts'
-import { writeEdited } from '../../definition/files/write-edited.ts'
-import { writeProblem } from '../../definition/files/write-problem.ts'
+import { writeEdits } from '../../definition/files/write-files.ts'
+import { writeProblems } from '../../definition/files/write-problem.ts'
 import { type FoundDefinition, findDefinitions } from '../../definition/load/find-definitions.ts'
 import { type SourcePolicy, sourcePolicy } from '../../definition/load/source-policy.ts'
 import { formatDefinition } from '../../definition/print/format-definition.ts'
@@ -33,11 +32,9 @@ async function fmt(io: CliIo, [paths]: readonly [string[]], options: CommonOptio
   const found = config && (await findDefinitions(config, paths.length === 0 ? null : paths.map((path) => resolve(io.cwd, path))))
   const problems: Diagnostic[] = [...diagnostics.filter((diagnostic) => diagnostic.severity === 'error'), ...(found?.diagnostics ?? [])]
   const files = yamlFiles(found?.definitions ?? [])
-  const unfinished = config === null ? [] : unfinishedWrites(files, config)
-  problems.push(...unfinished)
   const policy = config && sourcePolicy(config)
   let changed = 0
-  for (const path of unfinished.length > 0 ? [] : files) {
+  for (const path of files) {
     if (policy === null) break
     const file = displayPath(path, io.cwd)
     const formatted = await formatFile(path, file, check, { policy, io })
@@ -77,12 +74,7 @@ async function formatFile(
   }
   if (formatted.value === text) return false
   if (check) return true
-  try {
-    const held = await endedBySignals(() =>
-      writeEdited(path, { before: whole.text, after: formatted.value }, { command: 'fmt', now: io.now }),
-    )
-    return held === null ? true : [held]
-  } catch (error) {
-    return [writeProblem(error, file)]
-  }
+  const edit = { path, before: whole.text, after: formatted.value }
+  const outcome = await endedBySignals(() => writeEdits([edit], { command: 'fmt', now: io.now }))
+  return outcome.state === 'written' || writeProblems(outcome, () => file)
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
-import { writeFiles } from '../../definition/files/write-files.ts'
-import { writeProblem } from '../../definition/files/write-problem.ts'
+import { type WriteOutcome, writeFiles } from '../../definition/files/write-files.ts'
+import { isPartlyWritten, writeProblems } from '../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import type { CommonOptions, Runs } from '../command.ts'
@@ -53,8 +53,12 @@ async function init(io: CliIo, _args: readonly [], options: InitOptions): Promis
 }
 
 async function write(io: CliIo, console: Console, files: readonly InitFile[], steps: string): Promise<ExitStatus> {
-  const problems = await writeAll(io, files)
+  const outcome = await endedBySignals(() =>
+    writeFiles(io.cwd, files, { overwrite: false, command: 'init', now: io.now, secrets: io.secrets }),
+  )
+  const problems = problemsOf(outcome)
   console.diagnostics(problems)
+  if (isPartlyWritten(outcome)) return EXIT.failure
   if (problems.length > 0) return nothingWritten(console)
   console.print(`Written:\n${files.map(({ path }) => `  ${path}\n`).join('')}`)
   console.print(steps)
@@ -77,18 +81,13 @@ function readZone(console: Console, text: string): DomainName | null {
   return null
 }
 
-async function writeAll(io: CliIo, files: readonly InitFile[]): Promise<Diagnostic[]> {
-  const outcome = await endedBySignals(() =>
-    writeFiles(io.cwd, files, { overwrite: false, command: 'init', now: io.now, secrets: io.secrets }),
-  )
-  if (outcome.state === 'written') return outcome.written.length > 0 ? [] : outcome.unchanged.map(alreadyThere)
-  if (outcome.state === 'refused') return [outcome.diagnostic]
-  if (outcome.state === 'in-the-way') return outcome.paths.map(alreadyThere)
-  const { path, error } = outcome
-  return [(error as NodeJS.ErrnoException).code === 'EEXIST' ? alreadyThere(path) : writeProblem(error, path)]
+function problemsOf(outcome: WriteOutcome): Diagnostic[] {
+  if (outcome.state === 'exists') return outcome.paths.map(alreadyExists)
+  if (outcome.state === 'written' && outcome.written.length === 0) return outcome.unchanged.map(alreadyExists)
+  return writeProblems(outcome, (path) => path)
 }
 
-const alreadyThere = (path: string): Diagnostic => ({
+const alreadyExists = (path: string): Diagnostic => ({
   severity: 'error',
   code: 'file-exists',
   message: `${path} already exists`,

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
@@ -7,9 +6,8 @@ import type { Config } from '../../definition/config/config.ts'
 import { type EditedDefinition, type EditOptions, editDefinition } from '../../definition/edit/edit-definition.ts'
 import { parseRecordEdit, type RecordEdit } from '../../definition/edit/record-edit.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
-import { finishEdit } from '../../definition/files/finish-edit.ts'
-import { writeEditedSet } from '../../definition/files/write-edited-set.ts'
-import { writeProblem } from '../../definition/files/write-problem.ts'
+import { writeEdits } from '../../definition/files/write-files.ts'
+import { writeProblems } from '../../definition/files/write-problem.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { textDiff } from '../../report/text-diff.ts'
@@ -102,13 +100,10 @@ const editRecord =
     return EXIT.done
   }
 
-/** Times an edit is begun anew because somebody else changed the file just then. */
+/** Times an edit is repeated because another process changed a file during it. */
 const ATTEMPTS = 20
 
-/** Milliseconds for somebody else's files to take their names. */
-const PAUSE = 50
-
-/** An edit that is written, of the file as it is then; or why it is not. */
+/** Edits the files as they are now and writes them. `problems` are the reasons why they could not be written. */
 async function editAndWrite(
   edit: RecordEdit,
   config: Config,
@@ -118,18 +113,11 @@ async function editAndWrite(
     const edited = await editDefinition(edit, config, options)
     const isLast = attempt >= ATTEMPTS
     if (edited.isStale && !isLast) continue
-    const { changes, unfinished = [] } = edited
-    const finished = write && !isLast ? unfinished.map((folder) => finishEdit(folder, { command: 'record', now: io.now })) : []
-    if (finished.includes('held')) await wait(PAUSE)
-    if (finished.some((one) => one !== false)) continue
+    const { changes } = edited
     if (changes.length === 0 || !write) return { edited, problems: [] }
-    try {
-      const held = await endedBySignals(() => writeEditedSet(changes, { command: 'record', now: io.now }))
-      return { edited, problems: held === null ? [] : [held] }
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ECHANGED' && !isLast) continue
-      const files = changes.map(({ path }) => displayPath(path, io.cwd)).join(', ')
-      return { edited, problems: [writeProblem(error, files)] }
-    }
+    const outcome = await endedBySignals(() => writeEdits(changes, { command: 'record', now: io.now }))
+    const isChanged = outcome.state === 'failed' && (outcome.error as NodeJS.ErrnoException).code === 'ECHANGED'
+    if (isChanged && !isLast) continue
+    return { edited, problems: writeProblems(outcome, (path) => displayPath(path, io.cwd)) }
   }
 }

@@ -3,7 +3,6 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
 import type { Config } from '../config/config.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
-import { unfinishedFolders } from '../files/unfinished-write.ts'
 import type { LoadedZone } from '../load/configured-zone.ts'
 import { type LoadedDefinitions, loadDefinitions } from '../load/load-definitions.ts'
 import { BYTE_ORDER_MARK, definitionKind, editFiles, type FileEdit, realPathOf, splitEditByFile } from './edit-files.ts'
@@ -19,8 +18,6 @@ export interface EditedDefinition {
   readonly diagnostics: readonly Diagnostic[]
   /** A file was changed by somebody else in the middle of it: the edit may be begun again. */
   readonly isStale?: true
-  /** Folders, absolute, in which a write was cut off, which is among the errors. */
-  readonly unfinished?: readonly string[]
 }
 
 export interface EditOptions {
@@ -68,12 +65,15 @@ interface FoundZone {
 
 async function findZone(edit: RecordEdit, config: Config): Promise<FoundZone | EditedDefinition> {
   const seen = new Map<string, string>()
-  const { zones, diagnostics, files } = await loadDefinitions(config, { zones: [edit.zone], seen })
+  const { zones, diagnostics } = await loadDefinitions(config, { zones: [edit.zone], seen })
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
   const [loaded, ...others] = zones
-  if (errors.some(({ code }) => code === 'write-unfinished'))
-    return { ...refused(...errors), unfinished: unfinishedFolders(files, config).map(({ folder }) => folder) }
-  if (errors.length > 0 || loaded === undefined) return refused(...errors)
+  if (errors.length > 0 || loaded === undefined) {
+    // Errors that have changed by now came from files of which another process had replaced only some.
+    const again = await loadDefinitions(config, { zones: [edit.zone] })
+    const isStale = JSON.stringify(again.diagnostics) !== JSON.stringify(diagnostics)
+    return isStale ? { ...refused(...errors), isStale } : refused(...errors)
+  }
   if (others.length === 0) return { loaded, seen }
   const related = zones.map(({ zone }) => ({ message: 'a definition of the zone', at: zone.at }))
   return refused(editProblem(edit, 'edit-refused', `${edit.zone} has several definitions; edit them by hand`, { related }))
@@ -126,7 +126,7 @@ async function editAndCheck(
   const meanwhile = before?.zones.find((one) => one.zone.at.file === zone.at.file)?.zone.records ?? []
   if (before !== null && !haveSameRecords(zone.records, meanwhile))
     return {
-      ...refused(editProblem(edit, 'file-unwritable', 'somebody else has changed its files meanwhile; give the command again')),
+      ...refused(editProblem(edit, 'file-unwritable', 'another process has changed its files; run the command again')),
       isStale: true,
     }
   if (hasErrors(after.diagnostics)) return refusal(...after.diagnostics.map((one) => asRefusal(edit, own, one)))
@@ -150,7 +150,6 @@ async function editAndCheck(
 
 /** Another file of the zone may have been changed in the middle of it, so that what was found is not of the edit. */
 async function refusedOrStale(refusal: Checked, zone: LoadedZone['zone'], config: Config): Promise<Checked> {
-  if (refusal.diagnostics.some(({ code }) => code === 'write-unfinished')) return { ...refusal, isStale: true }
   const { zones } = await loadDefinitions(config, { zones: [zone.name] })
   const now = zones.find((one) => one.zone.at.file === zone.at.file)?.zone
   const isSame = now !== undefined && haveSameRecords(zone.records, now.records) && besideRecords(zone) === besideRecords(now)

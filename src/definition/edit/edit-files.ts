@@ -63,7 +63,7 @@ export async function editFiles(
 const changedMeanwhile = (file: string): Diagnostic => ({
   severity: 'error',
   code: 'file-unwritable',
-  message: `${file} cannot be written: somebody else has changed it meanwhile; give the command again`,
+  message: `${file} cannot be written: another process has changed it; run the command again`,
   at: { file, line: 1, column: 1 },
 })
 

@@ -1,11 +1,11 @@
-/** What is done where the program ends in the middle of it: by `process.exit`, as a signal that is listened for brings it. */
 const pending = new Set<() => void>()
 
+/** Later work builds on earlier work, so it is cleaned up first. */
 const cleanAll = (): void => {
-  for (const clean of pending) clean()
+  for (const clean of [...pending].reverse()) clean()
 }
 
-/** Has `clean` called when the program ends; the function given back calls it off. It must not throw. */
+/** Calls `clean`, which must not throw, if the program exits early, for example on a signal. Returns a function that cancels this. */
 export function cleanAtExit(clean: () => void): () => void {
   if (pending.size === 0) process.on('exit', cleanAll)
   pending.add(clean)

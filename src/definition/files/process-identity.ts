@@ -1,44 +1,28 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-/** Which process something belongs to, so that another process can tell whether it still runs. */
+/** Identifies a process, so that another process can find out whether it still runs. */
 export interface ProcessIdentity {
   readonly pid: number
-  /** When the process began, in clock ticks since the system did; null where the system does not say. A pid comes again, this with it does not. */
+  /** The start time in clock ticks since boot; null if the system does not report it. A reused pid has another start time. */
   readonly started: string | null
+  /** The host name; in a container followed by the pid namespace, because the pid is valid only there. */
   readonly host: string
-  /** The system as it was installed, its boot, and the pid namespace that the pid is a number in; null where the system does not say. */
-  readonly machine: string | null
-  readonly boot: string | null
-  readonly namespace: string | null
 }
 
-/** This process. */
-export function ownProcess(): ProcessIdentity {
-  const started = startOf('self')
-  const machine = textOf('/etc/machine-id')?.trim() || null
-  const boot = textOf('/proc/sys/kernel/random/boot_id')?.trim() || null
-  return { pid: process.pid, started, host: hostname(), machine, boot, namespace: pidNamespace() }
+/** The identity of this process. */
+export const ownProcess = (): ProcessIdentity => ({ pid: process.pid, started: startTimeOf('self'), host: hostId() })
+
+/** Returns `elsewhere` for a process of another host or container, whose status is unknown here. */
+export function processStatus(identity: ProcessIdentity, here: ProcessIdentity): 'running' | 'dead' | 'elsewhere' {
+  if (identity.host !== here.host) return 'elsewhere'
+  if (!isRunning(identity.pid)) return 'dead'
+  const started = identity.started === null ? null : startTimeOf(identity.pid)
+  return started === null || started === identity.started ? 'running' : 'dead'
 }
 
-/** The pid namespace of a system that is no container (PROC_PID_INIT_INO of Linux). */
-const INITIAL_NAMESPACE = 'pid:[4026531836]'
-
-/**
- * Whether a process still runs; `elsewhere` is one of another host or container, of which nothing can be known. A system that was started anew has no
- * process of its boot before; containers of one name can be on many systems.
- */
-export function processStatus(owner: ProcessIdentity, here: ProcessIdentity): 'running' | 'dead' | 'elsewhere' {
-  if (owner.host !== here.host) return 'elsewhere'
-  if (owner.namespace !== here.namespace || owner.machine !== here.machine) return 'elsewhere'
-  if (owner.boot !== here.boot) return owner.machine !== null && owner.namespace === INITIAL_NAMESPACE ? 'dead' : 'elsewhere'
-  if (!isProcess(owner.pid)) return 'dead'
-  const started = owner.started === null ? null : startOf(owner.pid)
-  return started === null || started === owner.started ? 'running' : 'dead'
-}
-
-/** A process that may not be sent signals is there all the same. */
-function isProcess(pid: number): boolean {
+/** Whether a process of this host has the pid, whoever owns it. */
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
@@ -47,28 +31,28 @@ function isProcess(pid: number): boolean {
   }
 }
 
+/** The pid namespace of processes outside containers (PROC_PID_INIT_INO of Linux). */
+const INITIAL_NAMESPACE = 'pid:[4026531836]'
+
+export function hostId(): string {
+  const namespace = orNull(() => readlinkSync('/proc/self/ns/pid'))
+  return namespace === null || namespace === INITIAL_NAMESPACE ? hostname() : `${hostname()} (${namespace})`
+}
+
 /**
- * Field 22 of /proc/PID/stat (proc(5)). The name of the program, field 2, may hold blanks and parentheses; what follows it does not. A process that
- * has ended and that nobody waited for has no start: it is as good as gone.
+ * Field 22 of /proc/PID/stat (proc(5)). Field 2, the program's name, may contain blanks and parentheses; later fields do not. A zombie never matches a
+ * start time.
  */
-function startOf(pid: number | 'self'): string | null {
-  const stat = textOf(`/proc/${pid}/stat`)
+function startTimeOf(pid: number | 'self'): string | null {
+  const stat = orNull(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
   if (fields === undefined) return null
   return fields[0] === 'Z' || fields[0] === 'X' ? 'ended' : (fields[19] ?? null)
 }
 
-function pidNamespace(): string | null {
+function orNull(read: () => string): string | null {
   try {
-    return readlinkSync('/proc/self/ns/pid')
-  } catch {
-    return null
-  }
-}
-
-function textOf(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8')
+    return read()
   } catch {
     return null
   }

@@ -1,36 +1,37 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileError } from './file-error.ts'
+import { hostId, isRunning } from './process-identity.ts'
 
-const ENDING = /^\.[0-9a-f]{12}\.tmp$/
+/** Octets of the target's name that a temporary name repeats; file names have at most 255. */
+const MAX_NAME_OCTETS = 180
 
-/** Milliseconds after which a temporary file, or the lock of a write, is one that a killed program left. */
-export const LEFT_BEHIND = 10 * 60_000
+/**
+ * A free name in the folder of `target`: `.NAME.PID-HOST-RANDOM.tmp`. The leading dot keeps it out of every glob; pid and host tell when it may be
+ * removed.
+ */
+export const temporaryName = (target: string): string =>
+  join(dirname(target), `.${truncate(basename(target))}.${process.pid}-${hostTag()}-${randomBytes(4).toString('hex')}.tmp`)
 
-const prefixOf = (target: string): string => `.${cut(basename(target))}`
+const TEMPORARY_NAME = /^\..+\.(\d{1,10})-([0-9a-f]{8})-[0-9a-f]{8}\.tmp$/
 
-/** Names have at most 255 octets; the cut is between characters. */
-function cut(name: string): string {
+const hostTag = (): string => createHash('sha256').update(hostId()).digest('hex').slice(0, 8)
+
+function truncate(name: string): string {
   let text = ''
   for (const character of name) {
-    if (Buffer.byteLength(text + character) > 200) break
+    if (Buffer.byteLength(text + character) > MAX_NAME_OCTETS) break
     text += character
   }
   return text
 }
 
-/** Whether a name is one of those that `temporaryName` gives. */
-export const isTemporaryName = (name: string): boolean => /^\..+\.[0-9a-f]{12}\.tmp$/.test(name)
-
-/** A free name beside a file: no glob of a config takes it for a definition. */
-export const temporaryName = (target: string): string => join(dirname(target), `${prefixOf(target)}.${randomBytes(6).toString('hex')}.tmp`)
-
-/** Writes a text to a new file, and on to the disk. The mode given is not cut by the umask. Where it fails there is no such file. */
+/** Writes a text to a new file and syncs it to the disk. `mode`, unless null, ignores the umask. No file is left if this fails. */
 export async function writeTemporary(path: string, text: string | Uint8Array, mode: number | null): Promise<void> {
   const handle = await open(path, 'wx').catch((error: NodeJS.ErrnoException) => {
-    // In a folder that is there and takes no files, as /proc.
+    // /proc is a folder that takes no files.
     throw error.code === 'ENOENT' && existsSync(dirname(path)) ? fileError('ENOFOLDER', error) : error
   })
   try {
@@ -45,23 +46,20 @@ export async function writeTemporary(path: string, text: string | Uint8Array, mo
   }
 }
 
-/** Removes the temporary files of a target that killed programs left: those that were long there when `own`, one of now, was written. */
-export function removeLeftBehind(target: string, own: string): void {
-  const folder = dirname(target)
-  const prefix = prefixOf(target)
+/** Removes temporary files that processes of this host left in a folder when they were killed. */
+export function removeDeadTemporaries(folder: string): void {
   try {
-    const now = lstatSync(own).mtimeMs
+    const host = hostTag()
     for (const name of readdirSync(folder)) {
-      if (!name.startsWith(prefix) || !ENDING.test(name.slice(prefix.length))) continue
-      const path = join(folder, name)
-      if (lstatSync(path).mtimeMs < now - LEFT_BEHIND) rmSync(path, { force: true })
+      const [, pid, ofHost] = TEMPORARY_NAME.exec(name) ?? []
+      if (ofHost === host && !isRunning(Number(pid))) rmSync(join(folder, name), { force: true })
     }
   } catch {
-    // They are in nobody's way.
+    // They do no harm.
   }
 }
 
-/** The new name of a file is on the disk only when its folder is. Not every file system lets a folder be opened. */
+/** Syncs a folder, without which a new file name may not survive a power failure. Not every file system supports it. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => null)
   await handle?.sync().catch(() => undefined)

@@ -1,12 +1,4 @@
-/**
- * Writes files below a folder, all of them or none.
- *
- * Made ready: every text goes to the disk in a folder beside, so that a full disk or a folder that is not ours is found while nothing has changed.
- * Placed: they take their names with nothing in between. Where one does not get it, the others give theirs back.
- * Cut off: a program killed while they are made ready has changed nothing; one killed while they take their names leaves a note (unfinished-write.ts),
- * with which no definition is loaded until the same command has been given again. A single file needs none of this.
- */
-import { existsSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, sep } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { OutputFile } from '../imported-zone.ts'
@@ -14,143 +6,196 @@ import { assertNoSecret, type LoadedSecrets } from '../load/loaded-secrets.ts'
 import { cleanAtExit } from './clean-at-exit.ts'
 import { fileError } from './file-error.ts'
 import { resolveLinks } from './file-path.ts'
-import { type FileChange, type Finding, inspectDestination } from './inspect-destination.ts'
+import { hasLock, lockFolders, type Writer } from './lock-folder.ts'
 import { makeFolder, removeFolders } from './make-folder.ts'
-import { placeFiles } from './place-files.ts'
-import { syncFolder } from './temporary-file.ts'
-import { readNote, unfinishedDiagnostic, unfinishedFiles, WRITE_FOLDER } from './unfinished-write.ts'
-import { createFileAtomically, writeFileAtomically } from './write-file.ts'
-import { openWriteFolder, type WriteFolder } from './write-folder.ts'
+import { type ReplacedFile, replaceFiles } from './replace-files.ts'
+import { removeDeadTemporaries } from './temporary-file.ts'
+import { type WriteTarget, writeTarget } from './write-target.ts'
 
-export interface WriteFilesOptions {
-  /** Whether files that are there already are replaced. */
+export interface WriteFilesOptions extends Writer {
+  /** Whether existing files are replaced. */
   readonly overwrite: boolean
-  /** The command, for messages. */
-  readonly command: string
-  readonly now: () => Date
-  /** Those of the run, which are not written. */
+  /** The secrets of the run, which must not be written. */
   readonly secrets: LoadedSecrets
 }
 
-/** Paths are those that were given. Only `written` leaves anything written, but for what `left` names. */
-export type WrittenFiles =
-  /** `unchanged` had their text already. */
+/** Paths are those given. Nothing has been written unless `written` says so. */
+export type WriteOutcome =
+  /** `unchanged` files had the text already. */
   | { readonly state: 'written'; readonly written: readonly string[]; readonly unchanged: readonly string[] }
-  | { readonly state: 'in-the-way'; readonly paths: readonly string[] }
-  | { readonly state: 'refused'; readonly diagnostic: Diagnostic }
-  /** The system's error, or one of `writeTarget`. */
-  | { readonly state: 'failed'; readonly path: string; readonly error: unknown; readonly left: readonly string[] }
+  /** These files exist and may not be replaced. */
+  | { readonly state: 'exists'; readonly paths: readonly string[] }
+  /** Another process is writing. */
+  | { readonly state: 'locked'; readonly diagnostic: Diagnostic }
+  | WriteFailure
 
-/** A backslash is a character like others but on Windows: octoDNS's folders have `\\@.yaml` of a name that begins so. */
+export interface WriteFailure {
+  readonly state: 'failed'
+  /** The file with the error. */
+  readonly path: string
+  /** The system's error, or one of `FileErrorCode`. */
+  readonly error: unknown
+  readonly written: readonly string[]
+  readonly notWritten: readonly string[]
+}
+
+/** On POSIX a backslash is an ordinary character; octoDNS has folders with a `\\@.yaml`. */
 const SEPARATOR = sep === '/' ? '/' : /[/\\]/
 
-/** Throws `SecretExposed` rather than write a secret. */
-export async function writeFiles(given: string, files: readonly OutputFile[], options: WriteFilesOptions): Promise<WrittenFiles> {
+/** Writes files below a folder, which is created if needed. Throws `SecretExposed` instead of writing a secret. */
+export async function writeFiles(given: string, files: readonly OutputFile[], options: WriteFilesOptions): Promise<WriteOutcome> {
   for (const { path } of files) {
     if (isAbsolute(path) || path.split(SEPARATOR).some((part) => part === '..' || part === ''))
       throw new Error(`not a path in a folder: ${path}`)
   }
   for (const { path, text } of files) assertNoSecret(options.secrets, `${path}\n${text}`, path)
-  const [first] = files
-  if (first === undefined) return { state: 'written', written: [], unchanged: [] }
-  let made: string[]
+  const created: string[] = []
+  const removeCreated = (): void => removeFolders(created)
+  const cancel = cleanAtExit(removeCreated)
+  let current = files[0]?.path ?? ''
   try {
-    made = makeFolder(given)
+    created.push(...makeFolder(given))
+    const folder = resolveLinks(given)
+    const first = inspectAll(folder, files, options.overwrite)
+    const wasLocked = hasLock(folder)
+    // What a killed process left is removed even if nothing else is to be done.
+    if ('state' in first && (first.state !== 'written' || !wasLocked)) return first
+    const locks = await lockFolders([folder], options)
+    if ('diagnostic' in locks) return { state: 'locked', diagnostic: locks.diagnostic }
+    try {
+      if (wasLocked) for (const one of new Set(files.map(({ path }) => dirname(join(folder, path))))) removeDeadTemporaries(one)
+      // Another process may have written while this one waited.
+      const inspected = inspectAll(folder, files, options.overwrite)
+      if ('state' in inspected) return inspected
+      const { changes, unchanged } = inspected
+      for (const { name, path } of changes) {
+        current = name
+        created.push(...makeFolder(dirname(path)))
+      }
+      return await replaceAll(changes, unchanged)
+    } finally {
+      locks.release()
+    }
   } catch (error) {
-    return { state: 'failed', path: first.path, error, left: [] }
-  }
-  const clean = (): void => removeFolders(made)
-  const callOff = cleanAtExit(clean)
-  try {
-    const outcome = await writeInto(resolveLinks(given), files, options)
-    if (outcome.state !== 'written') clean()
-    return outcome
+    return failureOf(
+      current,
+      error,
+      files.map(({ path }) => path),
+    )
   } finally {
-    callOff()
+    cancel()
+    // Those that hold a file stay.
+    removeCreated()
   }
 }
 
-async function writeInto(folder: string, files: readonly OutputFile[], options: WriteFilesOptions): Promise<WrittenFiles> {
-  const found = lookAtAll(folder, files, options)
-  if ('state' in found) return found
-  const { changes, unchanged } = found
-  const isCutOff = existsSync(join(folder, WRITE_FOLDER))
-  const [change] = changes
-  if (change === undefined && !isCutOff) return { state: 'written', written: [], unchanged }
-  // A folder that is new is not to be found empty.
-  if (change !== undefined && changes.length === 1 && !isCutOff && existsSync(dirname(change.path))) return writeOne(change, unchanged)
-  let opened: ReturnType<typeof openWriteFolder>
+/** A file with the text it was read with, empty for none, and its new text. */
+export interface TextChange {
+  /** Absolute. */
+  readonly path: string
+  readonly before: string
+  readonly after: string
+}
+
+/**
+ * Replaces files if none has changed since it was read (`ECHANGED` otherwise). Its folder is locked from the comparison to the replacement, so that
+ * no edit of another process is overwritten.
+ */
+export async function writeEdits(edits: readonly TextChange[], writer: Writer): Promise<WriteOutcome> {
+  const paths = edits.map(({ path }) => path)
+  let current = paths[0] ?? ''
   try {
-    opened = openWriteFolder(folder, options)
+    const targets = edits.map(({ path }) => {
+      current = path
+      return writeTarget(path)
+    })
+    const locks = await lockFolders(
+      targets.map(({ path }) => dirname(path)),
+      writer,
+    )
+    if ('diagnostic' in locks) return { state: 'locked', diagnostic: locks.diagnostic }
+    try {
+      const changes = edits.map(({ path, before, after }, index): Change => {
+        const target = targets[index] as WriteTarget
+        return { name: path, path: target.path, text: after, mode: modeOf(target), before: { text: before } }
+      })
+      return await replaceAll(changes, [])
+    } finally {
+      locks.release()
+    }
   } catch (error) {
-    return { state: 'failed', path: files[0]?.path ?? '', error, left: [] }
+    return failureOf(current, error, paths)
   }
-  if ('diagnostic' in opened) return { state: 'refused', diagnostic: opened.diagnostic }
-  const callOff = cleanAtExit(opened.close)
+}
+
+/** A file to replace, with its path as given. */
+interface Change extends ReplacedFile {
+  readonly name: string
+}
+
+const modeOf = ({ facts }: WriteTarget): number | null => (facts === null ? null : facts.mode & 0o7777)
+
+async function replaceAll(changes: readonly Change[], unchanged: readonly string[]): Promise<WriteOutcome> {
+  const names = changes.map(({ name }) => name)
+  const outcome = await replaceFiles(changes)
+  if (outcome.ok) return { state: 'written', written: names, unchanged }
+  const { written, failed, error } = outcome
+  return { state: 'failed', path: names[failed] ?? '', error, written: names.slice(0, written), notWritten: names.slice(written) }
+}
+
+/** Errors without a code are bugs. */
+function failureOf(path: string, error: unknown, notWritten: readonly string[]): WriteFailure {
+  if ((error as NodeJS.ErrnoException).code === undefined) throw error
+  return { state: 'failed', path, error, written: [], notWritten }
+}
+
+function inspectAll(
+  folder: string,
+  files: readonly OutputFile[],
+  overwrite: boolean,
+): { readonly changes: readonly Change[]; readonly unchanged: readonly string[] } | WriteOutcome {
+  const changes = new Map<string, Change>()
+  const unchanged: string[] = []
+  const existing: string[] = []
+  for (const file of files) {
+    try {
+      const change = inspect(folder, file, overwrite)
+      if (change === 'unchanged') unchanged.push(file.path)
+      else if (change === 'exists') existing.push(file.path)
+      else if (changes.has(change.path)) throw fileError('ESAMEFILE')
+      else changes.set(change.path, change)
+    } catch (error) {
+      return failureOf(
+        file.path,
+        error,
+        files.map(({ path }) => path),
+      )
+    }
+  }
+  if (existing.length > 0) return { state: 'exists', paths: existing }
+  return changes.size === 0 ? { state: 'written', written: [], unchanged } : { changes: [...changes.values()], unchanged }
+}
+
+/** Compares a file with its destination. `folder` is absolute and without links. */
+function inspect(folder: string, { path: name, text }: OutputFile, overwrite: boolean): Change | 'unchanged' | 'exists' {
+  let target: WriteTarget
   try {
-    // Somebody else may have been at it until now.
-    const again = lookAtAll(folder, files, options)
-    return 'state' in again ? again : await writeSet(opened, files, again)
-  } finally {
-    callOff()
-    opened.close()
-  }
-}
-
-export interface Changes {
-  readonly changes: readonly FileChange[]
-  readonly unchanged: readonly string[]
-}
-
-function lookAtAll(folder: string, files: readonly OutputFile[], { overwrite }: WriteFilesOptions): Changes | WrittenFiles {
-  const unfinished = readNote(folder)
-  const own = new Set(files.map(({ path }) => path))
-  const left = unfinished === null ? [] : unfinishedFiles(folder, unfinished)
-  if (unfinished !== null && (unfinished.digests.size === 0 || left.some((path) => !own.has(path)))) {
-    return { state: 'refused', diagnostic: unfinishedDiagnostic(folder, unfinished, left) }
-  }
-  const found = files.map((file) => ({
-    file,
-    finding: inspectDestination(folder, join(folder, file.path), file, { overwrite, unfinished }),
-  }))
-  const of = (kind: Finding['kind']): string[] => found.flatMap(({ file, finding }) => (finding.kind === kind ? [file.path] : []))
-  for (const { file, finding } of found)
-    if (finding.kind === 'failed') return { state: 'failed', path: file.path, error: finding.error, left: [] }
-  if (of('in-the-way').length > 0) return { state: 'in-the-way', paths: of('in-the-way') }
-  const changes = found.flatMap(({ finding }) => (finding.kind === 'change' ? [finding.change] : []))
-  const paths = new Set<string>()
-  for (const change of changes) {
-    if (paths.has(change.path)) return { state: 'failed', path: change.file.path, error: fileError('ESAMEFILE'), left: [] }
-    paths.add(change.path)
-  }
-  return { changes, unchanged: of('same') }
-}
-
-async function writeOne({ file, path, mode }: FileChange, unchanged: readonly string[]): Promise<WrittenFiles> {
-  try {
-    await (mode === null ? createFileAtomically(path, file.text) : writeFileAtomically(path, file.text))
-    return { state: 'written', written: [file.path], unchanged }
+    target = writeTarget(join(folder, name), folder)
   } catch (error) {
-    return { state: 'failed', path: file.path, error, left: [] }
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (!overwrite && (code === 'EDANGLING' || code === 'EOUTSIDE')) return 'exists'
+    throw error
   }
+  if (target.facts !== null && hasText(target.path, text)) return 'unchanged'
+  if (target.facts !== null && !overwrite) return 'exists'
+  return { name, path: target.path, text, mode: modeOf(target), before: target.facts === null ? 'none' : 'any' }
 }
 
-/** Puts texts that are to be in place of others there, all or none. */
-export async function writeSet(area: WriteFolder, files: readonly OutputFile[], { changes, unchanged }: Changes): Promise<WrittenFiles> {
-  const ready = await area.makeReady(changes)
-  if ('failed' in ready) return { state: 'failed', path: ready.failed.file.path, error: ready.error, left: [] }
+/** False for a file that may be replaced but not read. */
+function hasText(path: string, text: string): boolean {
   try {
-    area.note(files, ready)
-  } catch (error) {
-    area.done()
-    return { state: 'failed', path: files[0]?.path ?? '', error, left: [] }
+    return readFileSync(path).equals(Buffer.from(text))
+  } catch {
+    return false
   }
-  const placed = placeFiles(ready)
-  if (!placed.ok) {
-    if (placed.left.length === 0) area.done()
-    return { state: 'failed', path: placed.failed.file.path, error: placed.error, left: placed.left.map(({ file }) => file.path) }
-  }
-  for (const folder of new Set(changes.map(({ path }) => dirname(path)))) await syncFolder(folder)
-  area.done()
-  return { state: 'written', written: changes.map(({ file }) => file.path), unchanged }
 }

@@ -1,36 +1,73 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { FileErrorCode } from './file-error.ts'
+import type { WriteFailure, WriteOutcome } from './write-files.ts'
 
-const WORDS: Readonly<Record<string, string>> = {
-  EACCES: 'you may not write there',
-  EPERM: 'you may not write there',
+const REASONS: Readonly<Partial<Record<string, string>>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
-  EDQUOT: 'your share of the disk is full',
-  ENOTDIR: 'what should be a folder is a file',
-  ENOFOLDER: 'nothing can be made in that place',
-  EISDIR: 'it is a folder',
-  ENOTFILE: 'it is no ordinary file, but a device, a pipe or a socket',
-  EDANGLING: 'a symbolic link leads nowhere',
-  ELEADSOUT: 'a symbolic link leads out of the folder; name the place itself',
-  ESAMEFILE: 'a symbolic link makes it the same file as another that is written',
-  ELOOP: 'its symbolic links lead in a circle',
+  EDQUOT: 'your disk quota is used up',
+  ELOOP: 'its symbolic links form a cycle',
   ENAMETOOLONG: 'its name is too long',
-  EFBIG: 'it would be too large for the file system',
+  EFBIG: 'it is too large for the file system',
   EMFILE: 'too many files are open',
-  EIO: 'the disk fails',
-  ECHANGED: 'somebody else has changed it meanwhile; give the command again',
+  EIO: 'the disk reports an error',
   ENOENT: 'its folder does not exist',
+  ...({
+    ENOTDIR: 'a file has the name of a folder in its path',
+    EISDIR: 'it is a folder',
+    EEXIST: 'another process has created it',
+    ENOFOLDER: 'nothing can be created in that place',
+    ENOTFILE: 'it is a device, a pipe or a socket, not a regular file',
+    EDANGLING: 'a symbolic link points to nothing',
+    EOUTSIDE: 'a symbolic link points outside the folder; name the destination itself',
+    ESAMEFILE: 'a symbolic link makes it the same file as another one to be written',
+    ECHANGED: 'another process has changed it; run the command again',
+  } satisfies Record<FileErrorCode, string>),
 }
 
-/** The diagnostic for a file that could not be written; an error that is not the system's is thrown on. */
+/** The diagnostic for a file that could not be written. Throws errors that are not the system's. */
 export function writeProblem(error: unknown, file: string): Diagnostic {
   const message = `${file} cannot be written: ${writeProblemText(error)}`
   return { severity: 'error', code: 'file-unwritable', message, at: { file, line: 1, column: 1 } }
 }
 
-/** What keeps a file from being written, in words; an error that is not the system's is thrown on. */
+/** Why a file could not be written, in words. Throws errors that are not the system's. */
 export function writeProblemText(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException
   if (code === undefined) throw error
-  return WORDS[code] ?? code
+  return REASONS[code] ?? code
+}
+
+/** The diagnostics for files that could not be written. `shown` returns the path of a file for messages. */
+export function writeProblems(outcome: WriteOutcome, shown: (path: string) => string): Diagnostic[] {
+  switch (outcome.state) {
+    case 'written':
+      return []
+    case 'locked':
+      return [outcome.diagnostic]
+    case 'exists': {
+      const hint = '--force replaces existing files'
+      return outcome.paths.map((path) => ({ severity: 'error', code: 'file-exists', message: `${shown(path)} already exists`, hint }))
+    }
+    case 'failed':
+      return [failureDiagnostic(outcome, shown)]
+  }
+}
+
+/** Whether an error left some files written and others not. */
+export const isPartlyWritten = (outcome: WriteOutcome): boolean => outcome.state === 'failed' && outcome.written.length > 0
+
+function failureDiagnostic({ path, error, written, notWritten }: WriteFailure, shown: (path: string) => string): Diagnostic {
+  const problem = writeProblem(error, shown(path))
+  const isTaken = (error as NodeJS.ErrnoException).code === 'EEXIST'
+  const diagnostic: Diagnostic = isTaken ? { severity: 'error', code: 'file-exists', message: problem.message } : problem
+  if (written.length === 0) return diagnostic
+  const list = (paths: readonly string[]): string => paths.map(shown).join(', ')
+  return {
+    ...diagnostic,
+    message: `${diagnostic.message}; written: ${list(written)}; not written: ${list(notWritten)}`,
+    hint: '"git status" shows what was written, and git can undo it; or solve the problem and run the command again',
+  }
 }

@@ -12,7 +12,7 @@ export interface WriteTarget {
 
 /**
  * What is at a path (absolute) that is to be written. A symbolic link stands for the file it leads to. With `folder`, absolute and without links, it
- * must end in there. Throws the system's error, or `EISDIR`, `ENOTFILE`, `EDANGLING`, `ELEADSOUT`: no folder, device or pipe is ever replaced.
+ * must end in there. Throws the system's error, or `EISDIR`, `ENOTFILE`, `EDANGLING`, `EOUTSIDE`: no folder, device or pipe is ever replaced.
  */
 export function writeTarget(path: string, folder: string | null = null): WriteTarget {
   const own = lstatSync(path, { throwIfNoEntry: false })
@@ -32,6 +32,6 @@ function realFolder(path: string): string {
 }
 
 function confined(path: string, folder: string | null): string {
-  if (folder !== null && !isInside(path, folder)) throw fileError('ELEADSOUT')
+  if (folder !== null && !isInside(path, folder)) throw fileError('EOUTSIDE')
   return path
 }

@@ -8,7 +8,6 @@ import { compareDiagnostics, type Diagnostic, hasErrors } from '../../dns/diagno
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import type { Config } from '../config/config.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
-import { unfinishedWrites } from '../files/unfinished-write.ts'
 import { didYouMean } from '../parse/suggest.ts'
 import { configureZone, type LoadedZone, ruleFor } from './configured-zone.ts'
 import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
@@ -68,7 +67,6 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     if (!one.enabled || joinWithConfig(one, config, wanted.names, zones, diagnostics)) leftAlone.add(one.definition.file)
   }
   const files = [...new Set(parsed.flatMap((one) => one.files))].sort()
-  diagnostics.push(...unfinishedWrites(files, config))
   const distinct = refuseDuplicates(zones)
   diagnostics.push(...missingZones(wanted.names, distinct, parsed, found.definitions))
   for (const zone of distinct) diagnostics.push(...zone.diagnostics)

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync 
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { writeFileAtomically } from '../../../src/definition/files/write-file.ts'
+import { writeFileAtomically } from '../../../src/definition/files/replace-files.ts'
 import { folderWith } from '../files.ts'
 
 describe('writeFileAtomically', () => {
