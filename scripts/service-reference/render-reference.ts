@@ -1,8 +1,9 @@
 /** The pages of `docs/service-reference/`, from what the operations of the service declare. */
-import { scopesOf } from '../../src/service/api/admit.ts'
-import { ERRORS, errorStatuses, tagOf } from '../../src/service/api/describe-operation.ts'
-import type { Needs } from '../../src/service/api/grants.ts'
+
+import type { RequiredGrants } from '../../src/service/api/grants.ts'
+import { ERROR_DESCRIPTIONS, errorStatuses, sectionOf } from '../../src/service/api/openapi.ts'
 import type { Route } from '../../src/service/api/route.ts'
+import { scopesOf } from '../../src/service/api/route.ts'
 import { anchorOf, fieldTable, linkTo, type Records, type Schema } from './describe-schema.ts'
 
 /** A file of the reference and what it holds. */
@@ -17,7 +18,7 @@ const HEAD = '<!-- Made by `npm run update-reference` from the declarations in s
 export function renderReference(routes: readonly Route[]): readonly Page[] {
   const sections = new Map<string, Route[]>()
   for (const route of routes) {
-    const section = tagOf(route.path)
+    const section = sectionOf(route.path)
     const listed = sections.get(section)
     if (listed) listed.push(route)
     else sections.set(section, [route])
@@ -44,7 +45,7 @@ them, and what is behind the fields, is in [the service](../service.md). The sam
 
 | status | |
 | --- | --- |
-${Object.entries(ERRORS)
+${Object.entries(ERROR_DESCRIPTIONS)
   .map(([status, meaning]) => `| ${status} | ${meaning} |`)
   .join('\n')}
 
@@ -64,10 +65,10 @@ function pageOf(section: string, routes: readonly Route[]): string {
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 
 function operationText(route: Route, records: Records): string {
-  const { summary, body, filter, needs } = route
+  const { summary, body, filter, grants } = route
   const facts = [
     `- Scope: ${scopeText(route)}`,
-    `- Grants: ${needsText(needs)}`,
+    `- Grants: ${grantsText(grants)}`,
     ...(filter === undefined ? [] : [`- List, with \`page\` and \`page_size\`; \`X-Filter\` knows ${fieldsText(Object.keys(filter))}`]),
     ...(route.rate === undefined ? [] : [`- At most ${route.rate.requests} requests in ${route.rate.seconds} seconds`]),
     `- Answer: ${answerText(route, records)}`,
@@ -83,17 +84,17 @@ function scopeText(route: Route): string {
   return route.open ? (scopes.length === 0 ? 'open to all' : `${needed}; open to all without a token`) : needed
 }
 
-function needsText(needs: Needs | null): string {
-  if (needs === null) return 'none'
+function grantsText(grants: RequiredGrants | null): string {
+  if (grants === null) return 'none'
   const parts = [
-    ...(needs.unrestricted ? ['unrestricted users only'] : []),
-    ...(needs.object ? [`\`${needs.object.permissions}\` on the ${needs.object.kind}`] : []),
-    ...(needs.global ? [`\`${needs.global}\``] : []),
+    ...(grants.unrestricted ? ['unrestricted users only'] : []),
+    ...(grants.object ? [`\`${grants.object.permissions}\` on the ${grants.object.kind}`] : []),
+    ...(grants.global ? [`\`${grants.global}\``] : []),
   ]
   return parts.join(' and ') || 'none'
 }
 
-function answerText({ response, nothing }: Route, records: Records): string {
+function answerText({ response, noContent }: Route, records: Records): string {
   const schema = response as Schema
   const items = schema.properties?.data?.items
   const text =
@@ -104,7 +105,7 @@ function answerText({ response, nothing }: Route, records: Records): string {
         : items !== undefined
           ? 'a page of the list'
           : 'an empty object'
-  return nothing === undefined ? text : `${text}; 204 without a body: ${nothing}`
+  return noContent === undefined ? text : `${text}; 204 without a body: ${noContent}`
 }
 
 const fieldsText = (fields: readonly string[]): string => fields.map((field) => `\`${field}\``).join(', ') || 'no field'

@@ -2,11 +2,9 @@ import { sql } from 'kysely'
 import type { DomainName } from '../dns/domain-name.ts'
 import { startHttpServer } from './api/http-server.ts'
 import { createLoginRecorder } from './api/login-recorder.ts'
-import { PARTS } from './api/parts.ts'
 import { createRateLimiter, DEFAULT_RATE_LIMITS } from './api/rate-limit.ts'
+import { ROUTES } from './api/routes.ts'
 import { regionsWith } from './catalogue/read-region-resolvers.ts'
-import { clockText } from './clock-text.ts'
-import { expectedUsers, prepareUsers } from './first-start.ts'
 import { createImageUploads } from './images/image-uploads.ts'
 import { JOB_HANDLERS } from './jobs/handlers.ts'
 import { createJobRunner } from './jobs/job-runner.ts'
@@ -20,16 +18,18 @@ import {
   DEFAULT_LIMITS,
   DEFAULT_NS_NAMES,
   imageDirectoryOf,
+  parseNsNames,
+  parsePublicUrl,
   type RunningService,
-  readNsNames,
-  readPublicUrl,
   type ServiceOptions,
 } from './options.ts'
-import { NO_SECRETS, prepareSecrets } from './prepare-secrets.ts'
 import { DEFAULT_QUOTAS } from './quotas.ts'
+import { NO_SECRETS, prepareSecrets } from './secrets/prepare-secrets.ts'
+import { createUsers, usersToCreate } from './seed/apply-seed.ts'
 import { createSmsSink } from './sms/sms-sink.ts'
 import { openDatabase } from './store/open-database.ts'
 import { createTimers } from './timers.ts'
+import { formatTimestamp } from './timestamp.ts'
 import { checkPeerRules } from './transfers/peer.ts'
 import { createTransferKeys } from './transfers/transfer-keys.ts'
 import { createTransfers, type Transfers } from './transfers/transfers.ts'
@@ -38,15 +38,15 @@ import { createZoneRenderer } from './zone/zone-renderer.ts'
 
 export type { Certificate } from './api/http-app.ts'
 export { requestsPerMinute, UNLIMITED_RATES } from './api/rate-limit.ts'
-export { backUpService, restoreService, type StorePlace } from './backup.ts'
+export { backUpService, type DatabaseLocation, restoreService } from './backup.ts'
 export { type RegionResolvers, readRegionResolvers } from './catalogue/read-region-resolvers.ts'
 export type { LogLevel } from './observability/log.ts'
 export { type Address, DEFAULT_LIMITS, DEFAULT_NS_NAMES, type RunningService, type ServiceOptions, UNLIMITED } from './options.ts'
-export { readQuotas } from './quotas.ts'
-export { type RotatedKey, rotateKey } from './rotate-key.ts'
+export { parseQuotas } from './quotas.ts'
+export { type RotatedKey, rotateKey } from './secrets/rotate-key.ts'
 export { readSeed } from './seed/read-seed.ts'
 export type { Seed } from './seed/seed.ts'
-export { readSmsPlace, type SmsPlace } from './sms/sms-sink.ts'
+export { parseSmsDestination, type SmsDestination } from './sms/sms-sink.ts'
 export { readTransferKeys } from './transfers/read-transfer-keys.ts'
 export type { TransferKey } from './transfers/transfer-keys.ts'
 
@@ -57,8 +57,8 @@ export type { TransferKey } from './transfers/transfer-keys.ts'
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const timers = createTimers({ clock: options.clock ?? Date.now, speed: options.clockSpeed ?? 1 })
   const clock = timers.now
-  const publicOrigin = readPublicUrl(options.publicUrl)
-  const nsNames = readNsNames(options.nsNames ?? DEFAULT_NS_NAMES)
+  const publicOrigin = parsePublicUrl(options.publicUrl)
+  const nsNames = parseNsNames(options.nsNames ?? DEFAULT_NS_NAMES)
   /** What stops the parts that run, the last started first. */
   const stops: (() => Promise<unknown>)[] = [async () => timers.close()]
   let abandon = (): void => undefined
@@ -86,14 +86,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     // A name server on PostgreSQL needs no key, and is better off without one.
     const isKeyless = given === null && options.listen === null && database.otherProcesses !== null
     const secrets = isKeyless ? NO_SECRETS : await prepareSecrets({ database, given, log })
-    const now = (): string => clockText(clock())
+    const now = (): string => formatTimestamp(clock())
 
     const { peerPort: port = 53, publicPeersOnly: publicOnly = false, transferAddresses: localAddresses = [] } = options
     const realClock = options.clock ?? Date.now
     const { transferKeys = [], seed = null } = options
     const keys = createTransferKeys()
     // Before any zone is served: one that has a key must never be given without it.
-    await keys.use(transferKeys, database, options.listen ? expectedUsers(seed) : [])
+    await keys.use(transferKeys, database, options.listen ? usersToCreate(seed) : [])
     let transfers: Transfers | null = null
     nameServer =
       options.dns &&
@@ -169,13 +169,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     }
     const { listen, tls = null, maxConnections } = options
     const http =
-      listen && (await startHttpServer({ service, parts: PARTS, tls, listen, maxConnections, publicOrigin, log, metrics, onError }))
+      listen && (await startHttpServer({ service, routes: ROUTES, tls, listen, maxConnections, publicOrigin, log, metrics, onError }))
     if (http) stops.push(http.close)
     if (http?.uploadOrigin() === null && uploads.canReceive) log.warn({}, 'no images can be uploaded without a public URL')
     // Data may be arriving for hours: that is given up first.
     stops.push(() => uploads.close())
     // Last, since a token made here can be told only once: a start that fails must not have made one, nor one that nobody can use it with.
-    const prepared = http && (await prepareUsers(database, options.bootstrapToken ?? null, seed, now(), secrets))
+    const prepared = http && (await createUsers(database, options.bootstrapToken ?? null, seed, now(), secrets))
     if (prepared && transferKeys.length > 0) await keys.use(transferKeys, database)
     for (const domain of prepared?.domains ?? []) renderer.changed(domain)
     await transfers.start()

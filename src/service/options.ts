@@ -9,7 +9,7 @@ import type { NameServerLimits } from './nameserver/name-server.ts'
 import type { LogOptions } from './observability/log.ts'
 import { type Quotas, UNLIMITED_QUOTAS } from './quotas.ts'
 import type { Seed } from './seed/seed.ts'
-import type { SmsPlace } from './sms/sms-sink.ts'
+import type { SmsDestination } from './sms/sms-sink.ts'
 import type { TransferKey } from './transfers/transfer-keys.ts'
 import type { TransferLimits } from './transfers/transfer-zone.ts'
 
@@ -61,7 +61,7 @@ export interface ServiceOptions {
   /** How many requests one caller may make of this process; `DEFAULT_RATE_LIMITS` as far as it is not given. */
   readonly rateLimits?: Partial<RateLimits>
   /** Where messages to phones go; the log unless given. */
-  readonly smsSink?: SmsPlace
+  readonly smsSink?: SmsDestination
   /**
    * The key that secrets are encrypted with, of 32 characters at least, or two keys separated by a comma, the new one first. With null a SQLite database
    * has its key in a file beside it, made by the first start; PostgreSQL needs a key unless `listen` is null.
@@ -111,7 +111,7 @@ export const UNLIMITED = { rateLimits: UNLIMITED_RATES, quotas: UNLIMITED_QUOTAS
 export const DEFAULT_LIMITS: Limits = { recordsPerDomain: 12_000 }
 
 /** Throws a `RangeError` unless they are names, one at least. */
-export function readNsNames(names: readonly string[]): readonly DomainName[] {
+export function parseNsNames(names: readonly string[]): readonly DomainName[] {
   if (names.length === 0) throw new RangeError('the service needs the name of one name server at least')
   return names.map((text) => {
     const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
@@ -121,7 +121,7 @@ export function readNsNames(names: readonly string[]): readonly DomainName[] {
 }
 
 /** The origin of a URL; null for none. Throws a `RangeError` where it is more, or no URL at all. */
-export function readPublicUrl(url: string | undefined): string | null {
+export function parsePublicUrl(url: string | undefined): string | null {
   if (url === undefined) return null
   const { protocol, origin, href } = URL.canParse(url) ? new URL(url) : { protocol: '', origin: '', href: '' }
   if (!['http:', 'https:'].includes(protocol) || href !== `${origin}/`) {

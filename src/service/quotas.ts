@@ -32,7 +32,7 @@ export const UNLIMITED_QUOTAS: Quotas = {
  * Reads `domains=1000,images=none`: whole numbers, or `none` for no limit. Quotas that are not named keep their defaults; `none` or `off`
  * alone lifts all. Throws a `RangeError` with what is wrong.
  */
-export function readQuotas(text: string): Quotas {
+export function parseQuotas(text: string): Quotas {
   if (text === 'none' || text === 'off') return UNLIMITED_QUOTAS
   const quotas = new Map<QuotaName, number | null>()
   for (const item of text.split(',')) {

@@ -4,8 +4,8 @@
  */
 import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
-import { PARTS } from '../../src/service/api/parts.ts'
 import type { Route } from '../../src/service/api/route.ts'
+import { ROUTES } from '../../src/service/api/routes.ts'
 import { fc } from '../support/fast-check.ts'
 import { nameFor, namesFor, ownedObjects, pathFor, sharedName } from './accounts/owned-objects.ts'
 import { seedOfPeople, tokenOf } from './accounts/people.ts'
@@ -16,7 +16,6 @@ import { type Body, faultyOf, type Schema, variedOf } from './schema-bodies.ts'
 /** Bodies of each kind for an operation; fewer on the slower database, which has less to say of them. */
 const RUNS = ON_POSTGRES ? 5 : 12
 
-const ROUTES = PARTS.flat()
 const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string => `${method} ${path}`
 const DECLARED = new Map(ROUTES.map((route) => [nameOf(route), route]))
 
@@ -39,8 +38,8 @@ async function findNamed(): Promise<Named> {
 const ajv = new Ajv({ strict: false, validateFormats: false })
 
 /** Checks an answer that is no refusal by the declared schema. */
-function checkAnswer({ response, nothing }: Route, status: number, body: unknown): void {
-  if (nothing !== undefined && status === 204) {
+function checkAnswer({ response, noContent }: Route, status: number, body: unknown): void {
+  if (noContent !== undefined && status === 204) {
     expect(body).toBeNull()
     return
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { backUpService, restoreService, type StorePlace } from '../../src/service/backup.ts'
+import { backUpService, type DatabaseLocation, restoreService } from '../../src/service/backup.ts'
 import { startService } from '../../src/service/index.ts'
 import { BACKUP_TABLES } from '../../src/service/store/backup/backup-format.ts'
 import { openDatabase } from '../../src/service/store/open-database.ts'
@@ -12,13 +12,14 @@ import { connect, freshDatabase, freshStore, LOOPBACK, ON_POSTGRES, type Store, 
 const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 const NOW = Date.UTC(2026, 0, 31, 9)
 
-const placeOf = ({ database, dataDirectory }: Store): StorePlace => (database ? { database } : { dataDirectory: dataDirectory as string })
+const placeOf = ({ database, dataDirectory }: Store): DatabaseLocation =>
+  database ? { database } : { dataDirectory: dataDirectory as string }
 
 const directory = temporaryDirectory()
 const whole = join(directory, 'whole.backup')
 
 /** A place for a restore: empty, and where the tests run on PostgreSQL, of both kinds. */
-const emptyPlaces = async (): Promise<StorePlace[]> => [
+const emptyPlaces = async (): Promise<DatabaseLocation[]> => [
   { dataDirectory: join(temporaryDirectory(), 'made') },
   ...(ON_POSTGRES ? [{ database: await freshDatabase({ tables: false }) }, { database: await freshDatabase() }] : []),
 ]
@@ -27,7 +28,7 @@ const linesOf = (file: string): string[] => readFileSync(file, 'utf8').trimEnd()
 
 /** Runs a service on a place as long as the work takes. */
 async function during<T>(
-  place: StorePlace,
+  place: DatabaseLocation,
   work: (client: ReturnType<typeof connect>['client'], flush: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const store = 'database' in place ? { database: place.database, dataDirectory: null, secretsKey: TEST_KEY } : place
@@ -41,7 +42,7 @@ async function during<T>(
   }
 }
 
-let source: StorePlace
+let source: DatabaseLocation
 
 beforeAll(async () => {
   source = placeOf(await freshStore())
@@ -91,7 +92,7 @@ test('is for its owner only, and says what it is', () => {
 })
 
 test('a restored database is the same, in whichever kind, and serves on', async () => {
-  const state = (place: StorePlace) =>
+  const state = (place: DatabaseLocation) =>
     during(place, async (client) => {
       const domains = (await client.ok('GET', '/domains')).data
       const paths: string[] = domains.flatMap(({ id }: { id: number }) => [`/domains/${id}/records`, `/domains/${id}/zone-file`])
@@ -136,7 +137,7 @@ test('is of one moment while the service runs under load', { timeout: 180_000 },
     await writers.stop()
   })
   for (const file of files) {
-    const restored: StorePlace = { dataDirectory: temporaryDirectory() }
+    const restored: DatabaseLocation = { dataDirectory: temporaryDirectory() }
     await restoreService(restored, file)
     await during(restored, async (client) => {
       const [domain] = (await client.ok('GET', '/domains')).data

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { backUpService, restoreService, type StorePlace } from '../../src/service/backup.ts'
+import { backUpService, type DatabaseLocation, restoreService } from '../../src/service/backup.ts'
 import { startService } from '../../src/service/index.ts'
 import type { RawStore } from '../../src/service/store/database.ts'
 import { migrate } from '../../src/service/store/migrate.ts'
@@ -33,7 +33,7 @@ async function fill({ db, dialect }: RawStore): Promise<void> {
   await sql`insert into domain_tags (domain_id, tag_id) values (1, 1), (2, 1), (1, 2)`.execute(db)
 }
 
-async function makeFormer(): Promise<StorePlace> {
+async function makeFormer(): Promise<DatabaseLocation> {
   if (ON_POSTGRES) {
     const database = await freshDatabase({ tables: false })
     const store = await openRawPostgres(database)
@@ -49,7 +49,7 @@ async function makeFormer(): Promise<StorePlace> {
 }
 
 /** The tags that a service on a place has, and gives on. */
-async function tagsAt(place: StorePlace): Promise<unknown> {
+async function tagsAt(place: DatabaseLocation): Promise<unknown> {
   const service = await startService({
     dataDirectory: null,
     secretsKey: TEST_KEY,
@@ -78,7 +78,7 @@ test('the tags of domains are there in the present schema, also from a backup', 
   const former = await makeFormer()
   const file = join(temporaryDirectory(), 'former.backup')
   await backUpService(former, file)
-  const restored: StorePlace = { dataDirectory: join(temporaryDirectory(), 'restored') }
+  const restored: DatabaseLocation = { dataDirectory: join(temporaryDirectory(), 'restored') }
   await restoreService(restored, file)
   const expected = {
     domains: [

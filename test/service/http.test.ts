@@ -1,8 +1,8 @@
 import { METHODS } from 'node:http'
 import { connect as connectSocket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { prepareUsers } from '../../src/service/first-start.ts'
-import { NO_SECRETS } from '../../src/service/prepare-secrets.ts'
+import { NO_SECRETS } from '../../src/service/secrets/prepare-secrets.ts'
+import { createUsers } from '../../src/service/seed/apply-seed.ts'
 import { findAdministrator, type insertAdministrator } from '../../src/service/store/account-store.ts'
 import { hashToken, insertToken } from '../../src/service/store/token-store.ts'
 import { connect, freshStore, openStore, startForTest } from './harness.ts'
@@ -199,7 +199,7 @@ describe('authentication', async () => {
   }
   const store = await freshStore()
   const database = await openStore(store)
-  await prepareUsers(database, 'administrator', null, '2026-01-01T00:00:00', NO_SECRETS)
+  await createUsers(database, 'administrator', null, '2026-01-01T00:00:00', NO_SECRETS)
   await database.write(async (connection) => {
     const userId = (await findAdministrator(connection)) as number
     for (const [token, { scopes, expiry }] of Object.entries(tokens)) {

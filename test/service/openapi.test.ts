@@ -1,8 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
-import { scopesOf } from '../../src/service/api/admit.ts'
-import { PARTS } from '../../src/service/api/parts.ts'
+import { scopesOf } from '../../src/service/api/route.ts'
+import { ROUTES } from '../../src/service/api/routes.ts'
 import { fc } from '../support/fast-check.ts'
 import { connect, startForTest } from './harness.ts'
 
@@ -53,7 +53,7 @@ test('needs no token', async () => {
 })
 
 test('has every operation with its scope, and no other', () => {
-  const declared = PARTS.flat().map((route) => [`${route.method} ${route.path}`, scopesOf(route)])
+  const declared = ROUTES.map((route) => [`${route.method} ${route.path}`, scopesOf(route)])
   const described = operations.map(({ method, path, described }) => [`${method} ${path}`, described.security.at(-1).token])
   expect(Object.fromEntries(described)).toEqual(Object.fromEntries(declared))
 })
@@ -89,7 +89,7 @@ test('names every operation, in the words of generated clients', () => {
 })
 
 /** Path parameters that are no numbers. */
-const TEXTS: ReadonlySet<string> = new Set(PARTS.flat().flatMap(({ texts = [] }) => texts))
+const TEXTS: ReadonlySet<string> = new Set(ROUTES.flatMap(({ textParameters = [] }) => textParameters))
 
 test.each(operations)('$method $path has its parameters, statuses and words', ({ path, described }) => {
   const names = (kind: string) => described.parameters.filter((parameter: Part) => parameter.in === kind).map(({ name }: Part) => name)

@@ -4,9 +4,9 @@ import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, renameSync,
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { backUpService, restoreService, type StorePlace } from '../../src/service/backup.ts'
+import { backUpService, type DatabaseLocation, restoreService } from '../../src/service/backup.ts'
 import { rotateKey, startService } from '../../src/service/index.ts'
-import { createSecrets, fileKeys, givenKeys, type KeyRing } from '../../src/service/secrets.ts'
+import { createSecrets, type KeyRing, keysFromFile, keysFromText } from '../../src/service/secrets/secrets.ts'
 import { insertUser } from '../../src/service/store/account-store.ts'
 import { countSealed } from '../../src/service/store/sealed-values.ts'
 import { insertToken } from '../../src/service/store/token-store.ts'
@@ -24,7 +24,8 @@ const random = seededRandom(13)
 /** Users beside the administrator, each with three answers: some batches. */
 const USERS = 160
 
-const placeOf = ({ database, dataDirectory }: Store): StorePlace => (database ? { database } : { dataDirectory: dataDirectory as string })
+const placeOf = ({ database, dataDirectory }: Store): DatabaseLocation =>
+  database ? { database } : { dataDirectory: dataDirectory as string }
 
 const keyFile = (store: Store): string => join(store.dataDirectory as string, 'secrets.key')
 
@@ -33,7 +34,7 @@ const keysIn = (store: Store): string[] => readFileSync(keyFile(store), 'utf8').
 /** What is given to processes of a service during the change. */
 const bothKeys = (store: Store): Store => (ON_POSTGRES ? { ...store, secretsKey: `${NEW_KEY},${TEST_KEY}` } : store)
 
-const ringOf = (store: Store): KeyRing => (ON_POSTGRES ? givenKeys(store.secretsKey as string) : fileKeys(keyFile(store)))
+const ringOf = (store: Store): KeyRing => (ON_POSTGRES ? keysFromText(store.secretsKey as string) : keysFromFile(keyFile(store)))
 
 /** A store with many users who have answers. */
 async function filledStore(): Promise<Store> {
@@ -165,7 +166,7 @@ test('a start finishes what a killed run began, and is refused with the new key 
   const [former] = Object.keys(await countsOf(store)) as [string]
   // As a run leaves it that is killed when the new key has just come into use.
   if (!ON_POSTGRES) writeFileSync(keyFile(store), `${NEW_KEY}\n${keysIn(store)[0]}\n`)
-  const ring = givenKeys(`${NEW_KEY}`)
+  const ring = keysFromText(`${NEW_KEY}`)
   const database = await openStore(store)
   await database.write((connection) => connection.updateTable('secret_key').set({ key_id: ring.newest().id }).execute())
   await database.close()

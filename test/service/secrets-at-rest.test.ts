@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Libsql from 'libsql'
 import { Secret, TOTP } from 'otpauth'
 import { describe, expect, test } from 'vitest'
-import { backUpService, restoreService, type StorePlace } from '../../src/service/backup.ts'
+import { backUpService, type DatabaseLocation, restoreService } from '../../src/service/backup.ts'
 import { type ServiceOptions, startService } from '../../src/service/index.ts'
 import {
   type Client,
@@ -26,7 +26,8 @@ const spawnService = serviceProcesses()
 
 const OTHER_KEY = 'another key of the secrets of enough characters'
 
-const placeOf = ({ database, dataDirectory }: Store): StorePlace => (database ? { database } : { dataDirectory: dataDirectory as string })
+const placeOf = ({ database, dataDirectory }: Store): DatabaseLocation =>
+  database ? { database } : { dataDirectory: dataDirectory as string }
 
 const keyFile = (store: Store): string => join(store.dataDirectory as string, 'secrets.key')
 

@@ -1,7 +1,7 @@
 /** Which names may become zones: two accounts and a restricted user, by every operation that names a zone. */
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { PARTS } from '../../src/service/api/parts.ts'
+import { ROUTES } from '../../src/service/api/routes.ts'
 import { readSeed, startService } from '../../src/service/index.ts'
 import { type Client, connect, freshStore, LOOPBACK, openStore, type Store, startForTest } from './harness.ts'
 import { scriptedMaster, serving, soa } from './transfers/scripted-master.ts'
@@ -98,7 +98,7 @@ const OPERATIONS: Readonly<
 }
 
 test('the operations are all that name a zone', () => {
-  const naming = PARTS.flat().filter(({ body }) => 'domain' in ((body as { properties?: object } | undefined)?.properties ?? {}))
+  const naming = ROUTES.filter(({ body }) => 'domain' in ((body as { properties?: object } | undefined)?.properties ?? {}))
   const routes = naming.map(({ method, path }) => `${method} ${path}`)
   expect(routes.sort()).toEqual([...new Set(Object.values(OPERATIONS).map(({ route }) => route))].sort())
 })

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
-import type { StorePlace } from '../../service/index.ts'
+import type { DatabaseLocation } from '../../service/index.ts'
 import { type CommonOptions, type Runs, withStoreOptions } from '../command.ts'
 import { type Console, createConsole } from '../console.ts'
 import type { CliIo } from '../io.ts'
@@ -35,7 +35,7 @@ async function backup(io: CliIo, [file]: readonly [string], options: StoreOption
 const DEFAULT_FOLDER = 'zonewright-data'
 
 /** Where the service keeps its data: what the command line says, `--database` before `--data`, then the environment, then a folder here. */
-export const storePlace = (io: CliIo, { data, database }: Pick<StoreOptions, 'data' | 'database'>): StorePlace => {
+export const storePlace = (io: CliIo, { data, database }: Pick<StoreOptions, 'data' | 'database'>): DatabaseLocation => {
   const url = database ?? (data === undefined ? io.env['ZONEWRIGHT_DATABASE'] || null : null)
   return url === null ? { dataDirectory: resolve(io.cwd, data ?? DEFAULT_FOLDER) } : { database: url }
 }

@@ -246,9 +246,9 @@ interface Start {
 
 /** Null, and said why, where the service cannot start as it is asked to. */
 async function start(io: CliIo, console: Console, { given, ...addresses }: Start, options: ServeOptions): Promise<RunningService | null> {
-  const { readQuotas, readSmsPlace, requestsPerMinute, startService, UNLIMITED_RATES } = await import('../../service/index.ts')
+  const { parseQuotas, parseSmsDestination, requestsPerMinute, startService, UNLIMITED_RATES } = await import('../../service/index.ts')
   try {
-    const sms = readSmsPlace(options.smsSink)
+    const sms = parseSmsDestination(options.smsSink)
     return await startService({
       dataDirectory: null,
       ...storePlace(io, options),
@@ -256,7 +256,7 @@ async function start(io: CliIo, console: Console, { given, ...addresses }: Start
       ...(options.imageData === undefined ? {} : { imageDirectory: resolve(io.cwd, options.imageData) }),
       ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
       bootstrapToken: given,
-      ...(options.quotas === undefined ? {} : { quotas: readQuotas(options.quotas) }),
+      ...(options.quotas === undefined ? {} : { quotas: parseQuotas(options.quotas) }),
       rateLimits: options.rateLimit === 0 ? UNLIMITED_RATES : requestsPerMinute(options.rateLimit),
       peerPort: options.peerPort,
       publicPeersOnly: options.publicPeersOnly ?? false,

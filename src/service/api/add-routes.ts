@@ -1,13 +1,14 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifySchema } from 'fastify/types/schema.js'
-import { admit } from './admit.ts'
-import type { Actor } from './authenticate.ts'
+import { type Actor, authenticate } from './authenticate.ts'
 import { checkGrants } from './grants.ts'
 import { PAGE_QUERY_SCHEMA, pagingOf } from './paging.ts'
 import { parseFilter } from './parse-filter.ts'
+import { addressCaller, type Caller, RateLimited, rateHeaders } from './rate-limit.ts'
 import { notFound, RequestError, type RequestProblem } from './request-error.ts'
-import type { Call, Route, Service } from './route.ts'
-import { schemaProblems } from './schema-problems.ts'
+import { type Call, type Route, type Service, scopesOf } from './route.ts'
+import { schemaProblems } from './schema-validation.ts'
+import { allowsScopes } from './scopes.ts'
 
 /** Who a request acts for, from its authentication to its handling. */
 const actors = new WeakMap<FastifyRequest, Actor | null>()
@@ -44,11 +45,11 @@ function addRoute(app: FastifyInstance, route: Route, service: Service): void {
     schema: schemaOf(route),
     attachValidation: true,
     onRequest: async (request, reply) => {
-      actors.set(request, await admit(request, reply, route, service))
+      actors.set(request, await authorize(request, reply, route, service))
     },
     // A request without any body is checked like one with an empty object.
     preValidation: async (request) => {
-      if (route.rest) request.params = { ...(request.params as object), [route.rest]: parameter(request, '*') }
+      if (route.wildcard) request.params = { ...(request.params as object), [route.wildcard]: parameter(request, '*') }
       if (route.body && request.body === undefined) request.body = {}
     },
     handler: async (request, reply) => {
@@ -56,13 +57,48 @@ function addRoute(app: FastifyInstance, route: Route, service: Service): void {
       if (validationError?.validationContext === 'params') throw notFound()
       const actor = actors.get(request)
       // What a user may not do is refused before it is looked at.
-      if (actor && route.needs) await checkGrants(service.database, actor, route.needs, idsOf(request, route))
+      if (actor && route.grants) await checkGrants(service.database, actor, route.grants, idsOf(request, route))
       if (validationError) throw new RequestError(400, await faultsOfRequest(request, route, service))
       const result = await route.handle(callOf(request, route), service)
       return result === undefined ? reply.code(204).send() : result
     },
   })
 }
+
+/**
+ * Returns the user that a request acts for, or null if the operation is open and the request has no token. Sets the headers about scopes and rate
+ * limits. Throws 401 without a valid token that has the required scopes, 429 if the caller has made too many requests.
+ */
+async function authorize(request: FastifyRequest, reply: FastifyReply, route: Route, service: Service): Promise<Actor | null> {
+  const scopes = scopesOf(route)
+  reply.headers({ 'x-oauth-scopes': 'unknown', 'x-accepted-oauth-scopes': scopes.join(',') || '*' })
+  const actor = await identify(request, reply, route, service)
+  if (actor === null) return null
+  reply.header('x-oauth-scopes', actor.scopes)
+  countRequest(reply, actor.tokenId, route, service)
+  if (!allowsScopes(actor.scopes, scopes)) throw missingScope()
+  return actor
+}
+
+/** A request without a valid token counts against the limit of its address. */
+async function identify(request: FastifyRequest, reply: FastifyReply, route: Route, service: Service): Promise<Actor | null> {
+  const { authorization } = request.headers
+  try {
+    if (!route.open || authorization !== undefined) return await authenticate(service, authorization, request.ip)
+  } catch (error) {
+    if (error instanceof RequestError && !(error instanceof RateLimited)) countRequest(reply, addressCaller(request.ip), route, service)
+    throw error
+  }
+  countRequest(reply, addressCaller(request.ip), route, service)
+  return null
+}
+
+function countRequest(reply: FastifyReply, caller: Caller, route: Route, { limiter }: Service): void {
+  reply.headers(rateHeaders(limiter.take(caller, `${route.method} ${route.path}`, route.rate)))
+}
+
+const missingScope = (): RequestError =>
+  new RequestError(401, [{ field: null, reason: 'Your OAuth token is not authorized to use this endpoint.' }])
 
 /** Faults of form, then those of the values of other fields. */
 async function faultsOfRequest(request: FastifyRequest, route: Route, service: Service): Promise<readonly RequestProblem[]> {
@@ -80,7 +116,7 @@ function callOf(request: FastifyRequest, route: Route): Call<unknown> {
   return {
     actor: actors.get(request) as Actor,
     ids: idsOf(request, route),
-    texts: Object.fromEntries((route.texts ?? []).map((name) => [name, parameter(request, name)])),
+    texts: Object.fromEntries((route.textParameters ?? []).map((name) => [name, parameter(request, name)])),
     body: request.body,
     paging: pagingOf(request.query as Record<string, number>),
     filter: route.filter && header !== undefined ? parseFilter(String(header), route.filter) : null,
@@ -92,8 +128,8 @@ const idsOf = (request: FastifyRequest, route: Route): Record<string, number> =>
   Object.fromEntries([...numbersOf(route).map((name) => [name, Number(parameter(request, name))]), ...namedNumber(request, route)])
 
 /** The number of the object that a text names. */
-function namedNumber(request: FastifyRequest, { needs }: Route): [string, number][] {
-  const { numberOf, parameter: name = '' } = needs?.object ?? {}
+function namedNumber(request: FastifyRequest, { grants }: Route): [string, number][] {
+  const { numberOf, parameter: name = '' } = grants?.object ?? {}
   const number = numberOf?.(parameter(request, name)) ?? null
   return number === null ? [] : [[name, number]]
 }
@@ -104,12 +140,12 @@ function schemaOf(route: Route): FastifySchema & Record<string, unknown> {
   const parameters = parametersOf(route.path)
   return {
     summary: route.summary,
-    ...(parameters.length === 0 ? {} : { params: parametersSchema(numbersOf(route), route.texts ?? []) }),
+    ...(parameters.length === 0 ? {} : { params: parametersSchema(numbersOf(route), route.textParameters ?? []) }),
     ...(route.filter ? { querystring: PAGE_QUERY_SCHEMA } : {}),
     ...(route.body ? { body: route.body } : {}),
     response: {
       200: route.response,
-      ...(route.nothing ? { 204: { type: 'null', description: route.nothing } } : {}),
+      ...(route.noContent ? { 204: { type: 'null', description: route.noContent } } : {}),
       default: { $ref: 'errors#' },
     },
   }
@@ -126,9 +162,9 @@ const parametersSchema = (numbers: readonly string[], texts: readonly string[]):
 
 const parametersOf = (path: string): string[] => [...path.matchAll(/\{([A-Za-z]+)\}/g)].map((match) => match[1] as string)
 
-const numbersOf = ({ path, texts = [] }: Route): string[] => parametersOf(path).filter((name) => !texts.includes(name))
+const numbersOf = ({ path, textParameters = [] }: Route): string[] => parametersOf(path).filter((name) => !textParameters.includes(name))
 
-const urlOf = ({ path, rest }: Route): string => path.replace(/\{([A-Za-z]+)\}/g, (_, name) => (name === rest ? '*' : `:${name}`))
+const urlOf = ({ path, wildcard }: Route): string => path.replace(/\{([A-Za-z]+)\}/g, (_, name) => (name === wildcard ? '*' : `:${name}`))
 
 function methodsByUrl(routes: readonly Route[]): Map<string, Set<string>> {
   const methods = new Map<string, Set<string>>()

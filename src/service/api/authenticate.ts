@@ -1,6 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import type { Database } from '../store/database.ts'
 import { type Bearer, findBearer, hashToken } from '../store/token-store.ts'
-import { isToken } from '../token-text.ts'
 import type { LoginRecorder } from './login-recorder.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { RequestError } from './request-error.ts'
@@ -8,7 +8,7 @@ import { RequestError } from './request-error.ts'
 /** Who acts, by the token of the request. */
 export type Actor = Omit<Bearer, 'expiry'>
 
-export interface Authenticator {
+export interface AuthenticationService {
   readonly database: Database
   /** The time as the interface writes it. */
   readonly now: () => string
@@ -22,7 +22,7 @@ export interface Authenticator {
  * who knows. The database is asked every time: a token that is revoked is invalid at once, in every process.
  */
 export async function authenticate(
-  { database, now, limiter, logins }: Authenticator,
+  { database, now, limiter, logins }: AuthenticationService,
   header: string | undefined,
   address: string,
 ): Promise<Actor> {
@@ -33,7 +33,7 @@ export async function authenticate(
   const bearer = await database.readOne((connection) => findBearer(connection, hash))
   const expired = bearer !== null && bearer.expiry !== null && bearer.expiry <= now()
   // What an app does is no login of the user.
-  if (bearer !== null && bearer.appId === null) await logins.notice(bearer, address, expired ? 'failed' : 'successful')
+  if (bearer !== null && bearer.appId === null) await logins.record(bearer, address, expired ? 'failed' : 'successful')
   if (bearer === null || expired) {
     limiter.failed(address, hash)
     throw invalidToken()
@@ -44,3 +44,9 @@ export async function authenticate(
 }
 
 const invalidToken = (): RequestError => new RequestError(401, [{ field: null, reason: 'Invalid Token' }])
+
+/** A new token: 64 hexadecimal characters that cannot be guessed. */
+export const makeToken = (): string => randomBytes(32).toString('hex')
+
+/** Whether a text can be sent as a token. */
+export const isToken = (text: string): boolean => /^[\x21-\x7e]{1,512}$/.test(text)

@@ -27,7 +27,7 @@ export const GLOBAL_GRANTS = [
 export type GlobalGrant = (typeof GLOBAL_GRANTS)[number]
 
 /** What is needed of the object that a path parameter names. */
-interface NeededObject {
+interface RequiredObject {
   readonly kind: GrantKind
   readonly parameter: string
   readonly permissions: Permissions
@@ -36,8 +36,8 @@ interface NeededObject {
 }
 
 /** What an operation needs of a restricted user, all of it. Unrestricted users may do everything with what is their account's. */
-export interface Needs {
-  readonly object?: NeededObject
+export interface RequiredGrants {
+  readonly object?: RequiredObject
   readonly global?: GlobalGrant
   /** Nothing will do: the operation is for unrestricted users. */
   readonly unrestricted?: true
@@ -45,29 +45,34 @@ export interface Needs {
 
 const domain = (permissions: Permissions) => ({ kind: 'domain', parameter: 'domainId', permissions }) as const
 
-export const READS_DOMAIN: Needs = { object: domain('read_only') }
-export const WRITES_DOMAIN: Needs = { object: domain('read_write') }
+export const READ_DOMAIN: RequiredGrants = { object: domain('read_only') }
+export const WRITE_DOMAIN: RequiredGrants = { object: domain('read_write') }
 
 const image = (permissions: Permissions) => ({ kind: 'image', parameter: 'imageId', permissions, numberOf: numberOfImage }) as const
 
-export const READS_IMAGE: Needs = { object: image('read_only') }
-export const WRITES_IMAGE: Needs = { object: image('read_write') }
+export const READ_IMAGE: RequiredGrants = { object: image('read_only') }
+export const WRITE_IMAGE: RequiredGrants = { object: image('read_write') }
 
 const script = (permissions: Permissions) => ({ kind: 'script', parameter: 'scriptId', permissions }) as const
 
-export const READS_SCRIPT: Needs = { object: script('read_only') }
-export const WRITES_SCRIPT: Needs = { object: script('read_write') }
+export const READ_SCRIPT: RequiredGrants = { object: script('read_only') }
+export const WRITE_SCRIPT: RequiredGrants = { object: script('read_write') }
 
 const instance = (permissions: Permissions) => ({ kind: 'instance', parameter: 'instanceId', permissions }) as const
 
-export const READS_INSTANCE: Needs = { object: instance('read_only') }
-export const WRITES_INSTANCE: Needs = { object: instance('read_write') }
+export const READ_INSTANCE: RequiredGrants = { object: instance('read_only') }
+export const WRITE_INSTANCE: RequiredGrants = { object: instance('read_write') }
 
 /**
  * Throws 403 where the actor is restricted and lacks what is needed, 404 where the object is none of the account's. A text that names no
  * object which grants are of is for the operation to judge.
  */
-export async function checkGrants(database: Database, actor: Actor, needs: Needs, ids: Readonly<Record<string, number>>): Promise<void> {
+export async function checkGrants(
+  database: Database,
+  actor: Actor,
+  needs: RequiredGrants,
+  ids: Readonly<Record<string, number>>,
+): Promise<void> {
   if (!actor.restricted) return
   if (needs.unrestricted) throw unauthorized()
   const { object, global } = needs

@@ -12,7 +12,7 @@ import { addOpenApi } from './openapi.ts'
 import { addressCaller, RateLimited, rateHeaders } from './rate-limit.ts'
 import { errorBody, notFound, RequestError, type RequestProblem } from './request-error.ts'
 import type { Route, Service } from './route.ts'
-import { compileValidator } from './validators.ts'
+import { compileRequestValidator } from './schema-validation.ts'
 
 /** Octets of a request's body. */
 const BODY_LIMIT = 1024 * 1024
@@ -35,7 +35,7 @@ export interface Certificate {
 
 export interface HttpAppOptions {
   readonly service: Service & { readonly database: Database }
-  readonly parts: readonly (readonly Route[])[]
+  readonly routes: readonly Route[]
   /** Null to speak HTTP without TLS. */
   readonly tls: Certificate | null
   readonly log: Log
@@ -68,7 +68,7 @@ export const TLS_OPTIONS = {
 const SERVER_OPTIONS = { maxHeaderSize: HEADER_LIMIT, requireHostHeader: false } as const
 
 /** The HTTP side of the service, not yet listening. */
-export async function createHttpApp({ service, parts, tls, log, metrics, onError }: HttpAppOptions): Promise<FastifyInstance> {
+export async function createHttpApp({ service, routes, tls, log, metrics, onError }: HttpAppOptions): Promise<FastifyInstance> {
   checkCertificate(tls)
   const app: FastifyInstance = Fastify({
     ...(tls === null ? { http: SERVER_OPTIONS } : { https: { ...tls, ...TLS_OPTIONS, ...SERVER_OPTIONS } }),
@@ -82,7 +82,7 @@ export async function createHttpApp({ service, parts, tls, log, metrics, onError
     clientErrorHandler: answerBrokenRequest,
   })
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
-  app.setValidatorCompiler(compileValidator)
+  app.setValidatorCompiler(compileRequestValidator)
   app.addSchema({ $id: 'errors', ...ERRORS })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJson)
@@ -97,13 +97,13 @@ export async function createHttpApp({ service, parts, tls, log, metrics, onError
     return answerFaults(reply, known ?? new RequestError(500, [requestProblem('Internal server error')]))
   })
   app.setNotFoundHandler((_request, reply) => answerFaults(reply, notFound()))
-  await addOpenApi(app, VERSION_SEGMENT, SPEC_VERSION, parts.flat(), async ({ ip }, reply) => {
+  await addOpenApi(app, VERSION_SEGMENT, SPEC_VERSION, routes, async ({ ip }, reply) => {
     reply.headers(rateHeaders(service.limiter.take(addressCaller(ip), 'GET /openapi.json')))
   })
   addOtherMethods(app, `${VERSION_SEGMENT}/openapi.json`, new Set(['GET', 'HEAD']))
   await app.register(
     (scope, _options, done) => {
-      addRoutes(scope, parts.flat(), service)
+      addRoutes(scope, routes, service)
       done()
     },
     { prefix: VERSION_SEGMENT },

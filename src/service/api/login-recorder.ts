@@ -9,7 +9,7 @@ import { createLruCache } from './lru-cache.ts'
 
 export interface LoginRecorder {
   /** Resolves when the login is recorded, which does nothing where it has been. Never rejects. */
-  notice(user: Omit<ObservedLogin, 'ip' | 'status'>, address: string, status: ObservedLogin['status']): Promise<void>
+  record(user: Omit<ObservedLogin, 'ip' | 'status'>, address: string, status: ObservedLogin['status']): Promise<void>
 }
 
 export interface LoginRecorderOptions {
@@ -26,7 +26,7 @@ const MAX_KNOWN = 20_000
 export function createLoginRecorder({ database, now, onError }: LoginRecorderOptions): LoginRecorder {
   const recorded = createLruCache<Promise<void>>(MAX_KNOWN)
   return {
-    notice: ({ userId, username, restricted }, address, status) => {
+    record: ({ userId, username, restricted }, address, status) => {
       const moment = now()
       const ip = address.replace(/^::ffff:(?=\d+\.)/i, '')
       const key = `${userId} ${moment.slice(0, 10)} ${status} ${ip}`

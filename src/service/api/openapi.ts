@@ -1,6 +1,5 @@
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
-import { describeOperation, ERRORS, HEADERS, type NamedSchemas, type Operation, tagOf } from './describe-operation.ts'
-import type { Route } from './route.ts'
+import { type Route, scopesOf } from './route.ts'
 
 /** The dialect that the schemas are written in and validated by. */
 const DIALECT = 'http://json-schema.org/draft-07/schema#'
@@ -59,8 +58,8 @@ export async function addOpenApi(
 /** A wildcard is the text parameter that may hold slashes. */
 function namedUrl(url: string, routes: readonly Route[]): string {
   const path = url.replace(/:([A-Za-z]+)/g, '{$1}')
-  const route = routes.find(({ path: declared, rest }) => rest && path.endsWith(declared.replace(`{${rest}}`, '*')))
-  return route === undefined ? url : url.replace('*', `:${route.rest}`)
+  const route = routes.find(({ path: declared, wildcard }) => wildcard && path.endsWith(declared.replace(`{${wildcard}}`, '*')))
+  return route === undefined ? url : url.replace('*', `:${route.wildcard}`)
 }
 
 /** The document as the generator makes it of the schemas. */
@@ -78,7 +77,7 @@ function completed(document: OpenApi, routes: readonly Route[]): object {
     if (operation === undefined) throw new TypeError(`${route.method} ${route.path} is not described`)
     paths[route.path] = { ...paths[route.path], [method]: describeOperation(operation, route, schemas) }
   }
-  const sections = [...new Set(routes.map(({ path }) => tagOf(path)))]
+  const sections = [...new Set(routes.map(({ path }) => sectionOf(path)))]
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Errors' } } }
   return {
     ...document,
@@ -88,9 +87,186 @@ function completed(document: OpenApi, routes: readonly Route[]): object {
     components: {
       ...document.components,
       schemas: { ...document.components?.schemas, ...Object.fromEntries(schemas) },
-      responses: Object.fromEntries(Object.entries(ERRORS).map(([status, description]) => [status, { description, content }])),
+      responses: Object.fromEntries(Object.entries(ERROR_DESCRIPTIONS).map(([status, description]) => [status, { description, content }])),
       headers: HEADERS,
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A personal access token.' } },
     },
   }
+}
+
+/** What the OpenAPI document says of an operation beyond the schemas that its requests are validated with. */
+/** An operation of an OpenAPI document, as far as it is looked at here. */
+interface Operation {
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly content: Content }
+  readonly responses: Readonly<Record<string, Response>>
+}
+
+interface Parameter {
+  readonly in: string
+  readonly name: string
+  readonly schema: object
+  readonly description?: string
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema }>>
+
+interface Response {
+  readonly description: string
+  readonly content?: Content
+}
+
+type Schema = Readonly<Record<string, unknown>> & { readonly title?: string; readonly properties?: Readonly<Record<string, Schema>> }
+
+/** Schemas by the names that the document has them under. */
+type NamedSchemas = Map<string, Schema>
+
+const X_FILTER =
+  'A condition in JSON. Its keys are fields, all of which must hold; the value is what the field equals, or an object of +neq, +gt, +gte, +lt, +lte, +contains. +and and +or take lists of conditions. +order_by names a field, +order is asc or desc.'
+
+const PARAMETERS: Readonly<Record<string, string>> = {
+  page: 'The page of the list, from 1.',
+  page_size: 'How many items a page has.',
+  domainId: 'The number of the domain.',
+  recordId: 'The number of the record.',
+  instanceId: 'The number of the instance.',
+  backupId: 'The number of the backup.',
+  tokenId: 'The number of the token.',
+  appId: 'The number of the authorized app.',
+  deviceId: 'The number of the trusted device.',
+  loginId: 'The number of the login.',
+  sshKeyId: 'The number of the SSH key.',
+  imageId: 'The id of the image, such as private/123 or public/debian12; its slash may be written %2F.',
+  scriptId: 'The number of the script.',
+  regionId: 'The id of the region, such as us-east.',
+  label: 'The label of the tag, in whatever case.',
+}
+
+/** Path parameters arrive as text; this is the number that such a text stands for. */
+const ID = { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 } as const
+
+/** The operation with its name, its parameters in words, every status that it has of its own, and its schemas by reference. */
+function describeOperation(operation: Operation, route: Route, schemas: NamedSchemas): object {
+  const { requestBody, responses } = operation
+  const { path, textParameters = [] } = route
+  return {
+    operationId: route.name ?? operationId(route),
+    tags: [sectionOf(path)],
+    ...operation,
+    parameters: [
+      ...(operation.parameters ?? []).map(({ description, ...parameter }) => ({
+        ...parameter,
+        description: description ?? PARAMETERS[parameter.name] ?? parameter.name,
+        ...(parameter.in === 'path' && !textParameters.includes(parameter.name) ? { schema: ID } : {}),
+      })),
+      ...(route.filter ? [filterParameter(Object.keys(route.filter))] : []),
+    ],
+    ...(requestBody ? { requestBody: { ...requestBody, content: byReference(requestBody.content, schemas) } } : {}),
+    security: [...(route.open ? [{}] : []), { token: scopesOf(route) }],
+    responses: {
+      ...Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, answer(status, response, schemas)])),
+      ...Object.fromEntries(errorStatuses(route).map((status) => [status, { $ref: `#/components/responses/${status}` }])),
+    },
+  }
+}
+
+/** Headers of every answer of an operation. */
+const HEADERS = {
+  'X-OAuth-Scopes': header('string', 'What the token may be used for; `unknown` without a valid one.'),
+  'X-Accepted-OAuth-Scopes': header('string', 'What the operation needs, all of it, separated by commas; `*` where any token will do.'),
+  'X-Spec-Version': header('string', 'The version of the interface.'),
+  'X-RateLimit-Limit': header('integer', 'Requests that are allowed in a window of time.'),
+  'X-RateLimit-Remaining': header('integer', 'How many of them are left.'),
+  'X-RateLimit-Reset': header('integer', 'When all are allowed again, in seconds since 1970.'),
+} as const
+
+/** What the statuses of refusals mean, in the words of the document. */
+export const ERROR_DESCRIPTIONS = {
+  '400': 'The request cannot be taken; every fault of it is told.',
+  '401': 'There is no token, or it is not valid, or lacks a scope.',
+  '403': 'The user lacks a grant.',
+  '404': 'There is no such object, or it is not of this account.',
+  '413': 'The body is too large.',
+  '415': 'The body is not application/json.',
+  '429': 'Too many requests; Retry-After says how many seconds to wait.',
+} as const
+
+/** The sections of the document. */
+export const sectionOf = (path: string): string =>
+  pascalCase(path.split('/').find((segment) => segment !== '' && segment !== 'compute') ?? '')
+
+/** The refusals that an operation tells of. */
+export function errorStatuses({ path, body, filter, grants }: Route): (keyof typeof ERROR_DESCRIPTIONS)[] {
+  return [
+    ...(body || filter ? (['400'] as const) : []),
+    '401',
+    ...(grants ? (['403'] as const) : []),
+    ...(path.includes('{') ? (['404'] as const) : []),
+    ...(body ? (['413', '415'] as const) : []),
+    '429',
+  ]
+}
+
+const filterParameter = (fields: readonly string[]): Parameter & { readonly required: false } => ({
+  in: 'header',
+  name: 'X-Filter',
+  required: false,
+  schema: { type: 'string' },
+  description: `${X_FILTER} Fields: ${fields.join(', ') || 'none'}`,
+})
+
+function answer(status: string, { content, ...response }: Response, schemas: NamedSchemas): object {
+  const schema = Object.values(content ?? {})[0]?.schema
+  const headers = Object.fromEntries(Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+  if (status === 'default') return { ...response, description: 'Any other refusal.', content, headers }
+  const title = schema?.title ?? (schema?.properties?.['data'] ? 'A page of the list' : undefined)
+  const description = response.description === DEFAULT_DESCRIPTION ? (title ?? 'Done') : response.description
+  return { ...response, description, ...(content ? { content: byReference(content, schemas) } : {}), headers }
+}
+
+/** What the generator writes where it knows nothing. */
+const DEFAULT_DESCRIPTION = 'Default Response'
+
+const byReference = (content: Content, schemas: NamedSchemas): object =>
+  Object.fromEntries(Object.entries(content).map(([type, { schema, ...rest }]) => [type, { ...rest, schema: reference(schema, schemas) }]))
+
+/** A schema with a title becomes one of the document's; a page, one of such. */
+function reference(schema: Schema, schemas: NamedSchemas): object {
+  const { title, properties } = schema
+  if (title !== undefined) {
+    const name = pascalCase(title)
+    schemas.set(name, schema)
+    return { $ref: `#/components/schemas/${name}` }
+  }
+  const data = properties?.['data']
+  const items = data?.['items'] as Schema | undefined
+  return items === undefined ? schema : { ...schema, properties: { ...properties, data: { ...data, items: reference(items, schemas) } } }
+}
+
+const VERBS = { GET: 'get', POST: 'create', PUT: 'update', DELETE: 'delete' } as const
+
+/** `listDomains`, `createDomainRecord`, `cloneDomain`: the names that generated clients give to their functions. */
+function operationId({ method, path, filter }: Pick<Route, 'method' | 'path' | 'filter'>): string {
+  const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'compute')
+  const last = segments.at(-1) as string
+  const isAction = method === 'POST' && !last.endsWith('s')
+  const nouns = segments.flatMap((segment, index) => {
+    if (segment.startsWith('{') || (isAction && index === segments.length - 1)) return []
+    const isOne = method === 'POST' || index < segments.length - 1
+    return [pascalCase(isOne ? segment.replace(/s$/, '') : segment)]
+  })
+  const verb = isAction ? last : filter ? 'list' : VERBS[method]
+  return `${verb}${nouns.join('')}${filter && last.startsWith('{') ? 'Objects' : ''}`
+}
+
+function pascalCase(text: string): string {
+  return text
+    .replace(/'s\b/g, '')
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+}
+
+function header(type: 'string' | 'integer', description: string) {
+  return { description, schema: { type } }
 }

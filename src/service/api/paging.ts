@@ -51,7 +51,7 @@ export const pageOf = <T>({ page, pageSize }: Paging, results: number, data: rea
 })
 
 /** Like `pageOf`, but an empty list has no page, and that is page 0: so it is with images (facts, A). */
-export const pageOrNone = <T>(paging: Paging, results: number, data: readonly T[]): Page<T> =>
+export const pageFromZero = <T>(paging: Paging, results: number, data: readonly T[]): Page<T> =>
   results === 0 ? { data, page: 0, pages: 0, results } : pageOf(paging, results, data)
 
 /** What a list route declares beyond others. */

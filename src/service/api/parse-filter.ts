@@ -1,5 +1,5 @@
 import { type Comparison, type Condition, type Filter, type FilterField, type FilterFields, foldCase } from '../filter/filter.ts'
-import { readMoment } from './moment.ts'
+import { parseTimestamp } from '../timestamp.ts'
 import { invalid, type RequestError } from './request-error.ts'
 
 /** Characters of the header, nesting of objects, and comparisons in all. */
@@ -120,7 +120,7 @@ function operandOf(kind: FilterField['kind'], comparison: Comparison, value: unk
 
 /** A moment, or the beginning of a day, as it is stored. */
 function readTime(text: string): string {
-  const moment = readMoment(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00` : text)
+  const moment = parseTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00` : text)
   if (moment === null) throw notApplicable()
   return moment
 }

@@ -29,7 +29,7 @@ export function orNotFound<T>(found: T | null): T {
 }
 
 /** What a piece of work refuses of a request; nothing where it does not. */
-export function problemsOf(work: () => unknown): readonly RequestProblem[] {
+export function collectProblems(work: () => unknown): readonly RequestProblem[] {
   try {
     work()
     return []
@@ -41,3 +41,6 @@ export function problemsOf(work: () => unknown): readonly RequestProblem[] {
 
 /** The body that stands for faults: `{ errors: [{ field, reason }] }`. */
 export const errorBody = (problems: readonly RequestProblem[]): { readonly errors: readonly RequestProblem[] } => ({ errors: problems })
+
+/** Clients wait and try again where they read exactly this (facts, A). */
+export const linodeBusy = (): RequestError => invalid({ field: null, reason: 'Linode busy.' })

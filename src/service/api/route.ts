@@ -3,19 +3,19 @@ import type { Region } from '../catalogue/regions.ts'
 import type { Filter, FilterFields } from '../filter/filter.ts'
 import type { ImageUploads } from '../images/image-uploads.ts'
 import type { Quotas } from '../quotas.ts'
-import type { Secrets } from '../secrets.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 import type { SmsSink } from '../sms/sms-sink.ts'
 import type { OwnedZone } from '../transfers/transfer-keys.ts'
 import type { TransferredZone } from '../transfers/transfer-zone.ts'
-import type { Actor, Authenticator } from './authenticate.ts'
-import type { Needs } from './grants.ts'
+import type { Actor, AuthenticationService } from './authenticate.ts'
+import type { RequiredGrants } from './grants.ts'
 import type { Paging } from './paging.ts'
 import type { RateWindow } from './rate-limit.ts'
 import type { RequestProblem } from './request-error.ts'
 import type { Scope } from './scopes.ts'
 
 /** What the operations of the interface work on. */
-export interface Service extends Authenticator {
+export interface Service extends AuthenticationService {
   readonly limits: Limits
   /** Of accounts that have none of their own. */
   readonly quotas: Quotas
@@ -78,9 +78,9 @@ export interface Route<Body = unknown> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Below the version segment; path parameters in braces are whole numbers, unless `texts` names them. */
   readonly path: string
-  readonly texts?: readonly string[]
+  readonly textParameters?: readonly string[]
   /** The text at the end of the path, where it may hold slashes. */
-  readonly rest?: string
+  readonly wildcard?: string
   /** In words, for the OpenAPI document. */
   readonly summary: string
   /** What generated clients call it, where the path gives no good name. */
@@ -88,7 +88,7 @@ export interface Route<Body = unknown> {
   /** What the token must be good for, all of it; null where any valid token will do. */
   readonly scope: Scope | readonly Scope[] | null
   /** What a restricted user must have been granted; null where any user may do it. */
-  readonly needs: Needs | null
+  readonly grants: RequiredGrants | null
   /** No token is needed; one that is sent must be valid. */
   readonly open?: true
   /** How often one caller may ask for this in place of the limit for every operation. */
@@ -100,7 +100,7 @@ export interface Route<Body = unknown> {
   /** For a list: the fields that `X-Filter` can name. A list has pages. */
   readonly filter?: FilterFields
   /** When the answer is 204 without a body: `handle` gives undefined. */
-  readonly nothing?: string
+  readonly noContent?: string
   /** What is wrong with the values of a body that has faults of form, to be told with those: without the fields that have them. */
   readonly valueProblems?: (call: Call<Partial<Body>>, service: Service) => Promise<readonly RequestProblem[]>
   readonly handle: (call: Call<Body>, service: Service) => Promise<unknown>
@@ -116,3 +116,7 @@ export const defineRoute = <Body = undefined>(route: Route<Body>): Route => rout
 
 /** Declares an operation for which no token is needed. */
 export const defineOpenRoute = <Body = undefined>(route: OpenRoute<Body>): Route => ({ ...route, open: true }) as unknown as Route
+
+/** The scopes that an operation requires, all of them. */
+export const scopesOf = ({ scope }: Pick<Route, 'scope'>): readonly Scope[] =>
+  scope === null ? [] : typeof scope === 'string' ? [scope] : scope

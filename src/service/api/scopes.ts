@@ -43,7 +43,7 @@ export function allowsScopes(granted: string, needed: readonly Scope[]): boolean
  * The scopes of a token that is made by use of another: those that are asked for, each once, or all of the acting token's for `*`
  * or nothing. Null where what is asked for is no scopes; `'exceeded'` where it is more than the acting token has.
  */
-export function scopesToGive(asked: string | undefined, acting: string): string | 'exceeded' | null {
+export function scopesOfNewToken(asked: string | undefined, acting: string): string | 'exceeded' | null {
   if (asked === undefined || asked === '*') return acting
   if (asked.length > MAX_SCOPES) return null
   const scopes = new Set(asked.split(' '))
@@ -56,7 +56,7 @@ export function scopesToGive(asked: string | undefined, acting: string): string 
 }
 
 /** Whether a text is scopes that a token can carry. */
-export const areScopes = (text: string): boolean => text.length <= MAX_SCOPES && (text === '*' || text.split(' ').every(isScope))
+export const isScopeList = (text: string): boolean => text.length <= MAX_SCOPES && (text === '*' || text.split(' ').every(isScope))
 
 function isScope(text: string): boolean {
   const [family = '', access, ...more] = text.split(':')

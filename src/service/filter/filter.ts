@@ -35,3 +35,17 @@ export interface Filter {
 
 /** Letters A to Z in lower case, as every database folds them alike. */
 export const foldCase = (text: string): string => text.replace(/[A-Z]+/g, (upper) => upper.toLowerCase())
+
+/** Which part of a list is wanted. */
+export interface ListQuery {
+  /** Null for all. */
+  readonly filter: Filter | null
+  readonly offset: number
+  readonly limit: number
+}
+
+export interface ListSlice<T> {
+  readonly items: readonly T[]
+  /** Items of the whole list. */
+  readonly total: number
+}

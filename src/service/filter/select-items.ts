@@ -1,18 +1,19 @@
 /** Filters on what is in memory, to the same effect as `store/filter-sql.ts` has on what is in the database. */
+
+import type { ListQuery, ListSlice } from './filter.ts'
 import { type Condition, type Filter, type FilterFields, foldCase } from './filter.ts'
-import type { ListQuery, ListSlice } from './list-query.ts'
 
 /** The value of a field as the database would compare it: booleans are 0 or 1. */
 type FieldReader<T> = (item: T, field: string) => string | number | null
 
 /** The part of a list that is asked for, of its items in their own order. */
 export function selectItems<T>(items: readonly T[], { filter, offset, limit }: ListQuery, fields: FilterFields): ListSlice<T> {
-  const selected = filter === null ? items : matching(items, filter, fields)
+  const selected = filter === null ? items : filterItems(items, filter, fields)
   return { items: selected.slice(offset, offset + limit), total: selected.length }
 }
 
 /** The items that a filter lets through, in the order it asks for. */
-export function matching<T>(items: readonly T[], { condition, order }: Filter, fields: FilterFields): readonly T[] {
+export function filterItems<T>(items: readonly T[], { condition, order }: Filter, fields: FilterFields): readonly T[] {
   const read = readerOf<T>(fields)
   const selected = items.filter((item) => holds(condition, item, read))
   if (order === null) return selected

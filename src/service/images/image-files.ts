@@ -8,16 +8,16 @@ import { NO_WARNING, privateFolder, tightenFile, type WarnAboutMode } from '../s
  */
 export interface ImageFiles {
   /** A new file for data that is to arrive. */
-  receive(image: number, receiver: string): Promise<FileHandle>
+  create(image: number, receiver: string): Promise<FileHandle>
   /** The data is whole: resolves when the disk has it under the name that it keeps; with false where another process has removed it. */
-  keep(image: number, receiver: string): Promise<boolean>
+  commit(image: number, receiver: string): Promise<boolean>
   /** Octets of data that was kept; null if it is not in this folder. */
   size(image: number, receiver: string): Promise<number | null>
   /** Removes data that did not come to its end; nothing where it was kept. */
   discard(image: number, receiver: string): Promise<void>
   remove(file: ImageFile): Promise<void>
   /** Octets that may still be written where the folder is. */
-  room(): Promise<number>
+  freeSpace(): Promise<number>
   list(): Promise<readonly ImageFile[]>
 }
 
@@ -34,8 +34,8 @@ export async function openImageFiles(directory: string, warn: WarnAboutMode = NO
   const fileOfImage = (image: number, receiver: string): string => join(directory, `${image}-${receiver}.img.gz`)
   const partOf = (image: number, receiver: string): string => join(directory, `${image}-${receiver}.part`)
   return {
-    receive: (image, receiver) => open(partOf(image, receiver), 'wx', 0o600),
-    keep: async (image, receiver) => {
+    create: (image, receiver) => open(partOf(image, receiver), 'wx', 0o600),
+    commit: async (image, receiver) => {
       try {
         await rename(partOf(image, receiver), fileOfImage(image, receiver))
       } catch (error) {
@@ -55,7 +55,7 @@ export async function openImageFiles(directory: string, warn: WarnAboutMode = NO
       }
     },
     discard: (image, receiver) => rm(partOf(image, receiver), { force: true }),
-    room: async () => {
+    freeSpace: async () => {
       const { bavail, bsize } = await statfs(directory)
       return bavail * bsize
     },

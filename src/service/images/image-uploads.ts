@@ -5,7 +5,6 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import { clockText } from '../clock-text.ts'
 import type { Quotas } from '../quotas.ts'
 import { lockAccountRow } from '../store/account-store.ts'
 import type { Database } from '../store/database.ts'
@@ -25,11 +24,10 @@ import {
   type UploadClaim,
 } from '../store/upload-store.ts'
 import type { Timers } from '../timers.ts'
+import { formatTimestamp } from '../timestamp.ts'
 import { checkGzip, GzipProblem } from './gzip-check.ts'
 import { type ImageFile, type ImageFiles, openImageFiles } from './image-files.ts'
-import { piecesOf } from './pieces.ts'
-import { RESERVED_AHEAD, reserveOctets } from './reserve-octets.ts'
-import { UploadProblem } from './upload-problem.ts'
+import { RESERVED_AHEAD, reserveOctets, UploadProblem, withDeadline } from './upload-limits.ts'
 
 export interface ImageUploads {
   /** Whether there is a folder for the data of images. */
@@ -37,7 +35,7 @@ export interface ImageUploads {
   /** Receives the data that a key is for. `announced` is how many octets are to come, as far as it is known. Rejects with an `UploadProblem`. */
   receive(key: string, data: AsyncIterable<Buffer>, announced: number | null): Promise<void>
   /** To be called when an image has been deleted: its data goes too. */
-  forget(image: number): void
+  deleteData(image: number): void
   /** Removes what a process left behind that ended. */
   start(): Promise<void>
   /** Gives up what is arriving. */
@@ -130,7 +128,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
       if (closed) throw new UploadProblem('unavailable')
       const ofAccount = [...arriving.keys()].filter(({ account }) => account === claim.account).length
       if (arriving.size > limits.atATime || ofAccount > limits.ofAccount) throw new UploadProblem('too-many')
-      await store(files, claim, reserved, piecesOf(data, { signal: abort.signal, silence: limits.silence }))
+      await store(files, claim, reserved, withDeadline(data, { signal: abort.signal, silence: limits.silence }))
     } catch (error) {
       arriving.delete(claim)
       await giveUp(files, claim)
@@ -143,14 +141,14 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
   }
 
   const store = async (files: ImageFiles, claim: UploadClaim, reserved: number, data: AsyncIterable<Buffer>): Promise<void> => {
-    const file = await files.receive(claim.image, claim.receiver)
+    const file = await files.create(claim.image, claim.receiver)
     const { octets, inflated } = await write(file, withinQuota(claim, reserved, withRoom(files, data))).finally(() => file.close())
-    if (!(await files.keep(claim.image, claim.receiver))) throw new UploadProblem('unknown')
+    if (!(await files.commit(claim.image, claim.receiver))) throw new UploadProblem('unknown')
     const size = Math.max(1, Math.ceil(inflated / MEBIBYTE))
     const now = timers.now()
     const done = await database.write(async (connection) => {
       await reserveOctets(connection, quotas, { claim, least: octets, most: octets, now })
-      return completeUpload(connection, claim, size, { now, nowText: clockText(now) })
+      return completeUpload(connection, claim, size, { now, nowText: formatTimestamp(now) })
     })
     if (!done) throw new UploadProblem('unknown')
   }
@@ -160,7 +158,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     let measured = 0
     for await (const piece of data) {
       if (measured <= 0) {
-        if ((await files.room()) < limits.spared) throw new UploadProblem('no-room')
+        if ((await files.freeSpace()) < limits.spared) throw new UploadProblem('no-room')
         measured = UNMEASURED
       }
       measured -= piece.length
@@ -265,7 +263,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
       work.add(settled)
       return received
     },
-    forget: (image) => {
+    deleteData: (image) => {
       for (const [claim, abort] of arriving) if (claim.image === image) abort.abort(new UploadProblem('unknown'))
       if (files !== null) inBackground(sweep(files, image))
     },

@@ -4,9 +4,9 @@ import { configsOf, listDisks } from '../store/instance-content-store.ts'
 import { isOccupied, lockAnyInstanceRow, updateInstanceRow } from '../store/instance-store.ts'
 import { cancelJobs, enqueueJob } from '../store/job-store.ts'
 import type { BackupRow, BackupStatus, InstanceRow } from '../store/tables/instances.ts'
-import { chosenDay, chosenWindow, nextBackup, SCHEDULING } from './backup-window.ts'
-import { DURATIONS } from './durations.ts'
-import type { JobHandler, JobMoment } from './job-handler.ts'
+import type { Moment } from '../timestamp.ts'
+import type { JobHandler } from './job-handler.ts'
+import { DURATIONS } from './job-handler.ts'
 
 /** About a backup: it goes on to its next state. */
 export const BACKUP_STEP = 'backup-step'
@@ -28,12 +28,12 @@ const STEPS: Readonly<Partial<Record<BackupStatus, readonly [next: BackupStatus,
 }
 
 /** Makes a backup of an instance as it is now; it is held. */
-export async function takeBackup(
+export async function createBackup(
   connection: Connection,
   instance: InstanceRow,
   type: BackupRow['type'],
   label: string | null,
-  { now, nowText }: JobMoment,
+  { now, nowText }: Moment,
 ): Promise<BackupRow> {
   const { id, image, region } = instance
   const disks = (await listDisks(connection, id)).map(({ id, label, filesystem, size }) => ({ id, label, filesystem, size }))
@@ -63,7 +63,7 @@ export async function scheduleBackups(
   connection: Connection,
   instance: InstanceRow,
   { enabled, day, window }: { readonly enabled: boolean; readonly day: string | null; readonly window: string | null },
-  { now }: Pick<JobMoment, 'now'>,
+  { now }: Pick<Moment, 'now'>,
 ): Promise<InstanceRow> {
   const { id } = instance
   await cancelBackupJobs(connection, id)
@@ -98,7 +98,7 @@ const backUp: JobHandler = async (connection, { subject }, moment) => {
     await enqueueJob(connection, { kind: BACKUP_AUTOMATIC, subject, due: now + DURATIONS.backupPutOff })
     return
   }
-  await takeBackup(connection, instance, 'auto', null, moment)
+  await createBackup(connection, instance, 'auto', null, moment)
   await enqueueNext(connection, subject, { day, window }, now)
 }
 
@@ -118,4 +118,33 @@ export const BACKUP_HANDLERS: Readonly<Record<string, JobHandler>> = {
   [BACKUP_STEP]: stepBackup,
   [BACKUP_SCHEDULE]: chooseSchedule,
   [BACKUP_AUTOMATIC]: backUp,
+}
+
+/** When automatic backups are made: on one day of the week, in two hours of it (UTC). */
+
+export const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const
+
+/** Named by the hour they begin at. */
+export const WINDOWS = ['W0', 'W2', 'W4', 'W6', 'W8', 'W10', 'W12', 'W14', 'W16', 'W18', 'W20', 'W22'] as const
+
+/** Stands for what is being chosen. */
+const SCHEDULING = 'Scheduling'
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+
+/** What is chosen for an instance that leaves it open: spread evenly, by its number. */
+export const chosenDay = (instanceId: number): string => DAYS[instanceId % DAYS.length] as string
+export const chosenWindow = (instanceId: number): string => WINDOWS[Math.floor(instanceId / DAYS.length) % WINDOWS.length] as string
+
+/**
+ * The first moment after `now` (milliseconds since 1970) that is for the backup of an instance: the same minute of its window every week,
+ * by its number, so that not all begin at once.
+ */
+export function nextBackup(schedule: { readonly day: string; readonly window: string }, instanceId: number, now: number): number {
+  const midnight = Math.floor(now / DAY) * DAY
+  const minutes = Number(schedule.window.slice(1)) * 60 + ((instanceId * 7) % 120)
+  const ahead = (DAYS.indexOf(schedule.day as (typeof DAYS)[number]) - new Date(midnight).getUTCDay() + 7) % 7
+  const moment = midnight + ahead * DAY + minutes * MINUTE
+  return moment > now ? moment : moment + 7 * DAY
 }

@@ -9,7 +9,7 @@ import type { JobHandler } from './job-handler.ts'
 export const INSTANCE_PROVISIONED = 'instance-provisioned'
 
 /** The same of one that is made of a backup, so that it is known to be restoring that. */
-export const INSTANCE_MADE_OF_BACKUP = 'instance-made-of-backup'
+export const INSTANCE_PROVISIONED_FROM_BACKUP = 'instance-made-of-backup'
 
 /** About an instance that is `booting` or `rebooting`. */
 export const INSTANCE_BOOTED = 'instance-booted'
@@ -21,7 +21,7 @@ export const INSTANCE_CLONED = 'instance-cloned'
 export const INSTANCE_RESTORED = 'instance-restored'
 
 /** The payload of a job that ends a state in which an instance may have been started. */
-export interface Started {
+export interface BootPayload {
   /** The profile it is booted with; null leaves it offline. */
   readonly config: number | null
 }
@@ -31,7 +31,7 @@ async function settle(
   connection: Connection,
   id: number,
   from: readonly InstanceStatus[],
-  { config }: Started,
+  { config }: BootPayload,
   nowText: string,
 ): Promise<void> {
   const instance = await lockAnyInstanceRow(connection, id)
@@ -44,10 +44,10 @@ async function settle(
 }
 
 const provisioned: JobHandler = (connection, { subject, payload }, { nowText }) =>
-  settle(connection, subject, ['provisioning'], payload as unknown as Started, nowText)
+  settle(connection, subject, ['provisioning'], payload as unknown as BootPayload, nowText)
 
 const booted: JobHandler = (connection, { subject, payload }, { nowText }) =>
-  settle(connection, subject, ['booting', 'rebooting'], payload as unknown as Started, nowText)
+  settle(connection, subject, ['booting', 'rebooting'], payload as unknown as BootPayload, nowText)
 
 const cloned: JobHandler = async (connection, { subject, payload }, { nowText }) => {
   const source = await findAnyInstance(connection, subject)
@@ -71,7 +71,7 @@ const restored: JobHandler = async (connection, { subject, payload }, { nowText 
 
 export const INSTANCE_HANDLERS: Readonly<Record<string, JobHandler>> = {
   [INSTANCE_PROVISIONED]: provisioned,
-  [INSTANCE_MADE_OF_BACKUP]: provisioned,
+  [INSTANCE_PROVISIONED_FROM_BACKUP]: provisioned,
   [INSTANCE_BOOTED]: booted,
   [INSTANCE_CLONED]: cloned,
   [INSTANCE_RESTORED]: restored,

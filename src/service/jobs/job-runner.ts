@@ -4,11 +4,11 @@
  * the moment of the next look.
  */
 import pLimit from 'p-limit'
-import { clockText } from '../clock-text.ts'
 import type { Log } from '../observability/log.ts'
 import type { Database } from '../store/database.ts'
 import { claimJob, findDueJobs, findNextDue, type Job, postponeJob } from '../store/job-store.ts'
 import type { ScheduledWork, Timers } from '../timers.ts'
+import { formatTimestamp } from '../timestamp.ts'
 import type { JobHandlers } from './job-handler.ts'
 
 export interface JobRunnerOptions {
@@ -62,7 +62,7 @@ export function createJobRunner({ database, timers, handlers, log, onError }: Jo
         taken.job = job
         const handler = Object.hasOwn(handlers, job.kind) ? handlers[job.kind] : undefined
         if (handler === undefined) throw new Error(`there is no handler for jobs of the kind ${job.kind}`)
-        return handler(connection, job, { now, nowText: clockText(now) })
+        return handler(connection, job, { now, nowText: formatTimestamp(now) })
       })
       await afterwards?.()
     } catch (error) {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { clockText } from '../clock-text.ts'
 import { deleteExpiredApps, deleteExpiredDevices, deleteLoginsBefore, LOGIN_DAYS } from '../store/access-store.ts'
 import type { Database } from '../store/database.ts'
 import { cancelJobs, countJobs, enqueueJob } from '../store/job-store.ts'
 import { deleteExpiredPendingSecrets, deleteExpiredPhoneCodes } from '../store/user-secret-store.ts'
+import { formatTimestamp } from '../timestamp.ts'
 import type { JobHandler } from './job-handler.ts'
 
 export const SWEEP_PROFILES = 'sweep-profiles'
@@ -15,12 +15,12 @@ const DAY = 86_400_000
 const SUBJECT = 0
 
 /** Once a day, removes what is shown no more: logins, devices, apps and codes whose time is over. */
-export const sweepProfiles: JobHandler = async (connection, _job, { now, nowText }) => {
-  await deleteLoginsBefore(connection, clockText(now - LOGIN_DAYS * DAY))
+export const deleteExpired: JobHandler = async (connection, _job, { now, nowText }) => {
+  await deleteLoginsBefore(connection, formatTimestamp(now - LOGIN_DAYS * DAY))
   await deleteExpiredDevices(connection, nowText)
   await deleteExpiredApps(connection, nowText)
   await deleteExpiredPendingSecrets(connection, nowText)
-  await deleteExpiredPhoneCodes(connection, nowText, clockText(now - DAY))
+  await deleteExpiredPhoneCodes(connection, nowText, formatTimestamp(now - DAY))
   await cancelJobs(connection, SWEEP_PROFILES, SUBJECT)
   await enqueueJob(connection, { kind: SWEEP_PROFILES, subject: SUBJECT, due: now + DAY })
 }

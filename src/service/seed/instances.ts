@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
 import INSTANCE from '../../../schemas/service/seed-instances.json' with { type: 'json' }
 import { deployImage } from '../api/instances/create-instance.ts'
-import { defaultAlerts } from '../api/instances/instance-input.ts'
-import { labelProblem } from '../api/instances/label-input.ts'
+import { defaultAlerts, labelProblem } from '../api/instances/instance-input.ts'
 import { regionOfAddress, slaacAddress } from '../catalogue/address-plan.ts'
 import { findInstanceType, type InstanceType } from '../catalogue/instance-types.ts'
 import { findPublicImage } from '../catalogue/public-images.ts'
@@ -17,9 +16,9 @@ import { insertInstance, updateInstanceRow } from '../store/instance-store.ts'
 import { isNumberFree, reserveNumber } from '../store/row-number.ts'
 import type { AddressPool, InstanceRow } from '../store/tables/instances.ts'
 import { setTags } from '../store/tag-store.ts'
-import type { Tell } from './places.ts'
-import { readMoments } from './read-moments.ts'
-import { defineSeedPart } from './seed-part.ts'
+import { defineSeedPart } from './seed.ts'
+import type { ReportProblem } from './seed-problems.ts'
+import { parseTimestamps } from './seed-problems.ts'
 
 interface Entry {
   readonly id?: number
@@ -61,9 +60,9 @@ export const INSTANCES = defineSeedPart<Entry, Entry>({
     for (const [index, address] of ipv4.entries()) checkAddress(address, region, 'public', (at, text) => tell(['ipv4', index, ...at], text))
     for (const [index, address] of own.entries())
       checkAddress(address, region, 'private', (at, text) => tell(['private_ipv4', index, ...at], text))
-    return { ...entry, ...readMoments(entry, ['created', 'updated'], tell) }
+    return { ...entry, ...parseTimestamps(entry, ['created', 'updated'], tell) }
   },
-  make: async (connection, { accountId }, entry, now) => {
+  create: async (connection, { accountId }, entry, now) => {
     const { id, label } = entry
     if ((await findByLabel(connection, 'instance', accountId, label)).length > 0) return
     if (id !== undefined && !(await isNumberFree(connection, 'instances', id)))
@@ -77,7 +76,7 @@ export const INSTANCES = defineSeedPart<Entry, Entry>({
   },
 })
 
-function checkAddress(address: string, region: string, pool: AddressPool, tell: Tell): void {
+function checkAddress(address: string, region: string, pool: AddressPool, tell: ReportProblem): void {
   const other = isIPv4(address) ? regionOfAddress(pool, address) : null
   if (!isIPv4(address)) tell([], 'this is no IPv4 address')
   if (other !== null && other !== region) tell([], `this address is for instances in ${other}`)

@@ -1,16 +1,18 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import DOMAIN_CREATE from '../../../schemas/service/domain-create.json' with { type: 'json' }
+import SEED from '../../../schemas/service/seed.json' with { type: 'json' }
 import { plainValue } from '../../definition/yaml/plain-value.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { domainToSeed } from '../api/domains/domain-input.ts'
-import { problemsOf } from '../api/request-error.ts'
+import { collectProblems } from '../api/request-error.ts'
 import type { Quotas } from '../quotas.ts'
 import type { DomainSettings } from '../store/domain-store.ts'
-import { ACCOUNT_PARTS, USER_PARTS } from './parts.ts'
-import { below, nodeAt, type Path, reasonOf, stepsOf, type Tell } from './places.ts'
+import { ACCOUNT_PARTS } from './account-parts.ts'
 import { readUser, type UserEntry } from './read-user.ts'
-import type { Seed, SeedAccount } from './seed.ts'
-import type { SeedEntries, SeedPart } from './seed-part.ts'
-import { compileSeedSchema } from './seed-schema.ts'
+import type { Seed, SeedAccount, SeedEntries, SeedPart } from './seed.ts'
+import { below, nodeAt, type Path, type ReportProblem, reasonOf, stepsOf } from './seed-problems.ts'
+import { USER_PARTS } from './user-parts.ts'
 
 /** An account as the schema lets it through; further keys are those of its parts. */
 interface AccountEntry {
@@ -33,7 +35,7 @@ export function readSeed(text: string, file: string): ReadSeed {
   const { root, diagnostics } = readYaml(text, { file })
   if (root === null || diagnostics.some(({ severity }) => severity === 'error')) return { seed: null, diagnostics }
   const problems: Diagnostic[] = []
-  const tell: Tell = (path, message) => {
+  const tell: ReportProblem = (path, message) => {
     const name = path.filter((step) => typeof step === 'string').join('.')
     const named = name === '' || message.startsWith(name) ? message : `${name}: ${message}`
     problems.push({ severity: 'error', code: 'seed-invalid', message: named, at: nodeAt(root, path).at })
@@ -48,7 +50,7 @@ export function readSeed(text: string, file: string): ReadSeed {
   return { seed: problems.length === 0 ? seed : null, diagnostics: [...diagnostics, ...problems] }
 }
 
-function seedOf(document: { readonly accounts: readonly AccountEntry[] }, tell: Tell): Seed {
+function seedOf(document: { readonly accounts: readonly AccountEntry[] }, tell: ReportProblem): Seed {
   const seen = new Set<string>()
   const once: Once = (kind, value, path) => {
     const key = `${kind} ${JSON.stringify(value)}`
@@ -80,7 +82,7 @@ function seedOf(document: { readonly accounts: readonly AccountEntry[] }, tell: 
 }
 
 /** What an account or a user has of each part. */
-function entriesOf(parts: readonly SeedPart[], owner: object, at: Path, tell: Tell, once: Once): SeedEntries[] {
+function entriesOf(parts: readonly SeedPart[], owner: object, at: Path, tell: ReportProblem, once: Once): SeedEntries[] {
   return parts.map((part) => {
     const { key, unique = {}, read } = part
     const list = ((owner as Record<string, readonly object[] | undefined>)[key] ?? []) as readonly Readonly<Record<string, unknown>>[]
@@ -98,11 +100,20 @@ function entriesOf(parts: readonly SeedPart[], owner: object, at: Path, tell: Te
   })
 }
 
-function settingsOf(entry: Parameters<typeof domainToSeed>[0], tell: Tell): DomainSettings | null {
+function settingsOf(entry: Parameters<typeof domainToSeed>[0], tell: ReportProblem): DomainSettings | null {
   let settings: DomainSettings | null = null
-  const problems = problemsOf(() => {
+  const problems = collectProblems(() => {
     settings = domainToSeed(entry)
   })
   for (const { field, reason } of problems) tell(field === null ? [] : [field], reason)
   return settings
+}
+
+/** What checks the form of a seed: its schema with those of its parts. */
+function compileSeedSchema(): ValidateFunction {
+  const ajv = new Ajv({ allErrors: true, verbose: true, strictTypes: false, allowUnionTypes: true, validateFormats: false })
+  ajv.addVocabulary(['x-reason', 'example'])
+  ajv.addSchema(DOMAIN_CREATE, 'domain-create.json')
+  for (const { key, schema } of [...ACCOUNT_PARTS, ...USER_PARTS]) ajv.addSchema(schema, `seed-${key.replaceAll('_', '-')}.json`)
+  return ajv.compile(SEED)
 }

@@ -1,12 +1,12 @@
-import { readDomain, readEmail } from '../api/domains/host-name.ts'
+import type { Updateable } from 'kysely'
+import { parseEmail, parseZoneName } from '../api/domains/name-input.ts'
 import { GLOBAL_GRANTS } from '../api/grants.ts'
-import { areScopes } from '../api/scopes.ts'
-import type { GrantKind, Permissions } from '../store/tables.ts'
-import { below, type Tell } from './places.ts'
-import { readMoments } from './read-moments.ts'
-import { type ProfileEntry, readProfile } from './read-profile.ts'
-import type { SeedGrant, SeedToken, SeedUser } from './seed.ts'
-import type { SeedEntries } from './seed-part.ts'
+import { isTimeZone } from '../api/profile/profile-input.ts'
+import { parseSshKey, SSH_KEY_PROBLEM } from '../api/profile/ssh-key.ts'
+import { isScopeList } from '../api/scopes.ts'
+import type { GrantKind, Permissions, ShellAuthMethod, UsersTable } from '../store/tables.ts'
+import type { SeedEntries, SeedGrant, SeedToken, SeedUser } from './seed.ts'
+import { below, parseTimestamps, type ReportProblem } from './seed-problems.ts'
 
 /** A user as the schema lets it through, without the keys of its parts. */
 export interface UserEntry {
@@ -29,9 +29,9 @@ type Grants = { readonly global?: Readonly<Record<string, boolean | Permissions 
   readonly [Kind in GrantKind]?: readonly { readonly domain?: string; readonly label?: string; readonly permissions: Permissions }[]
 }
 
-export function readUser(entry: UserEntry, belongings: readonly SeedEntries[], tell: Tell): SeedUser {
+export function readUser(entry: UserEntry, objects: readonly SeedEntries[], tell: ReportProblem): SeedUser {
   const { username, email, restricted = false, tokens = [], grants, profile = {} } = entry
-  const address = readEmail(email)
+  const address = parseEmail(email)
   if (address === null) tell(['email'], 'this is no email address')
   if (grants && !restricted) tell(['grants'], 'an unrestricted user may do everything and has no grants')
   const { global = {}, ...byKind } = grants ?? {}
@@ -50,19 +50,46 @@ export function readUser(entry: UserEntry, belongings: readonly SeedEntries[], t
       }),
     ),
     profile: readProfile(profile, below(['profile'], tell)),
-    belongings,
+    objects,
   }
 }
 
 /** The name of a domain as the service keeps it. */
 function nameOf(domain: string, tell: (message: string) => void): string {
-  const name = readDomain(domain)
+  const name = parseZoneName(domain)
   if (name === null) tell('this is no name of a domain')
   return name === null ? domain : name.slice(0, -1)
 }
 
-function readToken(entry: TokenEntry, tell: Tell): SeedToken {
+function readToken(entry: TokenEntry, tell: ReportProblem): SeedToken {
   const { token, label = 'seed', scopes = '*' } = entry
-  if (!areScopes(scopes)) tell(['scopes'], 'these are no scopes of a token')
-  return { token, label, scopes, expiry: readMoments(entry, ['expiry'], tell).expiry ?? null }
+  if (!isScopeList(scopes)) tell(['scopes'], 'these are no scopes of a token')
+  return { token, label, scopes, expiry: parseTimestamps(entry, ['expiry'], tell).expiry ?? null }
+}
+
+interface ProfileEntry {
+  readonly email_notifications?: boolean
+  readonly timezone?: string
+  readonly shell_auth_method?: ShellAuthMethod
+  readonly authorized_keys?: readonly string[] | null
+  readonly authentication_type?: 'password' | 'github'
+  readonly ip_whitelist_enabled?: boolean
+  readonly verified_phone_number?: string
+}
+
+/** The columns of a user that a seed gives values. */
+function readProfile(entry: ProfileEntry, tell: ReportProblem): Updateable<UsersTable> {
+  const { email_notifications, ip_whitelist_enabled, authorized_keys, ...texts } = entry
+  if (texts.timezone !== undefined && !isTimeZone(texts.timezone)) tell(['timezone'], 'timezone is not valid')
+  const keys = (authorized_keys ?? []).map((text, index) => {
+    const key = parseSshKey(text)
+    if (key === null) tell(['authorized_keys', index], SSH_KEY_PROBLEM)
+    return key
+  })
+  return {
+    ...texts,
+    ...(keys.length > 0 ? { authorized_keys: JSON.stringify(keys) } : {}),
+    ...(email_notifications === undefined ? {} : { email_notifications: Number(email_notifications) }),
+    ...(ip_whitelist_enabled === undefined ? {} : { ip_whitelist_enabled: Number(ip_whitelist_enabled) }),
+  }
 }

@@ -1,14 +1,12 @@
 /** Where messages to phones go. The service has no line to a telephone network of its own. */
 import { open } from 'node:fs/promises'
 import type { Log } from '../observability/log.ts'
-import type { SmsMessage } from './sms-message.ts'
-import { postMessage } from './webhook.ts'
 
 /** Takes a message over; rejects where it could not be, with what is wrong and without what is secret. */
 export type SmsSink = (message: SmsMessage) => Promise<void>
 
 /** `log`; `file` with lines of JSON; or `webhook`, which gets each message by HTTP POST. */
-export type SmsPlace =
+export type SmsDestination =
   | { readonly kind: 'log' }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'webhook'; readonly url: URL }
@@ -16,7 +14,7 @@ export type SmsPlace =
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 /** Reads `log`, `file:PATH` or a URL. Throws a `RangeError` that says what is wrong with it. */
-export function readSmsPlace(text: string): SmsPlace {
+export function parseSmsDestination(text: string): SmsDestination {
   if (text === 'log') return { kind: 'log' }
   if (/^file:./.test(text)) return { kind: 'file', path: text.slice('file:'.length) }
   const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null
@@ -27,7 +25,7 @@ export function readSmsPlace(text: string): SmsPlace {
 }
 
 /** What cannot be handed over is told in the log, without the message. */
-export function createSmsSink(place: SmsPlace, log: Log): SmsSink {
+export function createSmsSink(place: SmsDestination, log: Log): SmsSink {
   const send = sinkOf(place, log)
   return async (message) => {
     try {
@@ -39,7 +37,7 @@ export function createSmsSink(place: SmsPlace, log: Log): SmsSink {
   }
 }
 
-function sinkOf(place: SmsPlace, log: Log): SmsSink {
+function sinkOf(place: SmsDestination, log: Log): SmsSink {
   switch (place.kind) {
     case 'log':
       return async ({ to, text }) => log.info({ to, text }, 'SMS')
@@ -63,4 +61,40 @@ async function appendMessage(path: string, message: SmsMessage, log: Log): Promi
   } finally {
     await file.close()
   }
+}
+
+/** A message to a telephone. */
+export interface SmsMessage {
+  /** The number in E.164. */
+  readonly to: string
+  readonly text: string
+}
+
+/** Milliseconds from the connection to the end of the answer. */
+const TIMEOUT = 10_000
+
+/** Octets of an answer that are read; nothing in it is of use. */
+const MAX_ANSWER = 64 * 1024
+
+/**
+ * Hands a message over by HTTP POST, as `{"to": "+12015550123", "text": "…"}`. Any status of 200 to 299 is taken for done; nothing is
+ * followed and nothing sent twice. Rejects with the reason; the path of the URL may hold a secret and is not told.
+ */
+async function postMessage(url: URL, message: SmsMessage): Promise<void> {
+  const { request } = await import('undici')
+  let status: number
+  try {
+    const answer = await request(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': 'zonewright' },
+      body: JSON.stringify(message),
+      signal: AbortSignal.timeout(TIMEOUT),
+    })
+    await answer.body.dump({ limit: MAX_ANSWER })
+    status = answer.statusCode
+  } catch (error) {
+    const { name, code } = error as NodeJS.ErrnoException
+    throw new Error(`the webhook at ${url.origin} cannot be reached: ${name === 'TimeoutError' ? 'no answer in time' : (code ?? name)}`)
+  }
+  if (status < 200 || status > 299) throw new Error(`the webhook at ${url.origin} answers ${status}`)
 }

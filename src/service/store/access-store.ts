@@ -1,6 +1,5 @@
 import { type Insertable, type SqlBool, sql } from 'kysely'
-import type { FilterFields } from '../filter/filter.ts'
-import type { ListQuery, ListSlice } from '../filter/list-query.ts'
+import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import { listRows } from './list-sql.ts'
 import type { AppRow, AppsTable, LoginsTable, TrustedDevicesTable } from './tables/profile.ts'

@@ -1,6 +1,5 @@
 import type { Insertable } from 'kysely'
-import type { FilterFields } from '../filter/filter.ts'
-import type { ListQuery, ListSlice } from '../filter/list-query.ts'
+import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import { lockAccountRow } from './account-store.ts'
 import type { Connection } from './database.ts'
 import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'

@@ -1,8 +1,7 @@
 import { type Insertable, sql } from 'kysely'
 import { findPublicImage, PUBLIC_IMAGES } from '../catalogue/public-images.ts'
-import type { FilterFields } from '../filter/filter.ts'
-import type { ListQuery, ListSlice } from '../filter/list-query.ts'
-import { matching, mergeOrdered } from '../filter/select-items.ts'
+import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
+import { filterItems, mergeOrdered } from '../filter/select-items.ts'
 import type { Connection } from './database.ts'
 import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'
 import { cancelJobs } from './job-store.ts'
@@ -58,7 +57,7 @@ const SHARED: readonly Image[] = PUBLIC_IMAGES.map((image) => ({
  */
 export async function listImages(connection: Connection, viewer: Viewer | null, list: ListQuery): Promise<ListSlice<Image>> {
   const { filter, offset, limit } = list
-  const shared = filter === null ? SHARED : matching(SHARED, filter, IMAGE_FILTER_FIELDS)
+  const shared = filter === null ? SHARED : filterItems(SHARED, filter, IMAGE_FILTER_FIELDS)
   if (viewer === null) return { items: shared.slice(offset, offset + limit), total: shared.length }
   let selected = connection
     .selectFrom((eb) =>

@@ -1,7 +1,6 @@
 import { type Insertable, type SqlBool, sql, type Updateable } from 'kysely'
 import { findInstanceType } from '../catalogue/instance-types.ts'
-import type { FilterFields } from '../filter/filter.ts'
-import type { ListQuery, ListSlice } from '../filter/list-query.ts'
+import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import { addressesOf } from './address-store.ts'
 import type { Connection } from './database.ts'
 import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'

@@ -1,6 +1,5 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Comparison, Condition, FilterFields } from '../filter/filter.ts'
-import type { ListQuery, ListSlice } from '../filter/list-query.ts'
+import type { Comparison, Condition, FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import type { Tables } from './tables.ts'
 

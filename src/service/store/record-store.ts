@@ -1,5 +1,4 @@
-import type { FilterFields } from '../filter/filter.ts'
-import type { ListQuery, ListSlice } from '../filter/list-query.ts'
+import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import { conditionSql, orderSql } from './list-sql.ts'
 import type { RecordRow } from './tables.ts'

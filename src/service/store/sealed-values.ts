@@ -1,6 +1,6 @@
 /** Every column that holds encrypted values, for what is done to all of them. */
 import { type Kysely, sql } from 'kysely'
-import { keyIdOf, SealedValueError, type Secrets, sealedPrefix } from '../secrets.ts'
+import { keyIdOf, SealedValueError, type Secrets, sealedPrefix } from '../secrets/secrets.ts'
 import { lockUserRow } from './account-store.ts'
 import type { Connection, Database } from './database.ts'
 import { findSecretKey, lockKeyId } from './secret-key-store.ts'

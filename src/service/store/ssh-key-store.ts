@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from 'kysely'
-import type { ListQuery, ListSlice } from '../filter/list-query.ts'
+import type { ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import { listRows } from './list-sql.ts'
 

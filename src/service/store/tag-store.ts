@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { ListQuery, ListSlice } from '../filter/list-query.ts'
+import type { ListQuery, ListSlice } from '../filter/filter.ts'
 import { lockAccountRow } from './account-store.ts'
 import type { Connection } from './database.ts'
 import { ENTITIES, type Viewer, visibleTo } from './grant-store.ts'

@@ -1,5 +1,5 @@
 import type { Updateable } from 'kysely'
-import type { Secrets } from '../secrets.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 import { lockUserRow } from './account-store.ts'
 import type { Connection } from './database.ts'
 import type { PhoneCodeRow, SecondFactorRow, SecondFactorsTable } from './tables/profile.ts'

@@ -6,9 +6,9 @@ import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { parseTsigSecret, type TsigAlgorithm } from '../../dns/wire/tsig.ts'
-import { schemaProblems } from '../api/schema-problems.ts'
+import { schemaProblems } from '../api/schema-validation.ts'
 import { canonicalAddress } from '../nameserver/canonical-address.ts'
-import { nodeAt, type Path, stepsOf, type Tell } from '../seed/places.ts'
+import { nodeAt, type Path, type ReportProblem, stepsOf } from '../seed/seed-problems.ts'
 import type { TransferDirection, TransferKey } from './transfer-keys.ts'
 
 /** A key as the schema accepts it. */
@@ -43,7 +43,7 @@ export async function readTransferKeys(text: string, file: string, resolveSecret
   const { root, diagnostics } = readYaml(text, { file })
   if (root === null || diagnostics.some(({ severity }) => severity === 'error')) return { keys: null, diagnostics }
   const errors: Diagnostic[] = []
-  const tell: Tell = (path, message) => {
+  const tell: ReportProblem = (path, message) => {
     errors.push({ severity: 'error', code: 'tsig-keys-invalid', message, at: nodeAt(root, path).at })
   }
   const document = plainValue(root)

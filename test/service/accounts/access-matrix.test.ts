@@ -3,13 +3,12 @@
  * from the declarations alone, so that an operation that is added is tested by being declared.
  */
 import { describe, expect, test } from 'vitest'
-import { PARTS } from '../../../src/service/api/parts.ts'
 import type { Route } from '../../../src/service/api/route.ts'
+import { ROUTES } from '../../../src/service/api/routes.ts'
 import { type Client, connect, startForTest } from '../harness.ts'
 import { nameFor, namesFor, ownedObjects, parametersOf, pathFor, sharedName } from './owned-objects.ts'
 import { EXPIRED, PEOPLE, type Person, SCOPES, seedOfPeople, tokenOf } from './people.ts'
 
-const ROUTES = PARTS.flat()
 const named = ROUTES.map((route): [string, Route] => [`${route.method} ${route.path}`, route])
 const scopesOf = ({ scope }: Route): readonly string[] => (scope === null ? [] : [scope].flat())
 
@@ -24,8 +23,8 @@ const pathOf = (route: Route, name: string): Promise<string> => pathFor(route, n
 function expected(route: Route, person: Person): 403 | 404 | 'admitted' {
   const { granted } = person
   const seen = parametersOf(route).every((name) => OBJECTS[name]?.seenBy(person))
-  if (granted !== null && route.needs !== null) {
-    const { unrestricted, object, global } = route.needs
+  if (granted !== null && route.grants !== null) {
+    const { unrestricted, object, global } = route.grants
     if (unrestricted) return 403
     if (object && !seen) return 404
     if (object && (granted.objects === null || (object.permissions === 'read_write' && granted.objects === 'read_only'))) return 403
@@ -202,8 +201,8 @@ describe('the declarations', () => {
 
   // What a restricted user needs besides the object in the path; the matrix above would follow a declaration that is wrong.
   test('ask of restricted users what the interface asks', () => {
-    const asked = named.flatMap(([name, { needs }]) => {
-      const { unrestricted, global } = needs ?? {}
+    const asked = named.flatMap(([name, { grants }]) => {
+      const { unrestricted, global } = grants ?? {}
       return unrestricted || global ? [[name, unrestricted ? 'to be unrestricted' : global]] : []
     })
     expect(Object.fromEntries(asked)).toEqual({
@@ -226,7 +225,7 @@ describe('the declarations', () => {
       expect(scopesOf(route).some((scope) => scope.endsWith(access))).toBe(true)
     }
     for (const [parameter, kind] of Object.entries({ domainId: 'domain', instanceId: 'instance', imageId: 'image', scriptId: 'script' })) {
-      if (route.path.includes(`{${parameter}}`)) expect(route.needs?.object).toMatchObject({ kind, parameter, permissions: access })
+      if (route.path.includes(`{${parameter}}`)) expect(route.grants?.object).toMatchObject({ kind, parameter, permissions: access })
     }
   })
 })

@@ -3,11 +3,11 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createHttpApp } from '../../../src/service/api/http-app.ts'
 import { createRateLimiter, requestsPerMinute } from '../../../src/service/api/rate-limit.ts'
 import { defineOpenRoute, defineRoute } from '../../../src/service/api/route.ts'
-import { prepareUsers } from '../../../src/service/first-start.ts'
 import { SILENT } from '../../../src/service/observability/log.ts'
 import { NO_METRICS } from '../../../src/service/observability/metrics.ts'
-import { NO_SECRETS } from '../../../src/service/prepare-secrets.ts'
 import { UNLIMITED_QUOTAS } from '../../../src/service/quotas.ts'
+import { NO_SECRETS } from '../../../src/service/secrets/prepare-secrets.ts'
+import { createUsers } from '../../../src/service/seed/apply-seed.ts'
 import { openDatabase } from '../../../src/service/store/open-database.ts'
 import { freshStore } from '../harness.ts'
 import { seedOfPeople, tokenOf } from './people.ts'
@@ -18,10 +18,10 @@ const ANSWER = { type: 'object', properties: { username: { type: ['string', 'nul
 const open = defineOpenRoute({
   method: 'GET',
   path: '/regions/{regionId}',
-  texts: ['regionId'],
+  textParameters: ['regionId'],
   summary: 'Open to all',
   scope: null,
-  needs: null,
+  grants: null,
   response: ANSWER,
   handle: async ({ actor, texts }) => ({ username: actor?.username ?? `nobody in ${texts['regionId']}` }),
 })
@@ -31,7 +31,7 @@ const strict = defineRoute({
   path: '/images',
   summary: 'Two scopes, and few times',
   scope: ['images:read_write', 'instances:read_only'],
-  needs: { global: 'add_images' },
+  grants: { global: 'add_images' },
   rate: { requests: 2, seconds: 30 },
   response: ANSWER,
   handle: async ({ actor }) => ({ username: actor.username }),
@@ -39,7 +39,7 @@ const strict = defineRoute({
 
 const store = await freshStore()
 const database = await openDatabase({ url: store.database ?? null, directory: store.dataDirectory, onError: () => undefined })
-await prepareUsers(database, 'administrator', seedOfPeople([]), NOW, NO_SECRETS)
+await createUsers(database, 'administrator', seedOfPeople([]), NOW, NO_SECRETS)
 const app = await createHttpApp({
   service: {
     database,
@@ -53,19 +53,19 @@ const app = await createHttpApp({
     uploads: {
       canReceive: false,
       receive: async () => undefined,
-      forget: () => undefined,
+      deleteData: () => undefined,
       start: async () => undefined,
       close: async () => undefined,
     },
     zoneChanged: () => undefined,
     secrets: NO_SECRETS,
     sms: async () => undefined,
-    logins: { notice: async () => undefined },
+    logins: { record: async () => undefined },
     clock: () => Date.parse(`${NOW}Z`),
     jobs: { wake: () => undefined },
     transfers: { fetchZone: async () => Promise.reject(new Error('not here')), addresses: [], wake: () => undefined },
   },
-  parts: [[open, strict]],
+  routes: [open, strict],
   tls: null,
   log: SILENT,
   metrics: NO_METRICS,

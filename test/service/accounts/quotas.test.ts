@@ -1,9 +1,9 @@
 /** What one account can have, with requests at the same time and, on PostgreSQL, in several processes. */
 import { describe, expect, test } from 'vitest'
-import { PARTS } from '../../../src/service/api/parts.ts'
 import type { Route } from '../../../src/service/api/route.ts'
+import { ROUTES } from '../../../src/service/api/routes.ts'
 import { readSeed, type Seed, type ServiceOptions } from '../../../src/service/index.ts'
-import { DEFAULT_QUOTAS, QUOTA_NAMES, type QuotaName, quotaReason, readQuotas, UNLIMITED_QUOTAS } from '../../../src/service/quotas.ts'
+import { DEFAULT_QUOTAS, parseQuotas, QUOTA_NAMES, type QuotaName, quotaReason, UNLIMITED_QUOTAS } from '../../../src/service/quotas.ts'
 import { countOwned } from '../../../src/service/store/account-store.ts'
 import { GOOD_BODIES } from '../good-bodies.ts'
 import { type Client, connect, freshStore, inParallel, ON_POSTGRES, openStore, type Store, startForTest } from '../harness.ts'
@@ -18,7 +18,7 @@ const HOLDINGS = QUOTA_NAMES.filter((name) => name !== 'image_octets')
 
 let now = START
 const clock = (): number => now
-const MAKING = PARTS.flat().filter(({ method }) => method === 'POST' || method === 'PUT')
+const MAKING = ROUTES.filter(({ method }) => method === 'POST' || method === 'PUT')
 const SAVED = 'saved.example'
 
 /** What operations name: numbers of objects of the first account. */
@@ -261,8 +261,8 @@ test('an account that is over a quota keeps what it has, and can change it', asy
 
 describe('the list of quotas', () => {
   test('has the defaults, but for those it names', () => {
-    expect(readQuotas('domains=5000, images = none,tokens=0')).toEqual({ ...DEFAULT_QUOTAS, domains: 5000, images: null, tokens: 0 })
-    for (const text of ['none', 'off']) expect(readQuotas(text)).toEqual(UNLIMITED_QUOTAS)
+    expect(parseQuotas('domains=5000, images = none,tokens=0')).toEqual({ ...DEFAULT_QUOTAS, domains: 5000, images: null, tokens: 0 })
+    for (const text of ['none', 'off']) expect(parseQuotas(text)).toEqual(UNLIMITED_QUOTAS)
   })
 
   test.each([
@@ -274,7 +274,7 @@ describe('the list of quotas', () => {
     ['domains=-1', 'the quota domains is not a whole number or none: "-1"'],
     ['domains=1e3', 'the quota domains is not a whole number or none: "1e3"'],
     ['images=25,', '"" is not a quota'],
-  ])('%j is a mistake', (text, message) => expect(() => readQuotas(text)).toThrow(message))
+  ])('%j is a mistake', (text, message) => expect(() => parseQuotas(text)).toThrow(message))
 })
 
 /** A master of whatever zone it is asked for. */

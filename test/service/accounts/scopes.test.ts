@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { allowsScopes, areScopes, type Scope, scopesToGive } from '../../../src/service/api/scopes.ts'
+import { allowsScopes, isScopeList, type Scope, scopesOfNewToken } from '../../../src/service/api/scopes.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const FAMILIES = ['instances', 'scripts', 'domains', 'images', 'account'] as const
@@ -48,7 +48,7 @@ describe('what scopes allow', () => {
 test('what is given never exceeds the acting scopes, and is what was asked for', () => {
   fc.assert(
     fc.property(someScopes, someScopes, (acting, asked) => {
-      const given = scopesToGive(asked, acting)
+      const given = scopesOfNewToken(asked, acting)
       if (given === null) throw new Error('these are scopes')
       const within = allowed(asked).every((scope) => allowsScopes(acting, [scope]))
       if (given === 'exceeded') {
@@ -56,7 +56,7 @@ test('what is given never exceeds the acting scopes, and is what was asked for',
         expect(within && !/events|volumes/.test(asked)).toBe(false)
         return
       }
-      expect(areScopes(given)).toBe(true)
+      expect(isScopeList(given)).toBe(true)
       expect(allowed(given)).toEqual(asked === '*' ? allowed(acting) : allowed(asked))
       expect(allowed(given).every((scope) => allowsScopes(acting, [scope]))).toBe(true)
     }),

@@ -103,7 +103,7 @@ test('a connection on which data arrives is known, until it has', async () => {
     receive: async (_key: string, data: AsyncIterable<Buffer>) => {
       for await (const piece of data) arrived += piece.length
     },
-    forget: () => undefined,
+    deleteData: () => undefined,
     start: async () => undefined,
     close: async () => undefined,
   }

@@ -1,6 +1,6 @@
 /** How much image data an account can have: what is kept, and what is arriving. */
 import { describe, expect, test } from 'vitest'
-import { RESERVED_AHEAD } from '../../../src/service/images/reserve-octets.ts'
+import { RESERVED_AHEAD } from '../../../src/service/images/upload-limits.ts'
 import { quotaReason } from '../../../src/service/quotas.ts'
 import { seedOfPeople, tokenOf } from '../accounts/people.ts'
 import { type Client, connect, freshStore, inParallel, ON_POSTGRES, openStore, type Store, startForTest } from '../harness.ts'

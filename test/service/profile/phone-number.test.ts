@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { readPhoneNumber } from '../../../src/service/api/profile/phone-number.ts'
-import { readSmsPlace } from '../../../src/service/index.ts'
+import { parsePhoneNumber } from '../../../src/service/api/profile/phone-routes.ts'
+import { parseSmsDestination } from '../../../src/service/index.ts'
 import { type Client, temporaryDirectory } from '../harness.ts'
 import { DAY, MINUTE, startClocked } from './clocked-service.ts'
 
@@ -44,7 +44,7 @@ async function webhook() {
 const { url, requests, state } = await webhook()
 const log: string[] = []
 const { newUser, pass } = await startClocked({
-  smsSink: readSmsPlace(url),
+  smsSink: parseSmsDestination(url),
   secretsKey: 'a key of thirty-two characters..',
   log: { level: 'debug', write: (line) => log.push(line) },
 })
@@ -230,8 +230,8 @@ describe('messages', () => {
     ['another machine without TLS', 'http://sms.example.com/'],
     ['a URL with a password', 'https://user:secret@sms.example.com/'],
   ])('do not go to %s', (_name, text) => {
-    expect(() => readSmsPlace(text)).toThrow(RangeError)
-    expect(() => readSmsPlace(text)).not.toThrow(/secret/)
+    expect(() => parseSmsDestination(text)).toThrow(RangeError)
+    expect(() => parseSmsDestination(text)).not.toThrow(/secret/)
   })
 
   test.each([
@@ -240,7 +240,7 @@ describe('messages', () => {
     ['https://sms.example.com/x', { kind: 'webhook', url: new URL('https://sms.example.com/x') }],
     ['http://[::1]:80/', { kind: 'webhook', url: new URL('http://[::1]/') }],
   ])('may go to %s', (text, place) => {
-    expect(readSmsPlace(text)).toEqual(place)
+    expect(parseSmsDestination(text)).toEqual(place)
   })
 })
 
@@ -253,7 +253,7 @@ describe('a number', () => {
     ['DE', '01512 3456789', '+4915123456789'],
     ['IT', '312 345 6789', '+393123456789'],
   ])('%s %s is %s', async (iso_code, phone_number, e164) => {
-    expect(await readPhoneNumber({ iso_code, phone_number })).toBe(e164)
+    expect(await parsePhoneNumber({ iso_code, phone_number })).toBe(e164)
   })
 
   test.each([
@@ -269,7 +269,7 @@ describe('a number', () => {
     ['XX', '201-555-0123', 'iso_code'],
     ['AQ', '201-555-0123', 'iso_code'],
   ])('%s %s is none', async (iso_code, phone_number, field) => {
-    await expect(readPhoneNumber({ iso_code, phone_number })).rejects.toMatchObject({ problems: [{ field }] })
+    await expect(parsePhoneNumber({ iso_code, phone_number })).rejects.toMatchObject({ problems: [{ field }] })
   })
 
   test('of another form is refused', async () => {

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
-import { makeKeyFile, readKeyFile } from '../../../src/service/key-file.ts'
-import { createSecrets, givenKeys } from '../../../src/service/secrets.ts'
+import { makeKeyFile, readKeyFile } from '../../../src/service/secrets/key-file.ts'
+import { createSecrets, keysFromText } from '../../../src/service/secrets/secrets.ts'
 import { createSecretKeyRow, setKeyId } from '../../../src/service/store/secret-key-store.ts'
 import { openSqlite } from '../../../src/service/store/sqlite/open-sqlite.ts'
 import { atEndOfThisFile } from '../../support/file-end.ts'
@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../harness.ts'
 
 const KEY = '0123456789abcdef0123456789abcdef'
 const NEW = 'fedcba9876543210fedcba9876543210'
-const keys = givenKeys(KEY)
+const keys = keysFromText(KEY)
 const secrets = createSecrets(keys)
 
 const database = await openSqlite(temporaryDirectory())
@@ -35,14 +35,14 @@ test('what is sealed is opened, by the same key for the same purpose only', asyn
   expect(await seal('Gotham City ü', 'answer 1 2')).not.toBe(sealed)
   expect(secrets.open(sealed, 'answer 1 2')).toBe('Gotham City ü')
   expect(() => secrets.open(sealed, 'answer 2 2')).toThrow('cannot be decrypted')
-  expect(() => createSecrets(givenKeys(NEW)).open(sealed, 'answer 1 2')).toThrow('start it with that key, too')
+  expect(() => createSecrets(keysFromText(NEW)).open(sealed, 'answer 1 2')).toThrow('start it with that key, too')
   const damaged = `${sealed.slice(0, -6)}${sealed.at(-6) === 'A' ? 'B' : 'A'}${sealed.slice(-5)}`
   expect(() => secrets.open(damaged, 'answer 1 2')).toThrow('cannot be decrypted')
   expect(() => secrets.open(sealed.slice(0, 30), 'answer 1 2')).toThrow('cannot be decrypted')
 })
 
 test('of two keys the one in use seals, and both open', async () => {
-  const both = givenKeys(`${NEW}, ${KEY}`)
+  const both = keysFromText(`${NEW}, ${KEY}`)
   const former = await seal('former', 'phone 1')
   const present = await seal('present', 'phone 1', both)
   expect([former, present].map((sealed) => createSecrets(both).open(sealed, 'phone 1'))).toEqual(['former', 'present'])
@@ -50,9 +50,9 @@ test('of two keys the one in use seals, and both open', async () => {
 })
 
 test('a key of an earlier version may have a comma, as the second one', async () => {
-  const former = givenKeys(`${KEY},a former key, with a comma in it`)
+  const former = keysFromText(`${KEY},a former key, with a comma in it`)
   expect(former.all()).toHaveLength(2)
-  expect(() => givenKeys('a former key, with a comma in it')).toThrow('no comma')
+  expect(() => keysFromText('a former key, with a comma in it')).toThrow('no comma')
 })
 
 test('a key of an earlier version may have white space around it', () => {
@@ -62,7 +62,7 @@ test('a key of an earlier version may have white space around it', () => {
   const cipher = createCipheriv('aes-256-gcm', key, Buffer.alloc(12)).setAAD(Buffer.from('phone 1'))
   const octets = Buffer.concat([cipher.update('123456'), cipher.final()])
   const sealed = `gcm:${Buffer.concat([Buffer.alloc(12), cipher.getAuthTag(), octets]).toString('base64')}`
-  for (const given of [text, `${NEW},${text}`]) expect(createSecrets(givenKeys(given)).open(sealed, 'phone 1')).toBe('123456')
+  for (const given of [text, `${NEW},${text}`]) expect(createSecrets(keysFromText(given)).open(sealed, 'phone 1')).toBe('123456')
 })
 
 test('a key file is made once, also by many at once', async () => {
@@ -93,7 +93,7 @@ async function bundled(file: string): Promise<string> {
 
 test('nothing is sealed with a key that is not in use', async () => {
   await seal('x', 'phone 1')
-  await expect(database.write((connection) => createSecrets(givenKeys(NEW)).seal(connection, 'x', 'phone 1'))).rejects.toThrow(
+  await expect(database.write((connection) => createSecrets(keysFromText(NEW)).seal(connection, 'x', 'phone 1'))).rejects.toThrow(
     'which this process does not have',
   )
 })
@@ -103,7 +103,7 @@ test('what earlier versions stored is opened', () => {
   const sealed = 'gcm:FBf7JX8D9ckA6ht7JQeGkW91LxX80/teJQ49HPgPq3sS1doXVyIC'
   expect(secrets.open('plain:gcm:x', 'phone 1')).toBe('gcm:x')
   expect(secrets.open(sealed, 'answer 1 2')).toBe('Gotham City')
-  expect(() => createSecrets(givenKeys(NEW)).open(sealed, 'answer 1 2')).toThrow('cannot be decrypted')
+  expect(() => createSecrets(keysFromText(NEW)).open(sealed, 'answer 1 2')).toThrow('cannot be decrypted')
 })
 
 test.each([
@@ -112,7 +112,7 @@ test.each([
   ['that are one', `${KEY},${KEY}`, 'the same key twice'],
   ['of which one is empty', `${KEY},`, '32 characters at least'],
 ])('keys %s are refused', (_name, text, message) => {
-  expect(() => givenKeys(text)).toThrow(RangeError)
-  expect(() => givenKeys(text)).toThrow(message)
-  expect(() => givenKeys(text)).not.toThrow(KEY)
+  expect(() => keysFromText(text)).toThrow(RangeError)
+  expect(() => keysFromText(text)).toThrow(message)
+  expect(() => keysFromText(text)).not.toThrow(KEY)
 })

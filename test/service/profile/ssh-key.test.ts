@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readSshKey } from '../../../src/service/api/profile/ssh-key.ts'
+import { parseSshKey } from '../../../src/service/api/profile/ssh-key.ts'
 import { fc } from '../../support/fast-check.ts'
 import { fieldsOf, SSH_KEYS, sshKeyOf } from './ssh-key-samples.ts'
 
@@ -14,7 +14,7 @@ offCurve[64] = (offCurve[64] as number) ^ 1
 
 describe('an SSH key', () => {
   test.each(Object.entries({ ...SSH_KEYS, 'sk-ecdsa-sha2-nistp256': SECURITY_KEY }))('of type %s is taken', (_type, key) => {
-    expect(readSshKey(key)).toBe(key)
+    expect(parseSshKey(key)).toBe(key)
   })
 
   test.each([
@@ -23,7 +23,7 @@ describe('an SSH key', () => {
     ['no comment', ED25519.split(' ').slice(0, 2).join(' '), ED25519.split(' ').slice(0, 2).join(' ')],
     ['a comment of several words', `${ED25519} ü 2`, `${ED25519} ü 2`],
   ])('with %s is taken', (_name, text, line) => {
-    expect(readSshKey(text)).toBe(line)
+    expect(parseSshKey(text)).toBe(line)
   })
 
   test.each([
@@ -61,11 +61,11 @@ describe('an SSH key', () => {
     ['of a security key without its application', sshKeyOf('sk-ecdsa-sha2-nistp256@openssh.com', CURVE, POINT, '')],
     ['longer than any', `${ED25519} ${'x'.repeat(16_000)}`],
   ])('%s is not taken', (_name, text) => {
-    expect(readSshKey(text)).toBeNull()
+    expect(parseSshKey(text)).toBeNull()
   })
 
   test.each([' ', '\t', ' \u00a0'])('is told from none at once, however much white space it has: %j', (space) => {
-    for (let key = 0; key < 60; key += 1) expect(readSshKey(`ssh-ed25519 AAAA${space.repeat(7_900)}\u0001`)).toBeNull()
+    for (let key = 0; key < 60; key += 1) expect(parseSshKey(`ssh-ed25519 AAAA${space.repeat(7_900)}\u0001`)).toBeNull()
   })
 
   test('of whatever octets is a line or none, and never an error', () => {
@@ -80,8 +80,8 @@ describe('an SSH key', () => {
     )
     fc.assert(
       fc.property(texts, (text) => {
-        const line = readSshKey(text)
-        if (line !== null) expect(readSshKey(line)).toBe(line)
+        const line = parseSshKey(text)
+        if (line !== null) expect(parseSshKey(line)).toBe(line)
       }),
     )
   })

@@ -2,11 +2,11 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { renderReference } from '../../../scripts/service-reference/render-reference.ts'
-import { PARTS } from '../../../src/service/api/parts.ts'
+import { ROUTES } from '../../../src/service/api/routes.ts'
 
 const FOLDER = fileURLToPath(new URL('../../../docs/service-reference/', import.meta.url))
 
-const pages = renderReference(PARTS.flat())
+const pages = renderReference(ROUTES)
 
 if (process.env['ZONEWRIGHT_UPDATE_REFERENCE']) {
   rmSync(FOLDER, { recursive: true, force: true })

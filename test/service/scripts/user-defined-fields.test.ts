@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { RequestError } from '../../../src/service/api/request-error.ts'
-import { readUserDefinedFields } from '../../../src/service/api/scripts/user-defined-fields.ts'
+import { parseUserDefinedFields } from '../../../src/service/api/scripts/user-defined-fields.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const field = (attributes: string): string => `#!/bin/sh\n# <UDF ${attributes} />\necho\n`
@@ -30,7 +30,7 @@ describe('UDF tags', () => {
     ['without an end are text', '<UDF name="a" label="b"', []],
     ['of other names are text', '<UDFS name="a" label="b"/>', []],
   ])('%s', (_name, script, fields) => {
-    expect(readUserDefinedFields(script)).toEqual(fields)
+    expect(parseUserDefinedFields(script)).toEqual(fields)
   })
 
   test.each<[string, string, string]>([
@@ -44,19 +44,19 @@ describe('UDF tags', () => {
     ['a name twice', field('name="a" label="b"') + field('name="a" label="c"'), 'the field a is defined twice'],
     ['too many', Array.from({ length: 101 }, (_, n) => field(`name="a${n}" label="b"`)).join(''), 'there are more than 100 fields'],
   ])('with %s are refused', (_name, script, problem) => {
-    expect(() => readUserDefinedFields(script)).toThrow(`script: A UDF tag is not valid: ${problem}`)
+    expect(() => parseUserDefinedFields(script)).toThrow(`script: A UDF tag is not valid: ${problem}`)
   })
 
   test('take time in the length of the script, whatever it is', () => {
     for (const part of ['<udf ', '<udf a="', '<udf a=""', '<udf a="" ', '\t', '<udf name="a" label="b" ', '<udf a=\'"', '<udf\t\t\t']) {
       const script = `${part.repeat(65_535 / part.length)}>`
       try {
-        readUserDefinedFields(script)
+        parseUserDefinedFields(script)
       } catch (error) {
         expect(error).toBeInstanceOf(RequestError)
       }
     }
-    readUserDefinedFields(`<udf${' '.repeat(60_000)}`)
+    parseUserDefinedFields(`<udf${' '.repeat(60_000)}`)
   })
 
   test('whatever a script is, it has fields or is refused', () => {
@@ -64,7 +64,7 @@ describe('UDF tags', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
         try {
-          for (const { name, label } of readUserDefinedFields(parts.join(''))) expect([name, label]).not.toContain('')
+          for (const { name, label } of parseUserDefinedFields(parts.join(''))) expect([name, label]).not.toContain('')
         } catch (error) {
           expect(error).toBeInstanceOf(RequestError)
         }

@@ -3,9 +3,8 @@ import type { DomainName } from '../../../dns/domain-name.ts'
 import type { DomainSettings } from '../../store/domain-store.ts'
 import type { NameConflict } from '../../store/zone-name-store.ts'
 import { isPublicSuffix } from '../../store/zone-name-store.ts'
-import { invalid, problemsOf, type RequestError, type RequestProblem } from '../request-error.ts'
-import { readDomain, readEmail } from './host-name.ts'
-import { roundDomainTime } from './ttl-values.ts'
+import { collectProblems, invalid, type RequestError, type RequestProblem } from '../request-error.ts'
+import { parseEmail, parseZoneName } from './name-input.ts'
 
 /** The body of a request about a domain, as its schema lets it through. */
 export interface DomainBody extends Partial<Omit<DomainSettings, 'tags' | 'master_ips' | 'axfr_ips'>> {
@@ -41,7 +40,7 @@ export const domainToSeed = (body: DomainBody & Pick<DomainSettings, 'domain' | 
 
 /** What is wrong with the values of a create that may lack any field. Where the type is missing, its rules are silent. */
 export const problemsOfCreate = (body: DomainBody): readonly RequestProblem[] =>
-  problemsOf(() => domainToCreate(body as Parameters<typeof domainToCreate>[0]))
+  collectProblems(() => domainToCreate(body as Parameters<typeof domainToCreate>[0]))
 
 /** The existing settings with what an update changes of them. Throws 400 with every fault. */
 export const domainToUpdate = (existing: DomainSettings, body: DomainBody): DomainSettings =>
@@ -59,7 +58,7 @@ export function nameToUpdate({ domain }: DomainBody): string | null {
 /** The name a clone asks for. Throws 400 where it is none. */
 export function domainToClone({ domain }: { readonly domain: string }): string {
   const problems: RequestProblem[] = []
-  const name = readNewName(domain, problems)
+  const name = parseNewName(domain, problems)
   if (problems.length > 0) throw invalid(...problems)
   return name
 }
@@ -71,10 +70,10 @@ const CONFLICTS: Readonly<Record<NameConflict, RequestProblem>> = {
   'public-suffix': { field: 'domain', reason: 'domain is a public suffix' },
 }
 
-export const nameRefused = (conflict: NameConflict): RequestError => invalid(CONFLICTS[conflict])
+export const nameConflictError = (conflict: NameConflict): RequestError => invalid(CONFLICTS[conflict])
 
 /** The name of a stored domain. */
-export const nameOfDomain = (domain: string): DomainName => `${domain}.` as DomainName
+export const zoneNameOf = (domain: string): DomainName => `${domain}.` as DomainName
 
 /** Which names may be a public suffix all the same: none, unless a zone has the name already. */
 type MayBeSuffix = (name: string) => boolean
@@ -84,7 +83,7 @@ function readSettings(base: DomainSettings, body: DomainBody, mayBeSuffix?: MayB
   if (body.type !== undefined && body.type !== base.type) problems.push({ field: 'type', reason: 'type cannot be changed' })
   const settings: DomainSettings = {
     type: base.type,
-    domain: body.domain === undefined ? base.domain : readNewName(body.domain, problems, mayBeSuffix),
+    domain: body.domain === undefined ? base.domain : parseNewName(body.domain, problems, mayBeSuffix),
     status: body.status ?? base.status,
     description: body.description ?? base.description,
     group: body.group ?? base.group,
@@ -108,10 +107,10 @@ function readSettings(base: DomainSettings, body: DomainBody, mayBeSuffix?: MayB
 }
 
 /** A name as it is stored: without the final dot. Null if it is not valid. */
-const readStoredName = (text: string): string | null => readDomain(text)?.slice(0, -1) ?? null
+const readStoredName = (text: string): string | null => parseZoneName(text)?.slice(0, -1) ?? null
 
 /** The name that a zone is to have, as it is stored. Adds to the faults if no zone can have it. */
-export function readNewName(text: string, problems: RequestProblem[], mayBeSuffix: MayBeSuffix = () => false): string {
+export function parseNewName(text: string, problems: RequestProblem[], mayBeSuffix: MayBeSuffix = () => false): string {
   const name = readStoredName(text)
   if (name === null) problems.push({ field: 'domain', reason: 'domain is not valid' })
   else if (isPublicSuffix(name) && !mayBeSuffix(name)) problems.push(CONFLICTS['public-suffix'])
@@ -120,7 +119,7 @@ export function readNewName(text: string, problems: RequestProblem[], mayBeSuffi
 
 function readSoaEmail(text: string, problems: RequestProblem[]): string {
   if (text === '') return ''
-  const email = readEmail(text)
+  const email = parseEmail(text)
   if (email === null) problems.push({ field: 'soa_email', reason: 'soa_email is not valid' })
   return email ?? text
 }
@@ -132,4 +131,20 @@ function readAddresses(field: string, addresses: readonly string[], problems: Re
     problems.push({ field, reason: 'Invalid IPv4 or IPv6 address' })
   }
   return addresses
+}
+
+/** Seconds that times of a domain and TTLs of records can have, beside 0 for the default (interface, Domain). */
+const VALID = [300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600, 2419200] as const
+
+const LONGEST = 2419200
+
+/** A domain's time: 0 stays, all else is rounded up to a valid value, and what is above them all is the longest. */
+export const roundDomainTime = (seconds: number): number => (seconds === 0 ? 0 : (VALID.find((valid) => valid >= seconds) ?? LONGEST))
+
+/** A record's TTL: 0 stays, all else becomes the nearest valid value, the lower of two as near. */
+export function roundRecordTtl(seconds: number): number {
+  if (seconds === 0 || seconds >= LONGEST) return Math.min(seconds, LONGEST)
+  let nearest: number = VALID[0]
+  for (const valid of VALID) if (Math.abs(valid - seconds) < Math.abs(nearest - seconds)) nearest = valid
+  return nearest
 }

@@ -3,6 +3,7 @@ import DOMAIN_CLONE from '../../../../schemas/service/domain-clone.json' with { 
 import DOMAIN_CREATE from '../../../../schemas/service/domain-create.json' with { type: 'json' }
 import DOMAIN_UPDATE from '../../../../schemas/service/domain-update.json' with { type: 'json' }
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
+import ZONE_FILE from '../../../../schemas/service/zone-file.json' with { type: 'json' }
 import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
 import {
@@ -18,31 +19,32 @@ import {
 } from '../../store/domain-store.ts'
 import { copyRecords, longestRecordName } from '../../store/record-store.ts'
 import { deleteTransferredZone, requestTransfer } from '../../store/secondary-store.ts'
+import { findZoneFile } from '../../store/zone-file-store.ts'
 import { type ClaimedName, claimZoneName, findNameConflict, lockZoneName, type NameLock } from '../../store/zone-name-store.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
-import { grantToCreator, READS_DOMAIN, WRITES_DOMAIN } from '../grants.ts'
+import { grantToCreator, READ_DOMAIN, WRITE_DOMAIN } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
-import { invalid, notFound, problemsOf } from '../request-error.ts'
+import { collectProblems, invalid, notFound } from '../request-error.ts'
 import { defineRoute, type Service } from '../route.ts'
 import {
   type DomainBody,
   domainToClone,
   domainToCreate,
   domainToUpdate,
-  nameOfDomain,
-  nameRefused,
+  nameConflictError,
   nameToUpdate,
   problemsOfCreate,
+  zoneNameOf,
 } from './domain-input.ts'
-import { fitsDomain } from './record-name.ts'
+import { fitsNameLimit } from './name-input.ts'
 
 const list = defineRoute({
   method: 'GET',
   path: '/domains',
   summary: 'List domains',
   scope: 'domains:read_only',
-  needs: null,
+  grants: null,
   filter: DOMAIN_FILTER_FIELDS,
   response: pageSchema(DOMAIN),
   handle: async ({ actor, paging, filter }, { database }) => {
@@ -57,7 +59,7 @@ const create = defineRoute<DomainBody & Pick<DomainSettings, 'domain' | 'type'>>
   path: '/domains',
   summary: 'Create a domain',
   scope: 'domains:read_write',
-  needs: { global: 'add_domains' },
+  grants: { global: 'add_domains' },
   body: DOMAIN_CREATE,
   response: DOMAIN,
   valueProblems: async ({ body }) => problemsOfCreate(body),
@@ -67,7 +69,7 @@ const create = defineRoute<DomainBody & Pick<DomainSettings, 'domain' | 'type'>>
     const domain = await database.write(async (connection) => {
       // A name that is refused anyway is not locked, so that nobody waits for the refusal. The claim decides.
       const conflict = await findNameConflict(connection, actor, settings.domain)
-      if (conflict !== null) throw nameRefused(conflict)
+      if (conflict !== null) throw nameConflictError(conflict)
       const lock = await lockZoneName(connection, settings.domain)
       return insert(connection, lock, actor, settings, service)
     })
@@ -80,7 +82,7 @@ const get = defineRoute({
   path: '/domains/{domainId}',
   summary: 'Read a domain',
   scope: 'domains:read_only',
-  needs: READS_DOMAIN,
+  grants: READ_DOMAIN,
   response: DOMAIN,
   handle: ({ actor, ids }, { database }) => database.read((connection) => find(connection, actor.accountId, ids['domainId'])),
 })
@@ -90,12 +92,12 @@ const update = defineRoute<DomainBody>({
   path: '/domains/{domainId}',
   summary: 'Update a domain',
   scope: 'domains:read_write',
-  needs: WRITES_DOMAIN,
+  grants: WRITE_DOMAIN,
   body: DOMAIN_UPDATE,
   response: DOMAIN,
   valueProblems: async ({ actor, ids, body }, { database }) => {
     const existing = await database.read((connection) => findDomain(connection, actor.accountId, ids['domainId'] as number))
-    return existing === null ? [] : problemsOf(() => domainToUpdate(existing, body))
+    return existing === null ? [] : collectProblems(() => domainToUpdate(existing, body))
   },
   handle: async ({ actor, ids, body }, service) => {
     const { database, quotas, now } = service
@@ -126,7 +128,7 @@ const remove = defineRoute({
   path: '/domains/{domainId}',
   summary: 'Delete a domain with its records',
   scope: 'domains:read_write',
-  needs: WRITES_DOMAIN,
+  grants: WRITE_DOMAIN,
   response: EMPTY,
   handle: async ({ actor, ids }, { database, zoneChanged }) => {
     const id = ids['domainId'] as number
@@ -141,7 +143,7 @@ const clone = defineRoute<{ readonly domain: string }>({
   path: '/domains/{domainId}/clone',
   summary: 'Clone a domain with its records',
   scope: 'domains:read_write',
-  needs: { ...WRITES_DOMAIN, global: 'add_domains' },
+  grants: { ...WRITE_DOMAIN, global: 'add_domains' },
   body: DOMAIN_CLONE,
   response: DOMAIN,
   handle: async ({ actor, ids, body }, service) => {
@@ -160,7 +162,24 @@ const clone = defineRoute<{ readonly domain: string }>({
   },
 })
 
-export const DOMAIN_ROUTES = [list, create, get, update, remove, clone] as const
+const zoneFile = defineRoute({
+  method: 'GET',
+  path: '/domains/{domainId}/zone-file',
+  summary: 'Read the zone as it was rendered last',
+  scope: 'domains:read_only',
+  grants: READ_DOMAIN,
+  response: ZONE_FILE,
+  handle: async ({ actor, ids }, { database }) => {
+    const file = await database.read(async (connection) => {
+      const domain = await findDomain(connection, actor.accountId, ids['domainId'] as number)
+      if (domain === null) throw notFound()
+      return findZoneFile(connection, domain.id)
+    })
+    return { zone_file: file === null ? [] : file.text.split('\n') }
+  },
+})
+
+export const DOMAIN_ROUTES = [list, create, get, update, remove, clone, zoneFile] as const
 
 /** Has what follows from a committed change begin; returns the domain for the answer. */
 function changed(domain: StoredDomain, { zoneChanged, transfers }: Service): StoredDomain {
@@ -204,7 +223,7 @@ async function insert(
 /** Throws 400 if the actor cannot have the name for a zone; `id` is the zone that is renamed. */
 async function claim(connection: Connection, lock: NameLock, actor: Actor, domain: string, id?: number): Promise<ClaimedName> {
   const claimed = await claimZoneName(connection, lock, actor, domain, id)
-  if (!claimed.ok) throw nameRefused(claimed.conflict)
+  if (!claimed.ok) throw nameConflictError(claimed.conflict)
   return claimed.name
 }
 
@@ -218,6 +237,6 @@ async function followSlave(connection: Connection, existing: StoredDomain, desir
 }
 
 async function checkRecordNames(connection: Connection, id: number, domain: string): Promise<void> {
-  if (fitsDomain(await longestRecordName(connection, id), nameOfDomain(domain))) return
+  if (fitsNameLimit(await longestRecordName(connection, id), zoneNameOf(domain))) return
   throw invalid({ field: 'domain', reason: 'domain is too long for the names of its records' })
 }

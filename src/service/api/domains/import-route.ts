@@ -11,10 +11,10 @@ import { checkQuota } from '../check-quota.ts'
 import { grantToCreator } from '../grants.ts'
 import { invalid, RequestError, type RequestProblem } from '../request-error.ts'
 import { defineRoute, type Service } from '../route.ts'
-import { nameOfDomain, nameRefused, readNewName } from './domain-input.ts'
-import { readHostName } from './host-name.ts'
-import { importZone } from './imported-zone.ts'
-import { limitReached } from './record-limit.ts'
+import { nameConflictError, parseNewName, zoneNameOf } from './domain-input.ts'
+import { convertTransferredZone } from './import-zone.ts'
+import { parseHostName } from './name-input.ts'
+import { tooManyRecords } from './record-routes.ts'
 
 interface ImportBody {
   readonly domain: string
@@ -27,25 +27,25 @@ export const IMPORT_ROUTE = defineRoute<ImportBody>({
   path: '/domains/import',
   summary: 'Import a domain by zone transfer',
   scope: 'domains:read_write',
-  needs: { global: 'add_domains' },
+  grants: { global: 'add_domains' },
   body: DOMAIN_IMPORT,
   response: DOMAIN,
   handle: async ({ actor, body }, service) => {
     const { database, now, limits, quotas, nsNames, zoneChanged } = service
     const { domain, nameserver } = readImport(body)
-    const zone = nameOfDomain(domain)
+    const zone = zoneNameOf(domain)
     // Before all the work. The claim and the quota decide, after it.
     await database.write((connection) => checkQuota(connection, actor, 'domains', quotas))
     const conflict = await database.read((connection) => findNameConflict(connection, actor, domain))
-    if (conflict !== null) throw nameRefused(conflict)
+    if (conflict !== null) throw nameConflictError(conflict)
     const transferred = await transfer(service, nameserver, { name: zone, accountId: actor.accountId })
-    const { settings, records, remarks } = await importZone(zone, transferred, nsNames)
-    if (records.length > limits.recordsPerDomain) throw invalid(limitReached(limits))
+    const { settings, records, remarks } = await convertTransferredZone(zone, transferred, nsNames)
+    if (records.length > limits.recordsPerDomain) throw invalid(tooManyRecords(limits))
     const stored = await database.write(async (connection) => {
       const lock = await lockZoneName(connection, domain)
       await checkQuota(connection, actor, 'domains', quotas)
       const claim = await claimZoneName(connection, lock, actor, domain)
-      if (!claim.ok) throw nameRefused(claim.conflict)
+      if (!claim.ok) throw nameConflictError(claim.conflict)
       const zoneImport = { settings, records, remarks: remarks.join('\n') }
       const imported = await storeImport(connection, actor.accountId, claim.name, zoneImport, now())
       await grantToCreator(connection, actor, 'domain', imported.id)
@@ -58,8 +58,8 @@ export const IMPORT_ROUTE = defineRoute<ImportBody>({
 
 function readImport({ domain, remote_nameserver: text }: ImportBody): { readonly domain: string; readonly nameserver: string } {
   const problems: RequestProblem[] = []
-  const name = readNewName(domain, problems)
-  const nameserver = isIP(text) !== 0 ? text : readHostName(text.endsWith('.') ? text : `${text}.`, '.' as DomainName)
+  const name = parseNewName(domain, problems)
+  const nameserver = isIP(text) !== 0 ? text : parseHostName(text.endsWith('.') ? text : `${text}.`, '.' as DomainName)
   if (nameserver === null) problems.push({ field: 'remote_nameserver', reason: 'remote_nameserver is not valid' })
   if (problems.length > 0 || nameserver === null) throw invalid(...problems)
   return { domain: name, nameserver }

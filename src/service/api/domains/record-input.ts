@@ -1,11 +1,9 @@
-import { isIPv4 } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
 import type { DomainName } from '../../../dns/domain-name.ts'
 import type { RecordFields } from '../../store/record-store.ts'
 import { invalid, type RequestProblem } from '../request-error.ts'
-import { readHostName } from './host-name.ts'
-import { fitsDomain, MAX_RECORD_NAME, readRecordName } from './record-name.ts'
-import { recordProblems } from './record-rules.ts'
-import { roundRecordTtl } from './ttl-values.ts'
+import { roundRecordTtl } from './domain-input.ts'
+import { fitsNameLimit, MAX_RECORD_NAME, parseHostName, parseRecordName } from './name-input.ts'
 
 /** The body of a request about a record, as its schema lets it through. */
 export interface RecordBody {
@@ -21,7 +19,7 @@ export interface RecordBody {
   readonly ttl_sec?: number
 }
 
-export interface RecordContext {
+export interface RecordRequest {
   readonly domain: DomainName
   /** The address the request came from, for the target `[remote_addr]`. */
   readonly remoteAddress: string
@@ -42,14 +40,14 @@ const EMPTY: Omit<RecordFields, 'type'> = {
 }
 
 /** The record a create asks for. Throws 400 with every fault of it. */
-export function recordToCreate(body: RecordBody & { readonly type: string }, context: RecordContext): RecordFields {
+export function recordToCreate(body: RecordBody & { readonly type: string }, context: RecordRequest): RecordFields {
   // Forms that have one entry for both kinds of address send AAAA.
   const type = body.type === 'AAAA' && isIPv4(body.target ?? '') ? 'A' : body.type
   return readRecord({ ...EMPTY, type }, body, context, requiredFaults(body))
 }
 
 /** An existing record with what an update changes of it. Throws 400 with every fault. */
-export function recordToUpdate(existing: RecordFields, body: RecordBody, context: RecordContext): RecordFields {
+export function recordToUpdate(existing: RecordFields, body: RecordBody, context: RecordRequest): RecordFields {
   const changesType = body.type !== undefined && body.type !== existing.type
   return readRecord(existing, body, context, changesType ? [{ field: 'type', reason: 'type cannot be changed' }] : [])
 }
@@ -66,7 +64,7 @@ function requiredFaults(body: RecordBody): RequestProblem[] {
  * `base` with what the body says. A name or target as it is stored stays what it is: the same text could mean something else to one who
  * writes it anew (a single label is completed, a name that ends in the domain is absolute), and what was read can be sent back.
  */
-function readRecord(base: RecordFields, body: RecordBody, context: RecordContext, before: readonly RequestProblem[]): RecordFields {
+function readRecord(base: RecordFields, body: RecordBody, context: RecordRequest, before: readonly RequestProblem[]): RecordFields {
   const problems: RequestProblem[] = [...before]
   const record = {
     ...base,
@@ -82,7 +80,7 @@ function readRecord(base: RecordFields, body: RecordBody, context: RecordContext
     record.service = body.service || base.service
     record.protocol = body.protocol || base.protocol
     if (body.name !== undefined && body.name !== base.name) {
-      const reading = readRecordName(body.name, context.domain)
+      const reading = parseRecordName(body.name, context.domain)
       if ('name' in reading) record.name = reading.name
       else problems.push(...reading.problems)
     }
@@ -92,11 +90,11 @@ function readRecord(base: RecordFields, body: RecordBody, context: RecordContext
   return record
 }
 
-function readTarget(type: string, text: string, { domain, remoteAddress }: RecordContext, problems: RequestProblem[]): string {
+function readTarget(type: string, text: string, { domain, remoteAddress }: RecordRequest, problems: RequestProblem[]): string {
   if (type === 'A' || type === 'AAAA') return text === '[remote_addr]' ? plainAddress(remoteAddress) : text
   if (!NAME_TYPES.has(type) || text === '') return text
   if (type === 'MX' && text === '.') return ''
-  const name = readHostName(text, domain)
+  const name = parseHostName(text, domain)
   if (name === null) problems.push({ field: 'target', reason: 'target is not valid' })
   return name ?? text
 }
@@ -117,7 +115,7 @@ const PROTOCOL = /^[a-z0-9-]{1,62}(?:\.[a-z0-9_-]{1,63})*$/
 function readService(
   record: { -readonly [K in keyof RecordFields]: RecordFields[K] },
   body: RecordBody,
-  { domain }: RecordContext,
+  { domain }: RecordRequest,
   problems: RequestProblem[],
 ): void {
   const service = bareLabel(body.service === undefined ? record.service : body.service)
@@ -131,10 +129,83 @@ function readService(
   if (protocol === '') problems.push({ field: 'protocol', reason: 'protocol is required' })
   else if (!PROTOCOL.test(protocol)) problems.push({ field: 'protocol', reason: 'protocol is not valid' })
   if (problems.length > before) return
-  if (record.name.length > MAX_RECORD_NAME || !fitsDomain(record.name.length, domain)) {
+  if (record.name.length > MAX_RECORD_NAME || !fitsNameLimit(record.name.length, domain)) {
     problems.push({ field: 'name', reason: `Length must be 1-${MAX_RECORD_NAME} characters` })
   }
 }
 
 /** Without the underscores and the dot that belong to the name, in lower case. */
 const bareLabel = (text: string | null): string => (text ?? '').toLowerCase().replace(/^_+/, '').replace(/\.$/, '')
+
+/**
+ * What each type of record may say. A rule looks at a record as it would be stored and tells every fault it finds; rules that
+ * need the rest of the zone are told by the routes.
+ */
+/** `unknownSettings` are fields that the request lacks or that cannot be read: what stands in their place says nothing. */
+type RecordRule = (record: RecordFields, unknownSettings: ReadonlySet<string>) => readonly RequestProblem[]
+
+const problem = (field: string, reason: string): RequestProblem[] => [{ field, reason }]
+
+/** Fields that only some types have; 0, null and the empty string stand for none. */
+const OWN_FIELDS: readonly { readonly field: keyof RecordFields; readonly types: readonly string[] }[] = [
+  { field: 'priority', types: ['MX', 'SRV'] },
+  { field: 'weight', types: ['SRV'] },
+  { field: 'port', types: ['SRV'] },
+  { field: 'service', types: ['SRV'] },
+  { field: 'protocol', types: ['SRV'] },
+  { field: 'tag', types: ['CAA'] },
+]
+
+const ownFields: RecordRule = (record) =>
+  OWN_FIELDS.filter(({ field, types }) => !types.includes(record.type) && Boolean(record[field])).flatMap(({ field }) =>
+    problem(field, `Cannot specify ${field} for ${record.type} record`),
+  )
+
+const address: RecordRule = ({ type, target }) => {
+  if (target === '') return problem('target', 'target is required')
+  const fits = type === 'A' ? isIPv4(target) : isIPv6(target) && !target.includes('%')
+  return fits ? [] : problem('target', 'Invalid IPv4 or IPv6 address')
+}
+
+const targetRequired: RecordRule = ({ target }) => (target === '' ? problem('target', 'target is required') : [])
+
+const apexCname: RecordRule = ({ name }) => (name === '' ? problem('name', 'CNAME records cannot be at the root of the domain') : [])
+
+const wildcardNs: RecordRule = ({ name }) => (name.startsWith('*') ? problem('name', 'NS records cannot have wildcard names') : [])
+
+/** A null MX (RFC 7505) is an MX record without a target. */
+const nullMx: RecordRule = ({ target, priority }, unknownSettings) =>
+  target === '' && priority !== 0 && !unknownSettings.has('target') ? problem('priority', 'priority must be 0 for a null MX record') : []
+
+const CA_DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i
+
+/** URLs of printable ASCII, as RFC 3986 has them. */
+const IODEF = /^(?:mailto:[!#-?A-[\]-~]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*|https?:\/\/[a-z0-9[][!#-[\]-~]*)$/i
+
+/** `;` says that no authority may issue (RFC 8659 section 4.2). */
+const caa: RecordRule = ({ tag, target }) => {
+  const problems = tag ? [] : problem('tag', 'tag is required')
+  if (target === '') return [...problems, ...problem('target', 'target is required')]
+  // Without a tag, what would fit one of them is no second fault.
+  const fits = CA_DOMAIN.test(target) || (tag !== 'iodef' && target === ';') || ((!tag || tag === 'iodef') && IODEF.test(target))
+  return fits ? problems : [...problems, ...problem('target', 'You have entered an invalid target')]
+}
+
+/** By type; every type of the interface has an entry. */
+const RULES: Readonly<Record<string, readonly RecordRule[]>> = {
+  A: [address],
+  AAAA: [address],
+  NS: [targetRequired, wildcardNs],
+  MX: [nullMx],
+  CNAME: [targetRequired, apexCname],
+  TXT: [targetRequired],
+  SRV: [targetRequired],
+  PTR: [targetRequired],
+  CAA: [caa],
+}
+
+/** Every fault of a record's values but those of fields that are unread, which have been told. */
+const recordProblems = (record: RecordFields, unknownSettings: ReadonlySet<string>): RequestProblem[] =>
+  [ownFields, ...(RULES[record.type] ?? [])]
+    .flatMap((rule) => rule(record, unknownSettings))
+    .filter(({ field }) => !unknownSettings.has(field ?? ''))

@@ -14,20 +14,19 @@ import {
   type RecordFields,
   updateRecord,
 } from '../../store/record-store.ts'
-import { READS_DOMAIN, WRITES_DOMAIN } from '../grants.ts'
+import { READ_DOMAIN, WRITE_DOMAIN } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
-import { invalid, notFound, problemsOf, type RequestProblem } from '../request-error.ts'
-import { type Call, defineRoute, type Service } from '../route.ts'
-import { nameOfDomain } from './domain-input.ts'
+import { collectProblems, invalid, notFound, type RequestProblem } from '../request-error.ts'
+import { type Call, defineRoute, type Limits, type Service } from '../route.ts'
+import { zoneNameOf } from './domain-input.ts'
 import { type RecordBody, recordToCreate, recordToUpdate } from './record-input.ts'
-import { limitReached } from './record-limit.ts'
 
 const list = defineRoute({
   method: 'GET',
   path: '/domains/{domainId}/records',
   summary: "List a domain's records",
   scope: 'domains:read_only',
-  needs: READS_DOMAIN,
+  grants: READ_DOMAIN,
   filter: RECORD_FILTER_FIELDS,
   response: pageSchema(RECORD),
   handle: async ({ actor, ids, paging, filter }, { database }) => {
@@ -45,18 +44,18 @@ const create = defineRoute<RecordBody & { readonly type: string }>({
   path: '/domains/{domainId}/records',
   summary: 'Create a record',
   scope: 'domains:read_write',
-  needs: WRITES_DOMAIN,
+  grants: WRITE_DOMAIN,
   body: RECORD_CREATE,
   response: RECORD,
   valueProblems: async ({ actor, ids, body, remoteAddress }, { database }) => {
     const domain = await database.read((connection) => findDomain(connection, actor.accountId, ids['domainId'] as number))
     const { type } = body
     if (domain === null || domain.type === 'slave' || type === undefined) return []
-    return problemsOf(() => recordToCreate({ ...body, type }, { domain: nameOfDomain(domain.domain), remoteAddress }))
+    return collectProblems(() => recordToCreate({ ...body, type }, { domain: zoneNameOf(domain.domain), remoteAddress }))
   },
   handle: ({ body, remoteAddress, ...call }, service) =>
     changeRecords(call, service, 1, async (connection, domain) => {
-      const fields = recordToCreate(body, { domain: nameOfDomain(domain.domain), remoteAddress })
+      const fields = recordToCreate(body, { domain: zoneNameOf(domain.domain), remoteAddress })
       await refuseConflict(connection, domain.id, 0, fields)
       return insertRecord(connection, domain.id, fields, service.now())
     }),
@@ -67,7 +66,7 @@ const get = defineRoute({
   path: '/domains/{domainId}/records/{recordId}',
   summary: 'Read a record',
   scope: 'domains:read_only',
-  needs: READS_DOMAIN,
+  grants: READ_DOMAIN,
   response: RECORD,
   handle: ({ actor, ids }, { database }) =>
     database.read(async (connection) => {
@@ -83,7 +82,7 @@ const update = defineRoute<RecordBody>({
   path: '/domains/{domainId}/records/{recordId}',
   summary: 'Update a record',
   scope: 'domains:read_write',
-  needs: WRITES_DOMAIN,
+  grants: WRITE_DOMAIN,
   body: RECORD_UPDATE,
   response: RECORD,
   valueProblems: ({ actor, ids, body, remoteAddress }, { database }) =>
@@ -91,14 +90,14 @@ const update = defineRoute<RecordBody>({
       const domain = await findDomain(connection, actor.accountId, ids['domainId'] as number)
       const existing = domain && (await findRecord(connection, domain.id, ids['recordId'] as number))
       if (domain === null || existing === null) return []
-      return problemsOf(() => recordToUpdate(existing, body, { domain: nameOfDomain(domain.domain), remoteAddress }))
+      return collectProblems(() => recordToUpdate(existing, body, { domain: zoneNameOf(domain.domain), remoteAddress }))
     }),
   handle: ({ body, remoteAddress, ...call }, service) =>
     changeRecords(call, service, 0, async (connection, domain) => {
       const existing = await findRecord(connection, domain.id, call.ids['recordId'] as number)
       if (existing === null) throw notFound()
       const { id, created: _created, updated: _updated, ...fields } = existing
-      const desired = recordToUpdate(fields, body, { domain: nameOfDomain(domain.domain), remoteAddress })
+      const desired = recordToUpdate(fields, body, { domain: zoneNameOf(domain.domain), remoteAddress })
       await refuseConflict(connection, domain.id, id, desired)
       return updateRecord(connection, id, desired, service.now())
     }),
@@ -109,7 +108,7 @@ const remove = defineRoute({
   path: '/domains/{domainId}/records/{recordId}',
   summary: 'Delete a record',
   scope: 'domains:read_write',
-  needs: WRITES_DOMAIN,
+  grants: WRITE_DOMAIN,
   response: EMPTY,
   handle: (call, service) =>
     changeRecords(call, service, -1, async (connection, domain) => {
@@ -140,7 +139,7 @@ async function changeRecords<T>(
     const domain = await changeRecordCount(connection, actor.accountId, id, count, now())
     if (domain === null) throw notFound()
     if (domain.type === 'slave') throw invalid(SLAVE)
-    if (count > 0 && domain.record_count > limits.recordsPerDomain) throw invalid(limitReached(limits))
+    if (count > 0 && domain.record_count > limits.recordsPerDomain) throw invalid(tooManyRecords(limits))
     return work(connection, domain)
   })
   zoneChanged(id)
@@ -161,3 +160,9 @@ async function refuseConflict(connection: Connection, domainId: number, id: numb
       : 'Cannot add a null MX record for a domain that has other MX records.'
   throw invalid({ field: 'type', reason })
 }
+
+/** What a domain is told that has, or would have, more records than it can. */
+export const tooManyRecords = ({ recordsPerDomain }: Limits): RequestProblem => ({
+  field: null,
+  reason: `A domain can have at most ${recordsPerDomain} records.`,
+})

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ImageUploads } from '../../images/image-uploads.ts'
-import { UploadProblem, type UploadRefusal } from '../../images/upload-problem.ts'
+import { UploadProblem, type UploadRefusal } from '../../images/upload-limits.ts'
 import { addressCaller, type RateLimiter, rateHeaders } from '../rate-limit.ts'
 import { notFound, RequestError } from '../request-error.ts'
 

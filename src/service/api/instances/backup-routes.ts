@@ -3,24 +3,30 @@ import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import BACKUP from '../../../../schemas/service/instance-backup.json' with { type: 'json' }
 import BACKUPS from '../../../../schemas/service/instance-backups.json' with { type: 'json' }
 import SNAPSHOT from '../../../../schemas/service/snapshot-create.json' with { type: 'json' }
-import { scheduleBackups, takeBackup } from '../../jobs/backup-jobs.ts'
+import { createBackup, scheduleBackups } from '../../jobs/backup-jobs.ts'
+import { INSTANCE_RESTORED } from '../../jobs/instance-jobs.ts'
+import { DURATIONS } from '../../jobs/job-handler.ts'
 import type { Connection } from '../../store/database.ts'
-import { deleteBackups, findBackup, listBackups, storedBackup } from '../../store/instance-backup-store.ts'
-import { findInstanceRow, isOccupied, lockInstanceRow } from '../../store/instance-store.ts'
+import { findPermissions } from '../../store/grant-store.ts'
+import { contentOf, deleteBackups, findBackup, listBackups, storedBackup } from '../../store/instance-backup-store.ts'
+import { deleteConfigs, deleteDisks, listDisks, totalSize } from '../../store/instance-content-store.ts'
+import { findInstanceRow, isBusy, isOccupied, lockInstanceRow, specsOf, updateInstanceRow } from '../../store/instance-store.ts'
+import { enqueueJob } from '../../store/job-store.ts'
 import type { BackupRow, InstanceRow } from '../../store/tables/instances.ts'
-import { READS_INSTANCE, WRITES_INSTANCE } from '../grants.ts'
-import { invalid, notFound } from '../request-error.ts'
+import { type Moment, momentAt } from '../../timestamp.ts'
+import type { Actor } from '../authenticate.ts'
+import { READ_INSTANCE, unauthorized, WRITE_INSTANCE } from '../grants.ts'
+import { invalid, linodeBusy, notFound } from '../request-error.ts'
 import { type Call, defineRoute } from '../route.ts'
-import { linodeBusy } from './busy.ts'
-import { momentOf } from './moment-of.ts'
-import { restoreBackup } from './restore-backup.ts'
+import { addContent, spaceProblem } from './instance-content.ts'
+import { notValid } from './instance-input.ts'
 
 const list = defineRoute({
   method: 'GET',
   path: '/compute/instances/{instanceId}/backups',
   summary: 'List the backups of an instance',
   scope: 'instances:read_only',
-  needs: READS_INSTANCE,
+  grants: READ_INSTANCE,
   response: BACKUPS,
   handle: ({ actor, ids }, { database }) =>
     database.read(async (connection) => {
@@ -43,7 +49,7 @@ const snapshot = defineRoute<{ readonly label: string }>({
   path: '/compute/instances/{instanceId}/backups',
   summary: 'Make a snapshot, which takes the place of the one before when it is finished',
   scope: 'instances:read_write',
-  needs: WRITES_INSTANCE,
+  grants: WRITE_INSTANCE,
   body: SNAPSHOT,
   response: BACKUP,
   handle: async (call, service) => {
@@ -52,7 +58,7 @@ const snapshot = defineRoute<{ readonly label: string }>({
       if (instance.backups_enabled === 0) throw invalid({ field: null, reason: 'Backups are not enabled for this Linode.' })
       const backups = await listBackups(connection, instance.id)
       if (isOccupied(instance) || backups.some(({ type, status }) => type === 'snapshot' && status !== 'successful')) throw linodeBusy()
-      return takeBackup(connection, instance, 'snapshot', call.body.label, momentOf(service))
+      return createBackup(connection, instance, 'snapshot', call.body.label, momentAt(service.clock()))
     })
     service.jobs.wake()
     return storedBackup(backup)
@@ -64,13 +70,13 @@ const cancel = defineRoute({
   path: '/compute/instances/{instanceId}/backups/cancel',
   summary: 'Disable backups and delete those there are',
   scope: 'instances:read_write',
-  needs: WRITES_INSTANCE,
+  grants: WRITE_INSTANCE,
   response: EMPTY,
   handle: async (call, service) => {
     await service.database.write(async (connection) => {
       const instance = await hold(connection, call)
       await deleteBackups(connection, instance.id)
-      await scheduleBackups(connection, instance, { enabled: false, day: null, window: null }, momentOf(service))
+      await scheduleBackups(connection, instance, { enabled: false, day: null, window: null }, momentAt(service.clock()))
     })
     return {}
   },
@@ -81,14 +87,14 @@ const enable = defineRoute({
   path: '/compute/instances/{instanceId}/backups/enable',
   summary: 'Enable backups',
   scope: 'instances:read_write',
-  needs: WRITES_INSTANCE,
+  grants: WRITE_INSTANCE,
   response: EMPTY,
   handle: async (call, service) => {
     await service.database.write(async (connection) => {
       const instance = await hold(connection, call)
       if (instance.backups_enabled === 1) return
       const { backup_day: day, backup_window: window } = instance
-      await scheduleBackups(connection, instance, { enabled: true, day, window }, momentOf(service))
+      await scheduleBackups(connection, instance, { enabled: true, day, window }, momentAt(service.clock()))
     })
     service.jobs.wake()
     return {}
@@ -100,7 +106,7 @@ const get = defineRoute({
   path: '/compute/instances/{instanceId}/backups/{backupId}',
   summary: 'Read a backup of an instance',
   scope: 'instances:read_only',
-  needs: READS_INSTANCE,
+  grants: READ_INSTANCE,
   response: BACKUP,
   handle: (call, { database }) => database.read(async (connection) => storedBackup(await find(connection, call))),
 })
@@ -110,14 +116,14 @@ const restore = defineRoute<{ readonly instance_id: number; readonly overwrite?:
   path: '/compute/instances/{instanceId}/backups/{backupId}/restore',
   summary: 'Restore a backup to an instance',
   scope: 'instances:read_write',
-  needs: WRITES_INSTANCE,
+  grants: WRITE_INSTANCE,
   body: RESTORE,
   response: EMPTY,
   handle: async (call, service) => {
     const { instance_id: targetId, overwrite = false } = call.body
     await service.database.write(async (connection) => {
       const backup = await find(connection, call)
-      await restoreBackup(connection, call.actor, backup, { targetId, overwrite }, momentOf(service))
+      await restoreBackup(connection, call.actor, backup, { targetId, overwrite }, momentAt(service.clock()))
     })
     service.jobs.wake()
     return {}
@@ -138,4 +144,38 @@ async function find(connection: Connection, { actor, ids }: Pick<Call<unknown>, 
   const backup = await findBackup(connection, actor.accountId, ids['backupId'] as number)
   if (backup === null || backup.instance_id !== ids['instanceId']) throw notFound()
   return backup
+}
+
+/**
+ * Writes a backup to an instance. With `overwrite` its disks and profiles are deleted first, and it is offline then; else it goes on as it
+ * was, with those of the backup beside its own. Throws 400, or 403 where the user may not change the instance.
+ */
+async function restoreBackup(
+  connection: Connection,
+  actor: Actor,
+  backup: BackupRow,
+  { targetId, overwrite }: { readonly targetId: number; readonly overwrite: boolean },
+  { now, nowText }: Moment,
+): Promise<void> {
+  if ((await findInstanceRow(connection, actor.accountId, targetId)) === null) throw invalid(notValid('instance_id'))
+  if (actor.restricted && (await findPermissions(connection, actor, 'instance', targetId)) !== 'read_write') throw unauthorized()
+  if (backup.status !== 'successful') throw invalid({ field: null, reason: 'Unable to restore pending backups.' })
+  const target = await lockInstanceRow(connection, actor.accountId, targetId)
+  if (target === null || isBusy(target)) throw linodeBusy()
+  if (target.region !== backup.region) {
+    throw invalid({ field: 'instance_id', reason: `The backup can be restored in ${backup.region} only.` })
+  }
+  const content = contentOf(backup)
+  const used = overwrite ? 0 : totalSize(await listDisks(connection, targetId))
+  const free = specsOf(target).disk - used
+  if (totalSize(content.disks) > free) throw invalid(spaceProblem('instance_id', totalSize(content.disks), free))
+  if (overwrite) {
+    await deleteConfigs(connection, targetId)
+    await deleteDisks(connection, targetId)
+  }
+  await addContent(connection, targetId, content, nowText)
+  const changes = overwrite ? { image: content.image, last_booted: null } : {}
+  await updateInstanceRow(connection, targetId, { status: 'restoring', updated: nowText, ...changes })
+  const payload = { status: overwrite ? 'offline' : target.status }
+  await enqueueJob(connection, { kind: INSTANCE_RESTORED, subject: targetId, payload, due: now + DURATIONS.restore })
 }

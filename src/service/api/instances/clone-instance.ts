@@ -1,9 +1,10 @@
+import INSTANCE from '../../../../schemas/service/instance.json' with { type: 'json' }
+import INSTANCE_CLONE from '../../../../schemas/service/instance-clone.json' with { type: 'json' }
 import { findInstanceType } from '../../catalogue/instance-types.ts'
 import { findRegion } from '../../catalogue/regions.ts'
 import { scheduleBackups } from '../../jobs/backup-jobs.ts'
-import { DURATIONS } from '../../jobs/durations.ts'
 import { INSTANCE_CLONED } from '../../jobs/instance-jobs.ts'
-import type { JobMoment } from '../../jobs/job-handler.ts'
+import { DURATIONS } from '../../jobs/job-handler.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
 import { findPermissions } from '../../store/grant-store.ts'
@@ -15,21 +16,21 @@ import {
   isOccupied,
   lockInstanceRow,
   specsOf,
+  storedInstance,
   updateInstanceRow,
 } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
 import type { DiskRow, InstanceRow } from '../../store/tables/instances.ts'
 import { foldLabel, labelsOf, MAX_TAGS, setTags } from '../../store/tag-store.ts'
+import { type Moment, momentAt } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
-import { unauthorized } from '../grants.ts'
-import { invalid, notFound, type RequestProblem } from '../request-error.ts'
-import { linodeBusy } from './busy.ts'
+import { checkQuota } from '../check-quota.ts'
+import { unauthorized, WRITE_INSTANCE } from '../grants.ts'
+import { invalid, linodeBusy, notFound, type RequestProblem } from '../request-error.ts'
+import { defineRoute } from '../route.ts'
 import { addInstance } from './create-instance.ts'
-import { notValid } from './instance-input.ts'
-import { hasVlans, noVlans } from './interface-input.ts'
-import { labelProblem, labelTaken } from './label-input.ts'
-import { spaceProblem } from './space.ts'
-import { writeContent } from './write-content.ts'
+import { addContent, spaceProblem } from './instance-content.ts'
+import { hasVlans, labelProblem, labelTaken, notValid, noVlans } from './instance-input.ts'
 
 /** The body of a clone, as its schema lets it through. */
 export interface CloneBody {
@@ -62,7 +63,7 @@ export async function cloneInstance(
   actor: Actor,
   sourceId: number,
   body: CloneBody,
-  moment: JobMoment,
+  moment: Moment,
 ): Promise<InstanceRow> {
   const problems = [...problemsOfClone(body)]
   if (problems.length > 0) throw invalid(...problems)
@@ -79,7 +80,7 @@ export async function cloneInstance(
     instanceId === null
       ? await newTarget(connection, actor, source, body, { configs, disks }, moment)
       : await existingTarget(connection, actor, source, instanceId, { configs, disks })
-  await writeContent(connection, target.id, { disks, configs }, moment.nowText)
+  await addContent(connection, target.id, { disks, configs }, moment.nowText)
   await updateInstanceRow(connection, sourceId, { clones: source.clones + 1 })
   const payload = { target: target.id }
   await enqueueJob(connection, { kind: INSTANCE_CLONED, subject: sourceId, payload, due: moment.now + DURATIONS.clone })
@@ -110,7 +111,7 @@ async function newTarget(
   source: InstanceRow,
   body: CloneBody,
   { configs, disks }: Parts,
-  moment: JobMoment,
+  moment: Moment,
 ): Promise<InstanceRow> {
   const region = findRegion(body.region ?? source.region)
   const type = findInstanceType(body.type ?? source.type)
@@ -162,3 +163,25 @@ async function existingTarget(
 
 const usesVlan = (configs: readonly Pick<StoredConfig, 'interfaces'>[]): boolean =>
   configs.some(({ interfaces }) => interfaces.some(({ purpose }) => purpose === 'vlan'))
+
+export const CLONE_ROUTE = defineRoute<CloneBody>({
+  method: 'POST',
+  path: '/compute/instances/{instanceId}/clone',
+  summary: 'Clone an instance, to a new or an existing one',
+  scope: 'instances:read_write',
+  grants: { ...WRITE_INSTANCE, global: 'add_instances' },
+  body: INSTANCE_CLONE,
+  response: INSTANCE,
+  valueProblems: async ({ body }) => problemsOfClone(body),
+  handle: async ({ actor, ids, body }, service) => {
+    const instance = await service.database.write(async (connection) => {
+      if (!body.instance_id) await checkQuota(connection, actor, 'instances', service.quotas)
+      return storedInstance(
+        connection,
+        await cloneInstance(connection, actor, ids['instanceId'] as number, body, momentAt(service.clock())),
+      )
+    })
+    service.jobs.wake()
+    return instance
+  },
+})

@@ -1,23 +1,110 @@
 import CONFIG from '../../../../schemas/service/config.json' with { type: 'json' }
 import CONFIG_CREATE from '../../../../schemas/service/config-create.json' with { type: 'json' }
+import type { InstanceType } from '../../catalogue/instance-types.ts'
+import { findKernel } from '../../catalogue/kernels.ts'
+import { findRegion } from '../../catalogue/regions.ts'
 import type { Connection } from '../../store/database.ts'
-import { CONFIG_FILTER_FIELDS, insertConfig, listConfigs, listDisks } from '../../store/instance-content-store.ts'
+import {
+  ALL_HELPERS,
+  CONFIG_FILTER_FIELDS,
+  type ConfigContent,
+  type Device,
+  type Devices,
+  type Helpers,
+  type Interface,
+  insertConfig,
+  listConfigs,
+  listDisks,
+  NO_DEVICES,
+  SLOTS,
+  type Slot,
+} from '../../store/instance-content-store.ts'
 import { findInstanceRow, lockInstanceRow, specsOf, updateInstanceRow } from '../../store/instance-store.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
 import type { Actor } from '../authenticate.ts'
-import { READS_INSTANCE, WRITES_INSTANCE } from '../grants.ts'
+import { READ_INSTANCE, WRITE_INSTANCE } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
-import { notFound, problemsOf } from '../request-error.ts'
+import { collectProblems, invalid, notFound, type RequestProblem } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
-import { type ConfigBody, type ConfigSurroundings, configToCreate } from './config-input.ts'
-import { checkConfigLimit } from './config-limit.ts'
+import { checkConfigLimit } from './instance-content.ts'
+import { type InterfaceBody, notValid, parseInterfaces } from './instance-input.ts'
+
+/** The body of a request for a profile, as its schema lets it through. */
+interface ConfigBody {
+  readonly label: string
+  readonly comments?: string | null
+  readonly devices: Readonly<Partial<Record<Slot, { readonly disk_id?: number | null; readonly volume_id?: number | null } | null>>>
+  readonly helpers?: Partial<Helpers>
+  readonly interfaces?: readonly InterfaceBody[] | null
+  readonly kernel?: string
+  readonly memory_limit?: number
+  readonly root_device?: string | null
+  readonly run_level?: ConfigContent['run_level']
+  readonly virt_mode?: ConfigContent['virt_mode']
+}
+
+/** What a profile can name. */
+interface ConfigSurroundings {
+  readonly instance: InstanceRow
+  readonly specs: InstanceType
+  /** Disks of the instance. */
+  readonly disks: ReadonlySet<number>
+  /** Volumes of the account in the region. */
+  readonly volumes: ReadonlySet<number>
+}
+
+const DEFAULT_KERNEL = 'linode/latest-64bit'
+const DEFAULT_ROOT = '/dev/sda'
+
+/** The profile that a create asks for. Throws 400 with every fault. */
+function configToCreate(body: ConfigBody, { instance, specs, disks, volumes }: ConfigSurroundings): ConfigContent {
+  const problems: RequestProblem[] = []
+  const { kernel = DEFAULT_KERNEL, memory_limit = 0, root_device, run_level = 'default', virt_mode = 'paravirt' } = body
+  const devices = readDevices(body.devices, disks, volumes, problems)
+  // Those that an instance without anything was made with.
+  const pending: readonly Interface[] = body.interfaces ? [] : JSON.parse(instance.interfaces)
+  const interfaces = body.interfaces ? parseInterfaces(body.interfaces, findRegion(instance.region), problems) : pending
+  if (findKernel(kernel) === null) problems.push(notValid('kernel'))
+  if (memory_limit > specs.memory) problems.push({ field: 'memory_limit', reason: `memory_limit must be between 0 and ${specs.memory}` })
+  if (problems.length > 0) throw invalid(...problems)
+  return {
+    ...{ label: body.label, comments: body.comments === undefined ? '' : body.comments, devices, interfaces, kernel, memory_limit },
+    ...{ helpers: { ...ALL_HELPERS, ...body.helpers }, root_device: readRoot(root_device ?? DEFAULT_ROOT), run_level, virt_mode },
+  }
+}
+
+function readDevices(
+  body: ConfigBody['devices'],
+  disks: ReadonlySet<number>,
+  volumes: ReadonlySet<number>,
+  problems: RequestProblem[],
+): Devices {
+  const devices: Record<Slot, Device | null> = { ...NO_DEVICES }
+  const used = new Set<string>()
+  for (const slot of SLOTS) {
+    const { disk_id = null, volume_id = null } = body[slot] ?? {}
+    const at = `devices.${slot}`
+    if (disk_id === null && volume_id === null) continue
+    if (disk_id !== null && volume_id !== null) problems.push({ field: at, reason: 'A device is a disk or a volume.' })
+    else if (disk_id !== null && !disks.has(disk_id)) problems.push(notValid(`${at}.disk_id`))
+    else if (volume_id !== null && !volumes.has(volume_id)) problems.push(notValid(`${at}.volume_id`))
+    const which = `${disk_id} ${volume_id}`
+    if (used.has(which)) problems.push({ field: at, reason: 'A disk or volume can be at one device only.' })
+    used.add(which)
+    devices[slot] = { disk_id, volume_id }
+  }
+  return devices
+}
+
+/** A path of a device; what is none becomes the default (facts, C). */
+const readRoot = (text: string): string => (/^\/dev\/[A-Za-z0-9/_-]{1,250}$/.test(text) ? text : DEFAULT_ROOT)
 
 const list = defineRoute({
   method: 'GET',
   path: '/compute/instances/{instanceId}/configs',
   summary: 'List the configuration profiles of an instance',
   scope: 'instances:read_only',
-  needs: READS_INSTANCE,
+  grants: READ_INSTANCE,
   filter: CONFIG_FILTER_FIELDS,
   response: pageSchema(CONFIG),
   handle: async ({ actor, ids, paging, filter }, { database }) => {
@@ -36,7 +123,7 @@ const create = defineRoute<ConfigBody>({
   path: '/compute/instances/{instanceId}/configs',
   summary: 'Create a configuration profile',
   scope: 'instances:read_write',
-  needs: WRITES_INSTANCE,
+  grants: WRITE_INSTANCE,
   body: CONFIG_CREATE,
   response: CONFIG,
   valueProblems: async ({ actor, ids, body }, { database }) => {
@@ -44,7 +131,7 @@ const create = defineRoute<ConfigBody>({
       const instance = await findInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
       return instance === null ? null : surroundings(connection, actor, instance)
     })
-    return around === null ? [] : problemsOf(() => configToCreate({ label: '', devices: {}, ...body }, around))
+    return around === null ? [] : collectProblems(() => configToCreate({ label: '', devices: {}, ...body }, around))
   },
   handle: ({ actor, ids, body }, { database, now }) =>
     database.write(async (connection) => {

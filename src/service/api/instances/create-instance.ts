@@ -2,29 +2,32 @@ import { randomUUID } from 'node:crypto'
 import { slaacAddress } from '../../catalogue/address-plan.ts'
 import type { InstanceType } from '../../catalogue/instance-types.ts'
 import { scheduleBackups } from '../../jobs/backup-jobs.ts'
-import { DURATIONS } from '../../jobs/durations.ts'
-import { INSTANCE_MADE_OF_BACKUP, INSTANCE_PROVISIONED, type Started } from '../../jobs/instance-jobs.ts'
-import type { JobMoment } from '../../jobs/job-handler.ts'
+import { type BootPayload, INSTANCE_PROVISIONED, INSTANCE_PROVISIONED_FROM_BACKUP } from '../../jobs/instance-jobs.ts'
+import { DURATIONS } from '../../jobs/job-handler.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
 import { allocateAnyAddress } from '../../store/address-store.ts'
 import type { Connection } from '../../store/database.ts'
+import { findPermissions } from '../../store/grant-store.ts'
+import { findDeployableImage } from '../../store/image-store.ts'
 import type { BackupContent } from '../../store/instance-backup-store.ts'
-import { ALL_HELPERS, type Interface, insertConfig, insertDisk, NO_DEVICES } from '../../store/instance-content-store.ts'
+import { contentOf, findBackup } from '../../store/instance-backup-store.ts'
+import { ALL_HELPERS, type Interface, insertConfig, insertDisk, NO_DEVICES, totalSize } from '../../store/instance-content-store.ts'
 import { insertInstance, isLabelTaken, updateInstanceRow } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
-import { countDeployment } from '../../store/script-store.ts'
+import { countDeployment, findScript, type StoredScript, takesImage } from '../../store/script-store.ts'
+import { sshKeysOfUsers } from '../../store/ssh-key-store.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
 import { setTags } from '../../store/tag-store.ts'
+import type { Moment } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
 import { grantToCreator, unauthorized } from '../grants.ts'
 import { invalid, type RequestProblem } from '../request-error.ts'
-import { findSource } from './deploy-source.ts'
-import { defaultAlerts, type InstanceOrder } from './instance-input.ts'
-import { labelTaken } from './label-input.ts'
-import { writeContent } from './write-content.ts'
+import { fieldValueProblems, parseUserDefinedFields } from '../scripts/user-defined-fields.ts'
+import { addContent } from './instance-content.ts'
+import { defaultAlerts, type InstanceSpec, labelTaken, notValid } from './instance-input.ts'
 
 /** Makes the instance of an order and has it provisioned, unless there is nothing to write to it. Throws 400 with every fault, 403 where the user may not do it. */
-export async function createInstance(connection: Connection, actor: Actor, order: InstanceOrder, moment: JobMoment): Promise<InstanceRow> {
+export async function createInstance(connection: Connection, actor: Actor, order: InstanceSpec, moment: Moment): Promise<InstanceRow> {
   if (actor.restricted && order.tags.length > 0) throw unauthorized()
   await lockAccountRow(connection, actor.accountId)
   const problems: RequestProblem[] = []
@@ -53,8 +56,8 @@ export async function createInstance(connection: Connection, actor: Actor, order
   const enabled = order.backupsEnabled
   const scheduled = enabled ? await scheduleBackups(connection, instance, { enabled, day: null, window: null }, moment) : instance
   if (isEmpty) return scheduled
-  const started: Started = { config: order.booted ? config : null }
-  const kind = image ? INSTANCE_PROVISIONED : INSTANCE_MADE_OF_BACKUP
+  const started: BootPayload = { config: order.booted ? config : null }
+  const kind = image ? INSTANCE_PROVISIONED : INSTANCE_PROVISIONED_FROM_BACKUP
   const due = moment.now + (image ? DURATIONS.provisionImage : DURATIONS.provisionBackup)
   await enqueueJob(connection, { kind, subject: instance.id, payload: { ...started }, due })
   return scheduled
@@ -79,7 +82,7 @@ export async function addInstance(
   connection: Connection,
   actor: Actor,
   { type, scriptId, interfaces, tags, privateIp, ...instance }: NewInstance,
-  { nowText }: JobMoment,
+  { nowText }: Moment,
 ): Promise<InstanceRow> {
   const { region } = instance
   const made = await insertInstance(connection, {
@@ -103,8 +106,8 @@ export async function deployImage(
   connection: Connection,
   instanceId: number,
   label: string,
-  { type, swapSize, interfaces }: Pick<InstanceOrder, 'type' | 'swapSize' | 'interfaces'>,
-  { nowText }: JobMoment,
+  { type, swapSize, interfaces }: Pick<InstanceSpec, 'type' | 'swapSize' | 'interfaces'>,
+  { nowText }: Moment,
 ): Promise<number> {
   const add = (name: string, filesystem: 'ext4' | 'swap', size: number): Promise<number> =>
     insertDisk(connection, instanceId, { label: shortened(name), filesystem, size }, nowText)
@@ -132,9 +135,72 @@ async function deployBackup(
   connection: Connection,
   instanceId: number,
   backup: BackupContent | null,
-  { nowText }: JobMoment,
+  { nowText }: Moment,
 ): Promise<number | null> {
   if (backup === null) return null
-  const [first] = await writeContent(connection, instanceId, backup, nowText)
+  const [first] = await addContent(connection, instanceId, backup, nowText)
   return first ?? null
+}
+
+/** What an instance is made from: an image, a script, the backup of another. Each must be there for the one who asks. */
+interface DeploySource {
+  /** Null without an image. */
+  readonly image: { readonly id: string; readonly label: string } | null
+  readonly script: StoredScript | null
+  /** Null without a backup. */
+  readonly backup: BackupContent | null
+}
+
+/** Finds what an order names; what is wrong with it is added to the faults. */
+async function findSource(connection: Connection, actor: Actor, order: InstanceSpec, problems: RequestProblem[]): Promise<DeploySource> {
+  const image = order.image === null ? null : await findDeployableImage(connection, actor, order.image)
+  if (order.image !== null && image === null) problems.push(notValid('image'))
+  if (image !== null && image.size > order.type.disk - order.swapSize) {
+    const small = image.size > order.type.disk
+    problems.push(
+      small
+        ? { field: 'type', reason: `The image needs ${image.size} MB, and the type has ${order.type.disk} MB.` }
+        : { field: 'swap_size', reason: `swap_size must be between 0 and ${order.type.disk - image.size}` },
+    )
+  }
+  const script = order.scriptId === null ? null : await findScript(connection, actor, order.scriptId)
+  if (order.scriptId !== null && script === null) problems.push(notValid('script_id'))
+  if (script !== null) {
+    if (image !== null && !takesImage(script, image.id)) {
+      problems.push({ field: 'image', reason: 'The requested distribution is not supported by this stackscript.' })
+    }
+    problems.push(...fieldValueProblems(parseUserDefinedFields(script.script), order.scriptData))
+  }
+  const backup = order.backupId === null ? null : await findBackupToDeploy(connection, actor, order, order.backupId, problems)
+  await checkUsers(connection, actor, order.authorizedUsers, problems)
+  return { image, script, backup }
+}
+
+async function findBackupToDeploy(
+  connection: Connection,
+  actor: Actor,
+  { region, type }: InstanceSpec,
+  id: number,
+  problems: RequestProblem[],
+): Promise<BackupContent | null> {
+  const backup = await findBackup(connection, actor.accountId, id)
+  if (backup === null) {
+    problems.push(notValid('backup_id'))
+    return null
+  }
+  if (actor.restricted && (await findPermissions(connection, actor, 'instance', backup.instance_id)) !== 'read_write') throw unauthorized()
+  if (backup.status !== 'successful') problems.push({ field: 'backup_id', reason: 'Unable to restore pending backups.' })
+  if (backup.region !== region.id) problems.push({ field: 'region', reason: `The backup can be restored in ${backup.region} only.` })
+  const content = contentOf(backup)
+  const needed = totalSize(content.disks)
+  if (needed > type.disk) problems.push({ field: 'type', reason: `The backup needs ${needed} MB, and the type has ${type.disk} MB.` })
+  return content
+}
+
+async function checkUsers(connection: Connection, actor: Actor, usernames: readonly string[], problems: RequestProblem[]): Promise<void> {
+  const keys = await sshKeysOfUsers(connection, actor.accountId, usernames)
+  if (usernames.some((username) => !keys.has(username))) problems.push(notValid('authorized_users'))
+  else if (usernames.some((username) => keys.get(username)?.length === 0)) {
+    problems.push({ field: 'authorized_users', reason: 'Every user of authorized_users must have SSH keys.' })
+  }
 }

@@ -1,12 +1,11 @@
+import { isIPv4, isIPv6 } from 'node:net'
 import { findInstanceType, type InstanceType } from '../../catalogue/instance-types.ts'
 import { findRegion, type Region } from '../../catalogue/regions.ts'
 import type { Interface } from '../../store/instance-content-store.ts'
 import type { Alerts } from '../../store/instance-store.ts'
-import { readSshKey } from '../profile/ssh-key.ts'
+import { parseSshKey } from '../profile/ssh-key.ts'
 import { invalid, type RequestProblem } from '../request-error.ts'
-import { type InterfaceBody, readInterfaces } from './interface-input.ts'
-import { labelProblem } from './label-input.ts'
-import { scriptDataProblem } from './script-data.ts'
+import { scriptDataProblem } from '../scripts/user-defined-fields.ts'
 
 /** The body of a request for an instance, as its schema lets it through. */
 export interface InstanceBody {
@@ -30,7 +29,7 @@ export interface InstanceBody {
 }
 
 /** An instance that is asked for, as far as it can be read without looking anything up that changes. */
-export interface InstanceOrder {
+export interface InstanceSpec {
   readonly region: Region
   readonly type: InstanceType
   readonly label: string | null
@@ -53,11 +52,11 @@ export interface InstanceOrder {
 const SWAP_SIZE = 512
 
 /** The instance that a create asks for. Throws 400 with every fault. */
-export function instanceToCreate(body: InstanceBody): InstanceOrder {
+export function instanceToCreate(body: InstanceBody): InstanceSpec {
   const problems: RequestProblem[] = []
   const region = findRegion(body.region)
   const type = findInstanceType(body.type)
-  const interfaces = readInterfaces(body.interfaces, region, problems)
+  const interfaces = parseInterfaces(body.interfaces, region, problems)
   problems.push(...valueProblems(body, region, type))
   if (region === null || type === null || problems.length > 0) throw invalid(...problems)
   return {
@@ -78,7 +77,7 @@ export function instanceToCreate(body: InstanceBody): InstanceOrder {
 export function problemsOfCreate(body: Partial<InstanceBody>): readonly RequestProblem[] {
   const problems: RequestProblem[] = []
   const region = body.region === undefined ? null : findRegion(body.region)
-  readInterfaces(body.interfaces, region, problems)
+  parseInterfaces(body.interfaces, region, problems)
   return [...problems, ...valueProblems(body, region, body.type === undefined ? null : findInstanceType(body.type))]
 }
 
@@ -97,7 +96,7 @@ function valueProblems(body: Partial<InstanceBody>, region: Region | null, type:
   if (backup_id !== null && script_id !== null)
     problems.push({ field: 'script_id', reason: 'script_id cannot be used together with backup_id' })
   else if (script_id !== null && image === null) problems.push({ field: 'image', reason: 'image is required' })
-  if (body.authorized_keys?.some((key) => readSshKey(key) === null)) problems.push(notValid('authorized_keys'))
+  if (body.authorized_keys?.some((key) => parseSshKey(key) === null)) problems.push(notValid('authorized_keys'))
   if (body.script_data) problems.push(scriptDataProblem(body.script_data))
   return problems.filter((problem) => problem !== null)
 }
@@ -128,3 +127,64 @@ export const defaultAlerts = ({ vcpus }: InstanceType): Alerts => ({
   network_out: 10,
   transfer_quota: 80,
 })
+
+/** An interface as a request has it. */
+export interface InterfaceBody {
+  readonly purpose: Interface['purpose']
+  readonly label?: string | null
+  readonly ipam_address?: string | null
+}
+
+/** Whether a region has VLANs. */
+export const hasVlans = ({ capabilities }: Region): boolean => capabilities.includes('Vlans')
+
+/** The interfaces that a request asks for, with what is wrong with them added to the faults. `region` is null where it is at fault itself. */
+export function parseInterfaces(
+  bodies: readonly InterfaceBody[] | null | undefined,
+  region: Region | null,
+  problems: RequestProblem[],
+): readonly Interface[] {
+  const interfaces = (bodies ?? []).map(({ purpose, label, ipam_address }): Interface => {
+    const [name, address] = [label || null, ipam_address || null]
+    if (purpose === 'public') {
+      if (name !== null) problems.push({ field: 'interfaces.label', reason: 'A public interface has no label.' })
+      if (address !== null) problems.push({ field: 'interfaces.ipam_address', reason: 'A public interface has no ipam_address.' })
+    } else {
+      if (name === null) problems.push({ field: 'interfaces.label', reason: 'interfaces.label is required' })
+      else if (!isVlanLabel(name)) problems.push({ field: 'interfaces.label', reason: VLAN_LABEL })
+      if (address !== null && !isCidr(address))
+        problems.push({ field: 'interfaces.ipam_address', reason: 'interfaces.ipam_address is not valid' })
+    }
+    return { purpose, label: name, ipam_address: address }
+  })
+  if (region && !hasVlans(region) && interfaces.some(({ purpose }) => purpose === 'vlan')) problems.push(noVlans('interfaces'))
+  return interfaces
+}
+
+export const noVlans = (field: string): RequestProblem => ({
+  field,
+  reason: "This Linode's region does not support VLANs at this time.",
+})
+
+const VLAN_LABEL = 'A VLAN has a name of 1 to 64 letters, digits and single hyphens.'
+
+const isVlanLabel = (text: string): boolean => /^[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*$/.test(text)
+
+/** An address with the length of its prefix (RFC 4632 section 3.1; RFC 4291 section 2.3). */
+function isCidr(text: string): boolean {
+  const [, address = '', length = ''] = /^([^/%]*)\/(0|[1-9]\d{0,2})$/.exec(text) ?? []
+  if (length === '') return false
+  return isIPv4(address) ? Number(length) <= 32 : isIPv6(address) && Number(length) <= 128
+}
+
+/** What is wrong with the label of an instance beside its length (interface, Instance); null where nothing is. */
+export function labelProblem(label: string): RequestProblem | null {
+  if (/[^A-Za-z0-9._-]/.test(label)) return problem('Only letters, digits, hyphens, underscores and dots can be in a label.')
+  if (!/^[A-Za-z0-9].*[A-Za-z0-9]$/.test(label)) return problem('A label must begin and end with a letter or digit.')
+  if (/--|__|\.\./.test(label)) return problem('A label cannot have two hyphens, underscores or dots in a row.')
+  return null
+}
+
+export const labelTaken = (): RequestProblem => problem('Label must be unique among your linodes')
+
+const problem = (reason: string): RequestProblem => ({ field: 'label', reason })

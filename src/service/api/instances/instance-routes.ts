@@ -1,38 +1,52 @@
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import INSTANCE from '../../../../schemas/service/instance.json' with { type: 'json' }
+import INSTANCE_BOOT from '../../../../schemas/service/instance-boot.json' with { type: 'json' }
 import INSTANCE_CREATE from '../../../../schemas/service/instance-create.json' with { type: 'json' }
 import INSTANCE_UPDATE from '../../../../schemas/service/instance-update.json' with { type: 'json' }
-import { cancelBackupJobs } from '../../jobs/backup-jobs.ts'
-import { INSTANCE_MADE_OF_BACKUP } from '../../jobs/instance-jobs.ts'
+import { cancelBackupJobs, scheduleBackups } from '../../jobs/backup-jobs.ts'
+import { INSTANCE_BOOTED, INSTANCE_PROVISIONED_FROM_BACKUP } from '../../jobs/instance-jobs.ts'
+import { DURATIONS } from '../../jobs/job-handler.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
+import { configsOf } from '../../store/instance-content-store.ts'
 import {
   deleteInstance,
   findInstanceRow,
   INSTANCE_FILTER_FIELDS,
+  isBusy,
+  isLabelTaken,
   listInstances,
   lockInstanceRow,
   storedInstance,
+  updateInstanceRow,
 } from '../../store/instance-store.ts'
-import { countJobs } from '../../store/job-store.ts'
+import { countJobs, enqueueJob } from '../../store/job-store.ts'
 import type { InstanceRow } from '../../store/tables/instances.ts'
+import { foldLabel, labelsOf, setTags } from '../../store/tag-store.ts'
+import { type Moment, momentAt } from '../../timestamp.ts'
+import type { Actor } from '../authenticate.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
-import { READS_INSTANCE, WRITES_INSTANCE } from '../grants.ts'
+import { READ_INSTANCE, unauthorized, WRITE_INSTANCE } from '../grants.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
-import { invalid, notFound } from '../request-error.ts'
+import { invalid, linodeBusy, notFound } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
 import { createInstance } from './create-instance.ts'
-import { type InstanceBody, type InstanceChanges, instanceToCreate, problemsOfCreate } from './instance-input.ts'
-import { labelProblem } from './label-input.ts'
-import { momentOf } from './moment-of.ts'
-import { updateInstance } from './update-instance.ts'
+import {
+  type InstanceBody,
+  type InstanceChanges,
+  instanceToCreate,
+  labelProblem,
+  labelTaken,
+  notValid,
+  problemsOfCreate,
+} from './instance-input.ts'
 
 const list = defineRoute({
   method: 'GET',
   path: '/compute/instances',
   summary: 'List instances',
   scope: 'instances:read_only',
-  needs: null,
+  grants: null,
   filter: INSTANCE_FILTER_FIELDS,
   response: pageSchema(INSTANCE),
   handle: async ({ actor, paging, filter }, { database }) => {
@@ -47,7 +61,7 @@ const create = defineRoute<InstanceBody>({
   path: '/compute/instances',
   summary: 'Create an instance',
   scope: 'instances:read_write',
-  needs: { global: 'add_instances' },
+  grants: { global: 'add_instances' },
   rate: { requests: 10, seconds: 30 },
   body: INSTANCE_CREATE,
   response: INSTANCE,
@@ -57,7 +71,7 @@ const create = defineRoute<InstanceBody>({
     const { quotas } = service
     const instance = await service.database.write(async (connection) => {
       await checkQuota(connection, actor, 'instances', quotas)
-      const make = () => createInstance(connection, actor, order, momentOf(service))
+      const make = () => createInstance(connection, actor, order, momentAt(service.clock()))
       return storedInstance(connection, await withinTagQuota(connection, actor, quotas, order.tags, make))
     })
     service.jobs.wake()
@@ -70,7 +84,7 @@ const get = defineRoute({
   path: '/compute/instances/{instanceId}',
   summary: 'Read an instance',
   scope: 'instances:read_only',
-  needs: READS_INSTANCE,
+  grants: READ_INSTANCE,
   response: INSTANCE,
   handle: ({ actor, ids }, { database }) =>
     database.read(async (connection) => {
@@ -85,13 +99,13 @@ const update = defineRoute<InstanceChanges>({
   path: '/compute/instances/{instanceId}',
   summary: 'Update an instance',
   scope: 'instances:read_write',
-  needs: WRITES_INSTANCE,
+  grants: WRITE_INSTANCE,
   body: INSTANCE_UPDATE,
   response: INSTANCE,
   valueProblems: async ({ body: { label } }) => [label === undefined ? null : labelProblem(label)].filter((problem) => problem !== null),
   handle: async ({ actor, ids, body }, service) => {
     const instance = await service.database.write(async (connection) => {
-      const change = () => updateInstance(connection, actor, ids['instanceId'] as number, body, momentOf(service))
+      const change = () => updateInstance(connection, actor, ids['instanceId'] as number, body, momentAt(service.clock()))
       return storedInstance(connection, await withinTagQuota(connection, actor, service.quotas, body.tags, change))
     })
     service.jobs.wake()
@@ -104,7 +118,7 @@ const remove = defineRoute({
   path: '/compute/instances/{instanceId}',
   summary: 'Delete an instance with its disks, configuration profiles and backups',
   scope: 'instances:read_write',
-  needs: WRITES_INSTANCE,
+  grants: WRITE_INSTANCE,
   response: EMPTY,
   handle: async ({ actor, ids }, { database, now }) => {
     await database.write(async (connection) => {
@@ -127,6 +141,95 @@ const remove = defineRoute({
 
 /** Whether a backup is written to an instance, be it a new one. */
 const isRestoring = async (connection: Connection, { id, status }: InstanceRow): Promise<boolean> =>
-  status === 'restoring' || (status === 'provisioning' && (await countJobs(connection, INSTANCE_MADE_OF_BACKUP, id)) > 0)
+  status === 'restoring' || (status === 'provisioning' && (await countJobs(connection, INSTANCE_PROVISIONED_FROM_BACKUP, id)) > 0)
 
-export const INSTANCE_ROUTES = [list, create, get, update, remove] as const
+interface BootBody {
+  readonly config_id?: number | null
+}
+
+/** An instance that runs is rebooted, with the profile that is chosen. */
+const boot = defineRoute<BootBody>({
+  method: 'POST',
+  path: '/compute/instances/{instanceId}/boot',
+  summary: 'Boot an instance',
+  scope: 'instances:read_write',
+  grants: WRITE_INSTANCE,
+  body: INSTANCE_BOOT,
+  response: EMPTY,
+  handle: async ({ actor, ids, body }, service) => {
+    const id = ids['instanceId'] as number
+    const moment = momentAt(service.clock())
+    await service.database.write(async (connection) => {
+      const instance = await lockInstanceRow(connection, actor.accountId, id)
+      if (instance === null) throw notFound()
+      const configs = (await configsOf(connection, id)).map((config) => config.id)
+      const config = chooseConfig(configs, body.config_id ?? null, instance.last_booted)
+      if (isBusy(instance)) throw linodeBusy()
+      const reboots = instance.status === 'running'
+      await updateInstanceRow(connection, id, { status: reboots ? 'rebooting' : 'booting', updated: moment.nowText })
+      const due = moment.now + (reboots ? DURATIONS.reboot : DURATIONS.boot)
+      await enqueueJob(connection, { kind: INSTANCE_BOOTED, subject: id, payload: { config }, due })
+    })
+    service.jobs.wake()
+    return {}
+  },
+})
+
+export const INSTANCE_ROUTES = [list, create, get, update, remove, boot] as const
+
+/** The profile to boot with (interface, Boot config choice). Throws 400 where none is chosen. */
+function chooseConfig(configs: readonly number[], asked: number | null, lastBooted: number | null): number {
+  if (asked !== null) {
+    if (!configs.includes(asked)) throw invalid(notValid('config_id'))
+    return asked
+  }
+  const [only, ...others] = configs
+  if (only === undefined) throw invalid({ field: null, reason: 'The instance has no configuration profile to boot with.' })
+  if (others.length === 0) return only
+  if (lastBooted !== null && configs.includes(lastBooted)) return lastBooted
+  const reason = 'config_id is required: the instance has several configuration profiles, and was booted with none of them last.'
+  throw invalid({ field: 'config_id', reason })
+}
+
+/** Changes what a request names of an instance. Throws 400, 403 where the user may not do it, 404 where there is none. */
+async function updateInstance(
+  connection: Connection,
+  actor: Actor,
+  id: number,
+  { label, group, tags, watchdog_enabled, alerts, backups }: InstanceChanges,
+  moment: Moment,
+): Promise<InstanceRow> {
+  const { accountId } = actor
+  if (tags || label !== undefined) await lockAccountRow(connection, accountId)
+  const existing = await lockInstanceRow(connection, accountId, id)
+  if (existing === null) throw notFound()
+  if (tags) {
+    const carried = (await labelsOf(connection, 'instance', [id])).get(id) ?? []
+    if (actor.restricted && !areSame(tags, carried)) throw unauthorized()
+  }
+  if (label !== undefined && label !== existing.label) {
+    const problem = labelProblem(label)
+    if (problem) throw invalid(problem)
+    if (await isLabelTaken(connection, accountId, label, id)) throw invalid(labelTaken())
+  }
+  if (tags) await setTags(connection, accountId, 'instance', id, tags)
+  if (backups?.schedule) {
+    const { day = existing.backup_day, window = existing.backup_window } = backups.schedule
+    if (day !== existing.backup_day || window !== existing.backup_window) {
+      const enabled = existing.backups_enabled === 1
+      await scheduleBackups(connection, existing, { enabled, day, window }, moment)
+    }
+  }
+  return updateInstanceRow(connection, id, {
+    label: label ?? existing.label,
+    group: group ?? existing.group,
+    watchdog_enabled: watchdog_enabled === undefined ? existing.watchdog_enabled : Number(watchdog_enabled),
+    alerts: JSON.stringify({ ...JSON.parse(existing.alerts), ...alerts }),
+    updated: moment.nowText,
+  })
+}
+
+function areSame(tags: readonly string[], carried: readonly string[]): boolean {
+  const wanted = new Set(tags.map(foldLabel))
+  return wanted.size === carried.length && carried.every((label) => wanted.has(foldLabel(label)))
+}

@@ -1,10 +1,45 @@
+import { randomInt, timingSafeEqual } from 'node:crypto'
+import type { NumberType } from 'libphonenumber-js'
 import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import PHONE_NUMBER from '../../../../schemas/service/phone-number.json' with { type: 'json' }
 import PHONE_VERIFY from '../../../../schemas/service/phone-verify.json' with { type: 'json' }
-import { RequestError } from '../request-error.ts'
+import type { Secrets } from '../../secrets/secrets.ts'
+import { findUser, updateUser } from '../../store/account-store.ts'
+import type { Connection } from '../../store/database.ts'
+import { contextOfPhoneCode, lockPhoneCode, savePhoneCode } from '../../store/user-secret-store.ts'
+import { formatTimestamp, isPending, millisecondsOf } from '../../timestamp.ts'
+import { RateLimited } from '../rate-limit.ts'
+import { invalid, RequestError, type RequestProblem } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
-import { forgetPhone, type SentCode, sendingOf, verifyPhone } from './phone-code.ts'
-import { type PhoneBody, readPhoneNumber } from './phone-number.ts'
+
+/** Numbers that receive no messages, or at somebody's cost. */
+const WITHOUT_MESSAGES: readonly NumberType[] = ['PREMIUM_RATE', 'SHARED_COST', 'TOLL_FREE', 'UAN', 'PAGER', 'VOICEMAIL']
+
+interface PhoneBody {
+  readonly iso_code: string
+  readonly phone_number: string
+}
+
+/**
+ * The number in E.164: `phone_number` as it is written within the country of `iso_code`, or with its calling code. Throws 400 where
+ * there is no such country or number. The numbering plans of all countries are loaded with the first.
+ */
+export async function parsePhoneNumber({ iso_code, phone_number }: PhoneBody): Promise<string> {
+  const { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString } = await import('libphonenumber-js/max')
+  const country = iso_code.toUpperCase()
+  if (!isSupportedCountry(country)) throw refused('iso_code', 'iso_code is not valid')
+  const number = parsePhoneNumberFromString(phone_number, { defaultCountry: country, extract: false })
+  if (!number?.isValid() || number.ext !== undefined || number.countryCallingCode !== getCountryCallingCode(country)) {
+    throw refused('phone_number', 'phone_number is not valid')
+  }
+  if (WITHOUT_MESSAGES.includes(number.getType())) throw refused('phone_number', 'This number cannot receive messages.')
+  return number.number
+}
+
+/** A code of six digits that cannot be guessed. */
+const makePhoneCode = (): string => String(randomInt(1_000_000)).padStart(6, '0')
+
+const refused = (field: RequestProblem['field'], reason: string) => invalid({ field, reason })
 
 const send = defineRoute<PhoneBody>({
   method: 'POST',
@@ -12,11 +47,11 @@ const send = defineRoute<PhoneBody>({
   summary: 'Send a verification code by SMS; the same again while it is valid',
   name: 'sendProfilePhoneNumberCode',
   scope: 'account:read_write',
-  needs: null,
+  grants: null,
   body: PHONE_NUMBER,
   response: EMPTY,
   handle: async ({ actor, body }, { database, secrets, clock, sms }) => {
-    const to = await readPhoneNumber(body)
+    const to = await parsePhoneNumber(body)
     const now = clock()
     const sent: SentCode = await database.write((connection) => sendingOf(connection, secrets, { userId: actor.userId, to, now }))
     try {
@@ -33,7 +68,7 @@ const verify = defineRoute<{ readonly otp_code: string }>({
   path: '/profile/phone-number/verify',
   summary: 'Verify the number that a code was sent to',
   scope: 'account:read_write',
-  needs: null,
+  grants: null,
   body: PHONE_VERIFY,
   response: EMPTY,
   handle: async ({ actor, body }, { database, secrets, clock }) => {
@@ -49,7 +84,7 @@ const remove = defineRoute({
   path: '/profile/phone-number',
   summary: 'Delete the verified phone number',
   scope: 'account:read_write',
-  needs: null,
+  grants: null,
   response: EMPTY,
   handle: async ({ actor }, { database, clock }) => {
     await database.write((connection) => forgetPhone(connection, actor.userId, clock()))
@@ -63,3 +98,93 @@ const minutes = (milliseconds: number): string => {
   const whole = Math.max(1, Math.floor(milliseconds / 60_000))
   return whole === 1 ? '1 minute' : `${whole} minutes`
 }
+
+/**
+ * Codes by SMS, each of one user and one number. A code is valid for ten minutes of the service's clock and for one use. Few wrong
+ * guesses make it void, and few messages are sent in an hour, so that neither can a code be guessed nor a stranger's telephone be
+ * flooded. What is decided here is decided with the user held, so that of several processes one decides at a time.
+ */
+/** Milliseconds for which a code is valid. */
+const VALIDITY = 600_000
+
+/** Wrong guesses after which a code is void. */
+const MOST_GUESSES = 5
+
+/** Messages to one user within so many milliseconds. */
+const MOST_MESSAGES = 10
+const MESSAGE_WINDOW = 3_600_000
+
+interface SentCode {
+  readonly code: string
+  /** Milliseconds of the service's clock. */
+  readonly expires: number
+}
+
+interface Sending {
+  readonly userId: number
+  /** E.164. */
+  readonly to: string
+  readonly now: number
+}
+
+/** The code to send: the one that this number has already, while it is valid. Throws 400 beside a verified number, 429 after too many. */
+async function sendingOf(connection: Connection, secrets: Secrets, { userId, to, now }: Sending): Promise<SentCode> {
+  const last = await lockPhoneCode(connection, userId)
+  const { verified_phone_number } = await findUser(connection, userId)
+  if (verified_phone_number !== '') {
+    throw invalid({ field: 'phone_number', reason: 'A phone number is verified already. Delete it before you verify another.' })
+  }
+  const counting = last !== null && isPending(millisecondsOf(last.sent_since) + MESSAGE_WINDOW, MESSAGE_WINDOW, now)
+  const sent = counting ? last.sent : 0
+  const since = counting ? last.sent_since : formatTimestamp(now)
+  if (sent >= MOST_MESSAGES) {
+    throw new RateLimited({ limit: MOST_MESSAGES, remaining: 0, reset: (millisecondsOf(since) + MESSAGE_WINDOW) / 1000 }, now)
+  }
+  const usable = last !== null && last.code !== '' && last.phone_number === to && isValid(last, now)
+  const code = usable ? secrets.open(last.code, contextOfPhoneCode(userId)) : makePhoneCode()
+  const expiry = usable ? last.expiry : formatTimestamp(now + VALIDITY)
+  await savePhoneCode(connection, {
+    user_id: userId,
+    phone_number: to,
+    code: usable ? last.code : await secrets.seal(connection, code, contextOfPhoneCode(userId)),
+    expiry,
+    failures: usable ? last.failures : 0,
+    sent: sent + 1,
+    sent_since: since,
+  })
+  return { code, expires: millisecondsOf(expiry) }
+}
+
+interface Verification {
+  readonly userId: number
+  readonly code: string
+  readonly now: number
+}
+
+/** Makes the number the user's verified one, and the code void. Returns why not: a wrong guess counts, and must be committed. */
+async function verifyPhone(connection: Connection, secrets: Secrets, { userId, code, now }: Verification): Promise<RequestError | null> {
+  const last = await lockPhoneCode(connection, userId)
+  if (last === null || last.code === '' || !isValid(last, now)) {
+    return invalid({ field: 'otp_code', reason: 'No code is valid at present. Have one sent.' })
+  }
+  if (!isSame(code, secrets.open(last.code, contextOfPhoneCode(userId)))) {
+    const failures = last.failures + 1
+    await savePhoneCode(connection, { ...last, failures, code: failures < MOST_GUESSES ? last.code : '' })
+    return invalid({ field: 'otp_code', reason: 'otp_code is not valid' })
+  }
+  await savePhoneCode(connection, { ...last, code: '' })
+  await updateUser(connection, userId, { verified_phone_number: last.phone_number })
+  return null
+}
+
+/** Forgets the verified number, and a code that was sent. */
+async function forgetPhone(connection: Connection, userId: number, now: number): Promise<void> {
+  const last = await lockPhoneCode(connection, userId)
+  if (last !== null) await savePhoneCode(connection, { ...last, phone_number: '', code: '', expiry: formatTimestamp(now) })
+  await updateUser(connection, userId, { verified_phone_number: '' })
+}
+
+const isValid = ({ expiry }: { readonly expiry: string }, now: number): boolean => isPending(millisecondsOf(expiry), VALIDITY, now)
+
+const isSame = (given: string, expected: string): boolean =>
+  Buffer.byteLength(given) === Buffer.byteLength(expected) && timingSafeEqual(Buffer.from(given), Buffer.from(expected))

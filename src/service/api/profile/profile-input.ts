@@ -1,10 +1,10 @@
 import type { Updateable } from 'kysely'
 import type { UserRow } from '../../store/account-store.ts'
 import type { ShellAuthMethod, UsersTable } from '../../store/tables.ts'
-import { readEmail } from '../domains/host-name.ts'
+import { parseEmail } from '../domains/name-input.ts'
 import { unauthorized } from '../grants.ts'
 import { invalid, type RequestProblem } from '../request-error.ts'
-import { readSshKey, SSH_KEY_PROBLEM } from './ssh-key.ts'
+import { parseSshKey, SSH_KEY_PROBLEM } from './ssh-key.ts'
 
 /** The body of a request about a profile, as its schema lets it through. */
 export interface ProfileBody {
@@ -25,7 +25,7 @@ export interface ProfileBody {
 export function profileToUpdate(existing: UserRow, body: ProfileBody): Updateable<UsersTable> {
   if (body.restricted === false && existing.restricted !== 0) throw unauthorized()
   const { timezone, authorized_keys, shell_auth_method } = body
-  const email = body.email === undefined ? undefined : readEmail(body.email)
+  const email = body.email === undefined ? undefined : parseEmail(body.email)
   const problems: RequestProblem[] = []
   if (email === null) problems.push({ field: 'email', reason: 'email is not valid' })
   if (timezone !== undefined && !isTimeZone(timezone)) problems.push({ field: 'timezone', reason: 'timezone is not valid' })
@@ -34,7 +34,7 @@ export function profileToUpdate(existing: UserRow, body: ProfileBody): Updateabl
   if (body.two_factor_auth && existing.two_factor_auth === 0) {
     problems.push({ field: 'two_factor_auth', reason: 'Two-factor authentication is enabled with a code of the second factor.' })
   }
-  const keys = authorized_keys?.map(readSshKey)
+  const keys = authorized_keys?.map(parseSshKey)
   if (keys?.includes(null)) {
     problems.push({ field: 'authorized_keys', reason: SSH_KEY_PROBLEM })
   }

@@ -1,31 +1,41 @@
 import GRANTS from '../../../../schemas/service/grants.json' with { type: 'json' }
+import PREFERENCES from '../../../../schemas/service/preferences.json' with { type: 'json' }
 import PROFILE from '../../../../schemas/service/profile.json' with { type: 'json' }
 import PROFILE_UPDATE from '../../../../schemas/service/profile-update.json' with { type: 'json' }
-import { findUser, hasOtherAdministrator, lockUserRow, type UserRow, updateUser } from '../../store/account-store.ts'
+import { clientOf } from '../../store/access-store.ts'
+import {
+  findPreferences,
+  findUser,
+  hasOtherAdministrator,
+  lockUserRow,
+  savePreferences,
+  type UserRow,
+  updateUser,
+} from '../../store/account-store.ts'
 import { ENTITIES, type Granted, listGranted } from '../../store/grant-store.ts'
 import type { GrantKind } from '../../store/tables.ts'
 import { removeSecondFactor } from '../../store/user-secret-store.ts'
 import { GLOBAL_GRANTS, GRANT_KINDS, globalGrantsOf } from '../grants.ts'
 import { invalid } from '../request-error.ts'
-import { defineRoute } from '../route.ts'
+import { defineRoute, type Route } from '../route.ts'
 import { type ProfileBody, profileToUpdate } from './profile-input.ts'
 
-const get = defineRoute({
+const getProfile = defineRoute({
   method: 'GET',
   path: '/profile',
   summary: 'Read the profile of the acting user',
   scope: null,
-  needs: null,
+  grants: null,
   response: PROFILE,
   handle: async ({ actor }, { database }) => profileOf(await database.read((connection) => findUser(connection, actor.userId))),
 })
 
-const update = defineRoute<ProfileBody>({
+const updateProfile = defineRoute<ProfileBody>({
   method: 'PUT',
   path: '/profile',
   summary: 'Update the profile of the acting user',
   scope: 'account:read_write',
-  needs: null,
+  grants: null,
   body: PROFILE_UPDATE,
   response: PROFILE,
   handle: ({ actor, body }, { database }) =>
@@ -42,14 +52,14 @@ const update = defineRoute<ProfileBody>({
     }),
 })
 
-const grants = defineRoute({
+const getGrants = defineRoute({
   method: 'GET',
   path: '/profile/grants',
   summary: 'List what is granted to the acting user',
   scope: null,
-  needs: null,
+  grants: null,
   response: GRANTS,
-  nothing: 'The user is unrestricted.',
+  noContent: 'The user is unrestricted.',
   handle: async ({ actor }, { database }) => {
     if (!actor.restricted) return undefined
     return database.read(async (connection) => {
@@ -68,8 +78,6 @@ const grants = defineRoute({
     })
   },
 })
-
-export const PROFILE_ROUTES = [get, update, grants] as const
 
 function profileOf(user: UserRow): object {
   const { id, username, email, timezone, authentication_type, shell_auth_method } = user
@@ -93,3 +101,73 @@ function profileOf(user: UserRow): object {
 
 /** As of an account that has earned none. */
 const NO_REFERRALS = { code: '', url: '', total: 0, completed: 0, pending: 0, credit: 0 } as const
+
+const getPreferences = defineRoute({
+  method: 'GET',
+  path: '/profile/preferences',
+  summary: 'Read the preferences that are kept for the client of the acting token',
+  scope: 'account:read_only',
+  grants: null,
+  response: PREFERENCES,
+  handle: async ({ actor }, { database }) => {
+    const text = await database.read(async (connection) =>
+      findPreferences(connection, actor.userId, await clientOf(connection, actor.appId)),
+    )
+    return text === null ? {} : JSON.parse(text)
+  },
+})
+
+const updatePreferences = defineRoute<object>({
+  method: 'PUT',
+  path: '/profile/preferences',
+  summary: 'Replace all preferences that are kept for the client of the acting token',
+  scope: 'account:read_write',
+  grants: null,
+  body: PREFERENCES,
+  response: PREFERENCES,
+  handle: async ({ actor, body }, { database }) => {
+    const text = preferencesText(body)
+    await database.write(async (connection) => savePreferences(connection, actor.userId, await clientOf(connection, actor.appId), text))
+    return JSON.parse(text)
+  },
+})
+
+export const PROFILE_ROUTES: readonly Route[] = [getProfile, updateProfile, getGrants, getPreferences, updatePreferences]
+
+/** Characters of all preferences together, written as JSON without white space. */
+const MAX_PREFERENCES = 65_535
+
+/** Levels of objects and lists: what is kept must be written and read again without end of the stack. */
+const MAX_DEPTH = 100
+
+/** Preferences as they are kept. Throws 400 where they are too long or too deep, or hold a number that JSON cannot write again. */
+function preferencesText(preferences: object): string {
+  checkValues(preferences)
+  const text = JSON.stringify(preferences)
+  if (charactersOf(text) > MAX_PREFERENCES) throw refused(`Preferences can have at most ${MAX_PREFERENCES} characters`)
+  return text
+}
+
+/** Characters of Unicode, of which some are two units of a string. */
+function charactersOf(text: string): number {
+  let characters = 0
+  for (const _ of text) characters += 1
+  return characters
+}
+
+function checkValues(preferences: object): void {
+  let level: unknown[] = [preferences]
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) throw refused(`Preferences can be nested at most ${MAX_DEPTH} levels deep`)
+    const next: unknown[] = []
+    for (const value of level) {
+      for (const inner of Object.values(value as object)) {
+        if (typeof inner === 'object' && inner !== null) next.push(inner)
+        else if (typeof inner === 'number' && !Number.isFinite(inner)) throw refused('Preferences hold a number that is too large')
+      }
+    }
+    level = next
+  }
+}
+
+const refused = (reason: string) => invalid({ field: null, reason })

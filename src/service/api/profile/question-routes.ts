@@ -1,16 +1,55 @@
-import ANSWERED from '../../../../schemas/service/security-answered.json' with { type: 'json' }
+import ANSWERS_RESPONSE from '../../../../schemas/service/security-answered.json' with { type: 'json' }
 import ANSWERS from '../../../../schemas/service/security-answers.json' with { type: 'json' }
 import QUESTIONS from '../../../../schemas/service/security-questions.json' with { type: 'json' }
 import { findAnswers, replaceAnswers } from '../../store/user-secret-store.ts'
+import { invalid } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
-import { type AnswersBody, readAnswers, SECURITY_QUESTIONS } from './security-questions.ts'
+
+/** The questions there are, the first of which has the number 1: those of the service that the interface comes from. */
+const SECURITY_QUESTIONS: readonly string[] = [
+  'What was the name of your first pet?',
+  'What is the name of your oldest sibling?',
+  'What was the first concert you attended?',
+  'What was the make and model of your first car?',
+  'In what city or town did your parents meet?',
+  'What is the name of a college you applied to but did not attend?',
+  'Where did you go on your most memorable school field trip?',
+  'What is the name of the teacher who impacted you the most?',
+  'Which city did you visit on your first airplane flight?',
+  'On what street did your best friend in high school live?',
+  'What is the name of your favorite city?',
+  'What is your favorite artist of all time?',
+  'What is the maiden name of your grandmother?',
+  'What is the name of your first roommate?',
+  'In what city or town was your first job?',
+  'Who is your favorite author?',
+  'What is the name of the hospital you were born in?',
+  'What sports team do you love to see lose?',
+  'On what street is your grocery store?',
+]
+
+/** Questions that are answered at a time. */
+const ANSWERED = 3
+
+interface AnswersBody {
+  readonly security_questions: readonly { readonly question_id: number; readonly response: string }[]
+}
+
+/** The answers by the numbers of their questions, in the order given. Throws 400 unless they are to so many different questions. */
+function readAnswers({ security_questions: given }: AnswersBody): ReadonlyMap<number, string> {
+  const answers = new Map(given.map(({ question_id: id, response }) => [id, response]))
+  if (given.length !== ANSWERED || answers.size !== ANSWERED) {
+    throw invalid({ field: 'security_questions', reason: `Exactly ${ANSWERED} different questions must be answered.` })
+  }
+  return answers
+}
 
 const list = defineRoute({
   method: 'GET',
   path: '/profile/security-questions',
   summary: 'Read the security questions, with what the user has answered',
   scope: 'account:read_only',
-  needs: null,
+  grants: null,
   response: QUESTIONS,
   handle: async ({ actor }, { database, secrets }) => {
     const answers = await database.read((connection) => findAnswers(connection, secrets, actor.userId))
@@ -30,9 +69,9 @@ const answer = defineRoute<AnswersBody>({
   summary: 'Answer three security questions; answers to others are forgotten',
   name: 'answerProfileSecurityQuestions',
   scope: 'account:read_write',
-  needs: null,
+  grants: null,
   body: ANSWERS,
-  response: ANSWERED,
+  response: ANSWERS_RESPONSE,
   handle: async ({ actor, body }, { database, secrets }) => {
     const answers = readAnswers(body)
     await database.write((connection) => replaceAnswers(connection, secrets, actor.userId, answers))

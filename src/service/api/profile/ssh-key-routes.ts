@@ -7,14 +7,14 @@ import { checkQuota } from '../check-quota.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
 import { invalid, notFound, orNotFound } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
-import { readSshKey, SSH_KEY_PROBLEM } from './ssh-key.ts'
+import { parseSshKey, SSH_KEY_PROBLEM } from './ssh-key.ts'
 
 const list = defineRoute({
   method: 'GET',
   path: '/profile/sshkeys',
   summary: "List the user's SSH keys",
   scope: 'account:read_only',
-  needs: null,
+  grants: null,
   filter: {},
   response: pageSchema(SSH_KEY),
   handle: async ({ actor, paging, filter }, { database }) => {
@@ -29,11 +29,11 @@ const create = defineRoute<{ readonly label: string; readonly ssh_key: string }>
   path: '/profile/sshkeys',
   summary: 'Add an SSH key',
   scope: 'account:read_write',
-  needs: null,
+  grants: null,
   body: SSH_KEY_CREATE,
   response: SSH_KEY,
   handle: async ({ actor, body: { label, ssh_key } }, { database, quotas, now }) => {
-    const key = readSshKey(ssh_key)
+    const key = parseSshKey(ssh_key)
     if (key === null) throw invalid({ field: 'ssh_key', reason: SSH_KEY_PROBLEM })
     return database.write(async (connection) => {
       await checkQuota(connection, actor, 'ssh_keys', quotas)
@@ -47,7 +47,7 @@ const get = defineRoute({
   path: '/profile/sshkeys/{sshKeyId}',
   summary: 'Read an SSH key',
   scope: 'account:read_only',
-  needs: null,
+  grants: null,
   response: SSH_KEY,
   handle: async ({ actor, ids }, { database }) =>
     orNotFound(await database.read((connection) => findSshKey(connection, actor.userId, ids['sshKeyId'] as number))),
@@ -58,7 +58,7 @@ const update = defineRoute<{ readonly label?: string }>({
   path: '/profile/sshkeys/{sshKeyId}',
   summary: 'Change the label of an SSH key',
   scope: 'account:read_write',
-  needs: null,
+  grants: null,
   body: SSH_KEY_UPDATE,
   response: SSH_KEY,
   handle: async ({ actor, ids, body: { label } }, { database }) => {
@@ -75,7 +75,7 @@ const remove = defineRoute({
   path: '/profile/sshkeys/{sshKeyId}',
   summary: 'Delete an SSH key; instances that have it keep it',
   scope: 'account:read_write',
-  needs: null,
+  grants: null,
   response: EMPTY,
   handle: async ({ actor, ids }, { database }) => {
     if (!(await database.write((connection) => deleteSshKey(connection, actor.userId, ids['sshKeyId'] as number)))) throw notFound()

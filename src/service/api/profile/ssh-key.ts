@@ -22,7 +22,7 @@ export const MAX_SSH_KEY = 16_000
 const LINE = /^([a-z0-9@.-]{1,50})[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t]+(?![ \t])([^\u0000-\u001f\u007f-\u009f\u2028\u2029]*))?$/
 
 /** The line of a key, with single spaces; null where the text is no key of an accepted type. */
-export function readSshKey(text: string): string | null {
+export function parseSshKey(text: string): string | null {
   if (text.length > MAX_SSH_KEY) return null
   const [, type, base64, comment = ''] = LINE.exec(text.trim()) ?? []
   if (type === undefined || base64 === undefined) return null

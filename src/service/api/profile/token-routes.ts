@@ -11,12 +11,44 @@ import {
   type StoredToken,
   TOKEN_FILTER_FIELDS,
 } from '../../store/token-store.ts'
-import { makeToken } from '../../token-text.ts'
+import { parseTimestamp } from '../../timestamp.ts'
+import { makeToken } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
 import { offsetOf, pageOf, pageSchema } from '../paging.ts'
-import { notFound, orNotFound } from '../request-error.ts'
+import { invalid, notFound, orNotFound, type RequestProblem } from '../request-error.ts'
 import { defineRoute } from '../route.ts'
-import { type TokenBody, tokenToCreate } from './token-input.ts'
+import { scopesOfNewToken } from '../scopes.ts'
+
+/** Characters of a token that name one without a label: fewer than lists show. */
+const NAMING = 8
+
+/** The body of a request for a token, as its schema lets it through. */
+interface TokenBody {
+  readonly label?: string
+  readonly scopes?: string
+  readonly expiry?: string | null
+}
+
+/**
+ * What a token is to be that is made by use of one with the `acting` scopes; `token` is its text, whose beginning names it where the
+ * request does not. Throws 400 with every fault.
+ */
+function tokenToCreate(
+  { label, scopes: asked, expiry: until = null }: TokenBody,
+  token: string,
+  acting: string,
+  now: string,
+): { readonly label: string; readonly scopes: string; readonly expiry: string | null } {
+  const scopes = scopesOfNewToken(asked, acting)
+  const expiry = until === null ? null : parseTimestamp(until)
+  const problems: RequestProblem[] = []
+  if (scopes === null) problems.push({ field: 'scopes', reason: 'scopes is not valid' })
+  if (scopes === 'exceeded') problems.push({ field: 'scopes', reason: 'A token cannot have more scopes than the one it is created with.' })
+  if (until !== null && expiry === null) problems.push({ field: 'expiry', reason: 'expiry is not valid' })
+  if (expiry !== null && expiry <= now) problems.push({ field: 'expiry', reason: 'expiry must be in the future' })
+  if (problems.length > 0) throw invalid(...problems)
+  return { label: label ?? `token-${token.slice(0, NAMING)}`, scopes: scopes as string, expiry }
+}
 
 /** What stands for the end of a token that has none. */
 const NEVER = '2999-12-12T05:00:00'
@@ -26,7 +58,7 @@ const list = defineRoute({
   path: '/profile/tokens',
   summary: "List the user's personal access tokens",
   scope: 'account:read_only',
-  needs: null,
+  grants: null,
   filter: TOKEN_FILTER_FIELDS,
   response: pageSchema(TOKEN),
   handle: async ({ actor, paging, filter }, { database }) => {
@@ -45,7 +77,7 @@ const create = defineRoute<TokenBody>({
   path: '/profile/tokens',
   summary: 'Create a personal access token',
   scope: 'account:read_write',
-  needs: null,
+  grants: null,
   body: TOKEN_CREATE,
   response: TOKEN,
   handle: async ({ actor, body }, { database, quotas, now }) => {
@@ -65,7 +97,7 @@ const get = defineRoute({
   path: '/profile/tokens/{tokenId}',
   summary: 'Read a personal access token',
   scope: 'account:read_only',
-  needs: null,
+  grants: null,
   response: TOKEN,
   handle: async ({ actor, ids }, { database }) =>
     answerOf(orNotFound(await database.read((connection) => findToken(connection, actor.userId, ids['tokenId'] as number)))),
@@ -76,7 +108,7 @@ const update = defineRoute<{ readonly label?: string }>({
   path: '/profile/tokens/{tokenId}',
   summary: 'Change the label of a personal access token',
   scope: 'account:read_write',
-  needs: null,
+  grants: null,
   body: TOKEN_UPDATE,
   response: TOKEN,
   handle: async ({ actor, ids, body: { label } }, { database }) => {
@@ -93,7 +125,7 @@ const revoke = defineRoute({
   path: '/profile/tokens/{tokenId}',
   summary: 'Revoke a personal access token',
   scope: 'account:read_write',
-  needs: null,
+  grants: null,
   response: EMPTY,
   handle: async ({ actor, ids }, { database }) => {
     if (!(await database.write((connection) => deleteToken(connection, actor.userId, ids['tokenId'] as number)))) throw notFound()

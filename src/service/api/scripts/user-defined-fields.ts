@@ -1,4 +1,4 @@
-import { invalid, type RequestError } from '../request-error.ts'
+import { invalid, type RequestError, type RequestProblem } from '../request-error.ts'
 
 /** What an instance's owner is asked before a script runs; the answer is an environment variable of the script. */
 export interface UserDefinedField {
@@ -33,7 +33,7 @@ const ATTRIBUTES: ReadonlyMap<string, keyof UserDefinedField> = new Map([
  * The fields that the `<UDF name="…" label="…" />` tags of a script define, in their order. Tags are found wherever they stand, as in comments;
  * what is no tag with its end on the same line is text of the script. Throws 400 where a tag defines no field; a stored script has none such.
  */
-export function readUserDefinedFields(script: string): readonly UserDefinedField[] {
+export function parseUserDefinedFields(script: string): readonly UserDefinedField[] {
   const fields: UserDefinedField[] = []
   for (const [, text = ''] of script.matchAll(TAG)) {
     const field = readField(text)
@@ -69,3 +69,39 @@ function readField(text: string): UserDefinedField | string {
 }
 
 const refuse = (problem: string): RequestError => invalid({ field: 'script', reason: `A UDF tag is not valid: ${problem}` })
+
+/** Characters that the values for a script's fields have at most, as JSON (interface, Instance create body). */
+const MAX_SCRIPT_DATA = 65_535
+
+export function scriptDataProblem(data: Readonly<Record<string, unknown>>): RequestProblem | null {
+  const text = JSON.stringify(data)
+  if ([...text].length <= MAX_SCRIPT_DATA && !NEVER_TEXT.test(text)) return null
+  return { field: 'script_data', reason: `Length must be 0-${MAX_SCRIPT_DATA} characters` }
+}
+
+/** Half of a character that needs two is none. */
+const NEVER_TEXT = /[\ud800-\udfff]/u
+
+/**
+ * What is wrong with the values for the fields of a script: each field without a default must have one, and one of those it allows.
+ * Values that the script has no field for mean nothing.
+ */
+export function fieldValueProblems(
+  fields: readonly UserDefinedField[],
+  data: Readonly<Record<string, unknown>>,
+): readonly RequestProblem[] {
+  return fields.flatMap((field): readonly RequestProblem[] => {
+    const at = `script_data.${field.name}`
+    const value = Object.hasOwn(data, field.name) ? data[field.name] : undefined
+    if (value === undefined || value === null) return field.default === undefined ? [{ field: at, reason: `${at} is required` }] : []
+    if (typeof value !== 'string') return [{ field: at, reason: `${at} must be a string` }]
+    if (field.oneOf !== undefined && !choices(field.oneOf).includes(value)) return [oneOf(at, field.oneOf)]
+    const allowed = field.manyOf === undefined ? null : choices(field.manyOf)
+    if (allowed && value !== '' && !choices(value).every((choice) => allowed.includes(choice))) return [oneOf(at, field.manyOf as string)]
+    return []
+  })
+}
+
+const choices = (text: string): readonly string[] => text.split(',').map((choice) => choice.trim())
+
+const oneOf = (field: string, allowed: string): RequestProblem => ({ field, reason: `${field} must be of: ${allowed}` })

@@ -1,6 +1,6 @@
 import { Secret, TOTP } from 'otpauth'
 import { expect, test } from 'vitest'
-import { createSecrets, givenKeys } from '../../../../src/service/secrets.ts'
+import { createSecrets, keysFromText } from '../../../../src/service/secrets/secrets.ts'
 import { contextOfPhoneCode } from '../../../../src/service/store/user-secret-store.ts'
 import { type Client, connect, freshStore, openStore, TEST_KEY } from '../../harness.ts'
 import { serviceProcesses } from '../../service-process.ts'
@@ -33,7 +33,9 @@ test('of two processes one takes a code, once', async () => {
   const { code } = await database.read((connection) => connection.selectFrom('phone_codes').select('code').executeTakeFirstOrThrow())
   await database.close()
   expect(
-    await race(clients, '/profile/phone-number/verify', { otp_code: createSecrets(givenKeys(TEST_KEY)).open(code, contextOfPhoneCode(1)) }),
+    await race(clients, '/profile/phone-number/verify', {
+      otp_code: createSecrets(keysFromText(TEST_KEY)).open(code, contextOfPhoneCode(1)),
+    }),
   ).toHaveLength(1)
   for (const each of clients) {
     expect(await each.ok('GET', '/profile')).toMatchObject({ two_factor_auth: true, verified_phone_number: '+12015550123' })

@@ -1,9 +1,9 @@
 /** Names that overlap, claimed at the same time by several processes for two accounts. */
 import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { prepareUsers } from '../../../../src/service/first-start.ts'
 import { readSeed } from '../../../../src/service/index.ts'
-import { NO_SECRETS } from '../../../../src/service/prepare-secrets.ts'
+import { NO_SECRETS } from '../../../../src/service/secrets/prepare-secrets.ts'
+import { createUsers } from '../../../../src/service/seed/apply-seed.ts'
 import { insertAccount } from '../../../../src/service/store/account-store.ts'
 import { type DomainSettings, insertDomain } from '../../../../src/service/store/domain-store.ts'
 import { openPostgres } from '../../../../src/service/store/postgres/open-postgres.ts'
@@ -143,7 +143,7 @@ test('a seed and requests that claim overlapping names at once do not both get t
     const seeding = async (): Promise<string> => {
       const domains = names.map((domain) => ({ ...MASTER, domain, tags: ['shared'] }))
       try {
-        await prepareUsers(other, 'bootstrap', seedOf([{ users: [user('carol')], domains }]), '2026-01-31T09:00:00', NO_SECRETS)
+        await createUsers(other, 'bootstrap', seedOf([{ users: [user('carol')], domains }]), '2026-01-31T09:00:00', NO_SECRETS)
         return 'made'
       } catch (error) {
         return error instanceof RangeError ? error.message.replace(/seeded-\S+/, 'NAME') : String(error)

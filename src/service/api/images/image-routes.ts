@@ -1,0 +1,241 @@
+import { randomBytes } from 'node:crypto'
+import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
+import IMAGE from '../../../../schemas/service/image.json' with { type: 'json' }
+import IMAGE_CREATE from '../../../../schemas/service/image-create.json' with { type: 'json' }
+import IMAGE_UPDATE from '../../../../schemas/service/image-update.json' with { type: 'json' }
+import IMAGE_UPLOAD from '../../../../schemas/service/image-upload.json' with { type: 'json' }
+import IMAGE_UPLOADING from '../../../../schemas/service/image-uploading.json' with { type: 'json' }
+import { findRegion } from '../../catalogue/regions.ts'
+import type { Quotas } from '../../quotas.ts'
+import type { Connection } from '../../store/database.ts'
+import { findPermissions } from '../../store/grant-store.ts'
+import {
+  deleteImage,
+  findImage,
+  findSharedImage,
+  IMAGE_CREATION,
+  IMAGE_FILTER_FIELDS,
+  type Image,
+  insertImage,
+  listImages,
+  updateImage,
+} from '../../store/image-store.ts'
+import { enqueueJob } from '../../store/job-store.ts'
+import { hashUploadKey, UPLOAD_EXPIRY, UPLOAD_TIMEOUT } from '../../store/upload-store.ts'
+import { formatTimestamp } from '../../timestamp.ts'
+import type { Actor } from '../authenticate.ts'
+import { checkImageOctets, checkQuota } from '../check-quota.ts'
+import { grantToCreator, READ_IMAGE, unauthorized, WRITE_IMAGE } from '../grants.ts'
+import { offsetOf, pageFromZero, pageSchema } from '../paging.ts'
+import { invalid, notFound, RequestError } from '../request-error.ts'
+import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
+import { UPLOADS_PATH } from './upload-route.ts'
+
+interface ImageBody {
+  readonly label?: string
+  readonly description?: string | null
+}
+
+const list = defineOpenRoute({
+  method: 'GET',
+  path: '/images',
+  summary: 'List images: public ones, and those of the account',
+  scope: 'images:read_only',
+  grants: null,
+  filter: IMAGE_FILTER_FIELDS,
+  response: pageSchema(IMAGE),
+  handle: async ({ actor, paging, filter }, { database }) => {
+    const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
+    const { items, total } = await database.read((connection) => listImages(connection, actor, query))
+    return pageFromZero(paging, total, items)
+  },
+})
+
+const create = defineRoute<ImageBody & { readonly disk_id: number }>({
+  method: 'POST',
+  path: '/images',
+  summary: 'Create an image of a disk',
+  scope: ['images:read_write', 'instances:read_only'],
+  grants: { global: 'add_images' },
+  body: IMAGE_CREATE,
+  response: IMAGE,
+  handle: async ({ actor, body }, { database, quotas, clock, jobs }) => {
+    const image = await database.write((connection) =>
+      makeImage(
+        connection,
+        actor,
+        body.disk_id,
+        { label: body.label ?? null, description: body.description || null },
+        { quotas, now: clock() },
+      ),
+    )
+    jobs.wake()
+    return image
+  },
+})
+
+const upload = defineRoute<ImageBody & { readonly label: string; readonly region: string }>({
+  method: 'POST',
+  path: '/images/upload',
+  summary: 'Begin the upload of an image',
+  scope: 'images:read_write',
+  grants: { global: 'add_images' },
+  body: IMAGE_UPLOAD,
+  response: IMAGE_UPLOADING,
+  valueProblems: async ({ body: { region } }) => (region === undefined || findRegion(region) !== null ? [] : [NO_REGION]),
+  handle: async ({ actor, body }, { database, quotas, clock, jobs, uploads, uploadOrigin }) => {
+    if (findRegion(body.region) === null) throw invalid(NO_REGION)
+    if (!uploads.canReceive) throw new RequestError(503, [{ field: null, reason: 'This service takes no data of images.' }])
+    const origin = uploadOrigin()
+    if (origin === null) throw new RequestError(503, [NO_PUBLIC_URL])
+    const { image, key } = await database.write((connection) =>
+      awaitImage(connection, actor, { label: body.label, description: body.description || null }, { quotas, now: clock() }),
+    )
+    jobs.wake()
+    return { image, upload_to: `${origin}${UPLOADS_PATH}${key}` }
+  },
+})
+
+const get = defineOpenRoute({
+  method: 'GET',
+  path: '/images/{imageId}',
+  textParameters: ['imageId'],
+  wildcard: 'imageId',
+  summary: 'Read an image',
+  scope: 'images:read_only',
+  grants: READ_IMAGE,
+  response: IMAGE,
+  handle: async ({ actor, texts }, { database }) => {
+    const id = texts['imageId'] as string
+    const image = findSharedImage(id)
+    if (image !== null) return image
+    if (actor === null) throw new RequestError(401, [{ field: null, reason: 'Invalid Token' }])
+    return (await database.read((connection) => findImage(connection, actor.accountId, id))) ?? missing()
+  },
+})
+
+const update = defineRoute<ImageBody>({
+  method: 'PUT',
+  path: '/images/{imageId}',
+  textParameters: ['imageId'],
+  wildcard: 'imageId',
+  summary: 'Update a private image',
+  scope: 'images:read_write',
+  grants: WRITE_IMAGE,
+  body: IMAGE_UPDATE,
+  response: IMAGE,
+  handle: async ({ actor, texts, ids, body: { label, description } }, { database, now }) => {
+    const id = privateOnly(texts['imageId'] as string, ids['imageId'], 'updated')
+    const changes = {
+      ...(label === undefined ? {} : { label }),
+      ...(description === undefined ? {} : { description: description || null }),
+    }
+    return (await database.write((connection) => updateImage(connection, actor.accountId, id, changes, now()))) ?? missing()
+  },
+})
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/images/{imageId}',
+  textParameters: ['imageId'],
+  wildcard: 'imageId',
+  summary: 'Delete a private image',
+  scope: 'images:read_write',
+  grants: WRITE_IMAGE,
+  response: EMPTY,
+  handle: async ({ actor, texts, ids }, { database, uploads }) => {
+    const id = privateOnly(texts['imageId'] as string, ids['imageId'], 'deleted')
+    if (!(await database.write((connection) => deleteImage(connection, actor.accountId, id)))) throw notFound()
+    uploads.deleteData(id)
+    return {}
+  },
+})
+
+/** The Images part of the interface. */
+export const IMAGE_ROUTES: readonly Route[] = [list, create, upload, get, update, remove]
+
+const NO_PUBLIC_URL = { field: null, reason: 'This service has no public URL to send the data of images to.' } as const
+
+const NO_REGION = { field: 'region', reason: 'region is not valid' } as const
+
+/** The number of a private image. Throws 400 for a public one, 404 for what is no image at all. */
+function privateOnly(id: string, number: number | undefined, done: string): number {
+  if (findSharedImage(id) !== null) throw invalid({ field: null, reason: `A public image cannot be ${done}.` })
+  return number ?? missing()
+}
+
+function missing(): never {
+  throw notFound()
+}
+
+interface Words {
+  readonly label: string
+  readonly description: string | null
+}
+
+/** Milliseconds of the service's clock until an image of a disk is available. */
+const CREATION_TIME = 30_000
+
+interface Conditions {
+  readonly quotas: Quotas
+  /** Milliseconds of the service's clock. */
+  readonly now: number
+}
+
+/** Begins the image of a disk, which is `available` after a while. Throws 400 unless the disk can be taken. */
+async function makeImage(
+  connection: Connection,
+  actor: Actor,
+  diskId: number,
+  { label, description }: { readonly label: string | null; readonly description: string | null },
+  { quotas, now }: Conditions,
+): Promise<Image> {
+  await checkQuota(connection, actor, 'images', quotas)
+  const disk = await connection
+    .selectFrom('disks')
+    .innerJoin('instances', 'instances.id', 'disks.instance_id')
+    .select(['disks.label', 'disks.size', 'disks.status', 'disks.instance_id'])
+    .where('disks.id', '=', diskId)
+    .where('instances.account_id', '=', actor.accountId)
+    .executeTakeFirst()
+  if (disk === undefined) throw invalid({ field: 'disk_id', reason: 'disk_id is not valid' })
+  if (actor.restricted && !(await findPermissions(connection, actor, 'instance', disk.instance_id))) throw unauthorized()
+  if (disk.status !== 'ready') throw invalid({ field: null, reason: 'Linode busy.' })
+  const content = { label: label ?? disk.label, description, size: disk.size, status: 'creating', type: 'manual' } as const
+  const { number, image } = await insert(connection, actor, content, now)
+  await enqueueJob(connection, { kind: IMAGE_CREATION, subject: number, due: now + CREATION_TIME })
+  return image
+}
+
+/** Makes an image whose data is to be sent, and the key of the URL to send it to: that is told once, and kept as a hash. */
+async function awaitImage(
+  connection: Connection,
+  actor: Actor,
+  words: Words,
+  { quotas, now }: Conditions,
+): Promise<{ readonly image: Image; readonly key: string }> {
+  await checkQuota(connection, actor, 'images', quotas)
+  await checkImageOctets(connection, actor, quotas, now)
+  const key = randomBytes(32).toString('base64url')
+  const until = now + UPLOAD_TIMEOUT
+  const awaited = { upload_hash: hashUploadKey(key), upload_until: until }
+  const { number, image } = await insert(
+    connection,
+    actor,
+    { ...words, ...awaited, size: 0, status: 'pending_upload', type: 'manual' },
+    now,
+  )
+  await enqueueJob(connection, { kind: UPLOAD_EXPIRY, subject: number, due: until })
+  return { image, key }
+}
+
+async function insert(
+  connection: Connection,
+  actor: Actor,
+  content: Omit<Parameters<typeof insertImage>[1], 'account_id' | 'created_by'>,
+  now: number,
+): ReturnType<typeof insertImage> {
+  const made = await insertImage(connection, { ...content, account_id: actor.accountId, created_by: actor.username }, formatTimestamp(now))
+  await grantToCreator(connection, actor, 'image', made.number)
+  return made
+}

@@ -1,0 +1,40 @@
+import type { Connection } from '../../store/database.ts'
+import type { BackupContent } from '../../store/instance-backup-store.ts'
+import { countConfigs, insertConfig, insertDisk, remapDisks } from '../../store/instance-content-store.ts'
+import { invalid, type RequestProblem } from '../request-error.ts'
+
+/**
+ * Writes disks and configuration profiles, as a backup or a clone has them, to an instance, beside those it has. The profiles name the
+ * disks that are made; volumes stay where they are. Returns the numbers of the profiles. Throws 400 where there would be too many.
+ */
+export async function addContent(
+  connection: Connection,
+  instanceId: number,
+  { disks, configs }: Pick<BackupContent, 'disks' | 'configs'>,
+  now: string,
+): Promise<readonly number[]> {
+  await checkConfigLimit(connection, instanceId, configs.length)
+  const made = new Map<number, number>()
+  for (const disk of disks) made.set(disk.id, await insertDisk(connection, instanceId, disk, now))
+  const numbers: number[] = []
+  for (const config of configs) {
+    const devices = remapDisks(config.devices, made)
+    numbers.push((await insertConfig(connection, instanceId, { ...config, devices }, now)).id)
+  }
+  return numbers
+}
+
+/** Disks need more than there is, in MB. */
+export const spaceProblem = (field: string | null, needed: number, free: number): RequestProblem => ({
+  field,
+  reason: `There is insufficient space: the disks need ${needed} MB, and ${Math.max(0, free)} MB are free.`,
+})
+
+/** Profiles of an instance at most. */
+const MAX_CONFIGS = 200
+
+/** Throws 400 where an instance would have too many configuration profiles with so many more. It is held. */
+export async function checkConfigLimit(connection: Connection, instanceId: number, added: number): Promise<void> {
+  if ((await countConfigs(connection, instanceId)) + added <= MAX_CONFIGS) return
+  throw invalid({ field: null, reason: `An instance can have at most ${MAX_CONFIGS} configuration profiles.` })
+}

@@ -1,0 +1,43 @@
+import { DOMAIN_ROUTES } from './domains/domain-routes.ts'
+import { IMPORT_ROUTE } from './domains/import-route.ts'
+import { RECORD_ROUTES } from './domains/record-routes.ts'
+import { IMAGE_ROUTES } from './images/image-routes.ts'
+import { BACKUP_ROUTES } from './instances/backup-routes.ts'
+import { CLONE_ROUTE } from './instances/clone-instance.ts'
+import { CONFIG_ROUTES } from './instances/config-routes.ts'
+import { INSTANCE_ROUTES } from './instances/instance-routes.ts'
+import { KERNEL_ROUTES } from './kernels/kernel-routes.ts'
+import { ACCESS_ROUTES } from './profile/access-routes.ts'
+import { PHONE_ROUTES } from './profile/phone-routes.ts'
+import { PROFILE_ROUTES } from './profile/profile-routes.ts'
+import { QUESTION_ROUTES } from './profile/question-routes.ts'
+import { SECOND_FACTOR_ROUTES } from './profile/second-factor-routes.ts'
+import { SSH_KEY_ROUTES } from './profile/ssh-key-routes.ts'
+import { TOKEN_ROUTES } from './profile/token-routes.ts'
+import { REGION_ROUTES } from './regions/region-routes.ts'
+import type { Route } from './route.ts'
+import { SCRIPT_ROUTES } from './scripts/script-routes.ts'
+import { TAG_ROUTES } from './tags/tag-routes.ts'
+
+/** Every operation of the interface, in the order the reference lists them. */
+export const ROUTES: readonly Route[] = [
+  ...INSTANCE_ROUTES,
+  CLONE_ROUTE,
+  ...BACKUP_ROUTES,
+  ...CONFIG_ROUTES,
+  ...DOMAIN_ROUTES,
+  IMPORT_ROUTE,
+  ...RECORD_ROUTES,
+  ...TAG_ROUTES,
+  ...PROFILE_ROUTES,
+  ...ACCESS_ROUTES,
+  ...PHONE_ROUTES,
+  ...QUESTION_ROUTES,
+  ...SSH_KEY_ROUTES,
+  ...SECOND_FACTOR_ROUTES,
+  ...TOKEN_ROUTES,
+  ...IMAGE_ROUTES,
+  ...KERNEL_ROUTES,
+  ...REGION_ROUTES,
+  ...SCRIPT_ROUTES,
+]

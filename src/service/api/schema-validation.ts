@@ -1,0 +1,97 @@
+import type { ErrorObject } from 'ajv'
+import { Ajv, type AnySchema, type ValidateFunction } from 'ajv'
+import type { RequestProblem } from './request-error.ts'
+
+/** Faults told of one request at most. */
+const MAX_DIAGNOSTICS = 50
+
+/**
+ * What a schema found wrong with a request, in the interface's words. A property of a schema may carry `x-reason` where the
+ * interface has words of its own for a value outside an enumeration.
+ */
+export function schemaProblems(errors: readonly ErrorObject[]): RequestProblem[] {
+  const problems = new Map<string, RequestProblem>()
+  for (const error of errors) {
+    const problem = faultOf(error)
+    problems.set(`${problem.field} ${problem.reason}`, problem)
+    if (problems.size === MAX_DIAGNOSTICS) break
+  }
+  return [...problems.values()]
+}
+
+/** What a schema allows of a value. */
+type Bounds = Partial<Record<'minLength' | 'maxLength' | 'minimum' | 'maximum' | 'maxItems', number>>
+
+function faultOf(error: ErrorObject): RequestProblem {
+  const field = fieldOf(error)
+  if (field === null) return { field, reason: 'The request body must be a JSON object' }
+  const schema = (error.parentSchema ?? {}) as Bounds
+  switch (error.keyword) {
+    case 'required':
+      return { field, reason: `${field} is required` }
+    case 'additionalProperties':
+      return { field, reason: 'Unknown field' }
+    case 'minLength':
+    case 'maxLength':
+      // An empty string clears a field, so that the shortest value is one character.
+      return { field, reason: `Length must be ${Math.max(1, schema.minLength ?? 0)}-${schema.maxLength} characters` }
+    case 'maxItems':
+      return { field, reason: `At most ${schema.maxItems} ${field.split('.').at(-1)} can be given.` }
+    case 'minimum':
+    case 'maximum':
+      return {
+        field,
+        reason: schema.maximum === undefined ? `${field} is not valid` : `${field} must be between ${schema.minimum} and ${schema.maximum}`,
+      }
+    default:
+      return { field, reason: (error.parentSchema as { 'x-reason'?: string })?.['x-reason'] ?? `${field} is not valid` }
+  }
+}
+
+/** The request field an error is of: an array's element is its array's. Null for the body as a whole. */
+function fieldOf({ keyword, params, instancePath }: ErrorObject): string | null {
+  if (instancePath === '') {
+    if (keyword === 'required') return String(params['missingProperty'])
+    if (keyword === 'additionalProperties') return String(params['additionalProperty']).slice(0, 100)
+    return null
+  }
+  const parts = instancePath.slice(1).split('/')
+  if (keyword === 'required') parts.push(String(params['missingProperty']))
+  if (keyword === 'additionalProperties') parts.push(String(params['additionalProperty']).slice(0, 100))
+  return parts.filter((part) => !/^[0-9]+$/.test(part)).join('.')
+}
+
+const options = { allErrors: true, strict: true, strictTypes: false, allowUnionTypes: true, verbose: true, validateFormats: false } as const
+
+/** Nothing is coerced, nothing filled in, nothing removed. */
+const ajv = new Ajv(options)
+ajv.addVocabulary(['x-reason', 'example'])
+
+/** The validator of one part of a request, as fastify asks for it. */
+export function compileRequestValidator({ schema, httpPart }: { schema: unknown; httpPart?: string | undefined }): ValidateFunction {
+  const validate = ajv.compile(schema as AnySchema)
+  return httpPart === 'querystring' ? withIntegers(validate, schema as QuerySchema) : validate
+}
+
+interface QuerySchema {
+  readonly properties?: Readonly<Record<string, { readonly type?: string }>>
+}
+
+/** In a query string everything comes as text: integers are read from decimal digits alone, since `1e1`, `0x1` and ` 1 ` are none to a client. */
+function withIntegers(validate: ValidateFunction, schema: QuerySchema): ValidateFunction {
+  const integers = Object.entries(schema.properties ?? {}).flatMap(([name, { type }]) => (type === 'integer' ? [name] : []))
+  const validateQuery = (query: Record<string, unknown>): boolean => {
+    for (const name of integers) {
+      const text = query[name]
+      if (typeof text === 'string' && /^-?[0-9]+$/.test(text)) query[name] = boundedInteger(text)
+    }
+    const valid = validate(query) as boolean
+    validateQuery.errors = validate.errors
+    return valid
+  }
+  validateQuery.errors = null as ValidateFunction['errors']
+  return validateQuery as unknown as ValidateFunction
+}
+
+/** A number with more digits than are exact is as good as the last that is. */
+const boundedInteger = (text: string): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(text)))

@@ -1,0 +1,165 @@
+import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
+import SCRIPT from '../../../../schemas/service/script.json' with { type: 'json' }
+import SCRIPT_CREATE from '../../../../schemas/service/script-create.json' with { type: 'json' }
+import SCRIPT_UPDATE from '../../../../schemas/service/script-update.json' with { type: 'json' }
+import type { Connection } from '../../store/database.ts'
+import type { Viewer } from '../../store/grant-store.ts'
+import { findImage } from '../../store/image-store.ts'
+import {
+  ANY_IMAGE,
+  deleteScript,
+  findScript,
+  insertScript,
+  listScripts,
+  lockScriptRow,
+  SCRIPT_FILTER_FIELDS,
+  type ScriptContent,
+  type StoredScript,
+  updateScript,
+} from '../../store/script-store.ts'
+import type { Actor } from '../authenticate.ts'
+import { checkQuota } from '../check-quota.ts'
+import { grantToCreator, READ_SCRIPT, unauthorized, WRITE_SCRIPT } from '../grants.ts'
+import { offsetOf, pageOf, pageSchema } from '../paging.ts'
+import { collectProblems, invalid, notFound, type RequestProblem } from '../request-error.ts'
+import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
+import { parseUserDefinedFields } from './user-defined-fields.ts'
+
+/** The body of a request about a script, as its schema lets it through. */
+type ScriptBody = Partial<ScriptContent>
+
+const DEFAULTS = { description: '', is_public: false, rev_note: '' } as const
+
+/** The script a create asks for. Throws 400 with every fault. */
+const scriptToCreate = (
+  connection: Connection,
+  viewer: Viewer,
+  { label = '', images = [], script = '', ...body }: ScriptBody,
+): Promise<ScriptContent> => checked(connection, viewer, { ...DEFAULTS, label, images, script, ...settingsOf(body) }, images)
+
+/** The existing script with what an update changes of it. Throws 400 with every fault. */
+async function scriptToUpdate(connection: Connection, viewer: Viewer, existing: ScriptContent, body: ScriptBody): Promise<ScriptContent> {
+  if (existing.is_public && body.is_public === false) {
+    throw invalid({ field: 'is_public', reason: 'A public script cannot be made private again.' })
+  }
+  const { label, description, images, is_public, rev_note, script } = existing
+  // What was there may be gone since, and can be sent back.
+  const added = (body.images ?? []).filter((image) => !images.includes(image))
+  return checked(connection, viewer, { label, description, images, is_public, rev_note, script, ...settingsOf(body) }, added)
+}
+
+/** What a body decides, without what is ignored in it. */
+function settingsOf(body: ScriptBody): ScriptBody {
+  const { label, description, images, is_public, rev_note, script } = body
+  const given = { label, description, images, is_public, rev_note, script }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+async function checked(connection: Connection, viewer: Viewer, content: ScriptContent, images: readonly string[]): Promise<ScriptContent> {
+  const problems: RequestProblem[] = [...collectProblems(() => parseUserDefinedFields(content.script))]
+  for (const image of new Set(images)) {
+    if (image === ANY_IMAGE || (await findImage(connection, viewer.accountId, image)) !== null) continue
+    problems.push({ field: 'images', reason: `${image.slice(0, 100)} is no image` })
+  }
+  if (problems.length > 0) throw invalid(...problems)
+  return { ...content, images: [...new Set(content.images)] }
+}
+
+const list = defineOpenRoute({
+  method: 'GET',
+  path: '/compute/scripts',
+  summary: 'List scripts: public ones, and those of the account',
+  scope: 'scripts:read_only',
+  grants: null,
+  filter: SCRIPT_FILTER_FIELDS,
+  response: pageSchema(SCRIPT),
+  handle: async ({ actor, paging, filter }, { database }) => {
+    const query = { filter, offset: offsetOf(paging), limit: paging.pageSize }
+    const { items, total } = await database.read((connection) => listScripts(connection, actor, query))
+    return pageOf(paging, total, items.map(answerOf))
+  },
+})
+
+const create = defineRoute<ScriptBody>({
+  method: 'POST',
+  path: '/compute/scripts',
+  summary: 'Create a script',
+  scope: 'scripts:read_write',
+  grants: { global: 'add_scripts' },
+  body: SCRIPT_CREATE,
+  response: SCRIPT,
+  handle: async ({ actor, body }, { database, quotas, now }) =>
+    database.write(async (connection) => {
+      await checkQuota(connection, actor, 'scripts', quotas)
+      const content = await scriptToCreate(connection, actor, body)
+      const id = await insertScript(connection, actor, content, now())
+      await grantToCreator(connection, actor, 'script', id)
+      return answerOf(await find(connection, actor, id))
+    }),
+})
+
+const get = defineRoute({
+  method: 'GET',
+  path: '/compute/scripts/{scriptId}',
+  summary: 'Read a script',
+  scope: 'scripts:read_only',
+  grants: READ_SCRIPT,
+  response: SCRIPT,
+  handle: async ({ actor, ids }, { database }) => answerOf(await database.read((connection) => find(connection, actor, ids['scriptId']))),
+})
+
+const update = defineRoute<ScriptBody>({
+  method: 'PUT',
+  path: '/compute/scripts/{scriptId}',
+  summary: 'Update a script',
+  scope: 'scripts:read_write',
+  grants: WRITE_SCRIPT,
+  body: SCRIPT_UPDATE,
+  response: SCRIPT,
+  handle: async ({ actor, ids, body }, { database, now }) =>
+    database.write(async (connection) => {
+      const existing = await findToChange(connection, actor, ids['scriptId'])
+      await updateScript(connection, existing.id, await scriptToUpdate(connection, actor, existing, body), now())
+      return answerOf(await find(connection, actor, existing.id))
+    }),
+})
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/compute/scripts/{scriptId}',
+  summary: 'Delete a private script',
+  scope: 'scripts:read_write',
+  grants: WRITE_SCRIPT,
+  response: EMPTY,
+  handle: async ({ actor, ids }, { database }) =>
+    database.write(async (connection) => {
+      const { id, is_public } = await findToChange(connection, actor, ids['scriptId'])
+      if (is_public) throw invalid({ field: null, reason: 'A public script cannot be deleted.' })
+      await deleteScript(connection, id)
+      return {}
+    }),
+})
+
+/** The Scripts part of the interface. */
+export const SCRIPT_ROUTES: readonly Route[] = [list, create, get, update, remove]
+
+async function find(connection: Connection, actor: Actor, id: number | undefined): Promise<StoredScript> {
+  const script = await findScript(connection, actor, id as number)
+  if (script === null) throw notFound()
+  return script
+}
+
+/** Holds a script of the account. Throws 403 for one that is another account's and can only be read. */
+async function findToChange(connection: Connection, actor: Actor, id: number | undefined): Promise<StoredScript> {
+  const isOwn = await lockScriptRow(connection, actor.accountId, id as number)
+  const script = await find(connection, actor, id)
+  if (!isOwn) throw unauthorized()
+  return script
+}
+
+const answerOf = (script: StoredScript) => ({
+  ...script,
+  ordinal: 0,
+  logo_url: '',
+  user_defined_fields: parseUserDefinedFields(script.script),
+})

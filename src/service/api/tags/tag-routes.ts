@@ -1,0 +1,160 @@
+import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
+import TAG from '../../../../schemas/service/tag.json' with { type: 'json' }
+import TAG_CREATE from '../../../../schemas/service/tag-create.json' with { type: 'json' }
+import TAGGED_OBJECT from '../../../../schemas/service/tagged-object.json' with { type: 'json' }
+import type { Connection } from '../../store/database.ts'
+import { findDomains } from '../../store/domain-store.ts'
+import { findInstances } from '../../store/instance-store.ts'
+import type { TaggedKind } from '../../store/tables/tagged-objects.ts'
+import {
+  deleteTag,
+  findKindOverTagLimit,
+  listTaggedEntities,
+  listTags,
+  MAX_TAGS,
+  type TaggedEntity,
+  tagObjects,
+} from '../../store/tag-store.ts'
+import { findLoadBalancers, findVolumes } from '../../store/volume-store.ts'
+import { withinTagQuota } from '../check-quota.ts'
+import { offsetOf, pageOf, pageSchema } from '../paging.ts'
+import { invalid, notFound } from '../request-error.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/tags',
+  summary: 'List tags',
+  scope: 'account:read_only',
+  grants: null,
+  filter: {},
+  response: pageSchema(TAG),
+  handle: async ({ actor, paging }, { database }) => {
+    const query = { filter: null, offset: offsetOf(paging), limit: paging.pageSize }
+    const { items, total } = await database.read((connection) => listTags(connection, actor, query))
+    return pageOf(paging, total, items)
+  },
+})
+
+/** The fields that name objects, by the kind they name; clients of the hosting service have names of their own for two of them. */
+const FIELDS = {
+  instances: 'instance',
+  linodes: 'instance',
+  domains: 'domain',
+  volumes: 'volume',
+  loadbalancers: 'loadbalancer',
+  nodebalancers: 'loadbalancer',
+} as const satisfies Record<string, TaggedKind>
+
+type TagBody = { readonly label: string } & Readonly<Partial<Record<keyof typeof FIELDS, readonly number[] | null>>>
+
+const create = defineRoute<TagBody>({
+  method: 'POST',
+  path: '/tags',
+  summary: 'Create a tag and give it to objects: to all of them, or nothing is done',
+  scope: 'account:read_write',
+  grants: { unrestricted: true },
+  body: TAG_CREATE,
+  response: TAG,
+  handle: async ({ actor, body: { label, ...fields } }, { database, quotas, now }) => {
+    const objects = new Map<TaggedKind, readonly number[]>()
+    for (const [field, ids] of Object.entries(fields)) {
+      const kind = FIELDS[field as keyof typeof FIELDS]
+      if (ids !== null) objects.set(kind, [...(objects.get(kind) ?? []), ...ids])
+    }
+    return database.write(async (connection) => {
+      const tagged = await withinTagQuota(connection, actor, quotas, [label], () =>
+        tagObjects(connection, actor.accountId, label, objects, now()),
+      )
+      if ('missing' in tagged) throw invalid(...fieldsOf(fields, tagged.missing).map(noSuchObject))
+      const overtagged = await findKindOverTagLimit(connection, objects, MAX_TAGS)
+      if (overtagged !== null) throw invalid(...fieldsOf(fields, [overtagged]).map((field) => tooManyTags(field, overtagged)))
+      return tagged
+    })
+  },
+})
+
+const objects = defineRoute({
+  method: 'GET',
+  path: '/tags/{label}',
+  textParameters: ['label'],
+  summary: 'List the objects that carry a tag',
+  scope: 'account:read_only',
+  grants: null,
+  filter: {},
+  response: pageSchema(TAGGED_OBJECT),
+  handle: async ({ actor, texts, paging }, { database }) =>
+    database.read(async (connection) => {
+      const slice = { offset: offsetOf(paging), limit: paging.pageSize }
+      const { items, total } = await listTaggedEntities(connection, actor, texts['label'] as string, slice)
+      if (total === 0) throw notFound()
+      return pageOf(paging, total, await dataOf(connection, items))
+    }),
+})
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/tags/{label}',
+  textParameters: ['label'],
+  summary: 'Delete a tag and take it from all objects',
+  scope: 'account:read_write',
+  grants: { unrestricted: true },
+  response: EMPTY,
+  handle: async ({ actor, texts }, { database, now }) => {
+    const deleted = await database.write((connection) => deleteTag(connection, actor.accountId, texts['label'] as string, now()))
+    if (!deleted) throw notFound()
+    return {}
+  },
+})
+
+/** The Tags part of the interface. */
+export const TAG_ROUTES: readonly Route[] = [list, create, objects, remove]
+
+/** The fields of a request that name objects of these kinds. */
+const fieldsOf = (fields: object, kinds: readonly TaggedKind[]): string[] =>
+  Object.entries(fields).flatMap(([field, ids]) => (ids?.length > 0 && kinds.includes(FIELDS[field as keyof typeof FIELDS]) ? [field] : []))
+
+const noSuchObject = (field: string) => ({ field, reason: `${field} is not valid` })
+
+const WORDS: Readonly<Record<TaggedKind, string>> = {
+  instance: 'An instance',
+  domain: 'A domain',
+  volume: 'A volume',
+  loadbalancer: 'A load balancer',
+}
+
+const tooManyTags = (field: string, kind: TaggedKind) => ({ field, reason: `${WORDS[kind]} can have at most ${MAX_TAGS} tags.` })
+
+/** What a list of tagged objects calls the kinds. */
+const TYPES: Readonly<Record<TaggedKind, string>> = {
+  instance: 'linode',
+  domain: 'domain',
+  volume: 'volume',
+  loadbalancer: 'nodebalancer',
+}
+
+/** An object as a list of tagged objects gives it. */
+interface TaggedObject {
+  readonly type: string
+  readonly data: object
+}
+
+type Load = (connection: Connection, ids: readonly number[]) => Promise<readonly { readonly id: number }[]>
+
+/** Reads the objects of a kind as their own operations answer them. */
+const LOADS: Readonly<Record<TaggedKind, Load>> = {
+  instance: findInstances,
+  domain: async (connection, ids) => (await findDomains(connection, ids)).map(({ recordCount: _, ...domain }) => domain),
+  volume: findVolumes,
+  loadbalancer: findLoadBalancers,
+}
+
+/** The objects with all their fields, in the order they are named. */
+async function dataOf(connection: Connection, carriers: readonly TaggedEntity[]): Promise<readonly TaggedObject[]> {
+  const data = new Map<string, object>()
+  for (const [kind, load] of Object.entries(LOADS)) {
+    const ids = carriers.filter((carrier) => carrier.kind === kind).map(({ id }) => id)
+    for (const object of await load(connection, ids)) data.set(`${kind} ${object.id}`, object)
+  }
+  return carriers.map(({ kind, id }) => ({ type: TYPES[kind], data: data.get(`${kind} ${id}`) as object }))
+}
