@@ -7,11 +7,12 @@ import { type Diagnostic, oneLine, type Severity } from '../dns/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import { renderDiagnostics } from '../report/diagnostics-report.ts'
 import { counted } from '../report/english.ts'
+import type { ReportFormat } from '../report/formats.ts'
 import { type History, renderHistoryJson, renderHistoryText } from '../report/history.ts'
-import { type ReportFormat, renderOutcome, renderPlan } from '../report/render-report.ts'
+import { renderOutcome, renderPlan } from '../report/render-report.ts'
 import type { ReportOptions } from '../report/report.ts'
 import type { Verification } from '../report/verification.ts'
-import { renderVerification, type VerificationFormat } from '../report/verification.ts'
+import { renderVerification } from '../report/verification.ts'
 import { type FromRoot, plainLines } from '../report/workflow-command.ts'
 import type { CommonOptions } from './command.ts'
 import { type CliIo, colorOf, isWorkflow, type TextStream, widthOf } from './io.ts'
@@ -37,8 +38,8 @@ export interface Console {
   error(code: Diagnostic['code'], message: string, hint?: string): void
   plan(plan: Plan, format: ReportFormat): void
   outcome(plan: Plan, outcomes: readonly ZoneOutcome[], format: ReportFormat, options?: Pick<ReportOptions, 'planShown'>): void
-  verification(verification: Verification, format: VerificationFormat): void
-  history(history: History, format: 'text' | 'json'): void
+  verification(verification: Verification, format: ReportFormat<'verification'>): void
+  history(history: History, format: ReportFormat<'history'>): void
   progress(): ProgressBar
 }
 

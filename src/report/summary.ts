@@ -37,12 +37,12 @@ function refused(zones: readonly ZonePlan[]): string {
 function emptySummary({ plan }: Report): string {
   const invalid = plan.zones.filter(({ diagnostics }) => hasErrors(diagnostics)).length
   const matching = plan.zones.length - invalid
-  const match = `${counted(matching, 'zone')} ${matching === 1 ? 'matches' : 'match'}`
+  const match = counted(matching, 'zone matches', 'zones match')
   if (invalid === 0)
     return hasErrors(plan.diagnostics)
       ? `No changes were planned: there are errors.${matching > 0 ? ` ${match}.` : ''}`
       : `No changes. ${match}.`
-  return `No changes. ${match}; ${counted(invalid, 'zone')} ${invalid === 1 ? 'has' : 'have'} errors.`
+  return `No changes. ${match}; ${counted(invalid, 'zone has', 'zones have')} errors.`
 }
 
 /** The zone's name; one with A-labels also as Unicode. */

@@ -2,8 +2,9 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import { compareDiagnostics, hasErrors, oneLine } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { RenderedState } from '../plan/plan.ts'
-import { counted } from './english.ts'
+import { agreeing, counted } from './english.ts'
 import { jsonText } from './escape.ts'
+import type { ReportFormat } from './formats.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { type DiagnosticDocument, diagnosticDocument } from './plan-document.ts'
 import type { ReportOptions } from './report.ts'
@@ -117,13 +118,11 @@ const nameServerDocument = ({ server, asked, agreed, differences, covered, failu
 const diagnosticDocuments = (diagnostics: readonly Diagnostic[]): DiagnosticDocument[] =>
   [...diagnostics].sort(compareDiagnostics).map(diagnosticDocument)
 
-export type VerificationFormat = 'text' | 'json' | 'github'
-
 /** Record sets that a text report names one by one. */
 const SHOWN = 10
 
 /** What was verified, as text that ends in a newline. */
-export function renderVerification(verification: Verification, format: VerificationFormat, options: ReportOptions): string {
+export function renderVerification(verification: Verification, format: ReportFormat<'verification'>, options: ReportOptions): string {
   if (format === 'json') return jsonText(verificationDocument(verification))
   if (format === 'text') return renderText(verification, options)
   const { zones, diagnostics } = verification
@@ -164,7 +163,7 @@ function renderText({ zones, diagnostics }: Verification, { color, verbose }: Re
 
 function zoneLines(zone: ZoneVerification, palette: Palette, verbose: boolean): string[] {
   const lines = [palette.bold(`${zone.zone} at ${oneLine(zone.target)}`)]
-  const pending = `${counted(zone.pending, 'change')} pending ("zonewright plan ${zone.zone}" shows ${zone.pending === 1 ? 'it' : 'them'})`
+  const pending = `${counted(zone.pending, 'change')} pending ("zonewright plan ${zone.zone}" shows ${agreeing(zone.pending, 'it', 'them')})`
   lines.push(`  records: ${zone.pending === 0 ? palette.added('as defined') : palette.error(pending)}`)
   const rendered =
     zone.rendered === 'match'

@@ -8,13 +8,14 @@ import { ownProcess } from '../../definition/files/process-identity.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { counted } from '../../report/english.ts'
+import type { ReportFormat } from '../../report/formats.ts'
 import type { History, RunView } from '../../report/history.ts'
 import { type CommonOptions, positiveInteger, type Runs, withConfigOption, withFormatOption } from '../command.ts'
 import { type Console, createConsole } from '../console.ts'
 import type { CliIo } from '../io.ts'
 
 export interface HistoryOptions extends CommonOptions {
-  readonly format: 'text' | 'json'
+  readonly format: ReportFormat<'history'>
   readonly last?: boolean
   /** Runs to keep. */
   readonly prune?: number

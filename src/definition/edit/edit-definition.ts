@@ -1,6 +1,7 @@
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
+import { listed } from '../../report/english.ts'
 import type { Config } from '../config/config.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import type { LoadedZone } from '../load/configured-zone.ts'
@@ -181,7 +182,7 @@ function sharedFault(
   others: readonly DomainName[],
   { cwd, at }: { readonly cwd: string; readonly at: Diagnostic['at'] },
 ): Diagnostic {
-  const names = others.slice(0, TOLD).join(', ') + (others.length > TOLD ? ` and ${others.length - TOLD} more` : '')
+  const names = listed(others, TOLD)
   const files = changes.map(({ path }) => displayPath(path, cwd)).join(', ')
   const hint = `change it for all of them with --all-zones, or write the record in the definition with override: true`
   return editProblem(edit, 'record-elsewhere', `with ${files} other zones would change too: ${names}`, { at, hint })

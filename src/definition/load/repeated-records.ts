@@ -1,5 +1,6 @@
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DefinedRecord, recordKey } from '../../dns/record.ts'
+import { counted } from '../../report/english.ts'
 
 /** Repetitions that are told one by one; those of a file that is included many times are many. */
 const TOLD = 100
@@ -39,7 +40,7 @@ export function withoutRepeats(all: readonly DefinedRecord[]): SingleRecords {
     }
   }
   if (lastUntold !== null) {
-    const message = `${untold} more ${untold === 1 ? 'record is' : 'records are'} given twice, the last of them here; the first is taken`
+    const message = `${counted(untold, 'more record is', 'more records are')} given twice, the last of them here; the first is taken`
     diagnostics.push({ severity: 'warning', code: 'record-duplicate', message, at: lastUntold.at })
   }
   return { records, diagnostics }

@@ -1,6 +1,8 @@
 /** Whether a token can do what a config asks of it, and for how long: told from the user's own profile, grants and tokens. */
+
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Finding, ProviderUsage } from '../../dns/finding.ts'
+import { counted, listed } from '../../report/english.ts'
 import { type ProviderCallOptions, ProviderError, type UnusableZone, type ZoneList, type ZoneReference } from '../provider.ts'
 import { type ApiGrants, type ApiProfile, type ApiToken, grantsShape, profileShape, tokenShape } from './api-shapes.ts'
 import type { CloudApi } from './cloud-api.ts'
@@ -92,9 +94,13 @@ async function readGrants(api: CloudApi, user: ApiProfile, call?: ProviderCallOp
 function judgeZones({ zones }: ProviderUsage, found: ReadonlyMap<DomainName, ZoneReference>): Finding[] {
   if (zones.length === 0) return []
   const missing = zones.filter((name) => !found.has(name))
-  const message = `${zones.length - missing.length} of ${zones.length} ${zones.length === 1 ? 'zone is' : 'zones are'} there`
+  const message = `${zones.length - missing.length} of ${counted(zones.length, 'zone is', 'zones are')} there`
   return [
-    { status: 'ok', check: 'zones', message: missing.length === 0 ? message : `${message}; an apply would create ${listed(missing)}` },
+    {
+      status: 'ok',
+      check: 'zones',
+      message: missing.length === 0 ? message : `${message}; an apply would create ${listed(missing, MAX_LISTED)}`,
+    },
   ]
 }
 
@@ -103,7 +109,7 @@ function judgeUnnamed(unnamed: readonly UnusableZone[]): Finding[] {
   if (unnamed.length === 0) return []
   const names = unnamed.map(({ name, id, reason }) => `${JSON.stringify(name)} (number ${id}): ${reason}`)
   const hint = 'nothing here reads or changes them'
-  return [{ status: 'warning', check: 'zones', message: `no definition can be of ${listed(names)}`, hint }]
+  return [{ status: 'warning', check: 'zones', message: `no definition can be of ${listed(names, MAX_LISTED)}`, hint }]
 }
 
 /**
@@ -120,11 +126,11 @@ function judgeGrants(grants: ApiGrants | null, { zones }: ProviderUsage, found: 
   })
   const missing = found === null ? [] : zones.filter((name) => !found.has(name))
   if (closed.length > 0) {
-    const message = `the user may not change ${listed(closed)}`
+    const message = `the user may not change ${listed(closed, MAX_LISTED)}`
     findings.push({ status: 'error', check: 'grants', message, hint: 'have read_write granted on the domain' })
   }
   if (missing.length > 0 && !grants.addDomains) {
-    const message = `the user sees no ${listed(missing)}, and may not create domains`
+    const message = `the user sees no ${listed(missing, MAX_LISTED)}, and may not create domains`
     const hint = 'have the domain granted, or add_domains if it is to be created'
     findings.push({ status: 'error', check: 'grants', message, hint })
   }
@@ -139,8 +145,5 @@ function judgeInventory({ restricted }: ApiProfile, { inventory }: ProviderUsage
   return [{ status: 'warning', check: 'inventory', message, hint: 'use a token of an unrestricted user, or have every object granted' }]
 }
 
-const MOST = 5
-
-/** Some names for a message; of more their number. */
-const listed = (names: readonly string[]): string =>
-  names.length <= MOST ? names.join(', ') : `${names.slice(0, MOST).join(', ')} and ${names.length - MOST} more`
+/** Names in one message. */
+const MAX_LISTED = 5

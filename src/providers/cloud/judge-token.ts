@@ -1,4 +1,5 @@
 import type { Finding, ProviderUsage, TokenCommand } from '../../dns/finding.ts'
+import { counted } from '../../report/english.ts'
 import type { ProviderError } from '../provider.ts'
 import type { ApiToken } from './api-shapes.ts'
 
@@ -36,7 +37,7 @@ export function judgeToken(alike: readonly ApiToken[], failure: ProviderError | 
   if (Number.isNaN(expiry)) return { status: 'warning', check: 'token', message: `${name} expires at ${own.expiry}` }
   if (expiry >= NEVER) return { status: 'ok', check: 'token', message: `${name} does not expire` }
   const days = Math.floor((expiry - now.getTime()) / DAY)
-  const message = `${name} expires on ${own.expiry} UTC, in ${days < 2 ? counted((expiry - now.getTime()) / HOUR, 'hour') : counted(days, 'day')}`
+  const message = `${name} expires on ${own.expiry} UTC, in ${days < 2 ? counted(Math.max(0, Math.floor((expiry - now.getTime()) / HOUR)), 'hour') : counted(days, 'day')}`
   if (days >= WARN_DAYS) return { status: 'ok', check: 'token', message }
   return { status: 'warning', check: 'token', message, hint: 'make a new one before: tokens cannot be renewed' }
 }
@@ -46,11 +47,6 @@ function unknownEnd({ code, message }: ProviderError): Finding {
   const why = lacksScope ? 'it may not list tokens' : message
   const hint = lacksScope ? 'a token with account:read_only tells it' : undefined
   return { status: 'warning', check: 'token', message: `when the token expires cannot be told: ${why}`, hint }
-}
-
-const counted = (count: number, word: string): string => {
-  const whole = Math.max(0, Math.floor(count))
-  return `${whole} ${word}${whole === 1 ? '' : 's'}`
 }
 
 /** Other names that instances of the interface have for its families of scopes. */

@@ -1,0 +1,38 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { REPORT_FORMATS } from '../../src/report/formats.ts'
+import { cli } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+const COMMANDS: Readonly<Record<keyof typeof REPORT_FORMATS, readonly string[]>> = {
+  plan: ['plan', 'apply', 'rollback'],
+  validation: ['validate'],
+  verification: ['verify'],
+  doctor: ['doctor'],
+  history: ['history'],
+}
+
+const PAIRS = Object.entries(COMMANDS).flatMap(([report, commands]) =>
+  commands.map((command) => [command, REPORT_FORMATS[report as keyof typeof REPORT_FORMATS]] as const),
+)
+
+const setting = { cwd: temporaryDirectory() }
+
+describe('the formats of a report', () => {
+  test.each(PAIRS)('of %s are those in its help and no others', async (command, formats) => {
+    const help = await cli([command, '--help'], setting)
+    expect(help.stdout.replace(/\s+/g, ' ')).toContain(`the report: ${formats.join(', ')} (default: text)`)
+    const wrong = await cli([command, '--format', 'no-format'], setting)
+    expect(wrong.stderr).toContain(`It is one of ${formats.join(', ')}.`)
+  })
+
+  test('of plan are those in the table of README.md', () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+    expect(readme).toContain(`--format ${REPORT_FORMATS.plan.join('\\|')}`)
+  })
+
+  test.each(Object.keys(REPORT_FORMATS))('of %s include JSON with a schema', (report) => {
+    expect(REPORT_FORMATS[report as keyof typeof REPORT_FORMATS]).toContain('json')
+    expect(existsSync(new URL(`../../schemas/${report}.schema.json`, import.meta.url))).toBe(true)
+  })
+})
