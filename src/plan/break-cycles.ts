@@ -1,16 +1,15 @@
 /**
- * Step 4: calls that do not wait for one another in cycles, and an order of them in which each is accepted.
+ * Step 4: break the cycles in which calls wait for one another, and list all calls in an order in which the provider accepts each.
  *
- * Paired calls are as few as can be, unless they wait for one another in a cycle: a CNAME and an A that swap names, an A that is renamed while a CNAME
- * follows it. The calls of a cycle form a strongly connected component. An exact search pairs its records again, first alone, then together with calls of
- * the same types that wait for nothing: such a call can take over one half of an update of the cycle at no cost. If that does not help, an update is split
- * into a delete and a create, and the create can in turn help with the next cycle.
+ * Pairs make the fewest calls unless they form a cycle: a CNAME and an A record swap names, or a host is renamed while a CNAME follows it. Each cycle is a
+ * strongly connected component. An exact search pairs its records again, first alone, then with calls of the same types that wait for nothing: such a call
+ * can take over half of an update at no cost. Otherwise an update is split into a delete and a create, one call more; that create can help the next cycle.
  *
- * A component that is too large for the search loses its updates to splits, one at a time, until what is left of it is small enough. The number of calls is
+ * A component with too many records for the search loses its updates to splits, one at a time, until its remainder is small enough. The number of calls is
  * then not proved minimal.
  *
- * Components are visited after the components they wait for, and all calls are applied to one state of the zone. So the calls are listed in an order in
- * which each is accepted and, if the search found a way, interrupts nothing.
+ * Components come after those they wait for, and every call is applied to one state of the zone. So each listed call is accepted in turn and, if the search
+ * found a way, interrupts nothing.
  */
 import { rrsetKey } from '../dns/record.ts'
 import type { ZoneDifference } from './compare-zones.ts'
@@ -18,37 +17,52 @@ import type { Continuity } from './continuity.ts'
 import { MAX_RECORDS, searchExactly } from './exact-search.ts'
 import { append, orderEdges } from './order-edges.ts'
 import { additionsOf, type Call, compareCalls, lowerBound, recordOf, removalsOf } from './pair-records.ts'
-import { alongEdges, stronglyConnectedComponents, withoutCycles } from './topological-order.ts'
+import { stronglyConnectedComponents, withoutCycles } from './topological-order.ts'
 import { type ZoneState, zoneBefore } from './zone-state.ts'
 
-/** What comes first if a plan cannot have both: no interruption, or the fewest calls. */
+/** What wins if a plan cannot have both: no interruption, or the fewest calls. */
 export type Preference = 'continuity' | 'calls'
 
 type Waits = readonly ReadonlySet<number>[]
+type Component = readonly number[]
 
-/** The records of `paired` in calls without cycles, listed in an order in which each is accepted. The record limit is left to step 5. */
+/** Returns the records of `paired` in calls without cycles. The record limit is left to step 5. */
 export function breakCycles(paired: readonly Call[], difference: ZoneDifference, continuity: Continuity, prefer: Preference): Call[] {
   let calls = paired.toSorted(compareCalls)
   const traded = new Set<Call>()
   for (let round = 1; ; round += 1) {
-    const { required, continuity: preserving } = orderEdges(calls, continuity, false)
-    const waits = prefer === 'calls' ? required : required.map((set, at) => new Set([...set, ...(preserving[at] ?? [])]))
-    const components = withCyclesJoined(stronglyConnectedComponents(waits), calls, waits)
-    const large = components.filter((component) => recordCount(component.map((at) => calls[at] as Call)) > MAX_RECORDS)
-    const split = new Set(
-      large.flatMap((component) =>
-        updatesToSplit(component, calls, waits, round <= SINGLE_ROUNDS ? 1 : Math.ceil(component.length / CALLS_PER_SPLIT)),
-      ),
+    const edges = orderEdges(calls, continuity, false)
+    const waits = prefer === 'calls' ? edges.required : edges.required.map((set, at) => new Set([...set, ...(edges.continuity[at] ?? [])]))
+    const graph: Graph = {
+      calls,
+      waits,
+      required: edges.required,
+      components: joinSmallCycles(stronglyConnectedComponents(waits), calls, waits),
+    }
+    const large = graph.components.filter((component) => recordCount(component.map((at) => calls[at] as Call)) > MAX_RECORDS)
+    const split = large.flatMap((component) =>
+      updatesToSplit(component, graph, round <= SINGLE_ROUNDS ? 1 : Math.ceil(component.length / CALLS_PER_SPLIT)),
     )
-    if (split.size > 0) calls = splitUpdates(calls, split, waits, traded).sort(compareCalls)
-    else return inSequence(calls, waits, required, components, zoneBefore(difference, continuity), prefer)
+    if (split.length === 0) return openCycles(graph, zoneBefore(difference, continuity), prefer)
+    calls = splitUpdates(graph, split, traded).sort(compareCalls)
   }
 }
 
-/** All cycles as one component, with what lies between them, if an exact search takes it: they can share splits. */
-function withCyclesJoined(components: readonly number[][], calls: readonly Call[], waits: Waits): readonly number[][] {
+interface Graph {
+  readonly calls: readonly Call[]
+  /** For each call the calls it waits for: all of them, and those without which the provider refuses it. */
+  readonly waits: Waits
+  readonly required: Waits
+  /** The strongly connected components, each after those it waits for. */
+  readonly components: readonly Component[]
+}
+
+const recordCount = (calls: readonly Call[]): number => removalsOf(calls).length + additionsOf(calls).length
+
+/** Makes one component of all cycles and whatever lies between them if a search can take it: cycles of one component share splits. */
+function joinSmallCycles(components: readonly Component[], calls: readonly Call[], waits: Waits): readonly Component[] {
   const cycles = components.filter(({ length }) => length > 1)
-  const isSmall = (component: readonly number[]): boolean => recordCount(component.map((at) => calls[at] as Call)) <= MAX_RECORDS
+  const isSmall = (component: Component): boolean => recordCount(component.map((at) => calls[at] as Call)) <= MAX_RECORDS
   if (cycles.length < 2 || !isSmall(cycles.flat())) return components
   const ring = waits.map((set) => new Set(set))
   for (const [place, [at = 0]] of cycles.entries()) ring[at]?.add(cycles[(place + 1) % cycles.length]?.[0] as number)
@@ -56,14 +70,12 @@ function withCyclesJoined(components: readonly number[][], calls: readonly Call[
   return joined.every(isSmall) ? joined : components
 }
 
-const recordCount = (calls: readonly Call[]): number => removalsOf(calls).length + additionsOf(calls).length
-
-/** Components are looked for again after every single split, this many times; after that, one update per so many calls is split at a time. */
+/** One update is split per round, this many times; after that, one update per so many calls of a component. */
 const SINGLE_ROUNDS = 64
 const CALLS_PER_SPLIT = 100
 
-/** The updates that most other calls of a component are bound to. To split an update within its RRset could leave the RRset empty. */
-function updatesToSplit(component: readonly number[], calls: readonly Call[], waits: Waits, count: number): number[] {
+/** The renames with the most edges to other calls of the component. Splitting an update within its RRset could leave the RRset empty. */
+function updatesToSplit(component: Component, { calls, waits }: Graph, count: number): number[] {
   const members = new Set(component)
   const followers = new Map<number, number>()
   for (const at of component) for (const before of waits[at] ?? []) followers.set(before, (followers.get(before) ?? 0) + 1)
@@ -76,23 +88,24 @@ function updatesToSplit(component: readonly number[], calls: readonly Call[], wa
     .map(({ at }) => at)
 }
 
+const isSingle = ({ existing, desired }: Call): boolean => existing === null || desired === null
+
 const isRename = ({ existing, desired }: Call): boolean => existing !== null && desired !== null && rrsetKey(existing) !== rrsetKey(desired)
 
 /**
- * Each of these updates as two calls. A call of the same type that is bound to no other takes over one half, so that there is no call more. `traded` are
- * updates made so: they are split for good, so that the splits come to an end.
+ * Replaces each of these updates by two calls. If a call of the same type has no edges, it takes over one half, so the number of calls stays. Updates made
+ * this way are noted in `traded` and never traded again, so that the splits come to an end.
  */
-function splitUpdates(calls: readonly Call[], split: ReadonlySet<number>, waits: Waits, traded: Set<Call>): Call[] {
+function splitUpdates({ calls, waits }: Graph, split: readonly number[], traded: Set<Call>): Call[] {
   const isBound = new Set(waits.flatMap((set, at) => (set.size > 0 ? [at, ...set] : [])))
-  const free = new Map<string, number[]>()
+  const unbound = new Map<string, number[]>()
   calls.forEach((call, at) => {
-    if (!isBound.has(at) && !traded.has(call) && (call.existing === null || call.desired === null || isRename(call)))
-      append(free, recordOf(call).type, at)
+    if (!isBound.has(at) && !traded.has(call) && (isSingle(call) || isRename(call))) append(unbound, recordOf(call).type, at)
   })
   const result: (Call | null)[] = [...calls]
   for (const at of split) {
     const call = calls[at] as Call
-    const helper = traded.has(call) ? undefined : free.get(recordOf(call).type)?.pop()
+    const helper = traded.has(call) ? undefined : unbound.get(recordOf(call).type)?.pop()
     const other = helper === undefined ? null : (calls[helper] as Call)
     if (helper !== undefined) result[helper] = null
     const halves: Call[] = [
@@ -106,125 +119,79 @@ function splitUpdates(calls: readonly Call[], split: ReadonlySet<number>, waits:
   return result.filter((call) => call !== null)
 }
 
-/** Applies all calls in an order along what they wait for, and opens each cycle when it is reached. */
-function inSequence(
-  calls: readonly Call[],
-  waits: Waits,
-  required: Waits,
-  components: readonly (readonly number[])[],
-  state: ZoneState,
-  prefer: Preference,
-): Call[] {
-  const cycles = components.filter((component) => component.length > 1)
+/** Applies all calls in an order along what they wait for, and opens each cycle when its turn comes. */
+function openCycles({ calls, waits, required, components }: Graph, state: ZoneState, prefer: Preference): Call[] {
+  const cycles = components.filter(({ length }) => length > 1)
   if (cycles.length === 0) return components.flat().map((at) => calls[at] as Call)
+  const needed = withAllWaits(cycles.flat(), waits)
+  const helpers = new HelperPool(calls.filter((_, at) => waits[at]?.size === 0 && !needed.has(at)))
   const sequence: Call[] = []
   const apply = (call: Call): void => {
     state.apply(call)
     sequence.push(call)
   }
-  const isOpen = new Set(calls.keys())
-  const helpers = new HelperPool()
-  const followers: number[][] = calls.map(() => [])
-  waits.forEach((set, at) => {
-    for (const before of set) followers[before]?.push(at)
-  })
-  const openWaits = waits.map((set) => set.size)
-  // Before a cycle comes only what it waits for: any other call stays free to help.
-  const needed = withAllWaits(cycles.flat(), waits)
-  const offerIfFree = (at: number): void => {
-    if (openWaits[at] === 0 && !needed.has(at)) helpers.add(calls[at] as Call, at)
-  }
-  for (const at of calls.keys()) offerIfFree(at)
-  const close = (at: number): void => {
-    isOpen.delete(at)
-    for (const follower of followers[at] ?? []) {
-      openWaits[follower] = (openWaits[follower] as number) - 1
-      offerIfFree(follower)
-    }
-  }
-  /** Creates that are put off so that they can help later cycles, by the calls that had their records. */
-  const putOff = new Map<number, readonly Call[]>()
-  const catchUp = (at: number): void => {
-    for (const before of waits[at] ?? []) for (const call of putOff.get(before) ?? []) if (helpers.take(call)) apply(call)
-  }
-  const applyAt = (at: number): void => {
-    catchUp(at)
-    helpers.take(calls[at] as Call)
-    apply(calls[at] as Call)
-    close(at)
-  }
-  const openCycle = (component: readonly number[]): void => {
-    for (const at of component) catchUp(at)
-    const cycle = component.map((at) => calls[at] as Call)
-    const opened = pairAgain(cycle, helpers, state, prefer)
-    const used = (opened?.helpers ?? []).flatMap((helper) => helpers.indexOf(helper) ?? [])
-    for (const helper of opened?.helpers ?? []) helpers.take(helper)
-    const inOrder = opened?.calls ?? alongRequired(component, required, waits).map((at) => calls[at] as Call)
-    const lastKept = inOrder.findLastIndex(({ existing }) => existing !== null)
-    for (const call of inOrder.slice(0, lastKept + 1)) apply(call)
-    const late = inOrder.slice(lastKept + 1)
-    for (const call of late) helpers.add(call, null)
-    for (const at of [...component, ...used]) {
-      putOff.set(at, late)
-      close(at)
-    }
-  }
   for (const component of components) {
-    if (component.length > 1) openCycle(component)
-    else for (const at of component) if (needed.has(at)) applyAt(at)
+    if (!needed.has(component[0] as number)) continue
+    // What it waits for may be a create of an earlier cycle that is still among the helpers.
+    if (component.some((at) => [...(waits[at] ?? [])].some((before) => !component.includes(before)))) helpers.takeLate().forEach(apply)
+    if (component.length === 1) {
+      apply(calls[component[0] as number] as Call)
+      continue
+    }
+    const cycle = component.map((at) => calls[at] as Call)
+    const opened = pairAgain(cycle, helpers, state, prefer) ?? alongRequired(component, required, waits).map((at) => calls[at] as Call)
+    const lastRemoval = opened.findLastIndex(({ existing }) => existing !== null)
+    opened.slice(0, lastRemoval + 1).forEach(apply)
+    for (const create of opened.slice(lastRemoval + 1)) helpers.addLate(create)
   }
-  for (const component of components) for (const at of component) if (isOpen.has(at)) applyAt(at)
-  for (const call of helpers.rest()) apply(call)
+  helpers.takeLate().forEach(apply)
+  const remaining = helpers.remaining()
+  for (const [at] of components as readonly [number][]) {
+    const call = calls[at] as Call
+    if (!needed.has(at) && (waits[at]?.size !== 0 || remaining.has(call))) apply(call)
+  }
   return sequence
 }
 
-/** Calls that wait for nothing that is not done, by type, those that change most freely last. */
+/** Calls whose records a cycle may take over at no cost, because nothing that is still to come before them is pending. */
 class HelperPool {
-  readonly #indexes = new Map<Call, number | null>()
   readonly #byType = new Map<string, Set<Call>>()
+  /** Creates at the end of an opened cycle: nothing later in the cycle waits for them. */
+  readonly #late = new Set<Call>()
 
-  /** `index` is null for a call that is not one of the graph. */
-  add(call: Call, index: number | null): void {
-    this.#indexes.set(call, index)
-    const { type } = recordOf(call)
-    this.#byType.set(type, (this.#byType.get(type) ?? new Set()).add(call))
+  constructor(calls: readonly Call[]) {
+    for (const rank of [isSingle, isRename, (call: Call) => !isSingle(call) && !isRename(call)])
+      for (const call of calls.filter(rank))
+        this.#byType.set(recordOf(call).type, (this.#byType.get(recordOf(call).type) ?? new Set()).add(call))
   }
-  /** Whether the call was in the pool. */
-  take(call: Call): boolean {
-    this.#byType.get(recordOf(call).type)?.delete(call)
-    return this.#indexes.delete(call)
+  addLate(call: Call): void {
+    this.#late.add(call)
   }
-  indexOf(call: Call): number | null | undefined {
-    return this.#indexes.get(call)
-  }
-  /** At most `count` calls of the type: creates and deletes first, updates within an RRset last. */
+  /** At most `count` calls of the type, those that change most freely first: creates and deletes, then renames, then updates within an RRset. */
   some(type: string, count: number): Call[] {
-    const found: Call[] = []
-    const calls = this.#byType.get(type) ?? []
-    const isSingle = ({ existing, desired }: Call): boolean => existing === null || desired === null
-    const isWithinRrset = (call: Call): boolean => !isSingle(call) && !isRename(call)
-    for (const isWanted of [isSingle, isRename, isWithinRrset]) {
-      for (const call of calls) {
-        if (found.length === count) return found
-        if (isWanted(call)) found.push(call)
-      }
+    const found: Call[] = [...this.#late].filter((call) => recordOf(call).type === type).slice(0, count)
+    for (const call of this.#byType.get(type) ?? []) {
+      if (found.length >= count) break
+      found.push(call)
     }
     return found
   }
-  rest(): Call[] {
-    return [...this.#indexes.keys()]
+  take(call: Call): void {
+    this.#late.delete(call)
+    this.#byType.get(recordOf(call).type)?.delete(call)
+  }
+  takeLate(): Call[] {
+    const late = [...this.#late]
+    this.#late.clear()
+    return late
+  }
+  remaining(): ReadonlySet<Call> {
+    return new Set([...this.#byType.values()].flatMap((calls) => [...calls]))
   }
 }
 
-interface PairedAgain {
-  /** In an order in which each is accepted. */
-  readonly calls: readonly Call[]
-  /** The calls from outside the cycle whose records are among these. */
-  readonly helpers: readonly Call[]
-}
-
-/** Null if there are too many records to search, or no order is accepted. */
-function pairAgain(cycle: readonly Call[], pool: HelperPool, state: ZoneState, prefer: Preference): PairedAgain | null {
+/** Finds calls for the records of a cycle, and of helpers if that saves calls. Null if there are too many records, or no order is accepted. */
+function pairAgain(cycle: readonly Call[], pool: HelperPool, state: ZoneState, prefer: Preference): Call[] | null {
   const search = (calls: readonly Call[]): Call[] | null =>
     searchExactly({
       removed: removalsOf(calls),
@@ -234,27 +201,25 @@ function pairAgain(cycle: readonly Call[], pool: HelperPool, state: ZoneState, p
       keepsContinuity: prefer === 'continuity',
     })
   const alone = search(cycle)
-  if (alone === null) return null
-  const splits = alone.length - lowerBound(cycle)
+  const splits = alone === null ? 0 : alone.length - lowerBound(cycle)
+  if (splits === 0) return alone
   const helpers: Call[] = []
-  let count = recordCount(cycle)
-  for (const type of new Set(cycle.map((call) => recordOf(call).type))) {
-    for (const helper of splits === 0 ? [] : pool.some(type, splits)) {
-      count += recordCount([helper])
-      if (count <= MAX_RECORDS) helpers.push(helper)
-    }
-  }
+  for (const type of new Set(cycle.map((call) => recordOf(call).type)))
+    for (const helper of pool.some(type, splits)) if (recordCount([...cycle, ...helpers, helper]) <= MAX_RECORDS) helpers.push(helper)
   const helped = helpers.length === 0 ? null : search([...cycle, ...helpers])
-  if (helped === null || helped.length - lowerBound([...cycle, ...helpers]) >= splits) return { calls: alone, helpers: [] }
-  return { calls: helped, helpers }
+  if (helped === null || helped.length - lowerBound([...cycle, ...helpers]) >= splits) return alone
+  for (const helper of helpers) pool.take(helper)
+  return helped
 }
 
-/** An order of calls that no search can improve: what the provider requires, and of the rest what closes no cycle. */
-function alongRequired(component: readonly number[], required: Waits, waits: Waits): number[] {
+/** An order for calls that no search can improve: along all required edges, and along the others that close no cycle. */
+function alongRequired(component: Component, required: Waits, waits: Waits): number[] {
   const places = new Map(component.map((at, place) => [at, place]))
   const within = (edges: Waits): Set<number>[] =>
     component.map((at) => new Set([...(edges[at] ?? [])].flatMap((before) => places.get(before) ?? [])))
-  return alongEdges(withoutCycles(within(required), [within(waits)])).map((place) => component[place] as number)
+  return stronglyConnectedComponents(withoutCycles(within(required), [within(waits)])).map(
+    ([place]) => component[place as number] as number,
+  )
 }
 
 function withAllWaits(from: readonly number[], waits: Waits): Set<number> {

@@ -456,7 +456,7 @@ describe('runs', () => {
     expect(findRun(runs, ids[2] as string).run?.id).toBe(ids[2])
     expect(findRun(runs, '2026')).toMatchObject({
       run: null,
-      diagnostic: { message: expect.stringContaining(ids.toReversed().join(', ')) },
+      diagnostic: { message: expect.stringContaining(`${ids[2]}, ${ids[1]} and ${ids[0]}`) },
     })
     for (const name of ['2025', '', '..', 'x'.repeat(500)]) {
       const found = findRun(runs, name)
