@@ -1,14 +1,13 @@
-import type { Dispatcher, Pool } from 'undici'
+/** HTTP requests to one server over kept-alive connections, with a time limit for each step. Redirects are not followed: they would carry the token elsewhere. */
+import type { Agent, IncomingMessage, RequestOptions } from 'node:http'
 
-/** How a request failed before there was an answer to speak of. */
+/** Why a request has no usable answer. */
 export type TransportProblem = 'unreachable' | 'timeout' | 'reset' | 'garbled' | 'too-large'
 
-/**
- * A request without a usable answer. `sent` tells whether the server may have acted on it: false only where the request
- * certainly never left.
- */
+/** A request without a usable answer. */
 export class TransportError extends Error {
   readonly problem: TransportProblem
+  /** Whether the server may have acted on the request: false only if the request certainly never left. */
   readonly sent: boolean
   constructor(problem: TransportProblem, message: string, options: { sent: boolean; cause?: unknown }) {
     super(message, { cause: options.cause })
@@ -20,28 +19,29 @@ export class TransportError extends Error {
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH'
-  /** Below the base URL, beginning with a slash. */
+  /** Below the base URL, with a leading slash. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: unknown
   readonly signal?: AbortSignal | undefined
-  /** Milliseconds of silence this request bears, instead of the client's `timeout`. */
+  /** Milliseconds without an octet from the server; the client's `timeout` if absent. */
   readonly silenceTimeout?: number | undefined
-  /** Milliseconds for all of it, connecting and the whole answer included, where that is less than the client would give it. */
+  /** Milliseconds for connecting and the whole answer, if that is less than four times the silence. */
   readonly totalTimeout?: number | undefined
 }
 
 export interface HttpResponse {
   readonly status: number
-  /** Names in lower case; of a repeated header the first value. */
+  /** Names in lower case; the first value of a repeated header. */
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
 }
 
 export interface HttpClient {
+  /** Rejects with a `TransportError`. */
   request(request: HttpRequest): Promise<HttpResponse>
-  /** Gives the open connections up once their requests have ended: after an answer that was not to its request, none on them can be trusted. */
+  /** Closes each open connection after its request: after an answer to another request, no answer on them can be trusted. */
   reset(): void
   close(): Promise<void>
 }
@@ -49,186 +49,184 @@ export interface HttpClient {
 export interface HttpClientOptions {
   readonly baseUrl: URL
   readonly headers: Readonly<Record<string, string>>
-  /** Connections kept open to the server. */
+  /** The most connections that are open at one time. */
   readonly connections: number
-  /** Milliseconds for the answer to begin, and between two pieces of it; all of a request may take four times as long. */
+  /** Milliseconds until the answer starts, and between two pieces of it. A whole request may take four times as long. */
   readonly timeout: number
   /** Milliseconds for connecting; `timeout` if absent. */
   readonly connectTimeout?: number
-  /** Octets of the largest answer that is read. */
+  /** The most octets of an answer. */
   readonly maxResponse: number
 }
 
-const CONNECT_FAULTS: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ERR_INVALID_URL',
-])
-const TIMEOUT_FAULTS: ReadonlySet<string> = new Set(['UND_ERR_BODY_TIMEOUT', 'ABORT_ERR'])
-/** How many times the time for silence all of a request may take. */
-const WHOLE_ANSWER = 4
+/** How many times its silence timeout a whole request may take. */
+const TOTAL_FACTOR = 4
 
-const TLS_FAULT = /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+/** Milliseconds after which an idle connection is closed. Servers close theirs after five seconds or more. */
+const IDLE_TIMEOUT = 4000
 
-/** A client with a keep-alive pool to one server. Redirects are not followed: they would carry the token elsewhere. */
-export function createHttpClient(options: HttpClientOptions): HttpClient {
-  let opened: Promise<Pool> | null = null
-  const pool = (): Promise<Pool> => {
-    opened ??= import('./undici-pool.ts').then(
-      ({ Pool }) =>
-        new Pool(options.baseUrl.origin, {
-          connections: options.connections,
-          pipelining: 1,
-          connect: { timeout: options.connectTimeout ?? options.timeout },
-          maxResponseSize: options.maxResponse,
-        }),
-    )
-    return opened
-  }
-  const prefix = options.baseUrl.pathname.replace(/\/$/, '')
-
+export function createHttpClient({ baseUrl, timeout, connectTimeout = timeout, ...options }: HttpClientOptions): HttpClient {
+  const isTls = baseUrl.protocol === 'https:'
+  const prefix = baseUrl.pathname.replace(/\/$/, '')
+  let agent: Agent | null = null
   return {
-    async request({
-      method,
-      path,
-      headers,
-      body,
-      signal,
-      silenceTimeout: silence = options.timeout,
-      totalTimeout: within = Number.POSITIVE_INFINITY,
-    }) {
-      const client = await pool()
-      const host = options.baseUrl.host
-      const whole = Math.min(silence * WHOLE_ANSWER, within)
-      const patience = patienceOf(silence, whole, signal)
-      try {
-        const response = await client.request({
+    async request({ method, path, headers, body, signal, silenceTimeout = timeout, totalTimeout = Number.POSITIVE_INFINITY }) {
+      const http = await (isTls ? import('node:https') : import('node:http'))
+      agent ??= new http.Agent({ keepAlive: true, maxSockets: options.connections, timeout: IDLE_TIMEOUT })
+      const json = body === undefined ? undefined : JSON.stringify(body)
+      const exchange: Exchange = {
+        open: http.request,
+        target: {
+          agent,
           method,
+          // Node takes the host of an IPv6 address without its brackets.
+          host: baseUrl.hostname.replace(/^\[(.*)\]$/, '$1'),
+          port: baseUrl.port,
           path: prefix + path,
           headers: {
+            host: baseUrl.host,
             accept: 'application/json',
             ...options.headers,
             ...headers,
-            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            ...(json !== undefined && { 'content-type': 'application/json' }),
           },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          // Until the answer begins, our own clock rules: that of undici is a second wide.
-          headersTimeout: 0,
-          bodyTimeout: silence,
-          signal: patience.signal,
-        })
-        patience.begun()
-        return { status: response.statusCode, headers: firstHeaders(response), text: await response.body.text() }
-      } catch (error) {
-        throw transportError(error, host, { connect: options.connectTimeout ?? options.timeout, silence, whole, over: patience.over() })
-      } finally {
-        patience.end()
+        },
+        body: json,
+        isTls,
+        maxResponse: options.maxResponse,
+        signal,
       }
+      const limits = { connect: connectTimeout, silence: silenceTimeout, total: Math.min(silenceTimeout * TOTAL_FACTOR, totalTimeout) }
+      return await runExchange(exchange, limits, baseUrl.host)
     },
     reset() {
-      opened?.then((given) => given.close()).catch(() => undefined)
-      opened = null
+      if (agent) closeWhenIdle(agent)
+      agent = null
     },
     async close() {
-      if (opened) await (await opened).close()
+      agent?.destroy()
     },
   }
 }
 
-type Lack = 'beginning' | 'end'
-
-interface Patience {
-  readonly signal: AbortSignal
-  /** The answer has begun. */
-  begun(): void
-  /** What did not come in time: the beginning of an answer, or its end; null where no time ran out. */
-  over(): Lack | null
-  end(): void
+function closeWhenIdle(agent: Agent): void {
+  agent.maxFreeSockets = 0
+  for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy()
 }
 
-/**
- * Aborts with the given signal, after `silence` milliseconds without the beginning of an answer, and after `whole` in any case: an answer
- * that trickles in never falls silent.
- */
-function patienceOf(silence: number, whole: number, signal: AbortSignal | undefined): Patience {
-  const controller = new AbortController()
-  let hasBegun = false
-  let over: Lack | null = null
-  const abort = (): void => controller.abort()
-  const run = (): void => {
-    over = hasBegun ? 'end' : 'beginning'
-    abort()
-  }
-  if (signal?.aborted) abort()
-  signal?.addEventListener('abort', abort)
-  let timer = setTimeout(run, Math.min(silence, whole))
-  const start = performance.now()
-  return {
-    signal: controller.signal,
-    begun: () => {
-      hasBegun = true
-      clearTimeout(timer)
-      timer = setTimeout(run, Math.max(0, whole - (performance.now() - start)))
-    },
-    over: () => over,
-    end: () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
-    },
-  }
+interface Exchange {
+  readonly open: typeof import('node:http').request
+  readonly target: RequestOptions
+  readonly body: string | undefined
+  readonly isTls: boolean
+  readonly maxResponse: number
+  readonly signal: AbortSignal | undefined
 }
 
-function firstHeaders(response: Dispatcher.ResponseData): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(response.headers)) {
-    const first = Array.isArray(value) ? value[0] : value
-    if (first !== undefined) headers[name] = first
-  }
-  return headers
-}
-
-/** Milliseconds a request was given, and which of them ran out by our own clock. */
-interface Times {
+/** Milliseconds. */
+interface Limits {
   readonly connect: number
   readonly silence: number
-  readonly whole: number
-  readonly over: Lack | null
+  readonly total: number
 }
 
-/** Milliseconds as a reader likes them. */
+/** The step of an exchange whose time ran out. */
+type Expired = 'connecting' | 'start' | 'silence' | 'end'
+
+class TooLarge extends Error {}
+
+function runExchange({ open, target, body, isTls, maxResponse, signal }: Exchange, limits: Limits, host: string): Promise<HttpResponse> {
+  return new Promise((resolve, reject) => {
+    const timers = new Map<Expired, NodeJS.Timeout>()
+    let expired: Expired | null = null
+    const request = open(target)
+    const finish = (): void => {
+      for (const timer of timers.values()) clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    }
+    const fail = (error: unknown): void => {
+      finish()
+      request.destroy()
+      reject(expired === null && !signal?.aborted ? failure(error, host) : timeoutFailure(expired, limits, host, error))
+    }
+    const abort = (): void => fail(signal?.reason)
+    const start = (step: Expired, milliseconds: number): void => {
+      stop(step)
+      timers.set(
+        step,
+        setTimeout(() => {
+          expired = step
+          fail(undefined)
+        }, milliseconds),
+      )
+    }
+    const stop = (step: Expired): void => clearTimeout(timers.get(step))
+
+    if (limits.total < limits.silence) start('start', limits.total)
+    else start('start', limits.silence)
+    const began = performance.now()
+    signal?.addEventListener('abort', abort)
+    request.on('error', fail)
+    request.on('socket', (socket) => {
+      if (!socket.connecting) return
+      start('connecting', limits.connect)
+      socket.once(isTls ? 'secureConnect' : 'connect', () => stop('connecting'))
+    })
+    request.on('response', (response) => {
+      stop('start')
+      start('silence', limits.silence)
+      start('end', Math.max(0, limits.total - (performance.now() - began)))
+      const chunks: Buffer[] = []
+      let octets = 0
+      response.on('error', fail)
+      response.on('data', (chunk: Buffer) => {
+        timers.get('silence')?.refresh()
+        octets += chunk.length
+        if (octets > maxResponse) fail(new TooLarge())
+        else chunks.push(chunk)
+      })
+      response.on('end', () => {
+        finish()
+        const text = new TextDecoder().decode(Buffer.concat(chunks))
+        resolve({ status: response.statusCode ?? 0, headers: firstValues(response), text })
+      })
+    })
+    if (signal?.aborted) abort()
+    else request.end(body)
+  })
+}
+
+const firstValues = ({ headersDistinct }: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(Object.entries(headersDistinct).flatMap(([name, values]) => (values?.[0] === undefined ? [] : [[name, values[0]]])))
+
+/** `1.5 s`, or whole seconds from ten on. */
 export const formatSeconds = (milliseconds: number): string =>
   `${milliseconds < 9950 ? Math.round(milliseconds / 100) / 10 : Math.round(milliseconds / 1000)} s`
 
-/** What did not come in time. */
-function lateness(code: string, { silence, whole, over }: Times): string {
-  if (over === 'beginning') return `: nothing came within ${formatSeconds(Math.min(silence, whole))}`
-  if (over === 'end') return `: its answer had no end within ${formatSeconds(whole)}`
-  return code === 'UND_ERR_BODY_TIMEOUT' ? `: it fell silent in the middle of its answer for ${formatSeconds(silence)}` : ''
+function timeoutFailure(expired: Expired | null, { connect, silence, total }: Limits, host: string, cause: unknown): TransportError {
+  if (expired === 'connecting')
+    return new TransportError('unreachable', `${host} cannot be reached: no connection within ${formatSeconds(connect)}`, { sent: false })
+  const detail = {
+    start: `: nothing came within ${formatSeconds(Math.min(silence, total))}`,
+    silence: `: it fell silent in the middle of its answer for ${formatSeconds(silence)}`,
+    end: `: its answer had no end within ${formatSeconds(total)}`,
+  }
+  return new TransportError('timeout', `${host} did not answer in time${expired === null ? '' : detail[expired]}`, { sent: true, cause })
 }
 
-function transportError(error: unknown, host: string, times: Times): TransportError {
-  const known = (error as { code?: unknown }).code ?? (error as { cause?: { code?: unknown } }).cause?.code
-  // What undici and the system throw has a code or a name of its own.
-  if (known === undefined && error instanceof TypeError) throw error
-  const code = String(known ?? (error as Error).name)
-  const detail = (error as Error).message
-  if (code === 'UND_ERR_CONNECT_TIMEOUT')
-    return new TransportError('unreachable', `${host} cannot be reached: no connection within ${formatSeconds(times.connect)}`, {
-      sent: false,
-      cause: error,
-    })
-  if (CONNECT_FAULTS.has(code))
-    return new TransportError('unreachable', `${host} cannot be reached (${code})`, { sent: false, cause: error })
-  if (TLS_FAULT.test(code))
-    return new TransportError('unreachable', `no secure connection to ${host} (${code})`, { sent: false, cause: error })
-  if (TIMEOUT_FAULTS.has(code) || (error as Error).name === 'AbortError')
-    return new TransportError('timeout', `${host} did not answer in time${lateness(code, times)}`, { sent: true, cause: error })
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
-    return new TransportError('too-large', `the answer of ${host} is larger than any of the interface`, { sent: true, cause: error })
-  if (code.startsWith('HPE_') || (error as Error).name === 'HTTPParserError')
-    return new TransportError('garbled', `${host} does not speak HTTP (${code})`, { sent: true, cause: error })
-  return new TransportError('reset', `the connection to ${host} broke (${code}: ${detail})`, { sent: true, cause: error })
+const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
+
+const TLS_PROBLEM = /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+
+function failure(cause: unknown, host: string): unknown {
+  if (cause instanceof TooLarge)
+    return new TransportError('too-large', `the answer of ${host} is larger than any of the interface`, { sent: true, cause })
+  const { code: known, message, name } = cause as Error & { code?: string }
+  // An error of the system has a code; any other is a bug.
+  if (known === undefined && cause instanceof TypeError) return cause
+  const code = known ?? name
+  if (UNREACHABLE.has(code)) return new TransportError('unreachable', `${host} cannot be reached (${code})`, { sent: false, cause })
+  if (TLS_PROBLEM.test(code)) return new TransportError('unreachable', `no secure connection to ${host} (${code})`, { sent: false, cause })
+  if (code.startsWith('HPE_')) return new TransportError('garbled', `${host} does not speak HTTP (${code})`, { sent: true, cause })
+  return new TransportError('reset', `the connection to ${host} broke (${code}: ${message})`, { sent: true, cause })
 }
