@@ -2,6 +2,7 @@
  * Addresses from live inventory: asked for when a zone is planned, each question once a run. A zone whose inventory cannot be read, or
  * gives a record set nothing, is not planned at all: an outage of an inventory must not empty record sets.
  */
+
 import { checkZone } from '../definition/rules/rules.ts'
 import { compareDiagnostics, type Diagnostic, hasErrors, isError } from '../dns/diagnostic.ts'
 import { describeInventoryQuery, type InventoryObject, type InventoryQuery, type InventoryRrset } from '../dns/inventory.ts'
@@ -9,6 +10,7 @@ import { type DefinedRecord, recordKey, rrsetKey } from '../dns/record.ts'
 import type { DesiredZone } from '../dns/zone.ts'
 import { excludedRrsets } from '../plan/fit-to-target.ts'
 import { diagnosticOf, type Provider, ProviderError } from '../providers/provider.ts'
+import { agreeing, listed } from '../report/english.ts'
 import type { ZoneJob } from './run-context.ts'
 
 export interface ResolvedJobs {
@@ -99,14 +101,11 @@ async function resolveSet(set: InventoryRrset, target: string, ask: Ask): Promis
   }
   const without = objects.filter((object) => addressesOf(object).length === 0).map(({ source }) => source)
   if (without.length === 0) return { records, diagnostics: [] }
-  const message = `${subject}: without ${listed(without)}, which ${without.length === 1 ? 'has' : 'have'} no ${kind}`
+  const message = `${subject}: without ${listed(without, LISTED)}, which ${agreeing(without.length, 'has', 'have')} no ${kind}`
   return { records, diagnostics: [{ severity: 'warning', code: 'inventory-partial', message, at }] }
 }
 
 const LISTED = 5
-
-const listed = (names: readonly string[]): string =>
-  names.length <= LISTED ? names.join(', ') : `${names.slice(0, LISTED).join(', ')} and ${names.length - LISTED} more`
 
 /** Addresses that the definition has itself, or that several objects share, are there once. */
 function withRecords(zone: DesiredZone, records: readonly DefinedRecord[]): DesiredZone {

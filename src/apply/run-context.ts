@@ -7,7 +7,7 @@ import type { Preference } from '../plan/break-cycles.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
 import type { OnThrottled, Provider } from '../providers/provider.ts'
-import type { ReportFormat } from '../report/render-report.ts'
+import type { ReportFormat } from '../report/formats.ts'
 import type { ReportOptions } from '../report/report.ts'
 import type { ExitStatus } from './exit-status.ts'
 

@@ -1,8 +1,10 @@
 /** `verify`: compares definitions with the records of their targets, the rendered zone files and the answers of name servers. */
+
 import pLimit from 'p-limit'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
 import { isServerAddress, parseServerAddress } from '../dns/server-address.ts'
-import type { Verification, VerificationFormat } from '../report/verification.ts'
+import type { ReportFormat } from '../report/formats.ts'
+import type { Verification } from '../report/verification.ts'
 import { isVerified, type ZoneVerification } from '../report/verification.ts'
 import { type HostPolicy, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
 import type { DnsServer } from '../transport/dns-exchange.ts'
@@ -16,7 +18,7 @@ import { verifyZone } from './verify-zone.ts'
 import { openWorkspace, reportLoaded } from './workspace.ts'
 
 export interface VerifyOptions extends WorkspaceOptions {
-  readonly format: VerificationFormat
+  readonly format: ReportFormat<'verification'>
   /** Name servers to ask instead of those of the config or the NS records. */
   readonly nameserver: readonly string[]
   /** Whether to ask name servers. */
@@ -26,7 +28,7 @@ export interface VerifyOptions extends WorkspaceOptions {
 }
 
 export interface VerifySetup extends RunSetup<VerifyOptions> {
-  readonly output: RunOutput & { verification(verification: Verification, format: VerificationFormat): void }
+  readonly output: RunOutput & { verification(verification: Verification, format: ReportFormat<'verification'>): void }
 }
 
 type VerifyContext = RunContext<VerifyOptions> & VerifySetup

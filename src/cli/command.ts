@@ -1,9 +1,11 @@
 /** How commands describe themselves: options that several of them have, and parsers of option values. */
+
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ExitStatus } from '../apply/exit-status.ts'
 import { didYouMean } from '../definition/parse/suggest.ts'
 import { parseTtl, type Ttl } from '../dns/ttl.ts'
 import { REFUSAL_NAMES } from '../dns/zone.ts'
+import { REPORT_FORMATS } from '../report/formats.ts'
 import type { CliIo } from './io.ts'
 
 /** Options that every command has. */
@@ -78,12 +80,16 @@ export const withConversionOptions = (command: Command): Command =>
     .option('--dry-run', 'write nothing; name the files')
     .option('--lossy', 'leave out what cannot be held; each thing is a warning')
 
-export const withFormatOption = (command: Command, formats: readonly string[]): Command =>
+export const withFormatOption = (
+  command: Command,
+  report: keyof typeof REPORT_FORMATS,
+  formats: readonly string[] = REPORT_FORMATS[report],
+): Command =>
   command.addOption(
     command
       .createOption('--format <format>', `the report: ${formats.join(', ')}`)
       .argParser(oneOf(formats))
-      .default('text', 'text'),
+      .default(formats[0], formats[0]),
   )
 
 /** One of a few words. The error suggests the nearest one. */

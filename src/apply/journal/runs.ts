@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { ZoneOutcome } from '../../plan/plan.ts'
+import { listed } from '../../report/english.ts'
 import { parseSavedPlan } from '../saved-plan/parse-saved-plan.ts'
 import { readPlanText, type SavedTarget, type SavedZone } from '../saved-plan/saved-plan.ts'
 import { isRunPrefix, PLANS_FOLDER, planFile, type RunZone } from './journal-format.ts'
@@ -22,13 +23,8 @@ export function findRun(runs: readonly RunRecord[], name: string): FoundRun {
   const [run] = found
   if (run !== undefined && found.length === 1) return { run }
   if (run === undefined) return unknown(`no run ${JSON.stringify(name.slice(0, 60))} is in the journal`)
-  const more = found.length > SHOWN ? `, and ${found.length - SHOWN} more` : ''
-  return unknown(
-    `${name} is the beginning of ${found.length} runs: ${found
-      .slice(0, SHOWN)
-      .map(({ id }) => id)
-      .join(', ')}${more}`,
-  )
+  const ids = found.map(({ id }) => id)
+  return unknown(`${name} is the beginning of ${found.length} runs: ${listed(ids, SHOWN)}`)
 }
 
 /** The latest run that changed something, or may have. */

@@ -1,4 +1,5 @@
 /** From what a run did to a zone, and the zone as it is now, to the plan that takes it back. */
+
 import { type Diagnostic, oneLine } from '../../dns/diagnostic.ts'
 import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../../dns/record.ts'
 import { DEFAULT_ZONE_OPTIONS, type ExistingZone, type RefusalName, type ZoneSettings } from '../../dns/zone.ts'
@@ -11,6 +12,7 @@ import type { Change, DomainChange, Outcome, ZonePlan } from '../../plan/plan.ts
 import { finalRecords } from '../../plan/plan.ts'
 import { planDifference } from '../../plan/plan-difference.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
+import { listed } from '../../report/english.ts'
 import { resolveUnknownOutcomes } from '../resolve-unknown-outcomes.ts'
 import { parseSavedRecord } from '../saved-plan/parse-saved-change.ts'
 import { type RrsetChange, type RrsetConflict, rollBackRecords } from './rollback-records.ts'
@@ -293,5 +295,4 @@ const setText = ({ name, type, base, live }: RrsetChange): string => `${name} ${
 const dataText = (records: readonly ResourceRecord[]): string =>
   records.length === 0 ? 'nothing' : shortList(records.map(({ ttl, data }) => `${ttl === null ? '' : `${ttl} `}${data.slice(0, 60)}`))
 
-const shortList = (texts: readonly string[]): string =>
-  oneLine(texts.length > 3 ? `${texts.slice(0, 3).join(', ')} and ${texts.length - 3} more` : texts.join(', '))
+const shortList = (texts: readonly string[]): string => oneLine(listed(texts, 3))

@@ -9,7 +9,7 @@ import { differingSettings } from '../../plan/domain-change.ts'
 import type { ZonePlan } from '../../plan/plan.ts'
 import { finalRecords, fingerprint } from '../../plan/plan.ts'
 import { conflicts } from '../../plan/record-conflicts.ts'
-import { counted } from '../../report/english.ts'
+import { agreeing, counted } from '../../report/english.ts'
 
 export interface MovedState {
   /** `2 records added, 1 changed`. */
@@ -141,9 +141,7 @@ export function othersInTheWay(
   const full = noRoom(plan, before, now)
   const details = capabilities.cnameExclusive ? standing(plan, before, now) : []
   const summary = [
-    ...(details.length === 0
-      ? []
-      : [`${counted(details.length, 'unmanaged record')} ${details.length === 1 ? 'stands' : 'stand'} in the way`]),
+    ...(details.length === 0 ? [] : [`${counted(details.length, 'unmanaged record')} ${agreeing(details.length, 'is', 'are')} in the way`]),
     ...(full === null ? [] : [full]),
   ].join(', ')
   return summary === '' ? null : { summary, details }
@@ -156,7 +154,7 @@ export function othersInTheWay(
 function noRoom({ records: { limit }, calls }: ZonePlan, before: ExistingZone, now: ExistingZone): string | null {
   const more = now.records.length - before.records.length
   if (limit === null || more <= 0 || now.records.length + calls.create <= limit) return null
-  return `${counted(more, 'unmanaged record')} more ${more === 1 ? 'leaves' : 'leave'} no room for ${counted(calls.create, 'creation')}: the zone holds ${limit} records`
+  return `${counted(more, 'unmanaged record')} more ${agreeing(more, 'leaves', 'leave')} no room for ${counted(calls.create, 'creation')}: the zone holds ${limit} records`
 }
 
 function standing(plan: ZonePlan, before: ExistingZone, now: ExistingZone): string[] {

@@ -2,18 +2,19 @@ import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { runDoctor } from '../../apply/run-doctor.ts'
 import { renderDoctorJson, renderDoctorText } from '../../report/doctor-report.ts'
+import type { ReportFormat } from '../../report/formats.ts'
 import { type CommonOptions, type Runs, withConfigOption, withFormatOption } from '../command.ts'
 import { exitOnSignal } from '../interruption.ts'
 import { type CliIo, colorOf } from '../io.ts'
 import { runSetup } from '../run-setup.ts'
 
 export interface DoctorOptions extends CommonOptions {
-  readonly format: 'text' | 'json'
+  readonly format: ReportFormat<'doctor'>
 }
 
 export function describe(command: Command, runs: Runs): void {
   withConfigOption(command).argument('[zone...]', 'zones (default: all)')
-  runs(withFormatOption(command, ['text', 'json']), doctor)
+  runs(withFormatOption(command, 'doctor'), doctor)
 }
 
 /** `zonewright doctor [zone...]` */

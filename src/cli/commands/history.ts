@@ -26,7 +26,7 @@ export function describe(command: Command, runs: Runs): void {
     .argument('[run]', 'the run, or the beginning of its name')
     .option('--last', 'the latest run that changed something')
     .option('--prune <keep>', 'remove all runs but the latest so many', positiveInteger)
-  runs(withFormatOption(command, ['text', 'json']), history)
+  runs(withFormatOption(command, 'history'), history)
 }
 
 /** `zonewright history [run]`: lists what runs did, or shows one with its plan and what came of it. Asks no server. */

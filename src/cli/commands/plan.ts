@@ -1,14 +1,13 @@
 import type { Command } from 'commander'
 import type { ExitStatus } from '../../apply/exit-status.ts'
 import { type PlanRunOptions, runPlan } from '../../apply/run-plan.ts'
-import { REPORT_FORMATS } from '../../report/render-report.ts'
 import { type CommonOptions, type Runs, withConfigOption, withFormatOption, withPlanOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { runSetup } from '../run-setup.ts'
 
 export function describe(command: Command, runs: Runs): void {
   withPlanOptions(withConfigOption(command)).argument('[zone...]', 'zones (default: all)')
-  withFormatOption(command, REPORT_FORMATS)
+  withFormatOption(command, 'plan')
     .option('--detailed-exitcode', 'exit with 2 where changes are pending')
     .option('-o, --out <file>', 'save the plan, to be applied as it is by "apply <file>"')
   runs(command, plan)

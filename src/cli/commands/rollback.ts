@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { ExitStatus } from '../../apply/exit-status.ts'
 import { type RollbackOptions, runRollback } from '../../apply/rollback/run-rollback.ts'
-import { REPORT_FORMATS } from '../../report/render-report.ts'
 import { type CommonOptions, type Runs, withApplyOptions, withConfigOption, withFormatOption, withPlanOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { applySetup } from '../run-setup.ts'
@@ -11,7 +10,7 @@ export function describe(command: Command, runs: Runs): void {
     .argument('[run-or-zone...]', 'the run, unless --last says it, and zones (default: all it changed)')
     .option('--last', 'the latest run that changed something')
     .option('--overwrite', 'put back also what others changed again since')
-  runs(withApplyOptions(withFormatOption(command, REPORT_FORMATS)), rollback)
+  runs(withApplyOptions(withFormatOption(command, 'plan')), rollback)
 }
 
 /** `zonewright rollback RUN [zone...]` */

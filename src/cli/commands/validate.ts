@@ -6,17 +6,18 @@ import { type Validation, validateAll } from '../../definition/load/validate.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { countDiagnostics, renderValidation } from '../../report/diagnostics-report.ts'
 import { counted } from '../../report/english.ts'
+import type { ReportFormat } from '../../report/formats.ts'
 import { type CommonOptions, type Runs, withConfigOption, withFormatOption } from '../command.ts'
 import { createConsole } from '../console.ts'
 import type { CliIo } from '../io.ts'
 
 export interface ValidateOptions extends CommonOptions {
-  readonly format: 'text' | 'json' | 'github'
+  readonly format: ReportFormat<'validation'>
 }
 
 export function describe(command: Command, runs: Runs): void {
   withConfigOption(command).argument('[path...]', 'files or folders (default: those of the configuration)')
-  runs(withFormatOption(command, ['text', 'json', 'github']), validate)
+  runs(withFormatOption(command, 'validation'), validate)
 }
 
 /** `zonewright validate [path...]`: syntax, schema and the rules of the DNS, without any network. The diagnostics are the report. */

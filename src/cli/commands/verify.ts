@@ -17,7 +17,7 @@ export function describe(command: Command, runs: Runs): void {
     )
     .option('--resolvers <region>', "ask the resolvers of the provider's region, in place of name servers")
     .option('--no-dns', 'ask no name server')
-  runs(withFormatOption(command, ['text', 'json', 'github']), verify)
+  runs(withFormatOption(command, 'verification'), verify)
 }
 
 /** `zonewright verify [zone...]` */

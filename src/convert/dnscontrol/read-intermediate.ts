@@ -9,6 +9,7 @@ import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { failure } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
+import { agreeing, listed } from '../../report/english.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { selectorsOf } from './ignore-patterns.ts'
 import {
@@ -169,14 +170,11 @@ const isOff = (value: unknown): boolean => value === false || /^(?:off|false)$/i
 function tellProviders({ registrar, dnsProviders }: JsonObject, tell: (message: string, hint?: string) => void): void {
   const registry = String(registrar ?? '')
   const providers = isObject(dnsProviders) ? Object.keys(dnsProviders) : []
-  const said = [
-    ...(registry === '' || /^none$/i.test(registry) ? [] : [`the registrar ${shownKey(registry)}`]),
-    ...(providers.length === 0
-      ? []
-      : [`the DNS ${providers.length === 1 ? 'provider' : 'providers'} ${providers.map(shownKey).join(', ')}`]),
-  ]
-  if (said.length > 0)
-    tell(`${said.join(' and ')} of DNSControl ${said.length + providers.length > 2 ? 'are' : 'is'} not in its definition`, ROUTED)
+  const registrars = registry === '' || /^none$/i.test(registry) ? [] : [`the registrar ${shownKey(registry)}`]
+  const count = registrars.length + providers.length
+  const providerText = `the DNS ${agreeing(providers.length, 'provider', 'providers')} ${providers.map(shownKey).join(', ')}`
+  const parts = providers.length === 0 ? registrars : [...registrars, providerText]
+  if (count > 0) tell(`${listed(parts)} of DNSControl ${agreeing(count, 'is', 'are')} not in its definition`, ROUTED)
   if (isObject(dnsProviders) && providers.length === 0)
     tell('DNSControl has no DNS provider for it, and changes none of its records', UNROUTED)
 }

@@ -2,6 +2,7 @@ import type { ImportedZone } from '../../definition/imported-zone.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
+import { listed } from '../../report/english.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import type { ConvertedSafety, ConvertedTarget, OctodnsProvider } from './octodns-provider.ts'
 import { printText } from './print-yaml.ts'
@@ -135,10 +136,15 @@ export function processingOf({ processors, everywhere, zones }: OctodnsConfig): 
 const POLICIES: readonly Policy[] = ['create-only', 'upsert-only']
 
 function lostItem({ processor: { name, className, at }, what, outcome, zones }: Loss): UnsupportedFeature {
-  const shown = zones.slice(0, NAMED_ZONES).join(', ')
-  const ofZones = zones.length > NAMED_ZONES ? `${shown} and ${zones.length - NAMED_ZONES} more zones` : shown
   const kind = className === '' ? 'which the configuration does not have' : className
-  return { zone: null, name: null, type: null, what: `what the processor ${name} (${kind}) does in ${ofZones}: ${what}`, at, outcome }
+  return {
+    zone: null,
+    name: null,
+    type: null,
+    what: `what the processor ${name} (${kind}) does in ${listed(zones, NAMED_ZONES)}: ${what}`,
+    at,
+    outcome,
+  }
 }
 
 interface Ruling {

@@ -8,6 +8,7 @@ import { relativeName } from '../../dns/domain-name.ts'
 import { groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import type { DesiredZone, Policy, UnmanagedSelector } from '../../dns/zone.ts'
+import { counted } from '../../report/english.ts'
 import type { OctodnsProvider } from './octodns-provider.ts'
 import { nameGlobOf, nameTestOf } from './patterns.ts'
 
@@ -69,8 +70,6 @@ function rrsetsOf({ name: zone, records }: ProcessedZone, test: RrsetTest): numb
   return keys.size
 }
 
-const counted = (count: number): string => `${count} record ${count === 1 ? 'set' : 'sets'}`
-
 /**
  * A filter with `include_target: false`: what it takes out of the files octoDNS deletes where it exists, which here happens to what is not in the
  * definition.
@@ -78,7 +77,7 @@ const counted = (count: number): string => `${count} record ${count === 1 ? 'set
 function sourceOnly(zone: ProcessedZone, removes: RrsetTest | null): ProcessorEffect {
   const count = removes === null ? null : rrsetsOf(zone, removes)
   if (count === 0) return NOTHING
-  const which = count === null ? 'what it takes out of the files' : counted(count)
+  const which = count === null ? 'what it takes out of the files' : counted(count, 'record set')
   // Of name servers of the apex that it has none of octoDNS leaves those that exist alone.
   const keepsRootNs = zone.records.some(
     (record) => record.type === 'NS' && record.name === zone.name && (removes === null || removes(record, '')),
@@ -164,7 +163,7 @@ const acme: Effect = (_, zone) => {
       own === 0
         ? null
         : {
-            what: `${counted(own)} of TXT at ${CHALLENGE}, which it manages with the mark *octoDNS*`,
+            what: `${counted(own, 'record set')} of TXT at ${CHALLENGE}, which it manages with the mark *octoDNS*`,
             outcome: 'they are left alone, as those of others are',
           },
   }
@@ -187,14 +186,17 @@ const clamp: Effect = (settings, zone) => {
     ...NOTHING,
     dropped: {
       what: `that it keeps TTLs from ${min} to ${max}`,
-      outcome: count === 0 ? 'plans are the same, as no TTL is beyond that' : `the first plan gives ${counted(count)} TTLs beyond that`,
+      outcome:
+        count === 0
+          ? 'plans are the same, as no TTL is beyond that'
+          : `the first plan gives ${counted(count, 'record set')} TTLs beyond that`,
     },
   }
 }
 
 const templating: Effect = (_, zone) => {
   const count = [...groupRrsets(zone.records).values()].filter((records) => records.some(({ data }) => data.includes('{'))).length
-  return count === 0 ? NOTHING : untouched(`values that it fills in, of ${counted(count)}`)
+  return count === 0 ? NOTHING : untouched(`values that it fills in, of ${counted(count, 'record set')}`)
 }
 
 /** Changes of the NS records of the apex are an error to it, which here a safety limit refuses; or they are left out. */

@@ -16,6 +16,7 @@ import type { Change } from '../../plan/plan.ts'
 import type { Provider, ProviderCallOptions, UnusableZone, ZoneList } from '../../providers/provider.ts'
 import { diagnosticOf } from '../../providers/provider.ts'
 import { createProvider } from '../../providers/registry.ts'
+import { counted, listed } from '../../report/english.ts'
 import type { Holder } from '../definable-records.ts'
 import type { ImportRequest } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
@@ -95,8 +96,7 @@ function places({
 const MOST_LISTED = 5
 
 function tellUnread(paths: readonly string[]): Diagnostic {
-  const more = paths.length > MOST_LISTED ? ` and ${paths.length - MOST_LISTED} more` : ''
-  const message = `no rule of the config takes ${paths.slice(0, MOST_LISTED).join(', ')}${more}, so that no plan reads that`
+  const message = `no rule of the config takes ${listed(paths, MOST_LISTED)}, so that no plan reads that`
   return { severity: 'warning', code: 'import-pending', message, hint: 'name another folder with -o, or add a rule under "zones"' }
 }
 
@@ -149,7 +149,7 @@ function previewPlan(
   const expected = new Set(duplicates.flatMap((set) => set.map(({ id }) => id)).filter((id) => id !== undefined && deleted.has(id)))
   const others = plan.changes.filter(({ id }) => id === null || !expected.has(id))
   if (expected.size > 0) {
-    const calls = `${expected.size} ${expected.size === 1 ? 'call' : 'calls'}`
+    const calls = counted(expected.size, 'call')
     const message = `${zone.name}: the next plan has ${calls} to delete what is there more than once${others.length === 0 ? ', and no others' : ''}`
     diagnostics.push({ severity: 'warning', code: 'surplus-duplicate', message })
   }
@@ -189,6 +189,6 @@ function tellOthers(zone: DomainName, changes: readonly Change[]): Diagnostic {
     return `${action} ${what}${fields.length === 0 ? '' : ` (${fields.join(', ')})`}`
   })
   if (changes.length > MAX_LISTED_CHANGES) words.push(`${changes.length - MAX_LISTED_CHANGES} more`)
-  const calls = `${changes.length} ${changes.length === 1 ? 'call' : 'calls'}`
+  const calls = counted(changes.length, 'call')
   return warning('import-pending', `${zone}: the next plan has ${calls} to make it what the definition says: ${words.join('; ')}`)
 }

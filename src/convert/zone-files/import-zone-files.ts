@@ -13,6 +13,7 @@ import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { placeComments } from '../../dns/zone-file/place-comments.ts'
 import type { IncludedZoneFile, ReadZoneInclude } from '../../dns/zone-file/scope.ts'
+import { counted } from '../../report/english.ts'
 import { checkSoaSettings } from '../definable-settings.ts'
 import type { ImportRequest } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
@@ -168,7 +169,7 @@ export function readCommentedZone(file: IncludedZoneFile, zoneName: DomainName |
   const { name, settings, records } = zone
   if (hasErrors(diagnostics)) return { zone: { name, settings, records }, dropped: [], includedFiles, diagnostics }
   const { comments, dropped: droppedLines } = placeComments({ zone: name, file, included: opened, records: read })
-  const what = `${droppedLines} more ${droppedLines === 1 ? 'line' : 'lines'} of comments than are kept`
+  const what = counted(droppedLines, 'more line of comments than are kept', 'more lines of comments than are kept')
   const dropped = droppedLines === 0 ? [] : [{ zone: name, name: null, type: null, what, at: zone.at }]
   return { zone: { name, settings, records, comments }, dropped, includedFiles, diagnostics }
 }
