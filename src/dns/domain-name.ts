@@ -15,8 +15,6 @@ export const ROOT = '.' as DomainName
 export const MAX_LABEL_OCTETS = 63
 export const MAX_NAME_OCTETS = 255
 
-const PLAIN_NAME = /^(?:[a-z0-9_-]{1,63}\.)+$/
-const PLAIN_RELATIVE_NAME = /^(?:[a-z0-9_*-]{1,63}\.)*[a-z0-9_*-]{1,63}$/
 const PLAIN_LABEL = /^[a-z0-9_*/-]+$/
 
 /**
@@ -24,10 +22,8 @@ const PLAIN_LABEL = /^[a-z0-9_*/-]+$/
  * there is none; `@` alone is the origin. Labels with non-ASCII characters become A-labels (UTS 46).
  */
 export function parseDomainName(text: string, origin: DomainName | null = null): Result<DomainName> {
-  if (PLAIN_NAME.test(text) && text.length <= MAX_NAME_OCTETS - 1) return ok(text as DomainName)
-  if (origin !== null && text.length + origin.length <= MAX_NAME_OCTETS - 2 && PLAIN_RELATIVE_NAME.test(text)) {
-    return ok((origin === ROOT ? `${text}.` : `${text}.${origin}`) as DomainName)
-  }
+  const plain = parsePlainName(text, origin)
+  if (plain !== null) return ok(plain)
   if (text === '') return failure('a domain name cannot be empty')
   if (text.length > 4 * MAX_NAME_OCTETS + 4) return failure(`the domain name is ${text.length} characters long, more than any name can be`)
   if (text === '.') return ok(ROOT)
@@ -46,6 +42,36 @@ export function parseDomainName(text: string, origin: DomainName | null = null):
   if (octets > MAX_NAME_OCTETS)
     return failure(`the domain name ${JSON.stringify(text)} takes ${octets} octets; ${MAX_NAME_OCTETS} are allowed`)
   return ok(name)
+}
+
+const DOT = 0x2e
+
+/** Characters that need no escape in a label: 1, or 2 for letters that become lower case. */
+const PLAIN_CHARACTER = new Uint8Array(128)
+for (const c of 'abcdefghijklmnopqrstuvwxyz0123456789_-*/') PLAIN_CHARACTER[c.charCodeAt(0)] = 1
+for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') PLAIN_CHARACTER[c.charCodeAt(0)] = 2
+
+/** Parses a name of plain characters in one pass, which is nearly every name; null if the text needs `splitLabels` or is wrong. */
+function parsePlainName(text: string, origin: DomainName | null): DomainName | null {
+  const { length } = text
+  if (length === 0 || length >= MAX_NAME_OCTETS) return null
+  let labelStart = 0
+  let hasUpperCase = false
+  for (let i = 0; i < length; i += 1) {
+    const code = text.charCodeAt(i)
+    if (code === DOT) {
+      if (i === labelStart || i - labelStart > MAX_LABEL_OCTETS) return null
+      labelStart = i + 1
+      continue
+    }
+    const kind = PLAIN_CHARACTER[code]
+    if (kind !== 1 && kind !== 2) return null
+    if (kind === 2) hasUpperCase = true
+  }
+  const written = hasUpperCase ? text.toLowerCase() : text
+  if (labelStart === length) return written as DomainName
+  if (origin === null || length - labelStart > MAX_LABEL_OCTETS || length + 1 + nameOctets(origin) > MAX_NAME_OCTETS) return null
+  return (origin === ROOT ? `${written}.` : `${written}.${origin}`) as DomainName
 }
 
 /** The labels of a canonical name as octets, without the root label. */

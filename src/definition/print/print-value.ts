@@ -65,7 +65,7 @@ function textValue(data: string): PlainYaml {
 /** `\;` is read as `;`. */
 const withBackslashes = (text: string): string => (text.includes('\\;') ? text.replaceAll('\\;', '\\\\;') : text)
 
-const NUMBERS: ReadonlySet<FieldKind> = new Set<FieldKind>(['u8', 'u16', 'u32', 'seconds', 'algorithm', 'certificate-type', 'protocol'])
+const NUMBERS: ReadonlySet<FieldKind> = new Set<FieldKind>(['u8', 'u16', 'u32', 'seconds', 'algorithm', 'certificate-type'])
 
 function fieldValue(kind: FieldKind, text: string, zone: DomainName): PlainYaml | null {
   if (kind === 'name') return targetValue(text as DomainName, zone)

@@ -1,6 +1,6 @@
 import { formatIpv6, ipv6Groups, parseIpv4, parseIpv6 } from '../ip-address.ts'
 import { failure, ok, type Result } from '../result.ts'
-import { readOctets, readRest, readU8, readU16, remainingOctets, throwWireError } from '../wire/reader.ts'
+import { readOctets, readU8, readU16, remainingOctets, throwWireError } from '../wire/reader.ts'
 import { writeOctets, writeU8, writeU16 } from '../wire/writer.ts'
 import { excerpt, type FieldCodec, type Token } from './field.ts'
 
@@ -67,24 +67,6 @@ export const PREFIXES: FieldCodec = {
       prefixes.push(`${(flags & 0x80) === 0 ? '' : '!'}${family}:${address}/${length}`)
     }
     return prefixes.join(' ')
-  },
-}
-
-/** Ports as a bit map from port 0 on (RFC 1035 section 3.4.2). */
-export const SERVICES: FieldCodec = {
-  encode: (writer, tokens) => {
-    const ports = tokens.map(Number)
-    const bits = new Uint8Array(ports.length === 0 ? 0 : (Math.max(...ports) >> 3) + 1)
-    for (const port of ports) bits[port >> 3] = (bits[port >> 3] as number) | (0x80 >> (port & 7))
-    writeOctets(writer, bits)
-  },
-  decode: (reader) => {
-    const bits = readRest(reader)
-    const ports: number[] = []
-    for (const [at, octet] of bits.subarray(0, 8192).entries()) {
-      for (let bit = 0; bit < 8; bit += 1) if ((octet & (0x80 >> bit)) !== 0) ports.push((at << 3) | bit)
-    }
-    return ports.join(' ')
   },
 }
 

@@ -9,7 +9,6 @@ import { canonicalAmtRelay, canonicalIpsecKey } from './gateway.ts'
 import { canonicalHostIdentity } from './host-identity.ts'
 import { canonicalLocation } from './location.ts'
 import { canonicalMnemonic, canonicalSeconds, canonicalTimestamp, canonicalUnsigned, type MnemonicKind } from './numbers.ts'
-import { canonicalA6, canonicalAtmAddress, canonicalOldTypes, canonicalSink } from './obsolete.ts'
 import {
   canonicalBase64,
   canonicalEui,
@@ -24,7 +23,6 @@ import {
 } from './octets.ts'
 import { type RdataProblem, rdataProblem } from './rdata-problem.ts'
 import { type FieldKind, mayBeEmpty, RDATA_TYPES, type RdataType, takesRest } from './rdata-types.ts'
-import { canonicalServices } from './services.ts'
 import { canonicalSvcParams } from './svc-params.ts'
 import { canonicalTypes } from './type-bitmap.ts'
 
@@ -40,9 +38,9 @@ export function canonicalRdata(type: string, tokens: readonly Token[], readName:
   if (isGenericForm(tokens)) return canonicalGeneric(type, tokens)
   const definition = RDATA_TYPES.get(type)
   if (!definition)
-    return failure(`data of a type without a known form is written \\# LENGTH HEX (RFC 3597), not ${excerpt(tokens[0]?.text ?? '')}`)
+    return failure(`data of this type is written in the generic form \\# LENGTH HEX (RFC 3597), not as ${excerpt(tokens[0]?.text ?? '')}`)
   const shorthand = DELETION[type]
-  if (shorthand?.written === tokens.map(({ text }) => text).join(' ')) return ok(shorthand.canonical)
+  if (shorthand !== undefined && shorthand.written === tokens.map(({ text }) => text).join(' ')) return ok(shorthand.canonical)
   const { fields } = definition
   let data = ''
   let next = 0
@@ -185,23 +183,12 @@ export function canonicalField(kind: FieldKind, tokens: readonly Token[], readNa
     case 'algorithm':
     case 'certificate-type':
     case 'dsync-scheme':
-    case 'protocol':
       return canonicalMnemonic(text, kind satisfies MnemonicKind)
     case 'type':
       // BIND writes the number alone where it knows no name.
       return parseReferencedType(/^[0-9]{1,5}$/.test(text) ? `TYPE${text}` : text)
     case 'types':
       return canonicalTypes(tokens)
-    case 'old-types':
-      return canonicalOldTypes(tokens)
-    case 'a6':
-      return canonicalA6(tokens, readName)
-    case 'sink':
-      return canonicalSink(tokens)
-    case 'atm-address':
-      return canonicalAtmAddress(text)
-    case 'services':
-      return canonicalServices(tokens)
     case 'prefixes':
       return canonicalPrefixes(tokens)
     case 'svc-params':

@@ -69,7 +69,6 @@ const MNEMONICS = {
   algorithm: { numbers: ALGORITHMS, size: 'u8', called: 'an algorithm' },
   'certificate-type': { numbers: CERTIFICATE_TYPES, size: 'u16', called: 'a type of certificate' },
   'dsync-scheme': { numbers: { NOTIFY: 1 }, size: 'u8', called: 'a scheme' },
-  protocol: { numbers: { ICMP: 1, TCP: 6, UDP: 17 }, size: 'u8', called: 'an IP protocol' },
 } as const satisfies Record<string, { numbers: Readonly<Record<string, number>>; size: 'u8' | 'u16'; called: string }>
 
 /** Kinds of numbers that also have names. */

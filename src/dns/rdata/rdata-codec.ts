@@ -2,7 +2,6 @@ import { quoteString, unescapeString } from '../character-string.ts'
 import type { DomainName } from '../domain-name.ts'
 import { typeName, wireTypeCode } from '../record-type.ts'
 import type { Result } from '../result.ts'
-import { A6, ATM_ADDRESS, OLD_TYPES, SINK } from '../wire/obsolete-codecs.ts'
 import {
   createReader,
   decodeToResult,
@@ -27,7 +26,7 @@ import {
   writeU32,
   writtenOctets,
 } from '../wire/writer.ts'
-import { IPV4, IPV6, PREFIXES, SERVICES } from './addresses.ts'
+import { IPV4, IPV6, PREFIXES } from './addresses.ts'
 import { formatGeneric, problemText, rdataFields } from './canonical.ts'
 import type { FieldCodec } from './field.ts'
 import { AMT_RELAY, HOST_IDENTITY, IPSEC_KEY } from './gateway.ts'
@@ -62,7 +61,6 @@ const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
   algorithm: U8,
   'certificate-type': U16,
   'dsync-scheme': U8,
-  protocol: U8,
   type: {
     encode: (writer, [text = '']) => writeU16(writer, wireTypeCode(text)),
     decode: (reader) => typeName(readU16(reader)),
@@ -124,12 +122,7 @@ const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
   eui64: EUI64,
   locator64: LOCATOR64,
   nsap: NSAP,
-  services: SERVICES,
   prefixes: PREFIXES,
-  'old-types': OLD_TYPES,
-  a6: A6,
-  sink: SINK,
-  'atm-address': ATM_ADDRESS,
   'svc-params': SVC_PARAMS,
   location: LOCATION,
   'ipsec-key': IPSEC_KEY,

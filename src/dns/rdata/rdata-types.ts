@@ -41,7 +41,6 @@ const TYPES: readonly RdataType[] = [
   define('MB', 7, 'value:name'),
   define('MG', 8, 'value:name'),
   define('MR', 9, 'value:name'),
-  define('WKS', 11, 'address:ipv4 protocol:protocol services:services'),
   define('PTR', 12, 'value:name'),
   define('HINFO', 13, 'cpu:string os:string'),
   define('MINFO', 14, 'rmailbx:name emailbx:name'),
@@ -60,17 +59,13 @@ const TYPES: readonly RdataType[] = [
   define('GPOS', 27, 'longitude:string latitude:string altitude:string'),
   define('AAAA', 28, 'value:ipv6'),
   define('LOC', 29, 'value:location'),
-  define('NXT', 30, 'next_domain_name:name types:old-types', { singleton: true }),
   define('EID', 31, 'value:hex'),
   define('NIMLOC', 32, 'value:hex'),
   define('SRV', 33, 'priority:u16 weight:u16 port:u16 target:name'),
-  define('ATMA', 34, 'value:atm-address'),
   define('NAPTR', 35, 'order:u16 preference:u16 flags:string service:string regexp:string replacement:name'),
   define('KX', 36, 'preference:u16 exchanger:name'),
   define('CERT', 37, 'certificate_type:certificate-type key_tag:u16 algorithm:algorithm certificate:base64'),
-  define('A6', 38, 'value:a6'),
   define('DNAME', 39, 'value:name', { singleton: true }),
-  define('SINK', 40, 'value:sink'),
   define('APL', 42, 'value:prefixes'),
   define('DS', 43, DIGEST),
   define('SSHFP', 44, 'algorithm:u8 fingerprint_type:u8 fingerprint:hex'),
@@ -123,14 +118,16 @@ const TYPES: readonly RdataType[] = [
   define('URLFWD', null, 'path:string target:string code:u16 masking:u8 query:u8'),
 ]
 
-/** Mnemonics of types that were never given a form but the generic one. */
+/** Types that have a mnemonic and only the generic form of RFC 3597: they never had another, or it is obsolete and few programs know it. */
 export const GENERIC_ONLY_TYPES: ReadonlyMap<string, number> = new Map([
   ['NULL', 10],
+  ['WKS', 11],
+  ['NXT', 30],
+  ['ATMA', 34],
+  ['A6', 38],
+  ['SINK', 40],
   ['UNSPEC', 103],
 ])
-
-/** Obsolete types whose form few readers know. */
-export const OBSOLETE_TYPES: ReadonlySet<string> = new Set(['NXT', 'ATMA', 'A6', 'SINK'])
 
 export const RDATA_TYPES: ReadonlyMap<string, RdataType> = new Map(TYPES.map((type) => [type.type, type]))
 
@@ -187,10 +184,6 @@ export type FieldKind =
   | 'certificate-type'
   /** The scheme of a DSYNC record, by number or mnemonic (RFC 9859). */
   | 'dsync-scheme'
-  /** An IP protocol, by number or mnemonic. */
-  | 'protocol'
-  /** The ports of a WKS record, by number or mnemonic (RFC 1035 section 3.4.2). */
-  | 'services'
   /** A record type. */
   | 'type'
   /** Record types, in order of their numbers: a type bit map (RFC 4034 section 4.1.2). */
@@ -199,11 +192,6 @@ export type FieldKind =
   | 'prefixes'
   /** Parameters of SVCB and HTTPS, in order of their keys (RFC 9460 section 2.1). */
   | 'svc-params'
-  /** Record types of an NXT record (RFC 2535 section 5.2); all of A6 (RFC 2874) and SINK rdata; the address of ATMA. */
-  | 'old-types'
-  | 'a6'
-  | 'sink'
-  | 'atm-address'
   /** All of LOC rdata (RFC 1876), IPSECKEY (RFC 4025), AMTRELAY (RFC 8777) and HIP (RFC 8005), whose fields depend on each other. */
   | 'location'
   | 'ipsec-key'
@@ -217,13 +205,9 @@ const REST_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>([
   'base64',
   'optional-base64',
   'base64-or-dash',
-  'services',
   'types',
   'prefixes',
   'svc-params',
-  'old-types',
-  'a6',
-  'sink',
   'location',
   'ipsec-key',
   'amt-relay',
@@ -233,15 +217,7 @@ const REST_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>([
 /** Whether the kind takes all remaining tokens. */
 export const takesRest = (kind: FieldKind): boolean => REST_KINDS.has(kind)
 
-const EMPTY_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>([
-  'optional-string',
-  'optional-base64',
-  'services',
-  'types',
-  'old-types',
-  'prefixes',
-  'svc-params',
-])
+const EMPTY_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>(['optional-string', 'optional-base64', 'types', 'prefixes', 'svc-params'])
 
 /** Whether the field may have no token at all; its text is then empty. */
 export const mayBeEmpty = (kind: FieldKind): boolean => EMPTY_KINDS.has(kind)

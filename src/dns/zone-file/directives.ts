@@ -1,9 +1,8 @@
 import { unescapeString } from '../character-string.ts'
 import type { DomainName } from '../domain-name.ts'
 import { type GeneratedText, readGenerate } from './generate.ts'
-import { readNameToken } from './plain-name.ts'
-import { readTtl } from './read-record.ts'
-import { type IncludedZoneFile, originOctets, reportProblem, tokenPosition, tokenText, type ZoneFileScope } from './scope.ts'
+import { readNameToken, readTtl } from './read-record.ts'
+import { type IncludedZoneFile, reportProblem, tokenPosition, tokenText, type ZoneFileScope } from './scope.ts'
 
 /** Files within files within files. */
 const MAX_INCLUDE_DEPTH = 16
@@ -61,7 +60,6 @@ function readOrigin(scope: ZoneFileScope): void {
     return
   }
   scope.origin = origin.value
-  scope.originOctets = originOctets(origin.value)
   scope.run.firstOrigin ??= origin.value
 }
 

@@ -5,11 +5,8 @@ import type { Ttl } from '../ttl.ts'
 import { type Insertion, readDirective, rememberIncludedTtl, warnOfIncludedTtl } from './directives.ts'
 import type { GeneratedText } from './generate.ts'
 import { createLexer, MAX_ENTRY_LENGTH, readEntry, TOKEN, type ZoneLexer } from './lexer.ts'
-import { readPlainLines } from './plain-lines.ts'
-import { borrowPlainText, createPlainText, giveBack, type PlainText } from './plain-text.ts'
 import { readRecord } from './read-record.ts'
-import { addRecord, createRecordTable, type RecordSequence, type RecordTable, recordsOf } from './record-table.ts'
-import { NO_TTL, originOctets, positionAt, type ReadZoneInclude, reportProblem, type ZoneFileReading, type ZoneFileScope } from './scope.ts'
+import { NO_TTL, positionAt, type ReadZoneInclude, reportProblem, type ZoneFileReading, type ZoneFileScope } from './scope.ts'
 
 export interface ZoneFileOptions {
   /** Completes names until the first `$ORIGIN`; null where the file must say it. */
@@ -39,7 +36,7 @@ export interface ZoneFileSummary {
 
 export interface ParsedZoneFile extends ZoneFileSummary {
   /** In the order of the file, SOA included; a record's place is where it begins. */
-  readonly records: RecordSequence
+  readonly records: readonly DefinedRecord[]
 }
 
 /**
@@ -48,13 +45,11 @@ export interface ParsedZoneFile extends ZoneFileSummary {
  * included file starts with the origin, owner and TTL of its parent and gives none back. Never throws on bad input.
  */
 export function parseZoneFile(text: string, options: ZoneFileOptions): ParsedZoneFile {
-  const table = createRecordTable()
-  const run = createRun(options, (record) => addRecord(table, record), table)
-  const scope = fileScope(run, options, text, borrowPlainText())
-  readEntries(scope)
-  giveBack(scope.plain)
+  const records: DefinedRecord[] = []
+  const run = createRun(options, (record) => void records.push(record))
+  readEntries(fileScope(run, options, text))
   const { origin, includedFiles, diagnostics } = summary(run, options)
-  return { origin, includedFiles, diagnostics, records: recordsOf(table) }
+  return { origin, includedFiles, diagnostics, records }
 }
 
 /** A zone file that comes in pieces, such as one too large to hold: `push` each, then `end`. */
@@ -67,8 +62,8 @@ export interface ZoneFileReader {
 
 /** As `parseZoneFile`, in memory that does not grow with the file: each record goes to `onRecord` and is forgotten. */
 export function createZoneFileReader(options: ZoneFileOptions, onRecord: (record: DefinedRecord) => void): ZoneFileReader {
-  const run = createRun(options, onRecord, null)
-  const scope = fileScope(run, options, '', createPlainText())
+  const run = createRun(options, onRecord)
+  const scope = fileScope(run, options, '')
   const { lexer } = scope
   lexer.final = false
   let isFirst = true
@@ -106,10 +101,9 @@ export function createZoneFileReader(options: ZoneFileOptions, onRecord: (record
   }
 }
 
-function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => void, table: RecordTable | null): ZoneFileReading {
+function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => void): ZoneFileReading {
   return {
     emit,
-    table,
     include: options.include,
     fallbackTtl: options.defaultTtl ?? null,
     zone: options.zone ?? null,
@@ -132,13 +126,11 @@ function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => vo
   }
 }
 
-const fileScope = (run: ZoneFileReading, options: ZoneFileOptions, text: string, plain: PlainText): ZoneFileScope => ({
+const fileScope = (run: ZoneFileReading, options: ZoneFileOptions, text: string): ZoneFileScope => ({
   run,
   file: options.file,
   lexer: createLexer(text),
-  plain,
   origin: options.origin,
-  originOctets: originOctets(options.origin),
   owner: null,
   statedTtl: NO_TTL,
   hasInvalidOwner: false,
@@ -162,8 +154,6 @@ const DOLLAR = 0x24
 function readEntries(scope: ZoneFileScope): void {
   const { run, lexer } = scope
   while (!run.stopped) {
-    if (scope.endedTtl === null) readPlainLines(scope)
-    if (run.stopped) return
     const outcome = readEntry(lexer)
     if (scope.endedTtl !== null && (outcome === 'entry' || outcome === 'bad')) warnOfIncludedTtl(scope)
     if (outcome === 'entry') {
@@ -193,14 +183,11 @@ function insert(scope: ZoneFileScope, insertion: Insertion): void {
     ...scope,
     file: source.file,
     lexer: createLexer(source.text),
-    plain: borrowPlainText(),
     origin,
-    originOctets: originOctets(origin),
     endedTtl: null,
     fixedPlace: null,
   }
   readEntries(inner)
-  giveBack(inner.plain)
   run.open.pop()
   rememberIncludedTtl(scope, inner)
 }

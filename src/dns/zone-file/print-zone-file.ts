@@ -2,7 +2,7 @@ import { type DomainName, isAtOrBelow, relativeName, sortKey } from '../domain-n
 import { rdataFields } from '../rdata/canonical.ts'
 import { toGenericForm } from '../rdata/generic-form.ts'
 import { rdataOctets } from '../rdata/rdata-codec.ts'
-import { GENERIC_ONLY_TYPES, OBSOLETE_TYPES, RDATA_TYPES, takesRest } from '../rdata/rdata-types.ts'
+import { GENERIC_ONLY_TYPES, RDATA_TYPES, takesRest } from '../rdata/rdata-types.ts'
 import { svcParamKey } from '../rdata/svc-param-forms.ts'
 import { compareRecords, type ResourceRecord } from '../record.ts'
 import { typeCode } from '../record-type.ts'
@@ -41,7 +41,7 @@ function asPrinted(record: ResourceRecord, genericTypes: ReadonlySet<string> | u
   const { type, data } = record
   if (isMisread(type, data)) return { ...record, data: toGenericForm(type, data) }
   const isFormless = GENERIC_ONLY_TYPES.has(type)
-  if (!isFormless && !OBSOLETE_TYPES.has(type) && !genericTypes?.has(type)) return record
+  if (!isFormless && !genericTypes?.has(type)) return record
   const code = typeCode(type)
   if (code === null) return record
   return { ...record, type: `TYPE${code}`, data: isFormless ? data : toGenericForm(type, data) }
@@ -204,7 +204,6 @@ const MISREAD: Readonly<Record<string, RegExp>> = {
   CERT: /^0 /,
   CSYNC: /^\S+ \S+$/,
   KEY: /^\S+ \S+ \S+$/,
-  WKS: /^\S+ \S+$/,
   // NSD reads escapes in the gateway twice; ldns wants a key.
   IPSECKEY: /\\|^\S+ \S+ \S+ \S+$/,
 }

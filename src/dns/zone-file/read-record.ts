@@ -1,9 +1,13 @@
 import type { SourcePosition } from '../diagnostic.ts'
-import { type DomainName, isAtOrBelow } from '../domain-name.ts'
+import { type DomainName, isAtOrBelow, parseDomainName } from '../domain-name.ts'
+import { canonicalRdata, isGenericForm, type RdataResult } from '../rdata/canonical.ts'
+import type { Token } from '../rdata/field.ts'
+import { parseGenericForm } from '../rdata/generic-form.ts'
+import { RDATA_TYPES } from '../rdata/rdata-types.ts'
 import { isMetaType, parseRecordType } from '../record-type.ts'
+import type { Result } from '../result.ts'
 import { MAX_TTL, parseTtl, type Ttl } from '../ttl.ts'
-import { readNameToken } from './plain-name.ts'
-import { readRdata } from './read-rdata.ts'
+import { TOKEN } from './lexer.ts'
 import { INVALID_TTL, NO_TTL, positionAt, reportProblem, tokenPosition, tokenText, type ZoneFileScope } from './scope.ts'
 
 /** Classes besides IN, which is the only one that zones of the internet have. */
@@ -199,3 +203,18 @@ function inheritedTtl(scope: ZoneFileScope, at: SourcePosition): Ttl | null {
   }
   return ttl
 }
+
+/** The canonical rdata of the entry's tokens from `from` on, or what is wrong with which token. */
+function readRdata(scope: ZoneFileScope, type: string, from: number): RdataResult {
+  const { lexer, origin } = scope
+  const tokens: Token[] = []
+  for (let i = from; i < lexer.count; i += 1) {
+    tokens.push({ text: tokenText(lexer, i), quoted: ((lexer.flags[i] as number) & TOKEN.quoted) !== 0 })
+  }
+  if (isGenericForm(tokens) && RDATA_TYPES.has(type)) return parseGenericForm(type, tokens)
+  return canonicalRdata(type, tokens, (text) => parseDomainName(text, origin))
+}
+
+/** The name in a token, completed with the origin, or what is wrong with it. */
+export const readNameToken = ({ lexer, origin }: ZoneFileScope, index: number): Result<DomainName> =>
+  parseDomainName(tokenText(lexer, index), origin)

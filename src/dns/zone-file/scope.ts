@@ -1,12 +1,10 @@
 import type { Diagnostic, Severity, SourcePosition } from '../diagnostic.ts'
 import type { DiagnosticCode } from '../diagnostic-codes.ts'
-import { type DomainName, nameOctets } from '../domain-name.ts'
+import type { DomainName } from '../domain-name.ts'
 import type { DefinedRecord } from '../record.ts'
 import type { Result } from '../result.ts'
 import type { Ttl } from '../ttl.ts'
 import { lineAndColumn, type ZoneLexer } from './lexer.ts'
-import type { PlainText } from './plain-text.ts'
-import type { RecordTable } from './record-table.ts'
 
 /** A file that `$INCLUDE` draws in. `file` identifies it (the same file always by the same text) and stands in positions. */
 export interface IncludedZoneFile {
@@ -20,8 +18,6 @@ export type ReadZoneInclude = (path: string, from: string) => Result<IncludedZon
 /** What all files of one reading share. */
 export interface ZoneFileReading {
   readonly emit: (record: DefinedRecord) => void
-  /** Where plain records are kept without being given out; null where all are. */
-  readonly table: RecordTable | null
   readonly include: ReadZoneInclude | undefined
   /** Seconds where the file shows no TTL at all. */
   readonly fallbackTtl: Ttl | null
@@ -54,11 +50,7 @@ export interface ZoneFileScope {
   readonly run: ZoneFileReading
   readonly file: string
   lexer: ZoneLexer
-  /** The text about to be read, for lines that need no lexer. */
-  readonly plain: PlainText
   origin: DomainName | null
-  /** Octets of the origin on the wire. */
-  originOctets: number
   /** The owner of the record before; null before the first. */
   owner: DomainName | null
   /** Seconds of the entry being read, or one of the two below. */
@@ -90,8 +82,6 @@ export const NO_TTL = -1
 export const INVALID_TTL = -2
 
 export const tokenText = ({ text, starts, ends }: ZoneLexer, index: number): string => text.slice(starts[index], ends[index])
-
-export const originOctets = (origin: DomainName | null): number => (origin === null ? 0 : nameOctets(origin))
 
 /** The place of a token, its quote included; after the last token, the end of the entry. */
 export function tokenPosition(scope: ZoneFileScope, index: number): SourcePosition {

@@ -61,7 +61,9 @@ const VALUES: readonly (readonly [record: string, settings: string, octodns?: st
   ['{type: HIP, value: 2 200100107B1A74DF365639CC39F1D578 AQID r.example.}', 'HIP 2 200100107b1a74df365639cc39f1d578 AQID r.example.'],
   ["{type: APL, value: '1:192.0.2.0/24 !1:192.0.2.0/28'}", 'APL 1:192.0.2.0/24 !1:192.0.2.0/28'],
   ['{type: AMTRELAY, value: 10 0 1 192.0.2.15}', 'AMTRELAY 10 0 1 192.0.2.15'],
-  ['{type: WKS, value: {address: 192.0.2.1, protocol: TCP, services: smtp domain}}', 'WKS 192.0.2.1 6 25 53'],
+  ["{type: WKS, value: '\\# 12 c0000201 06 00000040 000004'}", 'WKS \\# 12 c00002010600000040000004'],
+  ['{type: WKS, value: {address: 192.0.2.1, protocol: TCP, services: smtp domain}}', '!schema-type'],
+  ['{type: WKS, value: 192.0.2.1 TCP smtp domain}', '!value-invalid'],
   ['{type: OPENPGPKEY, value: AQ ID}', 'OPENPGPKEY AQID'],
   ['{type: HTTPS, value: {svcpriority: 0, targetname: b.}}', 'HTTPS 0 b.'],
   [

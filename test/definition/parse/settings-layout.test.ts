@@ -157,7 +157,7 @@ const FAULTS: readonly (readonly [definition: string, ...problems: string[]])[] 
   ],
   [
     'records: {a: {type: TYPE65280, value: 0a}}',
-    '2:39 error value-invalid a.example.com. TYPE65280: data of a type without a known form is written \\# LENGTH HEX (RFC 3597), not "0a"',
+    '2:39 error value-invalid a.example.com. TYPE65280: data of this type is written in the generic form \\# LENGTH HEX (RFC 3597), not as "0a"',
   ],
   [
     'records: {a..b: {type: A, value: 192.0.2.1}}',

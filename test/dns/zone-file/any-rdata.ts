@@ -114,22 +114,9 @@ const KINDS: Readonly<Record<FieldKind, fc.Arbitrary<string>>> = {
   algorithm: fc.constantFrom('5', '8', '13', 'ED25519', '253'),
   'certificate-type': fc.constantFrom('PKIX', '253', '1', '65280'),
   'dsync-scheme': fc.constantFrom('NOTIFY', '2', '255'),
-  protocol: fc.constantFrom('tcp', 'udp', '6'),
-  services: list(fc.nat(1000).map(String), 1, 5),
   type: fc.constantFrom('A', 'MX', 'CAA', 'TYPE65280'),
   types,
   prefixes: list(prefix, 0, 4),
-  'old-types': fc.subarray(['A', 'NS', 'SOA', 'SIG', 'NXT'], { minLength: 1 }).map((all) => all.join(' ')),
-  a6: fc.oneof(
-    ipv6.map((address) => `0 ${address}`),
-    fc.tuple(fc.integer({ min: 1, max: 127 }), ipv6, name).map((parts) => parts.join(' ')),
-    name.map((prefix) => `128 ${prefix}`),
-  ),
-  sink: fc.oneof(join(U8, U8, U8), join(U8, U8, U8, base64)),
-  'atm-address': fc.oneof(
-    hex(20),
-    digits(1, 15).map((number) => `+${number.replaceAll('"', '')}`),
-  ),
   'svc-params': svcParams,
   location: fc
     .tuple(

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { hasErrors } from '../../../src/dns/diagnostic.ts'
 import { rdataFields } from '../../../src/dns/rdata/canonical.ts'
-import { OBSOLETE_TYPES, RDATA_TYPES } from '../../../src/dns/rdata/rdata-types.ts'
+import { RDATA_TYPES } from '../../../src/dns/rdata/rdata-types.ts'
 import { fc } from '../../support/fast-check.ts'
 import { rounds, seededRandom, suiteSeed } from '../../support/random.ts'
 import { describeWithTools } from '../../support/skip.ts'
@@ -13,7 +13,7 @@ import { anyRdata } from './any-rdata.ts'
 import { REFUSED_BY_BIND, UNKNOWN_TO_BIND, UNKNOWN_TO_KNOT, UNKNOWN_TO_LDNS, UNKNOWN_TO_NSD } from './unknown-types.ts'
 import { parse } from './zone-text.ts'
 
-const UNKNOWN = new Set([...UNKNOWN_TO_BIND, ...REFUSED_BY_BIND, ...OBSOLETE_TYPES])
+const UNKNOWN = new Set([...UNKNOWN_TO_BIND, ...REFUSED_BY_BIND])
 
 const TYPES = [...RDATA_TYPES.values()]
   .filter(({ type, code }) => code !== null && type !== 'SOA' && !UNKNOWN.has(type))

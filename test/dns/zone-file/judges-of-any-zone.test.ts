@@ -22,6 +22,11 @@ const EACH = 4
 const FORMLESS: Readonly<Record<string, string>> = {
   NULL: '\\# 2 0102',
   UNSPEC: '\\# 1 0a',
+  WKS: '\\# 8 c000020106000040',
+  NXT: '\\# 7 01610040000082',
+  ATMA: '\\# 5 0039246f00',
+  A6: '\\# 17 0020010db8000000000000000000000001',
+  SINK: '\\# 6 400102010203',
   TYPE65280: '\\# 3 010203',
 }
 
@@ -68,13 +73,16 @@ const zoneFor = (
   return { records, text: printZoneFile(records, { origin: ORIGIN, style, genericTypes: new Set(unknown) }) }
 }
 
-/** Written in a form of its own, whatever form was read. */
-const MISREAD_BY_LDNS = ['ATMA', 'NSAP-PTR', 'NXT', 'SINK']
+/** Types that other programs print in a form that is not read here. */
+const PRINTED_IN_OTHER_FORMS = ['WKS', 'NXT', 'ATMA', 'A6', 'SINK']
+
+/** ldns prints NSAP-PTR in a form that only ldns has. */
+const MISREAD_BY_LDNS = [...PRINTED_IN_OTHER_FORMS, 'NSAP-PTR']
 
 describe.each(STYLES)('any zone, %s', (style) => {
   describeWithTools(['named-checkzone'], 'named-checkzone', () => {
     test('reads it and writes the same records', async () => {
-      const { records, text } = zoneFor(UNKNOWN_TO_BIND, REFUSED_BY_BIND, style)
+      const { records, text } = zoneFor(UNKNOWN_TO_BIND, [...REFUSED_BY_BIND, ...PRINTED_IN_OTHER_FORMS], style)
       const { stdout, stderr } = await checkZone('example.com', text, ['-q', '-i', 'none', '-k', 'ignore', '-n', 'ignore'])
       expect(stderr).toBe('')
       expect(differences(records, stdout)).toEqual([])
@@ -83,7 +91,7 @@ describe.each(STYLES)('any zone, %s', (style) => {
 
   describeWithTools(['nsd-checkzone'], 'nsd-checkzone', () => {
     test('reads it and writes the same records', async () => {
-      const { records, text } = zoneFor(UNKNOWN_TO_NSD, [], style)
+      const { records, text } = zoneFor(UNKNOWN_TO_NSD, PRINTED_IN_OTHER_FORMS, style)
       const { stdout, stderr } = await runTool('nsd-checkzone', ['-p', 'example.com', saved(text)])
       expect(stderr).not.toContain('error')
       expect(differences(records, stdout)).toEqual([])

@@ -146,7 +146,9 @@ sub.zone      IN NS        ns1.sub.zone
   })
 
   test.each(['canonical', 'pretty'] as const)('types that the reader does not know are written in the generic form, %s', (style) => {
-    const given = parse('a 1 DSYNC CDS NOTIFY 5300 b\na 1 A 192.0.2.1\na 1 A6 0 2001:db8::1\na 1 NULL \\# 0\na 1 APL').records
+    const given = parse(
+      'a 1 DSYNC CDS NOTIFY 5300 b\na 1 A 192.0.2.1\na 1 A6 \\# 17 0020010db8000000000000000000000001\na 1 NULL \\# 0\na 1 APL',
+    ).records
     const text = printZoneFile(given, { origin: ORIGIN, style, genericTypes: new Set(['DSYNC', 'APL']) })
     expect(text).toMatch(/\bTYPE66\s+\\# 20 003b0114b4016207/)
     expect(text).toMatch(/\bTYPE42\s+\\# 0/)

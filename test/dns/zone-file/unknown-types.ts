@@ -20,10 +20,7 @@ const NEW_OR_RARE = [
 export const UNKNOWN_TO_BIND = ['CLA', 'GID', 'IPN', 'UID', 'UINFO']
 export const UNKNOWN_TO_NSD = [...NEW_OR_RARE, 'EID', 'GPOS', 'HIP', 'NIMLOC', 'NSAP-PTR', 'SPF', 'TALINK']
 export const UNKNOWN_TO_LDNS = [...NEW_OR_RARE, 'AVC']
-export const UNKNOWN_TO_KNOT = [
-  ...UNKNOWN_TO_NSD,
-  ...['AVC', 'DLV', 'ISDN', 'MB', 'MD', 'MF', 'MG', 'MR', 'NSAP', 'PX', 'SIG', 'WKS', 'X25'],
-]
+export const UNKNOWN_TO_KNOT = [...UNKNOWN_TO_NSD, ...['AVC', 'DLV', 'ISDN', 'MB', 'MD', 'MF', 'MG', 'MR', 'NSAP', 'PX', 'SIG', 'X25']]
 
 /** Obsolete, and refused even in the generic form. */
 export const REFUSED_BY_BIND = ['MD', 'MF']

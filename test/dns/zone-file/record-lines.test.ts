@@ -8,19 +8,19 @@ import { rounds } from '../../support/random.ts'
 import { CORPUS, readCorpus } from './corpus.ts'
 import { line as lineOf, ORIGIN, parse } from './zone-text.ts'
 
-/** A character beyond ASCII near a line leaves it to the lexer, whatever it says. */
-const throughLexer = (text: string): ReturnType<typeof parse> => parse(text.replace(/^(.*)$/gm, `$1 ;${'\u00e9'}`))
+/** The same text with a comment after each line. */
+const parseWithComments = (text: string): ReturnType<typeof parse> => parse(text.replace(/^(.*)$/gm, `$1 ;${'\u00e9'}`))
 
-/** Without comments of their own, quotes and parentheses that stay open, which a comment behind would become part of. */
-const expectSame = (text: string): void => {
+/** Expects the same records and problems with comments, and from a stream. The text must not end a line within quotes or parentheses. */
+const expectSameReadings = (text: string): void => {
   const { records, diagnostics } = parse(text)
-  const slow = throughLexer(text)
-  expect({ records, problems: diagnostics }).toEqual({ records: slow.records, problems: slow.diagnostics })
-  expect(throughStream(text, 40)).toEqual({ records, problems: diagnostics })
+  const commented = parseWithComments(text)
+  expect({ records, problems: diagnostics }).toEqual({ records: commented.records, problems: commented.diagnostics })
+  expect(readStream(text, 40)).toEqual({ records, problems: diagnostics })
 }
 
-/** The short way where records are given out one by one, not kept in a table. */
-function throughStream(text: string, size: number): { records: readonly DefinedRecord[]; problems: readonly Diagnostic[] } {
+/** Reads the text in pieces of `size` characters. */
+function readStream(text: string, size: number): { records: readonly DefinedRecord[]; problems: readonly Diagnostic[] } {
   const records: DefinedRecord[] = []
   const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, (record) => records.push(record))
   for (let i = 0; i < text.length; i += size) reader.push(text.slice(i, i + size))
@@ -142,24 +142,25 @@ const line = fc
     [owner, a, isTtlFirst ? ttl : inClass, b, isTtlFirst ? inClass : ttl, c, data, end].join(''),
   )
 
-describe('lines that need no lexer are read as it would', () => {
-  test('field by field', () => {
+describe('a record line means the same alone, with a comment and in a stream', () => {
+  test('each field', () => {
     for (const data of FIELDS['data'] as readonly string[])
-      for (const end of FIELDS['end'] as readonly string[]) expectSame(`www 300 IN ${data}${end}\n`)
-    for (const owner of FIELDS['owner'] as readonly string[]) expectSame(`before 1 IN A 192.0.2.1\n${owner} 300 A 192.0.2.1\n 5 TXT "x"\n`)
+      for (const end of FIELDS['end'] as readonly string[]) expectSameReadings(`www 300 IN ${data}${end}\n`)
+    for (const owner of FIELDS['owner'] as readonly string[])
+      expectSameReadings(`before 1 IN A 192.0.2.1\n${owner} 300 A 192.0.2.1\n 5 TXT "x"\n`)
   })
 
-  test('in any mixture', () => {
+  test('any mixture of fields', () => {
     const directive = fc.constantFrom('$TTL 60', '$ORIGIN sub', '$ORIGIN .', '$ORIGIN example.com.', '', '; x', '   ', '\t;x')
     const lines = fc.array(fc.oneof({ weight: 5, arbitrary: line }, { weight: 1, arbitrary: directive }), { minLength: 1, maxLength: 12 })
     fc.assert(
-      fc.property(lines, (parts) => expectSame(`${parts.join('\n')}\n`)),
+      fc.property(lines, (parts) => expectSameReadings(`${parts.join('\n')}\n`)),
       { numRuns: rounds(2000) },
     )
   })
 
   test.each(CORPUS.filter(({ file }) => /^[\0-\x7f]*$/.test(readCorpus(file))).map(({ file }) => file))('%s', (file) => {
-    // Behind each line would be within its quotes and parentheses; before the first line it leaves all of a small file to the lexer.
+    // A comment after each line could end up within quotes or parentheses; one before the first line cannot.
     const text = readCorpus(file)
     const shifted = parse(`;\u00e9\n${text}`)
     const { records, diagnostics } = parse(text)
@@ -168,17 +169,17 @@ describe('lines that need no lexer are read as it would', () => {
     expect({ records, diagnostics }).toEqual({ records: up(shifted.records), diagnostics: up(shifted.diagnostics) })
   })
 
-  test('and come again where one piece of a stream is like the one before', () => {
+  test('equal pieces of a stream each yield their records', () => {
     const piece = Array.from({ length: 4000 }, (_, i) => `h${i} 1 A 192.0.2.${i % 256}\n`).join('')
     const records: DefinedRecord[] = []
     const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, (record) => records.push(record))
-    // Not the same string: the reader must not tell pieces apart by what they say.
+    // A new string each time, with equal contents.
     for (let i = 0; i < 3; i += 1) reader.push(Buffer.from(piece).toString())
     expect(reader.end().diagnostics).toEqual([])
     expect(records).toEqual(parse(piece.repeat(3)).records)
   })
 
-  test('and stand in a table from which they come as often as they are asked for', () => {
+  test('positions and inherited owners survive origins and included files', () => {
     const include: ReadZoneInclude = (path) => ({ ok: true, value: { file: path, text: 'in 5 A 192.0.2.5\n 6 TXT "x"\n' } })
     const part = (i: number): string =>
       [
@@ -208,7 +209,7 @@ describe('lines that need no lexer are read as it would', () => {
     ])
   })
 
-  test('and are counted over long texts, whose lines are longer than a stretch, too', () => {
+  test('line numbers stay right across very long lines', () => {
     const parts = Array.from({ length: 3000 }, (_, i) =>
       i % 500 === 250 ? `t${i} 1 TXT ${'"x" '.repeat(6000)}` : `h${i} 1 A 192.0.2.${i % 256}`,
     )
