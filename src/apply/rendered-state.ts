@@ -7,8 +7,8 @@ import type { RenderedFile, ZoneSnapshot } from '../providers/provider.ts'
 /** Milliseconds after a change in which a rendered file may lag behind the records. */
 const RENDERING_TIME = 15 * 60 * 1000
 
-/** Seconds of TTL that records without one of their own get in a zone without one (interface, Domain: 0 means the default). */
-const DEFAULT_TTL = 86_400
+/** The TTL in seconds of records without a TTL in a zone without a default TTL (interface, Domain: 0 means the default). */
+export const DEFAULT_ZONE_TTL = 86_400
 
 /** How the rendered zone file compares with the records, and what only it tells. */
 export interface RenderedComparison {
@@ -29,7 +29,7 @@ export function compareRendered(file: RenderedFile | null, zone: ZoneSnapshot): 
   if (file === null || zone.settings.type === 'slave') return NOT_RENDERED
   const disabled = zone.settings.status === 'disabled'
   if (file.lines.length === 0) return { state: disabled ? 'match' : 'stale', servedApexNs: null, differences: [] }
-  const zoneTtl = zone.settings.ttl_sec || DEFAULT_TTL
+  const zoneTtl = zone.settings.ttl_sec || DEFAULT_ZONE_TTL
   const isApexNs = (record: ResourceRecord): boolean => record.type === 'NS' && record.name === zone.name
   // For each listed record whether it is in the file.
   const listed = new Map(zone.records.map((record) => [comparisonKey(record, zoneTtl), false]))

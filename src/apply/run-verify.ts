@@ -1,19 +1,21 @@
 /** `verify`: compares definitions with the records of their targets, the rendered zone files and the answers of name servers. */
-
 import pLimit from 'p-limit'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
+import type { DomainName } from '../dns/domain-name.ts'
 import { isServerAddress, parseServerAddress } from '../dns/server-address.ts'
+import { diagnosticOf, type Provider } from '../providers/provider.ts'
 import type { ReportFormat } from '../report/formats.ts'
 import type { Verification } from '../report/verification.ts'
 import { isVerified, type ZoneVerification } from '../report/verification.ts'
 import { type HostPolicy, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
+import { queryDns } from '../transport/dns-client.ts'
 import type { DnsServer } from '../transport/dns-exchange.ts'
-import type { AskedServer } from './ask-server.ts'
+import { isDnsFailure } from '../transport/dns-exchange.ts'
 import { EXIT, type ExitStatus } from './exit-status.ts'
 import type { PlannedZone } from './plan-zones.ts'
-import { findRegionResolvers, type RegionResolvers } from './region-resolvers.ts'
 import { type RunContext, type RunOutput, type RunSetup, type WorkspaceOptions, withProgress } from './run-context.ts'
 import { makePlan } from './run-plan.ts'
+import type { AskedServer } from './verify-zone.ts'
 import { verifyZone } from './verify-zone.ts'
 import { openWorkspace, reportLoaded } from './workspace.ts'
 
@@ -123,4 +125,95 @@ function nameServersOf({ existing, plan, rendered }: PlannedZone, configured: re
   const listed = (existing?.records ?? []).filter((record) => record.type === 'NS' && record.name === plan.zone)
   const names = new Set([...(rendered.servedApexNs ?? []), ...listed.map((record) => record.data)])
   return [...names].sort().map((name) => ({ host: name.replace(/\.$/, ''), port: DNS_PORT }))
+}
+
+interface RegionResolvers {
+  /** By the name of the provider. */
+  readonly resolvers: ReadonlyMap<string, readonly AskedServer[]>
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * The resolvers that each of the providers has in the region, those that answer; each is asked once about a zone of its provider. That
+ * some do not answer is a warning, as IPv6 may not reach that far. That none does, that there is no such region, that it has no
+ * resolvers or that the policy refuses one is an error.
+ */
+async function findRegionResolvers(
+  region: string,
+  zoneOf: ReadonlyMap<Provider, DomainName>,
+  policy: HostPolicy,
+  signal?: AbortSignal,
+): Promise<RegionResolvers> {
+  const resolvers = new Map<string, readonly AskedServer[]>()
+  const diagnostics: Diagnostic[] = []
+  await Promise.all(
+    [...zoneOf].map(async ([provider, zone]) => {
+      const refuse = (problem: string): void => {
+        diagnostics.push({ severity: 'error', code: 'region-unknown', message: `${provider.name} ${problem}` })
+      }
+      if (!provider.findResolvers) return refuse('has no regions whose resolvers could be asked')
+      try {
+        const found = await provider.findResolvers(region, { signal })
+        if (found === null) return refuse(`has no region ${JSON.stringify(region)}`)
+        if (found.length === 0) return refuse(`names no resolvers of the region ${region}`)
+        const refused = found.flatMap(
+          (address) => refusedServer(policy, `${provider.name}: region ${region}`, parseServerAddress(address)) ?? [],
+        )
+        diagnostics.push(...refused)
+        if (refused.length > 0) return
+        const { usable, failures } = await tryAll(found, zone)
+        if (failures.length > 0) diagnostics.push(unusable(provider.name, region, usable.length, failures))
+        resolvers.set(
+          provider.name,
+          usable.map((server) => ({ server, role: 'resolver' })),
+        )
+      } catch (error) {
+        diagnostics.push(diagnosticOf(error))
+      }
+    }),
+  )
+  return { resolvers, diagnostics }
+}
+
+async function tryAll(
+  addresses: readonly string[],
+  zone: DomainName,
+): Promise<{ usable: readonly DnsServer[]; failures: readonly string[] }> {
+  const tried = await Promise.all(
+    addresses.map(async (address) => {
+      const server = parseServerAddress(address)
+      return { server, failure: await failureOf(server, zone) }
+    }),
+  )
+  return {
+    usable: tried.filter(({ failure }) => failure === null).map(({ server }) => server),
+    failures: tried.flatMap(({ failure }) => failure ?? []),
+  }
+}
+
+/** Why the resolver cannot be asked; null where it can. Any answer will do that is not a refusal. */
+async function failureOf(server: DnsServer, zone: DomainName): Promise<string | null> {
+  try {
+    const { rcode } = await queryDns(server, { name: zone, type: 'SOA', recursion: true })
+    return rcode === 'REFUSED' ? `${server.host} answers REFUSED` : null
+  } catch (error) {
+    if (!isDnsFailure(error)) throw error
+    return error.message
+  }
+}
+
+function unusable(provider: string, region: string, usable: number, failures: readonly string[]): Diagnostic {
+  const [first, ...others] = failures
+  const why = others.length === 0 ? first : `${first}, and ${others.length} more`
+  const all = usable + failures.length
+  const how =
+    usable === 0
+      ? `none of the ${all} resolvers of the region ${region} can be asked`
+      : `${failures.length} of the ${all} resolvers of the region ${region} are not asked`
+  return {
+    severity: usable === 0 ? 'error' : 'warning',
+    code: 'resolver-failed',
+    message: `${provider}: ${how}: ${why}`,
+    hint: 'resolvers may answer the machines of their region alone, and those with an IPv6 address only where there is IPv6',
+  }
 }

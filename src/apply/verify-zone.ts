@@ -1,10 +1,14 @@
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import type { NameServerVerification, ZoneVerification } from '../report/verification.ts'
+import { type DomainName, isAtOrBelow, parentOf } from '../dns/domain-name.ts'
+import { groupRrsets, type ResourceRecord } from '../dns/record.ts'
+import { finalRecords } from '../plan/plan.ts'
+import type { AnswerDifference, NameServerVerification, ZoneVerification } from '../report/verification.ts'
 import type { HostPolicy } from '../transport/allowed-hosts.ts'
 import { refusedServer } from '../transport/allowed-hosts.ts'
-import { type AskedServer, askServer } from './ask-server.ts'
-import { expectedSets } from './expected-sets.ts'
+import { createDnsClient, type DnsAnswer } from '../transport/dns-client.ts'
+import { type DnsServer, isDnsFailure } from '../transport/dns-exchange.ts'
 import type { PlannedZone } from './plan-zones.ts'
+import { DEFAULT_ZONE_TTL } from './rendered-state.ts'
 
 /**
  * Compares a planned zone with its rendered file, and with the answers of the given servers to every record set. A server that the policy
@@ -56,4 +60,138 @@ function failureOf(
   const message = `${plan.zone} at ${plan.target}: the ${what} ${server} could not be asked: ${failure}`
   const hint = 'name the servers to ask with --nameserver or "nameservers" in the config, or ask none with --no-dns'
   return [{ severity: 'error', code: 'nameserver-failed', message, at: job.desired.at, hint: role === 'resolver' ? undefined : hint }]
+}
+
+/** A record set as a server should answer it. */
+export interface ExpectedSet {
+  readonly name: DomainName
+  readonly type: string
+  /** `TTL data` lines, sorted. */
+  readonly lines: readonly string[]
+  /** Every TTL of the records. Of several a server has to choose one for all of them (RFC 2181 section 5.2), and which one is its affair. */
+  readonly ttls: ReadonlySet<number>
+  /** The server refers to another zone here: the records are in the authority section, without authority (RFC 1034 section 4.3.2). */
+  readonly referral: boolean
+}
+
+/** What servers should answer for a zone, and what none answers with: what is below delegations. */
+function expectedSets({ plan, existing, rendered }: PlannedZone): { sets: ExpectedSet[]; hidden: ZoneVerification['hidden'] } {
+  const zoneTtl = existing?.settings.ttl_sec || DEFAULT_ZONE_TTL
+  const records = finalRecords(existing?.records ?? [], plan.changes)
+  const cuts = new Set(records.filter((record) => record.type === 'NS' && record.name !== plan.zone).map((record) => record.name))
+  const sets: ExpectedSet[] = []
+  const hidden: { name: DomainName; type: string }[] = []
+  for (const set of groupRrsets(records).values()) {
+    const { name, type } = set[0] as ResourceRecord
+    // What the provider serves at the apex by itself is not among the records.
+    if (type === 'NS' && name === plan.zone && rendered.servedApexNs === null) continue
+    const cut = cutAbove(name, plan.zone, cuts)
+    const referral = cut === name && type === 'NS'
+    if (cut !== null && !referral) {
+      hidden.push({ name, type })
+      continue
+    }
+    const served = type === 'NS' && name === plan.zone ? (rendered.servedApexNs ?? []).map((data) => ({ data, ttl: null })) : []
+    const ttls = new Set([...set, ...served].map((record) => record.ttl ?? zoneTtl))
+    const lowest = Math.min(...ttls)
+    const lines = [...set, ...served].map((record) => `${lowest} ${record.data}`)
+    sets.push({ name, type, lines: [...new Set(lines)].sort(), ttls, referral })
+  }
+  return { sets, hidden }
+}
+
+/** The highest delegation at or above a name; null where there is none. */
+function cutAbove(name: DomainName, zone: DomainName, cuts: ReadonlySet<DomainName>): DomainName | null {
+  if (cuts.size === 0) return null
+  let highest: DomainName | null = null
+  for (let at = name; at !== zone && isAtOrBelow(at, zone); at = parentOf(at)) if (cuts.has(at)) highest = at
+  return highest
+}
+
+/** Differences kept for a report. */
+const MAX_DIFFERENCES = 100
+
+/** Unanswered questions after which a server is given up. */
+const MAX_UNANSWERED = 3
+
+/** A server and what it is asked as: one that has the zone, or a resolver, which finds out from those that have it, or remembers. */
+export interface AskedServer {
+  readonly server: DnsServer
+  readonly role: 'authoritative' | 'resolver'
+}
+
+/** Holds the answers of one server against what they should be. A resolver is not asked about delegations: it says what the child has. */
+export async function askServer({ server, role }: AskedServer, all: readonly ExpectedSet[]): Promise<NameServerVerification> {
+  const resolves = role === 'resolver'
+  const sets = resolves ? all.filter((set) => !set.referral) : all
+  const client = createDnsClient(server)
+  const differences: AnswerDifference[] = []
+  const covered: DomainName[] = []
+  let agreed = 0
+  let unanswered = 0
+  let failure: string | null = null
+  try {
+    await Promise.all(
+      sets.map(async (set) => {
+        if (failure !== null) return
+        try {
+          const answer = await client.query({ name: set.name, type: set.type, recursion: resolves })
+          if (set.referral && answer.authoritative && answer.answers.length > 0) {
+            covered.push(set.name)
+            return
+          }
+          const difference = resolves ? compareResolved(set, answer) : compareAnswer(set, answer)
+          if (difference === null) agreed += 1
+          else if (differences.length < MAX_DIFFERENCES) differences.push(difference)
+        } catch (error) {
+          if (!isDnsFailure(error)) throw error
+          unanswered += 1
+          if (unanswered >= MAX_UNANSWERED || unanswered === sets.length) {
+            failure ??= error.message
+            // The other questions would wait as long each; there may be thousands.
+            client.close()
+          } else differences.push({ name: set.name, type: set.type, expected: set.lines, answered: [], note: error.message })
+        }
+      }),
+    )
+  } finally {
+    client.close()
+  }
+  differences.sort((a, b) => (`${a.name} ${a.type}` < `${b.name} ${b.type}` ? -1 : 1))
+  return {
+    server: server.host.includes(':') ? `[${server.host}]:${server.port}` : `${server.host}:${server.port}`,
+    asked: sets.length - covered.length,
+    agreed,
+    differences,
+    covered: covered.sort(),
+    failure,
+  }
+}
+
+function compareAnswer(set: ExpectedSet, answer: DnsAnswer): AnswerDifference | null {
+  const { name, type, referral, ttls } = set
+  const section = (referral ? answer.authorities : answer.answers).filter((record) => record.name === name && record.type === type)
+  const answered = section.map((record) => `${record.ttl} ${record.data}`).sort()
+  const difference = (note?: string): AnswerDifference => ({ name, type, expected: set.lines, answered, note })
+  if (answer.rcode !== 'NOERROR') return difference(`the server says ${answer.rcode}`)
+  if (!referral && !answer.authoritative) return difference('the server answers without authority')
+  const lowest = Math.min(...ttls)
+  const comparable = section.map((record) => `${record.ttl !== null && ttls.has(record.ttl) ? lowest : record.ttl} ${record.data}`).sort()
+  return JSON.stringify(comparable) === JSON.stringify(set.lines) ? null : difference()
+}
+
+/** What a resolver remembers has less of its TTL left, and may be what stood before. */
+function compareResolved({ name, type, ttls, lines }: ExpectedSet, { rcode, answers }: DnsAnswer): AnswerDifference | null {
+  const section = answers.filter((record) => record.name === name && record.type === type)
+  const lineOf = new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line]))
+  const answered = section.map(({ ttl, data }) => lineOf.get(data) ?? `${ttl} ${data}`).sort()
+  const difference = (note?: string): AnswerDifference => ({ name, type, expected: lines, answered, note })
+  if (rcode !== 'NOERROR') return difference(`the resolver says ${rcode}`)
+  if (section.length === 0) return difference('the resolver has no such records')
+  const wanted = [...lineOf.keys()].sort()
+  const found = [...new Set(section.map(({ data }) => data))].sort()
+  const longest = Math.max(...section.map(({ ttl }) => ttl ?? 0))
+  if (JSON.stringify(found) !== JSON.stringify(wanted)) return difference(`the resolver keeps its answer for ${longest} s more`)
+  if (longest > Math.max(...ttls)) return difference('the resolver has a longer TTL')
+  return null
 }

@@ -3,9 +3,9 @@ import type { ApplyOptions, ApplySetup, RunSetup, WorkspaceOptions } from '../ap
 import type { CommonOptions } from './command.ts'
 import { canAsk, confirm } from './confirm.ts'
 import { type Console, createConsole } from './console.ts'
-import { TOOL } from './identity.ts'
 import { exitOnSignal, listenForInterruption } from './interruption.ts'
 import type { CliIo } from './io.ts'
+import { TOOL } from './package-info.ts'
 
 /** For a run that changes nothing: while it shows progress, Ctrl-C and SIGTERM end the program. */
 export function runSetup<Options extends WorkspaceOptions & CommonOptions>(

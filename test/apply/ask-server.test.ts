@@ -1,8 +1,8 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import { askServer } from '../../src/apply/ask-server.ts'
-import type { ExpectedSet } from '../../src/apply/expected-sets.ts'
+import type { ExpectedSet } from '../../src/apply/verify-zone.ts'
+import { askServer } from '../../src/apply/verify-zone.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 
 const SETS = Array.from({ length: 1000 }, (_, number): ExpectedSet => {

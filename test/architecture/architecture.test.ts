@@ -81,11 +81,12 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'service-packages': { 'apply/a.ts': `import type { Pool } from 'pg'` },
   'terminal-packages': { 'apply/a.ts': `import { Command } from 'commander'` },
   'island-providers': { 'providers/x/a.ts': `import type { y } from '../y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
-  'provider-door': { 'cli/a.ts': `import { y } from '../providers/y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
+  'provider-door': { 'apply/a.ts': `import { y } from '../providers/y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
   'config-door': {
     'cli/a.ts': `import { l } from '../definition/config/load-config.ts'`,
     'definition/config/load-config.ts': 'export const l = 1',
   },
+  'thin-commands': { 'cli/commands/a.ts': `import { p } from '../../plan/p.ts'`, 'plan/p.ts': 'export const p = 1' },
   'service-door': { 'cli/a.ts': `import { s } from '../service/store/s.ts'`, 'service/store/s.ts': 'export const s = 1' },
   'no-cycles': {
     'dns/a.ts': `import type { B } from './b.ts'\nexport type A = B`,
@@ -116,11 +117,12 @@ describe('a source that breaks a rule is found out', () => {
         'providers/x/x.ts': `import { connect } from '../../transport/t.ts'\nexport const x = connect`,
         'transport/t.ts': `export { connect } from 'node:net'`,
         'service/index.ts': `import pg from 'pg'\nexport const s = pg`,
-        'cli/a.ts': `import { s } from '../service/index.ts'\nimport { r } from '../providers/registry.ts'\nexport const c = [s, r]`,
+        'apply/a.ts': `import { r } from '../providers/registry.ts'\nexport const d = r`,
+        'cli/a.ts': `import { s } from '../service/index.ts'\nimport { d } from '../apply/a.ts'\nexport const c = [s, d]`,
       }),
     )
     expect(found.findings).toEqual([])
-    expect(found.modules).toHaveLength(7)
+    expect(found.modules).toHaveLength(8)
   })
 })
 

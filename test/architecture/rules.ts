@@ -12,7 +12,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   convert: ['dns', 'plan', 'definition', 'transport', 'providers'],
   // The seed and two other files of the service are YAML.
   service: ['dns', 'definition/yaml'],
-  cli: ['dns', 'plan', 'report', 'definition', 'transport', 'providers', 'apply', 'convert', 'service'],
+  cli: ['dns', 'plan', 'report', 'definition', 'transport', 'apply', 'convert', 'service'],
 }
 
 /** No file of these does I/O, reads a clock or draws random numbers: clock and randomness are arguments. */
@@ -89,6 +89,12 @@ export const RULES: readonly IRegularForbiddenRuleType[] = [
   ),
   // A command gets its config with its hosts checked, before it can look up a secret.
   forbid('config-door', { path: '^src/', pathNot: '^src/apply/run-config\\.ts$' }, { path: '^src/definition/config/load-config\\.ts$' }),
+  // A command calls apply/ or convert/, which plan and send. Only the demo asks its own name server.
+  forbid(
+    'thin-commands',
+    { path: '^src/cli/commands/', pathNot: '/demo\\.ts$' },
+    { path: '^src/(?:plan|transport)/', pathNot: '^src/transport/allowed-hosts\\.ts$' },
+  ),
   forbid('service-door', { path: '^src/', pathNot: '^src/service/' }, { path: '^src/service/', pathNot: '^src/service/index\\.ts$' }),
   forbid('no-cycles', { path: '^src/' }, { circular: true }),
   forbid('resolvable', { path: '^src/' }, { couldNotResolve: true, path: '^\\.', pathNot: '(?:^|/)generated/' }),

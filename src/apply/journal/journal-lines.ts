@@ -1,5 +1,7 @@
-/** The lines of a file without having all of it in memory. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { validate } from '../../../generated/journal-schema.js'
+import { failure, ok, type Result } from '../../dns/result.ts'
+import { type BeginEntry, type EndEntry, JOURNAL_FORMAT, JOURNAL_VERSION, type JournalEntry } from './journal-format.ts'
 
 const CHUNK = 1 << 18
 
@@ -60,4 +62,52 @@ export function outerLinesOf(path: string): { readonly first: string | null; rea
 function firstLineOf(path: string): string | null {
   for (const line of linesOf(path)) return line
   return null
+}
+
+/** The lines of a journal that is being written or was broken off: the last one may be garbled, no other. */
+export function* entriesOf(path: string): Generator<Result<JournalEntry>> {
+  let number = 0
+  let garbled: number | null = null
+  for (const text of linesOf(path)) {
+    number += 1
+    if (garbled !== null) {
+      yield failure(`line ${garbled} of its journal is garbled`)
+      return
+    }
+    const entry = entryOf(text)
+    if (entry === null) garbled = number
+    else yield ok(entry)
+  }
+}
+
+function entryOf(text: string): JournalEntry | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return validate(value) ? (value as JournalEntry) : null
+  } catch {
+    return null
+  }
+}
+
+export const endOf = (text: string): EndEntry | null => {
+  const entry = entryOf(text)
+  return entry?.event === 'end' ? entry : null
+}
+
+export function beginOf(text: string, id: string): Result<BeginEntry> {
+  const entry = entryOf(text)
+  if (entry?.event === 'begin') return entry.run === id ? ok(entry) : failure(`its journal is of run ${entry.run}`)
+  const version = versionOf(text)
+  if (version !== null && version > JOURNAL_VERSION)
+    return failure(`its journal has version ${version}; this program reads version ${JOURNAL_VERSION}`)
+  return failure('the first line of its journal is garbled')
+}
+
+function versionOf(text: string): number | null {
+  try {
+    const { format, version } = JSON.parse(text) as { format?: unknown; version?: unknown }
+    return format === JOURNAL_FORMAT && typeof version === 'number' ? version : null
+  } catch {
+    return null
+  }
 }

@@ -1,7 +1,6 @@
 /** Reads what runs wrote, also runs that were killed: a last line that was torn is as good as none. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { validate } from '../../../generated/journal-schema.js'
 import { type ProcessIdentity, processStatus } from '../../definition/files/process-identity.ts'
 import { describeReadError } from '../../definition/files/read-text.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
@@ -15,14 +14,12 @@ import {
   type EndEntry,
   isRunId,
   JOURNAL_FILE,
-  JOURNAL_FORMAT,
-  JOURNAL_VERSION,
   type JournalEntry,
   type OutcomeEntry,
   type RunFigures,
   type ZoneEntry,
 } from './journal-format.ts'
-import { LineTooLong, linesOf, outerLinesOf } from './journal-lines.ts'
+import { beginOf, endOf, entriesOf, LineTooLong, outerLinesOf } from './journal-lines.ts'
 
 /** Of a call that has no outcome in the journal of a run that is over. */
 const NO_ANSWER: Outcome = { state: 'unknown', error: 'the run ended before the answer came' }
@@ -141,54 +138,6 @@ function note(line: CallEntry | OutcomeEntry | ZoneEntry, zone: GatheredZone): v
       for (const { change, outcome } of line.settled) zone.outcomes[change] = outcome
       zone.readBack = line.readBack
       zone.diagnostics = line.diagnostics
-  }
-}
-
-/** The lines of a journal that is being written or was broken off: the last one may be garbled, no other. */
-function* entriesOf(path: string): Generator<Result<JournalEntry>> {
-  let number = 0
-  let garbled: number | null = null
-  for (const text of linesOf(path)) {
-    number += 1
-    if (garbled !== null) {
-      yield failure(`line ${garbled} of its journal is garbled`)
-      return
-    }
-    const entry = entryOf(text)
-    if (entry === null) garbled = number
-    else yield ok(entry)
-  }
-}
-
-function entryOf(text: string): JournalEntry | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return validate(value) ? (value as JournalEntry) : null
-  } catch {
-    return null
-  }
-}
-
-const endOf = (text: string): EndEntry | null => {
-  const entry = entryOf(text)
-  return entry?.event === 'end' ? entry : null
-}
-
-function beginOf(text: string, id: string): Result<BeginEntry> {
-  const entry = entryOf(text)
-  if (entry?.event === 'begin') return entry.run === id ? ok(entry) : failure(`its journal is of run ${entry.run}`)
-  const version = versionOf(text)
-  if (version !== null && version > JOURNAL_VERSION)
-    return failure(`its journal has version ${version}; this program reads version ${JOURNAL_VERSION}`)
-  return failure('the first line of its journal is garbled')
-}
-
-function versionOf(text: string): number | null {
-  try {
-    const { format, version } = JSON.parse(text) as { format?: unknown; version?: unknown }
-    return format === JOURNAL_FORMAT && typeof version === 'number' ? version : null
-  } catch {
-    return null
   }
 }
 

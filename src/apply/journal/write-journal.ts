@@ -10,8 +10,8 @@ import type { Change, Outcome, Plan, ZoneOutcome } from '../../plan/plan.ts'
 import { diagnosticDocument } from '../../report/plan-document.ts'
 import type { ApplicableZone } from '../apply-zones.ts'
 import { type ApplyZonesOptions, applyZones } from '../apply-zones.ts'
+import { savedPlanText } from '../saved-plan/save-plan.ts'
 import type { SavedTarget } from '../saved-plan/saved-plan.ts'
-import { savedPlanText } from '../saved-plan/write-saved-plan.ts'
 import {
   type BeginEntry,
   countFigures,

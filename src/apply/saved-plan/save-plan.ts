@@ -3,12 +3,25 @@ import { resolve } from 'node:path'
 import { PLAN_KEY } from '../../definition/config/secret.ts'
 import { writeFileAtomically } from '../../definition/files/replace-files.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
+import { assertNoSecret, type LoadedSecrets } from '../../definition/load/loaded-secrets.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { ExistingRecord } from '../../dns/record.ts'
+import type { ExistingZone } from '../../dns/zone.ts'
+import type { Plan } from '../../plan/plan.ts'
+import { planDocument } from '../../report/plan-document.ts'
 import type { PlannedRun } from '../plan-zones.ts'
 import type { RunContext } from '../run-context.ts'
 import { parseSavedPlan } from './parse-saved-plan.ts'
-import { looksLikePlan, MAX_PLAN_OCTETS } from './saved-plan.ts'
-import { savedPlanText } from './write-saved-plan.ts'
+import { checksumOf, planFileText, signatureOf } from './plan-json.ts'
+import {
+  looksLikePlan,
+  MAX_PLAN_OCTETS,
+  type SavedPlanDocument,
+  type SavedRecord,
+  type SavedState,
+  type SavedTarget,
+  type SavedZone,
+} from './saved-plan.ts'
 
 /** Saves a plan without errors to a file, signed if the environment has a key. Reports the result; returns false if the plan could not be saved. */
 export async function savePlan(context: RunContext, file: string, { plan, zones }: PlannedRun): Promise<boolean> {
@@ -55,3 +68,39 @@ async function isSomethingElse(path: string): Promise<boolean> {
   const facts = await stat(path).catch(() => null)
   return facts !== null && facts.size > 0 && !(await looksLikePlan(path))
 }
+
+/** What is saved of a run that planned. */
+interface PlanToSave {
+  readonly plan: Plan
+  /** In the order of the plan. */
+  readonly zones: readonly SavedZone[]
+  /** Every target of the zones. */
+  readonly targets: readonly SavedTarget[]
+}
+
+/** The text of a plan file. With a key it is signed; the key is not in it. Throws `SecretExposed` rather than write down a secret of the run. */
+export function savedPlanText({ plan, zones, targets }: PlanToSave, key: string | null, secrets: LoadedSecrets): string {
+  const { format, version, created, tool, zones: planned, ...rest } = planDocument(plan)
+  const head = { format, version, created, tool }
+  const body = {
+    targets: targets.map(({ name, type, address }) => ({ name, type, address })),
+    zones: planned.map((zone, index) => {
+      const existing = zones[index]?.existing ?? null
+      return existing === null || zone.changes.length === 0 ? zone : { ...zone, state: stateOf(existing) }
+    }),
+    ...rest,
+  }
+  const seal = key === null ? {} : { signature: signatureOf({ ...head, ...body }, key) }
+  const document: SavedPlanDocument = { ...head, checksum: checksumOf({ ...head, ...seal, ...body }), ...seal, ...body }
+  const text = planFileText(document)
+  assertNoSecret(secrets, text, `the saved plan of ${planned.length === 1 ? planned[0]?.zone : `${planned.length} zones`}`)
+  return text
+}
+
+const stateOf = ({ id, settings, records }: ExistingZone): SavedState => ({
+  id: id ?? null,
+  settings: Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)),
+  records: records.map(savedRecord),
+})
+
+const savedRecord = ({ id, name, type, ttl, data }: ExistingRecord): SavedRecord => [id ?? null, name, type, ttl, data]

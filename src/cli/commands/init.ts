@@ -6,11 +6,11 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import type { CommonOptions, Runs } from '../command.ts'
 import { type Console, createConsole } from '../console.ts'
-import { VERSION } from '../identity.ts'
 import { type InitFile, initFiles, TOKEN_VARIABLE } from '../init-files.ts'
 import { filesFromProvider } from '../init-from.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
+import { VERSION } from '../package-info.ts'
 
 export interface InitOptions extends CommonOptions {
   readonly zone: string

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
@@ -7,8 +7,7 @@ import { type CommonOptions, oneOf, portNumber, positiveNumber, type Runs, rateL
 import { type Console, createConsole } from '../console.ts'
 import { listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
-import { parseListen } from '../listen-address.ts'
-import { readRegionResolversFile, readSeedFile, readTransferKeysFile } from '../read-service-file.ts'
+import { readCertificate, readRegionResolversFile, readSeedFile, readTransferKeysFile } from '../service-files.ts'
 import { type StoreOptions, storePlace } from './backup.ts'
 import { ROTATE_KEY_HELP, ROTATE_KEY_SUMMARY, rotateKey } from './rotate-key.ts'
 
@@ -167,39 +166,6 @@ function readAddress(console: Console, option: string, text: string): Address | 
   return undefined
 }
 
-/** Octets of a file with certificates or a key. */
-const MAX_PEM = 1_000_000
-
-/** Null without TLS; undefined, and said why, where the files cannot be read. */
-function readCertificate(io: CliIo, console: Console, { tlsCert, tlsKey }: ServeOptions): Certificate | null | undefined {
-  if (tlsCert === undefined && tlsKey === undefined) return null
-  if (tlsCert === undefined || tlsKey === undefined) {
-    console.error('usage', '--tls-cert and --tls-key belong together')
-    return undefined
-  }
-  try {
-    return { cert: readPem(resolve(io.cwd, tlsCert)), key: readPem(resolve(io.cwd, tlsKey)) }
-  } catch (error) {
-    console.error('service-start', (error as Error).message)
-    return undefined
-  }
-}
-
-/** Also of a pipe, as a secret store may give one; never more than the most, for a device has no end. */
-function readPem(file: string): string {
-  const descriptor = openSync(file, 'r')
-  try {
-    const octets = Buffer.alloc(MAX_PEM + 1)
-    let length = 0
-    for (let read = -1; read !== 0 && length <= MAX_PEM; length += read)
-      read = readSync(descriptor, octets, length, octets.length - length, null)
-    if (length > MAX_PEM) throw new RangeError(`${file} is larger than ${MAX_PEM} octets`)
-    return octets.toString('utf8', 0, length)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
 /** SIGHUP reads the certificate and the transfer keys again. The returned function ends that. */
 function renewOnHangup(io: CliIo, console: Console, service: RunningService, options: ServeOptions): () => void {
   const renew = (): void => {
@@ -284,3 +250,11 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   signal.aborted ? Promise.resolve() : new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
 const hostPort = ({ host, port }: Address): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
+
+/** `ADDRESS:PORT` or `[ADDRESS]:PORT`; port 0 lets the system choose. Null for anything else. */
+function parseListen(text: string): { host: string; port: number } | null {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/.exec(text) ?? []
+  const host = bracketed ?? plain
+  if (host === undefined || Number(port) > 65_535 || (bracketed !== undefined && !isIPv6(bracketed))) return null
+  return { host, port: Number(port) }
+}

@@ -1,5 +1,5 @@
 import { checksumOf, signatureOf } from '../../../src/apply/saved-plan/plan-json.ts'
-import { savedPlanText } from '../../../src/apply/saved-plan/write-saved-plan.ts'
+import { savedPlanText } from '../../../src/apply/saved-plan/save-plan.ts'
 import { noSecrets } from '../../../src/definition/load/loaded-secrets.ts'
 import type { ExistingZone } from '../../../src/dns/zone.ts'
 import type { ZonePlan } from '../../../src/plan/plan.ts'

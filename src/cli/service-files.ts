@@ -1,9 +1,10 @@
+import { closeSync, openSync, readSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { resolveSecret } from '../definition/config/secret.ts'
 import { readText } from '../definition/files/read-text.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import type { RegionResolvers, Seed, TransferKey } from '../service/index.ts'
+import type { Certificate, RegionResolvers, Seed, TransferKey } from '../service/index.ts'
 import type { Console } from './console.ts'
 import type { CliIo } from './io.ts'
 
@@ -53,4 +54,42 @@ async function textOf(io: CliIo, console: Console, file: string): Promise<string
   if (text.ok) return text.text
   console.error(text.problem.code, text.problem.message)
   return undefined
+}
+
+/** Octets of a file with certificates or a key. */
+const MAX_PEM = 1_000_000
+
+export interface CertificateOptions {
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+}
+
+/** Null without TLS; undefined, and said why, where the files cannot be read. */
+export function readCertificate(io: CliIo, console: Console, { tlsCert, tlsKey }: CertificateOptions): Certificate | null | undefined {
+  if (tlsCert === undefined && tlsKey === undefined) return null
+  if (tlsCert === undefined || tlsKey === undefined) {
+    console.error('usage', '--tls-cert and --tls-key belong together')
+    return undefined
+  }
+  try {
+    return { cert: readPem(resolve(io.cwd, tlsCert)), key: readPem(resolve(io.cwd, tlsKey)) }
+  } catch (error) {
+    console.error('service-start', (error as Error).message)
+    return undefined
+  }
+}
+
+/** Also of a pipe, as a secret store may give one; never more than the most, for a device has no end. */
+function readPem(file: string): string {
+  const descriptor = openSync(file, 'r')
+  try {
+    const octets = Buffer.alloc(MAX_PEM + 1)
+    let length = 0
+    for (let read = -1; read !== 0 && length <= MAX_PEM; length += read)
+      read = readSync(descriptor, octets, length, octets.length - length, null)
+    if (length > MAX_PEM) throw new RangeError(`${file} is larger than ${MAX_PEM} octets`)
+    return octets.toString('utf8', 0, length)
+  } finally {
+    closeSync(descriptor)
+  }
 }
