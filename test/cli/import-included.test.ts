@@ -25,7 +25,7 @@ describe('inclusions that lead nowhere good', () => {
       '3:10: error[zonefile-include] the path leads out of the folder',
     ],
     ['the folder above', '$INCLUDE folder/../../x', { x: '' }, '3:10: error[zonefile-include] '],
-    ['links in a circle', '$INCLUDE round', {}, '3:10: error[zonefile-include] round is a symbolic link that leads in a circle'],
+    ['links in a circle', '$INCLUDE round', {}, '3:10: error[zonefile-include] round is a symbolic link in a cycle'],
     ['100 MB without a line end', '$INCLUDE huge', {}, '3:10: error[zonefile-include] huge has 100000000 octets; a definition has at most'],
     [
       '10 MB without a line end',
@@ -73,7 +73,7 @@ describe('inclusions that lead nowhere good', () => {
     const { status, stderr } = await run(cwd, 'import', 'zonefile', 'example.com.zone')
     // The superuser reads every file.
     if (process.getuid?.() === 0) expect(status).toBe(0)
-    else expect(stderr).toContain('3:10: error[zonefile-include] a may not be read')
+    else expect(stderr).toContain('3:10: error[zonefile-include] a cannot be read: permission denied')
   })
 
   it('the same file by several ways is the same file', async () => {

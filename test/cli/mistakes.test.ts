@@ -45,7 +45,7 @@ describe('in a definition', () => {
   test('UTF-16', async () => {
     const scene = await openScene()
     writeFileSync(join(scene.folder, 'zones/example.com.yaml'), Buffer.from(`\ufeff${ZONE}`, 'utf16le'))
-    expect((await scene.run('validate')).stdout).toContain('is not text in UTF-8 but in UTF-16 (save it as UTF-8)\n')
+    expect((await scene.run('validate')).stdout).toContain('is not UTF-8 text but UTF-16 (save it as UTF-8)\n')
   })
 })
 

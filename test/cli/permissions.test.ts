@@ -130,7 +130,7 @@ describe('a folder that is not ours', () => {
 testPermissions('a definition that may not be read', async () => {
   const cwd = folderOf({ 'zones/a.example.yaml': '' })
   chmodSync(join(cwd, 'zones/a.example.yaml'), 0)
-  const said = expect.stringContaining('error[file-unreadable] zones/a.example.yaml may not be read')
+  const said = expect.stringContaining('error[file-unreadable] zones/a.example.yaml cannot be read: permission denied')
   expect(await run(cwd, 'validate')).toMatchObject({ status: 1, stdout: said })
 })
 

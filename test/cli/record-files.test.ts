@@ -94,13 +94,13 @@ describe('values of several files', () => {
   })
 
   it.each([
-    [['add', 'example.com', 'plain', 'A', '192.0.2.9'], 'stands in shared/f.yaml (add it there with --file shared/f.yaml'],
+    [['add', 'example.com', 'plain', 'A', '192.0.2.9'], 'is defined in shared/f.yaml (add it there with --file shared/f.yaml'],
     [['set', 'example.com', 'both', 'A', '192.0.2.9'], 'its values come from several files: shared/f.yaml, shared/g.yaml (name the file'],
     [
       ['remove', 'example.com', 'a', 'A', '192.0.2.1', '--file', 'shared/f.yaml'],
-      'A: 192.0.2.1 stands in zones/example.com.yaml, not in shared/f.yaml',
+      'A: 192.0.2.1 is in zones/example.com.yaml, not in shared/f.yaml',
     ],
-    [['add', 'example.com', 'a', 'A', '192.0.2.9', '--file', 'elsewhere.yaml'], 'elsewhere.yaml is no file of example.com.'],
+    [['add', 'example.com', 'a', 'A', '192.0.2.9', '--file', 'elsewhere.yaml'], 'elsewhere.yaml is not a file of example.com.'],
   ])('refused where it is not clear which: %j', async (words, said) => {
     const result = await edited(FILES, words)
     expect(result).toMatchObject({ status: 1, stdout: '', changed: {}, stderr: expect.stringContaining('error[record-elsewhere]') })
@@ -151,7 +151,7 @@ describe('a file that several zones include', () => {
       status: 1,
       changed: {},
       stderr: expect.stringContaining(
-        'error[record-elsewhere] plain.example.com. A: with shared/f.yaml other zones would change too: example.net. (change it for all of them with --all-zones',
+        'error[record-elsewhere] plain.example.com. A: a change of shared/f.yaml would also change other zones: example.net. (change it for all of them with --all-zones',
       ),
     })
   })
@@ -178,9 +178,9 @@ describe('variables', () => {
     'shared/v.yaml': `"\${h}": {type: A, value: "\${ip}"}\nb: {type: A, values: ["\${ip}", 192.0.2.9]}\n`,
   }
   it.each([
-    [['set', 'example.com', 'web', 'A', '192.0.2.1'], 'does not stand there under its own name'],
-    [['remove', 'example.com', 'web', 'A'], 'does not stand there under its own name'],
-    [['set', 'example.com', 'b', 'A', '192.0.2.1'], 'its value is that of a variable: change it under "with"'],
+    [['set', 'example.com', 'web', 'A', '192.0.2.1'], 'is not written there by its own name'],
+    [['remove', 'example.com', 'web', 'A'], 'is not written there by its own name'],
+    [['set', 'example.com', 'b', 'A', '192.0.2.1'], 'its value contains a variable: change it under "with"'],
   ])('are not written over: %j', async (words, said) => {
     expect(await edited(files, words)).toMatchObject({ status: 1, changed: {}, stderr: expect.stringContaining(said) })
   })

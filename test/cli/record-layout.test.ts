@@ -109,10 +109,10 @@ records:
   ])
 
   it.each([
-    [['remove', 'example.com', 'a', 'A'], 'others in the file need what stands there'],
-    [['set', 'example.com', 'a', 'A', '192.0.2.9'], 'stands elsewhere too, by an anchor'],
-    [['set', 'example.com', 'c', 'A', '192.0.2.9'], 'is an alias, an included file or no record'],
-    [['remove', 'example.com', 'd', 'A'], 'is an alias, an included file or no record'],
+    [['remove', 'example.com', 'a', 'A'], 'other entries of the file depend on it'],
+    [['set', 'example.com', 'a', 'A', '192.0.2.9'], 'has an anchor and is used elsewhere'],
+    [['set', 'example.com', 'c', 'A', '192.0.2.9'], 'is an alias, an included file or not a record'],
+    [['remove', 'example.com', 'd', 'A'], 'is an alias, an included file or not a record'],
   ])('is left as it is: %j', async (words, said) => {
     expect(await edited('example.com.yaml', TEXT, words)).toMatchObject({ status: 1, text: TEXT, stderr: expect.stringContaining(said) })
   })

@@ -371,13 +371,13 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
       'a value of a variable in an included file',
       INCLUDING,
       ['set', 'example.com', 'mail', 'A', '192.0.2.1'],
-      'shared/f.yaml:1:24: error[edit-refused] mail.example.com. A: its value is that of a variable: change it under "with" of the include',
+      'shared/f.yaml:1:24: error[edit-refused] mail.example.com. A: its value contains a variable: change it under "with" of the include',
     ],
     [
       'a value in the definition beside those of an included file',
       INCLUDING,
       ['add', 'example.com', 'mail', 'A', '192.0.2.1'],
-      'shared/f.yaml:1:24: error[record-elsewhere] mail.example.com. A: stands in shared/f.yaml (add it there with --file shared/f.yaml',
+      'shared/f.yaml:1:24: error[record-elsewhere] mail.example.com. A: is defined in shared/f.yaml (add it there with --file shared/f.yaml',
     ],
     [
       'addresses that are looked up',
@@ -424,9 +424,9 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
   })
 
   it.each([
-    ['"www.example.com" could be meant in two ways. Write "www.example.com." for the name as it stands', 'www.example.com'],
-    ['"example.com" could be meant in two ways', 'example.com'],
-    ['"WWW.Example.COM" could be meant in two ways', 'WWW.Example.COM'],
+    ['"www.example.com" is ambiguous. Write "www.example.com." for that absolute name', 'www.example.com'],
+    ['"example.com" is ambiguous', 'example.com'],
+    ['"WWW.Example.COM" is ambiguous', 'WWW.Example.COM'],
   ])('refuses a name that is perhaps absolute: %s', async (said, name) => {
     const { status, stderr, text } = await edit({ 'zones/example.com.yaml': ZONE }, ['add', 'example.com', name, 'A', '192.0.2.1'])
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(said) })
@@ -449,7 +449,7 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     expect({ status, stderr }).toEqual({
       status: 1,
       stderr: expect.stringMatching(
-        /error\[edit-refused\] c\.example\.com\. A: others in the file need what stands there \(there is no anchor &t.*edit it by hand/,
+        /error\[edit-refused\] c\.example\.com\. A: other entries of the file depend on it \(there is no anchor &t.*edit it by hand/,
       ),
     })
     expect(text('zones/example.com.yaml')).toBe(before)

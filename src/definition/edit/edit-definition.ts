@@ -12,25 +12,25 @@ import type { RecordEdit } from './record-edit.ts'
 import { editProblem } from './record-edit.ts'
 
 export interface EditedDefinition {
-  /** The files with their texts before and after; none where there is nothing to change, or an error among the diagnostics. */
+  /** The files with their texts before and after the edit; empty if there is nothing to change or the diagnostics contain an error. */
   readonly changes: readonly FileEdit[]
-  /** Other zones that change, as they include a file of these. */
+  /** Other zones that change because they include one of the files. */
   readonly others: readonly DomainName[]
   readonly diagnostics: readonly Diagnostic[]
-  /** A file was changed by somebody else in the middle of it: the edit may be begun again. */
+  /** Another process changed a file during the edit, so the edit should be repeated. */
   readonly isStale?: true
 }
 
 export interface EditOptions {
-  /** The file for new values, absolute; null where the edit is to find it. */
+  /** The file for new values, absolute; null to choose it automatically. */
   readonly file: string | null
-  /** Whether other zones may change that include a file. */
+  /** Whether other zones that include a file may change. */
   readonly allZones: boolean
 }
 
 /**
- * Changes one RRset in the texts of the files that have it, or are to have it, without writing anything. All is loaded before and after, with every
- * rule, and the zone must differ in nothing but the RRset.
+ * Changes one RRset in the texts of its files, without writing them. The definitions are loaded and validated before and after; the zone may differ in
+ * nothing but the RRset.
  */
 export async function editDefinition(asked: RecordEdit, config: Config, options: EditOptions): Promise<EditedDefinition> {
   const found = await findZone(asked, config)
@@ -44,7 +44,7 @@ export async function editDefinition(asked: RecordEdit, config: Config, options:
   if (unknown.length > 0) return refused(...unknown)
   if (isAsWanted(edit, own)) return { changes: [], others: [], diagnostics: [] }
   const edited = await editAndCheck(edit, own, found, config, options)
-  // A new value beside those of other files has their TTL.
+  // New values take the TTL of existing values in other files.
   const ttl = edit.ttl === null && own.length > 0 && own.every((one) => one.ttl === own[0]?.ttl) ? (own[0]?.ttl ?? null) : null
   if (ttl === null || edited.newTtls.every((one) => one === ttl)) return edited
   return editAndCheck({ ...edit, ttl }, own, found, config, options)
@@ -52,7 +52,7 @@ export async function editDefinition(asked: RecordEdit, config: Config, options:
 
 const refused = (...diagnostics: Diagnostic[]): Checked => ({ changes: [], others: [], diagnostics, newTtls: [] })
 
-/** All values to be removed are all of the file that is named, where it has some. */
+/** With a file, removing all values removes all values of that file. */
 function withinFile(edit: RecordEdit, own: readonly DefinedRecord[], file: string, cwd: string): RecordEdit {
   const there = own.filter(({ at }) => realPathOf(at.file, cwd) === file)
   return edit.action === 'remove' && edit.data.length === 0 ? { ...edit, data: there.map(({ data }) => data) } : edit
@@ -60,7 +60,7 @@ function withinFile(edit: RecordEdit, own: readonly DefinedRecord[], file: strin
 
 interface FoundZone {
   readonly loaded: LoadedZone
-  /** Texts of definitions as they were loaded, by path. */
+  /** The texts of definitions as they were loaded, by path. */
   readonly seen: ReadonlyMap<string, string>
 }
 
@@ -80,7 +80,7 @@ async function findZone(edit: RecordEdit, config: Config): Promise<FoundZone | E
   return refused(editProblem(edit, 'edit-refused', `${edit.zone} has several definitions; edit them by hand`, { related }))
 }
 
-/** What is to be removed and is not there. */
+/** Values to be removed that do not exist. */
 function missingValues(edit: RecordEdit, own: readonly DefinedRecord[]): Diagnostic[] {
   if (edit.action !== 'remove') return []
   if (own.length === 0) return [editProblem(edit, 'record-unknown', 'the definition has no such records')]
@@ -98,7 +98,7 @@ function isAsWanted(edit: RecordEdit, own: readonly DefinedRecord[]): boolean {
 }
 
 interface Checked extends EditedDefinition {
-  /** TTLs of the records that are new. */
+  /** The TTLs of new records. */
   readonly newTtls: readonly DefinedRecord['ttl'][]
 }
 
@@ -123,9 +123,9 @@ async function editAndCheck(
   const isShared = changes.some(({ path }) => path !== main)
   const only = isShared ? undefined : [edit.zone]
   const [before, after] = [isShared ? await loadDefinitions(config) : null, await loadDefinitions(config, { zones: only, texts })]
-  // The texts were read after the zone was loaded: another value may have come into one of them in between.
-  const meanwhile = before?.zones.find((one) => one.zone.at.file === zone.at.file)?.zone.records ?? []
-  if (before !== null && !haveSameRecords(zone.records, meanwhile))
+  // The texts were read after the zone was loaded, so another process may have changed them in between.
+  const recordsNow = before?.zones.find((one) => one.zone.at.file === zone.at.file)?.zone.records ?? []
+  if (before !== null && !haveSameRecords(zone.records, recordsNow))
     return {
       ...refused(editProblem(edit, 'file-unwritable', 'another process has changed its files; run the command again')),
       isStale: true,
@@ -133,14 +133,14 @@ async function editAndCheck(
   if (hasErrors(after.diagnostics)) return refusal(...after.diagnostics.map((one) => asRefusal(edit, own, one)))
   const now = after.zones.find((one) => one.zone.name === edit.zone)
   const unexpected = unexpectedChanges(edit, zone.records, now?.zone.records ?? [], desiredData(edit, own))
-  if (besideRecords(zone) !== besideRecords(now?.zone)) unexpected.push('the zone would be another beside its records')
+  if (besideRecords(zone) !== besideRecords(now?.zone)) unexpected.push('something other than its records would change in the zone')
   const at = own[0]?.at ?? zone.at
   if (unexpected.length > 0) {
-    const message = `the file has a form in which the edit would do more, or less: ${unexpected.join('; ')}; edit it by hand`
+    const message = `the edit would have other effects because of the form of the file: ${unexpected.join('; ')}; edit it by hand`
     return refusal(editProblem(edit, 'edit-refused', message, { at }))
   }
   const others = before === null ? [] : otherZones(before, after, edit.zone)
-  if (others.length > 0 && !allZones) return refused(sharedFault(edit, changes, others, { cwd, at }))
+  if (others.length > 0 && !allZones) return refused(sharedFileProblem(edit, changes, others, { cwd, at }))
   const present = new Set(own.map(({ data }) => data))
   const fresh = (now?.zone.records ?? []).filter(({ name, type, data }) => name === edit.name && type === edit.type && !present.has(data))
   const known = new Set(loaded.diagnostics.map(({ code, message }) => `${code} ${message}`))
@@ -149,7 +149,7 @@ async function editAndCheck(
   return { changes, others, diagnostics, newTtls: fresh.map(({ ttl }) => ttl) }
 }
 
-/** Another file of the zone may have been changed in the middle of it, so that what was found is not of the edit. */
+/** Marks a refusal as stale if another process has changed the zone since, which may be the reason for it. */
 async function refusedOrStale(refusal: Checked, zone: LoadedZone['zone'], config: Config): Promise<Checked> {
   const { zones } = await loadDefinitions(config, { zones: [zone.name] })
   const now = zones.find((one) => one.zone.at.file === zone.at.file)?.zone
@@ -157,7 +157,7 @@ async function refusedOrStale(refusal: Checked, zone: LoadedZone['zone'], config
   return isSame ? refusal : { ...refusal, isStale: true }
 }
 
-/** By their paths, and by those that lead there through the working directory. */
+/** By real path, and by the path through the working directory. */
 const textsOf = (changes: readonly FileEdit[], cwd: string): ReadonlyMap<string, string> =>
   new Map(
     changes.flatMap(({ path, after }) => {
@@ -166,53 +166,53 @@ const textsOf = (changes: readonly FileEdit[], cwd: string): ReadonlyMap<string,
     }),
   )
 
-/** Zones whose records differ, but for one. */
+/** The zones, except `own`, whose records differ. */
 function otherZones(before: LoadedDefinitions, after: LoadedDefinitions, own: DomainName): DomainName[] {
   const records = new Map(after.zones.map(({ zone }) => [zone.at.file, zone.records]))
   const changed = before.zones.filter(({ zone }) => zone.name !== own && !haveSameRecords(zone.records, records.get(zone.at.file) ?? []))
   return [...new Set(changed.map(({ zone }) => zone.name))].sort()
 }
 
-/** Zones that are told by name. */
-const TOLD = 10
+/** The most zones that a message lists. */
+const MAX_ZONES = 10
 
-function sharedFault(
+function sharedFileProblem(
   edit: RecordEdit,
   changes: readonly FileEdit[],
   others: readonly DomainName[],
   { cwd, at }: { readonly cwd: string; readonly at: Diagnostic['at'] },
 ): Diagnostic {
-  const names = listed(others, TOLD)
+  const names = listed(others, MAX_ZONES)
   const files = changes.map(({ path }) => displayPath(path, cwd)).join(', ')
   const hint = `change it for all of them with --all-zones, or write the record in the definition with override: true`
-  return editProblem(edit, 'record-elsewhere', `with ${files} other zones would change too: ${names}`, { at, hint })
+  return editProblem(edit, 'record-elsewhere', `a change of ${files} would also change other zones: ${names}`, { at, hint })
 }
 
 /**
- * What the new text could not even be read for has no place in the file as it is: an anchor that others need went with the record. New values in the
- * definition of what a fragment alone has need a word about both.
+ * Rewords errors of the edited text, whose positions do not exist in the file yet: the edit removed an anchor that other entries use, or added values to
+ * the definition for an RRset of a fragment.
  */
 function asRefusal(edit: RecordEdit, own: readonly DefinedRecord[], found: Diagnostic): Diagnostic {
   const [first] = own
   if (found.code === 'rrset-split' && first !== undefined) {
     const hint = `add it there with --file ${first.at.file}, write merge: true there, or override: true in the definition`
-    return editProblem(edit, 'record-elsewhere', `stands in ${first.at.file}`, { at: first.at, hint })
+    return editProblem(edit, 'record-elsewhere', `is defined in ${first.at.file}`, { at: first.at, hint })
   }
   if (found.severity !== 'error' || !/^yaml-|^zonefile-/.test(found.code)) return found
-  const message = `others in the file need what stands there (${found.message}); edit it by hand`
+  const message = `other entries of the file depend on it (${found.message}); edit it by hand`
   return editProblem(edit, 'edit-refused', message, { at: found.at })
 }
 
-/** What is said of a zone beside its records, wherever it stands. */
+/** A zone without its records, as comparable text without positions. */
 const besideRecords = (zone: LoadedZone['zone'] | undefined): string =>
   JSON.stringify({ ...zone, records: null, scopes: null, settingsAt: null }, (key, value: unknown) => (key === 'at' ? undefined : value))
 
-/** Differences that are told. */
+/** The most differences that a message lists. */
 const MAX_DIFFERENCES = 5
 
 /**
- * What an edit would do beside what it is meant to, in words; empty where records change as they should. A new record without a TTL of its
- * own has whatever the file gives it.
+ * Describes the effects of an edit beyond those intended; empty if there are none. A new record without an explicit TTL may have any TTL that the file
+ * gives it.
  */
 function unexpectedChanges(
   edit: RecordEdit,
@@ -222,7 +222,7 @@ function unexpectedChanges(
 ): string[] {
   const isOwn = ({ name, type }: ResourceRecord): boolean => name === edit.name && type === edit.type
   const [beside, besideAfter] = [before.filter((record) => !isOwn(record)), after.filter((record) => !isOwn(record))]
-  // They mostly stand in one order too.
+  // Usually even their order is the same.
   const others = haveSameRecords(beside, besideAfter) ? [] : countDifferences(beside, besideAfter)
   const ttls = new Map(before.filter(isOwn).map(({ data, ttl }) => [data, ttl]))
   const own = countDifferences(
@@ -232,7 +232,7 @@ function unexpectedChanges(
   return [...others, ...own].slice(0, MAX_DIFFERENCES)
 }
 
-/** Whether lists of records are the same, in the same order. */
+/** Whether two lists have the same records in the same order. */
 const haveSameRecords = (records: readonly ResourceRecord[], others: readonly ResourceRecord[]): boolean =>
   records.length === others.length &&
   records.every((record, index) => {

@@ -16,7 +16,7 @@ import { desiredData, type EditedFile, editText } from './edit-text.ts'
 import type { RecordEdit } from './record-edit.ts'
 import { editProblem } from './record-edit.ts'
 
-/** A file with its text before an edit, empty for a new file, and after; absolute, without links. */
+/** A file (absolute, without links) with its text before the edit, empty for a new file, and after it. */
 export interface FileEdit {
   readonly path: string
   readonly before: string
@@ -25,12 +25,12 @@ export interface FileEdit {
 
 export type EditedFiles =
   | { readonly ok: true; readonly changes: readonly FileEdit[] }
-  /** `isStale`: a file was changed since the zone was loaded. */
+  /** `isStale`: a file has changed since the zone was loaded. */
   | { readonly ok: false; readonly diagnostic: Diagnostic; readonly isStale?: true }
 
 export const BYTE_ORDER_MARK = '\ufeff'
 
-/** Makes the parts of an edit in the texts of their files. `seen` has texts as they were loaded. */
+/** Applies the parts of an edit to the texts of their files. `seen` holds the texts as they were loaded. */
 export async function editFiles(
   parts: ReadonlyMap<string, RecordEdit>,
   { zone, seen, config, kind }: { zone: DesiredZone; seen: ReadonlyMap<string, string>; config: Config; kind: EditedFile['kind'] },
@@ -49,7 +49,7 @@ export async function editFiles(
     const mark = read.text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : ''
     const text = read.text.slice(mark.length)
     const loaded = [...seen].find(([one]) => resolveLinks(one) === path)?.[1] ?? text
-    if (loaded !== text) return { ok: false, diagnostic: changedMeanwhile(shown), isStale: true }
+    if (loaded !== text) return { ok: false, diagnostic: changedSinceLoaded(shown), isStale: true }
     const ofOwner = zone.records.filter(({ name, at }) => name === edit.name && realPathOf(at.file, cwd) === path)
     const own = ofOwner.filter(({ type }) => type === edit.type)
     const isFragment = kind === 'settings' && path !== realPathOf(zone.at.file, cwd)
@@ -60,14 +60,14 @@ export async function editFiles(
   return { ok: true, changes }
 }
 
-const changedMeanwhile = (file: string): Diagnostic => ({
+const changedSinceLoaded = (file: string): Diagnostic => ({
   severity: 'error',
   code: 'file-unwritable',
   message: `${file} cannot be written: another process has changed it; run the command again`,
   at: { file, line: 1, column: 1 },
 })
 
-/** How the files of a zone are written: fragments as the definition that includes them, split files in the layout of octoDNS. `main` is absolute. */
+/** The format of a zone's files. Fragments have that of the definition that includes them, split files that of octoDNS. `main` is absolute. */
 export async function definitionKind(main: string, config: Config): Promise<EditedFile['kind']> {
   if (fileNameOf(basename(main))?.kind === 'zone-file') return 'zone-file'
   const read = await readText(main, main, sourcePolicy(config))
@@ -80,22 +80,22 @@ function treeOf(text: string): YamlNode | null {
   return root.ok ? root.value : null
 }
 
-/** A zone with the files it is made of. */
+/** A zone with its files. */
 interface ZoneFiles {
   readonly zone: DesiredZone
-  /** As messages name them. */
+  /** Paths as in messages. */
   readonly files: readonly string[]
   readonly cwd: string
-  /** A file of the zone's records stands in for the definition's own, where both have the name (octoDNS's layout, which merges). */
+  /** Whether an RRset of an included file replaces the definition's own. */
   readonly isMerged: boolean
 }
 
-/** The absolute path of a file that messages name, links resolved. */
+/** The absolute path, with links resolved, of a file named as in messages. */
 export const realPathOf = (file: string, cwd: string): string => resolveLinks(fromDisplayPath(file, cwd))
 
 /**
- * The parts of an edit for the files that have the values, or are to have them, by path: values that stay or go do so where they stand; new ones
- * go to `asked`, else to the definition, or to the one file that has what they take the place of. Files without a change are left out.
+ * Splits an edit into one per file, by path. Existing values are kept or removed in their own files. New values go to the file `asked`; if that is null,
+ * to the definition or to the only file with the values that they replace. Files that do not change are left out.
  */
 export async function splitEditByFile(
   edit: RecordEdit,
@@ -106,24 +106,24 @@ export async function splitEditByFile(
   const main = realPathOf(zone.at.file, cwd)
   const named = asked === null ? null : resolveLinks(asked)
   if (named !== null && !files.some((file) => realPathOf(file, cwd) === named))
-    return editProblem(edit, 'record-elsewhere', `${displayPath(named, cwd)} is no file of ${edit.zone}`, { at: zone.at })
+    return editProblem(edit, 'record-elsewhere', `${displayPath(named, cwd)} is not a file of ${edit.zone}`, { at: zone.at })
   const holders = new Set(own.map(({ at }) => realPathOf(at.file, cwd)))
   const wanted = new Set(desiredData(edit, own))
   const present = new Set(own.map(({ data }) => data))
   const added = [...wanted].filter((data) => !present.has(data))
   const elsewhere = own.find(({ at, data }) => named !== null && !wanted.has(data) && realPathOf(at.file, cwd) !== named)
   if (edit.action === 'remove' && elsewhere) {
-    const message = `${elsewhere.data} stands in ${elsewhere.at.file}, not in ${displayPath(named ?? main, cwd)}`
+    const message = `${elsewhere.data} is in ${elsewhere.at.file}, not in ${displayPath(named ?? main, cwd)}`
     return editProblem(edit, 'record-elsewhere', message, { at: elsewhere.at })
   }
   let target = named ?? main
   if (named === null && added.length > 0) {
     const isSplit = await isFolder(main)
     const [holder = null, ...others] = holders
-    const takesPlace = edit.action === 'set' || isMerged || isSplit
+    const replacesValues = edit.action === 'set' || isMerged || isSplit
     if (holder === null) target = isSplit ? splitPart(edit, zone, main, cwd) : main
-    else if (!holders.has(main) && takesPlace && others.length > 0) return unclear(edit, own)
-    else if (!holders.has(main) && takesPlace) target = holder
+    else if (!holders.has(main) && replacesValues && others.length > 0) return unclear(edit, own)
+    else if (!holders.has(main) && replacesValues) target = holder
   }
   const parts = new Map<string, RecordEdit>()
   for (const path of new Set([...holders, target])) {
@@ -139,7 +139,7 @@ export async function splitEditByFile(
 
 function unclear(edit: RecordEdit, own: readonly DefinedRecord[]): Diagnostic {
   const files = [...new Set(own.map(({ at }) => at.file))]
-  const hint = `name the file that is to have the new ones with --file, such as --file ${files[0]}`
+  const hint = `name the file for the new values with --file, such as --file ${files[0]}`
   return editProblem(edit, 'record-elsewhere', `its values come from several files: ${files.join(', ')}`, { at: own[0]?.at, hint })
 }
 
@@ -149,7 +149,7 @@ const isFolder = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Where new records of a split zone go: to the others of their owner, else to a file named after it, apex and wildcard to the one of the zone. */
+/** The file for new records of a split zone: that of the owner's other records, otherwise one named after the owner; for the apex and its wildcard, the file of the zone. */
 function splitPart(edit: RecordEdit, { records }: DesiredZone, folder: string, cwd: string): string {
   const ofOwner = records.find(({ name }) => name === edit.name)
   if (ofOwner) return realPathOf(ofOwner.at.file, cwd)

@@ -1,6 +1,6 @@
 /**
- * One RRset of a definition in YAML is changed, and nothing else: the text outside of the entry of its owner stays as it is, octet by
- * octet; within it comments are kept. The entry is changed in a document that two parsers agree on, printed, and put in its place.
+ * Changes one RRset of a YAML definition and nothing else. The text outside the owner's entry stays the same, octet by octet; comments within the entry
+ * are kept. The entry is changed in a document that two parsers read alike, printed, and spliced into the text.
  */
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, Pair, type Scalar, visit, YAMLMap, YAMLSeq } from 'yaml'
 import { type DomainName, parseDomainName, relativeName } from '../../dns/domain-name.ts'
@@ -20,25 +20,25 @@ import { locateEntries, locateFirstEntry, removeEntry, replaceEntry } from './sp
 export interface RrsetEdit {
   readonly name: DomainName
   readonly type: string
-  /** Offsets of the values that stay, as the reader's places have them; all others of the RRset go. */
+  /** Offsets of the values to keep; all other values of the RRset are removed. */
   readonly kept: ReadonlySet<number>
-  /** New values, in the form of the layout. */
+  /** New values in the form of the layout. */
   readonly added: readonly PlainYaml[]
-  /** Undefined leaves TTLs as they are. */
+  /** Undefined keeps the TTLs. */
   readonly ttl?: Ttl | undefined
-  /** Whether the RRset has records before. */
-  readonly isThere: boolean
-  /** Whether it goes, and its owner has no other. */
-  readonly isAll: boolean
-  /** The file is included: `${name}` stands for a variable. */
+  /** Whether the RRset has records before the edit. */
+  readonly exists: boolean
+  /** Whether the edit removes the owner's last records. */
+  readonly removesOwner: boolean
+  /** Whether the file is included by another, so that `${name}` is a variable. */
   readonly isFragment?: boolean
 }
 
 const BY_HAND = 'edit it by hand'
 
 /**
- * The text with the RRset changed. Forms that cannot be edited without touching others are refused. With the tree of the text a file of many names
- * is read only in part, where that does.
+ * Returns the edited text. Forms that cannot be edited without changing other records are refused. With `tree`, the tree of the text, only a part of a
+ * file with many names is parsed if that suffices.
  */
 export function editRrset(text: string, zone: DomainName, layout: Layout, edit: RrsetEdit, tree: YamlNode | null = null): Result<string> {
   const window = tree && entryWindow(text, tree, { name: edit.name, zone, layout })
@@ -53,19 +53,19 @@ export function editRrset(text: string, zone: DomainName, layout: Layout, edit: 
   return edited.ok ? ok(keepSpacing(text, edited.value)) : edited
 }
 
-/** With `entry` as the limit nothing but the entry may be printed. */
+/** With `entry` as the limit, only the entry may be printed. */
 function editEntry(text: string, zone: DomainName, layout: Layout, edit: RrsetEdit, limit: 'entry' | 'file'): Result<string> {
   const read = agreeOn(text)
   if (!read.ok) return read
   const { document, heads } = read.value
-  // Before anything in it is changed.
+  // Before the document is changed.
   const first = locateFirstEntry(text, document, layout === 'octodns')
   const map = recordMap(document, layout)
   if (!map.ok) return map
   const source = map.value.items.length === 0 ? first : locateEntries(text, map.value, (pair) => ownerOf(pair, zone))
   const owner = map.value.items.find((pair) => ownerOf(pair, zone) === edit.name)
-  if (owner === undefined && (edit.isThere || edit.added.length === 0))
-    return failure(`${edit.name} does not stand there under its own name, but by a variable or an included file; ${BY_HAND}`)
+  if (owner === undefined && (edit.exists || edit.added.length === 0))
+    return failure(`${edit.name} is not written there by its own name but by a variable or an included file; ${BY_HAND}`)
   const change =
     owner === undefined ? addOwner(document, map.value, zone, layout, edit) : changeOwner(document, map.value, owner as Entry, layout, edit)
   if (!change.ok) return change
@@ -78,7 +78,7 @@ function editEntry(text: string, zone: DomainName, layout: Layout, edit: RrsetEd
   const index = items.findIndex((pair) => ownerOf(pair, zone) === edit.name)
   if (index === -1) return 'entries' in source ? ok(removeEntry(source, edit.name)) : ok(text)
   const previous = items[index - 1]
-  // The rest of the file is not printed, and not read again, but for what aliases stand for.
+  // Only this entry is printed and parsed again, unless it contains aliases.
   map.value.items = items.slice(hasAlias(items[index]?.value ?? null) ? 0 : index, index + 1)
   const alone: Document = document
   alone.contents = map.value
@@ -94,16 +94,16 @@ function recordMap(document: Document, layout: Layout): Result<YAMLMap<Scalar, N
     document.contents = map
     return ok(map)
   }
-  // A fragment is the record map, as a file of octoDNS's layout is.
+  // A fragment is a record map, like a file in octoDNS's layout.
   const isWhole = layout === 'octodns' || !isMap(contents) || !contents.has('domain')
   const map = isWhole ? contents : contents.get('records', true)
   if (isMap(map)) return ok(map as YAMLMap<Scalar, Node | null>)
-  if (isWhole || !isMap(contents)) return failure(`the file is no mapping of names to records; ${BY_HAND}`)
+  if (isWhole || !isMap(contents)) return failure(`the file is not a mapping of names to records; ${BY_HAND}`)
   // `records:` is absent or empty.
-  if (map !== undefined && map !== null && !(isScalar(map) && map.value === null)) return failure(`records is no mapping; ${BY_HAND}`)
-  const made = new YAMLMap<Scalar, Node | null>()
-  contents.set(styled('records'), made)
-  return ok(made)
+  if (map !== undefined && map !== null && !(isScalar(map) && map.value === null)) return failure(`records is not a mapping; ${BY_HAND}`)
+  const records = new YAMLMap<Scalar, Node | null>()
+  contents.set(styled('records'), records)
+  return ok(records)
 }
 
 function ownerOf(pair: Pair<unknown, unknown>, zone: DomainName): DomainName | null {
@@ -118,17 +118,17 @@ function addOwner(document: Document, map: YAMLMap<Scalar, Node | null>, zone: D
   const index = map.items.findIndex((other) => compareNatural(String(other.key.value ?? ''), key) > 0)
   const neighbours = index === -1 ? [map.items.at(-1)] : [map.items[index - 1], map.items[index]]
   const beside = neighbours.flatMap((pair) => (pair ? (recordsAt(pair.value, document) ?? []) : []))
-  // Beside both styles it has its own.
+  // If the neighbours have different styles, it gets the default one.
   const pair = new Pair(styled(key), newRecord(layout, edit, beside.every(isBlock) ? beside : [])) as Entry
   map.items.splice(index === -1 ? map.items.length : index, 0, pair)
   if (map.items.length === 1) map.flow = false
   return ok(undefined)
 }
 
-/** Characters of values that go on one line. */
+/** The most characters of a value on one line. */
 const WIDTH = 80
 
-/** A record in the style of those beside it. */
+/** A record in the style of its neighbours. */
 function newRecord(layout: Layout, { type, ttl, added }: RrsetEdit, beside: readonly Node[]): Node {
   const values = added.length === 1 ? { value: added[0] as PlainYaml } : { values: added }
   const record: PlainYaml = { type, ...(ttl !== undefined && { ttl }), ...values }
@@ -140,7 +140,7 @@ function newRecord(layout: Layout, { type, ttl, added }: RrsetEdit, beside: read
 
 const isBlock = (node: Node): boolean => isMap(node) && node.flow !== true
 
-/** octoDNS wants the keys of every mapping in this order. */
+/** octoDNS requires natural order in every mapping. */
 function inNaturalOrder(value: PlainYaml): PlainYaml {
   if (typeof value !== 'object') return value
   if (Array.isArray(value)) return (value as readonly PlainYaml[]).map(inNaturalOrder)
@@ -148,10 +148,10 @@ function inNaturalOrder(value: PlainYaml): PlainYaml {
   return Object.fromEntries(entries.map(([key, item]) => [key, inNaturalOrder(item as PlainYaml)]))
 }
 
-/** Where nothing can be changed, all that stands at an owner can still go. */
+/** An owner whose records cannot be edited can still be removed as a whole. */
 function changeOwner(document: Document, map: YAMLMap<Scalar, Node | null>, owner: Entry, layout: Layout, edit: RrsetEdit): Result<void> {
   const changed = changeRecords(document, map, owner, layout, edit)
-  if (changed.ok || !edit.isAll) return changed
+  if (changed.ok || !edit.removesOwner) return changed
   map.items.splice(map.items.indexOf(owner), 1)
   return ok(undefined)
 }
@@ -160,20 +160,20 @@ function changeRecords(document: Document, map: YAMLMap<Scalar, Node | null>, ow
   const { value } = owner
   const records = recordsAt(value, document)
   const own = (records ?? []).filter((record) => typeOf(record) === edit.type) as YAMLMap<Scalar, Node | null>[]
-  if (value === null || records === null || own.some(hasAlias) || (own.length === 0 && edit.isThere))
-    return failure(`what stands at ${edit.name} is an alias, an included file or no record; ${BY_HAND}`)
+  if (value === null || records === null || own.some(hasAlias) || (own.length === 0 && edit.exists))
+    return failure(`the value of ${edit.name} is an alias, an included file or not a record; ${BY_HAND}`)
   if ((isSeq(value) && value.anchor !== undefined) || own.some((record) => record.anchor !== undefined))
-    return failure(`what stands at ${edit.name} stands elsewhere too, by an anchor; ${BY_HAND}`)
-  if (edit.isFragment && edit.added.length > 0 && own.some((record) => losesVariable(record, edit)))
+    return failure(`the value of ${edit.name} has an anchor and is used elsewhere; ${BY_HAND}`)
+  if (edit.isFragment && edit.added.length > 0 && own.some((record) => removesVariable(record, edit)))
     return failure(
-      'its value is that of a variable: change it under "with" of the include, or write the record in the definition with override: true',
+      'its value contains a variable: change it under "with" of the include, or write the record in the definition with override: true',
     )
   const [first, ...others] = own
   let left = records
   if (first === undefined) {
     if (edit.added.length > 0) left = [...records, newRecord(layout, edit, records)]
   } else {
-    // What stays of the other entries stays where it is, unless all of the RRset is to have one TTL.
+    // The values of further entries stay where they are.
     for (const record of others) if (!keepValues(record, layout, edit, [])) left = left.filter((one) => one !== record)
     if (!keepValues(first, layout, edit, edit.added)) left = left.filter((one) => one !== first)
     if (edit.ttl !== undefined) for (const record of own) setTtl(record, layout, edit.ttl)
@@ -193,7 +193,7 @@ function changeRecords(document: Document, map: YAMLMap<Scalar, Node | null>, ow
   return ok(undefined)
 }
 
-/** One record or a list of them, aliases of single records among them; null for anything else. */
+/** The record or list of records, including aliases of single records; null for anything else. */
 function recordsAt(value: Node | null, document: Document): Node[] | null {
   if (isSeq(value)) return value.items as Node[]
   const isOne = isMap(value) || (isAlias(value) && isMap(value.resolve(document)))
@@ -219,7 +219,7 @@ function typeOf(node: Node): string | null {
   return type === null || type === undefined ? null : String(type)
 }
 
-/** Leaves the values of a record that are kept, and adds new ones. Says whether any is left. */
+/** Removes and adds values of a record. Returns whether any value is left. */
 function keepValues(record: YAMLMap<Scalar, Node | null>, layout: Layout, { kept }: RrsetEdit, added: readonly PlainYaml[]): boolean {
   const pair = pairOf(record, 'values') ?? pairOf(record, 'value')
   if (pair === undefined) return false
@@ -227,7 +227,7 @@ function keepValues(record: YAMLMap<Scalar, Node | null>, layout: Layout, { kept
   const present = (list ? list.items : [pair.value]) as Node[]
   const staying = present.filter((node) => kept.has(node?.range?.[0] ?? -1))
   if (staying.length + added.length === 0) return false
-  // A blank line above it parted it from what went.
+  // A blank line above it separated it from a removed value.
   if (staying[0] && staying[0] !== present[0]) staying[0].spaceBefore = false
   const isInBlock = record.flow !== true && present.some(isBlock)
   const nodes = [...staying, ...added.map((value) => valueNode(layout === 'octodns' ? inNaturalOrder(value) : value, record, isInBlock))]
@@ -246,15 +246,15 @@ function keepValues(record: YAMLMap<Scalar, Node | null>, layout: Layout, { kept
   return true
 }
 
-/** What is said of the only value is said of those in its place. */
-function takeComments(node: Node, gone: Node | undefined): void {
-  const { comment, commentBefore } = gone ?? {}
+/** Comments on a single value stay with the values that replace it. */
+function takeComments(node: Node, replaced: Node | undefined): void {
+  const { comment, commentBefore } = replaced ?? {}
   if (comment) node.comment = comment
   if (commentBefore) node.commentBefore = commentBefore
 }
 
-/** Whether a value goes in which a variable stands. */
-function losesVariable(record: YAMLMap<Scalar, Node | null>, { kept }: RrsetEdit): boolean {
+/** Whether the edit removes a value that contains a variable. */
+function removesVariable(record: YAMLMap<Scalar, Node | null>, { kept }: RrsetEdit): boolean {
   const value = (pairOf(record, 'values') ?? pairOf(record, 'value'))?.value ?? null
   const present = (isSeq(value) ? value.items : [value]) as (Node | null)[]
   return present.some((node) => node !== null && !kept.has(node.range?.[0] ?? -1) && /(?<!\$)\$\{/.test(String(node)))

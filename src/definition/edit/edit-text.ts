@@ -11,20 +11,20 @@ import type { YamlNode } from '../yaml/yaml-node.ts'
 import { editRrset } from './edit-rrset.ts'
 import type { RecordEdit } from './record-edit.ts'
 
-/** A file of a zone before an edit, with what the loader found in it. */
+/** A file of a zone before an edit, with its records. */
 export interface EditedFile {
   readonly text: string
   readonly kind: 'zone-file' | Layout
-  /** What a YAML parser finds in the text; null where it was not asked. */
+  /** The YAML tree of the text; null if it was not parsed. */
   readonly tree: YamlNode | null
-  /** The records of the RRset that stand in the file, and all of its owner. */
+  /** The records of the RRset that come from the file, and all records of its owner. */
   readonly own: readonly DefinedRecord[]
   readonly ofOwner: readonly DefinedRecord[]
-  /** A file that is included, in which `${name}` stands for a variable. */
+  /** Whether the file is included by another; in such a file `${name}` is a variable. */
   readonly isFragment: boolean
 }
 
-/** The data of the RRset as the edit wants it. */
+/** The data of the RRset after the edit. */
 export function desiredData({ action, data }: RecordEdit, own: readonly DefinedRecord[]): string[] {
   const present = own.map((record) => record.data)
   if (action === 'set') return [...data]
@@ -32,7 +32,7 @@ export function desiredData({ action, data }: RecordEdit, own: readonly DefinedR
   return data.length === 0 ? [] : present.filter((one) => !data.includes(one))
 }
 
-/** The text of the file with the RRset as it is wanted. */
+/** The text of the file after the edit. */
 export function editText(file: EditedFile, edit: RecordEdit): Result<string> {
   const wanted = new Set(desiredData(edit, file.own))
   const present = new Set(file.own.map(({ data }) => data))
@@ -42,7 +42,7 @@ export function editText(file: EditedFile, edit: RecordEdit): Result<string> {
   for (const data of added) {
     const value = valueFor(file.kind, edit, data)
     if (!value.ok) return value
-    values.push(file.isFragment ? withoutVariables(value.value) : value.value)
+    values.push(file.isFragment ? escapeVariables(value.value) : value.value)
   }
   const starts = lineStarts(file.text)
   const kept = new Set(file.own.filter(({ data }) => wanted.has(data)).map(({ at }) => (starts[at.line - 1] ?? 0) + at.column - 1))
@@ -56,20 +56,20 @@ export function editText(file: EditedFile, edit: RecordEdit): Result<string> {
       kept,
       added: values,
       ttl: edit.ttl ?? undefined,
-      isThere: file.own.length > 0,
+      exists: file.own.length > 0,
       isFragment: file.isFragment,
-      isAll: wanted.size === 0 && file.ofOwner.every(({ type }) => type === edit.type),
+      removesOwner: wanted.size === 0 && file.ofOwner.every(({ type }) => type === edit.type),
     },
     file.tree,
   )
 }
 
-/** A value that means itself in a fragment. */
-function withoutVariables(value: PlainYaml): PlainYaml {
+/** Escapes `${` for a fragment, where it would begin a variable. */
+function escapeVariables(value: PlainYaml): PlainYaml {
   if (typeof value === 'string') return value.replaceAll('${', () => '$${')
   if (typeof value !== 'object') return value
-  if (Array.isArray(value)) return (value as readonly PlainYaml[]).map(withoutVariables)
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutVariables(item as PlainYaml)]))
+  if (Array.isArray(value)) return (value as readonly PlainYaml[]).map(escapeVariables)
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, escapeVariables(item as PlainYaml)]))
 }
 
 function valueFor(layout: Layout, { type, zone }: RecordEdit, data: string): Result<PlainYaml> {
@@ -80,10 +80,10 @@ function valueFor(layout: Layout, { type, zone }: RecordEdit, data: string): Res
 
 function editZone(file: EditedFile, edit: RecordEdit, wanted: ReadonlySet<string>, added: readonly string[]): Result<string> {
   const ttl: Ttl | null = edit.ttl ?? file.own[0]?.ttl ?? null
-  // Another TTL is written with every record of the set.
+  // A new TTL is written with every record of the RRset.
   const isRetimed = edit.ttl !== null && file.own.some((record) => record.ttl !== edit.ttl)
-  const goes = ({ data }: DefinedRecord): boolean => isRetimed || !wanted.has(data)
-  const removed = new Set([...file.own, ...repeatsOf(file, edit)].filter(goes).map(({ at }) => at.line))
+  const isRemoved = ({ data }: DefinedRecord): boolean => isRetimed || !wanted.has(data)
+  const removed = new Set([...file.own, ...occurrencesOf(file, edit)].filter(isRemoved).map(({ at }) => at.line))
   const after = file.own.at(-1)?.at.line ?? file.ofOwner.at(-1)?.at.line ?? null
   const comments = isRetimed ? commentsOf(file) : new Map<string, string>()
   return editZoneFile(file.text, {
@@ -97,14 +97,14 @@ function editZone(file: EditedFile, edit: RecordEdit, wanted: ReadonlySet<string
   })
 }
 
-/** The comments in the lines of the records, by their data. */
+/** The comments on the lines of the records, by record data. */
 function commentsOf({ text, own }: EditedFile): Map<string, string> {
   const byLine = commentsByLine(text)
   return new Map(own.map(({ data, at }) => [data, byLine.get(at.line) ?? '']))
 }
 
-/** The records of the RRset as they stand in the file, also those that the loader takes for one. */
-function repeatsOf({ text, own }: EditedFile, { zone, name, type }: RecordEdit): DefinedRecord[] {
+/** All lines of the RRset in the file, including duplicates that the loader merges. */
+function occurrencesOf({ text, own }: EditedFile, { zone, name, type }: RecordEdit): DefinedRecord[] {
   const at = own[0]?.at
   if (at === undefined) return []
   return [...parseZoneFile(text, { origin: zone, file: at.file }).records].filter((one) => one.name === name && one.type === type)

@@ -1,25 +1,25 @@
 /**
- * Of a definition of thousands of names an edit needs one entry and its neighbours. The others are left out of the text before it is read by a parser
- * that keeps comments, and come back afterwards as they were. Left out are whole lines, from the line of one key to that of another of the same map:
- * what stands between two keys at one indentation is of the first of them, so that the rest is a definition too.
+ * An edit of one name in a definition with thousands needs only that entry and its neighbours. The other entries are cut out of the text before the slow
+ * parser that keeps comments reads it, and put back afterwards. Whole lines are cut, from the line of one key to the line of another key of the same
+ * mapping; the lines between two keys belong to the first one, so the rest is still a valid definition.
  */
 import { type DomainName, parseDomainName, relativeName } from '../../dns/domain-name.ts'
 import type { Layout } from '../parse/parse-state.ts'
 import { compareNatural } from '../print/natural-order.ts'
 import { lookUp, type YamlEntry, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 
-/** Entries from which on it is worth it. */
+/** The fewest entries for which this pays off. */
 const MANY = 100
 
 export interface EntryWindow {
   readonly text: string
-  /** The place in `text` of an offset in the whole; null where it is left out. */
+  /** The offset in `text` for an offset in the whole text; null if that part was cut out. */
   readonly toWindowOffset: (offset: number) => number | null
-  /** The whole with what became of `text` by an edit of the entry. */
+  /** The whole text with the edited window. */
   readonly restore: (edited: string) => string
 }
 
-/** Null where nothing is left out. `root` is the tree of the text. */
+/** Returns null if nothing can be cut out. `root` is the tree of the text. */
 export function entryWindow(
   text: string,
   root: YamlNode,
@@ -28,7 +28,7 @@ export function entryWindow(
   const map = recordMap(root, layout)
   if (map === null || map.entries.length < MANY) return null
   const lines = text.split('\n')
-  if (!standOnLines(map.entries, lines)) return null
+  if (!haveOwnLines(map.entries, lines)) return null
   const lineOf = (index: number): number => ((map.entries[index] as YamlEntry).key.at.line as number) - 1
   const own = map.entries.findIndex(({ key }) => isOf(key.text, name, zone))
   const relative = relativeName(name, zone)
@@ -46,18 +46,18 @@ export function entryWindow(
     lines.slice(second.to),
   ]
   const window = [...head, ...middle, ...tail].join('\n')
-  // By them the editor knows how lines end.
+  // The editor infers the line ends from the text.
   if (text.includes('\r') !== window.includes('\r')) return null
-  const start = offsetOf(head)
-  const gap = offsetOf(left)
-  const end = start + gap + offsetOf(middle)
+  const start = lengthOf(head)
+  const gap = lengthOf(left)
+  const end = start + gap + lengthOf(middle)
   return {
     text: window,
     toWindowOffset: (offset) => (offset < start ? offset : offset < start + gap || offset >= end ? null : offset - gap),
     restore(edited) {
       const all = edited.split('\n')
-      const behind = all.length - tail.length
-      return [...all.slice(0, head.length), ...left, ...all.slice(head.length, behind), ...right, ...all.slice(behind)].join('\n')
+      const tailStart = all.length - tail.length
+      return [...all.slice(0, head.length), ...left, ...all.slice(head.length, tailStart), ...right, ...all.slice(tailStart)].join('\n')
     },
   }
 }
@@ -68,13 +68,13 @@ function recordMap(root: YamlNode, layout: Layout): YamlMapping | null {
   return map?.kind === 'mapping' ? map : null
 }
 
-/** Each on a line after the other, at one indentation: none is in flow style, merged in, or an alias's. */
-function standOnLines(entries: readonly YamlEntry[], lines: readonly string[]): boolean {
+/** Whether each key begins a new line at the same indentation: no flow style, no merge keys, no aliases. */
+function haveOwnLines(entries: readonly YamlEntry[], lines: readonly string[]): boolean {
   let indent = -1
   let before = 0
   for (const { key } of entries) {
     const { line, column } = key.at
-    // A key may stand behind a question mark.
+    // An explicit key follows a question mark.
     const head = /^( *)(?:\? +)?$/.exec((lines[line - 1] as string).slice(0, column - 1))?.[1]
     if (line <= before || head === undefined || (indent !== -1 && head.length !== indent)) return false
     indent = head.length
@@ -88,5 +88,5 @@ function isOf(key: string, name: DomainName, zone: DomainName): boolean {
   return parsed === null ? name === zone : parsed.ok && parsed.value === name
 }
 
-/** Characters of lines with the ends of all of them. */
-const offsetOf = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + line.length + 1, 0)
+/** The length of the lines including their line ends. */
+const lengthOf = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + line.length + 1, 0)

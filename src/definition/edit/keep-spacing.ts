@@ -1,7 +1,7 @@
 /**
- * A printer lays a text out anew. What it printed is given the spacing back that it had: both texts are taken apart into words, the longest sequence of
- * words that they have in common is found, and two of them that follow each other in both keep what stood between them. A word in quotes keeps its
- * form. What becomes of it is taken only where it means what was printed.
+ * The YAML printer changes the spacing of a text. This restores it: both texts are split into words, their longest common subsequence is found, and two
+ * words that are adjacent in both texts keep the original spacing between them. Quoted words keep their quotes. The result is used only if it has the
+ * same meaning as the printed text.
  */
 
 import { soundTree } from '../yaml/edit-document.ts'
@@ -9,30 +9,30 @@ import { isSameTree } from '../yaml/same-tree.ts'
 
 interface Word {
   readonly text: string
-  /** What makes it the same word as another. */
+  /** Equal for words with the same meaning. */
   readonly key: string
-  /** The blanks and line ends before it. */
+  /** The white space before it. */
   readonly before: string
 }
 
 interface Words {
   readonly words: readonly Word[]
-  /** The blanks and line ends behind the last one. */
+  /** The white space after the last word. */
   readonly end: string
 }
 
-/** Comparisons of words that are worth it. */
+/** The most comparisons of words; beyond that only common starts and ends are matched. */
 const MAX_COMPARED = 4_000_000
 
-/** The printed text with the spacing of the original where they agree. */
+/** Returns the printed text with the original's spacing around the words they share. */
 export function keepSpacing(original: string, printed: string): string {
-  const { above, old, fresh, below } = withoutSameLines(original, printed)
+  const { above, old, fresh, below } = splitCommonLines(original, printed)
   if (old === '' || fresh === '') return printed
   const wanted = soundTree(printed)
   if (!wanted.ok) return printed
   const [oldWords, freshWords] = [wordsOf(old), wordsOf(fresh)]
   for (const { fromEnd, withLines } of ATTEMPTS) {
-    const kept = join(oldWords, freshWords, commonPlaces(oldWords.words, freshWords.words, fromEnd), withLines)
+    const kept = join(oldWords, freshWords, matchWords(oldWords.words, freshWords.words, fromEnd), withLines)
     if (kept === fresh) return printed
     const tree = soundTree(above + kept + below)
     if (tree.ok && isSameTree(tree.value, wanted.value)) return above + kept + below
@@ -40,8 +40,8 @@ export function keepSpacing(original: string, printed: string): string {
   return printed
 }
 
-/** Two texts without the lines that they begin and end with both. */
-function withoutSameLines(one: string, other: string): { above: string; old: string; fresh: string; below: string } {
+/** Splits off the lines with which both texts begin and end. */
+function splitCommonLines(one: string, other: string): { above: string; old: string; fresh: string; below: string } {
   const [old, fresh] = [one.split(/(?<=\n)/), other.split(/(?<=\n)/)]
   let from = 0
   while (from < old.length && from < fresh.length && old[from] === fresh[from]) from += 1
@@ -52,14 +52,14 @@ function withoutSameLines(one: string, other: string): { above: string; old: str
   return { above, old: part(old), fresh: part(fresh), below }
 }
 
-/** What comes between `- a` and `- b` may be `a - c` or `- c`: one of both keeps more. */
+/** Text inserted between `- a` and `- b` can match as `a - c` or `- c`; one of the two keeps more of the original. */
 const ATTEMPTS = [
   { fromEnd: true, withLines: true },
   { fromEnd: false, withLines: true },
   { fromEnd: true, withLines: false },
 ]
 
-/** Without lines only what stands between words of one line is kept. */
+/** Without `withLines`, only spacing within a line is kept. */
 function join(old: Words, fresh: Words, places: readonly number[], withLines: boolean): string {
   const indents = new Map<number, number>()
   if (withLines) for (const pair of indentsOf(old, fresh, places).toReversed()) indents.set(pair.printed, pair.original)
@@ -71,7 +71,7 @@ function join(old: Words, fresh: Words, places: readonly number[], withLines: bo
     const follows = index === 0 ? place === 0 : places[index - 1] !== -1 && place === (places[index - 1] as number) + 1
     const isKept = same !== undefined && (isOnLine(same.before, word.before) ? follows || word.text.startsWith('#') : follows && withLines)
     text += (isKept ? same.before : indented(word.before, indents)) + (same?.text ?? word.text)
-    // What comes next is most like what comes right before it.
+    // The next words are most likely indented like the previous ones.
     const indent = withLines ? indentOf(same, word) : null
     if (indent) indents.set(indent.printed, indent.original)
   }
@@ -116,14 +116,14 @@ function wordsOf(text: string): Words {
     if (at === text.length) return { words, end: text.slice(start) }
     WORD.lastIndex = at
     const found = WORD.exec(text)?.[0] ?? (text[at] as string)
-    // A number sign within a word begins no comment.
+    // A `#` inside a word does not begin a comment.
     const word = found.startsWith('#') && at === start && at > 0 ? '#' : found
     words.push({ text: word, key: keyOf(word), before: text.slice(start, at) })
     at += word.length
   }
 }
 
-/** A word in double quotes by what it stands for. */
+/** The meaning of a word: quoted words without their quotes and escapes. */
 function keyOf(word: string): string {
   if (word.startsWith("'") && word.length > 1) return word.slice(1, -1).replaceAll("''", "'")
   if (!word.startsWith('"') || !word.includes('\\')) return word.startsWith('"') && word.length > 1 ? word.slice(1, -1) : word
@@ -131,8 +131,8 @@ function keyOf(word: string): string {
   return tree.ok && tree.value.kind === 'scalar' ? tree.value.text : word
 }
 
-/** For each word of the second text the place of the same word in the first; -1 where it has none. What they end, or begin, with is taken first. */
-function commonPlaces(old: readonly Word[], fresh: readonly Word[], fromEnd: boolean): number[] {
+/** For each word of the second text, the index of its match in the first; -1 if there is none. Common ends, or starts, are matched first. */
+function matchWords(old: readonly Word[], fresh: readonly Word[], fromEnd: boolean): number[] {
   const places = fresh.map(() => -1)
   const isSame = (i: number, j: number): boolean => (old[i] as Word).key === (fresh[j] as Word).key
   let from = 0
@@ -149,7 +149,7 @@ function commonPlaces(old: readonly Word[], fresh: readonly Word[], fromEnd: boo
   takeStart()
   const [rows, columns] = [oldEnd - from, freshEnd - from]
   if (rows === 0 || columns === 0 || rows * columns > MAX_COMPARED) return places
-  // Lengths of the longest sequences that the ends of both have in common.
+  // Lengths of the longest common subsequences of the suffixes.
   const width = columns + 1
   const lengths = new Uint32Array((rows + 1) * width)
   for (let i = rows - 1; i >= 0; i -= 1) {

@@ -9,13 +9,13 @@ import type { Ttl } from '../../dns/ttl.ts'
 import { presentationTokens } from '../parse/presentation-tokens.ts'
 import { readTargetName } from '../parse/target-name.ts'
 
-/** What a command line wants of one RRset. */
+/** A change of one RRset, as asked for on the command line. */
 export interface RecordEdit {
   readonly action: 'add' | 'set' | 'remove'
   readonly zone: DomainName
   readonly name: DomainName
   readonly type: string
-  /** Canonical data, each once; with `remove` none stands for all. */
+  /** Canonical, without duplicates. With `remove`, an empty list means all values. */
   readonly data: readonly string[]
   readonly ttl: Ttl | null
 }
@@ -28,7 +28,7 @@ export interface RecordArguments {
   readonly ttl: Ttl | null
 }
 
-/** The words of a command line as an edit, or what is wrong with them. */
+/** Parses the arguments of the command line. */
 export function parseRecordEdit(action: RecordEdit['action'], words: RecordArguments): Result<RecordEdit> {
   const zone = parseDomainName(words.zone.endsWith('.') ? words.zone : `${words.zone}.`)
   if (!zone.ok) return zone
@@ -38,7 +38,7 @@ export function parseRecordEdit(action: RecordEdit['action'], words: RecordArgum
   const absolute = words.name === '' || words.name.endsWith('.') ? null : parseDomainName(`${words.name}.`)
   if (absolute?.ok && isAtOrBelow(absolute.value, zone.value)) {
     return failure(
-      `${JSON.stringify(words.name)} could be meant in two ways. Write "${absolute.value}" for the name as it stands, "${name.value}" for one below the zone`,
+      `${JSON.stringify(words.name)} is ambiguous. Write "${absolute.value}" for that absolute name, or "${name.value}" for a name below the zone`,
     )
   }
   const type = parseRecordType(words.type)
@@ -47,42 +47,42 @@ export function parseRecordEdit(action: RecordEdit['action'], words: RecordArgum
   if (action !== 'remove' && words.values.length === 0) return failure(`${action} needs a value`)
   const data = new Set<string>()
   for (const text of words.values) {
-    const value = readValueWord(type.value, text, zone.value)
+    const value = parseValue(type.value, text, zone.value)
     if (!value.ok) return failure(`${name.value} ${type.value}: ${value.message}${inQuotes(type.value, words.values, zone.value)}`)
     data.add(value.value)
   }
   return ok({ action, zone: zone.value, name: name.value, type: type.value, data: [...data], ttl: words.ttl })
 }
 
-/** A hint where the words together are one value. */
+/** A hint if the arguments together form one value. */
 function inQuotes(type: string, words: readonly string[], zone: DomainName): string {
-  const together = words.join(' ')
-  const isOne = words.length > 1 && readValueWord(type, together, zone).ok
-  return isOne ? `. Each word is a value; for one value write '${together}'` : ''
+  const joined = words.join(' ')
+  const isOne = words.length > 1 && parseValue(type, joined, zone).ok
+  return isOne ? `. Each argument is a value; for one value write '${joined}'` : ''
 }
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(['TXT', 'SPF'])
 
 /**
- * The canonical data of a value: as in a zone file, names as definitions have them (with a final dot, one label of the zone, `@`); TXT
- * also as its bare text, unless that begins with a quote.
+ * Parses a value in zone-file syntax into canonical data. Names have the forms of definitions: with a final dot, one label of the zone, or `@`. TXT may
+ * also be bare text that does not begin with a quote.
  */
-function readValueWord(type: string, text: string, zone: DomainName): Result<string> {
+function parseValue(type: string, text: string, zone: DomainName): Result<string> {
   if (TEXT_TYPES.has(type) && !text.startsWith('"')) return ok(stringToTxtRdata(text))
   const tokens = presentationTokens(text)
   if (!tokens.ok) return tokens
-  if (tokens.value[0]?.text === '\\#' && !tokens.value[0].quoted) return genericOr(type, tokens.value)
+  if (tokens.value[0]?.text === '\\#' && !tokens.value[0].quoted) return parseGeneric(type, tokens.value)
   return canonicalRdata(type, tokens.value, (name) => {
     const target = readTargetName(name, zone, 'settings')
     return target.ok ? target : failure(target.hint === undefined ? target.message : `${target.message}. ${target.hint}`)
   })
 }
 
-function genericOr(type: string, tokens: Parameters<typeof parseGenericForm>[1]): Result<string> {
+function parseGeneric(type: string, tokens: Parameters<typeof parseGenericForm>[1]): Result<string> {
   return type.startsWith('TYPE') ? canonicalRdata(type, tokens, (name) => parseDomainName(name)) : parseGenericForm(type, tokens)
 }
 
-/** An error of an edit, with the name and type that it is of. */
+/** An error about an edit; its message begins with the name and type. */
 export const editProblem = (edit: RecordEdit, code: Diagnostic['code'], message: string, more: Partial<Diagnostic> = {}): Diagnostic => ({
   severity: 'error',
   code,

@@ -3,22 +3,21 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { agreeOn } from '../yaml/edit-document.ts'
 
-/** Where the entries of a map stand in a text. */
+/** The lines of each entry of a mapping. */
 export interface EntryLocations {
   readonly lines: readonly string[]
-  /** In the order of the text. */
+  /** By owner, in the order of the text. */
   readonly entries: ReadonlyMap<DomainName | null, EntryLines>
 }
 
-/** The text without the entry of an owner, and without the comment that stands right above it. */
+/** Removes the entry of an owner and the comment directly above it. */
 export function removeEntry({ lines, entries }: EntryLocations, name: DomainName): string {
   const own = entries.get(name)
-  return (own === undefined ? lines : [...lines.slice(0, aboveWith(lines, own)), ...lines.slice(own.to)]).join('\n')
+  return (own === undefined ? lines : [...lines.slice(0, startWithComment(lines, own)), ...lines.slice(own.to)]).join('\n')
 }
 
 /**
- * The text with the entry of an owner as `printed` has it, the last of a map: in place of the one that is there, else behind that of
- * `previous`, else before all others.
+ * Replaces the entry of an owner by the last entry of `printed`. A new entry goes after the one of `previous`, or before all others if that is null.
  */
 export function replaceEntry(
   source: EntryLocations | FirstEntryLocation,
@@ -26,23 +25,23 @@ export function replaceEntry(
   previous: DomainName | null,
   printed: string,
 ): Result<string> {
-  // The parser has carriage returns at the ends of some comments.
+  // The parser leaves carriage returns at the ends of some comments.
   const text = printed.replaceAll(/(?<!\r)\r+\n/g, '\n')
   const read = agreeOn(text)
   if (!read.ok) return read
   const lines = text.split('\n')
   const { contents } = read.value.document
   const pair = isMap(contents) ? contents.items.at(-1) : undefined
-  const made = pair === undefined ? null : entryLines(pair, lines, lineStarts(lines))
-  if (pair === undefined || made === null) return failure('the record could not be printed')
-  const { from, to, indent, isExplicit } = placeIn(source, name, previous)
-  // As the line that it takes the place of, else as the one it goes below.
+  const printedAt = pair === undefined ? null : entryLines(pair, lines, lineStarts(lines))
+  if (pair === undefined || printedAt === null) return failure('the record could not be printed')
+  const { from, to, indent, isExplicit } = linesToReplace(source, name, previous)
+  // Line ends like those of the line it replaces, or of the line above.
   const like = source.lines[from < to || from === 0 ? from : from - 1] ?? ''
   const hasCarriageReturns = from + 1 >= source.lines.length ? source.lines.some((line) => line.endsWith('\r')) : like.endsWith('\r')
-  const own = lines.slice(made.from, endOfComments(lines, made.to, made.indent))
-  const entry = shift(isExplicit && !made.isExplicit ? withExplicitKey(own, pair) : own, indent - made.indent, hasCarriageReturns)
+  const own = lines.slice(printedAt.from, endOfComments(lines, printedAt.to, printedAt.indent))
+  const entry = shift(isExplicit && !printedAt.isExplicit ? withExplicitKey(own, pair) : own, indent - printedAt.indent, hasCarriageReturns)
   const above = source.lines.slice(0, from)
-  // A last line without a line end: what comes behind it gives it one and has none itself.
+  // The last line of the file has no line end: the line before the new one gets it.
   if (hasCarriageReturns && to === source.lines.length) {
     if (from === to) above.push(`${above.pop()}\r`)
     entry.push((entry.pop() ?? '').replace(/\r$/, ''))
@@ -50,19 +49,19 @@ export function replaceEntry(
   return ok([...above, ...entry, ...source.lines.slice(to)].join('\n'))
 }
 
-/** The lines that an entry takes the place of, none where it is new. */
-function placeIn(source: EntryLocations | FirstEntryLocation, name: DomainName, previous: DomainName | null): EntryLines {
+/** The lines that an entry replaces; an empty range for a new entry. */
+function linesToReplace(source: EntryLocations | FirstEntryLocation, name: DomainName, previous: DomainName | null): EntryLines {
   if (!('entries' in source)) return { from: source.at, to: source.at, indent: source.indent, isExplicit: false }
   const { lines, entries } = source
   const own = entries.get(name)
   if (own !== undefined) return own
   const before = entries.get(previous)
   const [first] = entries.values()
-  const at = before ? endOfComments(lines, before.to, before.indent) : first ? aboveWith(lines, first) : lines.length
+  const at = before ? endOfComments(lines, before.to, before.indent) : first ? startWithComment(lines, first) : lines.length
   return { from: at, to: at, indent: first?.indent ?? 0, isExplicit: false }
 }
 
-/** The lines of an entry at no indentation with its key behind a question mark. */
+/** The lines of an unindented entry, with its key after a question mark. */
 function withExplicitKey([first = '', ...others]: readonly string[], { key }: Pair<unknown, unknown>): readonly string[] {
   const [start, end] = (isScalar(key) && key.range) || [0, 0]
   const rest = first.slice(end - start + 1).trimEnd()
@@ -71,7 +70,7 @@ function withExplicitKey([first = '', ...others]: readonly string[], { key }: Pa
   return rest === '' && next.startsWith('  ') ? [head, `: ${next.slice(2)}`, ...below] : [head, `:${rest}`, ...others]
 }
 
-/** Null where entries do not stand on lines of their own. */
+/** Returns null if an entry does not begin on its own line. */
 export function locateEntries(
   text: string,
   map: YAMLMap<unknown, unknown>,
@@ -89,14 +88,14 @@ export function locateEntries(
   return { lines, entries }
 }
 
-/** The first line of an entry with the comment that stands right above it, unless that is the head of the file. */
-function aboveWith(lines: readonly string[], { from, indent }: EntryLines): number {
+/** The first line of an entry including the comment directly above it, unless that is the header of the file. */
+function startWithComment(lines: readonly string[], { from, indent }: EntryLines): number {
   let at = from
   while (at > 0 && /^\s*#/.test(lines[at - 1] as string) && (lines[at - 1] as string).search(/\S/) === indent) at -= 1
   return at === 0 || /^(?:---|%)/.test(lines[at - 1] as string) ? from : at
 }
 
-/** The lines of an entry moved by `by` blanks, with the line ends of the text. */
+/** Changes the indentation of an entry by `by` blanks and adds the line ends of the text. */
 const shift = (lines: readonly string[], by: number, hasCarriageReturns: boolean): string[] =>
   lines.map((line) => {
     const blanks = line.search(/[^ ]|$/)
@@ -104,13 +103,13 @@ const shift = (lines: readonly string[], by: number, hasCarriageReturns: boolean
     return hasCarriageReturns ? `${moved}\r` : moved
   })
 
-/** The entry of an owner, in lines of a text. */
+/** The lines of an entry. */
 interface EntryLines {
-  /** From the first line of the entry up to that after its last one. */
+  /** The first line of the entry, and the line after its last one. */
   readonly from: number
   readonly to: number
   readonly indent: number
-  /** The key stands behind a question mark, its value behind a colon on a line of its own. */
+  /** The key follows a question mark; its value follows a colon on another line. */
   readonly isExplicit: boolean
 }
 
@@ -125,7 +124,7 @@ export function lineStarts(lines: readonly string[]): number[] {
   return starts
 }
 
-/** The lines of an entry; null where it does not begin a line. */
+/** The lines of an entry; null if it does not begin a line. */
 export function entryLines({ key, value }: Pair<unknown, unknown>, lines: readonly string[], starts: readonly number[]): EntryLines | null {
   const start = isScalar(key) ? key.range?.[0] : undefined
   if (start === undefined) return null
@@ -142,7 +141,7 @@ export function entryLines({ key, value }: Pair<unknown, unknown>, lines: readon
   return { from, to: last + 1, indent, isExplicit }
 }
 
-/** Blank lines and comments that stand no deeper than the key are not of the entry. */
+/** Blank lines, and comments that are not indented deeper than the key, do not belong to the entry. */
 function isOutside(line: string, indent: number): boolean {
   const text = line.trim()
   return text === '' || (text.startsWith('#') && line.length - line.trimStart().length <= indent)
@@ -159,7 +158,7 @@ function lineAt(starts: readonly number[], offset: number): number {
   return low
 }
 
-/** The line after the comments that stand deeper than a key. */
+/** The line after the comments that are indented deeper than a key. */
 export function endOfComments(lines: readonly string[], start: number, indent: number): number {
   let at = start
   for (let line = start; line < lines.length; line += 1) {
@@ -170,19 +169,18 @@ export function endOfComments(lines: readonly string[], start: number, indent: n
   return at
 }
 
-/** Where the first entry of a record map goes that has none yet. */
+/** The place for the first entry of an empty record map. */
 interface FirstEntryLocation {
-  /** The text, ready to take the entry. */
+  /** The text with room for the entry. */
   readonly lines: readonly string[]
-  /** The line that the entry goes before. */
+  /** The entry is inserted before this line. */
   readonly at: number
   readonly indent: number
 }
 
 /**
- * Makes room for the first entry of a definition: at the end of a file that is the record map itself, below `records` that has nothing or
- * `{}` behind it, below a new `records` where there is none. Null where keys do not stand on lines of their own. The document is as
- * it was read.
+ * Finds the place for the first entry of a definition: the end of the file if it is empty, otherwise below `records`, which is added if it is missing
+ * and loses a `{}`. Returns null if a key does not begin a line. `document` must not have been changed.
  */
 export function locateFirstEntry(text: string, document: Document, isWhole: boolean): FirstEntryLocation | null {
   const lines = text.split('\n')

@@ -1,23 +1,23 @@
 import { realpathSync } from 'node:fs'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 
-/** A path as messages name it: from the working directory, or from the root where that is shorter, with `/`. */
+/** A path for messages: relative to `cwd`, or absolute if that is shorter; always with `/`. */
 export function displayPath(path: string, cwd: string): string {
-  const way = relative(cwd, path)
-  const shown = way.startsWith(`..${sep}`) && path.length < way.length ? path : way
+  const fromCwd = relative(cwd, path)
+  const shown = fromCwd.startsWith(`..${sep}`) && path.length < fromCwd.length ? path : fromCwd
   return (shown === '' ? '.' : shown).split(sep).join('/')
 }
 
-/** The absolute path of a name that `displayPath` gave. */
+/** The absolute path for a result of `displayPath`. */
 export const fromDisplayPath = (file: string, cwd: string): string => resolve(cwd, file)
 
-/** Whether a path is the folder or in it. Both must be absolute; symbolic links are not looked at. */
+/** Whether a path is the folder or inside it. Both must be absolute; symbolic links are not resolved. */
 export function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path)
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
+  const inside = relative(folder, path)
+  return inside === '' || (inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside))
 }
 
-/** The path with symbolic links resolved; as it is where it does not exist. */
+/** The path with symbolic links resolved; unchanged if it does not exist. */
 export function resolveLinks(path: string): string {
   try {
     return realpathSync(path)

@@ -4,40 +4,40 @@ import { join } from 'node:path'
 import { isInside } from './file-path.ts'
 import { describeReadError } from './read-text.ts'
 
-/** Folders that may stand in one another. */
+/** The deepest nesting of folders that is searched. */
 const MAX_DEPTH = 32
 
-/** Entries that may be looked at in all. */
+/** The most entries that are searched in total. */
 const MAX_ENTRIES = 500_000
 
 export interface TreeEntry {
-  /** Absolute, as it was reached. */
+  /** Absolute; symbolic links on the way are kept. */
   readonly path: string
   readonly name: string
   readonly isFolder: boolean
-  /** A symbolic link to a place outside the folder that the tree is confined to. It is not to be gone into or read. */
+  /** A symbolic link that points outside the root of the tree. Callers must not follow or read it. */
   readonly isOutside: boolean
 }
 
-/** A folder that could not be read, or a tree that was left half-read. */
+/** A folder that could not be read, or a tree that is too large to be read completely. */
 export interface TreeProblem {
   readonly path: string
   readonly message: string
 }
 
-/** Lists folders; what was listed once is remembered. */
+/** Lists folders and caches the lists. */
 export interface FolderTree {
-  /** The entries of a folder in the order of their names. Symbolic links are what they lead to; a dangling one is a file that cannot be read. */
+  /** The entries of a folder, sorted by name. A symbolic link counts as its target; a dangling one as a file, which cannot be read. */
   list(path: string): Promise<readonly TreeEntry[]>
   /**
-   * Visits everything below a folder, each folder before what is in it. `enter` says whether to go into a folder. Folders that
-   * begin with a dot and `node_modules` are passed over; a folder that is reached again through a link is not gone into.
+   * Visits everything below a folder, each folder before its contents. `enter` decides whether to descend into a folder. Folders whose name begins
+   * with a dot, `node_modules`, and links back to a parent folder are never entered.
    */
   walk(path: string, depth: number, enter: (entry: TreeEntry) => boolean, visit: (entry: TreeEntry) => void): Promise<void>
   readonly problems: readonly TreeProblem[]
 }
 
-/** A view of folders that are confined to `root`, absolute and without symbolic links in it; to nothing where that is null. */
+/** A view of folders whose links may not point outside `root`, an absolute path without symbolic links; null for no limit. */
 export function folderTree(root: string | null): FolderTree {
   const listed = new Map<string, Promise<readonly TreeEntry[]>>()
   const problems: TreeProblem[] = []
@@ -60,25 +60,25 @@ export function folderTree(root: string | null): FolderTree {
     }
   }
   const list = (path: string): Promise<readonly TreeEntry[]> => {
-    let entriesOf = listed.get(path)
-    if (!entriesOf) {
-      entriesOf = read(path)
-      listed.set(path, entriesOf)
+    let known = listed.get(path)
+    if (!known) {
+      known = read(path)
+      listed.set(path, known)
     }
-    return entriesOf
+    return known
   }
   const walk: FolderTree['walk'] = async (path, depth, enter, visit) => {
-    const above = new Set<string>()
-    const descend = async (folder: string, left: number): Promise<void> => {
+    const parents = new Set<string>()
+    const descend = async (folder: string, depthLeft: number): Promise<void> => {
       const real = await realpath(folder).catch(() => folder)
-      if (above.has(real)) return
-      above.add(real)
+      if (parents.has(real)) return
+      parents.add(real)
       for (const entry of await list(folder)) {
         visit(entry)
-        if (!entry.isFolder || entry.isOutside || left <= 0 || entry.name.startsWith('.') || entry.name === 'node_modules') continue
-        if (enter(entry)) await descend(entry.path, left - 1)
+        if (!entry.isFolder || entry.isOutside || depthLeft <= 0 || entry.name.startsWith('.') || entry.name === 'node_modules') continue
+        if (enter(entry)) await descend(entry.path, depthLeft - 1)
       }
-      above.delete(real)
+      parents.delete(real)
     }
     await descend(path, Math.min(depth, MAX_DEPTH))
   }

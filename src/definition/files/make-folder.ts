@@ -3,30 +3,29 @@ import { dirname } from 'node:path'
 import { fileError } from './file-error.ts'
 
 /**
- * Makes a folder (absolute) and those above it that are not there; gives those it made, the outermost first. Throws the system's error, `ENOTDIR`
- * where something else has the name, `EDANGLING`, or `ENOFOLDER` where the system says that there is nothing and yet lets nothing be made, as in /proc: there
- * `mkdir` of Node with `recursive` tries for ever.
+ * Creates a folder (absolute) with its missing parents and returns the folders it created, outermost first. Throws the system's error, `ENOTDIR` if
+ * something else has the name, `EDANGLING`, or `ENOFOLDER` if nothing can be created there, as in /proc, where Node's recursive `mkdir` never returns.
  */
 export function makeFolder(folder: string, mode = 0o777): string[] {
   const missing: string[] = []
   for (let path = folder; !isFolder(path); path = dirname(path)) missing.unshift(path)
-  const made: string[] = []
+  const created: string[] = []
   try {
-    for (const path of missing) if (makeOne(path, mode)) made.push(path)
+    for (const path of missing) if (createOne(path, mode)) created.push(path)
   } catch (error) {
-    removeFolders(made)
+    removeFolders(created)
     throw error
   }
-  return made
+  return created
 }
 
-/** Removes those of the folders that are empty, the innermost first. */
+/** Removes the folders that are empty. They come outermost first. */
 export function removeFolders(folders: readonly string[]): void {
   for (const path of folders.toReversed()) {
     try {
       rmdirSync(path)
     } catch {
-      // Somebody has something in it.
+      // It is not empty.
     }
   }
 }
@@ -39,8 +38,8 @@ function isFolder(path: string): boolean {
   return false
 }
 
-/** False where somebody else has made it meanwhile. */
-function makeOne(path: string, mode: number): boolean {
+/** False if another process has just created it. */
+function createOne(path: string, mode: number): boolean {
   try {
     mkdirSync(path, { mode })
     return true

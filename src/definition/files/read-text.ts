@@ -4,32 +4,32 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { refuseOpened, type SourcePolicy } from '../load/source-policy.ts'
 
-/** Octets a definition or config may have. Twelve thousand records written at length take about two million. */
+/** The most octets of a definition or config. Twelve thousand records in the longest form take about two million. */
 export const MAX_FILE_OCTETS = 10 * 1024 * 1024
 
-/** Why a text could not be had, as diagnostics say it. Without a place it is of the file as a whole. */
+/** Why a text could not be read. Without `at` it concerns the whole file. */
 export type ReadProblem = Pick<Diagnostic, 'code' | 'message' | 'hint' | 'at'>
 
 export type TextResult = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: ReadProblem }
 
 /**
- * The text of a file in UTF-8, without its byte order mark. A file that is too large, or no file at all, is not opened. With a policy nothing is read
- * that a definition may not come from; null for files that are no definitions.
+ * Reads a UTF-8 file without its byte order mark. Files that are too large and anything that is not a regular file are not opened. The policy refuses files
+ * that may not be part of a definition; null for files that are not definitions.
  */
 export const readText = (path: string, shown: string, policy: SourcePolicy | null): Promise<TextResult> =>
   readWith(UTF8, path, shown, policy)
 
-/** The same with the byte order mark, where there is one. */
+/** Like `readText`, but keeps a byte order mark. */
 export const readTextWithMark = (path: string, shown: string, policy: SourcePolicy): Promise<TextResult> =>
   readWith(UTF8_WITH_MARK, path, shown, policy)
 
-/** Opening a named pipe must not wait for somebody to write into it. */
+/** O_NONBLOCK keeps a named pipe from blocking. */
 const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
-/** Times a file is opened again because another took its name just then. */
+/** Retries if the file is replaced between the check and the open. */
 const ATTEMPTS = 10
 
-const MOVED = 'is replaced again and again while it is read'
+const MOVED = 'is replaced repeatedly while it is read'
 
 async function readWith(decoder: typeof UTF8, path: string, shown: string, policy: SourcePolicy | null): Promise<TextResult> {
   try {
@@ -53,14 +53,14 @@ async function readWith(decoder: typeof UTF8, path: string, shown: string, polic
   }
 }
 
-/** What is in a file: with one call, if it is still as large as it was when it was opened. */
+/** Reads a file with one call, if its size has not changed since it was opened. */
 async function octetsOf(handle: FileHandle, size: number): Promise<Uint8Array> {
   const octets = Buffer.allocUnsafe(size + 1)
   const { bytesRead } = await handle.read(octets, 0, octets.length, 0)
   return bytesRead === size ? octets.subarray(0, size) : handle.readFile()
 }
 
-/** The same as `readText`, at once: for parsers that ask for a file in the middle of another. */
+/** Like `readText`, but synchronous, for parsers that include another file. */
 export function readTextSync(path: string, shown: string, policy: SourcePolicy): Result<string> {
   try {
     for (let attempt = 1; ; attempt += 1) {
@@ -83,12 +83,12 @@ export function readTextSync(path: string, shown: string, policy: SourcePolicy):
   }
 }
 
-/** A text that a definition may have; else where the first secret in it is. */
+/** The text, or a problem with the places of the secrets in it. */
 export function refuseSecrets(text: string, shown: string, policy: SourcePolicy): TextResult {
   const [first, ...more] = policy.secretsIn(text, shown)
   if (first === undefined) return { ok: true, text }
   const lines = more.map(({ at }) => at?.line).join(', ')
-  return { ok: false, problem: { ...first, message: lines === '' ? first.message : `${first.message}; so do the lines ${lines}` } }
+  return { ok: false, problem: { ...first, message: lines === '' ? first.message : `${first.message}; so do lines ${lines}` } }
 }
 
 function refusalOf(policy: SourcePolicy, path: string, facts: BigIntStats, shown: string): ReadProblem | 'moved' | null {
@@ -115,18 +115,18 @@ function decode(octets: Uint8Array, shown: string, decoder = UTF8): TextResult {
     return { ok: true, text: decoder.decode(octets) }
   } catch {
     const isUtf16 = (octets[0] === 0xff && octets[1] === 0xfe) || (octets[0] === 0xfe && octets[1] === 0xff)
-    const message = `${shown} is not text in UTF-8${isUtf16 ? ' but in UTF-16' : ''}`
+    const message = `${shown} is not UTF-8 text${isUtf16 ? ' but UTF-16' : ''}`
     return { ok: false, problem: { code: 'file-unreadable', message, hint: 'save it as UTF-8' } }
   }
 }
 
-/** What went wrong with a file, in words. */
+/** Describes the system's error for a file: `does not exist`. Throws other errors. */
 export function describeReadError(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code
   if (code === undefined) throw error
   if (code === 'ENOENT') return 'does not exist'
-  if (code === 'EACCES' || code === 'EPERM') return 'may not be read'
+  if (code === 'EACCES' || code === 'EPERM') return 'cannot be read: permission denied'
   if (code === 'EISDIR') return 'is a folder'
-  if (code === 'ELOOP') return 'is a symbolic link that leads in a circle'
+  if (code === 'ELOOP') return 'is a symbolic link in a cycle'
   return `cannot be read (${code})`
 }

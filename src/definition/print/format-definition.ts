@@ -12,47 +12,46 @@ import { lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import { canRelocateAnchors, type EntryOrder, keyText, relocateAnchors, sortEntries } from './sort-entries.ts'
 import { styleKey, styleScalar } from './styled-nodes.ts'
 
-/** Times a text is laid out until nothing changes. Odd comments and line ends take two. */
+/** Most rounds until the layout no longer changes. Unusual comments and line ends take two. */
 const MAX_ROUNDS = 4
 
 /**
- * The canonical layout of a definition or fragment: keys in their order, names in octoDNS's natural order, two spaces of
- * indentation, quotes where some reader of YAML needs them, no folding. Comments, anchors, blank lines and the choice between
- * block and flow stay. The text that comes out means the same, and is its own canonical layout.
+ * Formats a definition or fragment in the canonical layout: keys in a fixed order, names in octoDNS's natural order, two spaces of indentation, quotes
+ * only if some YAML parser needs them, no folded lines. Comments, anchors, blank lines and the choice between block and flow style are kept. The result
+ * has the same meaning, and formatting it again does not change it.
  */
 export function formatDefinition(text: string): Result<string> {
   const start = soundTree(text)
   if (!start.ok) return start
   let before = text
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const after = layOutOnce(before)
+    const after = formatOnce(before)
     if (!after.ok || after.value === before) return after
     const tree = soundTree(after.value)
-    if (!tree.ok || !isSameTree(start.value, tree.value))
-      return failure('the file has a form that cannot be laid out without a change of meaning')
-    if (!haveSameComments(text, after.value)) return failure('the file has comments in places where they cannot be kept')
+    if (!tree.ok || !isSameTree(start.value, tree.value)) return failure('the file cannot be formatted without changing its meaning')
+    if (!haveSameComments(text, after.value)) return failure('the file has comments in places where formatting would lose them')
     before = after.value
   }
-  return failure('the file has a form whose layout never comes to rest')
+  return failure('the file changes each time it is formatted')
 }
 
-function layOutOnce(text: string): Result<string> {
+function formatOnce(text: string): Result<string> {
   const read = agreeOn(text)
   if (!read.ok) return read
   const { document, tree, heads } = read.value
   const { contents } = document
   if (contents === null || isEmptyScalar(contents)) return ok(text)
   const canSort = canRelocateAnchors(document)
-  layOut(contents, rootPosition(tree), canSort)
+  formatNode(contents, rootPosition(tree), canSort)
   if (canSort) relocateAnchors(contents)
   return ok(printDocument(document, heads, text))
 }
 
 const isEmptyScalar = (node: Node): boolean => isScalar(node) && node.value === null
 
-function layOut(node: Node, position: Position, canSort: boolean): void {
+function formatNode(node: Node, position: Position, canSort: boolean): void {
   if (isScalar(node)) styleScalar(node, position.isText)
-  else if (isSeq(node)) for (const item of node.items) layOut(item as Node, position.item(), canSort)
+  else if (isSeq(node)) for (const item of node.items) formatNode(item as Node, position.item(), canSort)
   else if (isMap(node)) {
     const textOf = (sibling: string): string | undefined => {
       const value = node.items.find((pair) => keyText(pair) === sibling)?.value
@@ -60,7 +59,7 @@ function layOut(node: Node, position: Position, canSort: boolean): void {
     }
     for (const pair of node.items) {
       styleKey(pair.key as Scalar)
-      if (pair.value) layOut(pair.value as Node, position.child(keyText(pair), textOf), canSort)
+      if (pair.value) formatNode(pair.value as Node, position.child(keyText(pair), textOf), canSort)
     }
     if (canSort) sortEntries(node, position)
   }
@@ -71,13 +70,13 @@ function haveSameComments(a: string, b: string): boolean {
   return x.length === y.length && x.every((comment, i) => comment === y[i])
 }
 
-/** What stands at a place of a definition, as far as its layout goes. */
+/** The layout rules for one node of a definition. */
 interface Position extends EntryOrder {
-  /** Scalars here are text, never numbers or booleans. */
+  /** Scalars are text here, never numbers or booleans. */
   readonly isText: boolean
-  /** The place of the value of a key; `textOf` gives the text of a scalar beside it. */
+  /** The rules for the value of a key. `textOf` returns the text of another key of the same mapping. */
   readonly child: (key: string, textOf: (sibling: string) => string | undefined) => Position
-  /** The place of an item of a list. */
+  /** The rules for the items of a list. */
   readonly item: () => Position
 }
 
@@ -100,10 +99,10 @@ const SETTING_TEXTS: ReadonlySet<string> = new Set([
 
 const NUMBERS: ReadonlySet<FieldKind> = new Set<FieldKind>(['u8', 'u16', 'u32', 'u64', 'seconds', 'algorithm'])
 
-/** Text, or a list of texts. */
+/** A text or a list of texts. */
 const TEXT: Position = { order: null, isText: true, child: () => TEXT, item: () => TEXT }
 
-/** Something whose scalars are left as they are. */
+/** A node whose scalars are not changed. */
 const raw = (order: Position['order']): Position => {
   const position: Position = { order, isText: false, child: () => position, item: () => position }
   return position
@@ -126,14 +125,14 @@ const SETTINGS: Position = mapping(SETTING_KEYS, (key) => {
   return key === 'records' ? recordMap('settings') : RAW
 })
 
-/** The place of a whole file. */
+/** The rules for a whole file. */
 function rootPosition(root: YamlNode): Position {
   return root.kind === 'mapping' && isSettings(root) ? SETTINGS : recordMap('octodns')
 }
 
 const isSettings = (root: YamlMapping): boolean => lookUp(root, 'domain')?.kind === 'scalar'
 
-/** octoDNS wants every mapping in natural order; beside settings, a record reads type first. */
+/** octoDNS requires natural order in every mapping. Our own layout has `type` first. */
 const ordered = (layout: Layout, keys: readonly string[] | null): Position['order'] => (layout === 'octodns' ? 'natural' : keys)
 
 function recordMap(layout: Layout): Position {

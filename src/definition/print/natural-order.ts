@@ -1,6 +1,6 @@
 /**
- * The order octoDNS wants keys in (`enforce_order`): that of the Python package natsort with its defaults. Text is cut into runs
- * of digits and of other characters; runs of digits compare as numbers, all else by code point, a number before text.
+ * Compares keys in the order that octoDNS requires (`enforce_order`): that of the Python package natsort with its defaults. Text is split into runs of
+ * digits and of other characters. Runs of digits compare as numbers, others by code point, and a number comes before text.
  */
 export function compareNatural(a: string, b: string): number {
   if (a === b) return 0
@@ -15,13 +15,13 @@ export function compareNatural(a: string, b: string): number {
     const order = i % 2 === 1 ? compareDigits(x, y) : compareCodePoints(x, y)
     if (order !== 0) return order
   }
-  // What is equal but for its form (`01` and `1`) keeps an order that does not depend on where it stood.
+  // Equal numbers in different forms (`01` and `1`) get an order that does not depend on the input order.
   return left.length - right.length || compareCodePoints(a, b)
 }
 
 const ASCII = /^[\0-\x7f]*$/
 
-/** The same order of ASCII text, as nearly all names are, without cutting it. */
+/** The same order for ASCII text, without splitting it. Nearly all names are ASCII. */
 function compareAscii(a: string, b: string): number {
   let i = 0
   let j = 0
@@ -45,7 +45,7 @@ function compareAscii(a: string, b: string): number {
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
 
-/** What stands there in a run of other characters; -1 behind it. */
+/** The character code at an offset in a run of other characters; -1 after its end. */
 const asciiAt = (text: string, at: number): number => {
   const code = at < text.length ? text.charCodeAt(at) : -1
   return isDigit(code) ? -1 : code
@@ -57,7 +57,7 @@ function endOfDigits(text: string, from: number): number {
   return at
 }
 
-/** Runs of other characters and of digits in turn; the first is of other characters and may be empty. */
+/** Alternating runs of other characters and of digits. The first run has other characters and may be empty. */
 const runsOf = (text: string): string[] => {
   const runs = text.normalize('NFD').split(/(\p{Nd}+)/u)
   if (runs.at(-1) === '') runs.pop()
@@ -71,11 +71,11 @@ function compareDigits(a: string, b: string): number {
 
 const significant = (digits: string): string => digits.replace(/^0+(?=.)/, '')
 
-/** As Python compares text; UTF-16 code units would put U+E000 to U+FFFF after what is beyond them. */
+/** Compares like Python. UTF-16 code units would put U+E000 to U+FFFF after the characters beyond U+FFFF. */
 function compareCodePoints(a: string, b: string): number {
   let i = 0
   while (i < a.length && a.charCodeAt(i) === b.charCodeAt(i)) i += 1
-  // Equal high surrogates before: step back to the start of the character.
+  // Step back to the start of a surrogate pair.
   if (i > 0 && isHighSurrogate(a.charCodeAt(i - 1))) i -= 1
   return (a.codePointAt(i) ?? -1) - (b.codePointAt(i) ?? -1)
 }

@@ -6,21 +6,21 @@ import { parseSvcParams, type SvcParam } from '../../dns/rdata/svc-params.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { LOCATION_KEYS } from '../parse/value-forms.ts'
 
-/** What stands in an octoDNS file. A number is printed as it is given, so that `0.50` stays that. */
+/** A value of an octoDNS file. A number is printed as given, so `0.50` stays `0.50`. */
 export type YamlValue = string | number | boolean | null | readonly YamlValue[] | YamlMap
 export interface YamlMap {
   readonly [key: string]: YamlValue
 }
 
-/** Record types that octoDNS itself knows (its octodns/record/, version 1.22); the others are its providers' own. */
+/** Record types of octoDNS itself (octodns/record/, version 1.22). Its providers define the others. */
 export const OCTODNS_TYPES: ReadonlySet<string> = new Set(
   'A AAAA ALIAS CAA CNAME DNAME DS HTTPS LOC MX NAPTR NS OPENPGPKEY PTR SPF SRV SSHFP SVCB TLSA TXT URI URLFWD'.split(' '),
 )
 
-/** Types of which octoDNS holds one value, never a list. */
+/** Types with a single value in octoDNS, never a list. */
 export const SINGLE_VALUE_TYPES: ReadonlySet<string> = new Set(['ALIAS', 'CNAME', 'DNAME'])
 
-/** One value of a type octoDNS knows, as its YAML has it; a fault says what of it octoDNS cannot hold. `data` is canonical. */
+/** One value of a record type of octoDNS as YAML; a failure names the part that octoDNS cannot represent. `data` is canonical. */
 export function octodnsValue(type: string, data: string): Result<YamlValue> {
   if (data.startsWith('\\#')) return failure('data in the generic form of RFC 3597')
   switch (type) {
@@ -53,21 +53,21 @@ function plainValue(type: string, data: string): YamlValue {
   return value
 }
 
-/** The text between the quotes of a string as it stands: octoDNS hands it to zone files and providers between quotes unchanged. */
+/** The text between the quotes of a string, escapes included: octoDNS passes it to zone files and providers unchanged. */
 const withoutQuotes = (text: string): string => (text.startsWith('"') ? text.slice(1, -1) : text)
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * The text of a TXT value as octoDNS reads it (its record/chunked.py): `\;` for `;`; what lies between a quote and a quote with
- * a blank before it is cut out as the joint of two strings; a text that begins with a quote loses its first and last character.
+ * The text of a TXT value as octoDNS reads it (record/chunked.py): `\;` means `;`, `" "` is removed as the joint of two strings, and a text that begins
+ * with a quote loses its first and last character.
  */
 function textValue(data: string): Result<string> {
   let text: string
   try {
     text = UTF8.decode(txtRdataToOctets(data))
   } catch {
-    return failure('octets that are no text in UTF-8')
+    return failure('octets that are not UTF-8 text')
   }
   const joined = text.replaceAll(';', '\\;').replace(/"(?= ")/g, '"" "')
   return ok(joined.startsWith('"') ? `"${joined}"` : joined)
@@ -83,28 +83,30 @@ function locationValue(data: string): YamlMap {
   )
 }
 
-/** octoDNS writes all of a URI in lower case. */
+/** octoDNS converts URIs to lower case. */
 function uriValue(data: string): Result<YamlValue> {
   const value = plainValue('URI', data) as { readonly target: string }
-  return value.target === value.target.toLowerCase() ? ok(value) : failure('capital letters in the URI, which octoDNS makes small')
+  return value.target === value.target.toLowerCase()
+    ? ok(value)
+    : failure('capital letters in the URI, which octoDNS converts to lower case')
 }
 
-/** octoDNS writes the flags of NAPTR in capital letters; the case of them has no meaning (RFC 3403 section 4.1), but the data is other. */
+/** octoDNS converts NAPTR flags to upper case. Their case has no meaning (RFC 3403 section 4.1), but the data differs. */
 function naptrValue(data: string): Result<YamlValue> {
   const value = plainValue('NAPTR', data) as { readonly flags: string }
-  return value.flags === value.flags.toUpperCase() ? ok(value) : failure('small letters in the flags, which octoDNS makes capital')
+  return value.flags === value.flags.toUpperCase() ? ok(value) : failure('small letters in the flags, which octoDNS converts to upper case')
 }
 
-/** The highest key of a service parameter that octoDNS knows by name. */
+/** The highest service parameter key that octoDNS knows by name. */
 const LAST_NAMED_KEY = 6
 
-/** The key `ech`: octoDNS 1.22 ends with a traceback over every value of it. */
+/** The key `ech`: octoDNS 1.22 crashes on every value of it. */
 const ECH = 5
 const MANDATORY = 0
 const PORT = 3
 const LISTS: ReadonlySet<number> = new Set([MANDATORY, 1, 4, 6])
 
-/** Characters that octoDNS, which prints values as they are, can hand to a zone file. */
+/** Characters that octoDNS, which does not escape values, can write to a zone file. */
 const BARE = /^[!#-'*+./0-:<-[\]-~-]+$/
 
 function serviceValue(data: string): Result<YamlValue> {
@@ -124,7 +126,7 @@ function serviceValue(data: string): Result<YamlValue> {
 
 const paramName = (key: number): string => (key > LAST_NAMED_KEY ? `key${key}` : svcParamName(key))
 
-/** A parameter by its number: the octets of its value as text (RFC 9460 section 2.1). */
+/** A parameter named by its number: its octets as text (RFC 9460 section 2.1). */
 function genericParam({ value }: SvcParam): Result<YamlValue> {
   if (value.length === 0) return ok(null)
   const text = Buffer.from(value).toString('latin1')
@@ -142,7 +144,7 @@ function namedParam(key: number, token: string): Result<YamlValue> {
   return ok(LISTS.has(key) ? text.split(',') : key === PORT ? Number(text) : text)
 }
 
-/** octoDNS takes a key it does not know by its number only. */
+/** octoDNS accepts unknown keys only as numbers. */
 function mandatoryName(name: string): string {
   const key = svcParamKey(name)
   return key === null ? name : paramName(key)

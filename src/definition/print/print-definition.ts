@@ -9,12 +9,12 @@ import { DEFINITION_WIDTH, type PlainYaml, printEntry, printItem, printText } fr
 import { compareNatural } from './natural-order.ts'
 import { printValue } from './print-value.ts'
 
-/** Records that share a TTL before it is worth a line of its own. */
+/** Records with the same TTL that justify a `default_ttl` line. */
 const MANY = 3
 
 /**
- * A new definition in the layout with settings, as `fmt` would have it. Reading it gives the settings and records again, all of them;
- * a record without a TTL has none again. Comments stand where what they are about does.
+ * Prints a new definition in our own layout, formatted like `fmt`. Reading it returns the same settings and records; a record without a TTL still has
+ * none. Comments are next to their subjects.
  */
 export function printDefinition(zone: ImportedZone): string {
   const commentsOf = commentIndex(zone.comments ?? [], zone.records)
@@ -41,7 +41,7 @@ export function printDefinition(zone: ImportedZone): string {
   for (const key of SETTING_KEYS) {
     const value = settings[key]
     const comments = commentsOf({ name: null, setting: key as keyof ZoneSettings })
-    // Those of a setting that is not there stand where it would.
+    // Comments on an absent setting are printed at its place.
     text += value === undefined ? withComments('', comments, 0) : withComments(printEntry(key, value, 0), comments, 0)
   }
   const end = ofAll.end.map((one) => `\n${commentLines([one], 0)}`).join('')
@@ -59,7 +59,7 @@ export function printDefinition(zone: ImportedZone): string {
   return (text.endsWith('\n\n') ? text.slice(0, -1) : text) + end
 }
 
-/** The TTL that most records have, where all have one and that saves lines; null otherwise. */
+/** The TTL of most records, if all have one and a default saves lines; null otherwise. */
 function commonestTtl(records: readonly ResourceRecord[]): Ttl | null {
   const counts = new Map<Ttl, number>()
   for (const { ttl } of records) {
@@ -88,7 +88,7 @@ function byOwner(records: readonly ResourceRecord[], zone: DomainName): OwnerRec
     .sort((a, b) => compareNatural(a.key, b.key) || compareNames(a.name, b.name))
 }
 
-/** The entries of one owner, an RRset each, or more of them where its TTLs differ. */
+/** The entries of one owner: one per RRset and TTL. */
 function rrsetsOf(
   records: readonly ResourceRecord[],
   zone: DomainName,
@@ -117,7 +117,7 @@ function rrsetsOf(
   })
 }
 
-/** What stands under `octodns:` of RRsets, by `rrsetKey`. */
+/** The `octodns:` mappings of RRsets, by `rrsetKey`. */
 function extrasOf({ scopes = [], lenient = new Set() }: ImportedZone): Map<string, PlainYaml> {
   const extras = new Map<string, PlainYaml>()
   for (const key of lenient) extras.set(key, { lenient: true })
@@ -133,7 +133,7 @@ function extrasOf({ scopes = [], lenient = new Set() }: ImportedZone): Map<strin
   return extras
 }
 
-/** The comments of one place in a new definition. */
+/** The comments on one subject in a new definition, by their position. */
 interface CommentsAt {
   readonly apart: readonly string[]
   readonly above: readonly string[]
@@ -146,10 +146,10 @@ type CommentSubject = Pick<ZoneComment, 'name' | 'rrset' | 'setting'>
 
 const NONE: CommentsAt = { apart: [], above: [], behind: [], below: [], end: [] }
 
-/** Comments by what they are about. */
+/** Returns the comments on a subject. */
 type CommentIndex = (subject: CommentSubject) => CommentsAt
 
-/** The comments of a zone with these records; those about a record that is not among them are at the end. */
+/** Indexes the comments of a zone by subject. Comments on a record that is not in `records` go to the end of the file. */
 function commentIndex(comments: readonly ZoneComment[], records: readonly ResourceRecord[]): CommentIndex {
   const bySubject = new Map<string, Record<keyof CommentsAt, string[]>>()
   const present = comments.length === 0 ? new Set<string>() : subjectsOf(records)
@@ -175,7 +175,7 @@ const keyOf = ({ name, rrset, setting }: CommentSubject): string =>
 
 const hasComments = ({ apart, above, behind, below }: CommentsAt): boolean => apart.length + above.length + behind.length + below.length > 0
 
-/** The comments of a place with those of another that is the same in print. */
+/** The comments of two subjects that are printed as one. */
 const mergeComments = (a: CommentsAt, b: CommentsAt): CommentsAt => ({
   apart: [...a.apart, ...b.apart],
   above: [...a.above, ...b.above],
@@ -184,7 +184,7 @@ const mergeComments = (a: CommentsAt, b: CommentsAt): CommentsAt => ({
   end: [...a.end, ...b.end],
 })
 
-/** A printed entry with its comments: above it, below it with a blank line, and behind it where it is one line and has one comment that fits. */
+/** A printed entry with its comments above and below. A comment behind it stays there if the entry has one line and the comment fits. */
 function withComments(printed: string, comments: CommentsAt, indent: number): string {
   if (!hasComments(comments)) return printed
   const { apart, above, behind, below } = comments
@@ -197,7 +197,7 @@ function withComments(printed: string, comments: CommentsAt, indent: number): st
   return (fits ? lead + whole : lead + commentLines(behind, indent) + printed) + separatedLines(below, indent)
 }
 
-/** Comments with a blank line below each. */
+/** Comments, each followed by a blank line. */
 const separatedLines = (texts: readonly string[], indent: number): string =>
   texts.map((text) => `${commentLines([text], indent)}\n`).join('')
 
@@ -207,11 +207,11 @@ const commentLines = (texts: readonly string[], indent: number): string =>
     .map((line) => `${' '.repeat(indent)}${line}\n`)
     .join('')
 
-/** What is no character of YAML, or would be taken for an end of the line by some of its readers. */
+/** Characters that YAML does not allow or that some parsers read as a line end. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
 const NOT_IN_COMMENTS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]|\p{Surrogate}/gu
 
-/** Lines with the sign that makes them comments. A control character is written as its escape. */
+/** The lines of a comment, each with a `#`. Control characters are escaped. */
 const commentLinesOf = (text: string): string[] =>
   text.split(/\r\n|[\n\r\u0085\u2028\u2029]/).map((line) => {
     const words = line.replace(NOT_IN_COMMENTS, escapeOf).trimEnd()
@@ -223,15 +223,15 @@ function escapeOf(character: string): string {
   return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`
 }
 
-/** An RRset on its way into a definition, or the part of one that has one TTL. */
+/** An RRset to print, or its records with one TTL. */
 interface PrintedRrset {
-  /** In the order of the values of the entry. */
+  /** In the order of the entry's values. */
   readonly records: readonly ResourceRecord[]
   readonly entry: { readonly [key: string]: PlainYaml }
   readonly commentsOf: CommentIndex
 }
 
-/** The entry of an RRset with its comments, under a key or, where that is null, as an item of a list. Its values go one to a line where one has a comment. */
+/** Prints an RRset with its comments under a key, or as a list item if the key is null. Values with comments get one line each. */
 function printRrset(key: string | null, { records, entry, commentsOf }: PrintedRrset, indent: number): string {
   const [{ name, type, ttl }] = records as [ResourceRecord]
   const ofSet = commentsOf({ name, rrset: { type, ttl } })

@@ -12,8 +12,8 @@ import type { PlainYaml } from '../yaml/print-plain.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
 
 /**
- * The value of a record as the layout with settings writes it; reading it gives the data again. What has no better form is written
- * as octets: `\# LENGTH HEX` (RFC 3597), the data of TXT as in a zone file. `data` must be canonical.
+ * The value of a record in our own layout; reading it returns the same data. Data without a better form becomes octets: `\# LENGTH HEX` (RFC 3597), or
+ * zone-file text for TXT. `data` must be canonical.
  */
 export function printValue(type: string, data: string, zone: DomainName): PlainYaml {
   if (data.startsWith('\\#')) return data
@@ -54,7 +54,7 @@ function utf8(octets: Uint8Array): string | null {
   }
 }
 
-/** The text of TXT where its strings are cut as reading the text would cut them; else the data as in a zone file. */
+/** The text of TXT if reading it would split it into the same strings; otherwise zone-file text. */
 function textValue(data: string): PlainYaml {
   const octets = txtRdataToOctets(data)
   const text = utf8(octets)
@@ -62,7 +62,7 @@ function textValue(data: string): PlainYaml {
   return withBackslashes(text)
 }
 
-/** `\;` is read as `;`. */
+/** `\;` would be read as `;`. */
 const withBackslashes = (text: string): string => (text.includes('\\;') ? text.replaceAll('\\;', '\\\\;') : text)
 
 const NUMBERS: ReadonlySet<FieldKind> = new Set<FieldKind>(['u8', 'u16', 'u32', 'seconds', 'algorithm', 'certificate-type'])
@@ -77,7 +77,7 @@ function fieldValue(kind: FieldKind, text: string, zone: DomainName): PlainYaml 
   return plain === null ? null : withBackslashes(plain)
 }
 
-/** A name in the zone as one label or `@` where that can be, else as it is with its dot. */
+/** A name of the zone as one label or `@` if possible; otherwise the absolute name. */
 function targetValue(name: DomainName, zone: DomainName): string {
   if (name === zone) return '@'
   if (!isAtOrBelow(name, zone)) return name
@@ -107,7 +107,7 @@ function locationValue(data: string): PlainYaml {
 
 const isNumeric = (text = ''): boolean => /^-?[0-9]+(?:\.[0-9]+)?$/.test(text)
 
-/** Parameters whose values are lists. */
+/** Parameters with a list of values. */
 const LISTS: ReadonlySet<string> = new Set(['alpn', 'ipv4hint', 'ipv6hint', 'mandatory'])
 
 function serviceValue(data: string, zone: DomainName): PlainYaml | null {
@@ -129,7 +129,7 @@ function serviceValue(data: string, zone: DomainName): PlainYaml | null {
 
 const NOWHERE = { file: '', line: 1, column: 1 }
 
-/** Whether reading the value gives the data, without a word. */
+/** Whether reading the value returns the data without any diagnostic. */
 function readsAs(type: string, value: PlainYaml, data: string, zone: DomainName): boolean {
   const problems = collectDiagnostics()
   const reading = newParseState('settings', zone, null, problems)
@@ -147,7 +147,7 @@ function nodeOf(value: PlainYaml): YamlNode {
   return { kind: 'mapping', at, entries }
 }
 
-/** The octets, for data of a type in the registry. */
+/** The octets in generic form. The type must have a code. */
 function genericValue(type: string, data: string): string {
   if (typeCode(type) === null) throw new Error(`${type} ${data} has no form in a definition`)
   return toGenericForm(type, data)

@@ -2,19 +2,19 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, t
 import { compareNatural } from './natural-order.ts'
 
 export interface EntryOrder {
-  /** Keys in their order; `natural` for names; null for the order they are written in. */
+  /** The order of the keys; `natural` for names; null to keep the order of the file. */
   readonly order: readonly string[] | 'natural' | null
-  /** Entries here are records with comments of their own, so that a comment above the first belongs to it. */
+  /** The entries are records, so a comment above the first belongs to that record. */
   readonly isRecordMap?: true
 }
 
-/** Puts the entries of a mapping in the order of its place. Comments and blank lines go with the entry below them. */
+/** Sorts the entries of a mapping. Comments and blank lines move with the entry below them. */
 export function sortEntries(map: YAMLMap, { order, isRecordMap }: EntryOrder): void {
   if (order === null) return
   const rank = order === 'natural' ? null : new Map(order.map((key, i) => [key, i]))
   const compare = (a: string, b: string): number => {
     if (a === b) return 0
-    // What is merged comes first.
+    // Merge keys come first.
     if (a === '<<' || b === '<<') return a === '<<' ? -1 : 1
     if (rank === null) return compareNatural(a, b)
     return (rank.get(a) ?? rank.size) - (rank.get(b) ?? rank.size)
@@ -24,24 +24,24 @@ export function sortEntries(map: YAMLMap, { order, isRecordMap }: EntryOrder): v
   const [after] = sorted
   map.items = sorted
   if (before === undefined || after === undefined || before === after) return
-  // The blank line between entries stays between entries.
+  // A blank line between entries stays between entries.
   if (after.key.spaceBefore) before.key.spaceBefore = true
   after.key.spaceBefore = false
-  if (isRecordMap) handCommentDown(map, before.key)
+  if (isRecordMap) moveCommentToFirst(map, before.key)
   keepHeader(map, before.key, after.key)
-  keepOnTop(before.key, after.key)
+  keepModelinesOnTop(before.key, after.key)
 }
 
 export const keyText = ({ key }: Pair<unknown, unknown>): string => (isScalar(key) ? String(key.value ?? '') : '')
 
-/** After a document marker the parser keeps the comment above the first entry with the mapping; elsewhere with the entry. */
-function handCommentDown(map: YAMLMap, before: Node): void {
+/** After a document marker the parser attaches a comment above the first entry to the mapping; otherwise it attaches it to the entry. */
+function moveCommentToFirst(map: YAMLMap, before: Node): void {
   if (map.flow || typeof map.commentBefore !== 'string' || before.commentBefore) return
   before.commentBefore = map.commentBefore
   map.commentBefore = null
 }
 
-/** Of the comment above an entry that was the first, only the last paragraph is about the entry: what is above it is about the whole. */
+/** Only the last paragraph of the comment above the first entry belongs to the entry; the paragraphs above it are the header of the file. */
 function keepHeader(map: YAMLMap, before: Node, after: Node): void {
   const cut = before.commentBefore?.lastIndexOf('\n\n') ?? -1
   if (map.flow || map.commentBefore || !before.commentBefore || cut === -1) return
@@ -52,8 +52,8 @@ function keepHeader(map: YAMLMap, before: Node, after: Node): void {
 
 const MODELINE = /^ *yaml-language-server:/
 
-/** A line that tells editors the schema of the file stays on top of it, whatever entry comes first. */
-function keepOnTop(before: Node, after: Node): void {
+/** A modeline, which names the file's schema for editors, stays at the top of the file. */
+function keepModelinesOnTop(before: Node, after: Node): void {
   const lines = (before.commentBefore ?? '').split('\n')
   const modelines = lines.filter((line) => MODELINE.test(line))
   if (modelines.length === 0) return
@@ -62,7 +62,7 @@ function keepOnTop(before: Node, after: Node): void {
   after.commentBefore = [...modelines, ...(after.commentBefore ? [after.commentBefore] : [])].join('\n')
 }
 
-/** A place that holds a node. */
+/** A replaceable child node. */
 interface Slot {
   readonly node: Node
   readonly set: (node: Node) => void
@@ -80,7 +80,7 @@ function* slotsOf(parent: Node): Generator<Slot> {
   }
 }
 
-/** Whether every anchor names one value, so that the entries of mappings can change places. */
+/** Whether entries can be sorted: every anchor is defined once, and no key has one. */
 export function canRelocateAnchors(document: Document): boolean {
   const names = new Set<string>()
   const visit = (node: Node): boolean => {
@@ -95,7 +95,7 @@ export function canRelocateAnchors(document: Document): boolean {
   return document.contents === null || visit(document.contents as Node)
 }
 
-/** Puts each anchored value where it is first needed, and aliases everywhere else, after entries have changed places. */
+/** After sorting, moves each anchored value to its first use and replaces the other uses by aliases. */
 export function relocateAnchors(root: Node): void {
   const anchored = new Map<string, Slot>()
   const collect = (node: Node): void => {

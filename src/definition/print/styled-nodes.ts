@@ -2,17 +2,17 @@ import { type Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml'
 import { isTextForAll } from '../yaml/other-readings.ts'
 import type { PlainYaml } from '../yaml/print-plain.ts'
 
-/** Characters that quotes do not trouble: what is printable, without those that mark directions or look like nothing. */
+/** Characters that need no escapes in quotes: printable ones, except direction marks and invisible ones. */
 const ORDINARY = /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u058f\u3040-\ud7ff]*$/
 
-/** Gives a key the quotes it needs, so that no reader of YAML takes a name for anything else. */
+/** Sets the quotes of a key, so that every YAML parser reads it as text. */
 export function styleKey(key: Scalar): void {
   const text = String(key.value ?? '')
   if (key.tag !== undefined || !ORDINARY.test(text) || (text === '<<' && key.type === Scalar.PLAIN)) return
   key.type = isTextForAll(text) ? Scalar.PLAIN : Scalar.QUOTE_SINGLE
 }
 
-/** Gives a value the quotes it needs. A plain number or boolean stays one unless its place is for text. */
+/** Sets the quotes of a value. A plain number or boolean stays one unless `isText`. */
 export function styleScalar(scalar: Scalar, isText: boolean): void {
   if (scalar.tag !== undefined || scalar.type === Scalar.BLOCK_FOLDED || scalar.type === Scalar.BLOCK_LITERAL) return
   if (scalar.value === null || typeof scalar.value !== 'string') return
@@ -26,7 +26,7 @@ export function styleScalar(scalar: Scalar, isText: boolean): void {
   else if (isText || scalar.type !== Scalar.PLAIN) scalar.type = Scalar.QUOTE_SINGLE
 }
 
-/** A scalar that every reader of YAML takes for this text. */
+/** A scalar that every YAML parser reads as this text. */
 export function styled(text: string): Scalar {
   const scalar = new Scalar(text)
   styleKey(scalar)
@@ -34,7 +34,7 @@ export function styled(text: string): Scalar {
   return scalar
 }
 
-/** A value as a node of a document that is edited. Collections in it are in flow style. */
+/** A value as a node for a document being edited. Collections are in flow style. */
 export function plainNode(value: PlainYaml): Node {
   if (typeof value === 'string') {
     const scalar = new Scalar(value)
@@ -43,7 +43,7 @@ export function plainNode(value: PlainYaml): Node {
     return scalar
   }
   if (typeof value !== 'object') {
-    // The document is one of texts: a number is the text that it is written with.
+    // The parser of the document reads all scalars as text, so a number is written as its text.
     const scalar = new Scalar(String(value))
     scalar.type = Scalar.PLAIN
     return scalar

@@ -95,7 +95,7 @@ export const LOST: readonly (readonly [line: string, what: RegExp])[] = [
   ['h HINFO "a" "b"', /records of type HINFO/],
   ['t TYPE65280 \\# 2 abcd', /records of type TYPE65280/],
   ['x TXT "a" "b"', /where its strings are cut/],
-  ['x TXT "\\255"', /no text in UTF-8/],
+  ['x TXT "\\255"', /not UTF-8 text/],
   ['x HTTPS 1 . ech=AAAA', /the service parameter ech/],
   ['x HTTPS 1 . key99="a b"', /the service parameter key99/],
   ['_a._b URI 1 1 "https://example.com/A"', /capital letters in the URI/],

@@ -30,7 +30,14 @@ function foreignFiles(): { file: string; text: string }[] {
 }
 
 const edit = (text: string, owner: DomainName, added: readonly string[], kept: readonly number[] = []) =>
-  editRrset(text, ZONE, 'octodns', { name: owner, type: 'TXT', kept: new Set(kept), added, isThere: added.length === 0, isAll: false })
+  editRrset(text, ZONE, 'octodns', {
+    name: owner,
+    type: 'TXT',
+    kept: new Set(kept),
+    added,
+    exists: added.length === 0,
+    removesOwner: false,
+  })
 
 describe('files of others', () => {
   const files = foreignFiles()

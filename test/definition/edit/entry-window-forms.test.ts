@@ -108,8 +108,9 @@ it('any form of entries', () => {
       const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)]
       const kept = drawn.keeps ? own.slice(0, 1).map(({ at }) => (starts[at.line - 1] ?? 0) + at.column - 1) : []
       const added = drawn.adds ? ['203.0.113.7'] : []
-      const isAll = kept.length + added.length === 0 && (zone?.records.every((one) => one.name !== name || one.type === 'A') ?? false)
-      const edit: RrsetEdit = { name, type: 'A', kept: new Set(kept), added, ttl: drawn.ttl, isThere: own.length > 0, isAll }
+      const removesOwner =
+        kept.length + added.length === 0 && (zone?.records.every((one) => one.name !== name || one.type === 'A') ?? false)
+      const edit: RrsetEdit = { name, type: 'A', kept: new Set(kept), added, ttl: drawn.ttl, exists: own.length > 0, removesOwner }
       if (entryWindow(text, tree.value, { name, zone: ZONE, layout: drawn.layout }) !== null) windows += 1
       const whole = editRrset(text, ZONE, drawn.layout, edit)
       // What a second parser reads otherwise is left out of a part.

@@ -69,8 +69,8 @@ function anyEdit(text: string, random: Random): RrsetEdit {
   const own = zone?.records.filter((record) => record.name === name && record.type === 'A') ?? []
   const kept = own.filter(() => random.chance(0.5)).map(({ at }) => (starts[at.line - 1] ?? 0) + at.column - 1)
   const added = random.chance(0.6) || own.length === 0 ? ['203.0.113.7'] : []
-  const isThere = own.length > 0
-  return { name, type: 'A', kept: new Set(kept), added, ttl: random.chance(0.3) ? (60 as Ttl) : undefined, isThere, isAll: false }
+  const exists = own.length > 0
+  return { name, type: 'A', kept: new Set(kept), added, ttl: random.chance(0.3) ? (60 as Ttl) : undefined, exists, removesOwner: false }
 }
 
 it.each(Array.from({ length: rounds(15) }, (_, index) => index))('any definition and edit, seed %i', (seed) => {
@@ -103,8 +103,8 @@ describe('files that are read as a whole', () => {
       type: 'A',
       kept: new Set(),
       added: ['192.0.2.2'],
-      isThere: true,
-      isAll: false,
+      exists: true,
+      removesOwner: false,
     }
     expect(editRrset(text, ZONE, 'octodns', edit, treeOf(text))).toEqual({
       ok: true,

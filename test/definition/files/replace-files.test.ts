@@ -2,11 +2,12 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync 
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { writeFileAtomically } from '../../../src/definition/files/replace-files.ts'
+import { type ReplacedFile, replaceFiles, writeFileAtomically } from '../../../src/definition/files/replace-files.ts'
+import { writeProblems } from '../../../src/definition/files/write-problem.ts'
 import { folderWith } from '../files.ts'
 
 describe('writeFileAtomically', () => {
-  it('makes a new file and replaces one, keeping its mode', async () => {
+  it('creates a file and replaces one, keeping its mode', async () => {
     const folder = folderWith({ 'a.yaml': 'existing' })
     await chmod(join(folder, 'a.yaml'), 0o646)
     await writeFileAtomically(join(folder, 'a.yaml'), 'desired')
@@ -25,7 +26,7 @@ describe('writeFileAtomically', () => {
     expect(readFileSync(join(folder, 'real/a.yaml'), 'utf8')).toBe('desired')
   })
 
-  it('leaves nothing behind where it fails', async () => {
+  it('leaves nothing behind if it fails', async () => {
     const folder = folderWith({})
     mkdirSync(join(folder, 'taken'))
     await expect(writeFileAtomically(join(folder, 'taken'), 'text')).rejects.toThrow()
@@ -49,4 +50,43 @@ describe('writeFileAtomically', () => {
     }
     await writes
   })
+})
+
+describe('replaceFiles', () => {
+  const replaced = (path: string, before: ReplacedFile['before'] = 'any'): ReplacedFile => ({ path, text: 'desired', mode: null, before })
+
+  it.each([
+    ['a text cannot be written', (folder: string) => replaced(join(folder, 'none/c.yaml')), 'ENOENT'],
+    ['a file has changed', (folder: string) => replaced(join(folder, 'b.yaml'), { text: 'older' }), 'ECHANGED'],
+    ['a name is taken', (folder: string) => replaced(join(folder, 'b.yaml'), 'none'), 'EEXIST'],
+  ])('replaces nothing if %s', async (_, second, code) => {
+    const files = { 'a.yaml': 'existing', 'b.yaml': 'existing' }
+    const folder = folderWith(files)
+    const outcome = await replaceFiles([replaced(join(folder, 'a.yaml')), second(folder)])
+    expect(outcome).toMatchObject({ ok: false, written: 0, failed: 1, error: { code } })
+    expect(readdirSync(folder).sort()).toEqual(Object.keys(files))
+    expect(readFileSync(join(folder, 'a.yaml'), 'utf8')).toBe('existing')
+  })
+
+  it('stops at the first rename that fails; the files before it stay replaced', async () => {
+    const folder = folderWith({ 'a.yaml': 'existing', 'b.yaml/x': '', 'c.yaml': 'existing' })
+    const files = ['a.yaml', 'b.yaml', 'c.yaml'].map((name) => replaced(join(folder, name)))
+    expect(await replaceFiles(files)).toMatchObject({ ok: false, written: 1, failed: 1, error: { code: 'EISDIR' } })
+    expect(readdirSync(folder).sort()).toEqual(['a.yaml', 'b.yaml', 'c.yaml'])
+    expect(['a.yaml', 'c.yaml'].map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual(['desired', 'existing'])
+  })
+})
+
+it('an error after the first file lists what was written and what was not', () => {
+  const error = Object.assign(new Error(), { code: 'EIO' })
+  const outcome = { state: 'failed', path: 'b', error, written: ['a'], notWritten: ['b', 'c'] } as const
+  expect(writeProblems(outcome, (path) => `zones/${path}.yaml`)).toEqual([
+    {
+      severity: 'error',
+      code: 'file-unwritable',
+      message: 'zones/b.yaml cannot be written: the disk reports an error; written: zones/a.yaml; not written: zones/b.yaml, zones/c.yaml',
+      hint: expect.stringContaining('git can undo it'),
+      at: { file: 'zones/b.yaml', line: 1, column: 1 },
+    },
+  ])
 })
