@@ -81,10 +81,11 @@ const MAX_ANSWER = 64 * 1024
  * followed and nothing sent twice. Rejects with the reason; the path of the URL may hold a secret and is not told.
  */
 async function postMessage(url: URL, message: SmsMessage): Promise<void> {
-  const { request } = await import('undici')
+  // In the bundle, a CommonJS package has only its default export.
+  const { default: undici } = await import('undici')
   let status: number
   try {
-    const answer = await request(url, {
+    const answer = await undici.request(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'user-agent': 'zonewright' },
       body: JSON.stringify(message),
