@@ -52,7 +52,7 @@ async function deadProcess(): Promise<ProcessIdentity> {
 const lockNames = (journal: string): string[] => readdirSync(join(journal, 'locks'))
 
 describe('locks of zones', () => {
-  it('are there while the run is, private, and gone after it', async () => {
+  it('exist during the run, are private, and are removed after it', async () => {
     const journal = join(temporaryDirectory(), 'journal')
     const locks = await lockZones(request(journal, ['example.com.', 'example.net.']))
     expect(locks.state).toBe('taken')
@@ -72,7 +72,7 @@ describe('locks of zones', () => {
     expect(lockNames(journal)).toEqual([])
   })
 
-  it('of a process that runs are respected, and it is said whose they are', async () => {
+  it('of a running process are respected, and the message names the holder', async () => {
     const journal = temporaryDirectory()
     leaveLock(journal, 'example.net.', OWN)
     const locks = await lockZones(request(journal, ['example.com.', 'example.net.', 'example.org.']))
@@ -140,11 +140,11 @@ describe('locks of zones', () => {
   it('can be waited for', async () => {
     const journal = temporaryDirectory()
     const first = await lockZones(request(journal, ['example.com.']))
-    const told: string[] = []
-    const waiting = lockZones(request(journal, ['example.com.'], { wait: 10_000, onWait: ({ message }) => told.push(message) }))
+    const messages: string[] = []
+    const waiting = lockZones(request(journal, ['example.com.'], { wait: 10_000, onWait: ({ message }) => messages.push(message) }))
     setTimeout(() => first.state === 'taken' && first.release(), 250)
     expect((await waiting).state).toBe('taken')
-    expect(told).toHaveLength(1)
+    expect(messages).toHaveLength(1)
   })
 
   it('are waited for no longer than was asked, and not after an interruption', async () => {

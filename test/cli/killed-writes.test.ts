@@ -37,9 +37,9 @@ interface Case {
   readonly name: string
   readonly files: (address: string) => Files
   readonly args: readonly string[]
-  /** Where it writes. */
+  /** The folder it writes to. */
   readonly out: string
-  /** The step at which it is killed is chosen so many times. */
+  /** How many steps to kill it at; they are chosen at random. */
   readonly kills: number
 }
 
@@ -68,7 +68,7 @@ function write(folder: string, files: Files): void {
   }
 }
 
-/** The program with its steps below a folder counted; killed before one of them. */
+/** Runs the program with `kill-at.mjs`. Returns the signal that ended it. */
 async function run(cwd: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<string | null> {
   const program = await startProgram(args, { cwd, env: { NODE_OPTIONS: `--import=${PRELOAD}`, ZONEWRIGHT_TOKEN: TOKEN, ...env } })
   const { status, signal } = await program.ended
@@ -109,7 +109,7 @@ async function checkKilled(cwd: string, { args, out }: Pick<Case, 'args' | 'out'
 const sorted = (files: Files): Files => Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)))
 
 interface Round {
-  /** What is copied for each process. */
+  /** The folder that is copied for each process. */
   readonly start: string
   readonly args: readonly string[]
   readonly out: string
@@ -166,7 +166,7 @@ test(
 )
 
 test(
-  'record, in a file and with a file of its own',
+  'record, in a file and in a new file',
   async () => {
     const start = temporaryDirectory()
     write(start, { 'zones/a.example.yaml': 'domain: a.example\nrecords: {www: {type: A, value: 192.0.2.1}}\n' })

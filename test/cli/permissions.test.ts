@@ -1,4 +1,4 @@
-/** What may not be read or written, and disks that are full: said with the path, exit 1, and nothing is half-written. */
+/** Missing permissions and full disks: an error with the path, exit 1, and nothing half-written. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -19,7 +19,7 @@ function folderOf(files: Files, folder = temporaryDirectory()): string {
   return folder
 }
 
-/** Takes the right to write away until the test is over. */
+/** Removes write permission until the end of the test. */
 function close(...paths: readonly string[]): void {
   for (const path of paths) {
     chmodSync(path, 0o555)
@@ -39,7 +39,7 @@ const IMPORT = ['import', 'zonefile', 'dns', '-o', 'zones'] as const
 
 beforeAll(async () => void (await builtProgram()))
 
-describe('a folder that is not ours', () => {
+describe('a folder without write permission', () => {
   testPermissions('init', async () => {
     const cwd = folderOf({})
     close(cwd)
@@ -99,7 +99,7 @@ describe('a folder that is not ours', () => {
     expect(filesBelow(cwd)).toEqual(files)
   })
 
-  testPermissions('import where one of its folders is: those before it are as they were', async () => {
+  testPermissions('import, if one of its folders has none: no other file changes', async () => {
     const web = (address: string): Files => ({
       'dns/a.example.yaml': `www: {ttl: 60, type: A, value: ${address}}\n`,
       'dns/z.example./www.yaml': `www: {ttl: 60, type: A, value: ${address}}\n`,
@@ -127,14 +127,14 @@ describe('a folder that is not ours', () => {
   })
 })
 
-testPermissions('a definition that may not be read', async () => {
+testPermissions('a definition without read permission', async () => {
   const cwd = folderOf({ 'zones/a.example.yaml': '' })
   chmodSync(join(cwd, 'zones/a.example.yaml'), 0)
   const said = expect.stringContaining('error[file-unreadable] zones/a.example.yaml cannot be read: permission denied')
   expect(await run(cwd, 'validate')).toMatchObject({ status: 1, stdout: said })
 })
 
-/** A disk of 64 KiB, gone after the test; null where none can be had. */
+/** A disk of 64 KiB for the test; null if none can be mounted. */
 function smallDisk(): string | null {
   const folder = temporaryDirectory()
   if (process.getuid?.() !== 0 || spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder]).status !== 0) return null
@@ -142,7 +142,7 @@ function smallDisk(): string | null {
   return folder
 }
 
-test('a disk that is full', async ({ skip }) => {
+test('a full disk', async ({ skip }) => {
   const disk = smallDisk()
   if (disk === null) return skip('needs the right to mount a file system')
   const hosts = (zone: string): string => SOA + Array.from({ length: 300 }, (_, index) => `h${index} 60 A 192.0.2.1 ; ${zone}\n`).join('')

@@ -1,4 +1,4 @@
-/** Places that are no ordinary place for a file: nothing hangs, and no device, pipe, folder or link is replaced. */
+/** Unusual destinations for a file: nothing hangs, and no device, pipe, folder or link is replaced. */
 import { spawnSync } from 'node:child_process'
 import { lstatSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -29,19 +29,19 @@ function folderOf(files: Readonly<Record<string, string>>): string {
   return folder
 }
 
-/** A folder with a zone file, a definition, and a thing of each kind. */
+/** A folder with a zone file, a definition, and one of each special file. */
 function strangeFolder(): string {
   const cwd = folderOf({ 'a.example.zone': SOA, 'zones/a.example.yaml': ZONE, 'folder/x': '', file: 'mine' })
   spawnSync('mkfifo', [join(cwd, 'pipe')])
   symlinkSync('nowhere', join(cwd, 'dangling'))
-  symlinkSync('circle', join(cwd, 'circle'))
+  symlinkSync('cycle', join(cwd, 'cycle'))
   symlinkSync('/proc', join(cwd, 'proc'))
   return cwd
 }
 
 const UNWRITABLE = /error\[file-unwritable\] \S+ cannot be written: [a-z]/
 
-describe.runIf(process.platform === 'linux')('folders that are none', () => {
+describe.runIf(process.platform === 'linux')('destinations that are not folders', () => {
   it.each([
     '/proc/x',
     '/proc',
@@ -51,7 +51,7 @@ describe.runIf(process.platform === 'linux')('folders that are none', () => {
     'pipe',
     'dangling',
     'dangling/x',
-    'circle',
+    'cycle',
     'file',
     'file/x',
     'x'.repeat(300),
@@ -65,8 +65,8 @@ describe.runIf(process.platform === 'linux')('folders that are none', () => {
   })
 })
 
-describe.runIf(process.platform === 'linux')('files that are none', () => {
-  it.each(['/proc/x', '/dev/null', '/dev/full', 'pipe', 'dangling', 'circle', 'folder', 'folder/x/y'])('export -o %s', async (out) => {
+describe.runIf(process.platform === 'linux')('destinations that are not files', () => {
+  it.each(['/proc/x', '/dev/null', '/dev/full', 'pipe', 'dangling', 'cycle', 'folder', 'folder/x/y'])('export -o %s', async (out) => {
     const cwd = strangeFolder()
     const before = filesBelow(cwd)
     for (const force of [[], ['--force']]) {
@@ -95,11 +95,11 @@ describe('symbolic links', () => {
   })
 
   it.each([
-    ['out of the folder', '../elsewhere/a.yaml', 'a symbolic link points outside the folder; name the destination itself'],
-    ['nowhere', 'nothing', 'a symbolic link points to nothing'],
+    ['outside the folder', '../elsewhere/a.yaml', 'a symbolic link points outside the folder; name the destination itself'],
+    ['to nothing', 'nothing', 'a symbolic link points to nothing'],
     ['to a folder', '../elsewhere', 'it is a folder'],
     ['to another of the files', 'b.example.yaml', 'a symbolic link makes it the same file as another one to be written'],
-  ])('that lead %s are refused with --force too', async (_, to, said) => {
+  ])('that point %s are refused, also with --force', async (_, to, said) => {
     const cwd = folderOf({ ...files, 'elsewhere/a.yaml': 'mine', 'zones/b.example.yaml': 'mine' })
     symlinkSync(to, join(cwd, 'zones/a.example.yaml'))
     const before = filesBelow(cwd)
@@ -107,7 +107,7 @@ describe('symbolic links', () => {
     expect(filesBelow(cwd)).toEqual(before)
   })
 
-  it('a folder in the folder that leads out of it', async () => {
+  it('to a folder outside are refused', async () => {
     const cwd = folderOf({
       'dns/sub/a.example.yaml': 'www: {ttl: 60, type: A, value: 192.0.2.1}\n',
       'dns/b.example./www.yaml': 'www: {ttl: 60, type: A, value: 192.0.2.1}\n',
@@ -120,7 +120,7 @@ describe('symbolic links', () => {
     expect(Object.keys(filesBelow(join(cwd, 'elsewhere')))).toEqual(['x'])
   })
 
-  it('the folder itself may be one', async () => {
+  it('are allowed for the folder itself', async () => {
     const cwd = folderOf({ ...files, 'real/x': '' })
     symlinkSync('real', join(cwd, 'zones'))
     expect(await cli(args, { cwd })).toMatchObject({ status: 0, stdout: 'zones/a.example.yaml\nzones/b.example.yaml\n' })
@@ -131,7 +131,7 @@ describe('symbolic links', () => {
 describe('a second time', () => {
   const args = ['import', 'zonefile', 'dns', '-o', 'zones'] as const
 
-  it('files that have their text are in nobody’s way', async () => {
+  it('files that have their text already are skipped', async () => {
     const cwd = folderOf({ 'dns/a.example.zone': SOA, 'dns/b.example.zone': SOA })
     expect(await cli(args, { cwd })).toMatchObject({ status: 0 })
     expect(await cli(args, { cwd })).toMatchObject({
@@ -186,7 +186,7 @@ describe('the lock of a folder', () => {
     30_000,
   )
 
-  it('as a symbolic link loses nothing of what it points to', async () => {
+  it('as a symbolic link does not change its target', async () => {
     const cwd = folderOf({ 'zones/a.example.yaml': ZONE, mine: 'mine' })
     symlinkSync('../mine', join(cwd, LOCK))
     expect(await cli(record, { cwd })).toMatchObject({ status: 1, stderr: expect.stringContaining('[write-unfinished]') })
@@ -196,7 +196,7 @@ describe('the lock of a folder', () => {
 })
 
 describe('fmt', () => {
-  it('does not write over what somebody else wrote since it read', async () => {
+  it('does not overwrite what another process wrote after fmt had read the file', async () => {
     const untidy = 'domain:   a.example\nrecords: {}\n'
     const cwd = folderOf({ 'a.example.yaml': untidy })
     const locks = await lockFolders([cwd], { command: 'record', now: () => new Date(0) })

@@ -1,9 +1,9 @@
-/** Comments stay where they stand: a text in canonical layout is its own, with comments at any of the places that it has for them. */
+/** Formatting keeps the places of comments: a canonical text with comments at any of the places for them does not change. */
 import { expect, test } from 'vitest'
 import { formatDefinition } from '../../../src/definition/print/format-definition.ts'
 import { fc } from '../../support/fast-check.ts'
 
-/** Lines of a file in canonical layout; `at` is where a comment of its own below the line may be indented to. */
+/** Lines of a canonical file; `at` lists the possible indentations of a comment below the line. */
 const LINES: readonly (readonly [text: string, at: readonly number[]])[] = [
   ['domain: example.com', [0]],
   ['tags:', [2]],
@@ -36,7 +36,7 @@ const commented = fc
     LINES.map(([text, at], line) => {
       const { behind, below, twice, spaced } = choices[line] as (typeof choices)[number]
       const own = below.filter((indent) => at.includes(indent)).flatMap((indent) => (twice ? [indent, indent] : [indent]))
-      // A blank line above each comment, but for those that are above the first entry of a block.
+      // Each comment has a blank line above, except at the first entry of a block.
       const blank = spaced && !/:( &b)?$/.test(text) ? '\n' : ''
       const comments = own.map((indent, index) => `${blank}${' '.repeat(indent)}# ${indent} below ${line}, ${index}\n`)
       return `${text}${behind ? ` # behind ${line}` : ''}\n${comments.join('')}`

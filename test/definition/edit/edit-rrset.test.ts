@@ -16,7 +16,7 @@ const read = (text: string) => parseDefinition(text, { file: 'zone.yaml', zoneNa
 const lines = (records: readonly ResourceRecord[]): string[] =>
   records.map(({ name: owner, ttl, type, data }) => `${owner} ${ttl} ${type} ${data}`).sort()
 
-/** Files of others in the layout of octoDNS, odd ones among them, that hold records and read without an error. */
+/** Files of other projects in octoDNS's layout, unusual ones included, that contain records and are read without an error. */
 function foreignFiles(): { file: string; text: string }[] {
   const folder = fileURLToPath(new URL('../../corpora/octodns/', import.meta.url))
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -39,12 +39,12 @@ const edit = (text: string, owner: DomainName, added: readonly string[], kept: r
     removesOwner: false,
   })
 
-describe('files of others', () => {
+describe('files of other projects', () => {
   const files = foreignFiles()
 
   it('are there', () => expect(files.length).toBeGreaterThan(20))
 
-  it('keep every octet but the new lines where a name is added, and all of them when it is gone again', () => {
+  it('keep every octet when a name is added and removed again', () => {
     let edited = 0
     for (const { file, text } of files) {
       const added = edit(text, name(`mmm.${ZONE}`), ['new'])
@@ -53,8 +53,8 @@ describe('files of others', () => {
       expect(lines(read(added.value).zone?.records ?? []), file).toEqual(
         lines([...(read(text).zone?.records ?? []), { name: `mmm.${ZONE}`, ttl: 3600, type: 'TXT', data: '"new"' } as ResourceRecord]),
       )
-      const gone = edit(added.value, name(`mmm.${ZONE}`), [])
-      expect(gone, file).toEqual({ ok: true, value: text })
+      const removed = edit(added.value, name(`mmm.${ZONE}`), [])
+      expect(removed, file).toEqual({ ok: true, value: text })
       edited += 1
     }
     expect(edited).toBe(files.length)

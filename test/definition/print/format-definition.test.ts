@@ -8,7 +8,7 @@ const format = (text: string): string => {
   return formatted.ok ? formatted.value : `! ${formatted.message}`
 }
 
-/** What a layout becomes; the same text where it is canonical. */
+/** A text and its formatted form; the same text if it is canonical. */
 const CASES: readonly (readonly [name: string, text: string, formatted: string])[] = [
   ['an empty file', '', ''],
   ['comments alone', '# a\n', '# a\n'],
@@ -98,14 +98,14 @@ const CASES: readonly (readonly [name: string, text: string, formatted: string])
     '# yaml-language-server: $schema=a\n# name\ndomain: example.com\ntags: []\n',
   ],
   [
-    'an anchor stands before its alias',
+    'an anchor comes before its alias',
     'b: {type: A, value: &x 192.0.2.1}\na: {type: A, value: *x}\n',
     'a: {type: A, value: &x 192.0.2.1}\nb: {type: A, value: *x}\n',
   ],
   ['merges come first', 'a:\n  ttl: 5\n  <<: {type: A}\n', 'a:\n  <<: {type: A}\n  ttl: 5\n'],
   ['includes stay', 'b: !include b.yaml\na: !include a.yaml\n', 'a: !include a.yaml\nb: !include b.yaml\n'],
   ['explicit keys become plain ones', "? ''\n: {type: A, value: 192.0.2.1}\n", "'': {type: A, value: 192.0.2.1}\n"],
-  ['what is empty stays so', 'a: {type: A, value: ~}\nb:\n', 'a: {type: A, value: ~}\nb:\n'],
+  ['empty values stay empty', 'a: {type: A, value: ~}\nb:\n', 'a: {type: A, value: ~}\nb:\n'],
   ['Windows line ends', 'b: {}\r\na: {}\r\n', 'a: {}\nb: {}\n'],
 ]
 
@@ -120,7 +120,7 @@ describe('layout', () => {
     ['a: 1\na: 2\n', 'line 2: the key "a" stands twice'],
     ['a: 1\n---\nb: 1\n', 'line 2: the file holds 2 YAML documents'],
     ['a: *b\n', 'line 1: there is no anchor &b'],
-  ])('%j is left alone', (text, message) => expect(format(text)).toContain(`! ${message}`))
+  ])('%j is not changed', (text, message) => expect(format(text)).toContain(`! ${message}`))
 })
 
 describe('the corpus', () => {

@@ -12,7 +12,7 @@ import { parse } from '../parse.ts'
 const lines = (records: readonly ResourceRecord[]): string[] =>
   records.map(({ name, ttl, type, data }) => `${name} ${ttl ?? '-'} ${type} ${data}`).sort()
 
-/** What is printed reads as the same records and is laid out already. */
+/** A printed definition reads as the same records and is already formatted. */
 function expectPrinted(name: DomainName, records: readonly ResourceRecord[]): string {
   const text = printDefinition({ name, settings: {}, records })
   const parsed = parse(text, { zoneName: null })
