@@ -14,13 +14,12 @@ import type { ResourceRecord } from '../dns/record.ts'
 import { type DefinedRecord, recordKey } from '../dns/record.ts'
 import { type RrsetScope, type UnmanagedSelector, ZONE_SETTINGS } from '../dns/zone.ts'
 
-/** Differences that are told of one zone. */
-const TOLD = 20
+/** Differences that are reported per zone. */
+const MAX_DIFFERENCES = 20
 
 /**
- * Proof that files mean what was imported, before they are written where they belong: they are loaded from a folder of their own like
- * any definitions, and each zone is compared with its source, setting by setting and record by record. `shownPath` gives the path of a
- * file as it will be known.
+ * Proves that the files mean what was imported: loads them from a temporary folder like any definitions, and compares each zone with its
+ * source, setting by setting and record by record. `shownPath` turns a path into the one that messages show.
  */
 export async function checkImport(
   zones: readonly ImportedZone[],
@@ -37,7 +36,7 @@ export async function checkImport(
     return [unwritable(tmpdir(), error)]
   }
   const clean = (): void => rmSync(folder, { recursive: true, force: true })
-  const callOff = cleanAtExit(clean)
+  const cancelCleanup = cleanAtExit(clean)
   try {
     for (const { path, text } of files) {
       if (basename(path) === CONFIG_FILE) continue
@@ -48,36 +47,36 @@ export async function checkImport(
         return [unwritable(join(folder, path), error)]
       }
     }
-    const loaded = await loadDefinitions(configOf(config, folder))
+    const loaded = await loadDefinitions(isolatedConfig(config, folder))
     const byName = new Map(loaded.zones.map((one) => [one.zone.name, one]))
-    // A definition that is not read is reported as such; its zone is not missed a second time.
+    // A definition that cannot be read has its own diagnostic, so its zone is not reported as missing too.
     const isUnread = loaded.diagnostics.some(({ code }) => code === 'file-too-large' || code === 'secret-exposed')
     const compared = isUnread ? zones.filter(({ name }) => byName.has(name)) : zones
     const defined = loaded.zones.map(({ zone }) => zone)
     return [
-      ...placedForReader(loaded.diagnostics, zones, defined, shownPath),
+      ...relocateDiagnostics(loaded.diagnostics, zones, defined, shownPath),
       ...compared.flatMap((zone) => compareZone(zone, byName.get(zone.name))),
     ]
   } finally {
-    callOff()
+    cancelCleanup()
     clean()
   }
 }
 
-/** An error that is not the system's is thrown on. */
+/** Rethrows an error that is not a system error. */
 function unwritable(path: string, error: unknown): Diagnostic {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === undefined) throw error
   return {
     severity: 'error',
     code: 'file-unwritable',
-    message: `${path} cannot be written, where the files are compared with their source: ${message}`,
-    hint: 'TMPDIR names another folder for temporary files',
+    message: `${path} cannot be written to compare the files with their source: ${message}`,
+    hint: 'set TMPDIR to use another folder for temporary files',
   }
 }
 
-/** Only how files are read is taken from the config: what it adds to definitions would hide what they lack. */
-const configOf = (config: Config, folder: string): Config => ({
+/** Keeps only how files are read. Defaults from the config would hide what the definitions lack. */
+const isolatedConfig = (config: Config, folder: string): Config => ({
   ...config,
   file: null,
   folder,
@@ -88,16 +87,18 @@ const configOf = (config: Config, folder: string): Config => ({
 })
 
 function compareZone(imported: ImportedZone, loaded: LoadedZone | undefined): Diagnostic[] {
-  const tell = (message: string): Diagnostic => ({
+  const mismatch = (message: string): Diagnostic => ({
     severity: 'error',
     code: 'import-mismatch',
     message: `${imported.name}: ${message}`,
-    hint: 'this is a fault of the program: please report it with the input',
+    hint: 'this is a bug in Zonewright: please report it with the input',
   })
-  if (loaded === undefined) return [tell('the files that would be written do not define the zone')]
+  if (loaded === undefined) return [mismatch('the files that would be written do not define the zone')]
   const differences = [...compareSettings(imported, loaded), ...compareRecords(imported.records, loaded.zone.records)]
-  const told = differences.slice(0, TOLD).map(tell)
-  return differences.length > TOLD ? [...told, tell(`and ${differences.length - TOLD} more differences`)] : told
+  const reported = differences.slice(0, MAX_DIFFERENCES).map(mismatch)
+  return differences.length > MAX_DIFFERENCES
+    ? [...reported, mismatch(`and ${differences.length - MAX_DIFFERENCES} more differences`)]
+    : reported
 }
 
 function compareSettings({ settings, unmanaged = [], scopes = [], targets, policy }: ImportedZone, { zone }: LoadedZone): string[] {
@@ -106,17 +107,17 @@ function compareSettings({ settings, unmanaged = [], scopes = [], targets, polic
       `the setting ${key} would be ${JSON.stringify(zone.settings[key]) ?? 'absent'}, not ${JSON.stringify(settings[key]) ?? 'absent'}`,
   )
   if (JSON.stringify(unmanaged.map(plainSelector)) !== JSON.stringify(zone.unmanaged.map(plainSelector)))
-    differences.push('the unmanaged selectors would be others')
-  if (targets !== undefined && JSON.stringify(targets) !== JSON.stringify(zone.targets)) differences.push('the targets would be others')
-  if (policy !== undefined && policy !== zone.policy) differences.push('the policy would be another')
+    differences.push('the unmanaged selectors would differ')
+  if (targets !== undefined && JSON.stringify(targets) !== JSON.stringify(zone.targets)) differences.push('the targets would differ')
+  if (policy !== undefined && policy !== zone.policy) differences.push('the policy would differ')
   if (JSON.stringify(plainScopes(scopes)) !== JSON.stringify(plainScopes(zone.scopes)))
-    differences.push('record sets would be for other targets')
+    differences.push('the targets of record sets would differ')
   return differences
 }
 
 const plainSelector = ({ name, type, target }: UnmanagedSelector) => ({ name, type, target })
 
-/** For which targets RRsets are, in an order of their own; those that stand in several files of a zone count once. */
+/** The targets of RRsets, sorted. A scope that is in several files of a zone appears once. */
 const plainScopes = (scopes: readonly RrsetScope[]): string[] =>
   [
     ...new Set(scopes.map(({ name, type, ignored, included, excluded }) => JSON.stringify([name, type, ignored, included, excluded]))),
@@ -132,56 +133,59 @@ function compareRecords(imported: readonly ResourceRecord[], loaded: readonly Re
   for (const record of loaded) count(record, -1)
   return [...counts]
     .filter(([, surplus]) => surplus !== 0)
-    .map(([key, surplus]) => (surplus > 0 ? `the record would be missing: ${key}` : `there would be a record too many: ${key}`))
+    .map(([key, surplus]) => (surplus > 0 ? `the record would be missing: ${key}` : `there would be an extra record: ${key}`))
 }
 
-/** A zone as the files that would be written define it. */
+/** A zone as the new files define it. */
 interface DefinedZone {
   readonly name: ImportedZone['name']
   readonly records: readonly DefinedRecord[]
 }
 
 /**
- * What is told of files that are not written yet, at places that its reader can open: with an error nothing will be written, so that
- * the place is where the record comes from, or none where it comes from no file; else it is where the file will be.
+ * Replaces positions in the temporary files with positions that the user can open. With an error nothing will be written, so a diagnostic
+ * points to the source of its record, if that is a file. Otherwise it points to the file that will be written.
  */
-function placedForReader(
+function relocateDiagnostics(
   diagnostics: readonly Diagnostic[],
   zones: readonly ImportedZone[],
   defined: readonly DefinedZone[],
   shownPath: (path: string) => string,
 ): Diagnostic[] {
-  const place = hasErrors(diagnostics)
-    ? placesInSource(zones, defined)
+  const relocate = hasErrors(diagnostics)
+    ? sourcePositions(zones, defined)
     : (at: SourcePosition): SourcePosition => ({ ...at, file: shownPath(at.file) })
   return diagnostics.map((diagnostic) => ({
     ...diagnostic,
-    at: diagnostic.at && place(diagnostic.at),
+    at: diagnostic.at && relocate(diagnostic.at),
     related: diagnostic.related?.flatMap(({ message, at }) => {
-      const placed = place(at)
-      return placed === undefined ? [] : [{ message, at: placed }]
+      const relocated = relocate(at)
+      return relocated === undefined ? [] : [{ message, at: relocated }]
     }),
   }))
 }
 
-/** Zones that are written as they stand have their places already. */
-function placesInSource(
+/**
+ * Maps a position in a printed definition to the position of its record in the source. Files that are copied unchanged keep their
+ * positions.
+ */
+function sourcePositions(
   zones: readonly ImportedZone[],
   defined: readonly DefinedZone[],
 ): (at: SourcePosition) => SourcePosition | undefined {
   const printed = new Map(zones.filter(({ files }) => files === undefined).map((zone) => [zone.name, zone.records]))
-  const places = new Map<string, SourcePosition | undefined>()
+  const positions = new Map<string, SourcePosition | undefined>()
   const files = new Set<string>()
   for (const { name, records } of defined) {
     const sources = printed.get(name)
     if (sources === undefined) continue
-    const placeOf = new Map(sources.map((record) => [recordKey(record), record.at]))
+    const positionOf = new Map(sources.map((record) => [recordKey(record), record.at]))
     for (const record of records) {
-      places.set(keyOf(record.at), placeOf.get(recordKey(record)))
+      positions.set(keyOf(record.at), positionOf.get(recordKey(record)))
       files.add(record.at.file)
     }
   }
-  return (at) => (files.has(at.file) ? places.get(keyOf(at)) : at)
+  return (at) => (files.has(at.file) ? positions.get(keyOf(at)) : at)
 }
 
 const keyOf = ({ file, line, column }: SourcePosition): string => `${line}:${column}:${file}`

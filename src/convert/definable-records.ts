@@ -12,87 +12,91 @@ import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ExistingZone, type Unmanag
 import type { Capabilities } from '../plan/capabilities.ts'
 import { fitToTarget } from '../plan/fit-to-target.ts'
 
-/** Where a zone is held, and what can be held there. */
-export interface Holder {
+/** A provider that holds a zone, and what it supports. */
+export interface ZoneTarget {
   /** The provider's name in the config. */
   readonly target: string
   readonly capabilities: Capabilities
 }
 
-/** A record that no definition for its provider can have. */
+/** A record that no definition for its provider can contain. */
 export interface UndefinableRecord {
   readonly record: ExistingRecord
-  /** Why, in words that follow its data. */
-  readonly why: string
+  /** The reason, worded to follow its data. */
+  readonly reason: string
 }
 
 export interface DefinableRecords {
-  /** Those that a definition can have and a plan then lets stand. */
+  /** Records that a definition can contain and that its next plan leaves unchanged. */
   readonly records: readonly ExistingRecord[]
-  readonly others: readonly UndefinableRecord[]
+  readonly undefinable: readonly UndefinableRecord[]
 }
 
 /**
- * Parts the records of a zone, none of them twice, by whether a definition can have them: by their own form, by what their provider takes in, and by
- * the rules of the DNS. Where a rule refuses a record, all of its RRset are parted from it.
+ * Splits a zone's records, without duplicates, by whether a definition can contain them: by their syntax, by what their provider accepts
+ * and by the rules of the DNS. If a rule refuses a record, its whole RRset is undefinable.
  */
-export function definableRecords({ name, settings }: ExistingZone, all: readonly ExistingRecord[], holder: Holder): DefinableRecords {
-  const others: UndefinableRecord[] = []
+export function definableRecords(
+  { name, settings }: ExistingZone,
+  all: readonly ExistingRecord[],
+  zoneTarget: ZoneTarget,
+): DefinableRecords {
+  const undefinable: UndefinableRecord[] = []
   let records = all.filter((record) => {
-    const why = faultOf(record)
-    if (why !== null) others.push({ record, why })
-    return why === null
+    const reason = problemOf(record)
+    if (reason !== null) undefinable.push({ record, reason })
+    return reason === null
   })
-  for (const refusals of [(zone: DesiredZone) => refusedByTarget(zone, holder), refusedByRules]) {
-    const parted = partBy(refusals, { name, settings }, records)
-    records = parted.records
-    others.push(...parted.others)
+  for (const refusals of [(zone: DesiredZone) => refusedByTarget(zone, zoneTarget), refusedByRules]) {
+    const split = splitBy(refusals, { name, settings }, records)
+    records = split.records
+    undefinable.push(...split.undefinable)
   }
-  return { records, others }
+  return { records, undefinable }
 }
 
-/** Parts records that are valid by themselves by the rules of the DNS alone. */
-export const recordsWithinRules = <R extends ResourceRecord>(name: DomainName, records: readonly R[]): PartedRecords<R> =>
-  partBy(refusedByRules, { name, settings: {} }, records)
+/** Splits syntactically valid records by the rules of the DNS alone. */
+export const splitByRules = <R extends ResourceRecord>(name: DomainName, records: readonly R[]): SplitRecords<R> =>
+  splitBy(refusedByRules, { name, settings: {} }, records)
 
-interface PartedRecords<R extends ResourceRecord> {
+interface SplitRecords<R extends ResourceRecord> {
   readonly records: R[]
-  readonly others: { readonly record: R; readonly why: string }[]
+  readonly undefinable: { readonly record: R; readonly reason: string }[]
 }
 
-/** Parts records by what refuses them; each round takes out some or is the last one. */
-function partBy<R extends ResourceRecord>(
+/** Splits records by a test. Each round removes selectors, or is the last one. */
+function splitBy<R extends ResourceRecord>(
   refusals: (zone: DesiredZone) => Reasons,
   { name, settings }: Pick<ExistingZone, 'name' | 'settings'>,
   all: readonly R[],
-): PartedRecords<R> {
-  const others: PartedRecords<R>['others'] = []
+): SplitRecords<R> {
+  const undefinable: SplitRecords<R>['undefinable'] = []
   let records = [...all]
   for (;;) {
-    const whys = refusals({ ...DEFAULT_ZONE_OPTIONS, name, at: placeOf(0), settings, records: records.map(withPlace) })
-    if (whys.size === 0) return { records, others }
-    for (const [index, why] of whys) others.push({ record: records[index] as R, why })
-    records = records.filter((_, index) => !whys.has(index))
+    const reasons = refusals({ ...DEFAULT_ZONE_OPTIONS, name, at: positionOf(0), settings, records: records.map(withPosition) })
+    if (reasons.size === 0) return { records, undefinable }
+    for (const [index, reason] of reasons) undefinable.push({ record: records[index] as R, reason })
+    records = records.filter((_, index) => !reasons.has(index))
   }
 }
 
-/** Providers may hold what is no record of the DNS. */
-function faultOf({ type, data, ttl }: ExistingRecord): string | null {
-  if (ttl !== null && ttl > MAX_TTL) return `its TTL of ${ttl} s is more than any record can have`
+/** What is wrong with the record itself: providers may hold invalid ones. */
+function problemOf({ type, data, ttl }: ExistingRecord): string | null {
+  if (ttl !== null && ttl > MAX_TTL) return `its TTL of ${ttl} s is above the maximum of ${MAX_TTL} s`
   const tokens = presentationTokens(data)
   const canonical = tokens.ok ? canonicalRdata(type, tokens.value, (text) => parseDomainName(text)) : tokens
-  return canonical.ok && canonical.value === data ? null : 'data that are not valid'
+  return canonical.ok && canonical.value === data ? null : 'its data is invalid'
 }
 
-/** Reasons by the number of the record. */
+/** Reasons by the index of the record. */
 type Reasons = ReadonlyMap<number, string>
 
-/** What the provider would not take in again. */
-function refusedByTarget(zone: DesiredZone, { target, capabilities }: Holder): Reasons {
+/** Records that the provider would not accept again. */
+function refusedByTarget(zone: DesiredZone, { target, capabilities }: ZoneTarget): Reasons {
   const reasons = new Map<number, string>()
   for (const { at, message, severity } of fitToTarget(zone, target, capabilities).diagnostics) {
     const record = recordAt(zone, at)
-    if (severity === 'error' && record !== undefined) reasons.set(indexOf(at), wordsAfter(record, message))
+    if (severity === 'error' && record !== undefined) reasons.set(indexOf(at), withoutSubject(record, message))
   }
   return reasons
 }
@@ -101,57 +105,60 @@ function refusedByRules(zone: DesiredZone): Reasons {
   const reasons = new Map<string, string>()
   for (const diagnostic of checkZone(zone)) {
     const record = isError(diagnostic) ? recordAt(zone, diagnostic.at) : undefined
-    if (record !== undefined) reasons.set(rrsetKey(record), wordsAfter(record, diagnostic.message))
+    if (record !== undefined) reasons.set(rrsetKey(record), withoutSubject(record, diagnostic.message))
   }
   return new Map(
     zone.records.flatMap((record, index) => {
-      const why = reasons.get(rrsetKey(record))
-      return why === undefined ? [] : [[index, why]]
+      const reason = reasons.get(rrsetKey(record))
+      return reason === undefined ? [] : [[index, reason]]
     }),
   )
 }
 
-const wordsAfter = ({ name, type }: ResourceRecord, message: string): string => {
+const withoutSubject = ({ name, type }: ResourceRecord, message: string): string => {
   const subject = `${name} ${type}: `
   return message.startsWith(subject) ? message.slice(subject.length) : message
 }
 
-/** Lines stand for the records, so that it can be told what a diagnostic is about. */
-const placeOf = (line: number): SourcePosition => ({ file: '', line, column: 1 })
-const withPlace = (record: ResourceRecord, index: number): DefinedRecord => ({ ...record, at: placeOf(index + 1) })
+/** A line number identifies each record, so a diagnostic can be matched to its record. */
+const positionOf = (line: number): SourcePosition => ({ file: '', line, column: 1 })
+const withPosition = (record: ResourceRecord, index: number): DefinedRecord => ({ ...record, at: positionOf(index + 1) })
 const indexOf = (at: SourcePosition | undefined): number => (at?.line ?? 0) - 1
 const recordAt = (zone: DesiredZone, at: SourcePosition | undefined): DefinedRecord | undefined => zone.records[indexOf(at)]
 
 export interface DerivedSelectors {
   readonly selectors: readonly UnmanagedSelector[]
-  /** The RRsets (see `rrsetKey`) with records that no selector can tell from records of the definition. */
-  readonly exposed: ReadonlySet<string>
+  /** The RRsets (by `rrsetKey`) whose undefinable records no selector can separate from records of the definition. */
+  readonly inseparable: ReadonlySet<string>
 }
 
-/** Selectors of exactly the records that a definition cannot have, so that no plan of it deletes them. */
-export function unmanagedSelectorsFor(zone: DomainName, { records, others }: DefinableRecords): DerivedSelectors {
+/** Selectors for exactly the undefinable records, so no plan of the definition deletes them. */
+export function unmanagedSelectorsFor(zone: DomainName, { records, undefinable }: DefinableRecords): DerivedSelectors {
   const selectors: UnmanagedSelector[] = []
-  const exposed = new Set<string>()
-  const nearby = nearbyRecords(zone, records, others)
-  for (const [key, set] of groupRrsets(others.map(({ record }) => record))) {
+  const inseparable = new Set<string>()
+  const nearbyOf = nearbyRecords(zone, records, undefinable)
+  for (const [key, set] of groupRrsets(undefinable.map(({ record }) => record))) {
     const [first] = set as [ExistingRecord]
     const name = relativeName(first.name, zone)
-    const chosen = candidates(name === '' ? '@' : name, set).find((some) => selectsExactly(some, zone, set, nearby(name)))
-    if (chosen === undefined) exposed.add(key)
+    const chosen = candidates(name === '' ? '@' : name, set).find((selectors) => selectsExactly(selectors, zone, set, nearbyOf(name)))
+    if (chosen === undefined) inseparable.add(key)
     else selectors.push(...chosen)
   }
-  return { selectors, exposed }
+  return { selectors, inseparable }
 }
 
-/** The records that a selector of a name of `others` can be of. A name is a glob: only with an asterisk can it be that of others. */
+/**
+ * For each owner of an undefinable record: the definable records that a selector with that name may match. Only a name with an asterisk can
+ * match other names.
+ */
 function nearbyRecords(
   zone: DomainName,
   records: readonly ExistingRecord[],
-  others: DefinableRecords['others'],
+  undefinable: DefinableRecords['undefinable'],
 ): (relative: string) => readonly ExistingRecord[] {
   const groups = new Map<string, ExistingRecord[]>()
   const globs = globIndex<ExistingRecord[]>()
-  for (const { record } of others) {
+  for (const { record } of undefinable) {
     const glob = relativeName(record.name, zone)
     if (groups.has(glob)) continue
     const group: ExistingRecord[] = []
@@ -162,7 +169,7 @@ function nearbyRecords(
   return (relative) => groups.get(relative) ?? []
 }
 
-/** From the plainest selectors to the closest ones. */
+/** From the simplest selectors to the most specific ones. */
 function candidates(name: string, set: readonly ExistingRecord[]): UnmanagedSelector[][] {
   const type = set[0]?.type ?? ''
   const ofType = parseRecordType(type).ok ? { type } : {}
@@ -173,10 +180,10 @@ function selectsExactly(
   selectors: readonly UnmanagedSelector[],
   zone: DomainName,
   set: readonly ExistingRecord[],
-  near: readonly ExistingRecord[],
+  nearby: readonly ExistingRecord[],
 ): boolean {
   const selects = unmanagedTest(selectors, zone)
-  return set.every(selects) && !near.some(selects)
+  return set.every(selects) && !nearby.some(selects)
 }
 
-export const isExposed = (record: ExistingRecord, { exposed }: DerivedSelectors): boolean => exposed.has(rrsetKey(record))
+export const isInseparable = (record: ExistingRecord, { inseparable }: DerivedSelectors): boolean => inseparable.has(rrsetKey(record))

@@ -9,9 +9,9 @@ import { type ExportedFiles, type Exporter, unsupportedFeaturesOf } from './expo
 const HEADER = ['zone', 'name', 'type', 'ttl', 'data']
 
 /**
- * Records as a table (RFC 4180): one line a record, data as in a zone file, an empty TTL for the zone's default. No cell begins with a
- * character that makes a spreadsheet take it for a formula (`=`, `+`, `-`, `@`): a name begins with the escape of that character
- * (RFC 1035 section 5.1), other data are written as octets (RFC 3597). Every reader of zone files takes both for the same.
+ * Exports records as a table (RFC 4180): one row per record, data as in a zone file, and an empty TTL for the zone's default.
+ * A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula. So a name that would do so begins with the escape of that
+ * character (RFC 1035 section 5.1), and other data is written as octets (RFC 3597). Readers of zone files accept both.
  */
 export const exportCsv: Exporter = (zones): ExportedFiles => {
   const rows = [HEADER]
@@ -37,25 +37,25 @@ function safeData(type: string, data: string): string {
   if (!isFormula(data)) return data
   const [first] = rdataFields(data)
   if (RDATA_TYPES.get(type)?.fields[0]?.kind === 'name' && first !== undefined) return safeName(data)
-  // Only types of providers have no octets, and their data begin with a name or a quote.
+  // Only pseudo types of providers have no wire form, and their data begins with a name or a quotation mark.
   return typeCode(type) === null ? data : toGenericForm(type, data)
 }
 
-/** Version of `schemas/export.schema.json`. */
+/** The version of `schemas/export.schema.json`. */
 const VERSION = 1
 
-/** Zones as one JSON document: settings, records, and who else writes records. */
+/** Exports zones as one JSON document with settings, records and all options. */
 export const exportJson: Exporter = (zones): ExportedFiles => {
   const document = { format: 'zonewright-zones', version: VERSION, zones: zones.map(zoneJson) }
   return {
     files: [{ path: 'zones.json', text: `${JSON.stringify(document, null, 2)}\n` }],
     isSingleFile: true,
-    dropped: zones.flatMap((zone) => unsupportedFeaturesOf(zone, HELD)),
+    dropped: zones.flatMap((zone) => unsupportedFeaturesOf(zone, SUPPORTED)),
     diagnostics: [],
   }
 }
 
-const HELD = {
+const SUPPORTED = {
   settings: new Set(ZONE_SETTINGS),
   others: new Set(['absent', 'unmanaged', 'targets', 'policy', 'allow', 'apexNs', 'unsupported', 'scopes'] as const),
 }

@@ -43,7 +43,7 @@ export function unsupportedFeaturesOf(zone: DesiredZone, { settings, others }: F
   const dropped: UnsupportedFeature[] = []
   const drop = (what: string, at = zone.at): void => void dropped.push({ zone: zone.name, name: null, type: null, what, at })
   const supports = (part: DefinitionPart): boolean => others?.has(part) === true
-  if (zone.absent && !supports('absent')) drop('that the zone is to be deleted')
+  if (zone.absent && !supports('absent')) drop('the deletion of the zone')
   for (const key of ZONE_SETTINGS) {
     const value = zone.settings[key]
     if (value === undefined || settings.has(key) || DEFAULT_SETTINGS[key] === value) continue
@@ -57,9 +57,9 @@ export function unsupportedFeaturesOf(zone: DesiredZone, { settings, others }: F
   if (zone.allow.length > 0 && !supports('allow')) drop(`the lifted safety limits (${zone.allow.join(', ')})`)
   if (zone.apexNs === 'manage' && !supports('apexNs')) drop('apex_ns: manage')
   if (zone.unsupported === 'skip' && !supports('unsupported')) drop('unsupported: skip')
-  for (const { name, type, at } of zone.foreign) dropped.push({ zone: zone.name, name, type, what: 'a type of another provider', at })
+  for (const { name, type, at } of zone.foreign) dropped.push({ zone: zone.name, name, type, what: "another provider's record type", at })
   for (const { name, type } of supports('scopes') ? [] : zone.scopes)
-    dropped.push({ zone: zone.name, name, type, what: 'for which targets it is', at: zone.at })
+    dropped.push({ zone: zone.name, name, type, what: 'the targets of this record set', at: zone.at })
   for (const { name, type, at } of zone.inventory ?? [])
     dropped.push({ zone: zone.name, name, type, what: 'addresses that are looked up when the zone is planned', at })
   return dropped

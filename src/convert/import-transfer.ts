@@ -14,18 +14,18 @@ import { checkZoneDigest } from '../dns/zone-file/zone-digest.ts'
 import { readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
 import { isDnsFailure } from '../transport/dns-exchange.ts'
 import { type TransferredRecord, transferZone } from '../transport/dns-transfer.ts'
-import { recordsWithinRules } from './definable-records.ts'
-import { checkSoaSettings } from './definable-settings.ts'
+import { splitByRules } from './definable-records.ts'
+import { withDefinableSoa } from './definable-settings.ts'
 import type { ImportedZones, ImportRequest } from './importer.ts'
 import { excerpt, type UnsupportedFeature } from './unsupported-features.ts'
 
 /** Seconds to wait for each message of a transfer. */
 const TIMEOUT = 10
 
-/** More than a definition can hold, whose file has a bound of its own. */
+/** A definition of more records would exceed the size limit of its file. */
 const MAX_RECORDS = 500_000
 
-/** Zones as a name server sends them (AXFR, RFC 5936), one after another: few servers allow many transfers at once. */
+/** Imports zones by transfer from a name server (AXFR, RFC 5936), one after the other, because few servers allow many transfers at once. */
 export async function importByTransfer(request: ImportRequest): Promise<ImportedZones> {
   const { source, zones, options, env } = request
   const refuse = (message: string, hint?: string): ImportedZones => ({
@@ -35,7 +35,7 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
   })
   if (!isServerAddress(source))
     return refuse(`${JSON.stringify(source)} is not a name server`, 'such as 192.0.2.53 or ns1.example.net:5353')
-  if (zones.length === 0) return refuse('a name server does not list its zones', 'name the zones to transfer')
+  if (zones.length === 0) return refuse('a name server cannot list its zones', 'name the zones to transfer')
   const server = parseServerAddress(source)
   const refused = refusedServer(readHostPolicy(env), 'import axfr', server)
   if (refused !== null) return { zones: [], dropped: [], diagnostics: [refused] }
@@ -49,11 +49,11 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
       const limits = { timeout: (options.timeout ?? TIMEOUT) * 1000, maxRecords: MAX_RECORDS }
       const records = await transferZone(server, zone, { ...limits, key: key?.value })
       const transferred = transferredRecords(zone, records)
-      const unsigned = withoutSigning(zone, transferred.records)
-      const checked = checkSoaSettings(zoneOfTransfer(zone, unsigned.records, records[0]?.mailbox))
-      const { records: kept, others } = recordsWithinRules(zone, checked.zone.records)
+      const unsigned = withoutSignatures(zone, transferred.records)
+      const checked = withDefinableSoa(zoneOfTransfer(zone, unsigned.records, records[0]?.mailbox))
+      const { records: kept, undefinable } = splitByRules(zone, checked.zone.records)
       imported.push({ ...checked.zone, records: kept })
-      dropped.push(...checked.dropped, ...transferred.dropped, ...others.map((other) => lostToRules(zone, other)))
+      dropped.push(...checked.dropped, ...transferred.dropped, ...undefinable.map((one) => droppedByRules(zone, one)))
       const at = { file: source, line: 1, column: 1 }
       const digests = checkZoneDigest(
         transferred.records.map((record) => ({ ...record, at })),
@@ -68,28 +68,28 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
   return { zones: imported, dropped, diagnostics }
 }
 
-const lostToRules = (
+const droppedByRules = (
   zone: DomainName,
-  { record: { name, type, data }, why }: { record: ResourceRecord; why: string },
+  { record: { name, type, data }, reason }: { record: ResourceRecord; reason: string },
 ): UnsupportedFeature => ({
   zone,
   name,
   type,
-  what: `${excerpt(data)}: ${why}`,
+  what: `${excerpt(data)}: ${reason}`,
 })
 
-/** What the connection itself says names the server alone. */
+/** Adds the zone to a connection error, which names only the server. */
 function failedTransfer(zone: DomainName, reason: string, isSigned: boolean): Diagnostic {
   const message = reason.startsWith('the transfer of ') ? reason : `the transfer of ${zone} failed: ${reason}`
   return { severity: 'error', code: 'nameserver-failed', message, hint: hintFor(reason, isSigned) }
 }
 
 function hintFor(message: string, isSigned: boolean): string | undefined {
-  if (/\bthe clock\b/.test(message)) return 'a signature is good for a few minutes only: have both clocks set'
+  if (/\bthe clock\b/.test(message)) return 'a signature is valid for a few minutes only: set both clocks'
   if (!/\bREFUSED\b|\bNOTAUTH\b/.test(message)) return undefined
   return isSigned
-    ? 'the server must have the zone and allow its transfer with this key; secret and clock must be those of the server'
-    : 'the server must have the zone, and allow its transfer to this host; --tsig gives a key'
+    ? 'the server must have the zone and allow its transfer with this key, and its secret and clock must match'
+    : 'the server must have the zone and allow its transfer to this host; --tsig adds a key'
 }
 
 function zoneOfTransfer(name: DomainName, records: readonly ResourceRecord[], mailbox = ''): ImportedZone {
@@ -101,76 +101,75 @@ function zoneOfTransfer(name: DomainName, records: readonly ResourceRecord[], ma
   }
 }
 
-/** Repetitions that are told one by one. */
-const TOLD = 100
+/** Duplicate records that are reported one by one. */
+const MAX_REPORTED = 100
 
 interface TransferredRecords {
-  /** Those of the zone, each once, in the order they came. */
+  /** The records of the zone without duplicates, in the order received. */
   readonly records: readonly ResourceRecord[]
   readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
 /**
- * What of a transfer is of its zone. A server may send what is not; nobody is to take it for that (RFC 5936 section 3.5). Of records that are equal in
- * owner, type and data there is one, the first with its TTL (RFC 2181 section 5).
+ * Selects the records of a transfer that belong to its zone; records outside it must be ignored (RFC 5936 section 3.5). Of records with
+ * equal owner, type and data only the first is kept, with its TTL (RFC 2181 section 5).
  */
 function transferredRecords(zone: DomainName, all: readonly TransferredRecord[]): TransferredRecords {
-  const firsts = new Map<string, ResourceRecord>()
+  const known = new Map<string, ResourceRecord>()
   const records: ResourceRecord[] = []
   const dropped: UnsupportedFeature[] = []
-  const repeated: Diagnostic[] = []
+  const duplicates: Diagnostic[] = []
   for (const record of all) {
     const { name, type } = record
-    const strange = strangeness(record, zone)
-    const first = strange === null ? firsts.get(recordKey(record)) : undefined
-    if (strange !== null) dropped.push({ zone, name, type, what: strange })
-    else if (first !== undefined) repeated.push(tellRepetition(zone, record, first))
+    const problem = transferProblem(record, zone)
+    const first = problem === null ? known.get(recordKey(record)) : undefined
+    if (problem !== null) dropped.push({ zone, name, type, what: problem })
+    else if (first !== undefined) duplicates.push(duplicateWarning(zone, record, first))
     else {
-      firsts.set(recordKey(record), record)
+      known.set(recordKey(record), record)
       records.push(record)
     }
   }
-  const untold = repeated.length - TOLD
-  const more: Diagnostic[] = untold > 0 ? [warning(`${untold} more records came again in the transfer of ${zone}`)] : []
-  return { records, dropped, diagnostics: [...repeated.slice(0, TOLD), ...more] }
+  const omitted = duplicates.length - MAX_REPORTED
+  const more: Diagnostic[] = omitted > 0 ? [warning(`${omitted} more duplicate records in the transfer of ${zone}`)] : []
+  return { records, dropped, diagnostics: [...duplicates.slice(0, MAX_REPORTED), ...more] }
 }
 
-function strangeness({ name, type, data, malformed }: TransferredRecord, zone: DomainName): string | null {
+function transferProblem({ name, type, data, malformed }: TransferredRecord, zone: DomainName): string | null {
   if (!isAtOrBelow(name, zone)) return `a record that is not in ${zone}`
-  if (malformed !== undefined) return `${excerpt(data)}: data that are none of its type: ${malformed}`
+  if (malformed !== undefined) return `${excerpt(data)}: invalid data for its type: ${malformed}`
   return isMetaType(type) ? `${excerpt(data)}: no zone has records of this type (RFC 6895 section 3.1)` : null
 }
 
-function tellRepetition(zone: DomainName, { name, type, data, ttl }: ResourceRecord, first: ResourceRecord): Diagnostic {
+function duplicateWarning(zone: DomainName, { name, type, data, ttl }: ResourceRecord, first: ResourceRecord): Diagnostic {
   const ttls = ttl === first.ttl ? '' : `, with TTL ${first.ttl}, not ${ttl}`
-  return warning(`the transfer of ${zone} has ${name} ${type} ${excerpt(data)} again; it is taken once (RFC 2181 section 5)${ttls}`)
+  return warning(`the transfer of ${zone} has ${name} ${type} ${excerpt(data)} more than once; one is kept (RFC 2181 section 5)${ttls}`)
 }
 
 const warning = (message: string): Diagnostic => ({ severity: 'warning', code: 'record-duplicate', message })
 
-/** What the signer of a zone makes of its other records (RFC 4034 sections 3 and 4, RFC 5155 sections 3 and 4). */
-const MADE_BY_SIGNER: ReadonlySet<string> = new Set(['RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
+/** Types that signing a zone generates (RFC 4034 sections 3 and 4, RFC 5155 sections 3 and 4). */
+const SIGNER_TYPES: ReadonlySet<string> = new Set(['RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
 
 /**
- * The records of a transfer without those that signing it made. They are true of the zone as it was sent alone: of its serial, which is no part of a
- * definition, and for some weeks. Whoever serves the zone makes them anew. Keys (DNSKEY, CDS, CDNSKEY) and
- * delegations (DS) stay.
+ * Removes the records that signing generated. They are valid for some weeks and for one serial, which a definition does not contain;
+ * signing the zone again generates new ones. Keys (DNSKEY, CDS, CDNSKEY) and delegations (DS) stay.
  */
-function withoutSigning<R extends ResourceRecord>(
+function withoutSignatures<R extends ResourceRecord>(
   zone: DomainName,
   all: readonly R[],
 ): { readonly records: readonly R[]; readonly diagnostics: readonly Diagnostic[] } {
   const counts = new Map<string, number>()
   const records = all.filter(({ type }) => {
-    if (!MADE_BY_SIGNER.has(type)) return true
+    if (!SIGNER_TYPES.has(type)) return true
     counts.set(type, (counts.get(type) ?? 0) + 1)
     return false
   })
   if (counts.size === 0) return { records, diagnostics: [] }
-  const left = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, count]) => `${count} ${type}`)
-  const message = `${zone} is signed (DNSSEC): ${left.join(', ')} are left out, as every signing makes them anew`
-  const hint = 'have the zone signed where it is to be served; keys (DNSKEY, CDS, CDNSKEY) are kept'
+  const signed = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, count]) => `${count} ${type}`)
+  const message = `${zone} is signed (DNSSEC): ${signed.join(', ')} are left out, because signing generates them`
+  const hint = 'sign the zone where it is served; keys (DNSKEY, CDS, CDNSKEY) are kept'
   return { records, diagnostics: [{ severity: 'warning', code: 'import-lossy', message, hint }] }
 }
 
@@ -186,17 +185,17 @@ const refuse = (message: string, code: Diagnostic['code'] = 'usage'): TransferKe
   },
 })
 
-const NO_PLACE = { file: '--tsig', line: 1, column: 1 }
+const NO_POSITION = { file: '--tsig', line: 1, column: 1 }
 
-/** The key that `[ALGORITHM:]NAME:SECRET` stands for. A secret on the command line itself, where every process sees it, is refused. */
+/** Reads the TSIG key `[ALGORITHM:]NAME:SECRET`. Refuses a secret on the command line itself, where every process can read it. */
 async function readTransferKey(text: string, { cwd, env, config }: Pick<ImportRequest, 'cwd' | 'env' | 'config'>): Promise<TransferKey> {
   const [, algorithm = 'hmac-sha256', nameText = '', reference = ''] = /^(?:(hmac-[a-z0-9-]+):)?([^:]+):(.+)$/is.exec(text) ?? []
-  if (!isSecretReference(reference)) return refuse('the secret is given as env:NAME or file:PATH, after the name of the key')
+  if (!isSecretReference(reference)) return refuse('the secret must be env:NAME or file:PATH, after the name of the key')
   const known = TSIG_ALGORITHMS.find((one) => one === algorithm.toLowerCase())
-  if (known === undefined) return refuse(`the algorithm is one of ${TSIG_ALGORITHMS.join(', ')}`)
+  if (known === undefined) return refuse(`the algorithm must be one of ${TSIG_ALGORITHMS.join(', ')}`)
   const name = parseDomainName(nameText.endsWith('.') ? nameText : `${nameText}.`)
   if (!name.ok) return refuse('the name of the key is not a domain name')
-  const secret = await resolveSecret(reference, '--tsig', NO_PLACE, { folder: cwd, env, loaded: config.secrets })
+  const secret = await resolveSecret(reference, '--tsig', NO_POSITION, { folder: cwd, env, loaded: config.secrets })
   if (secret.diagnostic) return { value: undefined, diagnostic: { ...secret.diagnostic, at: undefined } }
   const octets = parseTsigSecret(secret.value)
   if (octets === null) return refuse('the secret is not base64', 'secret-missing')

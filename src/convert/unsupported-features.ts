@@ -23,7 +23,7 @@ export const unsupportedFeatureDiagnostics = (
 ): Diagnostic[] =>
   dropped.map(({ zone, name, type, what, at, outcome }) => {
     const subject = [name ?? zone, type].filter((part) => part !== null).join(' ')
-    const message = `${subject === '' ? '' : `${subject}: `}${code === 'import-lossy' ? 'a definition' : format} cannot hold ${what}`
+    const message = `${subject === '' ? '' : `${subject}: `}${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}`
     return { severity: lossy ? 'warning' : 'error', code, message, at, hint: lossy ? outcome : hintOf(outcome) }
   })
 

@@ -174,7 +174,7 @@ function anyDomain(random: Random, index: number): { domain: string } {
 /** Calls that an import says the next plan of each zone has. */
 function foretold(stderr: string): Record<string, number> {
   const lines = stderr.matchAll(
-    /^warning\[surplus-duplicate\] (\S+): the next plan has ([0-9]+) calls? to delete what is there more than once, and no others$/gm,
+    /^warning\[surplus-duplicate\] (\S+): the next plan has ([0-9]+) calls? to delete duplicates and no others$/gm,
   )
   return Object.fromEntries([...lines].map(([, zone, calls]) => [zone, Number(calls)]))
 }
@@ -183,7 +183,7 @@ function foretold(stderr: string): Record<string, number> {
 async function expectForetoldPlan(scene: Scene, zones: number): Promise<void> {
   const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones', '--lossy')
   expect(imported.stderr).not.toMatch(/error\[|\[import-pending\]/)
-  // The service takes a CNAME that leads to itself, and nothing else that no definition can have.
+  // The service takes a CNAME that points to itself, and nothing else that no definition can have.
   for (const [line] of imported.stderr.matchAll(/^.*\[import-lossy\].*$/gm)) expect(line).toContain(' leads to itself ("unmanaged" in')
   expect(imported).toMatchObject({ status: 0 })
   const { stdout } = await scene.run('plan', '--format', 'json')

@@ -48,8 +48,8 @@ describe('domains that no definition can be of', () => {
     const scene = await openHeld(DOMAINS)
     const { strict, lossy } = await importBoth(scene)
     for (const named of NAMED) {
-      expect(strict).toMatch(new RegExp(`error\\[import-lossy\\] a definition cannot hold ${named.source}`))
-      expect(lossy).toMatch(new RegExp(`warning\\[import-lossy\\] a definition cannot hold ${named.source}`))
+      expect(strict).toMatch(new RegExp(`error\\[import-lossy\\] a definition cannot express ${named.source}`))
+      expect(lossy).toMatch(new RegExp(`warning\\[import-lossy\\] a definition cannot express ${named.source}`))
     }
     expect(Object.keys(scene.files())).toContain('zones/example.com.yaml')
     expect(await planOf(scene)).toMatchObject({ status: 0 })
@@ -108,7 +108,7 @@ describe('records that no definition can have', () => {
     [
       'an empty TXT',
       [{ type: 'TXT', name: 'x', target: '' }],
-      ['x.example.com. TXT: a definition cannot hold "": the service holds no empty TXT'],
+      ['x.example.com. TXT: a definition cannot express "": the service holds no empty TXT'],
       '{name: x, type: TXT}',
     ],
     [
@@ -117,90 +117,90 @@ describe('records that no definition can have', () => {
         { type: 'TXT', name: 'x', target: '' },
         { type: 'TXT', name: 'x', target: 'text' },
       ],
-      ['x.example.com. TXT: a definition cannot hold "": the service holds no empty TXT'],
+      ['x.example.com. TXT: a definition cannot express "": the service holds no empty TXT'],
       `{name: x, type: TXT, target: '""'}`,
     ],
     [
       'half a character',
       [{ type: 'TXT', name: 'x', target: 'a\ud800' }],
-      ['x.example.com. TXT: a definition cannot hold "a\\239\\191\\189" (of half a character): data that are not valid'],
+      ['x.example.com. TXT: a definition cannot express "a\\239\\191\\189" (of half a character): its data is invalid'],
       '{name: x, type: TXT}',
     ],
     [
       'NUL in a text',
       [{ type: 'TXT', name: 'x', target: 'a\0b' }],
-      ['TXT: a definition cannot hold "a\\000b": the service holds no text with the character NUL'],
+      ['TXT: a definition cannot express "a\\000b": the service holds no text with the character NUL'],
       '{name: x, type: TXT}',
     ],
     [
       'the apex as @',
       [{ ...A, name: '@' }],
-      ['\\@.example.com. A: a definition cannot hold 192.0.2.1: the service holds names of letters'],
+      ['\\@.example.com. A: a definition cannot express 192.0.2.1: the service holds names of letters'],
       '{name: \\@, type: A}',
     ],
     [
       'a name with a space',
       [{ ...A, name: 'a b' }],
-      ['a\\032b.example.com. A: a definition cannot hold 192.0.2.1 (named "a b"): data that are not valid'],
+      ['a\\032b.example.com. A: a definition cannot express 192.0.2.1 (named "a b"): its data is invalid'],
       '{name: a\\032b, type: A}',
     ],
-    [
-      'a label of 70 octets',
-      [{ ...A, name: 'n'.repeat(70) }],
-      [`192.0.2.1 (named "${'n'.repeat(70)}"): data that are not valid`],
-      'type: A}',
-    ],
+    ['a label of 70 octets', [{ ...A, name: 'n'.repeat(70) }], [`192.0.2.1 (named "${'n'.repeat(70)}"): its data is invalid`], 'type: A}'],
     [
       'an empty label',
       [
         { ...A, name: 'x..y' },
         { ...A, name: 'x.y' },
       ],
-      ['x.y.example.com. A: a definition cannot hold 192.0.2.1 (named "x..y")'],
+      ['x.y.example.com. A: a definition cannot express 192.0.2.1 (named "x..y")'],
       'target: 192.0.2.1 (named "x..y")}',
     ],
-    ['a name of 300 octets', [{ ...A, name: 'abcdefghi.'.repeat(30) }], ['data that are not valid'], 'type: A\n'],
+    ['a name of 300 octets', [{ ...A, name: 'abcdefghi.'.repeat(30) }], ['its data is invalid'], 'type: A\n'],
     [
       'an address that is none',
       [{ ...A, name: 'x', target: 'none' }],
-      ['x.example.com. A: a definition cannot hold none: data that are not valid'],
+      ['x.example.com. A: a definition cannot express none: its data is invalid'],
       '{name: x, type: A}',
     ],
     [
       'a target that is no name',
       [{ type: 'CNAME', name: 'x', target: 'b c.example.net' }],
-      ['CNAME: a definition cannot hold b c.example.net: data'],
+      ['CNAME: a definition cannot express b c.example.net: its data is invalid'],
       '{name: x, type: CNAME}',
     ],
     [
       'no target',
       [{ type: 'PTR', name: 'x', target: '' }],
-      ['PTR: a definition cannot hold .: the service cannot hold the root as a target'],
+      ['PTR: a definition cannot express .: the service cannot hold the root as a target'],
       '{name: x, type: PTR}',
     ],
     [
       'a TTL beyond all',
       [{ ...A, ttl_sec: 2 ** 33 }],
-      ['A: a definition cannot hold 192.0.2.1: its TTL of 8589934592 s is more'],
+      ['A: a definition cannot express 192.0.2.1: its TTL of 8589934592 s is above'],
       "{name: '@', type: A}",
     ],
     [
       'a type the provider lacks',
       [{ type: 'ALIAS', name: 'x', target: TARGETS.x }],
-      ['ALIAS: a definition cannot hold a.example.net.: cloud cannot hold ALIAS'],
+      ['ALIAS: a definition cannot express a.example.net.: cloud cannot hold ALIAS'],
       '{name: x, type: ALIAS}',
     ],
     [
       'a type that is none',
       [{ type: 'WEIRD', name: 'x', target: 'foo' }],
-      ['x.example.com. WEIRD: a definition cannot hold foo: data that are not valid'],
+      ['x.example.com. WEIRD: a definition cannot express foo: its data is invalid'],
       '{name: x, target: foo}',
     ],
-    ['an SOA', [{ type: 'SOA', name: '', target: 'x' }], ['example.com. SOA: a definition cannot hold x: data'], "{name: '@', type: SOA}"],
+    [
+      'an SOA',
+      [{ type: 'SOA', name: '', target: 'x' }],
+      ['example.com. SOA: a definition cannot express x: its data is invalid'],
+      "{name: '@', type: SOA}",
+    ],
     [
       'a tag of CAA',
       [{ type: 'CAA', name: '', tag: 'tbs', target: 'a' }],
-      ['CAA: a definition cannot hold 0 tbs "a": the service has the tags'],
+      ['CAA: a definition cannot express 0 tbs "a": the service has the tags'],
       "{name: '@', type: CAA}",
     ],
     [
@@ -209,7 +209,7 @@ describe('records that no definition can have', () => {
         { type: 'NS', name: '*', target: TARGETS.x },
         { type: 'NS', name: 'sub', target: TARGETS.y },
       ],
-      ['*.example.com. NS: a definition cannot hold a.example.net.: the service has no NS records at a wildcard'],
+      ['*.example.com. NS: a definition cannot express a.example.net.: the service has no NS records at a wildcard'],
       "{name: '*', type: NS, target: a.example.net.}",
     ],
     [
@@ -218,7 +218,7 @@ describe('records that no definition can have', () => {
         { type: 'CNAME', name: 'x', target: TARGETS.x },
         { ...A, name: 'x' },
       ],
-      ['x.example.com. CNAME: a definition cannot hold a.example.net.: x.example.com. has a CNAME and also A'],
+      ['x.example.com. CNAME: a definition cannot express a.example.net.: x.example.com. has a CNAME and also A'],
       '{name: x, type: CNAME}',
     ],
     [
@@ -234,8 +234,8 @@ describe('records that no definition can have', () => {
         { type: 'CNAME', name: 'x', target: TARGETS.y },
       ],
       [
-        'CNAME: a definition cannot hold a.example.net.: ',
-        'CNAME: a definition cannot hold b.example.net.: x.example.com. has 2 CNAME records',
+        'CNAME: a definition cannot express a.example.net.: ',
+        'CNAME: a definition cannot express b.example.net.: x.example.com. has 2 CNAME records',
       ],
       '{name: x, type: CNAME}',
     ],
@@ -251,7 +251,7 @@ describe('records that no definition can have', () => {
         { type: 'MX', name: 'x', target: '' },
         { type: 'MX', name: 'x', target: TARGETS.y, priority: 10 },
       ],
-      ['MX: a definition cannot hold 0 .: x.example.com. has a null MX', 'MX: a definition cannot hold 10 b.example.net.: '],
+      ['MX: a definition cannot express 0 .: x.example.com. has a null MX', 'MX: a definition cannot express 10 b.example.net.: '],
       '{name: x, type: MX}',
     ],
   ])('are named and left alone: %s', async (_, records, named, selector) => {
@@ -262,7 +262,7 @@ describe('records that no definition can have', () => {
       expect(lossy).toContain(text)
     }
     const definition = scene.files()['zones/example.com.yaml'] as string
-    expect(definition).toMatch(/^# What cloud holds and no definition can have, so that "unmanaged" leaves it alone:\n# {3}\S/)
+    expect(definition).toMatch(/^# Records at cloud that no definition can contain; "unmanaged" keeps them:\n# {3}\S/)
     expect(definition).toContain(selector)
     const plan = await planOf(scene)
     expect(plan).toMatchObject({ status: 0, stderr: expect.not.stringContaining('error') })
@@ -278,9 +278,9 @@ describe('records that no definition can have', () => {
       ]),
     )
     const { strict, lossy } = await importBoth(scene)
-    expect(strict).toContain('no selector of "unmanaged" tells it from others, so that the next plan deletes it at cloud')
+    expect(strict).toContain('no selector of "unmanaged" can separate it from managed records, so the next plan deletes it at cloud')
     expect(lossy).toContain(
-      'warning[import-pending] example.com.: the next plan has 1 call to make it what the definition says: delete x.*.example.com. A',
+      'warning[import-pending] example.com.: the next plan has 1 call to make it equal to the definition: delete x.*.example.com. A',
     )
     expect(await planOf(scene)).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 call)') })
   })
@@ -301,7 +301,7 @@ describe('records that no definition can have', () => {
     )
     await importBoth(scene)
     expect(scene.files()['zones/example.com.yaml']).toContain('#   x TXT "": the service holds no empty TXT\n#\n# Records at')
-    expect(scene.files()['zones/example.com.yaml']).toContain(`# and add this to "unmanaged", and they are never touched and never counted:
+    expect(scene.files()['zones/example.com.yaml']).toContain(`# and add this to "unmanaged", so that no plan changes or counts them:
 # {name: '_acme-challenge*', type: TXT}
 `)
     expect(await planOf(scene)).toMatchObject({ status: 0 })
@@ -316,7 +316,7 @@ describe('settings that no definition can have', () => {
       ['the setting description: description has 300 characters', 'the setting group: group has 60'],
     ],
     ['tags too short', { tags: ['a', 'abc'] }, ['the setting tags: the tag "a" has 1 characters']],
-    ['no mail address', { soa_email: 'not an email' }, ['the setting soa_email: not an email is no mail address']],
+    ['no mail address', { soa_email: 'not an email' }, ['the setting soa_email: not an email is not an e-mail address']],
     ['no addresses', { axfr_ips: ['192.0.2.1', 'ns1.example.net'] }, ['the setting axfr_ips: ns1.example.net among its addresses']],
     [
       'masters that are none',
@@ -324,12 +324,12 @@ describe('settings that no definition can have', () => {
       ['the setting master_ips: ns1.example.net among'],
     ],
     ['a status of another kind', { status: 'edit_mode' }, ['the setting status "edit_mode"']],
-    ['no masters', { type: 'slave', master_ips: [] }, ['the setting type: slave, without any masters']],
+    ['no masters', { type: 'slave', master_ips: [] }, ['the setting type: slave, without masters']],
   ])('are named and stay as they are: %s', async (_, settings, named) => {
     const scene = await openHeld(held([], settings))
     const { strict, lossy } = await importBoth(scene)
-    for (const text of named) expect(strict).toContain(`error[import-lossy] example.com.: a definition cannot hold ${text}`)
-    expect(lossy).toContain('(it is left out, and stays as it is at cloud)')
+    for (const text of named) expect(strict).toContain(`error[import-lossy] example.com.: a definition cannot express ${text}`)
+    expect(lossy).toContain('(it is left out of the definition and stays unchanged at cloud)')
     expect(await planOf(scene)).toMatchObject({ status: 0 })
   })
 })
@@ -348,9 +348,9 @@ describe('exact duplicates', () => {
     const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
     expect(imported).toMatchObject({ status: 0 })
     for (const text of [
-      'example.com. holds example.com. A 192.0.2.1 3 times; a definition says a record once, and the next plan deletes number 2, 3',
-      'example.com. holds x.example.com. TXT "a" 2 times; a definition says a record once, and the next plan deletes number 5',
-      'example.com.: the next plan has 3 calls to delete what is there more than once, and no others',
+      'example.com. holds example.com. A 192.0.2.1 3 times; a definition can contain a record once, and the next plan deletes number 2, 3',
+      'example.com. holds x.example.com. TXT "a" 2 times; a definition can contain a record once, and the next plan deletes number 5',
+      'example.com.: the next plan has 3 calls to delete duplicates and no others',
     ])
       expect(imported.stderr).toContain(`warning[surplus-duplicate] ${text}\n`)
     const { stdout, status } = await scene.run('plan', '--format', 'json', '--detailed-exitcode')
@@ -367,7 +367,7 @@ describe('exact duplicates', () => {
     const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
     expect(imported).toMatchObject({
       status: 0,
-      stderr: expect.stringContaining('2 times; a definition says a record once, and plans leave the others as they are'),
+      stderr: expect.stringContaining('2 times; a definition can contain a record once, and plans leave the duplicates unchanged'),
     })
     expect(await planOf(scene)).toMatchObject({ status: 0 })
   })
@@ -388,7 +388,7 @@ it('a TTL that the provider does not store is told with the call that the next p
   expect(await scene.run('import', '--from', 'cloud', '-o', 'zones')).toMatchObject({
     status: 0,
     stderr: expect.stringContaining(
-      'warning[import-pending] example.com.: the next plan has 1 call to make it what the definition says: update example.com. A (ttl)',
+      'warning[import-pending] example.com.: the next plan has 1 call to make it equal to the definition: update example.com. A (ttl)',
     ),
   })
   expect(await planOf(scene)).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 call)') })
@@ -396,6 +396,6 @@ it('a TTL that the provider does not store is told with the call that the next p
 
 it('defaults of the config that a lost setting falls back to are told', async () => {
   const scene = await openHeld(held([A], { group: 'g'.repeat(60) }), 'defaults: {group: dns}\n')
-  expect((await importBoth(scene)).lossy).toContain('the next plan has 1 call to make it what the definition says: update the zone (group)')
+  expect((await importBoth(scene)).lossy).toContain('the next plan has 1 call to make it equal to the definition: update the zone (group)')
   expect(await planOf(scene)).toMatchObject({ status: 2 })
 })

@@ -87,11 +87,11 @@ describe('import --from', () => {
     expect(result).toMatchObject({ status: 0, stderr: expect.stringContaining('1 zone with 18 records, read back and compared.') })
     await expectEmptyPlan(scene)
     const text = scene.files()['zones/example.com.yaml'] as string
-    expect(text.slice(0, text.indexOf('domain:'))).toBe(`# Records at _acme-challenge are mostly those of a certificate client.
-# Records at _dnsauth mostly prove a domain to a certificate authority.
-# Records that a TXT record "heritage=external-dns" tells of are those of external-dns.
-# If they are, take them out of "records"
-# and the number signs off these lines, and they are never touched and never counted:
+    expect(text.slice(0, text.indexOf('domain:'))).toBe(`# Records at _acme-challenge usually belong to a certificate client.
+# Records at _dnsauth usually prove a domain to a certificate authority.
+# Records with a TXT record "heritage=external-dns" belong to external-dns.
+# If so, remove them from "records"
+# and uncomment these lines, so that no plan changes or counts them:
 # unmanaged:
 #   - {name: '*_acme-challenge*', type: TXT}
 #   - {name: '_dnsauth*', type: TXT}
@@ -195,9 +195,7 @@ describe('import --from one of several providers', () => {
     await withZone(scene, {}, [])
     const imported = await scene.run('import', '--from', 'cloud', '-o', 'elsewhere')
     expect(imported).toMatchObject({ status: 0, stdout: 'elsewhere/example.com.yaml\n' })
-    expect(imported.stderr).toContain(
-      'warning[import-pending] no rule of the config takes elsewhere/example.com.yaml, so that no plan reads that',
-    )
+    expect(imported.stderr).toContain('warning[import-pending] no rule of the config matches elsewhere/example.com.yaml, so no plan reads')
   })
 
   it('foresees the plan under the rule of the file', async () => {
@@ -207,7 +205,7 @@ describe('import --from one of several providers', () => {
     const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
     expect(imported).toMatchObject({
       status: 0,
-      stderr: expect.stringContaining('a definition says a record once, and the next plan deletes number 2'),
+      stderr: expect.stringContaining('a definition can contain a record once, and the next plan deletes number 2'),
     })
     expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 call)') })
   })

@@ -86,12 +86,12 @@ records:
       })
   })
 
-  it('names what a definition cannot hold', async () => {
+  it('names what a definition cannot express', async () => {
     const cwd = folderOf({ 'example.com.zone': SOA.replace('hostmaster.example.com.', 'root.localhost.') })
     const strict = await run(cwd, 'import', 'zonefile', 'example.com.zone')
     expect(strict).toMatchObject({ status: 1, stdout: '' })
     expect(strict.stderr).toContain(
-      'error[import-lossy] example.com. SOA: a definition cannot hold root@localhost, the mailbox of its SOA record (--lossy leaves it out)',
+      'error[import-lossy] example.com. SOA: a definition cannot express root@localhost, the mailbox of its SOA record (--lossy leaves it out)',
     )
     const lossy = await run(cwd, 'import', 'zonefile', 'example.com.zone', '--lossy')
     expect(lossy).toMatchObject({ status: 0, stderr: expect.stringContaining('warning[import-lossy]') })
@@ -105,7 +105,7 @@ records:
     expect(strict).toMatchObject({ status: 1, stdout: '' })
     for (const what of ['4294967295, the RETRY', '2147483648, the EXPIRE'])
       expect(strict.stderr).toContain(
-        `error[import-lossy] example.com. SOA: a definition cannot hold ${what} of its SOA record: it is more than 2147483647 s (--lossy leaves it out)`,
+        `error[import-lossy] example.com. SOA: a definition cannot express ${what} of its SOA record, which is above 2147483647 s (--lossy leaves it out)`,
       )
     const lossy = await run(cwd, 'import', 'zonefile', 'example.com.zone', '--lossy')
     expect(lossy).toMatchObject({ status: 0, stdout: expect.stringContaining('refresh_sec: 2147483647\n') })
@@ -237,7 +237,7 @@ records:
     const cwd = folderOf({ 'example.com.zone': `${SOA};${'x'.repeat(5_000_000)}\n` })
     const strict = await run(cwd, 'import', 'zonefile', 'example.com.zone')
     expect(strict).toMatchObject({ status: 1, stdout: '' })
-    expect(strict.stderr).toContain('error[import-lossy] example.com.: a definition cannot hold 1 more line of comments than are kept')
+    expect(strict.stderr).toContain('error[import-lossy] example.com.: a definition cannot express 1 line of comments above the limit')
     expect(await run(cwd, 'import', 'zonefile', 'example.com.zone', '--lossy')).toMatchObject({ status: 0 })
   })
 
@@ -253,10 +253,10 @@ records:
     })
     const { status, stdout, stderr } = await run(cwd, 'import', 'zonefile', 'z', '-o', 'out')
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'out/a.example.yaml\n' })
-    expect(stderr.match(/left out/g)).toHaveLength(2)
+    expect(stderr.match(/skipped/g)).toHaveLength(2)
     for (const file of ['z/b.example', 'z/more/b.example.hosts'])
       expect(stderr).toContain(
-        `warning[file-format] ${file} looks like a zone file and was left out, since its name does not say so (name the file itself`,
+        `warning[file-format] ${file} looks like a zone file but is not named like one, so it was skipped (name the file itself`,
       )
     const none = await run(cwd, 'import', 'zonefile', 'z/more')
     expect(none).toMatchObject({ status: 1, stderr: expect.stringContaining('z/more/b.example.hosts looks like a zone file') })
@@ -266,7 +266,7 @@ records:
     const files = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`z/${i}`, SOA]))
     const { stderr } = await run(folderOf({ 'z/a.example.zone': SOA, ...files }), 'import', 'zonefile', 'z')
     expect(stderr.match(/looks like a zone file/g)).toHaveLength(20)
-    expect(stderr).toContain('warning[file-format] 5 more files look like zone files and were left out')
+    expect(stderr).toContain('warning[file-format] 5 more files look like zone files and were skipped')
   })
 
   it('says which links lead out of the folder', async () => {
@@ -275,8 +275,8 @@ records:
     symlinkSync('../elsewhere', join(cwd, 'z/more'))
     const { status, stdout, stderr } = await run(cwd, 'import', 'zonefile', 'z', '-o', 'out')
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'out/a.example.yaml\n' })
-    expect(stderr).toContain('warning[path-outside] z/b.example.zone leads out of the folder and was left out')
-    expect(stderr).toContain('warning[path-outside] z/more leads out of the folder')
+    expect(stderr).toContain('warning[path-outside] z/b.example.zone is outside the folder and was skipped')
+    expect(stderr).toContain('warning[path-outside] z/more is outside the folder')
   })
 
   it('takes another name for a format as a mistake', async () => {

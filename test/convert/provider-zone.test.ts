@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { zoneOfProvider } from '../../src/convert/provider/provider-zone.ts'
+import { convertProviderZone } from '../../src/convert/provider/provider-zone.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { ORIGIN } from '../support/plan.ts'
 import { existingZone } from '../support/records.ts'
@@ -11,7 +11,7 @@ it.each([
     'a mailbox that is none',
     { soa_email: 'not an email', group: 'dns' },
     { group: 'dns' },
-    ['the setting soa_email: not an email is no mail address'],
+    ['the setting soa_email: not an email is not an e-mail address'],
   ],
   ['an address that is none', { axfr_ips: ['192.0.2.1', 'ns1', '::1'] }, {}, ['the setting axfr_ips: ns1 among its addresses']],
   [
@@ -21,7 +21,10 @@ it.each([
     [],
   ],
 ])('settings of a provider: %s', (_, settings, expected, dropped) => {
-  const converted = zoneOfProvider({ ...existingZone(ORIGIN, ''), settings }, NONE, { target: 'cloud', capabilities: CLOUD_CAPABILITIES })
+  const converted = convertProviderZone({ ...existingZone(ORIGIN, ''), settings }, NONE, {
+    target: 'cloud',
+    capabilities: CLOUD_CAPABILITIES,
+  })
   expect(converted.zone.settings).toEqual(expected)
   expect(converted.dropped.map(({ what }) => what)).toEqual(dropped)
 })
@@ -30,7 +33,7 @@ it('leaves thousands of wildcard names alone, and no other record', () => {
   const count = 6_000
   const lines = Array.from({ length: count }, (_, i) => `*.h${i} CNAME *.h${i}\na.g${i} A 192.0.2.1`)
   const existing = existingZone(ORIGIN, [...lines, 'a.h7 CNAME www', '*.h8 A 192.0.2.8'].join('\n'))
-  const value = zoneOfProvider(existing, NONE, { target: 'cloud', capabilities: CLOUD_CAPABILITIES })
+  const value = convertProviderZone(existing, NONE, { target: 'cloud', capabilities: CLOUD_CAPABILITIES })
   const selectors = value.zone.unmanaged ?? []
   expect(selectors).toHaveLength(count)
   expect(selectors).toContainEqual({ name: '*.h6', type: 'CNAME' })

@@ -182,7 +182,9 @@ describe('servers at fault', () => {
     const port = await transferOf((send) => send(SOA, 'www.example.com. 300 A 192.0.2.1', 'notexample.com. 300 A 192.0.2.2', SOA))
     const refused = await importFrom(port)
     expect(refused).toMatchObject({ status: 1, stdout: '' })
-    expect(refused.stderr).toContain('error[import-lossy] notexample.com. A: a definition cannot hold a record that is not in example.com.')
+    expect(refused.stderr).toContain(
+      'error[import-lossy] notexample.com. A: a definition cannot express a record that is not in example.com.',
+    )
     const taken = await importFrom(port, '--lossy')
     expect(taken).toMatchObject({ status: 0, stdout: expect.stringContaining('www: {') })
     expect(taken.stdout).not.toContain('notexample')
@@ -213,11 +215,11 @@ describe('servers at fault', () => {
   })
 
   it.each([
-    ['example.com', 'a name server does not list its zones', ['127.0.0.1:1']],
+    ['example.com', 'a name server cannot list its zones', ['127.0.0.1:1']],
     ['no server', 'is not a name server', ['a b', 'example.com']],
-    ['a plain secret', 'the secret is given as env:NAME or file:PATH', ['127.0.0.1:1', 'example.com', '--tsig', `upd:${TEST_KEY.secret}`]],
+    ['a plain secret', 'the secret must be env:NAME or file:PATH', ['127.0.0.1:1', 'example.com', '--tsig', `upd:${TEST_KEY.secret}`]],
     ['no secret', 'the environment has no NOT_THERE', ['127.0.0.1:1', 'example.com', '--tsig', 'upd:env:NOT_THERE']],
-    ['MD5', 'the algorithm is one of', ['127.0.0.1:1', 'example.com', '--tsig', 'hmac-md5:upd:env:SECRET']],
+    ['MD5', 'the algorithm must be one of', ['127.0.0.1:1', 'example.com', '--tsig', 'hmac-md5:upd:env:SECRET']],
   ])('refuses without asking: %s', async (_, text, args) => {
     const result = await cli(['import', 'axfr', ...args], { cwd: temporaryDirectory(), env: { SECRET: TEST_KEY.secret } })
     expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(text) })

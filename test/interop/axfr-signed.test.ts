@@ -55,7 +55,7 @@ for (const { make, tool, start } of SERVERS) {
       const [warning = '', ...more] = result.stderr.split('\n')
       expect(more).toEqual(['1 zone with 7 records, read back and compared.', ''])
       const [, counts = ''] =
-        /^warning\[import-lossy\] example\.com\. is signed \(DNSSEC\): (.*) are left out, as every signing makes them anew \(.*\)$/.exec(
+        /^warning\[import-lossy\] example\.com\. is signed \(DNSSEC\): (.*) are left out, because signing generates them \(.*\)$/.exec(
           warning,
         ) ?? []
       expect(counts).toMatch(left)

@@ -10,7 +10,7 @@ import type { DefinedRecord, ResourceRecord } from '../../src/dns/record.ts'
 import type { Ttl } from '../../src/dns/ttl.ts'
 import { DEFAULT_ZONE_OPTIONS } from '../../src/dns/zone.ts'
 import { parseZoneFile } from '../../src/dns/zone-file/parse-zone-file.ts'
-import { HELD } from '../convert/dnscontrol/held-records.ts'
+import { SUPPORTED } from '../convert/dnscontrol/held-records.ts'
 import { runDnsconfig } from '../convert/dnscontrol/run-dnsconfig.ts'
 import { recordsOf, ZONE } from '../convert/octodns/every-type.ts'
 import { cli } from '../support/cli.ts'
@@ -127,7 +127,7 @@ async function expectHeld(records: readonly DefinedRecord[]): Promise<void> {
 }
 
 describe.skipIf(skip)('DNSControl', () => {
-  it('takes a dnsconfig.js with every type, and holds every record', () => expectHeld(recordsOf(HELD)))
+  it('takes a dnsconfig.js with every type, and holds every record', () => expectHeld(recordsOf(SUPPORTED)))
 
   it('takes any records, and holds all but those that are named', async () => {
     const drawn = fc.sample(oddRecords, { numRuns: 25, seed: 7 })
@@ -140,7 +140,7 @@ describe.skipIf(skip)('DNSControl', () => {
 
   it('gives back the zones it was given, as zone files and as lists', async () => {
     // No list can hold a line break within a text.
-    const records = recordsOf(HELD).filter(({ data }) => !data.includes('\\010'))
+    const records = recordsOf(SUPPORTED).filter(({ data }) => !data.includes('\\010'))
     const { cwd } = exportedFolder(records)
     const sorted = (found: Iterable<ResourceRecord>): string[] =>
       [...found]

@@ -92,7 +92,7 @@ describe('import dnscontrol', () => {
     expect((await cli(['import', 'dnscontrol', 'bad.zone', '-o', 'bad'], { cwd })).stderr).toContain('bad.zone:11:')
     writeFileSync(join(cwd, 'bad.tsv'), 'www.example.com\twww\t300\tIN\tA\t192.0.2.1\nx.example.com\tx\t300\tIN\tA\tnowhere\n')
     expect((await cli(['import', 'dnscontrol', 'bad.tsv', '-o', 'bad'], { cwd })).stderr).toContain(
-      'bad.tsv:2:1: error[import-lossy] x.example.com. A: a definition cannot hold nowhere: "nowhere" is not an IPv4 address',
+      'bad.tsv:2:1: error[import-lossy] x.example.com. A: a definition cannot express nowhere: "nowhere" is not an IPv4 address',
     )
     writeFileSync(join(cwd, 'bad.json'), '{"domains": [\n  {"name": "secret" oops}]}')
     expect((await cli(['import', 'dnscontrol', 'bad.json', '-o', 'bad'], { cwd })).stderr).toMatch(
@@ -106,7 +106,7 @@ describe('import dnscontrol', () => {
     const result = await cli(['import', 'dnscontrol', 'a.tsv', '-o', 'out'], { cwd })
     expect([result.status, result.stderr]).toEqual([
       1,
-      expect.stringMatching(/www\.example\.com\. A: a definition cannot hold cloudflare_proxy=true/),
+      expect.stringMatching(/www\.example\.com\. A: a definition cannot express cloudflare_proxy=true/),
     ])
   })
 })
@@ -120,7 +120,7 @@ it.each([
   const { status, stderr } = await cli(['import', 'dnscontrol', file], { cwd })
   expect([status, stderr]).toEqual([
     1,
-    `error[file-format] ${file} is a script, which DNSControl itself has to run (import what this writes: dnscontrol print-ir --out ir.json)\nNothing was written.\n`,
+    `error[file-format] ${file} is a script, which only DNSControl can run (import the output of: dnscontrol print-ir --out ir.json)\nNothing was written.\n`,
   ])
 })
 
@@ -173,7 +173,7 @@ records:
   const named = [...lossy.stderr.matchAll(/warning\[import-lossy\] (\S+ \w+): .*\((?:.*, )?(it is left out.*)\)$/gm)].map(
     ([, what, how]) => [what, how],
   )
-  const left = 'it is left out, and "unmanaged" leaves it as it is'
+  const left = 'it is left out, and "unmanaged" keeps it unchanged'
   expect(named).toEqual(
     [
       '*.example.com. A',
@@ -184,7 +184,7 @@ records:
       'two.example.com. MX',
     ].map((what) => [what, left]),
   )
-  expect(lossy.stderr).toContain('cannot hold the record x.example.org. A: the name is not in the zone')
+  expect(lossy.stderr).toContain('cannot express the record x.example.org. A: the name is not in the zone')
 })
 
 it('import dnscontrol takes a domain with registrar and providers as it is, and names them', async () => {
@@ -204,9 +204,9 @@ it('import dnscontrol takes a domain with registrar and providers as it is, and 
     'domain: example.com\nunmanaged: [{name: go, type: A}]\nrecords:\n  www: {type: A, ttl: 300, value: 192.0.2.1}\n',
   ])
   expect([...stderr.matchAll(/^ir\.json:1:1: (.*?)(?: \(the rules of .*\))?$/gm)].map(([, told]) => told)).toEqual([
-    'warning[import-aside] example.com.: no provider here has records of the types CF_SINGLE_REDIRECT, which IGNORE("go", "CF_SINGLE_REDIRECT,A", "") leaves to others',
-    'warning[import-aside] example.com.: the metadata owner ("us") is not in its definition',
-    'warning[import-aside] example.com.: the registrar namecheap and the DNS provider linode of DNSControl are not in its definition',
+    'warning[import-aside] example.com.: no provider here supports the types CF_SINGLE_REDIRECT, which IGNORE("go", "CF_SINGLE_REDIRECT,A", "") ignores',
+    'warning[import-aside] example.com.: the metadata owner ("us") is not imported',
+    'warning[import-aside] example.com.: the registrar namecheap and the DNS provider linode of DNSControl are not imported',
   ])
 })
 

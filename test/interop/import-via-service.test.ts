@@ -41,7 +41,7 @@ describeWithTools(['named'], 'import --via-service', () => {
     const result = await scene.run(...args, '--yes')
     expect(result).toMatchObject({ status: 0, stdout: 'zones/example.com.yaml\nzones/example.net.yaml\n' })
     expect(result.stderr).toContain(
-      'warning[import-lossy] cloud made example.com. with a difference: left out, the service has no records of this type: cpu HINFO',
+      'warning[import-lossy] cloud created example.com. with a difference: left out, the service has no records of this type: cpu HINFO',
     )
     expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0 })
     const clone = await scene.run('import', '--from', 'cloud', '--clone', 'example.com', 'copy.example', '-o', 'zones', '--yes')
@@ -87,7 +87,7 @@ describeWithTools(['named'], 'import --via-service', () => {
     expect(result).toMatchObject({
       status: 1,
       stdout: '',
-      stderr: expect.stringContaining('warning[zone-undefined] cloud has example.com. now'),
+      stderr: expect.stringContaining('warning[zone-undefined] cloud now has example.com.'),
     })
   })
 
@@ -114,7 +114,7 @@ describeWithTools(['named'], 'import --via-service', () => {
       expect(result).toMatchObject({
         status: 1,
         stdout: '',
-        stderr: expect.stringContaining('error[zone-exists] cloud has example.com. already'),
+        stderr: expect.stringContaining('error[zone-exists] cloud already has example.com.'),
       })
     }
     const both = await scene.run(...VIA, '127.0.0.1', 'example.net', 'example.com', '-o', 'other', '--yes')
@@ -139,7 +139,7 @@ describeWithTools(['named'], 'import --via-service', () => {
     const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '-o', 'file', '--yes')
     expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('[file-unwritable] file/example.com.yaml') })
     expect(result.stderr).toContain(
-      'warning[zone-undefined] cloud has example.com. now, and nothing defines it (what it has is imported with: zonewright import --from cloud example.com)',
+      'warning[zone-undefined] cloud now has example.com., and no definition for it was written (import it with: zonewright import --from cloud example.com)',
     )
   })
 
@@ -160,7 +160,7 @@ describeWithTools(['named'], 'import --via-service', () => {
     expect(result).toMatchObject({
       status: 1,
       stdout: '',
-      stderr: expect.stringContaining('warning[zone-undefined] cloud has example.com. now'),
+      stderr: expect.stringContaining('warning[zone-undefined] cloud now has example.com.'),
     })
     expect(scene.front.mutations()).toHaveLength(1)
   })
@@ -173,9 +173,9 @@ const onImport =
     path === '/v4/domains/import' ? reply : null
 
 it.each([
-  ['127.0.0.1:5353', 'has a port, and the provider asks name servers at port 53 only'],
-  ['ns1.example.net:53', 'has a port'],
-  ['[::1]:53', 'has a port'],
+  ['127.0.0.1:5353', 'has the port 5353, but the provider asks name servers at port 53 only'],
+  ['ns1.example.net:53', 'has the port'],
+  ['[::1]:53', 'has the port'],
   ['', 'is neither the address nor the name'],
   ['.', 'is neither'],
   ['-', 'is neither'],
@@ -256,12 +256,12 @@ it('a service that has too much to do is asked again, and one that is killed has
   expect(result).toMatchObject({
     status: 1,
     stdout: '',
-    stderr: expect.stringContaining('warning[zone-undefined] cloud may have made example.com., or be at it still'),
+    stderr: expect.stringContaining('warning[zone-undefined] cloud may have created example.com., or may still be doing so'),
   })
 }, 60_000)
 
 it.each([
-  [1, 'warning[zone-undefined] cloud has example.com. now, and nothing defines it'],
+  [1, 'warning[zone-undefined] cloud now has example.com., and no definition for it was written'],
   [2, 'Stopping: waiting for the zone that cloud is creating. Press Ctrl-C again to end at once; the zone may be created anyway.'],
 ])(
   'Ctrl-C while a zone is made, %i times',

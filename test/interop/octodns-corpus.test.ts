@@ -51,7 +51,7 @@ function runOf(one: Case): string {
   return `${one.dir} ${one.split_extension ?? '-'} ${one.default_ttl}`
 }
 
-const HELD = new Set(['A', 'AAAA', 'NS', 'MX', 'CNAME', 'TXT', 'SRV', 'PTR', 'CAA'])
+const SUPPORTED = new Set(['A', 'AAAA', 'NS', 'MX', 'CNAME', 'TXT', 'SRV', 'PTR', 'CAA'])
 const TTLS = [300, 3600, 7200, 14400, 28800, 57600, 86400, 172800, 345600, 604800, 1209600, 2419200]
 
 /** The interface's rounding, written down apart from the planner's: the nearest valid value, the lower of two. */
@@ -149,7 +149,7 @@ function expectUnsupportedNamed(cases: readonly Case[], plan: PlanDocument, seve
     const found = plan.zones.find((zone) => zone.zone === one.zone)
     const named = (found?.diagnostics ?? []).filter(({ code, severity: held }) => code === 'type-unsupported' && held === severity)
     expect(named.every(({ file, line }) => file !== null && (line ?? 0) > 0)).toBe(true)
-    const lacking = (one.expected === undefined ? [] : lines<ExpectedSet>(one.expected)).filter((set) => !HELD.has(set.type))
+    const lacking = (one.expected === undefined ? [] : lines<ExpectedSet>(one.expected)).filter((set) => !SUPPORTED.has(set.type))
     const wanted = [
       ...(one.unsupported ?? []).map(([name, type]) => `${name === '' ? '' : `${name}.`}${one.zone} ${type}`),
       ...lacking.map((set) => `${set.name} ${set.type}`),
@@ -180,7 +180,7 @@ async function expectDigAgrees(
   const isHidden = (set: ExpectedSet): boolean =>
     cuts.some((cut) => set.name.endsWith(`.${cut}`) || (set.name === cut && set.type !== 'NS'))
   const asked = sets.filter((set) => {
-    if (!HELD.has(set.type) || isHidden(set) || (set.type === 'NS' && held.has(set.name))) return false
+    if (!SUPPORTED.has(set.type) || isHidden(set) || (set.type === 'NS' && held.has(set.name))) return false
     const { ignored = false, included, excluded } = set.extra?.octodns ?? {}
     if (ignored || (included && !included.includes('cloud')) || excluded?.includes('cloud')) return false
     return !refused.some((message) => message.startsWith(`${set.name} ${set.type}:`))
@@ -191,7 +191,7 @@ async function expectDigAgrees(
     ...(verified?.hidden ?? []).map((set) => `${set.name} ${set.type}`),
     ...(verified?.nameServers ?? []).flatMap((server) => server.covered.map((name) => `${name} NS`)),
   ])
-  for (const set of sets.filter((each) => HELD.has(each.type) && !asked.includes(each))) {
+  for (const set of sets.filter((each) => SUPPORTED.has(each.type) && !asked.includes(each))) {
     if (set.type === 'NS' && set.name === one.zone) expect(diagnostics.map(({ code }) => code)).toContain('apex-ns-kept')
     else if (isHidden(set) || held.has(set.name)) expect(named).toContain(`${set.name} ${set.type}`)
   }

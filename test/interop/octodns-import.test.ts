@@ -57,7 +57,7 @@ describe('every file of the corpus stays as it is, byte by byte', () => {
     // As octoDNS lists zones, a file whose name has one dot is none; it comes in where it is named.
     const left = filesBelow(join(cwd, source)).filter((file) => /^[^./]*\.yaml$/.test(file))
     for (const file of left) {
-      expect(result.stderr).toMatch(new RegExp(`${file.replaceAll('.', '[.]')},? (?:which )?is not taken for a zone`))
+      expect(result.stderr).toMatch(new RegExp(`${file.replaceAll('.', '[.]')},? (?:which is no zone|is skipped) because`))
       expect((await cli(['import', 'octodns', `${source}/${file}`, '-o', 'out', '--lossy'], { cwd })).status).toBe(0)
     }
     expect(filesBelow(join(cwd, 'out'))).toEqual(filesBelow(join(cwd, source)))
@@ -131,7 +131,7 @@ describe('its configuration', () => {
       const from = file === 'zones/alias.example.yaml' ? 'zones/example.com.yaml' : file
       if (file !== 'zonewright.yaml') expect(readFileSync(join(out, file), 'utf8')).toBe((files as Record<string, string>)[from])
     }
-    expect(readFileSync(join(out, 'zonewright.yaml'), 'utf8')).toBe(`# Made from config/production.yaml, a configuration of octoDNS.
+    expect(readFileSync(join(out, 'zonewright.yaml'), 'utf8')).toBe(`# Converted from config/production.yaml, an octoDNS config.
 providers:
   linode: {type: cloud, preset: linode, token: env:LINODE_TOKEN}
   second: {type: cloud, preset: linode, token: env:SECOND_TOKEN}
@@ -158,14 +158,14 @@ octodns_split_extension: .
     const lossy = result.stderr.match(/(?<=import-lossy\] )[^(\n]*(?= |$)/gm)?.map((line) => line.trim())
     expect(lossy?.sort()).toEqual(
       [
-        'a definition cannot hold the token of the provider second as plain text: set SECOND_TOKEN in the environment',
-        'a definition cannot hold the provider elsewhere of the class octodns_elsewhere.ElsewhereProvider',
-        'a definition cannot hold the provider generated of the class octodns_gen.GenSource',
-        'example.com.: a definition cannot hold the records of the source generated',
-        'alias.example.: a definition cannot hold the records of the source generated',
+        'a definition cannot express the token of the provider second as plain text: set SECOND_TOKEN in the environment',
+        'a definition cannot express the provider elsewhere of class octodns_elsewhere.ElsewhereProvider',
+        'a definition cannot express the provider generated of class octodns_gen.GenSource',
+        'example.com.: a definition cannot express the records of the source generated',
+        'alias.example.: a definition cannot express the records of the source generated',
       ].sort(),
     )
-    expect(result.stderr.match(/(?<=warning\[import-aside\] ).*(?= is of octoDNS alone)/g)).toEqual([
+    expect(result.stderr.match(/(?<=warning\[import-aside\] ).*(?= only affects octoDNS)/g)).toEqual([
       'manager.max_workers',
       'lenient of example.com.',
     ])
@@ -199,13 +199,13 @@ zones:
 `
     const run = scene({ 'p.yaml': config, 'zones/example.com.yaml': ZONE })
     const { status, stderr } = await run('p.yaml', '-o', 'out', '--lossy')
-    expect([status, stderr.match(/(?<=cannot hold ).*$/gm)?.sort()]).toEqual([
+    expect([status, stderr.match(/(?<=cannot express ).*$/gm)?.sort()]).toEqual([
       0,
       [
-        'its target "gone", which is no provider there',
+        'its target "gone", which is not a provider in the octoDNS config',
         'its target config, a directory of files',
+        'the effect of the processor a (which the config does not define) on example.com.: its effect is unknown (no plan changes an existing record set (policy: create-only))',
         'the name of the provider "linode prod": it becomes linode-prod-2',
-        'what the processor a (which the configuration does not have) does in example.com.: what it does is not known here (no plan touches a record set that exists (policy: create-only))',
       ],
     ])
     const out = join(cwdOf(run), 'out')
@@ -269,18 +269,24 @@ zones:
 
 describe('what cannot be expressed is named by record', () => {
   it.each([
-    ['www: {type: A, value: 192.0.2.1, geo: {NA: [192.0.2.2]}}', /www\.example\.com\. A: a definition cannot hold geo/],
-    ['www: {type: A, value: 192.0.2.1, dynamic: {pools: {a: {values: [{value: 192.0.2.2}]}}, rules: [{pool: a}]}}', /cannot hold dynamic/],
-    ['www: {type: A, value: 192.0.2.1, octodns: {cloudflare: {proxied: true}}}', /cannot hold octodns\.cloudflare/],
+    ['www: {type: A, value: 192.0.2.1, geo: {NA: [192.0.2.2]}}', /www\.example\.com\. A: a definition cannot express geo/],
+    [
+      'www: {type: A, value: 192.0.2.1, dynamic: {pools: {a: {values: [{value: 192.0.2.2}]}}, rules: [{pool: a}]}}',
+      /cannot express dynamic/,
+    ],
+    ['www: {type: A, value: 192.0.2.1, octodns: {cloudflare: {proxied: true}}}', /cannot express octodns\.cloudflare/],
     [
       '10.20: {type: A, value: 192.0.2.1}',
-      /:1:1: error\[import-lossy\] example\.com\.: a definition cannot hold the name 10\.2, which octoDNS makes/,
+      /:1:1: error\[import-lossy\] example\.com\.: a definition cannot express the name 10\.2, which octoDNS reads/,
     ],
-    ['www: {type: Route53Provider/ALIAS, value: a.}', /cannot hold the type Route53Provider\/ALIAS/],
-    ['www: {type: TXT, value: "a\u0085b"}', /:1:27: error\[import-lossy\] example\.com\.: a definition cannot hold the character U\+0085/],
+    ['www: {type: Route53Provider/ALIAS, value: a.}', /cannot express Route53Provider\/ALIAS, a record type of another provider/],
+    [
+      'www: {type: TXT, value: "a\u0085b"}',
+      /:1:27: error\[import-lossy\] example\.com\.: a definition cannot express the character U\+0085/,
+    ],
     [
       'bücher: {type: A, value: 192.0.2.1, octodns: {"x, y": {}}}',
-      /xn--bcher-kva\.example\.com\. A: a definition cannot hold octodns\.x, y/,
+      /xn--bcher-kva\.example\.com\. A: a definition cannot express octodns\.x, y/,
     ],
   ])('%s', async (text, message) => {
     const run = scene({ 'zones/example.com.yaml': `${text}\n` })
@@ -310,7 +316,7 @@ describe('a directory', () => {
       'zones/example.com.yaml': ZONE,
       'zones/example.org.zone/www.yaml': 'www: {type: A, value: 192.0.2.1}\n',
     })
-    expect(await run('none', '-o', 'out')).toMatchObject({ status: 1, stderr: expect.stringContaining('has no zones of octoDNS') })
+    expect(await run('none', '-o', 'out')).toMatchObject({ status: 1, stderr: expect.stringContaining('has no octoDNS zones') })
     expect(await run('zones', '-o', 'out')).toMatchObject({ status: 0, stderr: expect.stringContaining('example.org.zone has YAML files') })
     expect(await run('nowhere', '-o', 'out')).toMatchObject({ status: 1, stderr: expect.stringContaining('does not exist') })
   })
@@ -353,7 +359,7 @@ describe('where files are', () => {
     expect((await run('zones', '-o', 'out')).status).toBe(0)
     expect(filesBelow(join(cwdOf(run), 'out'))).toEqual(['example.com.yaml', 'example.net.yaml'])
     symlinkSync('../other.yaml', join(zones, 'example.org.yaml'))
-    const message = 'error[path-outside] zones/example.org.yaml leads out of zones'
+    const message = 'error[path-outside] zones/example.org.yaml is outside zones'
     expect(await run('zones', '-o', 'out2')).toMatchObject({ status: 1, stderr: expect.stringContaining(message) })
   })
 })
@@ -366,7 +372,7 @@ describe('export octodns', () => {
       'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1}\n',
     })
     const result = await cli(['export', 'octodns', '-o', 'out', '--lossy'], { cwd })
-    expect([result.status, result.stderr]).toEqual([0, expect.stringContaining('slave.example.: octodns cannot hold a slave zone')])
+    expect([result.status, result.stderr]).toEqual([0, expect.stringContaining('slave.example.: octodns cannot express a slave zone')])
     expect(filesBelow(join(cwd, 'out'))).toEqual(['example.com.yaml'])
   })
 
@@ -385,7 +391,7 @@ records:
     write(cwd, { 'zones/example.com.yaml': definition })
     const refused = await cli(['export', 'octodns', '-o', 'out'], { cwd })
     expect(refused.status).toBe(1)
-    for (const what of ['the setting soa_email', 'the setting ttl_sec', 'the setting tags', 'rp.example.com. RP: octodns cannot hold'])
+    for (const what of ['the setting soa_email', 'the setting ttl_sec', 'the setting tags', 'rp.example.com. RP: octodns cannot express'])
       expect(refused.stderr).toContain(what)
     expect(refused.stderr).not.toContain('mail.example.com.')
     expect((await cli(['export', 'octodns', '-o', 'out', '--lossy'], { cwd })).status).toBe(0)

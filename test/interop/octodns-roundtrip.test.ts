@@ -50,7 +50,7 @@ function printed({ name, records }: GeneratedZone): Printed {
 
 const PRINTED: readonly Printed[] = ZONES.map(printed)
 
-const HELD = PRINTED.flatMap(({ held }) => held)
+const SUPPORTED = PRINTED.flatMap(({ held }) => held)
 
 const linesOf = (records: readonly DefinedRecord[]): string[] => records.map(recordLine).sort()
 
@@ -60,7 +60,7 @@ function write(folder: string, zones: readonly Printed[]): string {
   return folder
 }
 
-const HELD_KEYS: ReadonlySet<string> = new Set(HELD.map(rrsetKey))
+const HELD_KEYS: ReadonlySet<string> = new Set(SUPPORTED.map(rrsetKey))
 
 /** Lines of RRsets that are held in whole. */
 const ofHeld = (records: readonly DefinedRecord[]): string[] => linesOf(records.filter((record) => HELD_KEYS.has(rrsetKey(record))))
@@ -75,7 +75,7 @@ describeWithOctodns('generated zones, to octoDNS and back', () => {
   it('have every type that the installed octoDNS knows', { timeout: 120_000 }, async () => {
     expect([...(await knownTypes())].sort()).toEqual([...OCTODNS_TYPES].sort())
     expect([...GENERATED_TYPES].sort()).toEqual([...OCTODNS_TYPES].sort())
-    expect([...new Set(HELD.map(({ type }) => type))].sort()).toEqual([...OCTODNS_TYPES].sort())
+    expect([...new Set(SUPPORTED.map(({ type }) => type))].sort()).toEqual([...OCTODNS_TYPES].sort())
   })
 
   it('are loaded by octoDNS with keys in order enforced, as they are', { timeout: 600_000 }, async () => {
@@ -84,7 +84,7 @@ describeWithOctodns('generated zones, to octoDNS and back', () => {
       ZONES.map(({ name }) => name),
     )
     const found = loaded.filter(({ name, type }) => HELD_KEYS.has(`${name} ${type}`)).flatMap(linesOfLoaded)
-    expect(found.sort()).toEqual(linesOf(HELD))
+    expect(found.sort()).toEqual(linesOf(SUPPORTED))
   })
 
   it('are read again here, as they are', { timeout: 600_000 }, () => {

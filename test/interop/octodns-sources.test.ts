@@ -366,7 +366,7 @@ b:
       'two/bücher.example.yaml': `a: ${A('192.0.2.2')}\n`,
     }
     const cwd = write(temporaryDirectory(), files)
-    expect(await importing(cwd)).toMatchObject({ status: 1, stderr: expect.stringContaining('the name of its file is in Unicode') })
+    expect(await importing(cwd)).toMatchObject({ status: 1, stderr: expect.stringContaining('its file name is in Unicode') })
     expect((await importing(cwd, '--lossy')).status).toBe(0)
     expect(await recordsIn(join(cwd, 'out'))).toEqual(['a.xn--bcher-kva.example. 60 A 192.0.2.1'])
   })
@@ -374,7 +374,7 @@ b:
   it('a zone without a file is named where that may be', async () => {
     const config = configOf({ one: 'directory: one, ignore_missing_zones: true' }, `${ONE}  example.org.: {sources: [one], targets: []}\n`)
     const cwd = write(temporaryDirectory(), { 'p.yaml': config, 'one/example.org.yaml': `a: ${A('192.0.2.1')}\n` })
-    expect(await importing(cwd)).toMatchObject({ status: 1, stderr: expect.stringContaining('cannot hold a zone without a file') })
+    expect(await importing(cwd)).toMatchObject({ status: 1, stderr: expect.stringContaining('cannot express a zone without a file') })
     expect((await importing(cwd, '--lossy')).status).toBe(0)
   })
 })
@@ -392,8 +392,8 @@ zones:
     const cwd = write(temporaryDirectory(), { 'p.yaml': config, 'one/example.com.yaml': `a: ${A('192.0.2.1')}\n` })
     const { status, stderr } = await importing(cwd, '--lossy')
     expect(status).toBe(0)
-    expect(stderr).toContain('2.0.192.in-addr.arpa.: a definition cannot hold the zone, whose records all come from other')
-    expect(stderr).toContain('a definition cannot hold the zones that the source other lists')
+    expect(stderr).toContain('2.0.192.in-addr.arpa.: a definition cannot express the zone, whose records all come from other')
+    expect(stderr).toContain('a definition cannot express the zones that the source other lists')
     expect(await recordsIn(join(cwd, 'out'))).toEqual(['a.example.com. 60 A 192.0.2.1'])
   })
 

@@ -50,7 +50,7 @@ async function recordsIn(folder: string): Promise<string[]> {
 describe('zones that octoDNS does not list', () => {
   it('go out with a word on that each', async () => {
     const { stderr } = await exported()
-    expect(stderr.match(/(?<=warning\[file-format\] ).*(?= only where)/g)?.sort()).toEqual([
+    expect(stderr.match(/(?<=warning\[file-format\] ).*(?= only if)/g)?.sort()).toEqual([
       '0/26.2.0.192.in-addr.arpa.: octoDNS finds 0/26.2.0.192.in-addr.arpa.yaml',
       'internal.: octoDNS finds internal.yaml',
     ])
@@ -89,11 +89,11 @@ describe('zones that octoDNS does not list', () => {
     )
     const { status, stderr } = await cli(['import', 'octodns', 'config', '-o', 'out/zones'], { cwd })
     expect(status).toBe(1)
-    expect(stderr.match(/\[import-lossy\].*(?=, which is not taken)/g)).toEqual([
-      '[import-lossy] a definition cannot hold the records of config/internal.yaml',
-      '[import-lossy] a definition cannot hold the records of config/parts.yaml',
+    expect(stderr.match(/\[import-lossy\].*(?=, which is no zone)/g)).toEqual([
+      '[import-lossy] a definition cannot express the records of config/internal.yaml',
+      '[import-lossy] a definition cannot express the records of config/parts.yaml',
     ])
-    expect(stderr.match(/warning\[file-format\].*(?= is not taken)/g)).toHaveLength(2)
+    expect(stderr.match(/warning\[file-format\].*(?= is skipped)/g)).toHaveLength(2)
     expect((await cli(['import', 'octodns', 'config', '-o', 'out/zones', '--lossy'], { cwd })).status).toBe(0)
   })
 })

@@ -91,7 +91,7 @@ describe('signatures that are not to be trusted', () => {
     [
       'of an hour ago',
       { ahead: -3600 },
-      /the answer was signed at another time than now: it is 36[0-9]{2} s behind the clock here \(a signature is good for a few minutes/,
+      /the answer was signed at another time than now: it is 36[0-9]{2} s behind the clock here \(a signature is valid for a few minutes/,
     ],
     ['of the next hour', { ahead: 3600 }, /it is 3[56][0-9]{2} s ahead of the clock here/],
     ['beyond its own fudge', { ahead: -100, fudge: 10 }, /the answer was signed at another time than now: it is 1[0-9]{2} s behind/],
@@ -152,7 +152,7 @@ const SERVERS = [
     make: 'PowerDNS',
     tools: ['pdns_server', 'pdnsutil'],
     start: startPowerDns,
-    late: /failed: the answer is NOTAUTH \(.*; secret and clock must be those of the server\)/,
+    late: /failed: the answer is NOTAUTH \(.*, and its secret and clock must match\)/,
   },
 ] as const
 
@@ -205,7 +205,7 @@ describe('records of a transfer', () => {
     ['ANY', 255],
   ])('of types that no zone has are named and may be left out: %s', async (mnemonic, code) => {
     const records = [wireRecord('x.example.com', code, Buffer.of(1, 2, 3)), address('www.example.com')]
-    const text = `[import-lossy] x.example.com. ${mnemonic}: a definition cannot hold \\# 3 010203: no zone has records of this type (RFC 6895 section 3.1)`
+    const text = `[import-lossy] x.example.com. ${mnemonic}: a definition cannot express \\# 3 010203: no zone has records of this type (RFC 6895 section 3.1)`
     const strict = await transfer(records)
     expect(strict).toMatchObject({ status: 1, stdout: '', stderr: `error${text} (--lossy leaves it out)\nNothing was written.\n` })
     expect(await transfer(records, '--lossy')).toMatchObject({
@@ -229,7 +229,7 @@ describe('records of a transfer', () => {
     const result = await transfer([address('www.example.com'), again, address('www.example.com', 2)])
     expect(result).toMatchObject({ status: 0 })
     expect(result.stderr).toBe(
-      'warning[record-duplicate] the transfer of example.com. has www.example.com. A 192.0.2.1 again; it is taken once (RFC 2181 section 5), with TTL 300, not 600\n' +
+      'warning[record-duplicate] the transfer of example.com. has www.example.com. A 192.0.2.1 more than once; one is kept (RFC 2181 section 5), with TTL 300, not 600\n' +
         '1 zone with 2 records, read back and compared.\n',
     )
   })
@@ -237,7 +237,7 @@ describe('records of a transfer', () => {
   it('that are equal are counted where they are many', async () => {
     const result = await transfer(Array.from({ length: 300 }, () => address('www.example.com')))
     expect(result).toMatchObject({ status: 0 })
-    expect(result.stderr).toContain('warning[record-duplicate] 199 more records came again in the transfer of example.com.\n')
+    expect(result.stderr).toContain('warning[record-duplicate] 199 more duplicate records in the transfer of example.com.\n')
   })
 
   it('of any type that has no form of its own come in by their octets (RFC 3597)', async () => {
@@ -267,7 +267,7 @@ describe('records of a transfer', () => {
 
   it('that break a rule of the DNS together are named and may be left out', async () => {
     const records = [wireRecord('x.example.com', 5, wireName('a.example.net')), address('x.example.com'), address('www.example.com')]
-    const text = '[import-lossy] x.example.com. CNAME: a definition cannot hold a.example.net.: x.example.com. has a CNAME and also A; '
+    const text = '[import-lossy] x.example.com. CNAME: a definition cannot express a.example.net.: x.example.com. has a CNAME and also A; '
     expect(await transfer(records)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(`error${text}`) })
     const lossy = await transfer(records, '--lossy')
     expect(lossy).toMatchObject({ status: 0, stderr: expect.stringContaining(`warning${text}`) })
@@ -287,19 +287,14 @@ describe('records of a transfer', () => {
   })
 
   it.each<[string, number, Buffer, string]>([
-    ['A', 1, Buffer.of(192, 0, 2), '\\# 3 c00002: data that are none of its type: 4 octets wanted where 3 are left'],
-    [
-      'AAAA',
-      28,
-      Buffer.alloc(17),
-      `\\# 17 ${'00'.repeat(17)}: data that are none of its type: AAAA rdata has 1 octet more than its fields`,
-    ],
-    ['A', 1, Buffer.alloc(0), '\\# 0: data that are none of its type: 4 octets wanted where 0 are left'],
-    ['TXT', 16, Buffer.of(200, 65), '\\# 2 c841: data that are none of its type: 200 octets wanted where 1 are left'],
-    ['MX', 15, Buffer.of(0, 10, 0xff, 0xff), '\\# 4 000affff: data that are none of its type: '],
+    ['A', 1, Buffer.of(192, 0, 2), '\\# 3 c00002: invalid data for its type: 4 octets wanted where 3 are left'],
+    ['AAAA', 28, Buffer.alloc(17), `\\# 17 ${'00'.repeat(17)}: invalid data for its type: AAAA rdata has 1 octet more than its fields`],
+    ['A', 1, Buffer.alloc(0), '\\# 0: invalid data for its type: 4 octets wanted where 0 are left'],
+    ['TXT', 16, Buffer.of(200, 65), '\\# 2 c841: invalid data for its type: 200 octets wanted where 1 are left'],
+    ['MX', 15, Buffer.of(0, 10, 0xff, 0xff), '\\# 4 000affff: invalid data for its type: '],
   ])('that are not what their type needs are named and may be left out: %s', async (type, code, data, what) => {
     const records = [address('a.example.com'), wireRecord('x.example.com', code, data), address('www.example.com', 2)]
-    const text = `[import-lossy] x.example.com. ${type}: a definition cannot hold ${what}`
+    const text = `[import-lossy] x.example.com. ${type}: a definition cannot express ${what}`
     const strict = await transfer(records)
     expect(strict).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(`error${text}`) })
     const lossy = await transfer(records, '--lossy')
@@ -326,7 +321,7 @@ describe('records of a transfer', () => {
     expect(strict).toMatchObject({ status: 1, stdout: '' })
     for (const field of ['EXPIRE', 'MINIMUM'])
       expect(strict.stderr).toContain(
-        `error[import-lossy] example.com. SOA: a definition cannot hold 4294967295, the ${field} of its SOA record: it is more than 2147483647 s`,
+        `error[import-lossy] example.com. SOA: a definition cannot express 4294967295, the ${field} of its SOA record, which is above 2147483647 s`,
       )
     expect(await importFrom(port, '--lossy')).toMatchObject({ status: 0, stderr: expect.stringContaining('1 zone with 1 record') })
   })
@@ -341,7 +336,7 @@ describe('records of a transfer', () => {
     const port = await signingServer(SECRET, [{ records: [soa, address('www.example.com'), soa], signature: null }])
     const strict = await importFrom(port)
     expect(strict).toMatchObject({ status: 1, stdout: '' })
-    expect(strict.stderr).toContain(`error[import-lossy] example.com. SOA: a definition cannot hold ${what} (--lossy leaves it out)`)
+    expect(strict.stderr).toContain(`error[import-lossy] example.com. SOA: a definition cannot express ${what} (--lossy leaves it out)`)
     expect(await importFrom(port, '--lossy')).toMatchObject({ status: 0, stderr: expect.stringContaining('1 zone with 1 record') })
   })
 
@@ -358,7 +353,7 @@ describe('records of a transfer', () => {
 it('what is left out is told, also quietly', async () => {
   const strange = address('www.example.net')
   const port = await signingServer(SECRET, [{ records: [SOA, strange, address('www.example.com'), SOA], signature: null }])
-  const text = 'warning[import-lossy] www.example.net. A: a definition cannot hold a record that is not in example.com.\n'
+  const text = 'warning[import-lossy] www.example.net. A: a definition cannot express a record that is not in example.com.\n'
   expect(await importFrom(port, '--lossy', '--quiet')).toMatchObject({ status: 0, stderr: text })
 })
 

@@ -13,7 +13,7 @@ import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { exportZoneFiles } from '../zone-files/export-zone-files.ts'
 import { ignoreArguments } from './ignore-patterns.ts'
 import { DEFAULT_TTL } from './read-records.ts'
-import { callArguments, DNSCONTROL_TYPES, isSoundIdn, isTarget, literal } from './record-call.ts'
+import { callArguments, DNSCONTROL_TYPES, isAcceptedTarget, jsString, survivesIdnRoundTrip } from './record-call.ts'
 
 const HEAD = `// Zones for DNSControl, whose BIND provider holds them in the folder zones: dnscontrol preview.
 var REG_NONE = NewRegistrar('none', 'NONE');
@@ -26,13 +26,13 @@ const CREDENTIALS = `{
 }
 `
 
-/** Whether DNSControl has a domain of that name: `!` begins a tag there, and of a slash (RFC 2317) what is before it becomes a folder. */
+/** Whether DNSControl accepts the zone name: `!` would begin a tag, and the part before a slash (RFC 2317) becomes a folder. */
 const isDomain = (name: DomainName): boolean =>
-  name !== ROOT && isSoundIdn(name) && !/[\\!]/.test(name) && name.split('/').every((part) => /^[^/.]/.test(part))
+  name !== ROOT && survivesIdnRoundTrip(name) && !/[\\!]/.test(name) && name.split('/').every((part) => /^[^/.]/.test(part))
 
 /**
- * A `dnsconfig.js` for DNSControl, and each zone as the zone file its BIND provider keeps, which hold the same: the one says what the zone
- * should be, the other what it is. A record that DNSControl cannot hold is in neither, since it stops at a zone file with such a one.
+ * Exports a `dnsconfig.js` and, with the same content, each zone as the zone file of DNSControl's BIND provider: the desired and the
+ * existing state. A record that DNSControl does not support is in neither, because DNSControl stops at a zone file that contains one.
  */
 export const exportDnscontrol: Exporter = (zones, options) => {
   const files: OutputFile[] = []
@@ -52,25 +52,25 @@ export const exportDnscontrol: Exporter = (zones, options) => {
         zone: zone.name,
         name: null,
         type: null,
-        what: 'a zone whose name DNSControl takes for another, or for none',
+        what: 'a zone whose name DNSControl misreads or refuses',
         at: zone.at,
       })
       continue
     }
     const path = `zones/${zone.name.includes('/') ? `${zone.name.slice(0, -1)}.zone` : file.path}`
     if (files.some((one) => one.path === path)) {
-      dropped.push({ zone: zone.name, name: null, type: null, what: `a zone whose file is ${path}, too`, at: zone.at })
+      dropped.push({ zone: zone.name, name: null, type: null, what: `a second zone whose file is ${path}`, at: zone.at })
       continue
     }
-    const placeOf = placesOf(zone)
+    const positionOf = positionsOf(zone)
     const mailbox = emailToName(zone.settings.soa_email ?? '')
     const records = [...parseZoneFile(file.text, { origin: zone.name, file: path }).records].map((record) => ({
       ...record,
       data: record.type === 'SOA' && mailbox !== null ? restoreMailboxCase(record.data, mailbox) : record.data,
-      at: placeOf(record),
+      at: positionOf(record),
     }))
     const domain = printDomain({ name: zone.name, records, unmanaged: zone.unmanaged, ignored, keepsUnknown }, dropped)
-    dropped.push(...ignored.map(({ name, type }) => ({ zone: zone.name, name, type, what: OTHERS, at: zone.at })))
+    dropped.push(...ignored.map(({ name, type }) => ({ zone: zone.name, name, type, what: IGNORED_RRSET, at: zone.at })))
     if (/^ {2}AT\(/m.test(domain.script) && !script.includes(AT_LABEL)) script += `\n${AT_LABEL}`
     script += `\n${domain.script}`
     const kept = records.filter((record) => record.type === 'SOA' || domain.printed.has(record))
@@ -85,9 +85,9 @@ export const exportDnscontrol: Exporter = (zones, options) => {
   }
 }
 
-const OTHERS = 'what is said of a record set that is left to others; IGNORE leaves it alone'
+const IGNORED_RRSET = 'the options of an ignored record set; IGNORE keeps it unchanged'
 
-/** The zone without record sets that are ignored at all its targets: DNSControl refuses a domain that has what it ignores. */
+/** Removes record sets that are ignored at all targets: DNSControl refuses a domain that contains what it ignores. */
 function withoutIgnored(zone: DesiredZone): { readonly zone: DesiredZone; readonly ignored: readonly RrsetScope[] } {
   const ignored = zone.scopes.filter((scope) => scope.ignored)
   if (ignored.length === 0) return { zone, ignored }
@@ -96,14 +96,14 @@ function withoutIgnored(zone: DesiredZone): { readonly zone: DesiredZone; readon
   return { zone: { ...zone, records, scopes: zone.scopes.filter((scope) => !scope.ignored) }, ignored }
 }
 
-/** Where the definition says a record of the zone's file; of what only the file has, where the zone or its mailbox is said. */
-function placesOf({ at, records, settingsAt }: DesiredZone): (record: ResourceRecord) => SourcePosition {
-  const places = new Map(records.map((record) => [recordKey(record), record.at]))
+/** Returns the position of a record in the definition. Records that only the file has get that of the zone or of its mailbox. */
+function positionsOf({ at, records, settingsAt }: DesiredZone): (record: ResourceRecord) => SourcePosition {
+  const positions = new Map(records.map((record) => [recordKey(record), record.at]))
   const soaAt = settingsAt?.soa_email ?? at
-  return (record) => places.get(recordKey(record)) ?? (record.type === 'SOA' ? soaAt : at)
+  return (record) => positions.get(recordKey(record)) ?? (record.type === 'SOA' ? soaAt : at)
 }
 
-/** What of a script stands before the first domain that needs it. */
+/** A helper that the script needs before its first domain with SMIMEA records. */
 const AT_LABEL = `// DNSControl 4 adds ._smimecert to the label of an SMIMEA record, DNSControl 5 does not.
 function AT(label, make) {
   return function (domain) {
@@ -117,32 +117,32 @@ function AT(label, make) {
 
 interface DomainToPrint {
   readonly name: DomainName
-  /** Each with a TTL; SOA included. */
+  /** Each has a TTL; the SOA record is included. */
   readonly records: readonly DefinedRecord[]
   readonly unmanaged: readonly UnmanagedSelector[]
-  /** Record sets that are left as they are. */
+  /** Record sets to keep unchanged. */
   readonly ignored?: readonly Pick<RrsetScope, 'name' | 'type'>[] | undefined
-  /** Record sets that the file lacks stay. */
+  /** Whether record sets that the file lacks stay. */
   readonly keepsUnknown: boolean
 }
 
-/** Modifiers in one array; DNSControl takes arrays for what is in them, and engines bound the arguments of a call. */
-const IN_ONE_ARRAY = 1000
+/** Modifiers per array. DNSControl flattens arrays, and JavaScript engines limit the arguments of a call. */
+const MAX_MODIFIERS = 1000
 
 interface PrintedDomain {
   readonly script: string
-  /** The records that the script has, if with another TTL or its strings cut elsewhere. */
+  /** The records in the script, even if their TTL or division into strings differs. */
   readonly printed: ReadonlySet<DefinedRecord>
 }
 
-/** A zone as a `D(…)` of dnsconfig.js. What of it DNSControl cannot hold goes to `dropped`. */
+/** Prints a zone as a `D(…)` of dnsconfig.js. Adds what DNSControl cannot express to `dropped`. */
 export function printDomain(
   { name, records, unmanaged, ignored = [], keepsUnknown }: DomainToPrint,
   dropped: UnsupportedFeature[],
 ): PrintedDomain {
-  const defaultTtl = commonestTtl(records)
+  const defaultTtl = mostCommonTtl(records)
   const isServer = ({ name: owner, type }: DefinedRecord): boolean => type === 'NS' && owner === name
-  const servers = soundServers(records.filter(isServer), name, dropped)
+  const servers = acceptedServers(records.filter(isServer), name, dropped)
   const printed = new Set(servers)
   const calls: string[] = []
   for (const record of records) {
@@ -160,89 +160,89 @@ export function printDomain(
 }
 
 function printCall(name: DomainName, defaultTtl: number, modifiers: readonly string[]): string {
-  const head = `D(${literal(name.slice(0, -1))}, REG_NONE, DnsProvider(DSP_BIND, 0), DefaultTTL(${defaultTtl})`
+  const head = `D(${jsString(name.slice(0, -1))}, REG_NONE, DnsProvider(DSP_BIND, 0), DefaultTTL(${defaultTtl})`
   if (modifiers.length === 0) return `${head});\n`
-  if (modifiers.length <= IN_ONE_ARRAY) return `${head},\n  ${modifiers.join(',\n  ')}\n);\n`
+  if (modifiers.length <= MAX_MODIFIERS) return `${head},\n  ${modifiers.join(',\n  ')}\n);\n`
   const arrays: string[] = []
-  for (let i = 0; i < modifiers.length; i += IN_ONE_ARRAY) arrays.push(`[\n  ${modifiers.slice(i, i + IN_ONE_ARRAY).join(',\n  ')}\n]`)
+  for (let i = 0; i < modifiers.length; i += MAX_MODIFIERS) arrays.push(`[\n  ${modifiers.slice(i, i + MAX_MODIFIERS).join(',\n  ')}\n]`)
   return `${head}, ${arrays.join(', ')});\n`
 }
 
-/** A record set by its name, whose asterisk is no pattern. */
+/** An `IGNORE` of one record set: characters of its name are no wildcards. */
 const ignoreExactly = ({ name, type }: Pick<RrsetScope, 'name' | 'type'>, zone: DomainName): string => {
   const label = (relativeName(name, zone) || '@').replace(/[*?[\]{}\\,!]/g, '\\$&')
-  return `IGNORE(${[label, type, '*'].map(literal).join(', ')})`
+  return `IGNORE(${[label, type, '*'].map(jsString).join(', ')})`
 }
 
 function printIgnore(selector: UnmanagedSelector, zone: DomainName, dropped: UnsupportedFeature[]): string | null {
   const patterns = ignoreArguments(selector)
-  if (patterns !== null) return `IGNORE(${patterns.map(literal).join(', ')})`
+  if (patterns !== null) return `IGNORE(${patterns.map(jsString).join(', ')})`
   dropped.push({
     zone,
     name: null,
     type: null,
-    what: 'unmanaged records by a pattern that means something else to DNSControl',
+    what: 'unmanaged records with a pattern that means something else to DNSControl',
     at: selector.at,
   })
   return null
 }
 
-/** The NS records at the apex whose targets DNSControl takes. */
-function soundServers(servers: readonly DefinedRecord[], zone: DomainName, dropped: UnsupportedFeature[]): DefinedRecord[] {
+/** The NS records at the apex with targets that DNSControl accepts. */
+function acceptedServers(servers: readonly DefinedRecord[], zone: DomainName, dropped: UnsupportedFeature[]): DefinedRecord[] {
   return servers.filter(({ data, at }) => {
-    const isSound = isTarget(data) && isSoundIdn(data)
-    const what = isTarget(data) ? NOT_PUNYCODE : 'a target with characters that DNSControl refuses'
-    if (!isSound) dropped.push({ zone, name: zone, type: 'NS', what, at })
-    return isSound
+    const isAccepted = isAcceptedTarget(data) && survivesIdnRoundTrip(data)
+    const what = isAcceptedTarget(data) ? INVALID_IDN : 'a target with characters that DNSControl refuses'
+    if (!isAccepted) dropped.push({ zone, name: zone, type: 'NS', what, at })
+    return isAccepted
   })
 }
 
-/** NS records at the apex are `NAMESERVER`, all with one TTL. */
+/** Prints the NS records at the apex as `NAMESERVER`, with one TTL for all. */
 function printServers(servers: readonly DefinedRecord[], zone: DomainName, dropped: UnsupportedFeature[]): string[] {
   const ttls = [...new Set(servers.map(({ ttl }) => ttl ?? DEFAULT_TTL))].sort((a, b) => a - b)
   const [lowest] = ttls
   if (lowest === undefined) return []
-  const lose = (what: string, at?: UnsupportedFeature['at']): void => void dropped.push({ zone, name: zone, type: 'NS', what, at })
-  if (ttls.length > 1) lose(`TTLs that differ (${ttls.join(', ')}); all have the lowest`, servers[0]?.at)
-  if (lowest === 0) lose('a TTL of 0', servers[0]?.at)
-  return [`NAMESERVER_TTL(${lowest || DEFAULT_TTL})`, ...servers.map(({ data }) => `NAMESERVER(${literal(data)})`)]
+  const drop = (what: string, at?: UnsupportedFeature['at']): void => void dropped.push({ zone, name: zone, type: 'NS', what, at })
+  if (ttls.length > 1) drop(`different TTLs (${ttls.join(', ')}); all get the lowest`, servers[0]?.at)
+  if (lowest === 0) drop('a TTL of 0', servers[0]?.at)
+  return [`NAMESERVER_TTL(${lowest || DEFAULT_TTL})`, ...servers.map(({ data }) => `NAMESERVER(${jsString(data)})`)]
 }
 
 function printRecord(record: DefinedRecord, zone: DomainName, defaultTtl: number, dropped: UnsupportedFeature[]): string | null {
   const { name, type, data, ttl, at } = record
-  const lose = (what: string): null => {
+  const drop = (what: string): null => {
     dropped.push({ zone, name, type, what, at })
     return null
   }
-  if (!DNSCONTROL_TYPES.has(type)) return lose(`a record of type ${type}, which DNSControl has no function for`)
+  if (!DNSCONTROL_TYPES.has(type)) return drop(`a record of type ${type}, which DNSControl has no function for`)
   const label = relativeName(name, zone) || '@'
-  if (label.includes('\\')) return lose('a name with escaped characters')
-  if (![label, ...rdataFields(data)].every((text) => text.startsWith('"') || isSoundIdn(text))) return lose(NOT_PUNYCODE)
+  if (label.includes('\\')) return drop('a name with escaped characters')
+  if (![label, ...rdataFields(data)].every((text) => text.startsWith('"') || survivesIdnRoundTrip(text))) return drop(INVALID_IDN)
   if (isReverse(zone) && (`.${label}.`.endsWith(`.${zone}`) || (type === 'PTR' && isAddress(label))))
-    return lose('a name that DNSControl takes for another in a reverse zone')
-  if (type === 'CNAME' && name === data) return lose('a CNAME that leads to itself')
-  if (type === 'CNAME' && label === '@') return lose('a CNAME at the apex')
-  if (type === 'SOA' && label !== '@') return lose('an SOA record below the apex')
+    return drop('a name that DNSControl misreads in a reverse zone')
+  if (type === 'CNAME' && name === data) return drop('a CNAME that points to itself')
+  if (type === 'CNAME' && label === '@') return drop('a CNAME at the apex')
+  if (type === 'SOA' && label !== '@') return drop('an SOA record below the apex')
   const printed = callArguments(type, data)
-  if (!printed.ok) return lose(printed.message)
-  if (type === 'TXT' && octetsToTxtRdata(txtRdataToOctets(data)) !== data) lose('where its strings are cut')
-  if (type === 'TXT' && data.includes('\\\\')) lose('a backslash in text, which DNSControl 5 takes for an escape')
-  if (ttl === 0) lose('a TTL of 0')
+  if (!printed.ok) return drop(printed.message)
+  if (type === 'TXT' && octetsToTxtRdata(txtRdataToOctets(data)) !== data) drop('the division of its text into strings')
+  if (type === 'TXT' && data.includes('\\\\')) drop('a backslash in text, which DNSControl 5 reads as an escape')
+  if (ttl === 0) drop('a TTL of 0')
   const own = ttl !== 0 && ttl !== null && ttl !== defaultTtl ? [`TTL(${ttl})`] : []
-  // DNSControl takes a label that ends like the zone for a slip.
+  // DNSControl takes a label that ends like the zone for a mistake.
   const doubled = `${label}.`.endsWith(zone) ? ["{skip_fqdn_check: 'true'}"] : []
-  const call = `${type}(${[literal(label), ...printed.value, ...own, ...doubled].join(', ')})`
-  return type === 'SMIMEA' ? `AT(${literal(label)}, ${call})` : call
+  const call = `${type}(${[jsString(label), ...printed.value, ...own, ...doubled].join(', ')})`
+  return type === 'SMIMEA' ? `AT(${jsString(label)}, ${call})` : call
 }
 
-const NOT_PUNYCODE = 'a name with a label xn-- that is not one of IDNA'
+const INVALID_IDN = 'a name with a label xn-- that is not valid IDNA'
 
 const isReverse = (zone: DomainName): boolean => /\.(?:in-addr|ip6)\.arpa\.$/.test(zone)
 
-/** Whether DNSControl turns the label of a PTR record around as an address. */
+/** Whether DNSControl reverses the label of a PTR record as an address. */
 const isAddress = (label: string): boolean => /^\d{1,3}(?:\.\d{1,3}){3}$/.test(label) || label.includes(':')
 
-function commonestTtl(records: readonly DefinedRecord[]): number {
+function mostCommonTtl(records: readonly DefinedRecord[]): number {
   const counts = new Map<number, number>()
   for (const { ttl } of records) if (ttl !== null && ttl !== 0) counts.set(ttl, (counts.get(ttl) ?? 0) + 1)
   return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0]?.[0] ?? DEFAULT_TTL

@@ -8,15 +8,15 @@ import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { ok, type Result } from '../../dns/result.ts'
 import { parseTtl } from '../../dns/ttl.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
-import { plainData, type UnsupportedRecord } from './read-records.ts'
+import { type InvalidRecord, maskData } from './read-records.ts'
 
-/** A zone as `dnscontrol get-zones --format=tsv` lists it. */
+/** A zone in the output of `dnscontrol get-zones --format=tsv`. */
 export interface TsvZone {
   readonly name: DomainName
-  /** SOA included. */
+  /** Includes the SOA record. */
   readonly records: readonly ImportedRecord[]
-  /** Records that no definition can have. */
-  readonly unknownSettings: readonly UnsupportedRecord[]
+  /** Records that no definition can contain. */
+  readonly invalidRecords: readonly InvalidRecord[]
 }
 
 export interface TsvZones {
@@ -25,18 +25,18 @@ export interface TsvZones {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Faults that are told of one file. */
+/** Errors that are reported per file. */
 const MAX_DIAGNOSTICS = 1000
 
-/** `FQDN, label, TTL, IN, type, data`, and a column of what providers know besides: `cloudflare_proxy=true,cloudflare_tags=a:b`. */
+/** The columns `FQDN, label, TTL, IN, type, data` and a last one for settings of providers: `cloudflare_proxy=true,cloudflare_tags=a:b`. */
 const LINE = /^([^\t]*)\t([^\t]*)\t([^\t]*)\tIN\t([^\t]*)\t(.*?)(?:\t((?:cloudflare|hedns)_[a-z_]+=.*))?$/s
 
-/** Whether a text looks like that list. */
+/** Whether a text looks like TSV output. */
 export const isTsv = (text: string): boolean => LINE.test(text.slice(0, 100_000).trimStart().split('\n', 1)[0]?.replace(/\r$/, '') ?? '')
 
-/** Reads the list; a zone's name is what is left of an owner's without its label. Never throws on bad input. */
+/** Reads TSV output. A zone's name is an owner name without its label. Never throws on bad input. */
 export function readTsv(text: string, file: string): TsvZones {
-  const zones = new Map<DomainName, { readonly records: ImportedRecord[]; readonly unknownSettings: UnsupportedRecord[] }>()
+  const zones = new Map<DomainName, { readonly records: ImportedRecord[]; readonly invalidRecords: InvalidRecord[] }>()
   const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []
   const lines = text.split('\n').map((line) => line.replace(/\r$/, ''))
@@ -53,10 +53,10 @@ export function readTsv(text: string, file: string): TsvZones {
     const name = record.name
     if (extra !== null) dropped.push({ zone, name, type: record.type, what: extra, at })
     if (record.data === null) dropped.push({ zone, name, type: record.type, what: `a record of DNSControl's type ${record.type}`, at })
-    const { records, unknownSettings } = zones.get(zone) ?? { records: [], unknownSettings: [] }
-    zones.set(zone, { records, unknownSettings })
-    const { problem: why, data } = record
-    if (why !== null) unknownSettings.push({ record: { name, type: record.type, ttl: null, data: data ?? '', at }, why })
+    const { records, invalidRecords } = zones.get(zone) ?? { records: [], invalidRecords: [] }
+    zones.set(zone, { records, invalidRecords })
+    const { problem: reason, data } = record
+    if (reason !== null) invalidRecords.push({ record: { name, type: record.type, ttl: null, data: data ?? '', at }, reason })
     else if (data !== null) records.push({ name, type: record.type, ttl: record.ttl, data, at })
   }
   return { zones: [...zones].map(([name, found]) => ({ name, ...found })), dropped, diagnostics }
@@ -67,16 +67,16 @@ interface TsvLine {
   readonly name: DomainName
   readonly type: string
   readonly ttl: ImportedRecord['ttl']
-  /** Null for a type that is known to DNSControl only. */
+  /** Null for a type that only DNSControl knows. */
   readonly data: string | null
   readonly extra: string | null
-  /** What is wrong with data that are none of the type; they are as they stand then. */
+  /** Why the data is invalid; it is unparsed then. */
   readonly problem: string | null
 }
 
 function readLine(line: string, isQuoted: boolean): Result<TsvLine> {
   const [, fqdn = '', label = '', seconds = '', type = '', data = '', extra = null] = LINE.exec(line) ?? []
-  if (fqdn === '') return { ok: false, message: 'the line is not NAME, LABEL, TTL, IN, TYPE and DATA with tabs between' }
+  if (fqdn === '') return { ok: false, message: 'the line is not NAME, LABEL, TTL, IN, TYPE and DATA separated by tabs' }
   const apex = label === '@' ? fqdn : fqdn.startsWith(`${label}.`) ? fqdn.slice(label.length + 1) : ''
   const zone = parseDomainName(apex.endsWith('.') ? apex : `${apex}.`)
   if (!zone.ok) return zone
@@ -92,13 +92,16 @@ function readLine(line: string, isQuoted: boolean): Result<TsvLine> {
     name: name.value,
     type: known ? type : JSON.stringify(type.slice(0, 40)),
     ttl: ttl.value,
-    data: rdata.ok ? rdata.value : plainData(data),
+    data: rdata.ok ? rdata.value : maskData(data),
     extra,
     problem: rdata.ok ? null : rdata.message,
   })
 }
 
-/** Whether texts stand as in a zone file, as DNSControl 3 has them, and not bare: one that is not all quoted strings says they are bare. */
+/**
+ * Whether texts are quoted as in a zone file, which DNSControl 3 writes, and not bare. A text that is not all quoted strings shows that
+ * they are bare.
+ */
 function hasQuotedTexts(lines: readonly string[]): boolean {
   const texts = lines.map((line) => LINE.exec(line)).flatMap((parts) => (parts?.[4] === 'TXT' ? [parts[5] ?? ''] : []))
   return texts.every((text) => {
@@ -107,30 +110,30 @@ function hasQuotedTexts(lines: readonly string[]): boolean {
   })
 }
 
-/** Data in presentation form; a bare text is not. */
+/** Parses data in presentation form; bare text is taken as it is. */
 function dataOf(type: string, text: string, zone: DomainName, isQuoted: boolean): Result<string> {
   if (type === 'TXT' && !isQuoted) return ok(octetsToTxtRdata(Buffer.from(text, 'utf8')))
   const tokens = presentationTokens(text)
   return tokens.ok ? canonicalRdata(type, tokens.value, (name) => parseDomainName(name, zone)) : tokens
 }
 
-/** What `dnscontrol get-zones --format=zone` writes: zone files one after another, and comments for what a zone file cannot hold. */
-/** The zone file of one zone within the text of several. */
-interface ZonePart {
+/** The zone file of one zone in a text with several. */
+interface ZoneText {
   readonly text: string
-  /** Lines of the whole before it. */
+  /** The lines of the text before it. */
   readonly linesBefore: number
 }
 
 const ORIGIN = /^\$ORIGIN[ \t]+([^\s;]+\.)[ \t]*(?:;.*)?$/
 
 /**
- * Cuts the text apart where a zone begins: at an `$ORIGIN` that leads out of the zone so far, and at one below it that stands as
- * `get-zones` begins a zone, after a blank line and before a `$TTL`. Any other only says where names of the same zone end.
+ * Splits the output of `dnscontrol get-zones --format=zone` into zone files. A zone begins at an `$ORIGIN` outside the current zone, or at
+ * one below it that follows a blank line and precedes a `$TTL`, as `get-zones` writes it. Any other `$ORIGIN` only changes the origin
+ * within the zone.
  */
-export function zoneParts(text: string): ZonePart[] {
+export function splitZones(text: string): ZoneText[] {
   const lines = text.split('\n')
-  const parts: ZonePart[] = []
+  const parts: ZoneText[] = []
   let from = 0
   let zone: DomainName | null = null
   for (const [i, line] of lines.entries()) {
@@ -147,28 +150,28 @@ export function zoneParts(text: string): ZonePart[] {
   return [...parts, { text: lines.slice(from).join('\n'), linesBefore: from }]
 }
 
-/** What a comment says of a record. */
-interface CommentedItem {
+/** Something about a record that is in a comment. */
+interface CommentedFeature {
   readonly line: number
   readonly type: string | null
   readonly what: string
 }
 
-/** A record of a type that zone files do not have, behind a semicolon; TTL and name may be left out. */
+/** A commented-out record of a type that zone files do not support; TTL and name are optional. */
 const PSEUDO_RECORD = /^;(?:\S+)?\s+(?:\d+\s+)?IN\s+([A-Z][A-Z0-9_]*)\s+(\S.*)$/s
 
-/** What Cloudflare knows of a record besides. */
-const MARK = /\s;((?: (?:CF_PROXY_ON|CF_CNAME_FLATTEN_ON|CF_COMMENT="(?:[^"\\]|\\.)*"|CF_TAGS=[^\s"]+))+)$/
+/** Cloudflare settings of a record. */
+const CLOUDFLARE_SETTINGS = /\s;((?: (?:CF_PROXY_ON|CF_CNAME_FLATTEN_ON|CF_COMMENT="(?:[^"\\]|\\.)*"|CF_TAGS=[^\s"]+))+)$/
 
-/** Items that DNSControl puts in comments of a zone file. */
-export function commentedItems(text: string): CommentedItem[] {
-  return text.split('\n').flatMap((given, i): CommentedItem[] => {
+/** Features that DNSControl writes into comments of a zone file. */
+export function commentedFeatures(text: string): CommentedFeature[] {
+  return text.split('\n').flatMap((given, i): CommentedFeature[] => {
     const line = given.trimEnd()
     const [, type, target = ''] = PSEUDO_RECORD.exec(line) ?? []
     if (type !== undefined) {
-      return [{ line: i + 1, type, what: `a record of DNSControl's type ${type}, which leads to ${JSON.stringify(target.slice(0, 60))}` }]
+      return [{ line: i + 1, type, what: `a record of DNSControl's type ${type}, with the target ${JSON.stringify(target.slice(0, 60))}` }]
     }
-    const [, marks] = MARK.exec(line) ?? []
-    return marks === undefined ? [] : [{ line: i + 1, type: null, what: marks.trim().slice(0, 120) }]
+    const [, settings] = CLOUDFLARE_SETTINGS.exec(line) ?? []
+    return settings === undefined ? [] : [{ line: i + 1, type: null, what: settings.trim().slice(0, 120) }]
   })
 }

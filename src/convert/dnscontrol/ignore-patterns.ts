@@ -2,42 +2,42 @@ import { parseRecordType } from '../../dns/record-type.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { UnmanagedSelector } from '../../dns/zone.ts'
 
-/** One `IGNORE` of DNSControl, as its intermediate JSON has it. An absent pattern stands for everything. */
+/** One `IGNORE` of DNSControl as in its intermediate JSON. An empty pattern matches everything. */
 export interface IgnorePattern {
   readonly label: string
-  /** Types with commas, or `*`. */
+  /** Comma-separated types, or `*`. */
   readonly types: string
   readonly target: string
 }
 
-/** Types of whose data the last part is what DNSControl's pattern is of; ours is of all. */
+/** Types for which DNSControl's pattern matches the last field; ours matches all data. */
 const TARGET_LAST: ReadonlySet<string> = new Set('MX NAPTR SRV SSHFP TLSA SMIMEA'.split(' '))
 
-/** Types whose target may have more behind it. */
+/** Types whose target may be followed by more fields. */
 const TARGET_WITHIN: ReadonlySet<string> = new Set(['HTTPS', 'SVCB'])
 
-/** Types whose data is what DNSControl's pattern is of. */
+/** Types for which DNSControl's pattern matches all data. */
 const ALL_TARGET: ReadonlySet<string> = new Set('A AAAA ALIAS CNAME DHCID DNAME NS OPENPGPKEY PTR TXT'.split(' '))
 
-/** What an `IGNORE` comes to here. */
+/** The selectors for an `IGNORE`. */
 export interface IgnoreSelectors {
   readonly selectors: readonly UnmanagedSelector[]
-  /** They leave more to others than the `IGNORE` does: its pattern says of single characters what none can be. */
+  /** Whether they match more than the `IGNORE`, because its pattern has single-character wildcards. */
   readonly isWider: boolean
-  /** Types that only DNSControl knows, of which there are no records here; no selector is of them. */
+  /** Types that only DNSControl knows. No records here have them, and no selector covers them. */
   readonly ownTypes: readonly string[]
 }
 
 /**
- * An `IGNORE` as selectors, one for each type and alternative. Its `*` goes over dots, as `**` does: DNSControl compiles its patterns without
- * separators (its pkg/diff2/handsoff.go), though its documentation has a `*` end at a dot. What stands for one character (`?`, `[ab]`, an
- * escaped `*`) becomes `*`.
+ * Converts an `IGNORE` to selectors, one per type and alternative. `*` matches across dots like `**`: DNSControl compiles its patterns
+ * without separators (its pkg/diff2/handsoff.go), although its documentation says otherwise. Wildcards for one character (`?`, `[ab]`, an
+ * escaped `*`) become `*`.
  */
-export function selectorsOf({ label, types, target }: IgnorePattern): Result<IgnoreSelectors> {
+export function selectorsForIgnore({ label, types, target }: IgnorePattern): Result<IgnoreSelectors> {
   const names = globsOf(label)
   if (!names.ok) return names
-  const datas = globsOf(target)
-  if (!datas.ok) return datas
+  const targets = globsOf(target)
+  if (!targets.ok) return targets
   const list = types
     .split(',')
     .map((type) => type.trim().toUpperCase())
@@ -48,18 +48,18 @@ export function selectorsOf({ label, types, target }: IgnorePattern): Result<Ign
   const ownTypes = ofTypes === null ? [] : list.filter((type) => !ofTypes.includes(type))
   const selectors: UnmanagedSelector[] = []
   for (const name of names.value.globs) {
-    for (const data of datas.value.globs) {
-      const parts = selectorsOfGlobs(name, ofTypes, data)
+    for (const data of targets.value.globs) {
+      const parts = selectorsForGlobs(name, ofTypes, data)
       if (!parts.ok) return parts
       selectors.push(...parts.value)
     }
   }
-  return ok({ selectors, isWider: names.value.isWider || datas.value.isWider, ownTypes })
+  return ok({ selectors, isWider: names.value.isWider || targets.value.isWider, ownTypes })
 }
 
-/** The same for one glob each; null is of everything. */
-function selectorsOfGlobs(name: string | null, types: readonly string[] | null, data: string | null): Result<UnmanagedSelector[]> {
-  if (types === null && name === null && data === null) return failure('it leaves everything to others')
+/** Selectors for one glob each of name and data; null matches everything. */
+function selectorsForGlobs(name: string | null, types: readonly string[] | null, data: string | null): Result<UnmanagedSelector[]> {
+  if (types === null && name === null && data === null) return failure('it ignores everything')
   const named = name === null ? {} : { name }
   if (data === null) return ok((types ?? [null]).map((type) => ({ ...named, ...(type !== null && { type }) })))
   const other = types?.find((type) => !ALL_TARGET.has(type) && targetGlobs(type, data).length === 0)
@@ -68,18 +68,18 @@ function selectorsOfGlobs(name: string | null, types: readonly string[] | null, 
     return ok(
       types.flatMap((type) => (ALL_TARGET.has(type) ? [data] : targetGlobs(type, data)).map((target) => ({ ...named, type, target }))),
     )
-  const behindOthers = [...TARGET_LAST, 'CAA', ...TARGET_WITHIN].flatMap((type) =>
+  const inLongerData = [...TARGET_LAST, 'CAA', ...TARGET_WITHIN].flatMap((type) =>
     targetGlobs(type, data).flatMap((target) => (target === data ? [] : [{ ...named, type, target }])),
   )
-  return ok([{ ...named, target: data }, ...behindOthers])
+  return ok([{ ...named, target: data }, ...inLongerData])
 }
 
-/** A pattern of the target as patterns of all data of a type in which more stands than that; none where it is not known what. */
+/** Converts a pattern of the target to patterns of all data, for types whose data contains more. Empty if the type is unknown. */
 function targetGlobs(type: string, target: string): string[] {
-  const behind = target.startsWith('*') ? target : `* ${target}`
-  if (TARGET_LAST.has(type) || (target.startsWith('*') && target.endsWith('*'))) return isKnown(type) ? [behind] : []
+  const suffix = target.startsWith('*') ? target : `* ${target}`
+  if (TARGET_LAST.has(type) || (target.startsWith('*') && target.endsWith('*'))) return isKnown(type) ? [suffix] : []
   if (type === 'CAA') return [target.startsWith('*') ? `${target}"` : `* "${target}"`]
-  return TARGET_WITHIN.has(type) ? [behind, `${behind} *`] : []
+  return TARGET_WITHIN.has(type) ? [suffix, `${suffix} *`] : []
 }
 
 const isKnown = (type: string): boolean => TARGET_LAST.has(type) || TARGET_WITHIN.has(type) || type === 'CAA'
@@ -90,33 +90,33 @@ interface Globs {
   readonly isWider: boolean
 }
 
-/** Alternatives that one pattern may come to. */
-const MOST_ALTERNATIVES = 50
+/** The maximum number of alternatives of one pattern. */
+const MAX_ALTERNATIVES = 50
 
-/** What no text of a definition is: control characters, line ends, half of a character. */
+/** Characters that no definition can contain: control characters, line breaks and lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u
 
-/** A pattern of DNSControl's (its library is gobwas/glob) as globs of ours. */
+/** Converts a pattern of DNSControl (its library is gobwas/glob) to globs of ours. */
 function globsOf(pattern: string): Result<Globs> {
-  const unheld = failure(`the pattern ${JSON.stringify(pattern.slice(0, 60))}`)
-  if (pattern.length > 1000 || UNPRINTABLE.test(pattern)) return unheld
+  const unsupported = failure(`the pattern ${JSON.stringify(pattern.slice(0, 60))}`)
+  if (pattern.length > 1000 || UNPRINTABLE.test(pattern)) return unsupported
   let isWider = false
-  // Braces last: within them other patterns may stand.
+  // Braces come last, because they may contain other patterns.
   const plain = pattern.replace(/\\(.)|\?|\[[^\]]*\]/gsu, (_, escaped: string | undefined) => {
     if (escaped !== undefined && !/[*?[\]{}!\\,]/.test(escaped)) return escaped
     isWider = true
     return '*'
   })
   const alternatives = expandBraces(plain)
-  if (alternatives === null || alternatives.some((one) => /[?[\]{}\\]/.test(one))) return unheld
+  if (alternatives === null || alternatives.some((one) => /[?[\]{}\\]/.test(one))) return unsupported
   const globs = alternatives.map((one) => {
     const glob = one.replace(/\*+/g, '*')
     return glob === '' || glob === '*' ? null : glob
   })
-  return isWider && globs.includes(null) ? unheld : ok({ globs: [...new Set(globs)], isWider })
+  return isWider && globs.includes(null) ? unsupported : ok({ globs: [...new Set(globs)], isWider })
 }
 
-/** The texts that `{a,b}` stands for, innermost braces first; null where they are too many or do not fit together. */
+/** Expands `{a,b}`, innermost braces first; null if there are too many alternatives or the braces do not match. */
 function expandBraces(pattern: string): string[] | null {
   let texts = [pattern]
   while (texts.some((text) => text.includes('{'))) {
@@ -126,13 +126,13 @@ function expandBraces(pattern: string): string[] | null {
       const at = text.indexOf(all)
       return inner.split(',').map((part) => text.slice(0, at) + part + text.slice(at + all.length))
     })
-    if (next.length > MOST_ALTERNATIVES || next.every((text, i) => text === texts[i])) return null
+    if (next.length > MAX_ALTERNATIVES || next.every((text, i) => text === texts[i])) return null
     texts = next
   }
   return texts
 }
 
-/** A selector as the arguments of `IGNORE`; null where it is of what a pattern there cannot be of. */
+/** The arguments of `IGNORE` for a selector; null if no pattern of DNSControl means the same. */
 export function ignoreArguments({ name, type, target }: UnmanagedSelector): string[] | null {
   if (/[?[\]{}\\!]/.test(`${name ?? ''}${target ?? ''}`)) return null
   const glob = target === undefined ? '*' : targetGlob(type?.toUpperCase(), target)
@@ -144,11 +144,11 @@ export function ignoreArguments({ name, type, target }: UnmanagedSelector): stri
   ]
 }
 
-/** A pattern of all data as one of the target. */
+/** Converts a pattern of all data to one of the target; null if there is none. */
 function targetGlob(type: string | undefined, target: string): string | null {
   if (type === undefined || ALL_TARGET.has(type)) return target
   if (type === 'CAA') return /^\* "(.*)"$/s.exec(target)?.[1] ?? null
   if (!TARGET_LAST.has(type)) return null
-  const behind = target.replace(/^\* /, '')
-  return behind !== target || target.startsWith('*') ? behind : null
+  const suffix = target.replace(/^\* /, '')
+  return suffix !== target || target.startsWith('*') ? suffix : null
 }

@@ -9,14 +9,14 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { Policy, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
-import { type DerivedSelectors, isExposed, recordsWithinRules, unmanagedSelectorsFor } from '../definable-records.ts'
-import { checkSoaSettings } from '../definable-settings.ts'
+import { type DerivedSelectors, isInseparable, splitByRules, unmanagedSelectorsFor } from '../definable-records.ts'
+import { withDefinableSoa } from '../definable-settings.ts'
 import type { Importer } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
 import { excerpt, type UnsupportedFeature } from '../unsupported-features.ts'
-import { commentedItems, isTsv, readTsv, zoneParts } from './get-zones.ts'
+import { commentedFeatures, isTsv, readTsv, splitZones } from './get-zones.ts'
 import { type DnscontrolDomain, readIntermediate } from './read-intermediate.ts'
-import type { UnsupportedRecord } from './read-records.ts'
+import type { InvalidRecord } from './read-records.ts'
 
 interface Read {
   readonly zones: readonly ZoneToConvert[]
@@ -24,7 +24,7 @@ interface Read {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Zones of DNSControl: the JSON of `dnscontrol print-ir`, or what `get-zones` writes with `--format=zone` or `tsv`. */
+/** Imports zones of DNSControl from the JSON of `dnscontrol print-ir`, or from the output of `get-zones` with `--format=zone` or `tsv`. */
 export const importDnscontrol: Importer = async ({ source, zones: wanted, cwd, config }) => {
   const path = resolve(cwd, source)
   const file = displayPath(path, cwd)
@@ -33,7 +33,7 @@ export const importDnscontrol: Importer = async ({ source, zones: wanted, cwd, c
   const read = readAny(text.text, file, wanted)
   const zones = read.zones.filter(({ name }) => wanted.length === 0 || wanted.some((one) => plainName(one) === name))
   const dropped = read.dropped.filter(({ zone }) => zone === null || zones.some(({ name }) => name === zone))
-  const imported = zones.map((zone) => zoneOfDnscontrol(zone, file))
+  const imported = zones.map((zone) => convertDnscontrolZone(zone, file))
   const missing = missingZones(wanted.map(plainName), read.zones, file)
   return {
     zones: imported.map(({ zone }) => zone),
@@ -42,13 +42,13 @@ export const importDnscontrol: Importer = async ({ source, zones: wanted, cwd, c
   } satisfies ImportedZones
 }
 
-/** How a script of DNSControl begins a domain; no zone file does. */
+/** The start of a domain in a DNSControl script, which no zone file contains. */
 const SCRIPT = /^[ \t]*D(?:_EXTEND)?\(\s*["'`\w]/m
 
 function readAny(text: string, file: string, wanted: readonly DomainName[]): Read {
   if (/\.js$/i.test(file) || SCRIPT.test(text.slice(0, 100_000))) {
-    const message = `${file} is a script, which DNSControl itself has to run`
-    const hint = 'import what this writes: dnscontrol print-ir --out ir.json'
+    const message = `${file} is a script, which only DNSControl can run`
+    const hint = 'import the output of: dnscontrol print-ir --out ir.json'
     return { zones: [], dropped: [], diagnostics: [{ severity: 'error', code: 'file-format', message, hint }] }
   }
   const start = text.trimStart()
@@ -64,16 +64,16 @@ function readAny(text: string, file: string, wanted: readonly DomainName[]): Rea
   return isTsv(text) ? readTsv(text, file) : readZoneFiles(text, file)
 }
 
-/** Zone files one after another. Their lines are counted on. */
+/** Reads concatenated zone files. Positions are those in the whole text. */
 function readZoneFiles(text: string, file: string): Read {
   const zones: ZoneToConvert[] = []
   const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []
-  for (const part of zoneParts(text)) {
+  for (const part of splitZones(text)) {
     if (part.text.trim() === '') continue
     const { zone, diagnostics: found } = zoneFileDefinition('\n'.repeat(part.linesBefore) + part.text, null, { file })
     diagnostics.push(...found)
-    for (const { line, type, what } of commentedItems(part.text))
+    for (const { line, type, what } of commentedFeatures(part.text))
       dropped.push({ zone: zone?.name ?? null, name: null, type, what, at: { file, line: part.linesBefore + line, column: 1 } })
     if (zone !== null) zones.push({ name: zone.name, records: zone.records, settings: zone.settings })
   }
@@ -81,18 +81,18 @@ function readZoneFiles(text: string, file: string): Read {
 }
 
 /**
- * One variant of each zone: the one asked for as `example.com!inside`, else that without a tag, else the first. Two cannot stand side
- * by side until each has targets of its own.
+ * Chooses one variant of each zone: the one requested as `example.com!inside`, else the one without a tag, else the first. Two cannot
+ * coexist until each has its own targets.
  */
 function chooseVariants(
   domains: readonly DnscontrolDomain[],
   wanted: readonly DomainName[],
 ): { readonly domains: readonly DnscontrolDomain[]; readonly dropped: readonly UnsupportedFeature[] } {
   const chosen = new Map<DomainName, DnscontrolDomain>()
-  const asked = new Set<DomainName | null>(wanted)
+  const requested = new Set<DomainName | null>(wanted)
   for (const domain of domains) {
     const known = chosen.get(domain.name)
-    if (known === undefined || asked.has(variantName(domain)) || (domain.tag === '' && !asked.has(variantName(known))))
+    if (known === undefined || requested.has(variantName(domain)) || (domain.tag === '' && !requested.has(variantName(known))))
       chosen.set(domain.name, domain)
   }
   const dropped = domains
@@ -101,7 +101,7 @@ function chooseVariants(
       zone: name,
       name: null,
       type: null,
-      what: `a second variant of a zone (${JSON.stringify(tag)}): import it by itself, as ${variant(name, tag)}`,
+      what: `a second variant of a zone (${JSON.stringify(tag)}): import it separately, as ${variant(name, tag)}`,
     }))
   return { domains: [...chosen.values()], dropped }
 }
@@ -119,18 +119,18 @@ function plainName(name: DomainName): DomainName {
   return name.includes('!') && parsed.ok ? parsed.value : name
 }
 
-/** A zone as one of DNSControl's formats has it. */
+/** A zone as a DNSControl format describes it. */
 interface ZoneToConvert {
   readonly name: DomainName
   readonly records: readonly ImportedRecord[]
-  readonly unknownSettings?: readonly UnsupportedRecord[]
+  readonly invalidRecords?: readonly InvalidRecord[]
   readonly unmanaged?: readonly UnmanagedSelector[]
-  /** How careful plans are to be; all that differs is changed where it is absent or null. */
+  /** The policy for plans; absent or null for `sync`. */
   readonly policy?: Policy | null
-  /** Where they are known apart from an SOA record. */
+  /** Settings that do not come from an SOA record. */
   readonly settings?: ZoneSettings
-  /** Warnings of what is said of the zone and not of its records. */
-  readonly asides?: readonly Diagnostic[]
+  /** Warnings about the zone rather than its records. */
+  readonly warnings?: readonly Diagnostic[]
 }
 
 interface DnscontrolZone {
@@ -140,11 +140,12 @@ interface DnscontrolZone {
 }
 
 /**
- * The zone as a definition can have it: its SOA record is settings. A record that a definition cannot have is named, and selectors leave it
- * alone where it is; so is one that is of what `IGNORE` leaves to others, which DNSControl allows where its check is switched off.
+ * Converts a zone to what a definition can express; its SOA record becomes settings. A record that no definition can contain is reported,
+ * and selectors of unmanaged records keep it. The same applies to a record that an `IGNORE` matches, which DNSControl accepts if its check
+ * is disabled.
  */
-function zoneOfDnscontrol(read: ZoneToConvert, file: string): DnscontrolZone {
-  const { name, unknownSettings = [], unmanaged = [], settings } = read
+function convertDnscontrolZone(read: ZoneToConvert, file: string): DnscontrolZone {
+  const { name, invalidRecords = [], unmanaged = [], settings } = read
   const at = { file, line: 1, column: 1 }
   const soa = read.records.find((record) => record.type === 'SOA' && record.name === name)
   const { records: all, diagnostics } = withoutRepeats(
@@ -152,40 +153,47 @@ function zoneOfDnscontrol(read: ZoneToConvert, file: string): DnscontrolZone {
   )
   const isIgnored = unmanagedTest(unmanaged, name)
   const ignored = all.filter(isIgnored)
-  const { records, others } = recordsWithinRules(
+  const { records, undefinable: refused } = splitByRules(
     name,
     all.filter((record) => !isIgnored(record)),
   )
-  const undefinable: readonly UnsupportedRecord[] = [...unknownSettings, ...others]
-  const left = unmanagedSelectorsFor(name, { records, others: undefinable })
-  const checked = checkSoaSettings({
+  const undefinable: readonly InvalidRecord[] = [...invalidRecords, ...refused]
+  const derived = unmanagedSelectorsFor(name, { records, undefinable })
+  const checked = withDefinableSoa({
     name,
     settings: settings ?? (soa ? settingsOfSoa(soa) : {}),
     records,
-    unmanaged: [...unmanaged, ...left.selectors],
+    unmanaged: [...unmanaged, ...derived.selectors],
     ...(read.policy && { policy: read.policy }),
   })
   return {
     zone: checked.zone,
     dropped: [
       ...checked.dropped,
-      ...ignored.map((record) => lostRecord(name, record, 'an IGNORE leaves it to others', LEFT)),
-      ...undefinable.map(({ record, why }) => lostRecord(name, record, why, outcomeOf(record, left))),
+      ...ignored.map((record) => droppedRecord(name, record, 'an IGNORE matches it', KEPT)),
+      ...undefinable.map(({ record, reason }) => droppedRecord(name, record, reason, outcomeOf(record, derived))),
     ],
-    diagnostics: [...diagnostics, ...(read.asides ?? [])],
+    diagnostics: [...diagnostics, ...(read.warnings ?? [])],
   }
 }
 
-const LEFT = 'it is left out, and "unmanaged" leaves it as it is'
+const KEPT = 'it is left out, and "unmanaged" keeps it unchanged'
 
-const outcomeOf = (record: ImportedRecord, left: DerivedSelectors): string =>
-  isExposed(record, left) ? 'it is left out; no selector of "unmanaged" tells it from others, so that plans delete it' : LEFT
+const outcomeOf = (record: ImportedRecord, derived: DerivedSelectors): string =>
+  isInseparable(record, derived)
+    ? 'it is left out; no selector of "unmanaged" can separate it from managed records, so plans delete it'
+    : KEPT
 
-const lostRecord = (zone: DomainName, { name, type, data, at }: ImportedRecord, why: string, outcome: string): UnsupportedFeature => ({
+const droppedRecord = (
+  zone: DomainName,
+  { name, type, data, at }: ImportedRecord,
+  reason: string,
+  outcome: string,
+): UnsupportedFeature => ({
   zone,
   name,
   type,
-  what: data === '' ? why : `${excerpt(data)}: ${why}`,
+  what: data === '' ? reason : `${excerpt(data)}: ${reason}`,
   at,
   outcome,
 })

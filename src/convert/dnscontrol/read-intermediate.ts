@@ -1,6 +1,7 @@
+import { agreeing, listed } from '../../report/english.ts'
 /**
- * DNSControl's intermediate JSON (`dnscontrol print-ir`): what its dnsconfig.js comes to. Bounded and never throws: what is malformed becomes
- * a diagnostic, what has no meaning here an item that is named; nothing is passed over in silence.
+ * DNSControl's intermediate JSON (`dnscontrol print-ir`), the result of running its dnsconfig.js. Reading is bounded and never throws:
+ * malformed input becomes a diagnostic, and everything without a meaning here is reported.
  */
 
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
@@ -9,35 +10,34 @@ import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { failure } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
-import { agreeing, listed } from '../../report/english.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
-import { selectorsOf } from './ignore-patterns.ts'
+import { selectorsForIgnore } from './ignore-patterns.ts'
 import {
   DEFAULT_TTL,
+  type DomainContext,
+  type InvalidRecord,
   isObject,
   type JsonObject,
-  plainData,
-  type RecordsRun,
-  type Run,
+  maskData,
+  quoteKey,
+  type ReadContext,
   readRecords,
-  shownKey,
-  type UnsupportedRecord,
 } from './read-records.ts'
 
-/** One `D(…)`: a zone, or one variant of it for split horizons. */
+/** One `D(…)`: a zone, or one variant of a zone for split horizons. */
 export interface DnscontrolDomain {
   readonly name: DomainName
-  /** What follows `!` in its name; empty for the only or the plain one. */
+  /** The part of its name after `!`; empty for the only or untagged one. */
   readonly tag: string
   readonly records: readonly ImportedRecord[]
-  /** Records that no definition can have. */
-  readonly unknownSettings: readonly UnsupportedRecord[]
+  /** Records that no definition can contain. */
+  readonly invalidRecords: readonly InvalidRecord[]
   readonly unmanaged: readonly UnmanagedSelector[]
-  /** `upsert-only` for `NO_PURGE`, and what keeps safe what DNSControl leaves to others and no selector says. */
+  /** `upsert-only` for `NO_PURGE`, or the policy that protects what DNSControl ignores and no selector can express. */
   readonly policy: Policy | null
   readonly dropped: readonly UnsupportedFeature[]
-  /** A warning of each thing that is said of the domain and not of its records: registrar, DNS providers, metadata. */
-  readonly asides: readonly Diagnostic[]
+  /** Warnings about registrar, DNS providers and metadata of the domain. */
+  readonly warnings: readonly Diagnostic[]
 }
 
 export interface DnscontrolConfig {
@@ -46,14 +46,13 @@ export interface DnscontrolConfig {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Faults that are told of one file. */
+/** Errors that are reported per file. */
 const MAX_DIAGNOSTICS = 1000
 
-/** Reads the JSON of `dnscontrol print-ir`. */
 export function readIntermediate(text: string, file: string): DnscontrolConfig {
   const at = { file, line: 1, column: 1 }
   const diagnostics: Diagnostic[] = []
-  const run: Run = {
+  const context: ReadContext = {
     at,
     diagnostics,
     fail: (code, message) => {
@@ -61,49 +60,49 @@ export function readIntermediate(text: string, file: string): DnscontrolConfig {
     },
   }
   const dropped: UnsupportedFeature[] = []
-  const root = parseJson(text, run)
+  const root = parseJson(text, context)
   const domains: DnscontrolDomain[] = []
   if (isObject(root) && Array.isArray(root['domains'])) {
-    for (const domain of root['domains']) readDomain(domain, run, domains)
-    for (const [key, value] of Object.entries(root)) if (key !== 'domains') dropped.push(...lostOfProviders(key, value, at))
-  } else if (diagnostics.length === 0) run.fail('schema-type', 'the JSON has no list "domains", as dnscontrol print-ir writes it')
+    for (const domain of root['domains']) readDomain(domain, context, domains)
+    for (const [key, value] of Object.entries(root)) if (key !== 'domains') dropped.push(...droppedMetadata(key, value, at))
+  } else if (diagnostics.length === 0) context.fail('schema-type', 'the JSON has no list "domains", which dnscontrol print-ir writes')
   return { domains, dropped, diagnostics }
 }
 
-function parseJson(text: string, run: Run): unknown {
+function parseJson(text: string, context: ReadContext): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // The text of the fault quotes the file; of it only the place is told.
+    // The error message quotes the file, so only its position is used.
     const offset = Number(/position (\d+)/.exec(String(error))?.[1] ?? Number.NaN)
     const before = Number.isNaN(offset) ? '' : text.slice(0, offset)
     const line = before.split('\n').length
-    const place = Number.isNaN(offset) ? run.at : { ...run.at, line, column: offset - before.lastIndexOf('\n') }
-    run.diagnostics.push({ severity: 'error', code: 'schema-type', message: 'the file is not JSON', at: place })
+    const place = Number.isNaN(offset) ? context.at : { ...context.at, line, column: offset - before.lastIndexOf('\n') }
+    context.diagnostics.push({ severity: 'error', code: 'schema-type', message: 'the file is not JSON', at: place })
     return null
   }
 }
 
-/** Of providers and registrars their names stand at the domains; what is left is their metadata. */
-function lostOfProviders(key: string, value: unknown, at: SourcePosition): UnsupportedFeature[] {
-  const lose = (what: string): UnsupportedFeature => ({ zone: null, name: null, type: null, what, at })
-  if (key !== 'registrars' && key !== 'dns_providers') return value === null || isEmpty(value) ? [] : [lose(shownKey(key))]
+/** Reports the metadata of providers and registrars. Their names are reported per domain. */
+function droppedMetadata(key: string, value: unknown, at: SourcePosition): UnsupportedFeature[] {
+  const drop = (what: string): UnsupportedFeature => ({ zone: null, name: null, type: null, what, at })
+  if (key !== 'registrars' && key !== 'dns_providers') return value === null || isEmpty(value) ? [] : [drop(quoteKey(key))]
   return (Array.isArray(value) ? value : []).flatMap((entry) => {
     if (!isObject(entry) || !isObject(entry['meta'])) return []
     return Object.keys(entry['meta'])
-      .filter((name) => !IDLE_PROVIDER_META.has(name))
-      .map((name) => lose(`the metadata ${shownKey(name)} of the provider ${shownKey(String(entry['name']))}`))
+      .filter((name) => !IGNORED_PROVIDER_METADATA.has(name))
+      .map((name) => drop(`the metadata ${quoteKey(name)} of the provider ${quoteKey(String(entry['name']))}`))
   })
 }
 
-/** What a provider is to look after; the records themselves say what of it there is. */
-const IDLE_PROVIDER_META: ReadonlySet<string> = new Set(['manage_redirects', 'manage_single_redirects', 'manage_workers'])
+/** Which kinds of records a provider manages; the records themselves show that. */
+const IGNORED_PROVIDER_METADATA: ReadonlySet<string> = new Set(['manage_redirects', 'manage_single_redirects', 'manage_workers'])
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || value === false || (typeof value === 'object' && Object.keys(value).length === 0)
 
-/** Keys that say nothing of their own. */
-const IDLE_KEYS: ReadonlySet<string> = new Set([
+/** Keys that are read elsewhere or carry no information. */
+const IGNORED_KEYS: ReadonlySet<string> = new Set([
   'name',
   'uniquename',
   'tag',
@@ -118,129 +117,129 @@ const IDLE_KEYS: ReadonlySet<string> = new Set([
   'rawrecords',
 ])
 
-function readDomain(domain: unknown, run: Run, domains: DnscontrolDomain[]): void {
+function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDomain[]): void {
   if (!isObject(domain)) {
-    run.fail('schema-type', 'a domain is an object')
+    context.fail('schema-type', 'a domain must be an object')
     return
   }
   const [plain = '', ownTag] = String(domain['name'] ?? '').split('!', 2)
   const name = parseDomainName(plain.endsWith('.') ? plain : `${plain}.`)
   if (!name.ok || name.value === '.') {
-    run.fail('zone-name', `the domain ${shownKey(plain)}: ${name.ok ? 'it has no name' : name.message}`)
+    context.fail('zone-name', `the domain ${quoteKey(plain)}: ${name.ok ? 'it has no name' : name.message}`)
     return
   }
   const zone = name.value
   if (!isEmpty(domain['rawrecords'])) {
-    run.fail('schema-type', `${zone} has records that DNSControl has not read yet (rawrecords): write the JSON without --raw`)
+    context.fail('schema-type', `${zone} has records that DNSControl has not processed (rawrecords): write the JSON without --raw`)
     return
   }
   const dropped: UnsupportedFeature[] = []
-  const unknownSettings: UnsupportedRecord[] = []
-  const lose = (what: string, outcome?: string): void => void dropped.push({ zone, name: null, type: null, what, at: run.at, outcome })
-  const asides: Diagnostic[] = []
-  const tell = (message: string, hint?: string): void =>
-    void asides.push({ severity: 'warning', code: 'import-aside', message: `${zone}: ${message}`, at: run.at, hint })
+  const invalidRecords: InvalidRecord[] = []
+  const drop = (what: string, outcome?: string): void => void dropped.push({ zone, name: null, type: null, what, at: context.at, outcome })
+  const warnings: Diagnostic[] = []
+  const warn = (message: string, hint?: string): void =>
+    void warnings.push({ severity: 'warning', code: 'import-aside', message: `${zone}: ${message}`, at: context.at, hint })
   const meta = isObject(domain['meta']) ? domain['meta'] : {}
-  const ofRecords: RecordsRun = { ...run, zone, dropped, unknownSettings }
+  const ofRecords: DomainContext = { ...context, zone, dropped, invalidRecords }
   const records = [...readNameservers(domain['nameservers'], meta, ofRecords), ...readRecords(domain['records'], ofRecords)]
   for (const [key, value] of Object.entries(domain)) {
-    if (key === 'auto_dnssec' && isOff(value)) tell('AUTODNSSEC_OFF is not in its definition', 'switch signing off at the provider itself')
-    else if (!IDLE_KEYS.has(key) && !isEmpty(value))
-      lose((Object.hasOwn(KEY_WORDS, key) && KEY_WORDS[key]) || `the setting ${shownKey(key)} (${shownValue(value)})`)
+    if (key === 'auto_dnssec' && isOff(value)) warn('AUTODNSSEC_OFF is not imported', 'disable signing at the provider')
+    else if (!IGNORED_KEYS.has(key) && !isEmpty(value))
+      drop((Object.hasOwn(KEY_WORDS, key) && KEY_WORDS[key]) || `the setting ${quoteKey(key)} (${quoteValue(value)})`)
   }
   for (const [key, value] of Object.entries(meta)) {
     const isRead = key === 'ns_ttl' && isServersTtl(value) && records.some(({ name, type }) => name === zone && type === 'NS')
     if (key.startsWith('dnscontrol_') || isRead) continue
-    const what = `the metadata ${shownKey(key)} (${shownValue(value)})`
-    if (RECORDS_META.test(key) && !isOff(value)) lose(what)
-    else tell(`${what} is not in its definition`)
+    const what = `the metadata ${quoteKey(key)} (${quoteValue(value)})`
+    if (RECORDS_META.test(key) && !isOff(value)) drop(what)
+    else warn(`${what} is not imported`)
   }
-  tellProviders(domain, tell)
-  const left = readUnmanaged(domain, lose, tell)
+  warnAboutProviders(domain, warn)
+  const left = readUnmanaged(domain, drop, warn)
   const tag = String(domain['tag'] ?? meta['dnscontrol_tag'] ?? ownTag ?? '')
-  domains.push({ name: zone, tag, records, unknownSettings, unmanaged: left.selectors, policy: left.policy, dropped, asides })
+  domains.push({ name: zone, tag, records, invalidRecords, unmanaged: left.selectors, policy: left.policy, dropped, warnings })
 }
 
-/** Metadata of a domain that say something of its records: their proxies, TTLs, redirections, or what they are where nothing is said. */
+/** Metadata keys that affect records: proxying, TTLs, redirects and defaults. */
 const RECORDS_META = /proxy|ttl|redirect|default|ignore/i
 
 const isOff = (value: unknown): boolean => value === false || /^(?:off|false)$/i.test(String(value))
 
-/** The registrar and the providers, which the config's rules name here. */
-function tellProviders({ registrar, dnsProviders }: JsonObject, tell: (message: string, hint?: string) => void): void {
+/** Warns of the registrar and the DNS providers, whose role the config's rules have here. */
+function warnAboutProviders({ registrar, dnsProviders }: JsonObject, warn: (message: string, hint?: string) => void): void {
   const registry = String(registrar ?? '')
   const providers = isObject(dnsProviders) ? Object.keys(dnsProviders) : []
-  const registrars = registry === '' || /^none$/i.test(registry) ? [] : [`the registrar ${shownKey(registry)}`]
+  const registrars = registry === '' || /^none$/i.test(registry) ? [] : [`the registrar ${quoteKey(registry)}`]
   const count = registrars.length + providers.length
-  const providerText = `the DNS ${agreeing(providers.length, 'provider', 'providers')} ${providers.map(shownKey).join(', ')}`
+  const providerText = `the DNS ${agreeing(providers.length, 'provider', 'providers')} ${providers.map(quoteKey).join(', ')}`
   const parts = providers.length === 0 ? registrars : [...registrars, providerText]
-  if (count > 0) tell(`${listed(parts)} of DNSControl ${agreeing(count, 'is', 'are')} not in its definition`, ROUTED)
+  if (count > 0) warn(`${listed(parts)} of DNSControl ${agreeing(count, 'is', 'are')} not imported`, RULES_HINT)
   if (isObject(dnsProviders) && providers.length === 0)
-    tell('DNSControl has no DNS provider for it, and changes none of its records', UNROUTED)
+    warn('DNSControl has no DNS provider for it and changes none of its records', DISABLED_HINT)
 }
 
-const ROUTED = 'the rules of zonewright.yaml say where zones go'
-const UNROUTED = 'a rule with "enabled: false" leaves it as it is'
+const RULES_HINT = 'the rules of zonewright.yaml name the targets of zones'
+const DISABLED_HINT = 'a rule with "enabled: false" keeps it unchanged'
 
-/** What settings mean, where their keys do not say it to a reader. */
+/** Descriptions of settings whose keys are unclear. */
 const KEY_WORDS: Readonly<Record<string, string>> = {
   external_dns_prefix: 'the prefix of IGNORE_EXTERNAL_DNS',
-  recordsabsent: 'the records that ENSURE_ABSENT wants away',
+  recordsabsent: 'the records that ENSURE_ABSENT deletes',
   unmanaged_disable_safety_check: 'DISABLE_IGNORE_SAFETY_CHECK',
 }
 
-const shownValue = (value: unknown): string => (typeof value === 'object' ? 'an object' : JSON.stringify(String(value).slice(0, 60)))
+const quoteValue = (value: unknown): string => (typeof value === 'object' ? 'an object' : JSON.stringify(String(value).slice(0, 60)))
 
 const isServersTtl = (value: unknown): boolean => /^[1-9][0-9]{0,9}$/.test(String(value)) && Number(value) < 2 ** 31
 
-/** `NAMESERVER`: NS records at the apex. Names come with and without the dot at their end, always absolute. */
-function readNameservers(nameservers: unknown, meta: JsonObject, { zone, at, unknownSettings }: RecordsRun): ImportedRecord[] {
+/** Reads `NAMESERVER`, the NS records at the apex. Names are absolute with or without a final dot. */
+function readNameservers(nameservers: unknown, meta: JsonObject, { zone, at, invalidRecords }: DomainContext): ImportedRecord[] {
   if (!Array.isArray(nameservers)) return []
   const ttl = (isServersTtl(meta['ns_ttl']) ? Number(meta['ns_ttl']) : DEFAULT_TTL) as Ttl
   return nameservers.flatMap((server) => {
     const text = isObject(server) ? String(server['name'] ?? '') : ''
     const name = text === '' ? failure('a name server without a name') : parseDomainName(text.endsWith('.') ? text : `${text}.`)
     if (name.ok) return [{ name: zone, type: 'NS', ttl, data: name.value, at }]
-    unknownSettings.push({ record: { name: zone, type: 'NS', ttl: null, data: plainData(text), at }, why: name.message })
+    invalidRecords.push({ record: { name: zone, type: 'NS', ttl: null, data: maskData(text), at }, reason: name.message })
     return []
   })
 }
 
-/** What DNSControl leaves to others. What no selector says of that a policy keeps safe. */
+/** Reads what DNSControl ignores. A policy protects what no selector can express. */
 function readUnmanaged(
   domain: JsonObject,
-  lose: (what: string, outcome?: string) => void,
-  tell: (message: string) => void,
+  drop: (what: string, outcome?: string) => void,
+  warn: (message: string) => void,
 ): { readonly selectors: UnmanagedSelector[]; readonly policy: Policy | null } {
   let policy: Policy | null = domain['keepunknown'] === true ? 'upsert-only' : null
-  /** A record set may be left to others in part only by its data, or where DNSControl does not check for that. */
-  const keep = (what: string, isInPart = domain['unmanaged_disable_safety_check'] === true): void => {
+  /** A record set can be ignored in part only by its data, or if DNSControl's check is disabled. */
+  const protect = (what: string, isInPart = domain['unmanaged_disable_safety_check'] === true): void => {
     policy = isInPart || policy === 'create-only' ? 'create-only' : 'upsert-only'
-    lose(what, isInPart ? UNTOUCHED : UNDELETED)
+    drop(what, isInPart ? CREATE_ONLY : UPSERT_ONLY)
   }
   if (domain['ignore_external_dns'] === true)
-    keep('IGNORE_EXTERNAL_DNS: write selectors of "unmanaged" for the names that external-dns has, and take the policy out')
+    protect('IGNORE_EXTERNAL_DNS: write selectors of "unmanaged" for the names of external-dns, then remove the policy')
   const patterns: unknown[] = Array.isArray(domain['unmanaged']) ? domain['unmanaged'] : []
   const selectors = patterns.flatMap((pattern) => {
     if (!isObject(pattern)) {
-      keep('an IGNORE without patterns')
+      protect('an IGNORE without patterns')
       return []
     }
     const text = (key: string): string => (typeof pattern[key] === 'string' ? pattern[key] : '')
     const [label, types, target] = [text('label_pattern'), text('rType_pattern'), text('target_pattern')]
     const ignore = `IGNORE(${[label, types, target].map((part) => JSON.stringify(part.slice(0, 60))).join(', ')})`
-    const read = selectorsOf({ label, types, target })
+    const read = selectorsForIgnore({ label, types, target })
     if (!read.ok) {
-      keep(`${ignore}, for ${read.message}`, !['', '*', '**'].includes(target) || undefined)
+      protect(`${ignore}, for ${read.message}`, !['', '*', '**'].includes(target) || undefined)
       return []
     }
     const { ownTypes, isWider } = read.value
-    if (ownTypes.length > 0) tell(`no provider here has records of the types ${ownTypes.join(', ')}, which ${ignore} leaves to others`)
-    if (isWider) lose(`${ignore} exactly`, '"unmanaged" leaves more to others, with * for its single characters')
+    if (ownTypes.length > 0) warn(`no provider here supports the types ${ownTypes.join(', ')}, which ${ignore} ignores`)
+    if (isWider) drop(`${ignore} exactly`, '"unmanaged" ignores more, with * for single characters')
     return read.value.selectors
   })
   return { selectors, policy }
 }
 
-const UNDELETED = 'no plan deletes a record set (policy: upsert-only)'
-const UNTOUCHED = 'no plan touches a record set that exists (policy: create-only)'
+const UPSERT_ONLY = 'no plan deletes a record set (policy: upsert-only)'
+const CREATE_ONLY = 'no plan changes an existing record set (policy: create-only)'

@@ -12,13 +12,10 @@ import { type Ttl, ttlFromSeconds } from '../../dns/ttl.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 /**
- * Data of a record in DNSControl's intermediate JSON (its models/record.go). DNSControl 4 has a field of its own for each part of each
- * type, zero left out; DNSControl 5 has `rdata`, what a zone file has, and before that was so `comparablev3`, the same but for the serial.
+ * Record data in DNSControl's intermediate JSON (its models/record.go). DNSControl 4 has a field per part of each type, with zeros left
+ * out. DNSControl 5 has `rdata` in presentation form; before, `comparablev3` was the same without the serial.
  */
-/**
- * The parts of each type before or after `target`, by their fields; `"` marks a string, in which DNSControl has escapes as a zone file
- * has them, `#` a number, which is 0 where it is absent.
- */
+/** The fields of each type in order. `"` marks a string with the escapes of a zone file, `#` a number that is 0 if absent. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   MX: ['#mxpreference', 'target'],
   SRV: ['#srvpriority', '#srvweight', '#srvport', 'target'],
@@ -32,13 +29,13 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   SMIMEA: ['#smimeausage', '#smimeaselector', '#smimeamatchingtype', 'target'],
 }
 
-/** Types whose one field is `target`, as one word. */
+/** Types whose only field is `target`, a single word. */
 const TARGET_ONLY: ReadonlySet<string> = new Set('A AAAA ALIAS CNAME DHCID DNAME NS OPENPGPKEY PTR'.split(' '))
 
-/** Fields with what a zone file has of a record, one of them with DNSControl's slip of the pen. */
+/** Fields with data in presentation form, one of them misspelled by DNSControl. */
 const PRESENTATIONS = ['rdata', 'comparablev3', 'zonefilepartial', 'zonfefilepartial']
 
-/** Fields of a record that hold parts of its data, of every type. */
+/** All fields that contain record data, of any type. */
 const DATA_FIELDS: ReadonlySet<string> = new Set([
   'target',
   'txtstrings',
@@ -49,26 +46,26 @@ const DATA_FIELDS: ReadonlySet<string> = new Set([
   ...'locversion locsize lochorizpre locvertpre loclatitude loclongitude localtitude'.split(' '),
 ])
 
-/** The canonical data of a record of a type that is known here. Names without a dot at their end belong to `origin`. */
-function rdataOfRecord(type: string, record: JsonObject, origin: DomainName): Result<string> {
+/** Reads the canonical data of a record of a known type. Relative names are completed with `origin`. */
+function readRdata(type: string, record: JsonObject, origin: DomainName): Result<string> {
   if (type === 'TXT') return textOf(record)
-  if (isObject(record['rdata']) && presentationOf(record) === null) return failure('its rdata is not the text of a zone file')
+  if (isObject(record['rdata']) && presentationOf(record) === null) return failure('its rdata is not in presentation form')
   const tokens = tokensOf(type, record)
   if (!tokens.ok) return tokens
-  if (type === 'SOA') return soaOf(tokens.value, origin)
+  if (type === 'SOA') return soaRecord(tokens.value, origin)
   return canonicalRdata(type, tokens.value, (text) => parseDomainName(text, origin))
 }
 
-/** Data of an SOA record, its mailbox with the capital letters it has. */
-function soaOf(tokens: readonly Token[], origin: DomainName): Result<string> {
+/** Reads SOA data and keeps the case of the mailbox. */
+function soaRecord(tokens: readonly Token[], origin: DomainName): Result<string> {
   const mailbox = mailboxText(tokens[1]?.text ?? '')
   const whole = tokens.map((token, i) => (i === 1 ? word(mailbox) : token))
   const data = canonicalRdata('SOA', whole, (text) => parseDomainName(text, origin))
   return data.ok ? ok(restoreMailboxCase(data.value, mailbox)) : data
 }
 
-/** Data that are none of the type, in the words they have. */
-function wordsOfRecord(type: string, record: JsonObject): string {
+/** The unparsed data of a record, for a message. */
+function rawData(type: string, record: JsonObject): string {
   const presentation = presentationOf(record)
   if (presentation !== null) return presentation
   const fields = FIELDS[type] ?? ['target']
@@ -78,19 +75,19 @@ function wordsOfRecord(type: string, record: JsonObject): string {
     .trim()
 }
 
-/** The text of a TXT record: its strings, its target, or in the newest form what a zone file has of it. */
+/** Reads the text of a TXT record from its strings, its target or, in the newest format, its presentation form. */
 function textOf(record: JsonObject): Result<string> {
   const { txtstrings, target } = record
   const text = Array.isArray(txtstrings) ? txtstrings.join('') : target
   const presentation = presentationOf(record)
   if (typeof text === 'string' && (text !== '' || presentation === null)) return ok(octetsToTxtRdata(Buffer.from(text, 'utf8')))
-  if (presentation === null) return failure('has no text')
+  if (presentation === null) return failure('it has no text')
   const tokens = presentationTokens(presentation)
   const data = tokens.ok ? canonicalRdata('TXT', tokens.value, () => failure('has no names')) : tokens
   return data.ok ? ok(octetsToTxtRdata(txtRdataToOctets(data.value))) : data
 }
 
-/** What a zone file has of the record; null where that is not said. */
+/** The presentation form of the record data; null if there is none. */
 function presentationOf(record: JsonObject): string | null {
   for (const key of PRESENTATIONS) {
     const text = record[key]
@@ -99,7 +96,10 @@ function presentationOf(record: JsonObject): string | null {
   return null
 }
 
-/** The mailbox of an SOA record. DNSControl completes it with nothing, whether or not it ends in a dot, and takes an address as well. */
+/**
+ * The mailbox of an SOA record as an absolute name. DNSControl never completes it, with or without a final dot, and accepts an e-mail
+ * address too.
+ */
 function mailboxText(text: string): string {
   const [, local, domain] = /^([^@\\]+)@(.+)$/.exec(text) ?? []
   const name = local === undefined ? text : `${local.replaceAll('.', '\\.')}.${domain}`
@@ -120,7 +120,7 @@ function tokensOf(type: string, record: JsonObject): Result<Token[]> {
   return presentationTokens(type === 'LOC' && typeof record['loclatitude'] === 'number' ? locationOf(record) : target)
 }
 
-/** A location of its numbers (RFC 1876 section 2), which DNSControl holds; `target` is only what was written. */
+/** A location from its numeric fields (RFC 1876 section 2); `target` is only the original text. */
 function locationOf(record: JsonObject): string {
   const number = (key: string): number => Number(numberField(record, key))
   const angle = (key: string, hemispheres: string): string => {
@@ -141,7 +141,7 @@ function fieldToken(field: string, record: JsonObject): Token {
   return field.startsWith('"') ? { text: quotable(textField(record, key)), quoted: true } : word(textField(record, key))
 }
 
-/** Text as it may stand between quotes: its escapes are kept, what is none (`\1`) is what it looks like. */
+/** Text that is safe in quotation marks: valid escapes are kept, and others (`\1`) become literal. */
 const quotable = (text: string): string =>
   text.replace(/\\(?:[01][0-9]{2}|2[0-4][0-9]|25[0-5]|[^0-9])|[\\"]/gs, (part) => (part.length === 1 ? `\\${part}` : part))
 
@@ -152,75 +152,81 @@ const textField = (record: JsonObject, key: string): string => (typeof record[ke
 const numberField = (record: JsonObject, key: string): string =>
   String(typeof record[key] === 'number' ? record[key] : (record[key] ?? 0)).slice(0, 20)
 
-/** Keys of a record that say where it comes from, or the same once more. */
-const IDLE_KEYS: ReadonlySet<string> = new Set([
+/** Keys that describe a record's origin or repeat its data. */
+const IGNORED_KEYS: ReadonlySet<string> = new Set([
   ...'type typenum name ttl meta subdomain filepos name_raw name_unicode comparable fields'.split(' '),
   ...DATA_FIELDS,
 ])
 
-/** Metadata with which DNSControl speaks to itself. */
-const IDLE_META: ReadonlySet<string> = new Set(['orig_custom_type', 'skip_fqdn_check', 'txtSplitAlgorithm'])
+/** Metadata for DNSControl's internal use. */
+const IGNORED_METADATA: ReadonlySet<string> = new Set(['orig_custom_type', 'skip_fqdn_check', 'txtSplitAlgorithm'])
 
-/** What is gathered of the records of a domain. */
-export interface RecordsRun extends Run {
+/** What reading the records of a domain collects. */
+export interface DomainContext extends ReadContext {
   readonly zone: DomainName
-  /** What has no meaning here. */
+  /** Features that have no meaning here. */
   readonly dropped: UnsupportedFeature[]
-  /** What has no data that are valid. */
-  readonly unknownSettings: UnsupportedRecord[]
+  /** Records with invalid data. */
+  readonly invalidRecords: InvalidRecord[]
 }
 
 /** The records of a domain. */
-export function readRecords(records: unknown, run: RecordsRun): ImportedRecord[] {
+export function readRecords(records: unknown, context: DomainContext): ImportedRecord[] {
   if (records === undefined || records === null) return []
   if (!Array.isArray(records)) {
-    run.fail('schema-type', `${run.zone}: records is a list`)
+    context.fail('schema-type', `${context.zone}: records must be a list`)
     return []
   }
   return records.flatMap((record) => {
-    if (isObject(record)) return readRecord(record, run) ?? []
-    run.fail('schema-type', `${run.zone}: a record is an object`)
+    if (isObject(record)) return readRecord(record, context) ?? []
+    context.fail('schema-type', `${context.zone}: a record must be an object`)
     return []
   })
 }
 
-function readRecord(record: JsonObject, run: RecordsRun): ImportedRecord | null {
-  const { zone, dropped } = run
+function readRecord(record: JsonObject, context: DomainContext): ImportedRecord | null {
+  const { zone, dropped } = context
   const label = String(record['name'] ?? '@')
   const type = String(record['type'] ?? '')
   const place = typeof record['filepos'] === 'string' ? ` (dnsconfig.js ${record['filepos'].slice(0, 40)})` : ''
   const name = parseDomainName(label === '' ? '@' : label, zone)
   if (!name.ok || !isAtOrBelow(name.value, zone)) {
-    const why = name.ok ? 'the name is not in the zone' : name.message
-    dropped.push({ zone, name: null, type: null, what: `the record ${shownKey(label)} ${shownKey(type)}${place}: ${why}`, at: run.at })
+    const reason = name.ok ? 'the name is not in the zone' : name.message
+    dropped.push({
+      zone,
+      name: null,
+      type: null,
+      what: `the record ${quoteKey(label)} ${quoteKey(type)}${place}: ${reason}`,
+      at: context.at,
+    })
     return null
   }
-  const lose = (what: string): void =>
-    void dropped.push({ zone, name: name.value, type: type === '' ? null : shownKey(type), what, at: run.at })
+  const drop = (what: string): void =>
+    void dropped.push({ zone, name: name.value, type: type === '' ? null : quoteKey(type), what, at: context.at })
   if (!RDATA_TYPES.has(type)) {
-    lose(`a record of DNSControl's type ${shownKey(type)}, which leads to ${JSON.stringify(String(record['target'] ?? '').slice(0, 60))}`)
+    drop(`a record of DNSControl's type ${quoteKey(type)}, with the target ${JSON.stringify(String(record['target'] ?? '').slice(0, 60))}`)
     return null
   }
   if (record['ensure_absent'] === true) {
-    lose('a record that ENSURE_ABSENT_REC wants away')
+    drop('a record that ENSURE_ABSENT_REC deletes')
     return null
   }
-  for (const key of Object.keys(record)) if (!IDLE_KEYS.has(key)) lose(`the field ${shownKey(key)}`)
+  for (const key of Object.keys(record)) if (!IGNORED_KEYS.has(key)) drop(`the field ${quoteKey(key)}`)
   for (const [key, value] of Object.entries(isObject(record['meta']) ? record['meta'] : {})) {
     const isUnproxied = key === 'cloudflare_proxy' && /^off$/i.test(String(value))
-    if (!IDLE_META.has(key) && !isUnproxied) lose(`the metadata ${shownKey(key)} (${JSON.stringify(String(value).slice(0, 60))})`)
+    if (!IGNORED_METADATA.has(key) && !isUnproxied) drop(`the metadata ${quoteKey(key)} (${JSON.stringify(String(value).slice(0, 60))})`)
   }
-  const data = rdataOfRecord(type, record, originOf(record['subdomain'], zone))
+  const data = readRdata(type, record, originOf(record['subdomain'], zone))
   const seconds = record['ttl'] ?? 0
   const ttl = ttlFromSeconds(typeof seconds === 'number' ? seconds || DEFAULT_TTL : Number.NaN)
-  if (data.ok && ttl.ok) return { name: name.value, type, ttl: ttl.value, data: data.value, at: run.at }
-  const why = data.ok ? (ttl.ok ? '' : ttl.message) : data.message
-  const text = data.ok ? data.value : plainData(wordsOfRecord(type, record))
-  run.unknownSettings.push({ record: { name: name.value, type, ttl: null, data: text, at: run.at }, why: `${why}${place}` })
+  if (data.ok && ttl.ok) return { name: name.value, type, ttl: ttl.value, data: data.value, at: context.at }
+  const reason = data.ok ? (ttl.ok ? '' : ttl.message) : data.message
+  const text = data.ok ? data.value : maskData(rawData(type, record))
+  context.invalidRecords.push({ record: { name: name.value, type, ttl: null, data: text, at: context.at }, reason: `${reason}${place}` })
   return null
 }
 
-/** What completes names in data: of a record that `D_EXTEND` has put below a subdomain, that. */
+/** The origin for relative names in data: the subdomain that `D_EXTEND` has added, or the zone. */
 function originOf(subdomain: unknown, zone: DomainName): DomainName {
   const name = typeof subdomain === 'string' && subdomain !== '' ? parseDomainName(subdomain, zone) : null
   return name?.ok && isAtOrBelow(name.value, zone) ? name.value : zone
@@ -230,26 +236,26 @@ export type JsonObject = Readonly<Record<string, unknown>>
 
 export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What the readers of a configuration share. */
-export interface Run {
+/** State shared by the readers of a config. */
+export interface ReadContext {
   readonly at: SourcePosition
   readonly diagnostics: Diagnostic[]
   readonly fail: (code: Diagnostic['code'], message: string) => void
 }
 
-/** A record whose name and type are known, and whose data or TTL no definition can have. */
-export interface UnsupportedRecord {
-  /** Its data as they stand; what is not printable ASCII of them is `*`. */
+/** A record with a valid name and type, but with data or a TTL that no definition can contain. */
+export interface InvalidRecord {
+  /** Its unparsed data, with `*` for everything except printable ASCII. */
   readonly record: ImportedRecord
-  /** Why, in words that follow its data. */
-  readonly why: string
+  /** The reason, worded to follow its data. */
+  readonly reason: string
 }
 
-/** Data as they stand, for a message and for a selector of them. */
-export const plainData = (text: string): string => text.slice(0, 1000).replace(/[^ -~]+/g, '*')
+/** Unparsed data for a message and for a selector that matches it. */
+export const maskData = (text: string): string => text.slice(0, 1000).replace(/[^ -~]+/g, '*')
 
-/** A key from outside as part of a message: short and on one line. */
-export const shownKey = (key: string): string => (/^[\w.-]{1,255}$/.test(key) ? key : JSON.stringify(key.slice(0, 60)))
+/** A key from the input for a message: short and on one line. */
+export const quoteKey = (key: string): string => (/^[\w.-]{1,255}$/.test(key) ? key : JSON.stringify(key.slice(0, 60)))
 
-/** What DNSControl gives records without a TTL (its models/record.go). */
+/** The TTL that DNSControl gives to records without one (its models/record.go). */
 export const DEFAULT_TTL = 300 as Ttl

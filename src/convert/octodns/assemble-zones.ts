@@ -13,70 +13,74 @@ import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
 import type { ImportedZones, ImportRequest, OctodnsFileSettings } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import type { OctodnsZoneFiles } from './find-zone-files.ts'
-import { type OctodnsReading, type ReadOctodnsZone, readOctodnsZone } from './read-octodns-zone.ts'
+import { type OctodnsReadOptions, type ReadOctodnsZone, readOctodnsZone } from './read-octodns-zone.ts'
 
-/** Zones that are read at once. */
+/** Zones that are read concurrently. */
 const OPEN_ZONES = 16
 
-/** How zones below a folder are read. */
-export function readingOf(
+/** Options for reading zones below a folder. */
+export function readOptionsFor(
   base: string,
   { config, cwd }: ImportRequest,
-  layout: Pick<OctodnsReading, 'defaultTtl' | 'escapesSemicolons'>,
-): OctodnsReading {
+  layout: Pick<OctodnsReadOptions, 'defaultTtl' | 'escapesSemicolons'>,
+): OctodnsReadOptions {
   const root = resolveLinks(base)
   const below = { ...config, folder: root, cwd: resolveLinks(cwd) }
   return { ...layout, base: root, cwd: below.cwd, include: includeReader(below), policy: sourcePolicy(below) }
 }
 
-/** A file or a folder of split files of a zone. */
+/** A file, or a folder of split files, of a zone. */
 export interface ZonePart {
   readonly files: OctodnsZoneFiles
-  readonly reading: OctodnsReading
-  /** Whether its RRsets take the place of those of the parts before. */
+  readonly reading: OctodnsReadOptions
+  /** Whether its RRsets replace those of earlier parts. */
   readonly replaces: boolean
-  /** Whether other zones have the same file. */
+  /** Whether other zones use the same file. */
   readonly isShared: boolean
 }
 
 export interface ZoneToRead {
-  /** What it becomes: another than its files' zone where that has an alias. */
+  /** The name of the imported zone, which differs from that of its files for an alias. */
   readonly name: DomainName
   readonly parts: readonly [ZonePart, ...ZonePart[]]
 }
 
-/** Reads zones, in order. `common` is how files that stay as they are will be read. */
-export function readAll(zones: readonly ZoneToRead[], common: OctodnsFileSettings): Promise<ReadOctodnsZone[]> {
+/** Reads zones in order. `common` says how files that are copied unchanged will be read. */
+export function readZones(zones: readonly ZoneToRead[], common: OctodnsFileSettings): Promise<ReadOctodnsZone[]> {
   const limit = pLimit(OPEN_ZONES)
   return Promise.all(zones.map((zone) => limit(() => readZone(zone, common))))
 }
 
-/** The files as they are where they alone mean the zone; else the zone is written anew. */
+/** Copies the files if they alone define the zone; otherwise prints the zone as a new definition. */
 async function readZone({ name, parts }: ZoneToRead, common: OctodnsFileSettings): Promise<ReadOctodnsZone> {
   const read: { readonly read: ReadOctodnsZone; readonly replaces: boolean }[] = []
   for (const part of parts) for (const one of await readPart(part, name, common)) read.push({ read: one, replaces: part.replaces })
   const [only] = read
-  if (read.length === 1 && only && !parts[0].isShared) return only.read.isPlain ? only.read : printedAnew(only.read)
-  return printedAnew(joinParts(name, read))
+  if (read.length === 1 && only && !parts[0].isShared) return only.read.isReusable ? only.read : reprintZone(only.read)
+  return reprintZone(joinParts(name, read))
 }
 
 async function readPart({ files, reading, replaces }: ZonePart, name: DomainName, common: OctodnsFileSettings): Promise<ReadOctodnsZone[]> {
-  const found = withRealPaths(files)
+  const found = resolvePaths(files)
   const whole = await readOctodnsZone(found, reading, name, common)
-  // An RRset in two files of a folder is the later one's where that replaces the other.
+  // If the source replaces, an RRset in two files of a folder is taken from the later one.
   if (!replaces || !whole.diagnostics.some(({ code }) => code === 'rrset-split')) return [whole]
   return Promise.all(found.paths.map((path) => readOctodnsZone({ ...found, paths: [path] }, reading, name, common)))
 }
 
-/** In their directory without symbolic links, so that all paths are seen from one base. Files and folders of zones keep their names. */
-function withRealPaths({ folder, paths, ...rest }: OctodnsZoneFiles): OctodnsZoneFiles {
-  const there = folder === null ? null : inRealFolder(folder)
-  return { ...rest, folder: there, paths: paths.map((path) => (there === null ? inRealFolder(path) : join(there, basename(path)))) }
+/** Resolves symbolic links in directories, so all paths have one base. Files and zone folders keep their names. */
+function resolvePaths({ folder, paths, ...rest }: OctodnsZoneFiles): OctodnsZoneFiles {
+  const realFolder = folder === null ? null : resolveFolder(folder)
+  return {
+    ...rest,
+    folder: realFolder,
+    paths: paths.map((path) => (realFolder === null ? resolveFolder(path) : join(realFolder, basename(path)))),
+  }
 }
 
-const inRealFolder = (path: string): string => join(resolveLinks(dirname(path)), basename(path))
+const resolveFolder = (path: string): string => join(resolveLinks(dirname(path)), basename(path))
 
-export function joined(read: readonly ReadOctodnsZone[]): ImportedZones {
+export function combineZones(read: readonly ReadOctodnsZone[]): ImportedZones {
   const shared = new Map<string, OutputFile>()
   for (const { files } of read) for (const file of files) shared.set(file.path, file)
   return {
@@ -87,11 +91,7 @@ export function joined(read: readonly ReadOctodnsZone[]): ImportedZones {
   }
 }
 
-/**
- * One zone of several files of octoDNS's that no single definition can stand for: a source after another, a file beside a folder of split
- * files, a file that all zones share. As octoDNS adds them, an RRset is that of one part: the second is refused unless its part replaces.
- */
-/** An RRset with what is said of it. */
+/** An RRset with its options. */
 interface JoinedRrset {
   readonly records: readonly ImportedRecord[]
   readonly scope: RrsetScope | undefined
@@ -99,7 +99,11 @@ interface JoinedRrset {
   readonly dropped: readonly UnsupportedFeature[]
 }
 
-/** The parts of a zone in the order octoDNS reads them, as one. */
+/**
+ * Combines the parts of a zone that no single definition can replace: several sources, a file beside a folder of split files, or a file
+ * that all zones share. Parts are given in the order octoDNS reads them. As in octoDNS, an RRset comes from one part: a second one is an
+ * error unless its part replaces.
+ */
 function joinParts(name: DomainName, parts: readonly { readonly read: ReadOctodnsZone; readonly replaces: boolean }[]): ReadOctodnsZone {
   const rrsets = new Map<string, JoinedRrset>()
   const diagnostics: Diagnostic[] = []
@@ -127,9 +131,9 @@ function joinParts(name: DomainName, parts: readonly { readonly read: ReadOctodn
           lenient: new Set([...rrsets].flatMap(([key, { isLenient }]) => (isLenient ? [key] : []))),
         }
       : null,
-    place: first?.read.place ?? '',
+    path: first?.read.path ?? '',
     folder: first?.read.folder ?? '',
-    isPlain: false,
+    isReusable: false,
     comments: () => parts.flatMap(({ read }) => read.comments()),
     files: [],
     dropped: [...dropped, ...all.flatMap((rrset) => rrset.dropped)],
@@ -137,8 +141,8 @@ function joinParts(name: DomainName, parts: readonly { readonly read: ReadOctodn
   }
 }
 
-/** The zone as a new definition where its first file was. */
-function printedAnew(read: ReadOctodnsZone): ReadOctodnsZone {
+/** Prints the zone as a new definition in the folder of its first file. */
+function reprintZone(read: ReadOctodnsZone): ReadOctodnsZone {
   const { zone, folder } = read
   if (zone === null) return read
   const file = zoneFileName(zone.name, new Set(), 'yaml')
@@ -146,12 +150,12 @@ function printedAnew(read: ReadOctodnsZone): ReadOctodnsZone {
   const kept = new Set(zone.records.map(rrsetKey))
   const scopes = zone.scopes?.filter((scope) => kept.has(rrsetKey(scope)))
   const owners = new Set(zone.records.map(({ name }) => name))
-  // Of a name whose records no definition holds, the comments stand at the end.
+  // Comments of a name without remaining records move to the end.
   const comments = read
     .comments()
     .map((one) => (one.name === null || owners.has(one.name) ? one : { text: one.text, name: null, place: 'end' as const }))
   const text = printDefinition({ ...zone, comments, scopes, files: undefined })
-  return { ...read, zone: { ...zone, scopes, files: [{ path, text }] }, files: [], place: path, isPlain: true }
+  return { ...read, zone: { ...zone, scopes, files: [{ path, text }] }, files: [], path: path, isReusable: true }
 }
 
 function rrsetsOf({ zone, dropped }: ReadOctodnsZone): Map<string, JoinedRrset> {
@@ -171,9 +175,9 @@ function split(key: string, earlier: JoinedRrset, later: JoinedRrset): Diagnosti
   return {
     severity: 'error',
     code: 'rrset-split',
-    message: `${key}: the records come from ${other?.file} and from ${at?.file}, and neither says how they go together`,
+    message: `${key}: the records come from ${other?.file} and from ${at?.file}, and neither replaces the other`,
     at,
-    hint: 'octoDNS refuses them too, unless the second source has populate_should_replace: true.',
+    hint: 'octoDNS refuses this too, unless the second source has populate_should_replace: true',
     ...(other && { related: [{ message: 'the other records', at: other }] }),
   }
 }

@@ -12,21 +12,21 @@ import type { ReadOctodnsZone } from './read-octodns-zone.ts'
 import type { RoutedZone } from './route-zones.ts'
 import type { OpenSource } from './yaml-sources.ts'
 
-/** Definitions that go to the same targets. */
+/** Definitions with the same targets and options. */
 export interface ConvertedRule {
-  /** Paths from the config's folder. */
+  /** Paths relative to the config's folder. */
   readonly files: readonly string[]
   readonly targets: readonly string[]
   readonly safety?: ConvertedSafety | undefined
   readonly skipsUnsupported?: boolean | undefined
-  /** False where nothing is ever to be done to the zones. */
+  /** False if the zones are never to be changed. */
   readonly isEnabled?: boolean | undefined
   readonly policy?: Policy | null | undefined
   readonly unmanaged?: readonly UnmanagedSelector[] | undefined
 }
 
 export interface ConvertedConfig {
-  /** The file it was made from. */
+  /** The octoDNS config that it is converted from. */
   readonly from: string
   readonly defaultTtl: number
   readonly splitExtension: string | null
@@ -34,13 +34,11 @@ export interface ConvertedConfig {
   readonly rules: readonly ConvertedRule[]
 }
 
-/** The text of a `zonewright.yaml`. */
+/** Returns the text of a `zonewright.yaml`. */
 export function printConvertedConfig({ from, defaultTtl, splitExtension, targets, rules }: ConvertedConfig): string {
-  let text = `# Made from ${from.replace(/[^ -~]/g, '?')}, a configuration of octoDNS.\n`
+  let text = `# Converted from ${from.replace(/[^ -~]/g, '?')}, an octoDNS config.\n`
   text +=
-    targets.length === 0
-      ? '# None of its targets has a provider here: add one, and name it in the targets below.\nproviders: {}\n'
-      : 'providers:\n'
+    targets.length === 0 ? '# No target has a provider here: add one and name it in the targets below.\nproviders: {}\n' : 'providers:\n'
   for (const { name, settings } of targets) {
     text += `  ${printText(name)}: ${flowMap(settings)}\n`
   }
@@ -48,7 +46,7 @@ export function printConvertedConfig({ from, defaultTtl, splitExtension, targets
   for (const rule of rules) {
     text += `  - files:\n${rule.files.map((file) => `      - ${printText(file)}\n`).join('')}`
     if (rule.isEnabled === false) text += '    enabled: false\n'
-    // Without the key they would go to the only provider.
+    // Without this key, the only provider would be the target.
     text += `    targets: [${rule.targets.map(printText).join(', ')}]\n`
     if (rule.policy) text += `    policy: ${rule.policy}\n`
     const limits = Object.entries(rule.safety ?? {})
@@ -68,141 +66,144 @@ const flowMap = (map: Readonly<Record<string, string>>): string =>
     .map(([key, value]) => `${key}: ${printText(value)}`)
     .join(', ')}}`
 
-/** What octoDNS's processors mean for zones that come from its configuration, and what of it is told. */
-/** What a rule says for the processors of its zones. */
+/** What the processors of a zone mean for its rule. */
 interface ZoneProcessing {
   readonly unmanaged: readonly UnmanagedSelector[]
   readonly policy: Policy | null
 }
 
 export interface Processing {
-  /** For one zone; what it loses is noted. */
-  readonly of: (routed: RoutedZone, zone: ProcessedZone) => ZoneProcessing
-  /** What all zones so far have lost, each thing once with the zones it is of. */
+  /** Converts the processors of one zone and collects what is dropped. */
+  readonly forZone: (routed: RoutedZone, zone: ProcessedZone) => ZoneProcessing
+  /** What all zones so far have dropped: each item once, with its zones. */
   readonly dropped: () => UnsupportedFeature[]
-  /** Of each processor that no zone has. */
+  /** A warning per processor that no zone uses. */
   readonly unused: readonly Diagnostic[]
 }
 
-/** Zones that are named where all have lost the same. */
-const NAMED_ZONES = 5
+/** Zones that a message lists. */
+const MAX_ZONES = 5
 
-interface Loss {
+interface DroppedEffect {
   readonly processor: Pick<OctodnsProvider, 'name' | 'className'> & { readonly at: UnsupportedFeature['at'] }
   readonly what: string
   readonly outcome: string
   readonly zones: DomainName[]
 }
 
-export function processingOf({ processors, everywhere, zones }: OctodnsConfig): Processing {
-  const losses = new Map<string, Loss>()
+export function createProcessing({ processors, globalProcessors, zones }: OctodnsConfig): Processing {
+  const droppedEffects = new Map<string, DroppedEffect>()
   return {
-    of: ({ entry, processors: own, others }, zone) => {
-      const effects = [...everywhere.before, ...own, ...everywhere.after].map((name) => {
+    forZone: ({ entry, processors: own, unreadSourcePolicy }, zone) => {
+      const effects = [...globalProcessors.before, ...own, ...globalProcessors.after].map((name) => {
         const processor = processors.get(name) ?? { name, className: '', settings: {}, at: entry.at }
         const effect = processorEffect(processor, zone)
         if (effect.dropped !== null) {
           const key = JSON.stringify([name, effect.dropped])
-          const loss = losses.get(key) ?? { processor, ...effect.dropped, zones: [] }
-          loss.zones.push(zone.name)
-          losses.set(key, loss)
+          const known = droppedEffects.get(key) ?? { processor, ...effect.dropped, zones: [] }
+          known.zones.push(zone.name)
+          droppedEffects.set(key, known)
         }
         return effect
       })
       const unmanaged = new Map(effects.flatMap((effect) => effect.unmanaged).map((selector) => [JSON.stringify(selector), selector]))
-      // What exists and is nobody's may be in the definition, too, where a processor has taken it out of octoDNS's sight.
-      const isExposed = effects.some(({ takesOut }) => takesOut) && effects.some(({ policy }) => policy === 'upsert-only')
-      const policies = new Set([others, isExposed ? 'create-only' : null, ...effects.map(({ policy }) => policy)])
+      // With a source-only filter, the definition may contain record sets that another processor leaves to their owner at the target.
+      const isInseparable = effects.some(({ hidesRecords }) => hidesRecords) && effects.some(({ policy }) => policy === 'upsert-only')
+      const policies = new Set([unreadSourcePolicy, isInseparable ? 'create-only' : null, ...effects.map(({ policy }) => policy)])
       return { unmanaged: [...unmanaged.values()], policy: POLICIES.find((policy) => policies.has(policy)) ?? null }
     },
-    dropped: () => [...losses.values()].map(lostItem),
+    dropped: () => [...droppedEffects.values()].map(droppedEffect),
     unused: unused(),
   }
 
   function unused(): Diagnostic[] {
-    const used = new Set([...everywhere.before, ...everywhere.after, ...zones.flatMap((entry) => entry.processors)])
+    const used = new Set([...globalProcessors.before, ...globalProcessors.after, ...zones.flatMap((entry) => entry.processors)])
     return [...processors.values()]
       .filter(({ name }) => !used.has(name))
       .map(({ name, at }) => ({
         severity: 'warning',
         code: 'import-aside',
-        message: `the processor ${name}, which no zone has, is not taken over`,
+        message: `the processor ${name} is not imported, because no zone uses it`,
         at,
       }))
   }
 }
 
-/** The most careful first. */
+/** The most restrictive first. */
 const POLICIES: readonly Policy[] = ['create-only', 'upsert-only']
 
-function lostItem({ processor: { name, className, at }, what, outcome, zones }: Loss): UnsupportedFeature {
-  const kind = className === '' ? 'which the configuration does not have' : className
+function droppedEffect({ processor: { name, className, at }, what, outcome, zones }: DroppedEffect): UnsupportedFeature {
+  const kind = className === '' ? 'which the config does not define' : className
   return {
     zone: null,
     name: null,
     type: null,
-    what: `what the processor ${name} (${kind}) does in ${listed(zones, NAMED_ZONES)}: ${what}`,
+    what: `the effect of the processor ${name} (${kind}) on ${listed(zones, MAX_ZONES)}: ${what}`,
     at,
     outcome,
   }
 }
 
-interface Ruling {
+interface RuleContext {
   readonly targets: ReadonlyMap<string, ConvertedTarget | null>
   readonly sources: ReadonlyMap<string, OpenSource>
   readonly processing: Processing
   readonly dropped: UnsupportedFeature[]
 }
 
-/** Zones by where they go and how carefully, in the order of the configuration. */
-export function groupRules(wanted: readonly RoutedZone[], read: readonly ReadOctodnsZone[], run: Ruling): ConvertedRule[] {
+/** Groups zones into rules by targets and options, in the order of the octoDNS config. */
+export function groupRules(wanted: readonly RoutedZone[], read: readonly ReadOctodnsZone[], context: RuleContext): ConvertedRule[] {
   const groups = new Map<string, ConvertedRule & { readonly files: string[] }>()
   for (const [i, routed] of wanted.entries()) {
     const one = read[i]
     if (!one || one.zone === null) continue
-    const rule = ruleOf(routed, one.zone, run)
+    const rule = ruleOf(routed, one.zone, context)
     const key = JSON.stringify(rule)
     const group = groups.get(key) ?? { ...rule, files: [] }
-    group.files.push(one.place)
+    group.files.push(one.path)
     groups.set(key, group)
   }
   return [...groups.values()]
 }
 
-/** Where a zone goes. Where its targets differ in how careful they are, the most careful counts. */
-function ruleOf(routed: RoutedZone, zone: ImportedZone, { targets, sources, processing, dropped }: Ruling): Omit<ConvertedRule, 'files'> {
-  const { name, entry, own } = routed
-  const lose = (what: string, outcome?: string): void =>
-    void dropped.push({ zone: name, name: null, type: null, what, at: own.at, outcome })
-  if (own.isDryRun) lose('always-dry-run', 'its rule has "enabled: false", and no plan is made of it')
-  const made = entry.targets.flatMap((target) => {
+/** The rule for a zone. If its targets differ in their limits, the strictest one is used. */
+function ruleOf(
+  routed: RoutedZone,
+  zone: ImportedZone,
+  { targets, sources, processing, dropped }: RuleContext,
+): Omit<ConvertedRule, 'files'> {
+  const { name, entry, ownEntry } = routed
+  const drop = (what: string, outcome?: string): void =>
+    void dropped.push({ zone: name, name: null, type: null, what, at: ownEntry.at, outcome })
+  if (ownEntry.isDryRun) drop('always-dry-run', 'its rule has "enabled: false", so it is never planned')
+  const converted = entry.targets.flatMap((target) => {
     const known = targets.get(target)
-    // Providers that nothing here stands for are told once, not for each zone.
-    if (known === undefined && sources.has(target)) lose(`its target ${target}, a directory of files`)
-    else if (known === undefined) lose(`its target ${JSON.stringify(target)}, which is no provider there`)
+    // Providers without a counterpart are reported once, not per zone.
+    if (known === undefined && sources.has(target)) drop(`its target ${target}, a directory of files`)
+    else if (known === undefined) drop(`its target ${JSON.stringify(target)}, which is not a provider in the octoDNS config`)
     return known && !known.isDryRun ? known : []
   })
   const limit = (key: keyof ConvertedTarget['safety']): number | undefined => {
-    const given = [...new Set(made.map(({ safety }) => safety[key] ?? DEFAULT_LIMIT))].sort((a, b) => a - b)
-    if (given.length > 1 && own.safety[key] === undefined)
-      lose(`limits of its targets that differ (${given.join(', ')} %); all have the lowest`)
-    return own.safety[key] ?? (given[0] === DEFAULT_LIMIT ? undefined : given[0])
+    const given = [...new Set(converted.map(({ safety }) => safety[key] ?? DEFAULT_LIMIT))].sort((a, b) => a - b)
+    if (given.length > 1 && ownEntry.safety[key] === undefined)
+      drop(`different limits of its targets (${given.join(', ')} %); all get the lowest`)
+    return ownEntry.safety[key] ?? (given[0] === DEFAULT_LIMIT ? undefined : given[0])
   }
   const [deletes, updates] = [limit('max_delete_percent'), limit('max_update_percent')]
-  const lenient = made.filter(({ skipsUnsupported }) => skipsUnsupported)
-  if (lenient.length > 0 && lenient.length < made.length)
-    lose(`strict_supports: false of some of its targets only (${lenient.map((target) => target.name).join(', ')})`)
+  const lenient = converted.filter(({ skipsUnsupported }) => skipsUnsupported)
+  if (lenient.length > 0 && lenient.length < converted.length)
+    drop(`strict_supports: false for only some of its targets (${lenient.map((target) => target.name).join(', ')})`)
   return {
-    targets: made.map((target) => target.name),
+    targets: converted.map((target) => target.name),
     safety: {
       ...(deletes !== undefined && { max_delete_percent: deletes }),
       ...(updates !== undefined && { max_update_percent: updates }),
     },
-    skipsUnsupported: made.length > 0 && lenient.length === made.length,
-    ...(own.isDryRun && { isEnabled: false }),
-    ...processing.of(routed, zone),
+    skipsUnsupported: converted.length > 0 && lenient.length === converted.length,
+    ...(ownEntry.isDryRun && { isEnabled: false }),
+    ...processing.forZone(routed, zone),
   }
 }
 
-/** What both programs take for a limit where nothing is said, in percent. */
+/** The default limit of both programs, in percent. */
 const DEFAULT_LIMIT = 30

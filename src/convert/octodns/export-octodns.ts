@@ -9,64 +9,66 @@ import { type Exporter, unsupportedFeaturesOf } from '../exporter.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { printMap } from './print-yaml.ts'
 
-/** Seconds that a record without a TTL has where its zone says none. */
+/** The TTL in seconds of records without one in a zone without a default. */
 const DEFAULT_TTL = 86_400
 
-const HELD: ReadonlySet<keyof ZoneSettings> = new Set()
+const SUPPORTED: ReadonlySet<keyof ZoneSettings> = new Set()
 
-/** Each zone as the file that octoDNS's YamlProvider looks for. A record without a TTL gets that of its zone. */
+/** Exports each zone as a file for octoDNS's YamlProvider. A record without a TTL gets that of its zone. */
 export const exportOctodns: Exporter = (zones) => {
   const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []
   const managed = new Set(zones.map(({ name }) => name))
   const files = zones.flatMap((zone) => {
     if (zone.settings.type === 'slave' || zone.absent) {
-      const what = zone.absent ? 'that the zone is to be deleted' : 'a slave zone: its records are those of its masters'
+      const what = zone.absent ? 'the deletion of the zone' : 'a slave zone, whose records come from its masters'
       dropped.push({ zone: zone.name, name: null, type: null, what, at: zone.at })
       return []
     }
     const path = fileNameOf(zone)
     if (path === null) {
-      dropped.push({ zone: zone.name, name: null, type: null, what: 'a zone whose name is no name of a file', at: zone.at })
+      dropped.push({ zone: zone.name, name: null, type: null, what: 'a zone whose name is not a valid file name', at: zone.at })
       return []
     }
     if (!isListed(path)) {
-      const message = `${zone.name}: octoDNS finds ${path} only where its configuration names the zone; an entry "*" passes over it`
+      const message = `${zone.name}: octoDNS finds ${path} only if its config names the zone; an entry "*" skips it`
       diagnostics.push({ severity: 'warning', code: 'file-format', message, at: zone.at })
     }
     const printed = printOctodnsZone({ ...zone, defaultTtl: zone.settings.ttl_sec || DEFAULT_TTL, managed })
-    dropped.push(...unsupportedFeaturesOf({ ...zone, scopes: [] }, { settings: HELD }), ...printed.dropped)
+    dropped.push(...unsupportedFeaturesOf({ ...zone, scopes: [] }, { settings: SUPPORTED }), ...printed.dropped)
     return [{ path, text: printed.text }]
   })
   return { files, isSingleFile: false, dropped, diagnostics }
 }
 
 /**
- * octoDNS joins the name of a zone and `yaml` to its directory, so that a slash leads into a folder: `0/26.2.0.192.in-addr.arpa.yaml` of an
- * RFC 2317 zone. Null where a part of that is no name of a file.
+ * The file name for a zone; null if a part of it is not a valid one. octoDNS appends the zone name and `yaml` to its directory, so a slash
+ * leads into a folder: `0/26.2.0.192.in-addr.arpa.yaml` of an RFC 2317 zone.
  */
 const fileNameOf = ({ name }: DesiredZone): string | null =>
   /^(?:[a-z0-9_-][a-z0-9_.-]*\/)*[a-z0-9_-][a-z0-9_.-]{0,199}$/.test(name) ? `${name}yaml` : null
 
-/** Whether octoDNS lists the file as one of a zone: in its directory itself, with two dots (its provider/yaml.py). */
+/** Whether octoDNS lists the file as a zone: it is in the directory itself and has two dots (its provider/yaml.py). */
 const isListed = (path: string): boolean => !path.includes('/') && /\..*\.yaml$/.test(path)
 
 type OctodnsZone = Pick<DesiredZone, 'name' | 'records' | 'scopes'> & {
-  /** Seconds for records without a TTL; where it is null they get that of octoDNS's config, and are named for it. */
+  /** The TTL in seconds for records without one. If null, they get that of octoDNS's config, and each is reported. */
   readonly defaultTtl: number | null
-  /** All zones of the octoDNS that reads the file. It takes records at or below another of them only as lenient. */
+  /**
+   * All zones of the octoDNS instance that reads the file. It accepts records at or below another of its zones only if they are lenient.
+   */
   readonly managed?: ReadonlySet<DomainName>
 }
 
 interface OctodnsText {
   readonly text: string
-  /** Records, or what of them, octoDNS cannot hold. */
+  /** Records, or parts of them, that octoDNS cannot express. */
   readonly dropped: readonly UnsupportedFeature[]
 }
 
 /**
- * A zone as a file that octoDNS reads with `enforce_order: true` (keys in natural order at every depth), an RRset an entry. TTLs are always
- * said, so that no `default_ttl` of a config matters. What octoDNS's checks refuse though it is good DNS says `lenient: true`.
+ * Prints a zone for octoDNS with `enforce_order: true` (keys in natural order at every depth), one entry per RRset. Every entry has a TTL,
+ * so no `default_ttl` of a config applies. Valid DNS that octoDNS's checks refuse gets `lenient: true`.
  */
 export function printOctodnsZone(zone: OctodnsZone): OctodnsText {
   const dropped: UnsupportedFeature[] = []
@@ -88,7 +90,7 @@ export function printOctodnsZone(zone: OctodnsZone): OctodnsText {
   return { text: `---\n${printMap(map, '') || '{}\n'}`, dropped }
 }
 
-/** An RRset as octoDNS has it; null where nothing of it is left. */
+/** The entry for an RRset; null if octoDNS supports none of its records. */
 function rrsetEntry(
   records: readonly DefinedRecord[],
   name: string,
@@ -98,28 +100,28 @@ function rrsetEntry(
 ): YamlMap | null {
   const [first] = records as [DefinedRecord]
   const { type } = first
-  const lose = (what: string, record = first): void => {
+  const drop = (what: string, record = first): void => {
     dropped.push({ zone: zone.name, name: first.name, type, what, at: record.at })
   }
   if (!OCTODNS_TYPES.has(type)) {
-    lose(`records of type ${type}, which octoDNS does not know`)
+    drop(`records of type ${type}, which octoDNS does not support`)
     return null
   }
   const values = new Map<string, YamlValue>()
   let lenient = isOfSubzone(first, zone)
   for (const record of [...records].sort((a, b) => (a.data < b.data ? -1 : 1))) {
     const value = octodnsValue(type, record.data)
-    if (!value.ok) lose(value.message, record)
-    else if (SINGLE_VALUE_TYPES.has(type) && values.size > 0) lose(`a second value, of which ${type} has one`, record)
+    if (!value.ok) drop(value.message, record)
+    else if (SINGLE_VALUE_TYPES.has(type) && values.size > 0) drop(`a second value: in octoDNS, ${type} has only one`, record)
     else {
-      if (hasOwnStrings(record)) lose('where its strings are cut', record)
+      if (hasCustomStrings(record)) drop('the division of its text into strings', record)
       values.set(record.data, value.value)
       lenient ||= needsLenient(record, name)
     }
   }
   if (values.size === 0) return null
   const list = [...values.values()]
-  const ttl = ttlOf(records, zone.defaultTtl, lose)
+  const ttl = ttlOf(records, zone.defaultTtl, drop)
   const octodns = extrasOf(scope, lenient)
   return {
     ...(octodns === null ? {} : { octodns }),
@@ -129,7 +131,7 @@ function rrsetEntry(
   }
 }
 
-/** Whether another zone should have the record: at its apex NS and DS are those of the delegation (octodns/zone/base.py, `add_record`). */
+/** Whether the record belongs to another zone. NS and DS at its apex belong to the delegation (octodns/zone/base.py, `add_record`). */
 function isOfSubzone({ name, type }: DefinedRecord, { name: zone, managed }: OctodnsZone): boolean {
   if (managed === undefined) return false
   const first = type === 'NS' || type === 'DS' ? parentOf(name) : name
@@ -137,16 +139,16 @@ function isOfSubzone({ name, type }: DefinedRecord, { name: zone, managed }: Oct
   return false
 }
 
-/** Whether a text is cut otherwise than as few strings of 255 octets, which is how octoDNS cuts. */
-const hasOwnStrings = ({ type, data }: DefinedRecord): boolean =>
+/** Whether a text is divided otherwise than into as few strings of 255 octets as possible, which is what octoDNS does. */
+const hasCustomStrings = ({ type, data }: DefinedRecord): boolean =>
   (type === 'TXT' || type === 'SPF') && data.includes('" "') && octetsToTxtRdata(txtRdataToOctets(data)) !== data
 
-/** octoDNS has one TTL for an RRset: the lowest, as resolvers take it (RFC 2181 section 5.2). */
-function ttlOf(records: readonly DefinedRecord[], defaultTtl: number | null, lose: (what: string) => void): number | null {
+/** octoDNS has one TTL per RRset: the lowest, as resolvers use it (RFC 2181 section 5.2). */
+function ttlOf(records: readonly DefinedRecord[], defaultTtl: number | null, drop: (what: string) => void): number | null {
   const ttls = [...new Set(records.map(({ ttl }) => ttl ?? defaultTtl))]
   const given = ttls.filter((ttl): ttl is number => ttl !== null)
-  if (given.length < ttls.length) lose("that its TTL is the zone's default")
-  if (given.length > 1) lose(`TTLs that differ (${given.sort((a, b) => a - b).join(', ')}); all have the lowest`)
+  if (given.length < ttls.length) drop("the use of the zone's default TTL")
+  if (given.length > 1) drop(`different TTLs (${given.sort((a, b) => a - b).join(', ')}); all get the lowest`)
   return given.length === 0 ? null : Math.min(...given)
 }
 
@@ -159,23 +161,22 @@ function extrasOf(scope: RrsetScope | undefined, lenient: boolean): YamlMap | nu
   return Object.keys(extras).length === 0 ? null : extras
 }
 
-/**
- * Which records octoDNS's own checks refuse though they are good DNS, so that its file says `lenient: true` for them. After the
- * validators of octoDNS 1.22 (octodns/record/*.py, its set `legacy`, which is the default); where a look decides, on the safe side: too
- * much leniency costs nothing.
- */
+/** Types whose target may be the root. */
 const SINGLE_DOT_TYPES: ReadonlySet<string> = new Set(['HTTPS', 'MX', 'SVCB', 'SRV'])
 
-/** At least two labels of letters, digits, hyphens and underscores, no hyphen at an end (its package fqdn). */
+/** At least two labels of letters, digits, hyphens and underscores, without a hyphen at either end (its package fqdn). */
 const HOST = /^(?:(?!-)[-_a-z0-9]{1,63}(?<!-)\.){1,126}(?!-)[-_a-z0-9]{1,63}(?<!-)\.$/
 
 const SERVICE_NAME = /^(?:\*|_[^.]+)\.[^.]+/
 
-/** Whether octoDNS takes the record only as lenient; `name` is relative to the zone. */
+/**
+ * Whether octoDNS accepts the record only as lenient; `name` is relative to the zone. Follows the validators of octoDNS 1.22
+ * (octodns/record/*.py, its default set `legacy`); in doubt true, because unnecessary leniency is harmless.
+ */
 function needsLenient({ name: owner, type, data }: ResourceRecord, name: string): boolean {
   if (owner.length > 253 || name.split('.').some((label) => label.length > 63)) return true
   const fields = rdataFields(data)
-  const target = targetOf(type, data, fields)
+  const target = convertTarget(type, data, fields)
   if (target !== null && !isHost(target, type)) return true
   switch (type) {
     case 'CNAME':
@@ -187,7 +188,7 @@ function needsLenient({ name: owner, type, data }: ResourceRecord, name: string)
       return !SERVICE_NAME.test(name)
     case 'TXT':
     case 'SPF':
-      return isOddText(txtRdataToOctets(data))
+      return isUnusualText(txtRdataToOctets(data))
     case 'SSHFP':
       return !/^[1-4] (?:1 [0-9a-f]{40}|2 [0-9a-f]{64})$/.test(data)
     case 'TLSA':
@@ -204,12 +205,12 @@ function needsLenient({ name: owner, type, data }: ResourceRecord, name: string)
   }
 }
 
-const targetOf = (type: string, data: string, fields: readonly string[]): string | null =>
+const convertTarget = (type: string, data: string, fields: readonly string[]): string | null =>
   type === 'SVCB' || type === 'HTTPS' ? (fields[1] ?? '') : targetName(type, data)
 
 const isHost = (target: string, type: string): boolean =>
   target === '.' ? SINGLE_DOT_TYPES.has(type) : target.length <= 254 && HOST.test(target) && !/^[0-9.]+$/.test(target)
 
-/** Text that is not ASCII, is empty, or has a backslash before a semicolon, which octoDNS takes for an escape escaped. */
-const isOddText = (octets: Uint8Array): boolean =>
+/** Text that is empty, is not ASCII, or has a backslash before a semicolon, which octoDNS takes for an escaped escape. */
+const isUnusualText = (octets: Uint8Array): boolean =>
   octets.length === 0 || octets.some((octet) => octet > 0x7e) || Buffer.from(octets).includes('\\;')

@@ -5,32 +5,32 @@ import { fileNameOf, splitFolderZone, unprintableName, withoutControlCharacters 
 import { compareDiagnostics, type Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 
-/** The files of one zone in the directory of a YamlProvider, absolute, in the order octoDNS reads them. */
+/** The files of one zone in the directory of a YamlProvider: absolute paths, in the order octoDNS reads them. */
 export interface OctodnsZoneFiles {
   readonly zone: DomainName
   /** The folder of a split zone; null for a single file. */
   readonly folder: string | null
   readonly paths: readonly string[]
-  /** Its name as octoDNS lists it, with the final dot; null where it finds the file only for a zone that somebody names. */
+  /** The zone's name as octoDNS lists it, with the final dot. Null if octoDNS finds the file only when its config names the zone. */
   readonly listed: string | null
 }
 
 export interface OctodnsLayout {
   readonly splitExtension: string | null
   readonly hasZoneFiles: boolean
-  /** Zones that are found also where octoDNS does not list them: \`com.yaml\`, and \`0/26.2.0.192.in-addr.arpa.yaml\` of a zone with a slash. */
+  /** Zones to find even if octoDNS does not list them: `com.yaml`, and `0/26.2.0.192.in-addr.arpa.yaml` of a zone with a slash. */
   readonly named?: Iterable<DomainName> | undefined
 }
 
-/** The name of a zone's file: octoDNS wants at least two dots in it. */
+/** The name of a zone file that octoDNS lists: it contains at least two dots. */
 export const ZONE_FILE = /\..*\.yaml$/
 
-/** Zones in one directory. */
+/** Entries that are read from one directory. */
 const MAX_ENTRIES = 100_000
 
 /**
- * The zones in a directory as octoDNS lists them (its provider/yaml.py): files `ZONE.yaml` with at least two dots in their name, and folders
- * that end in `split_extension`; and files that it does not list and finds where it looks for their zone. Throws what the file system throws.
+ * Finds the zones in a directory as octoDNS does (its provider/yaml.py): files `ZONE.yaml` with at least two dots in the name, folders that
+ * end in `split_extension`, and the unlisted files of zones that are named. Throws errors of the file system.
  */
 export async function findOctodnsZones(directory: string, layout: OctodnsLayout): Promise<OctodnsZoneFiles[]> {
   const found: OctodnsZoneFiles[] = []
@@ -50,7 +50,10 @@ export async function findOctodnsZones(directory: string, layout: OctodnsLayout)
   return layout.hasZoneFiles ? [...found, ...(await filesInFolders(directory, layout.named ?? []))] : found
 }
 
-/** An error for each file and folder of a zone that has a control character in its name. `shown` is the directory in messages. Throws what the file system throws. */
+/**
+ * Returns an error per zone file or folder with a control character in its name. `shown` is the directory in messages. Throws errors of the
+ * file system.
+ */
 export async function unprintableNames(directory: string, splitExtension: string | null, shown: string): Promise<Diagnostic[]> {
   const found: Diagnostic[] = []
   const report = (path: string): void => {
@@ -71,14 +74,14 @@ const isYaml = (name: string): boolean => withoutControlCharacters(name).endsWit
 
 const isPrintable = (name: string): boolean => withoutControlCharacters(name) === name
 
-/** Without files that nobody looks for: those that are not listed, of zones that are neither named nor listed themselves. */
-export function soughtZones(found: readonly OctodnsZoneFiles[], named: Iterable<DomainName>): OctodnsZoneFiles[] {
-  const sought = new Set(named)
-  for (const { zone, listed } of found) if (listed !== null) sought.add(zone)
-  return found.filter(({ zone }) => sought.has(zone))
+/** Keeps zones that are listed or named. */
+export function requestedZones(found: readonly OctodnsZoneFiles[], named: Iterable<DomainName>): OctodnsZoneFiles[] {
+  const wanted = new Set(named)
+  for (const { zone, listed } of found) if (listed !== null) wanted.add(zone)
+  return found.filter(({ zone }) => wanted.has(zone))
 }
 
-/** octoDNS joins the name of a zone to the directory, whatever is in it, so that a slash leads into a folder (RFC 2317 zones). */
+/** octoDNS appends the zone name to the directory, so a slash in it leads into a folder (zones of RFC 2317). */
 async function filesInFolders(directory: string, named: Iterable<DomainName>): Promise<OctodnsZoneFiles[]> {
   const found: OctodnsZoneFiles[] = []
   for (const zone of named) {
@@ -90,11 +93,11 @@ async function filesInFolders(directory: string, named: Iterable<DomainName>): P
   return found
 }
 
-/** The name of a folder without what stands behind its final dot. */
+/** A folder name without what follows its final dot. */
 const listedName = (folder: string, extension: string): string => folder.slice(0, folder.length - extension.length + 1)
 
-/** The entries of each zone: a file, a folder of split files, or both. */
-export function byZone(found: readonly OctodnsZoneFiles[]): Map<DomainName, OctodnsZoneFiles[]> {
+/** Groups by zone: a file, a folder of split files, or both. */
+export function groupByZone(found: readonly OctodnsZoneFiles[]): Map<DomainName, OctodnsZoneFiles[]> {
   const entries = new Map<DomainName, OctodnsZoneFiles[]>()
   for (const files of found) {
     const known = entries.get(files.zone)
@@ -104,15 +107,15 @@ export function byZone(found: readonly OctodnsZoneFiles[]): Map<DomainName, Octo
   return entries
 }
 
-/** An error for each zone that has two files or two folders, in Unicode and as A-labels. */
-export function zonesInTwo(found: readonly OctodnsZoneFiles[], cwd: string): Diagnostic[] {
-  return [...byZone(found)].flatMap(([zone, entries]) =>
+/** Returns an error per zone with two files or two folders, spelled in Unicode and as A-labels. */
+export function duplicateZoneErrors(found: readonly OctodnsZoneFiles[], cwd: string): Diagnostic[] {
+  return [...groupByZone(found)].flatMap(([zone, entries]) =>
     [entries.filter(({ folder }) => folder === null), entries.filter(({ folder }) => folder !== null)]
-      .filter((alike) => alike.length > 1)
-      .map((alike) => ({
+      .filter((duplicates) => duplicates.length > 1)
+      .map((duplicates) => ({
         severity: 'error' as const,
         code: 'zone-duplicate' as const,
-        message: `${zone} is in ${alike.map(({ folder, paths }) => displayPath(folder ?? paths[0] ?? '', cwd)).join(' and in ')}`,
+        message: `${zone} is in ${duplicates.map(({ folder, paths }) => displayPath(folder ?? paths[0] ?? '', cwd)).join(' and in ')}`,
         hint: 'move its records into one of them',
       })),
   )
@@ -124,8 +127,8 @@ const partsOf = async (folder: string): Promise<string[]> =>
     .sort()
     .map((name) => join(folder, name))
 
-/** The YAML files in a directory and the folders that hold some, in the order of their names. */
-export async function yamlIn(directory: string): Promise<{ readonly name: string; readonly isFolder: boolean }[]> {
+/** The YAML files in a directory and its folders that contain some, sorted by name. */
+export async function listYamlFiles(directory: string): Promise<{ readonly name: string; readonly isFolder: boolean }[]> {
   const entries = (await readdir(directory, { withFileTypes: true })).filter(({ name }) => isPrintable(name)).slice(0, MAX_ENTRIES)
   const found = await Promise.all(
     entries.map(async (entry) => {

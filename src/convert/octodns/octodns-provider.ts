@@ -1,30 +1,30 @@
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
-/** Limits of a plan in percent of the record sets; absent where nothing is said. */
+/** Limits of a plan in percent of the record sets; absent if octoDNS's config has none. */
 export interface ConvertedSafety {
   readonly max_delete_percent?: number
   readonly max_update_percent?: number
 }
 
-/** A provider of ours that does the work of one of octoDNS's. */
+/** The provider of a `zonewright.yaml` that replaces one of octoDNS. */
 export interface ConvertedTarget {
   readonly name: string
-  /** As YAML has it: keys in order. */
+  /** The keys in the order to print. */
   readonly settings: Readonly<Record<string, string>>
   readonly safety: ConvertedSafety
-  /** Whether records it does not have are left out with a warning, not refused. */
+  /** Whether unsupported records are skipped with a warning instead of refused. */
   readonly skipsUnsupported: boolean
-  /** Whether octoDNS plans for it and never applies anything. */
+  /** Whether octoDNS only plans for it and never applies. */
   readonly isDryRun: boolean
 }
 
-/** Which of our providers stands for a class of octoDNS's, and its settings of plain text. */
-const OURS: readonly { readonly pattern: RegExp; readonly settings: Readonly<Record<string, string>> }[] = [
+/** Our provider for a class of octoDNS, and its settings. */
+const COUNTERPARTS: readonly { readonly pattern: RegExp; readonly settings: Readonly<Record<string, string>> }[] = [
   { pattern: /(?:^|\.)LinodeProvider$/, settings: { type: 'cloud', preset: 'linode' } },
 ]
 
-/** What octoDNS lets every provider say of itself as a target (its provider/base.py). */
+/** Keys that any octoDNS provider may have as a target (its provider/base.py). */
 export const TARGET_KEYS = [
   'apply_disabled',
   'update_pcent_threshold',
@@ -33,7 +33,7 @@ export const TARGET_KEYS = [
   'root_ns_warnings',
 ] as const
 
-/** Those that become rules of ours, or that change no more than warnings. */
+/** Keys that are converted, or that only affect warnings. */
 const CARRIED_KEYS: ReadonlySet<string> = new Set([
   'token',
   'update_pcent_threshold',
@@ -44,46 +44,46 @@ const CARRIED_KEYS: ReadonlySet<string> = new Set([
 ])
 
 export interface TargetOptions {
-  /** Names that other providers have. */
-  readonly taken?: ReadonlySet<string> | undefined
-  /** Names of secret handlers beside `env`. */
+  /** Names of other providers. */
+  readonly takenNames?: ReadonlySet<string> | undefined
+  /** Names of secret handlers other than `env`. */
   readonly secretHandlers?: ReadonlySet<string> | undefined
 }
 
-/** Our provider for one of octoDNS's; null where there is none. A secret is carried as a reference to the environment, never as it is. */
-export function targetOf(
+/** Converts a provider; null if its class has no counterpart. A secret becomes a reference to an environment variable, never plain text. */
+export function convertTarget(
   provider: OctodnsProvider,
   dropped: UnsupportedFeature[],
-  { taken = new Set(), secretHandlers = new Set() }: TargetOptions = {},
+  { takenNames = new Set(), secretHandlers = new Set() }: TargetOptions = {},
 ): ConvertedTarget | null {
-  const ours = OURS.find(({ pattern }) => pattern.test(provider.className))
-  if (ours === undefined) return null
-  const lose = (what: string): void => void dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
+  const counterpart = COUNTERPARTS.find(({ pattern }) => pattern.test(provider.className))
+  if (counterpart === undefined) return null
+  const drop = (what: string): void => void dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
   const { settings } = provider
   const isDryRun = !/^(?:false|no|off|0)$/i.test(String(settings['apply_disabled'] ?? 'false'))
   if (isDryRun) {
     const outcome = 'no rule has it as a target'
     dropped.push({ zone: null, name: null, type: null, what: `apply_disabled of the provider ${provider.name}`, at: provider.at, outcome })
   }
-  const token = secretOf(provider, 'token', secretHandlers, lose)
-  for (const key of Object.keys(settings)) if (!CARRIED_KEYS.has(key)) lose(`${key} of the provider ${provider.name}`)
-  const name = freeName(provider.name, taken)
-  if (name !== provider.name) lose(`the name of the provider ${JSON.stringify(provider.name)}: it becomes ${name}`)
+  const token = secretOf(provider, 'token', secretHandlers, drop)
+  for (const key of Object.keys(settings)) if (!CARRIED_KEYS.has(key)) drop(`${key} of the provider ${provider.name}`)
+  const name = freeName(provider.name, takenNames)
+  if (name !== provider.name) drop(`the name of the provider ${JSON.stringify(provider.name)}: it becomes ${name}`)
   return {
     name,
-    settings: { ...ours.settings, token },
-    safety: safetyOf(settings, (key) => lose(`${key} of the provider ${provider.name}`)),
+    settings: { ...counterpart.settings, token },
+    safety: readSafety(settings, (key) => drop(`${key} of the provider ${provider.name}`)),
     skipsUnsupported: /^(?:false|no|off|0)$/i.test(String(settings['strict_supports'] ?? 'true')),
     isDryRun,
   }
 }
 
-/** octoDNS's limits, which are parts of one; `lose` gets the keys of those that are no such number. */
-export function safetyOf(settings: Readonly<Record<string, unknown>>, lose: (key: string) => void): ConvertedSafety {
+/** Reads octoDNS's limits, which are fractions. `drop` is called with the key of each invalid one. */
+export function readSafety(settings: Readonly<Record<string, unknown>>, drop: (key: string) => void): ConvertedSafety {
   const percent = (key: string): number | undefined => {
     const value = settings[key] ?? undefined
     if (typeof value === 'number' && value >= 0) return Math.min(100, Math.round(value * 10_000) / 100)
-    if (value !== undefined) lose(key)
+    if (value !== undefined) drop(key)
     return undefined
   }
   const [deletes, updates] = [percent('delete_pcent_threshold'), percent('update_pcent_threshold')]
@@ -93,7 +93,7 @@ export function safetyOf(settings: Readonly<Record<string, unknown>>, lose: (key
   }
 }
 
-/** A name that a config takes (schemas/config.schema.json), as like to the one given as may be. */
+/** A valid name for the config (schemas/config.schema.json) that resembles the given one. */
 function freeName(text: string, taken: ReadonlySet<string>): string {
   const name =
     text
@@ -107,31 +107,32 @@ function freeName(text: string, taken: ReadonlySet<string>): string {
   return `${name}-${count}`
 }
 
-/** A secret as a reference: `env/NAME` as it is meant, everything else as a variable that is yet to be set. */
-function secretOf({ name, settings }: OctodnsProvider, key: string, handlers: ReadonlySet<string>, lose: (what: string) => void): string {
+/** Converts a secret to a reference: `env/NAME` keeps its variable; anything else gets a variable that the user must set. */
+function secretOf({ name, settings }: OctodnsProvider, key: string, handlers: ReadonlySet<string>, drop: (what: string) => void): string {
   const given = String(settings[key] ?? '')
   const [, variable, fallback] = /^env\/([A-Za-z_][A-Za-z0-9_]{0,99})(\/.*)?$/s.exec(given) ?? []
   if (variable !== undefined) {
-    if (fallback !== undefined) lose(`what the ${key} of the provider ${name} is where ${variable} is not set`)
+    if (fallback !== undefined) drop(`the default for the ${key} of the provider ${name} if ${variable} is not set`)
     return `env:${variable}`
   }
-  const stand = `${name}_${key}`
+  const newVariable = `${name}_${key}`
     .toUpperCase()
     .replace(/[^A-Z0-9_]/g, '_')
     .replace(/^(?=[0-9])/, '_')
     .slice(0, 100)
   const handler = given.slice(0, Math.max(0, given.indexOf('/')))
-  if (handlers.has(handler)) lose(`the ${key} of the provider ${name} from the secret handler ${handler}: set ${stand} in the environment`)
-  else if (given !== '') lose(`the ${key} of the provider ${name} as plain text: set ${stand} in the environment`)
-  return `env:${stand}`
+  if (handlers.has(handler))
+    drop(`the ${key} of the provider ${name} from the secret handler ${handler}: set ${newVariable} in the environment`)
+  else if (given !== '') drop(`the ${key} of the provider ${name} as plain text: set ${newVariable} in the environment`)
+  return `env:${newVariable}`
 }
 
-/** One entry of `providers:` in octoDNS's configuration. */
+/** One entry of `providers:` or `processors:` in octoDNS's config. */
 export interface OctodnsProvider {
   readonly name: string
   /** The Python class, such as `octodns.provider.yaml.YamlProvider`. */
   readonly className: string
-  /** All keys but `class`, as JSON values. */
+  /** All keys except `class`, as JSON values. */
   readonly settings: Readonly<Record<string, unknown>>
   readonly at: SourcePosition
 }

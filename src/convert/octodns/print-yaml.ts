@@ -2,14 +2,14 @@ import { compareNatural } from '../../definition/print/natural-order.ts'
 import type { YamlMap, YamlValue } from '../../definition/print/octodns-value.ts'
 import { isTextForAll } from '../../definition/yaml/other-readings.ts'
 
-/** A mapping as lines of block YAML, each with `indent`, its keys in the order that `enforce_order` asks for at every depth. */
+/** Prints a mapping as block YAML with `indent`, its keys in the order that octoDNS's `enforce_order` requires at every depth. */
 export function printMap(map: YamlMap, indent: string): string {
   let text = ''
   for (const key of Object.keys(map).sort(compareNatural)) text += `${indent}${printText(key)}:${printBelow(map[key] ?? null, indent)}`
   return text
 }
 
-/** What follows a key: a scalar on its line, or a collection on the lines below. Lists stand as octoDNS writes them, not indented. */
+/** Prints what follows a key: a scalar on its line, or a collection on the lines below. Lists are not indented, as octoDNS writes them. */
 function printBelow(value: YamlValue, indent: string): string {
   if (value === null) return ' null\n'
   if (typeof value === 'string') return ` ${printText(value)}\n`
@@ -26,13 +26,13 @@ function printItem(item: YamlValue, indent: string): string {
 
 const isList = (value: YamlValue): value is readonly YamlValue[] => Array.isArray(value)
 
-/** Text that is safe without quotes for every reader, in block and flow. */
+/** Text that every reader accepts without quotes, in block and flow style. */
 const PLAIN = /^[A-Za-z0-9_/.=~](?:[A-Za-z0-9_/.=~+@$-]|:(?=[A-Za-z0-9])| (?=[A-Za-z0-9_/.=~+@$-]))*$/
 
-/** What may stand between single quotes as it is: printable and of no effect on what surrounds it. */
+/** Printable text that is safe between single quotes. */
 const QUOTABLE = /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u058f\u3040-\ud7ff]*$/
 
-/** Text as a YAML scalar of one line that readers of YAML 1.1 (PyYAML, which octoDNS uses) and 1.2 take for that text. */
+/** Prints text as a one-line YAML scalar that readers of YAML 1.1 (PyYAML, which octoDNS uses) and 1.2 both read as that text. */
 export function printText(text: string): string {
   if (PLAIN.test(text) && isTextForAll(text)) return text
   return QUOTABLE.test(text) ? `'${text.replaceAll("'", "''")}'` : doubleQuoted(text)

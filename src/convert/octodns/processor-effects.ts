@@ -1,6 +1,8 @@
+import { counted } from '../../report/english.ts'
 /**
- * What octoDNS's own processors (its processor/, version 1.22) come to here. One that takes records out of sight on both sides becomes selectors of
- * unmanaged records, which mean the same; where no selector does, a policy keeps safe what octoDNS would have left alone, and the difference is told.
+ * What octoDNS's own processors (its processor/, version 1.22) become here. A processor that hides records on both sides becomes selectors
+ * of unmanaged records, which mean the same. If no selector can, a policy protects what octoDNS would leave unchanged, and the difference
+ * is reported.
  */
 
 import { OCTODNS_TYPES } from '../../definition/print/octodns-value.ts'
@@ -8,18 +10,17 @@ import { relativeName } from '../../dns/domain-name.ts'
 import { groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import type { DesiredZone, Policy, UnmanagedSelector } from '../../dns/zone.ts'
-import { counted } from '../../report/english.ts'
 import type { OctodnsProvider } from './octodns-provider.ts'
 import { nameGlobOf, nameTestOf } from './patterns.ts'
 
-/** What a processor means for a zone. */
+/** The effect of a processor on a zone. */
 export interface ProcessorEffect {
   readonly unmanaged: readonly UnmanagedSelector[]
-  /** What the zone may at the most be given; null where it may be all. */
+  /** The least restrictive policy that is still safe; null for any. */
   readonly policy: Policy | null
-  /** Whether the definition has record sets that octoDNS does not take for its own. */
-  readonly takesOut?: true
-  /** What has no counterpart; null where nothing is lost. */
+  /** Whether octoDNS ignores record sets that the definition contains. */
+  readonly hidesRecords?: true
+  /** The part without a counterpart; null if there is none. */
   readonly dropped: { readonly what: string; readonly outcome: string } | null
 }
 
@@ -29,12 +30,12 @@ const NOTHING: ProcessorEffect = { unmanaged: [], policy: null, dropped: null }
 
 const ROOT_NS: UnmanagedSelector = { name: '', type: 'NS' }
 
-/** What a processor does to a zone as its files have it; a class that is none of octoDNS's own may do anything. */
+/** The effect of a processor on a zone as its files define it. A class outside octoDNS may have any effect. */
 export function processorEffect({ className, settings }: OctodnsProvider, zone: ProcessedZone): ProcessorEffect {
   const effect = EFFECTS.get(className.replace(/^octodns\.processor\./, ''))
   const isOwn = className.startsWith('octodns.processor.')
-  if (!isOwn || effect === undefined) return untouched('what it does is not known here')
-  return Object.values(settings).some(isFromEnvironment) ? untouched('its settings are in the environment') : effect(settings, zone)
+  if (!isOwn || effect === undefined) return createOnly('its effect is unknown')
+  return Object.values(settings).some(isFromEnvironment) ? createOnly('its settings come from the environment') : effect(settings, zone)
 }
 
 type Settings = OctodnsProvider['settings']
@@ -42,26 +43,26 @@ type Effect = (settings: Settings, zone: ProcessedZone) => ProcessorEffect
 
 const isFromEnvironment = (value: unknown): boolean => typeof value === 'string' && value.startsWith('env/')
 
-/** Nothing that exists is touched, whatever a processor leaves alone. */
-const untouched = (what: string): ProcessorEffect => ({
+/** Existing record sets are never changed, whatever the processor ignores. */
+const createOnly = (what: string): ProcessorEffect => ({
   unmanaged: [],
   policy: 'create-only',
-  dropped: { what, outcome: 'no plan touches a record set that exists (policy: create-only)' },
+  dropped: { what, outcome: 'no plan changes an existing record set (policy: create-only)' },
 })
 
-/** What exists and is not in the definition stays. */
-const undeleted = (what: string, more = ''): ProcessorEffect => ({
+/** Existing record sets that the definition lacks stay. */
+const upsertOnly = (what: string, more = ''): ProcessorEffect => ({
   unmanaged: [],
   policy: 'upsert-only',
   dropped: { what, outcome: `no plan deletes a record set (policy: upsert-only)${more}` },
 })
 
-const unchecked = (what: string): ProcessorEffect => ({
+const skippedCheck = (what: string): ProcessorEffect => ({
   ...NOTHING,
-  dropped: { what, outcome: 'the check is not made; plans are the same' },
+  dropped: { what, outcome: 'the check is not done; plans are the same' },
 })
 
-/** What of a record a filter looks at. */
+/** Whether a filter matches a record; `name` is relative to the zone. */
 type RrsetTest = (record: ResourceRecord, name: string) => boolean
 
 function rrsetsOf({ name: zone, records }: ProcessedZone, test: RrsetTest): number {
@@ -71,24 +72,24 @@ function rrsetsOf({ name: zone, records }: ProcessedZone, test: RrsetTest): numb
 }
 
 /**
- * A filter with `include_target: false`: what it takes out of the files octoDNS deletes where it exists, which here happens to what is not in the
- * definition.
+ * A filter with `include_target: false`: octoDNS deletes at the target what the filter hides in the files. Here that happens to what is not
+ * in the definition.
  */
 function sourceOnly(zone: ProcessedZone, removes: RrsetTest | null): ProcessorEffect {
   const count = removes === null ? null : rrsetsOf(zone, removes)
   if (count === 0) return NOTHING
-  const which = count === null ? 'what it takes out of the files' : counted(count, 'record set')
-  // Of name servers of the apex that it has none of octoDNS leaves those that exist alone.
+  const which = count === null ? 'record sets that it hides in the files' : counted(count, 'record set')
+  // octoDNS leaves apex NS records unchanged if it has none.
   const keepsRootNs = zone.records.some(
     (record) => record.type === 'NS' && record.name === zone.name && (removes === null || removes(record, '')),
   )
   return {
     ...NOTHING,
     unmanaged: keepsRootNs ? [ROOT_NS] : [],
-    takesOut: true,
+    hidesRecords: true,
     dropped: {
-      what: `${which} that it deletes at the target (include_target: false)`,
-      outcome: 'the first plan keeps or creates them, as the definition has them',
+      what: `${which}, which it deletes at the target (include_target: false)`,
+      outcome: 'the first plan keeps or creates them, because the definition contains them',
     },
   }
 }
@@ -103,7 +104,7 @@ const typeFilter =
   (settings, zone) => {
     const list = textsOf(settings[key])
     if (list === null || list.some((type) => type !== type.toUpperCase() || !(parseRecordType(type).ok || type.includes('/'))))
-      return untouched(`${key} is no list of types`)
+      return createOnly(`${key} is not a list of types`)
     const listed = new Set(list)
     const isAllowed = key === 'allowlist'
     if (isOff(settings['include_target'])) return sourceOnly(zone, ({ type }) => listed.has(type) !== isAllowed)
@@ -115,7 +116,7 @@ const nameFilter =
   (key: 'allowlist' | 'rejectlist'): Effect =>
   (settings, zone) => {
     const list = textsOf(settings[key])
-    if (list === null) return untouched(`${key} is no list of names`)
+    if (list === null) return createOnly(`${key} is not a list of names`)
     const isListed = nameTestOf(list)
     const isAllowed = key === 'allowlist'
     const removes: RrsetTest | null = isListed && ((_, name) => isListed(name) !== isAllowed)
@@ -124,29 +125,29 @@ const nameFilter =
     if (!isAllowed && globs.every((glob) => glob !== null))
       return { ...NOTHING, unmanaged: globs.map((name) => ({ name: name as string })) }
     const what = isAllowed
-      ? 'names that it leaves alone, which are all but those it lists'
-      : 'names that it leaves alone, which no selector tells from others'
-    if (removes !== null && rrsetsOf(zone, removes) === 0) return undeleted(what)
-    return untouched(what)
+      ? 'the names that it ignores, which are all except those it lists'
+      : 'the names that it ignores, which no selector can express'
+    if (removes !== null && rrsetsOf(zone, removes) === 0) return upsertOnly(what)
+    return createOnly(what)
   }
 
 const valueFilter: Effect = (settings, zone) =>
-  isOff(settings['include_target']) ? sourceOnly(zone, null) : untouched('record sets that it leaves alone for one of their values')
+  isOff(settings['include_target']) ? sourceOnly(zone, null) : createOnly('the record sets that it ignores because of a value')
 
-/** Records whose name ends in that of the zone: `www.example.com` in example.com. */
+/** Refuses or ignores records whose name ends like the zone: `www.example.com` in example.com. */
 const zoneNameFilter: Effect = (settings, zone) => {
   const ending = zone.name.slice(0, -1)
   const isError = !isOff(settings['error'] ?? true)
-  const leavesAlone = !isOff(settings['include_target'])
+  const ignoresTarget = !isOff(settings['include_target'])
   const matches: RrsetTest = (_, name) => name.endsWith(ending)
-  if (!isError && !leavesAlone) return sourceOnly(zone, matches)
+  if (!isError && !ignoresTarget) return sourceOnly(zone, matches)
   return {
     ...NOTHING,
-    unmanaged: leavesAlone ? [{ name: `*${ending}` }] : [],
+    unmanaged: ignoresTarget ? [{ name: `*${ending}` }] : [],
     dropped: isError
       ? {
-          what: 'that it refuses names that end in that of the zone',
-          outcome: leavesAlone ? 'they are left alone' : 'the check is not made',
+          what: 'its refusal of names that end in the zone name',
+          outcome: ignoresTarget ? 'they are ignored' : 'the check is not done',
         }
       : null,
   }
@@ -164,18 +165,18 @@ const acme: Effect = (_, zone) => {
         ? null
         : {
             what: `${counted(own, 'record set')} of TXT at ${CHALLENGE}, which it manages with the mark *octoDNS*`,
-            outcome: 'they are left alone, as those of others are',
+            outcome: 'they are ignored like those of other software',
           },
   }
 }
 
 const meta: Effect = ({ record_name: given = 'meta' }) => {
   const name = String(given)
-  if (nameGlobOf(name) === null) return untouched('the record that it writes')
+  if (nameGlobOf(name) === null) return createOnly('the record that it writes')
   return {
     ...NOTHING,
     unmanaged: [{ name, type: 'TXT' }],
-    dropped: { what: `the TXT record ${name}, which it writes anew with every change`, outcome: 'the record stays as it was written last' },
+    dropped: { what: `the TXT record ${name}, which it rewrites with every change`, outcome: 'the record keeps its last value' },
   }
 }
 
@@ -185,21 +186,21 @@ const clamp: Effect = (settings, zone) => {
   return {
     ...NOTHING,
     dropped: {
-      what: `that it keeps TTLs from ${min} to ${max}`,
+      what: `its limit of TTLs to ${min} to ${max}`,
       outcome:
         count === 0
-          ? 'plans are the same, as no TTL is beyond that'
-          : `the first plan gives ${counted(count, 'record set')} TTLs beyond that`,
+          ? 'plans are the same, because no TTL is outside that range'
+          : `the first plan gives ${counted(count, 'record set')} TTLs outside that range`,
     },
   }
 }
 
 const templating: Effect = (_, zone) => {
   const count = [...groupRrsets(zone.records).values()].filter((records) => records.some(({ data }) => data.includes('{'))).length
-  return count === 0 ? NOTHING : untouched(`values that it fills in, of ${counted(count, 'record set')}`)
+  return count === 0 ? NOTHING : createOnly(`the values that it fills in for ${counted(count, 'record set')}`)
 }
 
-/** Changes of the NS records of the apex are an error to it, which here a safety limit refuses; or they are left out. */
+/** Changes of apex NS records are errors to it, or are left out. The safety limits refuse the former here. */
 const rootNsChanges: Effect = (settings) => (isOff(settings['error'] ?? true) ? { ...NOTHING, unmanaged: [ROOT_NS] } : NOTHING)
 
 const EFFECTS: ReadonlyMap<string, Effect> = new Map<string, Effect>([
@@ -218,15 +219,15 @@ const EFFECTS: ReadonlyMap<string, Effect> = new Map<string, Effect>([
   ['acme.AcmeMangingProcessor', acme],
   [
     'ownership.OwnershipProcessor',
-    () => undeleted('that it deletes record sets of its own, and refuses those of other owners', '; its TXT records stay'),
+    () => upsertOnly('its ownership: it deletes its own record sets and refuses those of other owners', '; its TXT records stay'),
   ],
   ['meta.MetaProcessor', meta],
-  // Its records come from the source of the same name, which is named where a zone has it.
+  // Its records come from the source of the same name, which is reported if a zone uses it.
   ['arpa.AutoArpa', () => NOTHING],
-  ['spf.SpfDnsLookupProcessor', () => unchecked('that it refuses SPF texts of more than 10 look-ups')],
-  ['restrict.TtlRestrictionFilter', () => unchecked('that it refuses TTLs')],
+  ['spf.SpfDnsLookupProcessor', () => skippedCheck('its refusal of SPF texts with more than 10 look-ups')],
+  ['restrict.TtlRestrictionFilter', () => skippedCheck('its refusal of TTLs')],
   ['clamp.TtlClampProcessor', clamp],
   ['templating.Templating', templating],
-  // A target without the final dot is absolute in the layout of octoDNS's files.
+  // In the layout of octoDNS, a target without the final dot is absolute.
   ['trailing_dots.EnsureTrailingDots', () => NOTHING],
 ])

@@ -1,7 +1,4 @@
-/**
- * octoDNS's own configuration (`config/production.yaml`): where its zones are and where they go. What it says beside that is for the
- * caller to name; nothing is passed over in silence.
- */
+/** octoDNS's config (`config/production.yaml`): where zones come from and where they go. Everything else in it is reported. */
 
 import { collectDiagnostics } from '../../definition/parse/collect-diagnostics.ts'
 import { openFiles } from '../../definition/parse/open-files.ts'
@@ -13,24 +10,24 @@ import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import type { OctodnsProvider } from './octodns-provider.ts'
-import { type ConvertedSafety, safetyOf } from './octodns-provider.ts'
+import { type ConvertedSafety, readSafety } from './octodns-provider.ts'
 import { globPattern, regexPattern, type ZonePattern } from './patterns.ts'
 
 /** One entry of `zones:`. */
 export interface OctodnsZoneEntry {
-  /** Null for a dynamic entry (`*`), which stands for every zone of its sources that has no entry of its own. */
+  /** Null for a dynamic entry (`*`), which applies to every zone of its sources without its own entry. */
   readonly name: DomainName | null
-  /** The zone whose records this one has. */
+  /** The zone whose records this one copies. */
   readonly alias: DomainName | null
-  /** Of a dynamic entry: which zones it takes; null for all. */
+  /** The zones of a dynamic entry; null for all. */
   readonly pattern: ZonePattern | null
   readonly sources: readonly string[]
   readonly targets: readonly string[]
-  /** Names of its own processors. */
+  /** Names of the processors of the zone alone. */
   readonly processors: readonly string[]
-  /** Whether octoDNS plans it and never applies anything. */
+  /** Whether octoDNS only plans it and never applies. */
   readonly isDryRun: boolean
-  /** Limits of its own, which come before those of its targets. */
+  /** Limits of the zone, which override those of its targets. */
   readonly safety: ConvertedSafety
   readonly at: SourcePosition
 }
@@ -38,18 +35,18 @@ export interface OctodnsZoneEntry {
 export interface OctodnsConfig {
   readonly providers: ReadonlyMap<string, OctodnsProvider>
   readonly processors: ReadonlyMap<string, OctodnsProvider>
-  /** Names of processors that all zones have before their own, and after them. */
-  readonly everywhere: { readonly before: readonly string[]; readonly after: readonly string[] }
+  /** Names of processors that run for all zones, before and after each zone's own. */
+  readonly globalProcessors: { readonly before: readonly string[]; readonly after: readonly string[] }
   readonly zones: readonly OctodnsZoneEntry[]
-  /** Names of providers whose records take the place of those of sources before them. */
-  readonly replacing: ReadonlySet<string>
-  /** Names of what gives secrets beside the environment. */
+  /** Names of providers whose records replace those of earlier sources. */
+  readonly replacingProviders: ReadonlySet<string>
+  /** Names of secret handlers other than the environment. */
   readonly secretHandlers: ReadonlySet<string>
   readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Whether a YAML text is a configuration and no zone: it has `providers:` with classes, or beside `zones:`. */
+/** Whether a YAML text is a config, not a zone: it has `providers:` with classes, or `providers:` and `zones:`. */
 export function isOctodnsConfig(text: string): boolean {
   const { root } = readYaml(text, { file: '', resolveInclude: (_, at) => ({ kind: 'mapping', at, entries: [] }) })
   const providers = root?.kind === 'mapping' ? lookUp(root, 'providers') : undefined
@@ -58,85 +55,93 @@ export function isOctodnsConfig(text: string): boolean {
   return providers.entries.some(({ value }) => value.kind === 'mapping' && lookUp(value, 'class') !== undefined)
 }
 
-/** Reads a configuration; `include` reads what it draws in with `!include`. Never throws on bad input. */
+/** Reads a config; `include` reads files for `!include`. Never throws on bad input. */
 export function readOctodnsConfig(text: string, file: string, include?: ReadInclude): OctodnsConfig {
   const problems = collectDiagnostics()
   const root = openFiles(include, undefined, problems).parse({ file, text })
-  const run: Run = {
+  const state: ReadState = {
     dropped: [],
     diagnostics: problems.diagnostics,
     providers: new Map(),
     processors: new Map(),
-    everywhere: { before: [], after: [] },
+    globalProcessors: { before: [], after: [] },
     zones: [],
-    replacing: new Set(),
+    replacingProviders: new Set(),
     secretHandlers: new Set(),
   }
   if (root?.kind === 'mapping') {
-    for (const entry of root.entries) readSection(entry, run)
-  } else if (root !== null) fail(run, root.at, 'the configuration is a mapping with providers and zones')
-  return run
+    for (const entry of root.entries) readSection(entry, state)
+  } else if (root !== null) fail(state, root.at, 'the config must be a mapping with providers and zones')
+  return state
 }
 
-interface Run {
+interface ReadState {
   readonly dropped: UnsupportedFeature[]
   readonly diagnostics: Diagnostic[]
   readonly providers: Map<string, OctodnsProvider>
   readonly processors: Map<string, OctodnsProvider>
-  readonly everywhere: { readonly before: string[]; readonly after: string[] }
+  readonly globalProcessors: { readonly before: string[]; readonly after: string[] }
   readonly zones: OctodnsZoneEntry[]
-  readonly replacing: Set<string>
+  readonly replacingProviders: Set<string>
   readonly secretHandlers: Set<string>
 }
 
-const fail = (run: Pick<Run, 'diagnostics'>, at: SourcePosition, message: string): void =>
-  void run.diagnostics.push({ severity: 'error', code: 'schema-type', message, at })
+const fail = (state: Pick<ReadState, 'diagnostics'>, at: SourcePosition, message: string): void =>
+  void state.diagnostics.push({ severity: 'error', code: 'schema-type', message, at })
 
-const lose = (run: Run, what: string, at: SourcePosition, zone: DomainName | null = null): void =>
-  void run.dropped.push({ zone, name: null, type: null, what, at })
+const drop = (state: ReadState, what: string, at: SourcePosition, zone: DomainName | null = null): void =>
+  void state.dropped.push({ zone, name: null, type: null, what, at })
 
-/** What octoDNS does or checks by itself, which changes no record. */
-const tell = (run: Pick<Run, 'diagnostics'>, what: string, at: SourcePosition): void =>
-  void run.diagnostics.push({ severity: 'warning', code: 'import-aside', message: `${what} is of octoDNS alone and is not taken over`, at })
+/** Warns of a key that only affects octoDNS's own run or checks and changes no record. */
+const warn = (state: Pick<ReadState, 'diagnostics'>, what: string, at: SourcePosition): void =>
+  void state.diagnostics.push({
+    severity: 'warning',
+    code: 'import-aside',
+    message: `${what} only affects octoDNS and is not imported`,
+    at,
+  })
 
-/** How octoDNS runs, shows its plans and gets at secrets, and what of data it refuses. */
-const OWN_KEYS = /^(?:manager\.(?:max_workers|enable_checksum|plan_outputs|validators)|validators\..*|secret_handlers\..*)$/s
+/** Keys for how octoDNS runs, prints plans, finds secrets and validates data. */
+const OCTODNS_KEYS = /^(?:manager\.(?:max_workers|enable_checksum|plan_outputs|validators)|validators\..*|secret_handlers\..*)$/s
 
-function readSection({ key, value }: YamlEntry, run: Run): void {
+function readSection({ key, value }: YamlEntry, state: ReadState): void {
   if (isNull(value)) return
   if (value.kind !== 'mapping') {
-    lose(run, key.text, key.at)
+    drop(state, key.text, key.at)
     return
   }
   for (const entry of value.entries) {
-    if (key.text === 'providers') readProvider(entry, 'provider', run)
-    else if (key.text === 'processors') readProvider(entry, 'processor', run)
-    else if (key.text === 'zones') readZone(entry, run)
-    else if (key.text === 'manager' && MANAGER_PROCESSORS.has(entry.key.text)) readManagerProcessors(entry, run)
+    if (key.text === 'providers') readProvider(entry, 'provider', state)
+    else if (key.text === 'processors') readProvider(entry, 'processor', state)
+    else if (key.text === 'zones') readZone(entry, state)
+    else if (key.text === 'manager' && MANAGER_PROCESSORS.has(entry.key.text)) readManagerProcessors(entry, state)
     else {
-      if (key.text === 'secret_handlers') run.secretHandlers.add(entry.key.text)
-      if (key.text === 'manager' && entry.key.text === 'auto_arpa' && isReplacing(entry.value)) run.replacing.add('auto-arpa')
+      if (key.text === 'secret_handlers') state.secretHandlers.add(entry.key.text)
+      if (key.text === 'manager' && entry.key.text === 'auto_arpa' && isReplacing(entry.value)) state.replacingProviders.add('auto-arpa')
       const name = `${key.text}.${entry.key.text}`
-      if (OWN_KEYS.test(name)) tell(run, name, entry.key.at)
-      else lose(run, name, entry.key.at)
+      if (OCTODNS_KEYS.test(name)) warn(state, name, entry.key.at)
+      else drop(state, name, entry.key.at)
     }
   }
 }
 
 const MANAGER_PROCESSORS: ReadonlySet<string> = new Set(['processors', 'post_processors', 'include_meta'])
 
-/** What the manager adds to the processors of every zone; `include_meta` is one more, after all others. */
-function readManagerProcessors({ key, value }: YamlEntry, { everywhere, ...run }: Run): void {
-  if (key.text === 'processors') everywhere.before.push(...namesOf(value, run))
-  else if (key.text === 'post_processors') everywhere.after.unshift(...namesOf(value, run))
+/** Reads the processors that run for every zone. `include_meta` is one more, after all others. */
+function readManagerProcessors({ key, value }: YamlEntry, { globalProcessors, ...state }: ReadState): void {
+  if (key.text === 'processors') globalProcessors.before.push(...namesOf(value, state))
+  else if (key.text === 'post_processors') globalProcessors.after.unshift(...namesOf(value, state))
   else if (isTrue(value)) {
     const settings = { record_name: 'octodns-meta' }
-    run.processors.set('include_meta', { name: 'include_meta', className: 'octodns.processor.meta.MetaProcessor', settings, at: key.at })
-    everywhere.after.push('include_meta')
+    state.processors.set('include_meta', { name: 'include_meta', className: 'octodns.processor.meta.MetaProcessor', settings, at: key.at })
+    globalProcessors.after.push('include_meta')
   }
 }
 
-/** What Python takes for true, which is all but nothing: a quoted `false` too. octoDNS reads YAML 1.1, where `no` and `off` are false as well. */
+/**
+ * Whether Python treats the value as true: everything except empty values, so even a quoted `false`. octoDNS reads YAML 1.1, in which `no`
+ * and `off` are false too.
+ */
 function isTrue(node: YamlNode | undefined): boolean {
   if (node === undefined || isNull(node)) return false
   if (node.kind !== 'scalar') return (node.kind === 'mapping' ? node.entries : node.items).length > 0
@@ -145,17 +150,17 @@ function isTrue(node: YamlNode | undefined): boolean {
 
 const isReplacing = (node: YamlNode): boolean => node.kind === 'mapping' && isTrue(lookUp(node, 'populate_should_replace'))
 
-function readProvider({ key, value }: YamlEntry, kind: 'provider' | 'processor', run: Run): void {
+function readProvider({ key, value }: YamlEntry, kind: 'provider' | 'processor', state: ReadState): void {
   const className = value.kind === 'mapping' ? lookUp(value, 'class') : undefined
   if (value.kind !== 'mapping' || className?.kind !== 'scalar') {
-    fail(run, key.at, `the ${kind} ${JSON.stringify(key.text.slice(0, 60))} has no class`)
+    fail(state, key.at, `the ${kind} ${JSON.stringify(key.text.slice(0, 60))} has no class`)
     return
   }
   const settings = new Map(
     value.entries.filter((entry) => entry.key.text !== 'class').map((entry) => [entry.key.text, plainValue(entry.value)]),
   )
-  if (kind === 'provider' && isReplacing(value)) run.replacing.add(key.text)
-  const all = kind === 'provider' ? run.providers : run.processors
+  if (kind === 'provider' && isReplacing(value)) state.replacingProviders.add(key.text)
+  const all = kind === 'provider' ? state.providers : state.processors
   all.set(key.text, { name: key.text, className: className.text, settings: Object.fromEntries(settings), at: key.at })
 }
 
@@ -171,14 +176,14 @@ const ZONE_KEYS: ReadonlySet<string> = new Set([
   'update_pcent_threshold',
 ])
 
-/** What of a zone's data octoDNS refuses. */
-const OWN_ZONE_KEYS: ReadonlySet<string> = new Set(['lenient', 'validators'])
+/** Zone keys that only affect octoDNS's validation. */
+const OCTODNS_ZONE_KEYS: ReadonlySet<string> = new Set(['lenient', 'validators'])
 
-function readZone({ key, value }: YamlEntry, run: Run): void {
+function readZone({ key, value }: YamlEntry, state: ReadState): void {
   const isDynamic = key.text.startsWith('*')
   const name = isDynamic ? null : zoneNameOf(key.text)
   if (name === null && !isDynamic) {
-    run.diagnostics.push({
+    state.diagnostics.push({
       severity: 'error',
       code: 'zone-name',
       message: `${JSON.stringify(key.text.slice(0, 80))} is not the name of a zone`,
@@ -187,56 +192,56 @@ function readZone({ key, value }: YamlEntry, run: Run): void {
     return
   }
   if (value.kind !== 'mapping') {
-    fail(run, key.at, `the zone ${key.text.slice(0, 80)} is a mapping with sources and targets`)
+    fail(state, key.at, `the zone ${key.text.slice(0, 80)} must be a mapping with sources and targets`)
     return
   }
   const pattern = isDynamic ? readPattern(value) : null
-  if (pattern === 'foreign') {
-    lose(run, `the zones of ${key.text}, which a regular expression chooses`, key.at)
+  if (pattern === 'unsupported') {
+    drop(state, `the zones of ${key.text}, which a regular expression selects`, key.at)
     return
   }
-  const loseKey = (what: string, at: SourcePosition): void => lose(run, isDynamic ? `${what} of the zones ${key.text}` : what, at, name)
+  const dropKey = (what: string, at: SourcePosition): void => drop(state, isDynamic ? `${what} of the zones ${key.text}` : what, at, name)
   for (const entry of value.entries) {
     const isKnown = ZONE_KEYS.has(entry.key.text) && (isDynamic || (entry.key.text !== 'glob' && entry.key.text !== 'regex'))
     if (isKnown || isNull(entry.value)) continue
-    if (OWN_ZONE_KEYS.has(entry.key.text)) tell(run, `${entry.key.text} of ${name ?? key.text}`, entry.key.at)
-    else loseKey(describe(entry), entry.key.at)
+    if (OCTODNS_ZONE_KEYS.has(entry.key.text)) warn(state, `${entry.key.text} of ${name ?? key.text}`, entry.key.at)
+    else dropKey(describe(entry), entry.key.at)
   }
-  run.zones.push({
+  state.zones.push({
     name,
-    alias: readAlias(value, run),
+    alias: readAlias(value, state),
     pattern,
-    sources: namesOf(lookUp(value, 'sources'), run),
-    targets: namesOf(lookUp(value, 'targets'), run),
-    processors: namesOf(lookUp(value, 'processors'), run),
+    sources: namesOf(lookUp(value, 'sources'), state),
+    targets: namesOf(lookUp(value, 'targets'), state),
+    processors: namesOf(lookUp(value, 'processors'), state),
     isDryRun: isTrue(lookUp(value, 'always-dry-run')),
-    safety: safetyOf(plainValue(value) as Record<string, unknown>, (what) => loseKey(what, key.at)),
+    safety: readSafety(plainValue(value) as Record<string, unknown>, (what) => dropKey(what, key.at)),
     at: key.at,
   })
 }
 
-/** A key with the names it lists: `processors (meta, acme)`. */
+/** A key with the names in its list: `processors (meta, acme)`. */
 function describe({ key, value }: YamlEntry): string {
   const names = value.kind === 'sequence' ? value.items.flatMap((item) => (item.kind === 'scalar' ? [item.text.slice(0, 60)] : [])) : []
   return names.length === 0 ? key.text : `${key.text} (${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''})`
 }
 
-/** Which zones a dynamic entry takes: a glob comes before a regular expression, and without both it is all. */
-function readPattern(zone: YamlMapping): ZonePattern | 'foreign' | null {
+/** The pattern of a dynamic entry: a glob takes precedence over a regular expression; without both, null for all zones. */
+function readPattern(zone: YamlMapping): ZonePattern | 'unsupported' | null {
   const [glob = '', regex = ''] = ['glob', 'regex'].map((key) => {
     const node = lookUp(zone, key)
     return node === undefined || isNull(node) ? '' : node.kind === 'scalar' ? node.text : null
   })
-  if (glob !== '') return glob === null ? 'foreign' : globPattern(glob)
+  if (glob !== '') return glob === null ? 'unsupported' : globPattern(glob)
   if (regex === '') return null
-  return (regex === null ? null : regexPattern(regex)) ?? 'foreign'
+  return (regex === null ? null : regexPattern(regex)) ?? 'unsupported'
 }
 
-function readAlias(zone: YamlMapping, run: Run): DomainName | null {
+function readAlias(zone: YamlMapping, state: ReadState): DomainName | null {
   const alias = lookUp(zone, 'alias')
   if (alias === undefined) return null
   const name = alias.kind === 'scalar' ? zoneNameOf(alias.text) : null
-  if (name === null) fail(run, alias.at, 'alias is the name of a zone')
+  if (name === null) fail(state, alias.at, 'alias must be the name of a zone')
   return name
 }
 
@@ -245,12 +250,12 @@ const zoneNameOf = (text: string): DomainName | null => {
   return name.ok ? name.value : null
 }
 
-function namesOf(node: YamlNode | undefined, run: Pick<Run, 'diagnostics'>): string[] {
+function namesOf(node: YamlNode | undefined, state: Pick<ReadState, 'diagnostics'>): string[] {
   if (node === undefined || isNull(node)) return []
   const items = node.kind === 'sequence' ? node.items : [node]
   return items.flatMap((item) => {
     if (item.kind === 'scalar') return [item.text]
-    fail(run, item.at, 'sources, targets and processors are lists of names')
+    fail(state, item.at, 'sources, targets and processors must be lists of names')
     return []
   })
 }

@@ -21,10 +21,10 @@ import type { ZoneComment } from '../../dns/zone.ts'
 import type { OctodnsFileSettings } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import type { OctodnsZoneFiles } from './find-zone-files.ts'
-import { otherDiagnostics, otherLineEnds, otherNames, unsupportedExtras } from './zone-file-differences.ts'
+import { misreadLineBreaks, misreadNames, unsupportedExtras, withoutExtrasWarnings } from './zone-file-differences.ts'
 
-export interface OctodnsReading {
-  /** The folder that paths of the imported files start from, and that nothing is read outside of; absolute. */
+export interface OctodnsReadOptions {
+  /** The absolute folder that output paths are relative to. Nothing outside it is read. */
   readonly base: string
   readonly cwd: string
   readonly defaultTtl: number
@@ -35,21 +35,21 @@ export interface OctodnsReading {
 
 export interface ReadOctodnsZone {
   readonly zone: ImportedZone | null
-  /** The path of its file or folder from the base, for a rule of a config. */
-  readonly place: string
-  /** The folder that it stands in, from the base. */
+  /** The path of its file or folder relative to the base, for a config rule. */
+  readonly path: string
+  /** The folder that contains it, relative to the base. */
   readonly folder: string
-  /** Whether the files as they are mean what is read here; else the zone has to be written anew. */
-  readonly isPlain: boolean
-  /** The comments of its files; read when they are asked for. */
+  /** Whether the unchanged files mean what was read; otherwise the zone must be printed as a new definition. */
+  readonly isReusable: boolean
+  /** Reads the comments of its files on demand. */
   readonly comments: () => readonly ZoneComment[]
-  /** Files that the zone's draw in. */
+  /** Files that the zone's files include. */
   readonly files: readonly OutputFile[]
   readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** A file, and all of its text: with the byte order mark where it has one. */
+/** A file with its exact text, including a byte order mark. */
 interface Source extends IncludedFile {
   readonly whole: string
 }
@@ -57,18 +57,18 @@ interface Source extends IncludedFile {
 const withoutMark = (text: string): string => (text.startsWith('\u{feff}') ? text.slice(1) : text)
 
 /**
- * A zone of octoDNS with its files as they are. `as` is the zone it becomes where that is another: an alias. `common` is how a
- * config will have files read.
+ * Reads a zone of octoDNS. `as` is the name of the imported zone, which differs for an alias. `common` says how files that are copied
+ * unchanged will be read.
  */
 export async function readOctodnsZone(
   found: OctodnsZoneFiles,
-  reading: OctodnsReading,
+  reading: OctodnsReadOptions,
   as: DomainName,
   common: OctodnsFileSettings,
 ): Promise<ReadOctodnsZone> {
   const { base, cwd, include } = reading
   const folder = displayPath(dirname(found.folder ?? found.paths[0] ?? base), base)
-  const none = { zone: null, place: '', folder, isPlain: true, comments: () => [], files: [], dropped: [] }
+  const none = { zone: null, path: '', folder, isReusable: true, comments: () => [], files: [], dropped: [] }
   const { sources, diagnostics } = await readSources(found, reading)
   const [first] = sources
   if (diagnostics.length > 0 || first === undefined) return { ...none, diagnostics }
@@ -94,19 +94,19 @@ export async function readOctodnsZone(
       files,
     },
     comments: () => commentsOf(roots, included, zone.name),
-    place: found.folder === null ? (files[0]?.path ?? '') : dirname(files[0]?.path ?? ''),
+    path: found.folder === null ? (files[0]?.path ?? '') : dirname(files[0]?.path ?? ''),
     folder,
-    isPlain: hasOwnName(found, common) && isPlain(sources, records, found, reading, as, common),
+    isReusable: hasOwnName(found, common) && isReusable(sources, records, found, reading, as, common),
     files: included.map(({ file, text }) => ({ path: includedPath(file, found, zone.name, reading), text })),
     dropped: [
       ...unsupportedExtras(zone, parsed),
-      ...roots.flatMap(({ source, root }) => [...otherNames(root, zone.name), ...otherLineEnds(source.text, source.file, zone.name)]),
+      ...roots.flatMap(({ source, root }) => [...misreadNames(root, zone.name), ...misreadLineBreaks(source.text, source.file, zone.name)]),
     ],
-    diagnostics: otherDiagnostics(parsed.diagnostics),
+    diagnostics: withoutExtrasWarnings(parsed.diagnostics),
   }
 }
 
-/** Those of all files of the zone, and then of those that they draw in. A file that several draw in has its comments once. */
+/** Comments of all files of the zone, then of the files they include. A file that is included several times is read once. */
 function commentsOf(
   roots: readonly { readonly source: IncludedFile; readonly root: YamlNode | null }[],
   included: readonly IncludedFile[],
@@ -123,14 +123,14 @@ function commentsOf(
 
 async function readSources(
   { zone, folder, paths }: OctodnsZoneFiles,
-  { base, cwd, policy }: OctodnsReading,
+  { base, cwd, policy }: OctodnsReadOptions,
 ): Promise<{ readonly sources: Source[]; readonly diagnostics: Diagnostic[] }> {
   const sources: Source[] = []
   const diagnostics: Diagnostic[] = []
   for (const path of paths) {
     const file = displayPath(path, cwd)
     if (!isInside(resolveLinks(path), base)) {
-      const message = `${file} leads out of ${displayPath(base, cwd)}, which zones may not come from`
+      const message = `${file} is outside ${displayPath(base, cwd)}, and zones must be inside it`
       diagnostics.push({ severity: 'error', code: 'path-outside', message, at: { file, line: 1, column: 1 } })
       continue
     }
@@ -148,9 +148,9 @@ async function readSources(
 function parseAs(
   sources: readonly Source[],
   { folder }: OctodnsZoneFiles,
-  { include, cwd }: OctodnsReading,
+  { include, cwd }: OctodnsReadOptions,
   as: DomainName,
-  { defaultTtl, escapesSemicolons }: Pick<OctodnsReading, 'defaultTtl' | 'escapesSemicolons'>,
+  { defaultTtl, escapesSemicolons }: Pick<OctodnsReadOptions, 'defaultTtl' | 'escapesSemicolons'>,
 ): ParsedDefinition {
   const [first] = sources as [Source]
   const options = { zoneName: as, include, octodnsDefaultTtl: defaultTtl, escapesSemicolons }
@@ -160,18 +160,18 @@ function parseAs(
 }
 
 /**
- * Whether the name of a file says the zone without the folder it is in, which a slash in the zone's name would be; that of a folder, by what folders
- * of split zones end in.
+ * Whether the name of the file alone gives the zone, which is not so if the zone's name has a slash. For a folder, the split extension of
+ * the config must match.
  */
 const hasOwnName = ({ zone, folder, paths }: OctodnsZoneFiles, { octodnsSplitExtension }: OctodnsFileSettings): boolean =>
   folder === null ? fileNameOf(basename(paths[0] ?? ''))?.zone === zone : splitFolderZone(basename(folder), octodnsSplitExtension) === zone
 
-/** Whether the files mean the same where they are read like any definition, with the TTL of the config and `\;` for `;`. */
-function isPlain(
+/** Whether the files mean the same when they are read with the config's default TTL and with `\;` for `;`. */
+function isReusable(
   sources: readonly Source[],
   records: readonly DefinedRecord[],
   found: OctodnsZoneFiles,
-  reading: OctodnsReading,
+  reading: OctodnsReadOptions,
   as: DomainName,
   common: OctodnsFileSettings,
 ): boolean {
@@ -182,33 +182,33 @@ function isPlain(
   return zone !== null && lines(zone.records) === lines(records)
 }
 
-/** Where a file goes: where it was, an alias beside it. */
-function pathOf(file: string, { zone, folder }: OctodnsZoneFiles, as: DomainName, { base, cwd }: OctodnsReading): string {
+/** The output path of a file: unchanged, or renamed beside it for an alias. */
+function pathOf(file: string, { zone, folder }: OctodnsZoneFiles, as: DomainName, { base, cwd }: OctodnsReadOptions): string {
   const path = displayPath(fromDisplayPath(file, cwd), base)
   if (zone === as) return path
   const parts = path.split('/')
   const at = folder === null ? parts.length - 1 : displayPath(folder, base).split('/').length - 1
-  const ending = folder === null ? '.yaml' : endingOf(parts[at] ?? '', zone)
-  return parts.with(at, as.slice(0, -1) + ending).join('/')
+  const extension = folder === null ? '.yaml' : extensionOf(parts[at] ?? '', zone)
+  return parts.with(at, as.slice(0, -1) + extension).join('/')
 }
 
-/** Where a file goes that the zone's draw in: where it was, and in the folder of an alias where it was in that of the zone. */
-function includedPath(file: string, found: OctodnsZoneFiles, as: DomainName, reading: OctodnsReading): string {
+/** The output path of an included file: unchanged, or in the alias's folder if it is in the zone's. */
+function includedPath(file: string, found: OctodnsZoneFiles, as: DomainName, reading: OctodnsReadOptions): string {
   const path = fromDisplayPath(file, reading.cwd)
   const isWithin = found.folder !== null && isInside(path, found.folder)
   return isWithin ? pathOf(file, found, as, reading) : displayPath(path, reading.base)
 }
 
-/** What stands behind the zone's name in that of its folder. */
-function endingOf(folder: string, zone: DomainName): string {
+/** The extension of a zone's folder. */
+function extensionOf(folder: string, zone: DomainName): string {
   for (let end = 1; end < folder.length; end += 1) if (splitFolderZone(folder, folder.slice(end)) === zone) return folder.slice(end)
   return '.'
 }
 
 /**
- * The comments of a file of a record map for a zone that is written anew: those that begin their line without an indent belong to the name below, the
- * others to the name they stand at; what is set off from the first name by an empty line or `---` is the head of the file. Those of a file that
- * is drawn in (`!include`) and has no names of its own belong to the name that draws it in.
+ * Returns the comments of a file for a zone that is printed as a new definition. A comment without indentation belongs to the name below
+ * it, others to the name they are at. Comments that an empty line or `---` separates from the first name are the head of the file. Comments
+ * of an included file without names belong to the name that includes it.
  */
 function zoneComments({ file, text }: IncludedFile, root: YamlNode | null, zone: DomainName): ZoneComment[] {
   if (!text.includes('#')) return []
@@ -218,12 +218,12 @@ function zoneComments({ file, text }: IncludedFile, root: YamlNode | null, zone:
     .filter(({ key }) => key.at.file === file)
     .map(({ key }) => ({ line: key.at.line, name: ownerOf(key.text, zone) }))
     .sort((a, b) => a.line - b.line)
-  const drawing = owners.length > 0 ? undefined : entries.find(({ value }) => isDrawnIn(value, file))
-  const only = drawing && ownerOf(drawing.key.text, zone)
+  const including = owners.length > 0 ? undefined : entries.find(({ value }) => isFromFile(value, file))
+  const only = including && ownerOf(including.key.text, zone)
   const first = owners[0]?.line ?? Number.POSITIVE_INFINITY
   const isHead = (line: number): boolean =>
     line < first && lines.slice(line, Number.isFinite(first) ? first - 1 : undefined).some((one) => /^\s*(?:---.*)?$/.test(one))
-  return commentPlaces(text).map(({ line, column, text: comment }) => {
+  return findComments(text).map(({ line, column, text: comment }) => {
     const below = owners.find((owner) => owner.line > line)
     const at = owners.findLast((owner) => owner.line <= line)
     const words = comment.replace(/^#\s?/, '')
@@ -233,11 +233,11 @@ function zoneComments({ file, text }: IncludedFile, root: YamlNode | null, zone:
   })
 }
 
-/** Whether a node or one below it stands in a file. */
-function isDrawnIn(node: YamlNode, file: string): boolean {
+/** Whether a node or one of its descendants comes from a file. */
+function isFromFile(node: YamlNode, file: string): boolean {
   if (node.at.file === file) return true
-  if (node.kind === 'sequence') return node.items.some((item) => isDrawnIn(item, file))
-  return node.kind === 'mapping' && node.entries.some(({ key, value }) => key.at.file === file || isDrawnIn(value, file))
+  if (node.kind === 'sequence') return node.items.some((item) => isFromFile(item, file))
+  return node.kind === 'mapping' && node.entries.some(({ key, value }) => key.at.file === file || isFromFile(value, file))
 }
 
 const ownerOf = (text: string, zone: DomainName): DomainName | null => {
@@ -245,18 +245,18 @@ const ownerOf = (text: string, zone: DomainName): DomainName | null => {
   return name === null ? zone : name.ok ? name.value : null
 }
 
-/** Marks of the lexer's own, which stand for nothing in the text. */
-const MARKS: ReadonlySet<string> = new Set([CST.SCALAR, CST.DOCUMENT, CST.FLOW_END])
+/** Control tokens of the lexer, which are not in the text. */
+const CONTROL_TOKENS: ReadonlySet<string> = new Set([CST.SCALAR, CST.DOCUMENT, CST.FLOW_END])
 
-function commentPlaces(text: string): (SourcePosition & { readonly text: string })[] {
-  const places: (SourcePosition & { readonly text: string })[] = []
+function findComments(text: string): (SourcePosition & { readonly text: string })[] {
+  const comments: (SourcePosition & { readonly text: string })[] = []
   const at = lineIndex(text, '')
   let offset = 0
   let isScalar = false
   for (const token of new Lexer().lex(text)) {
-    if (!isScalar && CST.tokenType(token) === 'comment') places.push({ ...at(offset), text: token.trim() })
+    if (!isScalar && CST.tokenType(token) === 'comment') comments.push({ ...at(offset), text: token.trim() })
     isScalar = token === CST.SCALAR
-    if (!MARKS.has(token)) offset += token.length
+    if (!CONTROL_TOKENS.has(token)) offset += token.length
   }
-  return places
+  return comments
 }

@@ -6,17 +6,24 @@ import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { ImportRequest } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
-import { byZone, findOctodnsZones, type OctodnsZoneFiles, soughtZones, unprintableNames, zonesInTwo } from './find-zone-files.ts'
+import {
+  duplicateZoneErrors,
+  findOctodnsZones,
+  groupByZone,
+  type OctodnsZoneFiles,
+  requestedZones,
+  unprintableNames,
+} from './find-zone-files.ts'
 import { type OctodnsProvider, TARGET_KEYS } from './octodns-provider.ts'
 import type { OctodnsConfig } from './read-octodns-config.ts'
 
-/** A YAML source with what is in its directory. */
+/** A YAML source with the zones in its directory. */
 export interface OpenSource {
   readonly source: YamlSource
-  /** The folder that the paths of its files start from. */
+  /** The folder that the paths of its files are relative to. */
   readonly base: string
   readonly zones: ReadonlyMap<DomainName, readonly OctodnsZoneFiles[]>
-  /** The file whose records every zone has, absolute; null without one. */
+  /** The file with records that all zones share, absolute; null without one. */
   readonly sharedPath: string | null
 }
 
@@ -26,27 +33,27 @@ export interface OpenSources {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Opens the YAML providers of a configuration that its zones name as sources. `path` is the configuration. */
+/** Finds the zones of all YAML providers that zones use as sources. `path` is the config's. */
 export async function openSources(config: OctodnsConfig, path: string, request: ImportRequest): Promise<OpenSources> {
   const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []
   const used = new Set(config.zones.flatMap((zone) => zone.sources))
   const yaml = [...config.providers.values()].flatMap((provider) => {
-    const source = used.has(provider.name) ? yamlSourceOf(provider, dropped, request.env) : null
+    const source = used.has(provider.name) ? readYamlSource(provider, dropped, request.env) : null
     return source === null ? [] : [{ source, at: provider.at }]
   })
   const directories = yaml.flatMap(({ source: { directory } }) => directory ?? [])
   const base = await baseOf(directories, path, request.cwd)
   const named = config.zones.flatMap(({ name }) => name ?? [])
   const found = await Promise.all(yaml.map(({ source, at }) => findIn(source, base, at, named, diagnostics)))
-  // What one source lists all are asked for.
-  const sought = [...named, ...found.flatMap((one) => one?.found ?? []).flatMap(({ zone, listed }) => (listed === null ? [] : [zone]))]
+  // A zone that one source lists is looked up in all sources.
+  const wanted = [...named, ...found.flatMap((one) => one?.found ?? []).flatMap(({ zone, listed }) => (listed === null ? [] : [zone]))]
   const sources = new Map<string, OpenSource>()
   for (const one of found) {
     if (one === null) continue
-    const zones = soughtZones(one.found, sought)
-    diagnostics.push(...zonesInTwo(zones, request.cwd))
-    sources.set(one.source.name, { source: one.source, base: one.base, sharedPath: one.sharedPath, zones: byZone(zones) })
+    const zones = requestedZones(one.found, wanted)
+    diagnostics.push(...duplicateZoneErrors(zones, request.cwd))
+    sources.set(one.source.name, { source: one.source, base: one.base, sharedPath: one.sharedPath, zones: groupByZone(zones) })
   }
   return { sources, dropped, diagnostics }
 }
@@ -64,7 +71,7 @@ async function findIn(
     diagnostics.push({ severity: 'error', code: 'file-unreadable', message, at })
     return null
   }
-  if (source.directory === null) return fail(`the provider ${source.name} has no directory, or an environment variable that is not set`)
+  if (source.directory === null) return fail(`the provider ${source.name} has no directory, or its environment variable is not set`)
   const { shown } = source
   const directory = resolve(base, source.directory)
   try {
@@ -79,11 +86,14 @@ async function findIn(
   }
 }
 
-/** octoDNS takes directories from where it is started: here, beside its configuration, or above that. The first that has them counts. */
+/**
+ * octoDNS resolves directories against its working directory. Tries the current folder, the config's and the one above; the first that
+ * contains all of them is used.
+ */
 async function baseOf(directories: readonly string[], path: string, cwd: string): Promise<string> {
   const candidates = [cwd, dirname(path), dirname(dirname(path))]
   for (const folder of candidates) {
-    const there = await Promise.all(
+    const found = await Promise.all(
       directories.map((directory) =>
         stat(resolve(folder, directory)).then(
           (facts) => facts.isDirectory(),
@@ -91,46 +101,46 @@ async function baseOf(directories: readonly string[], path: string, cwd: string)
         ),
       ),
     )
-    if (there.length > 0 && there.every((is) => is)) return resolveLinks(folder)
+    if (found.length > 0 && found.every((is) => is)) return resolveLinks(folder)
   }
   return resolveLinks(cwd)
 }
 
-/** A directory elsewhere comes in under its own name. */
+/** Files of a directory outside the base get paths relative to its parent. */
 const baseFor = (directory: string, base: string): string =>
   isInside(resolveLinks(directory), base) ? base : dirname(resolveLinks(directory))
 
-/** What a YamlProvider of octoDNS says of its files. */
+/** The settings of a YamlProvider of octoDNS. */
 interface YamlSource {
   readonly name: string
-  /** As it is written, or as the environment has it; null where nothing says it. */
+  /** The value in the config or the environment; null if there is none. */
   readonly directory: string | null
-  /** Directory and shared file for messages: as they are written. What a variable of the environment holds may be a secret. */
+  /** Directory and shared file for messages, unresolved: a value from the environment may be a secret. */
   readonly shown: { readonly directory: string; readonly sharedFile: string }
   readonly defaultTtl: number
-  /** What folders of split zones end in; null without them. */
+  /** The extension of folders of split zones; null without them. */
   readonly splitExtension: string | null
-  /** Whether zones stand in single files, too. */
+  /** Whether zones may be single files too. */
   readonly hasZoneFiles: boolean
-  /** A file in the directory whose records every zone has; null without one. */
+  /** The file with records that all zones share; null without one. */
   readonly sharedFile: string | null
-  /** Whether an RRset takes the place of the same one of a file or source before, instead of being refused. */
+  /** Whether an RRset replaces the same one of an earlier file or source instead of being refused. */
   readonly replaces: boolean
-  /** Whether a zone may have no file. */
+  /** Whether a zone may be without a file. */
   readonly ignoresMissing: boolean
-  /** False where `;` in a text stands for itself and `\;` for both characters. */
+  /** False if `;` in text is literal and `\;` stands for both characters. */
   readonly escapesSemicolons: boolean
 }
 
-/** What octoDNS's `default_ttl` is where nothing is said. */
+/** octoDNS's default for `default_ttl`. */
 const DEFAULT_TTL = 3600
 
 const CLASSES: ReadonlySet<string> = new Set(['octodns.provider.yaml.YamlProvider', 'octodns.provider.yaml.SplitYamlProvider'])
 
 const isYamlProvider = ({ className }: OctodnsProvider): boolean => CLASSES.has(className)
 
-/** Keys that do not change what the files of a source mean. */
-const IDLE_KEYS: readonly string[] = ['enforce_order', 'order_mode', 'supports_root_ns', 'split_catchall']
+/** Keys that do not affect what the files of a source mean. */
+const IGNORED_KEYS: readonly string[] = ['enforce_order', 'order_mode', 'supports_root_ns', 'split_catchall']
 
 const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'directory',
@@ -142,21 +152,21 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'populate_should_replace',
   'ignore_missing_zones',
   'escaped_semicolons',
-  ...IDLE_KEYS,
+  ...IGNORED_KEYS,
   ...TARGET_KEYS,
 ])
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * A provider as a source of YAML files; null for one of another class. What of it has no counterpart goes to `dropped`. `env` is where
- * `env/NAME` and `env/NAME/DEFAULT` are looked up.
+ * Reads a provider as a source of YAML files; null if its class is another. Settings without a counterpart are added to `dropped`. `env`
+ * resolves `env/NAME` and `env/NAME/DEFAULT`.
  */
-export function yamlSourceOf(provider: OctodnsProvider, dropped: UnsupportedFeature[], env: Environment = {}): YamlSource | null {
+export function readYamlSource(provider: OctodnsProvider, dropped: UnsupportedFeature[], env: Environment = {}): YamlSource | null {
   if (!isYamlProvider(provider)) return null
-  const lose = (what: string): void => void dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
+  const drop = (what: string): void => void dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
   const settings = new Map(Object.entries(provider.settings).map(([key, value]) => [key, resolved(value, env)]))
-  for (const key of settings.keys()) if (!KNOWN_KEYS.has(key)) lose(`${key} of the provider ${provider.name}`)
+  for (const key of settings.keys()) if (!KNOWN_KEYS.has(key)) drop(`${key} of the provider ${provider.name}`)
   const textOf = (key: string): string | null => {
     const value = settings.get(key)
     return typeof value === 'string' && value !== '' ? value : null
@@ -166,7 +176,7 @@ export function yamlSourceOf(provider: OctodnsProvider, dropped: UnsupportedFeat
   const isSplit = provider.className.endsWith('.SplitYamlProvider')
   const ttl = Number(settings.get('default_ttl') ?? DEFAULT_TTL)
   const isTtl = Number.isSafeInteger(ttl) && ttl >= 0 && ttl < 2 ** 31
-  if (!isTtl) lose(`default_ttl of the provider ${provider.name}, which is no TTL`)
+  if (!isTtl) drop(`default_ttl of the provider ${provider.name}, which is not a TTL`)
   return {
     name: provider.name,
     directory: textOf('directory'),
@@ -181,12 +191,12 @@ export function yamlSourceOf(provider: OctodnsProvider, dropped: UnsupportedFeat
   }
 }
 
-/** A value with `env/NAME` in its place; undefined where the environment has none. */
+/** Resolves `env/NAME`; undefined if the variable is not set. */
 function resolved(value: unknown, env: Environment): unknown {
   const [, name = '', fallback] = (typeof value === 'string' ? /^env\/([^/]+)(?:\/(.*))?$/s.exec(value) : null) ?? []
   return name === '' ? value : (env[name] ?? fallback)
 }
 
-/** octoDNS reads YAML 1.1, where `yes` and `on` are booleans too. */
+/** octoDNS reads YAML 1.1, in which `yes` and `on` are true. */
 const isTrueValue = (value: unknown): boolean =>
   value === true || (typeof value === 'string' && /^(?:true|yes|on)$/i.test(value)) || (typeof value === 'number' && value !== 0)

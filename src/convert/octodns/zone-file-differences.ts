@@ -1,6 +1,6 @@
 /**
- * Names that octoDNS takes for others than they look like. It reads YAML 1.1, where a plain `1.10` is the number 1.1, `010` is 8 and `on`
- * is true; what it makes a name of is that value as Python prints it (PyYAML's resolver.py and constructor.py).
+ * What octoDNS's zone files mean to octoDNS and cannot mean here. octoDNS reads YAML 1.1, in which an unquoted `1.10` is the number 1.1,
+ * `010` is 8 and `on` is true, and uses the value as Python prints it as a name (PyYAML's resolver.py and constructor.py).
  */
 
 import type { ParsedDefinition } from '../../definition/parse/parse-options.ts'
@@ -10,18 +10,18 @@ import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
-/** What octoDNS makes of plain names of a record map, where that is another name. */
-export function otherNames(root: YamlNode | null, zone: DesiredZone['name']): UnsupportedFeature[] {
+/** Unquoted names of a record map that octoDNS reads as other names. */
+export function misreadNames(root: YamlNode | null, zone: DesiredZone['name']): UnsupportedFeature[] {
   if (root?.kind !== 'mapping') return []
   return root.entries.flatMap(({ key }) => {
     const name = key.plain ? octodnsName(key.text) : key.text
     if (name === key.text) return []
-    const what = `the name ${name}, which octoDNS makes of ${key.text} without quotes`
+    const what = `the name ${name}, which octoDNS reads for ${key.text} without quotes`
     return [{ zone, name: null, type: null, what, at: key.at }]
   })
 }
 
-/** The name octoDNS makes of a plain scalar; those that begin with a dot are no names, whatever it makes of them. */
+/** The name that octoDNS reads for a plain scalar. Scalars that begin with a dot are left as they are, because no name can. */
 export function octodnsName(text: string): string {
   if (/^(?:yes|Yes|YES|on|On|ON|True|TRUE)$/.test(text)) return 'true'
   if (/^(?:no|No|NO|off|Off|OFF|False|FALSE)$/.test(text)) return 'false'
@@ -46,33 +46,34 @@ function decimalOf(bare: string, digits: string): string | null {
 
 const base60 = (digits: string): number => digits.split(':').reduce((sum, part) => sum * 60 + Number(part), 0)
 
-/** Both print the fewest digits that stand for the number, and differ in when they write an exponent. */
+/** Python and JavaScript both print the fewest digits that identify the number, but switch to an exponent at different sizes. */
 function printedByPython(value: number): string {
-  const isPlain = value === 0 || (value >= 1e-4 && value < 1e16)
-  const [digits = '', exponent = ''] = (isPlain ? String(value) : value.toExponential()).split('e')
-  if (!isPlain) return `${digits}e${exponent.replace(/^([-+])(\d)$/, '$10$2')}`
+  const isReusable = value === 0 || (value >= 1e-4 && value < 1e16)
+  const [digits = '', exponent = ''] = (isReusable ? String(value) : value.toExponential()).split('e')
+  if (!isReusable) return `${digits}e${exponent.replace(/^([-+])(\d)$/, '$10$2')}`
   return digits.includes('.') ? digits : `${digits}.0`
 }
 
-/** Characters that YAML 1.1, which octoDNS reads, takes for the end of a line: within a text they become a space there. */
-export function otherLineEnds(text: string, file: string, zone: DesiredZone['name']): UnsupportedFeature[] {
+/** Reports the first character that YAML 1.1, which octoDNS reads, treats as a line break: inside a text it becomes a space there. */
+export function misreadLineBreaks(text: string, file: string, zone: DesiredZone['name']): UnsupportedFeature[] {
   const lines = text.split('\n')
   const line = lines.findIndex((one) => /[\u0085\u2028\u2029]/.test(one))
   const column = (lines[line] ?? '').search(/[\u0085\u2028\u2029]/)
   const code = lines[line]?.charCodeAt(column) ?? 0
   if (line === -1) return []
-  const what = `the character U+${code.toString(16).toUpperCase().padStart(4, '0')}, which octoDNS takes for the end of a line`
+  const what = `the character U+${code.toString(16).toUpperCase().padStart(4, '0')}, which octoDNS treats as a line break`
   return [{ zone, name: null, type: null, what, at: { file, line: line + 1, column: column + 1 } }]
 }
 
-/** What the reader warns of where a record says what nothing here can express. */
-const CODES: ReadonlySet<DiagnosticCode> = new Set(['record-extra', 'type-foreign'])
+/** Warnings of the parser that `unsupportedExtras` replaces. */
+const EXTRAS_WARNINGS: ReadonlySet<DiagnosticCode> = new Set(['record-extra', 'type-foreign'])
 
-/** What a file of octoDNS's says that nothing here can express, by record: `geo`, `dynamic`, other providers' keys and types. */
+/** Parts of records that no definition can express: `geo`, `dynamic`, and keys and types of other providers. */
 export const unsupportedExtras = (zone: DesiredZone, { extras }: Pick<ParsedDefinition, 'extras'>): UnsupportedFeature[] => [
-  ...zone.foreign.map(({ name, type, at }) => ({ zone: zone.name, name, type, what: `the type ${type}, another provider's`, at })),
+  ...zone.foreign.map(({ name, type, at }) => ({ zone: zone.name, name, type, what: `${type}, a record type of another provider`, at })),
   ...extras.map(({ name, type, key, at }) => ({ zone: zone.name, name, type, what: key, at })),
 ]
 
-/** The diagnostics that tell of something else than `unsupportedExtras` does. */
-export const otherDiagnostics = (diagnostics: readonly Diagnostic[]): Diagnostic[] => diagnostics.filter(({ code }) => !CODES.has(code))
+/** Diagnostics without those that `unsupportedExtras` replaces. */
+export const withoutExtrasWarnings = (diagnostics: readonly Diagnostic[]): Diagnostic[] =>
+  diagnostics.filter(({ code }) => !EXTRAS_WARNINGS.has(code))

@@ -17,28 +17,28 @@ import type { Provider, ProviderCallOptions, UnusableZone, ZoneList } from '../.
 import { diagnosticOf } from '../../providers/provider.ts'
 import { createProvider } from '../../providers/registry.ts'
 import { counted, listed } from '../../report/english.ts'
-import type { Holder } from '../definable-records.ts'
+import type { ZoneTarget } from '../definable-records.ts'
 import type { ImportRequest } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
 import { excerpt, type UnsupportedFeature } from '../unsupported-features.ts'
-import { copyAtProvider } from './copy-zones.ts'
-import { zoneOfProvider } from './provider-zone.ts'
+import { copyZones } from './copy-zones.ts'
+import { convertProviderZone } from './provider-zone.ts'
 
-/** Zones as a provider of the config holds them, so that a plan made of them is empty. */
+/** Imports zones from a provider of the config, so that a plan of the definitions is empty. */
 export async function importFromProvider(request: ImportRequest): Promise<ImportedZones> {
   const { source, config, env, parallelism, onThrottled } = request
   const entry = config.providers.get(source)
   if (!entry) return { zones: [], dropped: [], diagnostics: [unknownProvider(source, config.providers.keys(), undefined)] }
-  const made = await createProvider(entry, { secrets: { folder: config.folder, env, loaded: config.secrets }, parallelism, onThrottled })
-  if (made.provider === null) return { zones: [], dropped: [], diagnostics: made.diagnostics }
+  const created = await createProvider(entry, { secrets: { folder: config.folder, env, loaded: config.secrets }, parallelism, onThrottled })
+  if (created.provider === null) return { zones: [], dropped: [], diagnostics: created.diagnostics }
   try {
-    const copied = await copyAtProvider(made.provider, request)
-    const imported = hasErrors(copied) ? NOTHING : await readZones(made.provider, request)
-    return { ...imported, diagnostics: [...made.diagnostics, ...copied, ...imported.diagnostics] }
+    const copied = await copyZones(created.provider, request)
+    const imported = hasErrors(copied) ? NOTHING : await readZones(created.provider, request)
+    return { ...imported, diagnostics: [...created.diagnostics, ...copied, ...imported.diagnostics] }
   } catch (error) {
-    return { zones: [], dropped: [], diagnostics: [...made.diagnostics, diagnosticOf(error)] }
+    return { zones: [], dropped: [], diagnostics: [...created.diagnostics, diagnosticOf(error)] }
   } finally {
-    await made.provider.close()
+    await created.provider.close()
   }
 }
 
@@ -50,24 +50,24 @@ async function readZones(provider: Provider, request: ImportRequest): Promise<Im
   const { zones: references, unusable } = await listedZones(provider, zones, call)
   const diagnostics: Diagnostic[] = missingZones(zones, references, source)
   if (hasErrors(diagnostics)) return { zones: [], dropped: [], diagnostics }
-  const holder: Holder = { target: provider.name, capabilities: provider.capabilities }
-  // The provider itself bounds its requests.
+  const zoneTarget: ZoneTarget = { target: provider.name, capabilities: provider.capabilities }
+  // The provider limits its own concurrency.
   const read = await Promise.all(references.map((reference) => provider.readZone(reference, call)))
-  const placeOf = places(request)
-  const unknownSettings: string[] = []
+  const positionOf = placements(request)
+  const unmatchedPaths: string[] = []
   const converted = read.map((existing) => {
-    const { zone: imported, dropped } = zoneOfProvider(existing, config, holder)
-    const { path, rule } = placeOf(imported)
-    if (rule === null) unknownSettings.push(path)
+    const { zone: imported, dropped } = convertProviderZone(existing, config, zoneTarget)
+    const { path, rule } = positionOf(imported)
+    if (rule === null) unmatchedPaths.push(path)
     const targets = targetsOf({ targets: null }, rule ?? DEFAULT_RULE, config)
     const zone = targets.includes(source) ? imported : { ...imported, targets: [source] }
-    const foreseen = previewPlan(zone, existing, { config, rule: rule ?? DEFAULT_RULE }, holder)
-    return { zone, dropped: [...dropped, ...foreseen.dropped], diagnostics: foreseen.diagnostics }
+    const preview = previewPlan(zone, existing, { config, rule: rule ?? DEFAULT_RULE }, zoneTarget)
+    return { zone, dropped: [...dropped, ...preview.dropped], diagnostics: preview.diagnostics }
   })
-  if (unknownSettings.length > 0) diagnostics.push(tellUnread(unknownSettings))
+  if (unmatchedPaths.length > 0) diagnostics.push(unmatchedPathsWarning(unmatchedPaths))
   return {
     zones: converted.map(({ zone }) => zone),
-    dropped: [...unusable.map((one) => lostZone(one, source)), ...converted.flatMap(({ dropped }) => dropped)],
+    dropped: [...unusable.map((one) => droppedZone(one, source)), ...converted.flatMap(({ dropped }) => dropped)],
     diagnostics: [...diagnostics, ...converted.flatMap((one) => one.diagnostics)],
   }
 }
@@ -78,8 +78,8 @@ async function listedZones(provider: Provider, names: ImportRequest['zones'], ca
   return { zones: zones.toSorted((a, b) => (a.name < b.name ? -1 : 1)), unusable }
 }
 
-/** Where the definition of a zone will stand, as messages name that, and the rule of the config it falls under there; null for none. */
-function places({
+/** Returns the path of a zone's definition for messages, and the config rule that matches it there; null if none does. */
+function placements({
   config,
   cwd,
   options,
@@ -92,37 +92,37 @@ function places({
   }
 }
 
-/** Files that a message lists. */
-const MOST_LISTED = 5
+/** Files that a message lists by name. */
+const MAX_LISTED = 5
 
-function tellUnread(paths: readonly string[]): Diagnostic {
-  const message = `no rule of the config takes ${listed(paths, MOST_LISTED)}, so that no plan reads that`
+function unmatchedPathsWarning(paths: readonly string[]): Diagnostic {
+  const message = `no rule of the config matches ${listed(paths, MAX_LISTED)}, so no plan reads ${paths.length === 1 ? 'it' : 'them'}`
   return { severity: 'warning', code: 'import-pending', message, hint: 'name another folder with -o, or add a rule under "zones"' }
 }
 
-const lostZone = ({ name, id, reason }: UnusableZone, source: string): UnsupportedFeature => ({
+const droppedZone = ({ name, id, reason }: UnusableZone, source: string): UnsupportedFeature => ({
   zone: null,
   name: null,
   type: null,
   what: `${JSON.stringify(excerpt(name))}, number ${id} at ${source}: ${reason}`,
-  outcome: `it stays as it is at ${source}, and has no definition`,
+  outcome: `it stays unchanged at ${source} and gets no definition`,
 })
 
 interface PlanPreview {
   readonly diagnostics: readonly Diagnostic[]
-  /** What keeps the plan from being made. */
+  /** Errors that would prevent the plan. */
   readonly dropped: readonly UnsupportedFeature[]
 }
 
 /**
- * What the first plan of an imported definition will say, made here and now: it has no calls but those that delete exact duplicates, which no definition
- * can say, and whatever else it has or refuses is told before the definition is written.
+ * Computes the first plan of an imported definition and reports what it contains before the definition is written. The only expected calls
+ * delete exact duplicates, which no definition can express.
  */
 function previewPlan(
   zone: ImportedZone,
   existing: ExistingZone,
   { config, rule }: { readonly config: Config; readonly rule: ConfigRule },
-  { target, capabilities }: Holder,
+  { target, capabilities }: ZoneTarget,
 ): PlanPreview {
   const at = { file: target, line: 1, column: 1 }
   const { settings, unmanaged = [] } = zone
@@ -139,28 +139,33 @@ function previewPlan(
     rendered: 'unavailable',
     servedApexNs: null,
   })
-  const dropped = plan.diagnostics
-    .filter(isError)
-    .map(({ message }): UnsupportedFeature => ({ zone: zone.name, name: null, type: null, what: `what a plan of it refuses: ${message}` }))
+  const dropped = plan.diagnostics.filter(isError).map(
+    ({ message }): UnsupportedFeature => ({
+      zone: zone.name,
+      name: null,
+      type: null,
+      what: `something that its plan refuses: ${message}`,
+    }),
+  )
   const selected = unmanagedTest(unmanaged, zone.name)
   const duplicates = duplicatesOf(existing.records.filter((record) => !selected(record)))
   const deleted = new Set(plan.changes.flatMap((change) => (change.action === 'delete' && change.id !== null ? [change.id] : [])))
-  const diagnostics = duplicates.map((set) => tellDuplicates(zone.name, set, deleted))
+  const diagnostics = duplicates.map((set) => duplicateWarning(zone.name, set, deleted))
   const expected = new Set(duplicates.flatMap((set) => set.map(({ id }) => id)).filter((id) => id !== undefined && deleted.has(id)))
   const others = plan.changes.filter(({ id }) => id === null || !expected.has(id))
   if (expected.size > 0) {
     const calls = counted(expected.size, 'call')
-    const message = `${zone.name}: the next plan has ${calls} to delete what is there more than once${others.length === 0 ? ', and no others' : ''}`
+    const message = `${zone.name}: the next plan has ${calls} to delete duplicates${others.length === 0 ? ' and no others' : ''}`
     diagnostics.push({ severity: 'warning', code: 'surplus-duplicate', message })
   }
-  if (others.length > 0) diagnostics.push(tellOthers(zone.name, others))
+  if (others.length > 0) diagnostics.push(pendingWarning(zone.name, others))
   for (const { message } of plan.refusals) diagnostics.push(warning('import-pending', `${zone.name}: the next plan is refused: ${message}`))
   return { diagnostics, dropped }
 }
 
 const warning = (code: Diagnostic['code'], message: string): Diagnostic => ({ severity: 'warning', code, message })
 
-/** Records of which there are several, by owner, type and data. */
+/** Groups of records with equal owner, type and data. */
 function duplicatesOf(records: readonly ExistingRecord[]): ExistingRecord[][] {
   const sets = new Map<string, ExistingRecord[]>()
   for (const record of records) {
@@ -172,23 +177,24 @@ function duplicatesOf(records: readonly ExistingRecord[]): ExistingRecord[][] {
   return [...sets.values()].filter((set) => set.length > 1)
 }
 
-function tellDuplicates(zone: DomainName, set: readonly ExistingRecord[], deleted: ReadonlySet<number | string>): Diagnostic {
+function duplicateWarning(zone: DomainName, set: readonly ExistingRecord[], deleted: ReadonlySet<number | string>): Diagnostic {
   const [{ name, type, data }] = set as [ExistingRecord]
-  const going = set.flatMap(({ id }) => (id !== undefined && deleted.has(id) ? [id] : []))
-  const consequence = going.length === 0 ? 'plans leave the others as they are' : `the next plan deletes number ${going.join(', ')}`
-  const message = `${zone} holds ${name} ${type} ${excerpt(data)} ${set.length} times; a definition says a record once, and ${consequence}`
+  const deletedIds = set.flatMap(({ id }) => (id !== undefined && deleted.has(id) ? [id] : []))
+  const consequence =
+    deletedIds.length === 0 ? 'plans leave the duplicates unchanged' : `the next plan deletes number ${deletedIds.join(', ')}`
+  const message = `${zone} holds ${name} ${type} ${excerpt(data)} ${set.length} times; a definition can contain a record once, and ${consequence}`
   return warning('surplus-duplicate', message)
 }
 
-/** Changes that a message lists. */
+/** Changes that a message lists one by one. */
 const MAX_LISTED_CHANGES = 5
 
-function tellOthers(zone: DomainName, changes: readonly Change[]): Diagnostic {
-  const words = changes.slice(0, MAX_LISTED_CHANGES).map(({ action, subject, name, type, fields }) => {
+function pendingWarning(zone: DomainName, changes: readonly Change[]): Diagnostic {
+  const listed = changes.slice(0, MAX_LISTED_CHANGES).map(({ action, subject, name, type, fields }) => {
     const what = subject === 'domain' ? 'the zone' : `${name} ${type}`
     return `${action} ${what}${fields.length === 0 ? '' : ` (${fields.join(', ')})`}`
   })
-  if (changes.length > MAX_LISTED_CHANGES) words.push(`${changes.length - MAX_LISTED_CHANGES} more`)
+  if (changes.length > MAX_LISTED_CHANGES) listed.push(`${changes.length - MAX_LISTED_CHANGES} more`)
   const calls = counted(changes.length, 'call')
-  return warning('import-pending', `${zone}: the next plan has ${calls} to make it what the definition says: ${words.join('; ')}`)
+  return warning('import-pending', `${zone}: the next plan has ${calls} to make it equal to the definition: ${listed.join('; ')}`)
 }

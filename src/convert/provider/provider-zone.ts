@@ -9,10 +9,10 @@ import {
   type DefinableRecords,
   type DerivedSelectors,
   definableRecords,
-  type Holder,
-  isExposed,
+  isInseparable,
   type UndefinableRecord,
   unmanagedSelectorsFor,
+  type ZoneTarget,
 } from '../definable-records.ts'
 import { definableSettings } from '../definable-settings.ts'
 import { excerpt, type UnsupportedFeature } from '../unsupported-features.ts'
@@ -23,82 +23,93 @@ export interface ProviderZone {
 }
 
 /**
- * A zone as a provider holds it, to be defined so that a plan of the definition is empty: what the config's defaults would add is said
- * otherwise, what is said by saying nothing is left out, and what no definition can have is left alone.
+ * Converts a provider's zone to a definition whose plan is empty. Settings that the config's defaults would add are overridden, settings
+ * with their default value are left out, and selectors of unmanaged records protect what no definition can contain.
  */
-export function zoneOfProvider(existing: ExistingZone, config: Pick<Config, 'defaults'>, holder: Holder): ProviderZone {
+export function convertProviderZone(existing: ExistingZone, config: Pick<Config, 'defaults'>, zoneTarget: ZoneTarget): ProviderZone {
   const { name } = existing
-  const { settings, dropped } = definableSettings(existing, config.defaults.settings, holder)
-  // The records of a slave are its master's.
+  const { settings, dropped } = definableSettings(existing, config.defaults.settings, zoneTarget)
+  // A slave zone gets its records from its masters.
   if (existing.settings.type === 'slave') return { zone: { name, settings, records: [] }, dropped }
-  const definable = definableRecords(existing, eachOnce(existing.records), holder)
-  const left = unmanagedSelectorsFor(name, definable)
+  const definable = definableRecords(existing, withoutDuplicates(existing.records), zoneTarget)
+  const derived = unmanagedSelectorsFor(name, definable)
   const records = definable.records.map(
     (record): ImportedRecord => ({ name: record.name, type: record.type, ttl: ttlOf(record, config.defaults.ttl), data: record.data }),
   )
-  const { selectors } = left
+  const { selectors } = derived
   const zone: ImportedZone = {
     name,
     settings,
     records,
     ...(selectors.length > 0 && { unmanaged: selectors }),
-    comments: apart([...commentOnLeft(name, definable, left, holder), ...guesses(name, records, selectors.length > 0)]),
+    comments: withBlankLines([
+      ...undefinableComment(name, definable, derived, zoneTarget),
+      ...automationComment(name, records, selectors.length > 0),
+    ]),
   }
-  return { zone, dropped: [...dropped, ...definable.others.map((other) => lostRecord(name, other, left, holder))] }
+  return { zone, dropped: [...dropped, ...definable.undefinable.map((other) => droppedRecord(name, other, derived, zoneTarget))] }
 }
 
-/** Of exact duplicates the one that the provider lists first: a definition says a record once. */
-function eachOnce(records: readonly ExistingRecord[]): ExistingRecord[] {
+/** Keeps the first of exact duplicates: a definition can contain a record once. */
+function withoutDuplicates(records: readonly ExistingRecord[]): ExistingRecord[] {
   const known = new Set<string>()
   return records.filter((record) => known.size < known.add(recordKey(record)).size)
 }
 
-/** Without a TTL a record would get the config's; 0 is no TTL of its own either, where there are defaults. */
+/** A record without a TTL would get the default of the config. A TTL of 0 prevents that: it too means the zone's default. */
 const ttlOf = ({ ttl }: ExistingRecord, defaultTtl: Ttl | null): Ttl | null => (ttl === null && defaultTtl !== null ? (0 as Ttl) : ttl)
 
-function lostRecord(zone: DomainName, { record, why }: UndefinableRecord, left: DerivedSelectors, { target }: Holder): UnsupportedFeature {
-  const what = `${excerpt(record.data)}: ${why}`
-  const outcome = isExposed(record, left)
-    ? `no selector of "unmanaged" tells it from others, so that the next plan deletes it at ${target}`
-    : `"unmanaged" in the definition leaves it as it is at ${target}`
+function droppedRecord(
+  zone: DomainName,
+  { record, reason }: UndefinableRecord,
+  derived: DerivedSelectors,
+  { target }: ZoneTarget,
+): UnsupportedFeature {
+  const what = `${excerpt(record.data)}: ${reason}`
+  const outcome = isInseparable(record, derived)
+    ? `no selector of "unmanaged" can separate it from managed records, so the next plan deletes it at ${target}`
+    : `"unmanaged" in the definition keeps it unchanged at ${target}`
   return { zone, name: record.name, type: record.type, what, outcome }
 }
 
 /** Records that a comment lists one by one. */
-const MOST_LISTED = 20
+const MAX_LISTED = 20
 
-function commentOnLeft(zone: DomainName, { others }: DefinableRecords, left: DerivedSelectors, { target }: Holder): ZoneComment[] {
-  const kept = others.filter(({ record }) => !isExposed(record, left))
+function undefinableComment(
+  zone: DomainName,
+  { undefinable }: DefinableRecords,
+  derived: DerivedSelectors,
+  { target }: ZoneTarget,
+): ZoneComment[] {
+  const kept = undefinable.filter(({ record }) => !isInseparable(record, derived))
   if (kept.length === 0) return []
   const lines = kept
-    .slice(0, MOST_LISTED)
-    .map(({ record: { name, type, data }, why }) => `  ${relativeName(name, zone) || '@'} ${type} ${excerpt(data)}: ${why}`)
-  if (kept.length > MOST_LISTED) lines.push(`  and ${kept.length - MOST_LISTED} more`)
-  return [
-    { name: null, text: [`What ${target} holds and no definition can have, so that "unmanaged" leaves it alone:`, ...lines].join('\n') },
-  ]
+    .slice(0, MAX_LISTED)
+    .map(({ record: { name, type, data }, reason }) => `  ${relativeName(name, zone) || '@'} ${type} ${excerpt(data)}: ${reason}`)
+  if (kept.length > MAX_LISTED) lines.push(`  and ${kept.length - MAX_LISTED} more`)
+  return [{ name: null, text: [`Records at ${target} that no definition can contain; "unmanaged" keeps them:`, ...lines].join('\n') }]
 }
 
-/** Comments of one place with an empty line between them. */
-const apart = (comments: readonly ZoneComment[]): ZoneComment[] =>
+/** Separates comments at the same place by an empty line. */
+const withBlankLines = (comments: readonly ZoneComment[]): ZoneComment[] =>
   comments.map((comment, index) => (index < comments.length - 1 ? { ...comment, text: `${comment.text}\n` } : comment))
 
 /** Selectors that a comment lists. */
-const MOST_SELECTORS = 200
+const MAX_SELECTORS = 200
 
-/** Words about records that are perhaps somebody else's, with the setting that leaves them alone. */
-function guesses(zone: DomainName, records: readonly ImportedRecord[], hasSelectors: boolean): ZoneComment[] {
+/** A comment on records that other software probably manages, with the setting that leaves them to it. */
+function automationComment(zone: DomainName, records: readonly ImportedRecord[], hasSelectors: boolean): ZoneComment[] {
   const found = automationRecords(zone, records)
   const selectors = found.flatMap((one) => one.selectors)
   if (selectors.length === 0) return []
-  const about = `${found.map((one) => one.about).join('\n')}${found.length === 1 ? ' ' : '\n'}If they are, take them out of "records"`
-  const printed = selectors.slice(0, MOST_SELECTORS).map(printSelector)
+  const about = `${found.map((one) => one.about).join('\n')}${found.length === 1 ? ' ' : '\n'}If so, remove them from "records"`
+  const printed = selectors.slice(0, MAX_SELECTORS).map(printSelector)
   const isOne = selectors.length === 1
-  const more = selectors.length > MOST_SELECTORS ? `\nand ${selectors.length - MOST_SELECTORS} more` : ''
+  const more = selectors.length > MAX_SELECTORS ? `\nand ${selectors.length - MAX_SELECTORS} more` : ''
   const list = isOne ? printed.join() : printed.map((one) => `  - ${one}`).join('\n') + more
   const text = hasSelectors
-    ? `${about}\nand add ${isOne ? 'this' : 'these'} to "unmanaged", and they are never touched and never counted:\n${list}`
-    : `${about}\nand the number ${isOne ? 'sign off this line' : 'signs off these lines'}, and they are never touched and never counted:\nunmanaged:${isOne ? ` [${list}]` : `\n${list}`}`
+    ? `${about}\nand add ${isOne ? 'this' : 'these'} to "unmanaged", so that no plan changes or counts them:\n${list}`
+    : `${about}\nand uncomment ${isOne ? 'this line' : 'these lines'}, so that no plan changes or counts them:\nunmanaged:${isOne ? ` [${list}]` : `\n${list}`}`
   return [{ name: null, text }]
 }
 
@@ -108,31 +119,31 @@ const printSelector = ({ name, type, target }: UnmanagedSelector): string => {
   return `{${[...parts, target === undefined ? [] : `target: ${quoted(target)}`].flat().join(', ')}}`
 }
 
-/** Records that programs have most likely made, and go on making: guesses, for a person to judge. */
+/** Records that other software probably creates and updates: guesses for the user to judge. */
 interface AutomationRecords {
-  /** Which records, and whose they mostly are. */
+  /** Which records they are and which software probably manages them. */
   readonly about: string
-  /** Selectors that leave exactly such records alone, also those to come where their names say so. */
+  /** Selectors for exactly these records, and for future ones if their names identify them. */
   readonly selectors: readonly UnmanagedSelector[]
 }
 
-/** What of a zone's records looks as if made by programs; empty for most zones. */
+/** Finds records in a zone that look generated; none in most zones. */
 function automationRecords(zone: DomainName, records: readonly ResourceRecord[]): AutomationRecords[] {
   const named = records.map((record) => ({ record, relative: relativeName(record.name, zone) }))
   const found: AutomationRecords[] = []
   const challenges = named.filter(({ record, relative }) => record.type === 'TXT' && /(?:^|\.)_acme-challenge(?:\.|$)/.test(relative))
   if (challenges.length > 0) {
-    // Challenges of one account have a label of it before theirs (dns-account-01).
+    // Challenges per account have an account label before _acme-challenge (dns-account-01).
     const before = challenges.every(({ relative }) => relative.startsWith('_acme-challenge')) ? '' : '*'
-    const about = 'Records at _acme-challenge are mostly those of a certificate client.'
+    const about = 'Records at _acme-challenge usually belong to a certificate client.'
     found.push({ about, selectors: [{ name: `${before}_acme-challenge*`, type: 'TXT' }] })
   }
   if (named.some(({ record, relative }) => record.type === 'TXT' && /^_dnsauth(?:\.|$)/.test(relative)))
     found.push({
-      about: 'Records at _dnsauth mostly prove a domain to a certificate authority.',
+      about: 'Records at _dnsauth usually prove a domain to a certificate authority.',
       selectors: [{ name: '_dnsauth*', type: 'TXT' }],
     })
-  found.push(...ofExternalDns(named), ...ofDhcp(named))
+  found.push(...externalDnsRecords(named), ...dhcpRecords(named))
   return found
 }
 
@@ -141,13 +152,13 @@ interface NamedRecord {
   readonly relative: string
 }
 
-/** What begins the text of external-dns's records about its others (its TXT registry); some providers keep the quotation marks as text. */
+/** The start of the TXT records in which external-dns registers its records. Some providers keep the quotation marks in the text. */
 const HERITAGE = /^"?heritage=external-dns,/
 
-/** Types that external-dns makes records of. */
+/** Record types that external-dns manages. */
 const EXTERNAL_TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'MX', 'NAPTR', 'NS', 'PTR', 'SRV', 'TXT'])
 
-function ofExternalDns(named: readonly NamedRecord[]): AutomationRecords[] {
+function externalDnsRecords(named: readonly NamedRecord[]): AutomationRecords[] {
   const isNote = ({ type, data }: ResourceRecord): boolean =>
     type === 'TXT' && HERITAGE.test(Buffer.from(parseTxtRdata(data) ?? []).toString('latin1'))
   const notes = named.filter(({ record }) => isNote(record))
@@ -156,7 +167,10 @@ function ofExternalDns(named: readonly NamedRecord[]): AutomationRecords[] {
   const add = ({ record: { name, type }, relative }: NamedRecord): void => {
     if (relative !== '' && !relative.includes('*')) owned.set(rrsetKey({ name, type }), { name: relative, type })
   }
-  /** Record sets by the names that external-dns gives its note of them: the type and a hyphen or a dot before the name, or the name itself. */
+  /**
+   * Record sets by the names that external-dns gives its TXT record for them: the type and a hyphen or dot before the name, or the name
+   * itself.
+   */
   const byNote = new Map<string, NamedRecord[]>()
   const note = (key: string, one: NamedRecord): void => {
     const known = byNote.get(key)
@@ -179,13 +193,13 @@ function ofExternalDns(named: readonly NamedRecord[]): AutomationRecords[] {
       break
     }
   }
-  const about = 'Records that a TXT record "heritage=external-dns" tells of are those of external-dns.'
+  const about = 'Records with a TXT record "heritage=external-dns" belong to external-dns.'
   return [{ about, selectors: [{ type: 'TXT', target: '*heritage=external-dns,*' }, ...owned.values()] }]
 }
 
-/** Names with a DHCID record are kept up to date by a DHCP server (RFC 4703). */
-function ofDhcp(named: readonly NamedRecord[]): AutomationRecords[] {
+/** A DHCP server updates names with a DHCID record (RFC 4703). */
+function dhcpRecords(named: readonly NamedRecord[]): AutomationRecords[] {
   const names = new Set(named.filter(({ record }) => record.type === 'DHCID').map(({ relative }) => relative))
   const selectors = [...names].filter((name) => name !== '' && !name.includes('*')).map((name): UnmanagedSelector => ({ name }))
-  return selectors.length === 0 ? [] : [{ about: 'Names with a DHCID record are those of a DHCP server (RFC 4703).', selectors }]
+  return selectors.length === 0 ? [] : [{ about: 'Names with a DHCID record belong to a DHCP server (RFC 4703).', selectors }]
 }

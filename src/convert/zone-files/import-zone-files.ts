@@ -14,14 +14,14 @@ import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { placeComments } from '../../dns/zone-file/place-comments.ts'
 import type { IncludedZoneFile, ReadZoneInclude } from '../../dns/zone-file/scope.ts'
 import { counted } from '../../report/english.ts'
-import { checkSoaSettings } from '../definable-settings.ts'
+import { withDefinableSoa } from '../definable-settings.ts'
 import type { ImportRequest } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 /**
- * Zone files (RFC 1035), one or all of a folder and the folders in it: `*.zone`, `*.db` and `db.*`. What they include must lie in the
- * folder that was given, or in that of the one file.
+ * Imports one zone file (RFC 1035), or all in a folder and its subfolders: `*.zone`, `*.db` and `db.*`. Included files must be in the
+ * source folder, or in the folder of the one file.
  */
 export async function importZoneFiles({ source, zones, cwd, config }: ImportRequest): Promise<ImportedZones> {
   const path = resolve(cwd, source)
@@ -31,7 +31,7 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
   const include = includeReader({ ...config, folder, cwd })
   const policy = sourcePolicy({ ...config, folder, cwd }, facts.isDirectory() ? 'refused' : 'allowed')
   const { files, others, diagnostics } = facts.isDirectory()
-    ? await zoneFilesBelow(path, cwd)
+    ? await findZoneFiles(path, cwd)
     : { files: [path], others: [], diagnostics: [] }
   const found: ImportedZone[] = []
   const dropped: UnsupportedFeature[] = []
@@ -55,7 +55,7 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
     if (zone !== null && zones.length > 0 && !zones.includes(zone.name)) continue
     read.push({ ...definition, file })
   }
-  // A file that another includes is no zone of its own.
+  // A file that another file includes is not a zone.
   const realCwd = resolveLinks(cwd)
   const isIncluded = (one: string): boolean => included.has(displayPath(resolveLinks(one), realCwd))
   for (const one of read) {
@@ -65,13 +65,13 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
     const twice = found.some(({ name }) => name === one.zone?.name)
     if (twice) diagnostics.push(duplicate(one.zone.name, one.file))
     else {
-      const checked = checkSoaSettings(one.zone)
+      const checked = withDefinableSoa(one.zone)
       found.push(checked.zone)
       dropped.push(...one.dropped, ...checked.dropped)
     }
   }
-  const unknownSettings = others.filter((one) => !isIncluded(one))
-  diagnostics.push(...(await otherZoneFiles(unknownSettings, (one) => displayPath(one, cwd))))
+  const unknownFiles = others.filter((one) => !isIncluded(one))
+  diagnostics.push(...(await misnamedZoneFiles(unknownFiles, (one) => displayPath(one, cwd))))
   if (files.length === 0)
     diagnostics.push(...failed({ code: 'no-definitions', message: `${displayPath(path, cwd)} has no zone files` }).diagnostics)
   else diagnostics.push(...missingZones(zones, found, source))
@@ -80,7 +80,7 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
 
 interface ReadZone {
   readonly file: string
-  /** Null where nothing could be had. */
+  /** Null if the file is unreadable or does not name its zone. */
   readonly zone: ImportedZone | null
   readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
@@ -99,31 +99,31 @@ const duplicate = (zone: DomainName, file: string): Diagnostic => ({
   at: { file, line: 1, column: 1 },
 })
 
-const leadingOut = (path: string): Diagnostic => ({
+const pathOutside = (path: string): Diagnostic => ({
   severity: 'warning',
   code: 'path-outside',
-  message: `${path} leads out of the folder and was left out`,
+  message: `${path} is outside the folder and was skipped`,
   hint: 'name the file itself as the source to import it',
 })
 
-/** The zone by the name of the file; where that has no ending that says so, the one zone that is asked for, else the whole name. */
-function zoneNameOf(path: string, asked: readonly DomainName[]): DomainName | null {
+/** The zone that the file name gives. If it has no zone file ending: the only requested zone, else the whole file name. */
+function zoneNameOf(path: string, requested: readonly DomainName[]): DomainName | null {
   const base = basename(path)
   const known = fileNameOf(base)
   if (known) return known.zone
-  if (asked.length === 1) return asked[0] ?? null
+  if (requested.length === 1) return requested[0] ?? null
   const name = parseDomainName(`${base.replace(/\.$/, '')}.`)
   return name.ok && base.includes('.') ? name.value : null
 }
 
-interface FilesBelow {
+interface FoundFiles {
   readonly files: readonly string[]
-  /** Those whose name is not that of a zone file, nor of a definition. */
+  /** Files that by their name are neither zone files nor definitions. */
   readonly others: readonly string[]
   readonly diagnostics: Diagnostic[]
 }
 
-async function zoneFilesBelow(folder: string, cwd: string): Promise<FilesBelow> {
+async function findZoneFiles(folder: string, cwd: string): Promise<FoundFiles> {
   const tree = folderTree(resolveLinks(folder))
   const files: string[] = []
   const others: string[] = []
@@ -137,7 +137,7 @@ async function zoneFilesBelow(folder: string, cwd: string): Promise<FilesBelow> 
       const known = fileNameOf(name)
       if (!isFolder && known?.kind !== 'zone-file') {
         if (known === null && !isOutside) others.push(path)
-      } else if (isOutside) diagnostics.push(leadingOut(displayPath(path, cwd)))
+      } else if (isOutside) diagnostics.push(pathOutside(displayPath(path, cwd)))
       else if (!isFolder) {
         const unprintable = unprintableName(relative(folder, path), displayPath(path, cwd))
         if (unprintable === null) files.push(path)
@@ -151,31 +151,31 @@ async function zoneFilesBelow(folder: string, cwd: string): Promise<FilesBelow> 
 }
 
 export interface CommentedZone {
-  /** Null where nothing says which zone the file is of. */
+  /** Null if the zone of the file is unknown. */
   readonly zone: ImportedZone | null
   readonly dropped: readonly UnsupportedFeature[]
   readonly includedFiles: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** The zone of a zone file with the comments of the file and of those it includes. With errors there are none: nothing is written then. */
+/** Reads a zone file with its comments and those of included files. After an error comments are left out, because nothing is written. */
 export function readCommentedZone(file: IncludedZoneFile, zoneName: DomainName | null, include?: ReadZoneInclude): CommentedZone {
   const opened: IncludedZoneFile[] = []
   const { zone, read, includedFiles, diagnostics } = zoneFileDefinition(file.text, zoneName, {
     file: file.file,
-    include: include && noting(include, opened),
+    include: include && recordingIncludes(include, opened),
   })
   if (zone === null) return { zone, dropped: [], includedFiles, diagnostics }
   const { name, settings, records } = zone
   if (hasErrors(diagnostics)) return { zone: { name, settings, records }, dropped: [], includedFiles, diagnostics }
   const { comments, dropped: droppedLines } = placeComments({ zone: name, file, included: opened, records: read })
-  const what = counted(droppedLines, 'more line of comments than are kept', 'more lines of comments than are kept')
+  const what = `${counted(droppedLines, 'line')} of comments above the limit`
   const dropped = droppedLines === 0 ? [] : [{ zone: name, name: null, type: null, what, at: zone.at }]
   return { zone: { name, settings, records, comments }, dropped, includedFiles, diagnostics }
 }
 
-/** The same reader, which notes what it gives. */
-const noting =
+/** Wraps a reader of included files to collect what it reads. */
+const recordingIncludes =
   (include: ReadZoneInclude, opened: IncludedZoneFile[]): ReadZoneInclude =>
   (path, from) => {
     const source = include(path, from)
@@ -183,34 +183,35 @@ const noting =
     return source
   }
 
-/** Files that are looked at, octets of the start of each, and those that are told by name. */
+/** Limits of the search for misnamed zone files: files inspected, octets read from each, and files reported by name. */
 const MAX_FILES = 1000
 const HEAD_OCTETS = 16_384
-const TOLD = 20
+const MAX_REPORTED = 20
 
-/** The start of an SOA record: two names, and a parenthesis or the serial. */
+/** The start of an SOA record: two names, then a parenthesis or the serial. */
 const SOA = /(?:^|[ \t])SOA[ \t]+\S+[ \t]+\S+[ \t]+(?:\(|[0-9])/im
 
-/** A word for each file that has an SOA record, and a name that does not say it is a zone file. `shown` names a path in messages. */
-async function otherZoneFiles(paths: readonly string[], shown: (path: string) => string): Promise<Diagnostic[]> {
+/** Warns of each file that contains an SOA record but is not named like a zone file. `shown` is the path for messages. */
+async function misnamedZoneFiles(paths: readonly string[], shown: (path: string) => string): Promise<Diagnostic[]> {
   const found: string[] = []
-  for (const path of paths.slice(0, MAX_FILES)) if (SOA.test(await headOf(path))) found.push(path)
+  for (const path of paths.slice(0, MAX_FILES)) if (SOA.test(await readHead(path))) found.push(path)
   const diagnostics = found
-    .slice(0, TOLD)
-    .map((path) => leftOut(`${shown(path)} looks like a zone file and was left out, since its name does not say so`))
-  if (found.length > TOLD) diagnostics.push(leftOut(`${found.length - TOLD} more files look like zone files and were left out`))
+    .slice(0, MAX_REPORTED)
+    .map((path) => skippedFile(`${shown(path)} looks like a zone file but is not named like one, so it was skipped`))
+  if (found.length > MAX_REPORTED)
+    diagnostics.push(skippedFile(`${found.length - MAX_REPORTED} more files look like zone files and were skipped`))
   return diagnostics
 }
 
-const leftOut = (message: string): Diagnostic => ({
+const skippedFile = (message: string): Diagnostic => ({
   severity: 'warning',
   code: 'file-format',
   message,
   hint: 'name the file itself as the source to import it, or end its name in .zone',
 })
 
-/** The start of a file; nothing where it cannot be read, for nobody asked for it. */
-async function headOf(path: string): Promise<string> {
+/** The start of a file; empty if it is unreadable, because the user did not name it. */
+async function readHead(path: string): Promise<string> {
   try {
     const file = await open(path)
     try {

@@ -38,10 +38,10 @@ describe('what DNSControl makes of its own tests', () => {
     const { domains, diagnostics } = read(name)
     const invalid = FAULTY[name]
     expect(diagnostics).toEqual([])
-    const unknownSettings = domains.flatMap((domain) =>
-      domain.unknownSettings.map(({ record, why }) => `${record.name} ${record.type} ${why}`),
+    const invalidRecords = domains.flatMap((domain) =>
+      domain.invalidRecords.map(({ record, reason }) => `${record.name} ${record.type} ${reason}`),
     )
-    expect(unknownSettings).toEqual(invalid ? [expect.stringMatching(invalid)] : [])
+    expect(invalidRecords).toEqual(invalid ? [expect.stringMatching(invalid)] : [])
     if (invalid) return
     const json = JSON.parse(readFileSync(join(CORPUS, `${name}.json`), 'utf8')) as { domains: { records: { type: string }[] }[] }
     expect(domains).toHaveLength(json.domains.length)
@@ -174,15 +174,11 @@ describe('what DNSControl makes of its own tests', () => {
     [{ auto_dnssec: 'off' }, [/AUTODNSSEC_OFF/], []],
     [{ auto_dnssec: 'on' }, [], [/auto_dnssec/]],
     [{ records: [{ type: 'A', name: 'a', target: '192.0.2.1', meta: { cloudflare_proxy: 'off' } }] }, [], []],
-    [
-      { unmanaged: [{ label_pattern: 'a', rType_pattern: 'URL301', target_pattern: '' }] },
-      [/records of the types URL301, which IGNORE/],
-      [],
-    ],
-  ])('%j: what is not of the records is told, what is of them lost', (rest, asides, dropped) => {
+    [{ unmanaged: [{ label_pattern: 'a', rType_pattern: 'URL301', target_pattern: '' }] }, [/supports the types URL301, which IGNORE/], []],
+  ])('%j: what is not of the records is told, what is of them lost', (rest, warnings, dropped) => {
     const [found] = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', ...rest }] }), 'ir.json').domains
-    expect(found?.asides.map(({ severity, code }) => `${severity} ${code}`)).toEqual(asides.map(() => 'warning import-aside'))
-    expect(found?.asides.map(({ message }) => message)).toEqual(asides.map((one) => expect.stringMatching(one)))
+    expect(found?.warnings.map(({ severity, code }) => `${severity} ${code}`)).toEqual(warnings.map(() => 'warning import-aside'))
+    expect(found?.warnings.map(({ message }) => message)).toEqual(warnings.map((one) => expect.stringMatching(one)))
     expect(found?.dropped.map(({ what }) => what)).toEqual(dropped.map((one) => expect.stringMatching(one)))
   })
 
@@ -205,9 +201,9 @@ describe('what DNSControl makes of its own tests', () => {
     )
     return [
       ...diagnostics.map(({ message }) => message),
-      ...domains.flatMap(({ dropped, unknownSettings, records }) => [
+      ...domains.flatMap(({ dropped, invalidRecords, records }) => [
         ...dropped.map(({ what }) => what),
-        ...unknownSettings.map(({ why }) => why),
+        ...invalidRecords.map(({ reason }) => reason),
         ...records.map(({ data }) => data),
       ]),
     ]
@@ -236,12 +232,8 @@ describe('what DNSControl makes of its own tests', () => {
       },
       '0 0 0.000 N 0 0 0.001 W 10.33m 1.00m 0.00m 0.00m',
     ],
-    ['rdata in another form is none', { type: 'MX', rdata: { Preference: 5 }, target: 'a.' }, 'its rdata is not the text of a zone file'],
-    [
-      'what should be absent is none',
-      { type: 'A', target: '192.0.2.1', ensure_absent: true },
-      'a record that ENSURE_ABSENT_REC wants away',
-    ],
+    ['rdata in another form is none', { type: 'MX', rdata: { Preference: 5 }, target: 'a.' }, 'its rdata is not in presentation form'],
+    ['what should be absent is none', { type: 'A', target: '192.0.2.1', ensure_absent: true }, 'a record that ENSURE_ABSENT_REC deletes'],
   ])('%s', (_, fields, expected) => expect(record(fields)).toEqual([expected]))
 
   test.each([
@@ -286,7 +278,7 @@ describe('what DNSControl makes of its own tests', () => {
     const records = [{ name: 'normal', target: '192.0.2.1', ttl: 300, type: 'A' }]
     const { domains } = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', records, recordsabsent }] }), 'ir.json')
     expect(domains[0]?.records.map(line)).toEqual(['normal.example.com. 300 A 192.0.2.1'])
-    expect(domains[0]?.dropped.map(({ what }) => what)).toEqual([expect.stringContaining('the records that ENSURE_ABSENT wants away')])
+    expect(domains[0]?.dropped.map(({ what }) => what)).toEqual([expect.stringContaining('the records that ENSURE_ABSENT deletes')])
   })
 
   test('NO_PURGE is a policy', () => {
@@ -315,7 +307,7 @@ describe('what DNSControl makes of its own tests', () => {
     [{ nameservers: [{}] }, /a name server without a name/],
     [{ name: '' }, /the domain "": it has no name/],
     [{ unmanaged: [5] }, /an IGNORE without patterns/],
-    [{ unmanaged: [{ label_pattern: '**', rType_pattern: '*', target_pattern: '' }] }, /it leaves everything to others/],
+    [{ unmanaged: [{ label_pattern: '**', rType_pattern: '*', target_pattern: '' }] }, /it ignores everything/],
     [{ unmanaged: [{ label_pattern: '*', rType_pattern: 'A,DS', target_pattern: 'a' }] }, /for a target of type DS/],
     [{ meta: { ns_ttl: '60' } }, /the metadata ns_ttl \("60"\)/],
     [JSON.parse('{"constructor": 1}'), /the setting constructor \("1"\)/],
@@ -323,7 +315,10 @@ describe('what DNSControl makes of its own tests', () => {
     const { domains, diagnostics } = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', ...rest }] }), 'ir.json')
     const told = [
       ...diagnostics.map(({ message }) => message),
-      ...domains.flatMap(({ dropped, unknownSettings }) => [...dropped.map(({ what }) => what), ...unknownSettings.map(({ why }) => why)]),
+      ...domains.flatMap(({ dropped, invalidRecords }) => [
+        ...dropped.map(({ what }) => what),
+        ...invalidRecords.map(({ reason }) => reason),
+      ]),
     ]
     expect(told).toEqual([expect.stringMatching(what)])
     expect(domains.flatMap(({ records, unmanaged }) => [...records, ...unmanaged])).toEqual([])

@@ -15,7 +15,7 @@ import { parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
 import { fc } from '../../support/fast-check.ts'
 import { oddRecords } from '../../support/odd-records.ts'
 import { recordsOf, ZONE } from '../octodns/every-type.ts'
-import { HELD } from './held-records.ts'
+import { SUPPORTED } from './held-records.ts'
 import { type DnscontrolVersion, runDnsconfig } from './run-dnsconfig.ts'
 
 const at = { file: 'a.yaml', line: 1, column: 1 }
@@ -47,7 +47,7 @@ const owners = (records: Iterable<ResourceRecord>): string[] =>
 
 describe('a dnsconfig.js', () => {
   test.each(VERSIONS)('gives back every record of every type DNSControl %i has', (version) => {
-    const records = recordsOf(HELD)
+    const records = recordsOf(SUPPORTED)
     const { files, dropped } = exported([zoneOf(records)])
     expect(dropped).toEqual([])
     const { domains, diagnostics } = evaluated(files.get('dnsconfig.js') ?? '', version)
@@ -82,7 +82,7 @@ describe('a dnsconfig.js', () => {
     ]
     const unheld = [{ name: 'a?' }, { type: 'MX', target: '10 *' }, { type: 'CAA', target: '*ca*' }]
     const { files, dropped } = exported([zoneOf([], { unmanaged: [...unmanaged, ...unheld], policy: 'upsert-only' })])
-    expect(dropped.map(({ what }) => what)).toEqual(unheld.map(() => expect.stringMatching(/^unmanaged records by a pattern/)))
+    expect(dropped.map(({ what }) => what)).toEqual(unheld.map(() => expect.stringMatching(/^unmanaged records with a pattern/)))
     const [domain] = evaluated(files.get('dnsconfig.js') ?? '').domains
     // What is of the target there is of all data of these types here.
     const others = [
@@ -106,7 +106,7 @@ describe('a dnsconfig.js', () => {
     ].map((scope) => ({ ...scope, ignored: true, included: [], excluded: [] }))
     const { files, dropped } = exported([zoneOf(records, { scopes })])
     expect(dropped.map(({ name, type, what }) => `${name} ${type} ${what}`)).toEqual(
-      scopes.map(({ name, type }) => `${name} ${type} what is said of a record set that is left to others; IGNORE leaves it alone`),
+      scopes.map(({ name, type }) => `${name} ${type} the options of an ignored record set; IGNORE keeps it unchanged`),
     )
     const script = files.get('dnsconfig.js') ?? ''
     expect(script.match(/IGNORE.*/g)).toEqual(["IGNORE('@', 'MX', '*'),", "IGNORE('\\\\*.w', 'A', '*'),"])
@@ -128,27 +128,27 @@ describe('a dnsconfig.js', () => {
     ['x CNAME a+b', /a target with characters that DNSControl refuses/],
     ['@ NS a\n@ NS b+c', /a target with characters that DNSControl refuses/],
     ['@ CNAME a', /a CNAME at the apex/],
-    ['x TXT "\\255"', /no text in UTF-8/],
-    ['x TXT "a" "b"', /where its strings are cut/],
+    ['x TXT "\\255"', /not valid UTF-8/],
+    ['x TXT "a" "b"', /the division of its text into strings/],
     ['x CAA 1 issue "a"', /the flags 1 of a CAA record/],
     ['x CAA 0 path "a"', /the tag path of a CAA record/],
     ['x TLSA 255 0 0 aa', /a usage, selector or matching type that DNSControl refuses/],
     ['x._smimecert SMIMEA 3 2 1 aa', /a usage, selector or matching type that DNSControl refuses/],
-    ['x TXT "a\\\\;b"', /a backslash in text, which DNSControl 5 takes for an escape/],
+    ['x TXT "a\\\\;b"', /a backslash in text, which DNSControl 5 reads as an escape/],
     ['x LOC 1 2 3.004 N 1 2 3 W 0m', /thousandths of a second, which DNSControl 5 rounds away/],
     ['x LOC 1 2 3 N 1 2 3.001 W 0m', /thousandths of a second, which DNSControl 5 rounds away/],
     ['x HTTPS 1 . key667="a b"', /a service parameter with spaces/],
-    ['x SVCB 0 a. port=1', /service parameters beside priority 0/],
+    ['x SVCB 0 a. port=1', /service parameters with priority 0/],
     ['x SVCB 1 . key667=IGNORE', /a service parameter with spaces, escapes or the word IGNORE/],
     ['x SVCB 1 . tls-supported-groups=29', /the service parameter tls-supported-groups, which DNSControl does not know/],
-    ['xn--abc- A 192.0.2.1', /a name with a label xn-- that is not one of IDNA/],
-    ['x MX 0 xn--a.example.net.', /a name with a label xn-- that is not one of IDNA/],
-    ['@ NS a\n@ NS xn--a.example.net.', /a name with a label xn-- that is not one of IDNA/],
+    ['xn--abc- A 192.0.2.1', /a name with a label xn-- that is not valid IDNA/],
+    ['x MX 0 xn--a.example.net.', /a name with a label xn-- that is not valid IDNA/],
+    ['@ NS a\n@ NS xn--a.example.net.', /a name with a label xn-- that is not valid IDNA/],
     ['x CNAME a/b', /a target with characters that DNSControl refuses/],
-    ['x CNAME x', /a CNAME that leads to itself/],
+    ['x CNAME x', /a CNAME that points to itself/],
     ['@ SOA a. b. 1 2 3 4 0', /a time of 0 in the SOA record/],
     ['x 0 A 192.0.2.1', /a TTL of 0/],
-    ['@ 1 NS a.\n@ 2 NS b.', /TTLs that differ \(1, 2\)/],
+    ['@ 1 NS a.\n@ 2 NS b.', /different TTLs \(1, 2\)/],
     ['x TYPE65280 \\# 1 00', /type TYPE65280/],
     ['@ ALIAS a.', /ALIAS records/],
   ])('names what it cannot hold, which is in neither file: %s', (text, what) => {
@@ -166,7 +166,7 @@ describe('a dnsconfig.js', () => {
     'names the zone %s, which DNSControl has none of',
     (name) => {
       const { files, dropped } = exported([zoneOf([], { name: name as DomainName })])
-      expect(dropped.map((item) => item.what)).toEqual([expect.stringMatching(/^a zone whose name DNSControl takes for another/)])
+      expect(dropped.map((item) => item.what)).toEqual([expect.stringMatching(/^a zone whose name DNSControl misreads/)])
       expect(evaluated(files.get('dnsconfig.js') ?? '').domains).toEqual([])
     },
   )
@@ -193,8 +193,8 @@ describe('a dnsconfig.js', () => {
     const records = [...parseZoneFile(`${text}\n4.3.2.1 300 A 192.0.2.1`, { origin: name, file: 'a.zone' }).records]
     const { files, dropped } = exported([zoneOf(records, { name })])
     expect(dropped.map((item) => `${item.name} ${item.what}`)).toEqual([
-      '4.3.2.1.2.0.192.in-addr.arpa. a name that DNSControl takes for another in a reverse zone',
-      'x.2.0.192.in-addr.arpa.2.0.192.in-addr.arpa. a name that DNSControl takes for another in a reverse zone',
+      '4.3.2.1.2.0.192.in-addr.arpa. a name that DNSControl misreads in a reverse zone',
+      'x.2.0.192.in-addr.arpa.2.0.192.in-addr.arpa. a name that DNSControl misreads in a reverse zone',
     ])
     for (const version of VERSIONS) {
       const { domains } = evaluated(files.get('dnsconfig.js') ?? '', version)

@@ -130,7 +130,7 @@ test('spoilt lists end in zones or in faults with lines, soon', () => {
       for (const { records } of value.zones) expectSound(records, value.dropped)
       const lines = text.split('\n').filter((line) => line.trim() !== '').length
       const told =
-        value.zones.reduce((sum, { records, unknownSettings }) => sum + records.length + unknownSettings.length, 0) +
+        value.zones.reduce((sum, { records, invalidRecords }) => sum + records.length + invalidRecords.length, 0) +
         value.diagnostics.length +
         value.dropped.filter(({ what }) => /type/.test(what)).length
       expect(told).toBe(lines)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { commentedItems, readTsv, zoneParts } from '../../../src/convert/dnscontrol/get-zones.ts'
+import { commentedFeatures, readTsv, splitZones } from '../../../src/convert/dnscontrol/get-zones.ts'
 import { octetsToTxtRdata, txtRdataToOctets } from '../../../src/dns/character-string.ts'
 import { type DomainName, parseDomainName } from '../../../src/dns/domain-name.ts'
 import type { DefinedRecord, ResourceRecord } from '../../../src/dns/record.ts'
@@ -7,7 +7,7 @@ import type { Ttl } from '../../../src/dns/ttl.ts'
 import { parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
 import { fc } from '../../support/fast-check.ts'
 import { oddRecords } from '../../support/odd-records.ts'
-import { HELD, recordsOf, ZONE } from '../octodns/every-type.ts'
+import { recordsOf, SUPPORTED, ZONE } from '../octodns/every-type.ts'
 import { type PrintedZone, printTsv, printZone } from './print-get-zones.ts'
 
 const line = ({ name, ttl, type, data }: ResourceRecord): string => `${name} ${ttl} ${type} ${data}`
@@ -25,7 +25,7 @@ function zoneOf(records: readonly DefinedRecord[], name: DomainName): PrintedZon
 
 const NAMES = ['example.com.', 'sub.example.com.', 'example.org.', '2.0.192.in-addr.arpa.'] as DomainName[]
 
-/** No list can hold a line break within a text, octets that are no text, nor where its strings are cut. */
+/** No list can hold a line break within a text, octets that are no text, nor the division of its text into strings. */
 function isListed({ type, data }: ResourceRecord): boolean {
   if (type !== 'TXT') return true
   const octets = Buffer.from(txtRdataToOctets(data))
@@ -38,7 +38,7 @@ const zones = fc.array(fc.tuple(oddRecords, fc.constantFrom(...NAMES)), { minLen
 })
 
 const readZones = (text: string): string[][] =>
-  zoneParts(text).map((part) => {
+  splitZones(text).map((part) => {
     const { records, diagnostics } = parseZoneFile(part.text, { origin: null, file: 'a.zone' })
     expect(diagnostics).toEqual([])
     return lines(records)
@@ -50,7 +50,7 @@ describe('get-zones', () => {
       fc.property(zones, (given) => {
         const text = given.map(printZone).join('')
         expect(readZones(text)).toEqual(given.map(({ records }) => lines(records)))
-        expect(commentedItems(text)).toEqual([])
+        expect(commentedFeatures(text)).toEqual([])
       }),
       { numRuns: 400 },
     )
@@ -73,7 +73,7 @@ describe('get-zones', () => {
   })
 
   test('both hold every type', () => {
-    const known = recordsOf(HELD).filter(({ type }) => type !== 'ALIAS')
+    const known = recordsOf(SUPPORTED).filter(({ type }) => type !== 'ALIAS')
     const zone = zoneOf(known, ZONE)
     expect(readZones(printZone(zone))).toEqual([lines(zone.records)])
     const listed = { name: ZONE, records: zone.records.filter(isListed).filter(({ name }) => !name.includes('\\')) }
@@ -123,7 +123,7 @@ describe('get-zones', () => {
     ],
     ['$ORIGIN .\n$TTL 300\nexample.com IN A 192.0.2.1\n$ORIGIN example.com.\nwww IN A 192.0.2.2\n', ['example.com. www.example.com.']],
   ])('%j is of as many zones as it is', (text, expected) => {
-    const found = zoneParts(text).map((part) =>
+    const found = splitZones(text).map((part) =>
       [...parseZoneFile(part.text, { origin: null, file: 'a.zone' }).records].map(({ name }) => name).join(' '),
     )
     expect(found).toEqual(expected)
@@ -145,7 +145,7 @@ describe('get-zones', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(piece, fc.string()), { maxLength: 20 }), (given) => {
         const text = given.join('\n')
-        const parts = zoneParts(text)
+        const parts = splitZones(text)
         expect(parts.map((part) => part.text).join('\n')).toBe(text)
         for (const { text: own, linesBefore } of parts)
           expect(
@@ -154,7 +154,7 @@ describe('get-zones', () => {
               .slice(linesBefore, linesBefore + own.split('\n').length)
               .join('\n'),
           ).toBe(own)
-        commentedItems(text)
+        commentedFeatures(text)
       }),
       { numRuns: 1000 },
     )
@@ -170,9 +170,9 @@ describe('get-zones', () => {
       'txt              IN TXT   " ; CF_TAGS=x"',
       ';www             IN A',
     ].join('\n')
-    expect(commentedItems(text)).toEqual([
-      { line: 2, type: 'ALIAS', what: 'a record of DNSControl\'s type ALIAS, which leads to "foo.example.net."' },
-      { line: 3, type: 'R53_ALIAS', what: 'a record of DNSControl\'s type R53_ALIAS, which leads to "foo.example.net. atype=A"' },
+    expect(commentedFeatures(text)).toEqual([
+      { line: 2, type: 'ALIAS', what: 'a record of DNSControl\'s type ALIAS, with the target "foo.example.net."' },
+      { line: 3, type: 'R53_ALIAS', what: 'a record of DNSControl\'s type R53_ALIAS, with the target "foo.example.net. atype=A"' },
       { line: 4, type: null, what: 'CF_PROXY_ON CF_COMMENT="a \\"b\\"" CF_TAGS=x:y' },
     ])
   })

@@ -1,5 +1,5 @@
 /** Records of example.com of every type that both DNSControl 4 and 5 hold, with what is hard to write. */
-export const HELD = `
+export const SUPPORTED = `
 @ NS ns1.example.net.
 @ NS ns2
 @ A 192.0.2.1

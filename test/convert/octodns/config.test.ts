@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { printConvertedConfig } from '../../../src/convert/octodns/converted-config.ts'
-import { targetOf } from '../../../src/convert/octodns/octodns-provider.ts'
+import { convertTarget } from '../../../src/convert/octodns/octodns-provider.ts'
 import { isOctodnsConfig, readOctodnsConfig } from '../../../src/convert/octodns/read-octodns-config.ts'
-import { yamlSourceOf } from '../../../src/convert/octodns/yaml-sources.ts'
+import { readYamlSource } from '../../../src/convert/octodns/yaml-sources.ts'
 import type { UnsupportedFeature } from '../../../src/convert/unsupported-features.ts'
 import { readYaml } from '../../../src/definition/yaml/read-yaml.ts'
 import { fc } from '../../support/fast-check.ts'
@@ -68,20 +68,20 @@ describe("octoDNS's configuration", () => {
   })
 
   test('has processors, of zones and of all', () => {
-    expect(config.everywhere).toEqual({ before: ['meta'], after: [] })
+    expect(config.globalProcessors).toEqual({ before: ['meta'], after: [] })
     expect(config.processors.get('meta')).toMatchObject({ className: 'octodns.processor.MetaProcessor', settings: {} })
     expect(config.zones.map(({ processors }) => processors)).toEqual([['meta'], [], [], [], []])
   })
 
   test('names everything else', () => {
     expect(config.dropped.map(({ zone, what }) => `${zone ?? ''} ${what}`.trim())).toEqual([
-      'the zones of *ahead, which a regular expression chooses',
+      'the zones of *ahead, which a regular expression selects',
     ])
   })
 
   test('its YAML providers say how files are read', () => {
     const dropped: UnsupportedFeature[] = []
-    const sources = [...config.providers.values()].map((provider) => yamlSourceOf(provider, dropped))
+    const sources = [...config.providers.values()].map((provider) => readYamlSource(provider, dropped))
     expect(sources).toEqual([
       {
         name: 'config',
@@ -118,15 +118,17 @@ describe("octoDNS's configuration", () => {
     const linode = config.providers.get('linode')
     const route53 = config.providers.get('route53')
     if (!linode || !route53) throw new Error('no providers')
-    expect(targetOf(linode, dropped)).toEqual({
+    expect(convertTarget(linode, dropped)).toEqual({
       name: 'linode',
       settings: { type: 'cloud', preset: 'linode', token: 'env:LINODE_TOKEN' },
       safety: {},
       skipsUnsupported: false,
       isDryRun: false,
     })
-    expect(targetOf(route53, dropped)).toBeNull()
-    expect(targetOf({ ...linode, name: '1-a', settings: { token: 'plain-secret' } }, dropped)?.settings['token']).toBe('env:_1_A_TOKEN')
+    expect(convertTarget(route53, dropped)).toBeNull()
+    expect(convertTarget({ ...linode, name: '1-a', settings: { token: 'plain-secret' } }, dropped)?.settings['token']).toBe(
+      'env:_1_A_TOKEN',
+    )
     expect(dropped.map(({ what }) => what)).toEqual([
       'page_size of the provider linode',
       'the token of the provider 1-a as plain text: set _1_A_TOKEN in the environment',
@@ -144,25 +146,25 @@ describe("octoDNS's configuration", () => {
     ['nothing where it has not', { directory: 'env/GONE' }, { directory: null }, []],
     ['no path is taken for a variable', { directory: './env/DIR' }, { directory: './env/DIR' }, []],
     ['booleans of YAML 1.1', { populate_should_replace: 'yes', ignore_missing_zones: 'on' }, { replaces: true, ignoresMissing: true }, []],
-    ['a TTL that is none', { default_ttl: '1h' }, { defaultTtl: 3600 }, ['default_ttl of the provider a, which is no TTL']],
+    ['a TTL that is none', { default_ttl: '1h' }, { defaultTtl: 3600 }, ['default_ttl of the provider a, which is not a TTL']],
     ['a key nobody knows', { surprise: 1 }, {}, ['surprise of the provider a']],
     ['keys of targets do nothing at a source', { strict_supports: false, apply_disabled: true, supports_root_ns: false }, {}, []],
   ])('%s', (_, settings, expected, named) => {
     const dropped: UnsupportedFeature[] = []
     const at = { file: 'a', line: 1, column: 1 }
     const provider = { name: 'a', className: 'octodns.provider.yaml.YamlProvider', settings, at }
-    expect(yamlSourceOf(provider, dropped, { DIR: './there' })).toMatchObject(expected)
+    expect(readYamlSource(provider, dropped, { DIR: './there' })).toMatchObject(expected)
     expect(dropped.map(({ what }) => what)).toEqual(named)
   })
 
   test.each([
-    ['env/A/secret-default', 'env:A', ['what the token of the provider a is where A is not set']],
+    ['env/A/secret-default', 'env:A', ['the default for the token of the provider a if A is not set']],
     ['vault/secret', 'env:A_TOKEN', ['the token of the provider a from the secret handler vault: set A_TOKEN in the environment']],
     ['plain/secret', 'env:A_TOKEN', ['the token of the provider a as plain text: set A_TOKEN in the environment']],
   ])('the token %s is carried as a reference', (token, reference, named) => {
     const dropped: UnsupportedFeature[] = []
     const provider = { name: 'a', className: 'octodns_linode.LinodeProvider', settings: { token }, at: { file: 'a', line: 1, column: 1 } }
-    expect(targetOf(provider, dropped, { secretHandlers: new Set(['vault']) })?.settings['token']).toBe(reference)
+    expect(convertTarget(provider, dropped, { secretHandlers: new Set(['vault']) })?.settings['token']).toBe(reference)
     expect(dropped.map(({ what }) => what)).toEqual(named)
     expect(JSON.stringify(dropped)).not.toContain('secret-default')
   })
@@ -228,7 +230,7 @@ test('spoilt configurations end in zones or in faults with places, soon', () => 
       const value = readOctodnsConfig(text, 'production.yaml')
       for (const { at, message } of value.diagnostics) expect([at?.file, message.length < 1000]).toEqual(['production.yaml', true])
       const dropped: UnsupportedFeature[] = []
-      for (const provider of value.providers.values()) if (yamlSourceOf(provider, dropped) === null) targetOf(provider, dropped)
+      for (const provider of value.providers.values()) if (readYamlSource(provider, dropped) === null) convertTarget(provider, dropped)
       expect(value.zones.length + value.diagnostics.length + value.dropped.length).toBeGreaterThan(0)
     }),
     { numRuns: rounds(400) },

@@ -15,7 +15,7 @@ export function recordsOf(text: string): DefinedRecord[] {
 
 const DKIM = `v=DKIM1; k=rsa; p=${'MIIBIjANBgkqhkiG9w0B'.repeat(16)}`
 
-export const HELD = `
+export const SUPPORTED = `
 @ NS ns1
 @ NS ns2.example.net.
 @ MX 10 mail
@@ -94,12 +94,12 @@ export const LOST: readonly (readonly [line: string, what: RegExp])[] = [
   ['rp RP a. b.', /records of type RP/],
   ['h HINFO "a" "b"', /records of type HINFO/],
   ['t TYPE65280 \\# 2 abcd', /records of type TYPE65280/],
-  ['x TXT "a" "b"', /where its strings are cut/],
+  ['x TXT "a" "b"', /the division of its text into strings/],
   ['x TXT "\\255"', /not UTF-8 text/],
   ['x HTTPS 1 . ech=AAAA', /the service parameter ech/],
   ['x HTTPS 1 . key99="a b"', /the service parameter key99/],
   ['_a._b URI 1 1 "https://example.com/A"', /capital letters in the URI/],
   ['x NAPTR 1 1 "u" "E2U+sip" "!a!b!" .', /small letters in the flags/],
-  ['x 100 A 192.0.2.1\nx 200 A 192.0.2.2', /TTLs that differ \(100, 200\)/],
-  ['x CNAME a\nx CNAME b', /a second value, of which CNAME has one/],
+  ['x 100 A 192.0.2.1\nx 200 A 192.0.2.2', /different TTLs \(100, 200\)/],
+  ['x CNAME a\nx CNAME b', /a second value: in octoDNS, CNAME has only one/],
 ]
