@@ -23,7 +23,7 @@ import type { CommonOptions, Runs } from '../command.ts'
 import type { Console } from '../console.ts'
 import { exitOnSignal } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
-import { packageFolder } from '../package-info.ts'
+import { packageFolder } from '../package-folder.ts'
 import { runSetup } from '../run-setup.ts'
 
 const TOKEN_VARIABLE = 'ZONEWRIGHT_DEMO_TOKEN'

@@ -7,7 +7,7 @@ import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../dns/diagnostic-code
 import type { CommonOptions, Runs } from '../command.ts'
 import { createConsole } from '../console.ts'
 import type { CliIo } from '../io.ts'
-import { packageFolder } from '../package-info.ts'
+import { packageFolder } from '../package-folder.ts'
 
 export function describe(command: Command, runs: Runs): void {
   runs(command.argument('[code]', 'such as cname-not-alone (default: list all)'), explain)
