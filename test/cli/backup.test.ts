@@ -30,7 +30,7 @@ test('backup while the service runs, restore into another folder, and what is in
   })
   expect(await cli(['restore', 'all.backup', '--data', 'copy'], { cwd })).toMatchObject({
     status: 1,
-    stderr: expect.stringMatching(/^error\[service-store\] \S+ has a database already\n$/),
+    stderr: expect.stringMatching(/^error\[service-store\] \S+ already has a database\n$/),
   })
   const copy = await startService({ dataDirectory: join(cwd, 'copy'), listen: LOOPBACK, dns: null })
   expect(copy.token).toBeNull()
@@ -40,7 +40,7 @@ test('backup while the service runs, restore into another folder, and what is in
 test.each([
   ['there is no database', ['backup', 'all.backup', '--data', 'none'], 'there is no database in '],
   ['there is no backup', ['restore', 'none.backup'], 'ENOENT: no such file or directory'],
-  ['the file is no backup', ['restore', 'text'], 'the file is no backup of the service'],
+  ['the file is no backup', ['restore', 'text'], 'the file is not a backup of the service'],
   [
     'nobody is there',
     ['backup', 'x', '--database', 'postgres://u:secret@127.0.0.1:1/x'],

@@ -65,7 +65,7 @@ test.each<[string, string, RegExp]>([
   [
     'of a user that there is not',
     `keys: [{name: a.example, account: nobody, secret: ${secret(1)}}]`,
-    /error\[service-start\] the service cannot start: the key a\.example\. belongs to the account of the user "nobody", and there is no such user\n$/,
+    /error\[service-start\] the service cannot start: the key a\.example\. belongs to the account of the user "nobody", which does not exist\n$/,
   ],
 ])('a file of keys %s ends serve before it begins', async (_name, text, message) => {
   const folder = temporaryDirectory()

@@ -153,7 +153,7 @@ test('is of one moment while the service runs under load', { timeout: 180_000 },
 })
 
 test('is refused where anything is', async () => {
-  await expect(restoreService(source, whole)).rejects.toThrow(/has a database already|is not empty/)
+  await expect(restoreService(source, whole)).rejects.toThrow(/already has a database|is not empty/)
   const inUse = placeOf(await freshStore())
   await during(inUse, async () => {
     await expect(restoreService(inUse, whole)).rejects.toThrow(/is in use by process|is not empty/)
@@ -167,12 +167,12 @@ const damaged = (change: (text: string) => string): string => {
 }
 
 test.each<[string, (text: string) => string, string]>([
-  ['an octet is another', (text) => text.replace('one.example', 'onx.example'), 'its checksum is another'],
-  ['a row is missing', (text) => text.replace(/\n\[[^\n]*/, ''), 'its checksum is another'],
+  ['an octet is another', (text) => text.replace('one.example', 'onx.example'), 'its checksum does not match'],
+  ['a row is missing', (text) => text.replace(/\n\[[^\n]*/, ''), 'its checksum does not match'],
   ['the end is missing', (text) => text.slice(0, -90), 'its end is missing'],
   ['a line is added', (text) => `${text}[]\n`, 'its end is missing'],
   ['it is empty', () => '', 'the file is empty'],
-  ['it is something else', () => 'create table x', 'the file is no backup of the service'],
+  ['it is something else', () => 'create table x', 'the file is not a backup of the service'],
   ['it is of another format', (text) => text.replace('"version":1', '"version":2'), 'format version 2; this program reads 1'],
 ])('a file is refused and leaves nothing where %s', async (_name, change, message) => {
   for (const place of await emptyPlaces()) {
@@ -227,7 +227,7 @@ test('a backup of what is not there, or to where nothing can be, is told', async
   await expect(backUpService({ dataDirectory: empty }, out)).rejects.toThrow(`there is no database in ${empty}`)
   if (ON_POSTGRES)
     await expect(backUpService({ database: await freshDatabase({ tables: false }) }, out)).rejects.toThrow(
-      'there is no database of the service',
+      'the database of the service does not exist',
     )
   await expect(backUpService(source, join(empty, 'none', 'x.backup'))).rejects.toMatchObject({ code: 'ENOENT' })
   expect(existsSync(out)).toBe(false)

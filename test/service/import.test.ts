@@ -219,7 +219,7 @@ describeWithTools(['named'], 'an import that the name server does not allow', as
     expect(refusal).toEqual([
       [
         'remote_nameserver',
-        'The zone could not be transferred: 127.0.0.1 does not let example.test. be had from here: the request was refused (REFUSED). ' +
+        'The zone could not be transferred: 127.0.0.1 does not allow transfers of example.test. from here: the request was refused (REFUSED). ' +
           'It must allow transfers (AXFR) to 127.0.0.1, 192.0.2.1, 2001:db8::1, 2001:db8::2.',
       ],
     ])
@@ -347,7 +347,7 @@ describe('an import', async () => {
   })
 
   test.each<[string, Script, RegExp]>([
-    ['says nothing', () => {}, /sent no whole message within 3 s/],
+    ['says nothing', () => {}, /sent no complete message within 3 s/],
     ['closes', (_, socket) => void socket.end(), /closed the connection/],
     ['sends another zone', serving([soa(1, '1 1 1 1', 'example.org.')]), /no zone transfer/],
   ])('from a master that %s leaves nothing', async (_, master, reason) => {

@@ -108,7 +108,7 @@ describe('the rendered zone', () => {
     const lines = await zoneFile(id)
     expect(lines.slice(5).map((line) => line.slice(0, 12))).toEqual(['two\t\tTXT\t"xx', '; left out: ', 'two\t\tTXT\t"zz'])
     expect((await client.ok('GET', `/domains/${id}`)).errors).toBe(
-      `two TXT [${second.id}]: 40157 octets of data; a DNS message can carry 25309 beside the others of its name and type`,
+      `two TXT [${second.id}]: 40157 octets of data; a DNS message can carry 25309 in addition to the other records with its name and type`,
     )
   })
 

@@ -294,7 +294,7 @@ describe('zones that an earlier version has let through', async () => {
         above: 'alice.example',
         account: expect.any(Number),
         accountAbove: expect.any(Number),
-        message: 'zone lies inside a zone of another account',
+        message: 'zone is inside a zone of another account',
       },
       {
         level: 'warn',
@@ -302,7 +302,7 @@ describe('zones that an earlier version has let through', async () => {
         above: 'alice.example',
         account: expect.any(Number),
         accountAbove: expect.any(Number),
-        message: 'zone lies inside a zone of another account',
+        message: 'zone is inside a zone of another account',
       },
       { level: 'warn', zone: 'co.uk', account: expect.any(Number), message: 'zone is a public suffix' },
     ])

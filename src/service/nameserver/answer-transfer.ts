@@ -12,54 +12,54 @@ import { writeEmptyResponse, writeQuestion, writeRecord, writeResponse, writeRes
 import type { Rrset, ZoneData } from './zone-data.ts'
 import type { ZoneDifference } from './zone-history.ts'
 
-/** Who sent a message, and over what. */
+/** The sender of a message. */
 export interface Client {
   readonly transport: 'udp' | 'tcp'
-  /** As the system tells it. */
+  /** As the operating system reports it. */
   readonly address: string
 }
 
-/** Messages that are made as they are sent. */
+/** Messages of a zone transfer, built one at a time as they are sent. */
 export interface Transfer {
-  /** The next message; null after the last one, `broken` where it cannot be made: the connection ends, lest what was sent pass for the zone. */
+  /** The next message; null after the last one; `broken` after an error: the connection must be closed so that a partial zone is not accepted. */
   next(): Buffer | null | 'broken'
-  /** To be called when no more are wanted, or there are no more. */
+  /** Call it after the last message, or to abort the transfer. */
   end(): void
 }
 
-/** What became of a request for a transfer. */
+/** The outcome of a transfer request, for the log. */
 export interface TransferNote {
   readonly zone: DomainName
   readonly address: string
-  /** `SOA`: the zone's serial alone; `refused`: the address or the key may not. */
+  /** `SOA`: only the zone's SOA record; `refused`: the address or the key is not allowed. */
   readonly given: 'AXFR' | 'IXFR' | 'SOA' | 'refused'
   readonly serial: number
   /** The name of the key that signed the request; null for none. */
   readonly key: DomainName | null
 }
 
-/** What transfers are answered from. */
+/** What `answerTransfer` needs from the server. */
 export interface TransferSource {
   readonly transferZone: (name: DomainName) => TransferZone | undefined
   readonly slots: TransferSlots
   readonly onTransfer: (note: TransferNote) => void
 }
 
-/** A zone that may be transferred. */
+/** A zone that can be transferred. */
 export interface TransferZone {
   readonly data: ZoneData
-  /** Whether the address may have it, with a request that this key signed; null for one without a signature. */
+  /** Whether this address may transfer the zone with a request signed by this key; null for an unsigned request. */
   readonly allows: (address: string, signedBy: TsigKey | null) => boolean
-  /** The difference from the version of a serial, made of at most so many records; null if only the whole zone can be given. */
+  /** The difference from the version with this serial, from at most `most` records; null if only the full zone can be sent. */
   readonly since: (serial: number, most: number) => ZoneDifference | null
 }
 
-/** Records of a difference that is put together for an answer over UDP, which has room for fewer than a hundred. */
+/** Largest difference that is computed for a UDP response, in records. A response has room for fewer than a hundred. */
 const UDP_RECORDS = 500
 
-/** Bounds the transfers at one time: each holds a version of a zone. */
+/** Limits concurrent transfers, because each keeps a version of a zone in memory. */
 export interface TransferSlots {
-  /** Whether there was a free one. */
+  /** False if all slots are in use. */
   acquire(): boolean
   release(): void
 }
@@ -79,9 +79,9 @@ export function createTransferSlots(count: number): TransferSlots {
 }
 
 /**
- * Answers AXFR (RFC 5936) and IXFR (RFC 1995): IXFR with the difference from the asker's version, with the whole zone where none is known
- * or it is no smaller, with the SOA alone where the asker has it all, or over UDP if the difference does not fit. A client that the zone does
- * not admit is refused; the machine's own addresses are not special. `limit` is the most octets of an answer that is one message.
+ * Answers AXFR (RFC 5936) and IXFR (RFC 1995). IXFR gets the difference from the client's version; the full zone if the difference is unknown
+ * or not smaller; or only the SOA if the client is up to date or, over UDP, the difference does not fit. Refuses clients that the zone does not
+ * allow; local addresses get no special treatment. `limit` is the maximum size in octets of a single-message response.
  */
 export function answerTransfer(
   query: Query,
@@ -150,19 +150,16 @@ function createTransfer(messages: Generator<Buffer, void>, slots: TransferSlots)
   }
 }
 
-/** Octets a message is filled to: compression pointers reach no further (RFC 1035 section 4.1.4, RFC 5936 section 3.4). */
+/** Maximum size of a message in octets: compression pointers reach no further (RFC 1035 section 4.1.4, RFC 5936 section 3.4). */
 const MESSAGE_OCTETS = 16_384
 
-/** Used by one message at a time, from its header to its copy: transfers that take turns do not meet in it. */
+/** Shared by all transfers. No transfer is suspended between the start of a message and its copy. */
 const WRITER = createWriter({ size: 65_536 })
 
-/** A record of an RRset, by its place there. */
+/** One record: its RRset and its index there. */
 type RecordInRrset = readonly [name: DomainName, rrset: Rrset, index: number]
 
-/**
- * The messages that answer AXFR or IXFR with these records. They are made one by one as they are taken. Only the first one has the
- * question and OPT.
- */
+/** Generates the messages that send these records in response to AXFR or IXFR. Only the first one has a question and OPT. */
 function* transferMessages(query: Query, records: Iterable<RecordInRrset>): Generator<Buffer, void> {
   let isFirst = true
   let count = 0
@@ -195,8 +192,8 @@ function* transferMessages(query: Query, records: Iterable<RecordInRrset>): Gene
 }
 
 /**
- * A zone as AXFR gives it (RFC 5936 section 2.2), and IXFR where there are no differences (RFC 1995 section 4): its SOA, every other record
- * once, and the SOA again. All records come from this version, however long that takes and whatever replaces it meanwhile.
+ * A full zone in the order of AXFR (RFC 5936 section 2.2), also the fallback of IXFR (RFC 1995 section 4): the SOA, every other record once,
+ * and the SOA again. All records belong to this version, even if the zone is replaced during the transfer.
  */
 export function* fullZoneRecords(zone: ZoneData): Generator<RecordInRrset, void> {
   yield [zone.name, zone.soa, 0]
@@ -209,7 +206,7 @@ export function* fullZoneRecords(zone: ZoneData): Generator<RecordInRrset, void>
   yield [zone.name, zone.soa, 0]
 }
 
-/** A difference as IXFR gives it (RFC 1995 section 4), in the order of the message. */
+/** A difference in the order of an IXFR response (RFC 1995 section 4). */
 function differenceSections(zone: ZoneData, { from, removed, added }: ZoneDifference): NamedRrset[] {
   const soa = { name: zone.name, rrset: zone.soa }
   return [soa, { name: zone.name, rrset: from }, ...removed, soa, ...added, soa]

@@ -3,15 +3,15 @@ import { targetName } from '../../dns/rdata/canonical.ts'
 import { findRrset, isDelegation, type Rrset, type ZoneData, type ZoneNode } from './zone-data.ts'
 
 /**
- * The algorithm of a name server (RFC 1034 section 4.3.2, with wildcards as RFC 4592 explains them and DNAME as RFC 6672 adds
- * it), over zones in memory; no octets and no sockets.
+ * The lookup algorithm of an authoritative name server (RFC 1034 section 4.3.2, wildcards of RFC 4592, DNAME of RFC 6672) over zones in
+ * memory. It does not touch octets or sockets.
  *
- * Every name of a zone, empty non-terminals included, is a node in a hash map, and each node knows the delegation or DNAME that
- * covers it. The closest encloser of a name is found by dropping labels until a node comes. If it is covered, the answer is a
- * referral or a DNAME; if it is the name itself, its data; else the wildcard right below it, or NXDOMAIN.
+ * Every name in a zone, empty non-terminals included, is a node in a hash map. Each node knows the delegation or DNAME that covers it.
+ * To find the closest encloser, labels are dropped until a node matches. A covered node gives a referral or a DNAME. A node for the query
+ * name gives its data. Otherwise the answer is the wildcard directly below the encloser, or NXDOMAIN.
  */
 
-/** An RRset under the owner name it is answered with, which for a wildcard is the name that was asked for. */
+/** An RRset with its owner name in the response. For a wildcard, that is the query name. */
 export interface NamedRrset {
   readonly name: DomainName
   readonly rrset: Rrset
@@ -19,18 +19,16 @@ export interface NamedRrset {
 
 export interface Answer {
   rcode: number
-  /**
-   * The name whose data, or whose lack of it, is the answer: of a synthesized one the wildcard, of NXDOMAIN the zone. Null for none.
-   */
+  /** The name that determines the answer: the wildcard if it is synthesized, the zone for NXDOMAIN. Null if there is none. */
   source: DomainName | null
-  /** Every zone that had a part in it. */
+  /** Every zone that contributed to the answer. */
   readonly zones: ZoneData[]
   authoritative: boolean
   readonly answers: NamedRrset[]
   readonly authorities: NamedRrset[]
-  /** Addresses without which a referral leads nowhere: truncation if they do not fit (RFC 9471 section 3.1). */
+  /** Addresses that a referral needs. The response is truncated if they do not fit (RFC 9471 section 3.1). */
   readonly glue: NamedRrset[]
-  /** Addresses that only save the asker a question. */
+  /** Optional addresses that save the client a query. */
   readonly additionals: NamedRrset[]
 }
 
@@ -44,10 +42,10 @@ const TYPE_CNAME = 5
 const TYPE_DS = 43
 const TYPE_ANY = 255
 
-/** Aliases followed in one answer; resolvers go on by themselves. */
+/** Aliases followed in one answer. Resolvers follow the rest. */
 const MAX_ALIASES = 16
 
-/** Hosts whose addresses are looked up for the additional section of one answer. */
+/** Maximum number of hosts whose addresses are added to one answer. */
 const MAX_ADDITIONAL_HOSTS = 64
 
 export const emptyAnswer = (rcode: number): Answer => ({
@@ -61,17 +59,17 @@ export const emptyAnswer = (rcode: number): Answer => ({
   additionals: [],
 })
 
-/** The zones a server answers for; null for one of which it has no data now, whose names no other zone may answer for. */
+/** The zones that a server answers for. Null marks a zone without data: no parent zone may answer for its names. */
 export type ZonesByName = ReadonlyMap<DomainName, ZoneData | null>
 
-/** The answer to a question of class IN; REFUSED for a name in none of the zones, SERVFAIL for one in a zone without data. */
+/** The answer to a query of class IN. REFUSED for a name outside all zones, SERVFAIL for a name in a zone without data. */
 export function answerQuestion(zones: ZonesByName, name: DomainName, code: number): Answer {
   const answer = emptyAnswer(NOERROR)
   let owner: DomainName | null = name
   for (let aliases = 0; owner !== null; aliases += 1) {
     const zone = zoneOf(zones, owner, code)
     if (!zone) {
-      // An alias that leaves the zones held here is for the resolver to follow.
+      // The resolver follows an alias that leaves our zones.
       if (aliases === 0) answer.rcode = zone === null ? SERVFAIL : REFUSED
       return answer
     }
@@ -83,10 +81,10 @@ export function answerQuestion(zones: ZonesByName, name: DomainName, code: numbe
   return answer
 }
 
-/** The zone nearest the name. DS belongs to the parent of a delegation (RFC 4035 section 3.1.4.1), if that is held here. */
+/** The closest enclosing zone. DS belongs to the parent side of a delegation (RFC 4035 section 3.1.4.1), if the parent is served here. */
 function zoneOf(zones: ZonesByName, name: DomainName, code: number): ZoneData | null | undefined {
-  const isOfParent = code === TYPE_DS && name !== ROOT && zones.has(name)
-  const parent = isOfParent ? zoneAtOrAbove(zones, parentOf(name)) : undefined
+  const belongsToParent = code === TYPE_DS && name !== ROOT && zones.has(name)
+  const parent = belongsToParent ? zoneAtOrAbove(zones, parentOf(name)) : undefined
   return parent === undefined ? zoneAtOrAbove(zones, name) : parent
 }
 
@@ -97,7 +95,7 @@ function zoneAtOrAbove(zones: ZonesByName, name: DomainName): ZoneData | null | 
   }
 }
 
-/** Adds what one zone says about the name; returns the name to go on with if it is an alias. */
+/** Adds one zone's data for the name. Returns the alias target to continue with, or null. */
 function answerFromZone(answer: Answer, zone: ZoneData, name: DomainName, code: number): DomainName | null {
   const encloser = closestEncloser(zone, name)
   const { cover } = encloser
@@ -115,7 +113,7 @@ function answerFromZone(answer: Answer, zone: ZoneData, name: DomainName, code: 
   return deny(answer, zone)
 }
 
-/** The node of the name or, where there is none, of its nearest ancestor that exists (RFC 4592 section 3.3.1). */
+/** The node of the name, or of its closest existing ancestor (RFC 4592 section 3.3.1). */
 function closestEncloser(zone: ZoneData, name: DomainName): ZoneNode {
   for (let at = name; at !== ROOT; at = parentOf(at)) {
     const node = zone.nodes.get(at)
@@ -124,7 +122,7 @@ function closestEncloser(zone: ZoneData, name: DomainName): ZoneNode {
   return zone.apex
 }
 
-/** The source of synthesis for what the encloser does not have (RFC 4592 section 3.3.1). */
+/** The source of synthesis for names below the encloser (RFC 4592 section 3.3.1). */
 const wildcardOf = (zone: ZoneData, encloser: ZoneNode): ZoneNode | undefined =>
   zone.nodes.get(encloser.name === ROOT ? ('*.' as DomainName) : (`*.${encloser.name}` as DomainName))
 
@@ -141,17 +139,17 @@ function answerFromNode(answer: Answer, zone: ZoneData, node: ZoneNode, name: Do
   return targetName(alias.type, alias.data[0] ?? '')
 }
 
-/** One RRset is answer enough to ANY (RFC 8482 section 4.1). Of a type there is one, but of RRSIG one for each type signed. */
+/** One RRset is enough for ANY (RFC 8482 section 4.1). A type has one RRset, but RRSIG has one per covered type. */
 const rrsetsFor = (node: ZoneNode, code: number): readonly Rrset[] =>
   code === TYPE_ANY ? node.rrsets.slice(0, 1) : node.rrsets.filter((rrset) => rrset.code === code)
 
-/** No data of the type, or no such name: the SOA tells how long to believe it (RFC 2308 section 3). */
+/** A negative answer. Its SOA says how long it may be cached (RFC 2308 section 3). */
 function deny(answer: Answer, zone: ZoneData): null {
   answer.authorities.push({ name: zone.name, rrset: zone.negativeSoa })
   return null
 }
 
-/** A referral: the NS of the delegation and the addresses the zone has for them (RFC 1034 section 4.3.2 step 3b). */
+/** A referral: the NS records of the delegation and their addresses from the zone (RFC 1034 section 4.3.2 step 3b). */
 function refer(answer: Answer, zone: ZoneData, cut: ZoneNode): null {
   const rrset = findRrset(cut, 'NS')
   if (!rrset) return null
@@ -161,7 +159,7 @@ function refer(answer: Answer, zone: ZoneData, cut: ZoneNode): null {
   return null
 }
 
-/** A DNAME and the CNAME it stands for at this name (RFC 6672 section 3.1). */
+/** A DNAME and the CNAME synthesized from it for this name (RFC 6672 section 3.1). */
 function redirect(answer: Answer, zone: ZoneData, node: ZoneNode, name: DomainName, code: number): DomainName | null {
   const rrset = findRrset(node, 'DNAME')
   const target = rrset && targetName('DNAME', rrset.data[0] ?? '')
@@ -174,11 +172,11 @@ function redirect(answer: Answer, zone: ZoneData, node: ZoneNode, name: DomainNa
     return null
   }
   answer.answers.push({ name, rrset: { type: 'CNAME', code: TYPE_CNAME, ttl: rrset.ttl, data: [alias], octets: null } })
-  // A DNAME that leads below itself would be followed again and again, to longer and longer names.
+  // A DNAME that points below itself would loop with ever longer names.
   return code === TYPE_CNAME || code === TYPE_ANY || isAtOrBelow(target, node.name) ? null : alias
 }
 
-/** Adds the addresses the zone holds for the hosts that NS, MX and SRV lead to (RFC 1035 section 3.3, RFC 2782). */
+/** Adds the zone's addresses for the targets of NS, MX and SRV records (RFC 1035 section 3.3, RFC 2782). */
 function addHosts(section: NamedRrset[], zone: ZoneData, rrset: Rrset, wanted: (host: ZoneNode) => boolean): void {
   if (rrset.type !== 'NS' && rrset.type !== 'MX' && rrset.type !== 'SRV') return
   const seen = new Set<DomainName>()

@@ -10,10 +10,10 @@ export interface Answers {
   readonly tcp: (query: Buffer, client: Client) => TcpReply
 }
 
-/** Free ports of TCP that are tried before one is free for UDP too. */
+/** Attempts to find a TCP port that is also free for UDP. */
 const PORT_TRIES = 16
 
-/** Listens on one port over both; 0 takes one that is free for both. Rejects with the error of the system. */
+/** Listens on one port over UDP and TCP; 0 picks a port that is free for both. Rejects with the system's error. */
 export async function listen(
   host: string,
   port: number,
@@ -36,10 +36,10 @@ interface UdpListener {
   close(): Promise<void>
 }
 
-/** Octets the kernel keeps for queries that come in a burst; it may grant less. */
+/** Requested size in octets of the kernel's receive buffer, for bursts of queries. The kernel may grant less. */
 const RECEIVE_BUFFER_OCTETS = 4 * 1024 * 1024
 
-/** Answers datagrams at the address. Rejects with the error of the system if it cannot be bound. */
+/** Answers datagrams at the address. Rejects with the system's error if the address cannot be bound. */
 async function listenUdp(
   host: string,
   port: number,
@@ -48,16 +48,16 @@ async function listenUdp(
   const isV6 = isIPv6(host)
   const socket = createSocket({
     type: isV6 ? 'udp6' : 'udp4',
-    // Answers go to addresses. The default would take each through a tick of its own on the way.
+    // Responses are sent to IP addresses. The default lookup would delay each one by a tick.
     lookup: (address, _options, found) => found(null, address, isV6 ? 6 : 4),
   })
   let isOpen = true
   const send = (response: Buffer, peer: { readonly port: number; readonly address: string }): void => {
-    // Without a callback: the asker asks again if the answer is lost, whatever lost it.
+    // No callback: the client retries if the response is lost for any reason.
     if (isOpen) socket.send(response, 0, response.length, peer.port, peer.address)
   }
   socket.on('message', (octets, peer) => {
-    // Nobody can be reached at port 0, and asking for it throws.
+    // Sending to port 0 throws.
     if (peer.port === 0) return
     const response = respond(octets, { transport: 'udp', address: peer.address })
     if (response === null) return
@@ -65,7 +65,7 @@ async function listenUdp(
     else send(response, peer)
   })
   try {
-    // The look-up above does not wait, and so neither may this.
+    // Subscribe first: with the synchronous lookup above, `bind` can emit the event immediately.
     const listening = once(socket, 'listening')
     socket.bind(port, host)
     await listening
@@ -88,6 +88,6 @@ function enlargeReceiveBuffer(socket: Socket): void {
   try {
     socket.setRecvBufferSize(RECEIVE_BUFFER_OCTETS)
   } catch {
-    // The default serves too, with more loss under a burst.
+    // The default size works too, but loses more queries in a burst.
   }
 }

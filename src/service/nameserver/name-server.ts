@@ -20,67 +20,64 @@ import { createZoneHistory, HISTORY_LIMITS, type HistoryLimits } from './zone-hi
 export interface NameServerOptions {
   /** An address of this machine. */
   readonly host: string
-  /** For UDP and TCP; 0 takes one that is free for both. */
+  /** For UDP and TCP; 0 picks a port that is free for both. */
   readonly port: number
   readonly limits?: Partial<NameServerLimits>
-  /** Where the addresses that may transfer a zone listen for NOTIFY; 53 unless given. */
+  /** The port to which NOTIFY is sent; 53 by default. */
   readonly peerPort?: number
-  /** Milliseconds to wait for an answer to each try of a NOTIFY sent; as many tries. */
+  /** Milliseconds to wait for the response to each attempt of a NOTIFY. Its length is the number of attempts. */
   readonly notifyWaits?: readonly number[]
-  /** Decides on each NOTIFY received; without it, all are refused. */
+  /** Handles a received NOTIFY; by default, all are refused. */
   readonly onNotify?: OnNotify
-  /** The keys that zones are transferred with; none unless given. */
+  /** The TSIG keys of transfers; none by default. */
   readonly keys?: TransferKeys
-  /** Sends NOTIFY to addresses of the public Internet only. */
+  /** Sends NOTIFY only to public addresses. */
   readonly publicPeersOnly?: boolean
   /** Real time in milliseconds since 1970, for signatures. */
   readonly clock?: () => number
-  /** Bounds of what is kept for incremental transfers. */
+  /** Limits of the history kept for incremental transfers. */
   readonly history?: Partial<HistoryLimits>
-  /** Told of what goes wrong inside; the message it concerns is answered by SERVFAIL. */
+  /** Called with internal errors. The affected query is answered with SERVFAIL. */
   readonly onError?: (error: unknown) => void
-  /** Told of every request for a transfer of a zone that is served. */
+  /** Called for every transfer request for a served zone. */
   readonly onTransfer?: (note: TransferNote) => void
-  /** Told of the end of each NOTIFY sent. */
+  /** Called with the outcome of each NOTIFY sent. */
   readonly onNotified?: (outcome: NotifyOutcome) => void
-  /** Told of every message: the name of the answer's response code, null where none was sent. */
+  /** Called for every message with the name of the response code; null if no response was sent. */
   readonly onAnswer?: (answer: { readonly transport: 'udp' | 'tcp'; readonly rcode: string | null }) => void
 }
 
 export interface NameServerLimits extends TcpLimits {
-  /** Transfers at one time. */
+  /** Concurrent outgoing transfers. */
   readonly transfers: number
-  /** Equal answers a second over UDP to one network; 0 for no limit. */
+  /** Equal UDP responses per second to one network; 0 for no limit. */
   readonly responsesPerSecond: number
-  /** Octets of responses kept for the same question. */
+  /** Size of the response cache in octets. */
   readonly cacheOctets: number
 }
 
-/** What the name server answers for: SOA and NS at the apex are among the records. */
+/** A zone for the name server. Its records include the SOA and NS at the apex. */
 export interface ServedZone {
   readonly name: DomainName
   readonly serial: number
   readonly records: Iterable<ServedRecord>
-  /** Addresses that may transfer the zone, and are told of its changes; nobody may unless given. */
+  /** Addresses that may transfer the zone and get NOTIFY; none by default. */
   readonly axfrIps?: readonly string[]
-  /** The account that owns it, whose keys are for it. */
+  /** The account that owns the zone and its keys. */
   readonly accountId?: number
 }
 
 export interface NameServer {
   readonly address: { readonly host: string; readonly port: number }
   /**
-   * Serves the zone from now on, instead of an earlier one of its name, and tells the addresses that may transfer it, if they do not
-   * know that serial. Transfers under way end with the zone they began with. Throws a `RangeError` unless it has one SOA at its apex.
+   * Serves the zone, replacing one with the same name, and sends NOTIFY to the allowed addresses that do not know its serial. Running transfers
+   * finish with the version they started with. Throws a `RangeError` unless the zone has one SOA at its apex.
    */
   setZone(zone: ServedZone): void
-  /**
-   * Holds a zone of which there is no data, as of a secondary whose zone has expired: its names are answered by SERVFAIL, and by no zone
-   * above it.
-   */
+  /** Answers SERVFAIL for the names of a zone without data, such as an expired secondary. No parent zone answers for them. */
   setUnavailable(name: DomainName): void
   removeZone(name: DomainName): void
-  /** Zones that there is data of. */
+  /** The number of zones that have data. */
   zoneCount(): number
   close(): Promise<void>
 }
@@ -97,13 +94,12 @@ export const NAME_SERVER_LIMITS: NameServerLimits = {
 
 const NOTIFY_PORT = 53
 
-/** NOTIFY received that wait for a decision: more are dropped, and sent again by who sent them. */
+/** Received NOTIFY messages that may be pending. More are dropped; the sender repeats them. */
 const PENDING_NOTIFY = 64
 
 /**
- * An authoritative name server (RFC 1034, RFC 1035 and their updates) over UDP and TCP. It answers only for its zones, knows no
- * recursion, and gives whole zones (RFC 5936) only to the addresses each zone names. Rejects with the error of the system if the address
- * cannot be had.
+ * Starts an authoritative name server (RFC 1034, RFC 1035 and their updates) on UDP and TCP. It serves only its own zones, without recursion,
+ * and allows transfers only to the addresses that a zone names. Rejects with the system's error if the address is not available.
  */
 export async function startNameServer(options: NameServerOptions): Promise<NameServer> {
   const { host, peerPort = NOTIFY_PORT, keys = NO_TRANSFER_KEYS, publicPeersOnly = false, clock = Date.now, onAnswer } = options
@@ -134,29 +130,29 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
 
   const answerUdp = (query: Buffer, client: Client): Buffer | Promise<Buffer> | null => {
     const key = responseKey(query)
-    const kept = key === null ? undefined : cache.find(key)
-    if (key !== null && kept) return limited(query, client, reuseResponse(kept, key, query), kept.about)
+    const cached = key === null ? undefined : cache.find(key)
+    if (key !== null && cached) return limitRate(query, client, reuseResponse(cached, key, query), cached.about)
     const { message, about, cacheZones, isVerified } = respond(served, query, client)
     const hash = textHash(about)
     if (!Buffer.isBuffer(message)) return message instanceof Promise ? message : null
     if (key !== null && cacheZones !== null) cache.add(key, { octets: message, zones: cacheZones, about: hash })
-    return isVerified ? message : limited(query, client, message, hash)
+    return isVerified ? message : limitRate(query, client, message, hash)
   }
 
-  const limited = (query: Buffer, client: Client, response: Buffer, about: number): Buffer | null => {
+  const limitRate = (query: Buffer, client: Client, response: Buffer, about: number): Buffer | null => {
     const permission = permit(client.address, about, (performance.now() / 1000) | 0)
     if (permission === 'send') return response
-    const asked = permission === 'truncate' ? parseQuery(query) : null
-    return asked === null || asked.kind === 'rejected' ? null : writeEmptyResponse(asked, RCODE.NOERROR, FLAG.TC)
+    const request = permission === 'truncate' ? parseQuery(query) : null
+    return request === null || request.kind === 'rejected' ? null : writeEmptyResponse(request, RCODE.NOERROR, FLAG.TC)
   }
 
-  const note = <T extends TcpReply>(transport: 'udp' | 'tcp', reply: T): T => {
+  const report = <T extends TcpReply>(transport: 'udp' | 'tcp', reply: T): T => {
     onAnswer?.({ transport, rcode: Buffer.isBuffer(reply) ? rcodeName((reply[3] as number) & 0xf) : reply === null ? null : 'NOERROR' })
     return reply
   }
   const { udp, tcp } = await listen(host, options.port, limits, {
-    udp: (query, client) => note('udp', answerUdp(query, client)),
-    tcp: (query, client) => note('tcp', respond(served, query, client).message),
+    udp: (query, client) => report('udp', answerUdp(query, client)),
+    tcp: (query, client) => report('tcp', respond(served, query, client).message),
   })
   const notifier = createNotifier({
     host,
@@ -166,17 +162,17 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
     ...(options.notifyWaits && { waits: options.notifyWaits }),
     ...(options.onNotified && { onEnd: options.onNotified }),
   })
-  /** Whom a NOTIFY can be of use to: not this server itself. */
-  const isListener = (address: string): boolean => isHostAddress(address) && !(peerPort === tcp.port && isOwnAddress(host, address))
+  /** Whether NOTIFY to the address is useful: it must be a host, and not this server itself. */
+  const canReceive = (address: string): boolean => isHostAddress(address) && !(peerPort === tcp.port && isOwnAddress(host, address))
 
-  const tellSecondaries = (zone: ZoneData, existing: ZoneData | null | undefined, known: AllowedClients, now: AllowedClients): void => {
+  const notifySecondaries = (zone: ZoneData, existing: ZoneData | null | undefined, before: AllowedClients, now: AllowedClients): void => {
     notifier.forget(zone.name, now.addresses)
     const isNew = existing?.serial !== zone.serial
-    const told = [...now.addresses].filter((address) => (isNew || !known.addresses.has(address)) && isListener(address))
-    const allowed = told.filter((address) => isAllowedPeer(address, publicPeersOnly))
+    const recipients = [...now.addresses].filter((address) => (isNew || !before.addresses.has(address)) && canReceive(address))
+    const allowed = recipients.filter((address) => isAllowedPeer(address, publicPeersOnly))
     const [data] = zone.soa.data
     if (data !== undefined) notifier.notify({ zone: zone.name, serial: zone.serial, soa: { ttl: zone.soa.ttl, data } }, allowed)
-    for (const address of told) {
+    for (const address of recipients) {
       if (allowed.includes(address)) continue
       options.onNotified?.({ zone: zone.name, address, serial: zone.serial, rcode: null, problem: 'the address is not public' })
     }
@@ -192,16 +188,16 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
     address: { host, port: tcp.port },
     setZone: ({ name, serial, records, axfrIps = [], accountId = NO_CLIENTS.accountId }) => {
       const zone = buildZoneData(name, serial, records)
-      const [existing, known] = [zones.get(name), clients.get(name) ?? NO_CLIENTS]
+      const [existing, before] = [zones.get(name), clients.get(name) ?? NO_CLIENTS]
       const now: AllowedClients = { addresses: new Set(axfrIps.flatMap((address) => canonicalAddress(address) ?? [])), accountId }
-      // A zone that another account has made under the name must not show what was in the former one.
-      if (existing && now.addresses.size > 0 && accountId === known.accountId) history.record(existing, zone)
+      // If another account now owns the name, the history must not reveal the former owner's records.
+      if (existing && now.addresses.size > 0 && accountId === before.accountId) history.record(existing, zone)
       else history.forget(name)
       zones.set(name, zone)
       clients.set(name, now)
-      // Names that another zone answered for may be its own.
+      // A parent zone may have answered for its names.
       if (!existing) cache.clear()
-      tellSecondaries(zone, existing, known, now)
+      notifySecondaries(zone, existing, before, now)
     },
     setUnavailable: (name) => {
       forget(name)
@@ -216,13 +212,13 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
   }
 }
 
-/** Who may transfer a zone: the canonical addresses, with the keys of the account. */
+/** Who may transfer a zone: canonical addresses, with the keys of the owning account. */
 interface AllowedClients {
   readonly addresses: ReadonlySet<string>
   readonly accountId: number
 }
 
-/** No account has the number 0. */
+/** Account ids start at 1. */
 const NO_CLIENTS: AllowedClients = { addresses: new Set(), accountId: 0 }
 
 function limitPending(onNotify: OnNotify): OnNotify {
@@ -238,7 +234,7 @@ function limitPending(onNotify: OnNotify): OnNotify {
   }
 }
 
-/** Whether a server that listens at `host` is reached at the address. */
+/** Whether a server that listens on `host` can be reached at the address. */
 function isOwnAddress(host: string, address: string): boolean {
   if (host !== '0.0.0.0' && host !== '::') return canonicalAddress(host) === address
   const interfaces = Object.values(networkInterfaces()).flatMap((entries) => entries ?? [])

@@ -1,12 +1,12 @@
 /**
- * Tells secondaries that a zone has changed (RFC 1996): one errand for each zone and address, which sends over UDP, and again after
- * longer and longer waits, until the secondary answers or the tries are used up. A change during an errand is taken up by it. One errand
- * sends at most every `GAP`, so that a burst of changes is a NOTIFY at its beginning and one after its end.
+ * Sends NOTIFY to secondaries (RFC 1996) over UDP. There is one delivery per zone and address. It retries with growing waits until the
+ * secondary responds or no attempt is left. A new change of the zone restarts its delivery. A delivery sends at most every `GAP`, so a burst
+ * of changes causes one NOTIFY at its start and one at its end.
  *
- * Messages come from the address the name server listens at, which is the one secondaries know their primary by, and from a port
- * that the system picks, another one each time that nothing was under way. An answer counts if it comes from the address and port it
- * went to, with the errand's identifier and question; an attacker off the path has to guess port and identifier, and wins only that one
- * NOTIFY is not repeated. Where the zone has a transfer key the message is signed with it (RFC 8945), and only a signed answer counts.
+ * Messages are sent from the address of the name server, because secondaries know their primary by it, and from a port that the system picks
+ * again whenever all deliveries have ended. A response is accepted only from the peer's address and port, with the identifier and question
+ * of the delivery. An off-path attacker has to guess port and identifier, and can only stop one NOTIFY from being repeated. If the zone has a
+ * transfer key, the message is signed with it (RFC 8945), and only a signed response is accepted.
  */
 import { randomInt } from 'node:crypto'
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
@@ -21,17 +21,17 @@ import { createTsigVerifier, signMessage } from '../../dns/wire/tsig-client.ts'
 import { canonicalAddress } from './canonical-address.ts'
 
 export interface NotifierOptions {
-  /** The address to send from; one that stands for all addresses leaves it to the system. */
+  /** The address to send from; with a wildcard address the system chooses. */
   readonly host: string
-  /** The port secondaries listen at. */
+  /** The port on which secondaries listen. */
   readonly port: number
-  /** Milliseconds to wait for an answer to each try; as many tries. */
+  /** Milliseconds to wait for the response to each attempt. Its length is the number of attempts. */
   readonly waits?: readonly number[]
-  /** The key that signs what goes to an address about a zone; none unless given. */
+  /** The key for messages to an address about a zone; none by default. */
   readonly keyFor?: (zone: DomainName, address: string) => TsigKey | 'none' | 'missing'
   /** Real time in milliseconds since 1970, for signatures. */
   readonly clock?: () => number
-  /** Told of the end of each errand. */
+  /** Called with the outcome of each delivery. */
   readonly onEnd?: (outcome: NotifyOutcome) => void
 }
 
@@ -39,13 +39,13 @@ export interface NotifyOutcome {
   readonly zone: DomainName
   readonly address: string
   readonly serial: number
-  /** The code of the answer; null where none came. */
+  /** The response code; null without a response. */
   readonly rcode: string | null
-  /** Why nothing was sent, or no answer counted, if there is more to say than silence. */
+  /** Why nothing was sent, or why a response was rejected. */
   readonly problem?: string
 }
 
-/** What a secondary is told: a zone and its SOA. */
+/** The content of a NOTIFY: a zone and its SOA. */
 export interface ZoneChange {
   readonly zone: DomainName
   readonly serial: number
@@ -54,38 +54,38 @@ export interface ZoneChange {
 
 export interface Notifier {
   /** Addresses in their canonical form. */
-  notify(news: ZoneChange, addresses: Iterable<string>): void
-  /** Ends all errands of a zone but those to the addresses given. */
+  notify(change: ZoneChange, addresses: Iterable<string>): void
+  /** Cancels the deliveries of a zone, except those to the given addresses. */
   forget(zone: DomainName, except?: ReadonlySet<string>): void
   close(): void
 }
 
-/** A minute in all: a secondary that is restarted hears of it; one that is away longer asks for itself when it is back. */
+/** A minute in total, enough for a restart of the secondary. A secondary that is down longer checks the serial when it starts. */
 const WAITS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000]
 
-/** Milliseconds between the messages of one errand at least. */
+/** Minimum milliseconds between two messages of one delivery. */
 const GAP = 500
 
-/** Messages in one go, and milliseconds between: thousands of zones are not told in one burst that no network would carry. */
-const BURST = 50
-const PACE = 10
+/** Messages per burst, and milliseconds between bursts, so that changes of thousands of zones do not flood the network. */
+const BURST_SIZE = 50
+const BURST_INTERVAL = 10
 
 interface Delivery {
   readonly address: string
-  news: ZoneChange
+  change: ZoneChange
   id: number
-  /** The message about the news, made when it is first sent. */
+  /** Built when it is first sent. */
   message: Message | null
   problem: string | null
   tries: number
-  /** When it sent last, in milliseconds of the process; null before. */
+  /** When the last message was sent, in milliseconds of `performance.now()`; null before the first. */
   sentAt: number | null
-  /** Done, and kept only so that the next one does not come too soon. */
+  /** Finished, and kept only to enforce the gap to the next one. */
   done: boolean
   timer: NodeJS.Timeout | null
 }
 
-/** A message and the check of answers to it. */
+/** A message and the check of its responses. */
 interface Message {
   readonly octets: Buffer
   readonly check: (octets: Buffer) => Result<void>
@@ -93,122 +93,122 @@ interface Message {
 
 export function createNotifier(options: NotifierOptions): Notifier {
   const { host, port, waits = WAITS, keyFor = () => 'none', clock = Date.now, onEnd } = options
-  const errands = new Map<DomainName, Map<string, Delivery>>()
+  const deliveries = new Map<DomainName, Map<string, Delivery>>()
   const outbox = new Set<Delivery>()
-  let pacing: NodeJS.Timeout | null = null
-  const sockets = createSockets(host, (octets, peer) => take(octets, peer))
+  let paceTimer: NodeJS.Timeout | null = null
+  const sockets = createSockets(host, (octets, peer) => receive(octets, peer))
 
-  const at = (errand: Delivery, afterMs: number, work: (errand: Delivery) => void): void => {
-    if (errand.timer !== null) clearTimeout(errand.timer)
-    errand.timer = setTimeout(work, Math.max(0, afterMs), errand)
+  const schedule = (delivery: Delivery, afterMs: number, work: (delivery: Delivery) => void): void => {
+    if (delivery.timer !== null) clearTimeout(delivery.timer)
+    delivery.timer = setTimeout(work, Math.max(0, afterMs), delivery)
   }
 
-  const queue = (errand: Delivery): void => {
-    outbox.add(errand)
-    pacing ??= setTimeout(sendSome, 0)
+  const queue = (delivery: Delivery): void => {
+    outbox.add(delivery)
+    paceTimer ??= setTimeout(sendBurst, 0)
   }
 
-  const sendSome = (): void => {
-    pacing = null
+  const sendBurst = (): void => {
+    paceTimer = null
     let sent = 0
-    for (const errand of outbox) {
-      if (sent === BURST) break
+    for (const delivery of outbox) {
+      if (sent === BURST_SIZE) break
       sent += 1
-      outbox.delete(errand)
-      send(errand)
+      outbox.delete(delivery)
+      send(delivery)
     }
-    if (outbox.size > 0) pacing = setTimeout(sendSome, PACE)
+    if (outbox.size > 0) paceTimer = setTimeout(sendBurst, BURST_INTERVAL)
   }
 
-  const send = (errand: Delivery): void => {
-    const wait = waits[errand.tries]
+  const send = (delivery: Delivery): void => {
+    const wait = waits[delivery.tries]
     if (wait === undefined) {
-      end(errand, null)
+      end(delivery, null)
       return
     }
-    errand.message ??= compose(errand)
-    if (errand.message === null) {
-      errand.problem = 'the zone has a transfer key, but none for this address'
-      end(errand, null)
+    delivery.message ??= composeMessage(delivery)
+    if (delivery.message === null) {
+      delivery.problem = 'the zone has a transfer key, but none for this address'
+      end(delivery, null)
       return
     }
-    errand.tries += 1
-    errand.sentAt = performance.now()
-    at(errand, wait, queue)
-    sockets.send(errand.message.octets, errand.address, port)
+    delivery.tries += 1
+    delivery.sentAt = performance.now()
+    schedule(delivery, wait, queue)
+    sockets.send(delivery.message.octets, delivery.address, port)
   }
 
-  /** Null if the zone has keys, but none for the address. */
-  const compose = (errand: Delivery): Message | null => {
+  /** Null if the zone has keys, but none for this address. */
+  const composeMessage = (delivery: Delivery): Message | null => {
     const now = (): number => Math.floor(clock() / 1000)
-    const key = keyFor(errand.news.zone, errand.address)
+    const key = keyFor(delivery.change.zone, delivery.address)
     if (key === 'missing') return null
-    const plain = writeNotify(errand)
+    const plain = writeNotify(delivery)
     if (key === 'none') return { octets: plain, check: () => ok(undefined) }
     const { octets, mac } = signMessage(plain, key, now())
     return { octets, check: (answer) => createTsigVerifier(key, mac).accept(answer, now()) }
   }
 
-  const end = (errand: Delivery, rcode: string | null): void => {
-    const { news, address, problem } = errand
-    errand.done = true
-    at(errand, remainingGap(errand), remove)
-    onEnd?.({ zone: news.zone, address, serial: news.serial, rcode, ...(problem !== null && rcode === null && { problem }) })
+  const end = (delivery: Delivery, rcode: string | null): void => {
+    const { change, address, problem } = delivery
+    delivery.done = true
+    schedule(delivery, remainingGap(delivery), remove)
+    onEnd?.({ zone: change.zone, address, serial: change.serial, rcode, ...(problem !== null && rcode === null && { problem }) })
   }
 
-  const remove = (errand: Delivery): void => {
-    const { news, address, timer } = errand
+  const remove = (delivery: Delivery): void => {
+    const { change, address, timer } = delivery
     if (timer !== null) clearTimeout(timer)
-    outbox.delete(errand)
-    const ofZone = errands.get(news.zone)
-    ofZone?.delete(address)
-    if (ofZone?.size === 0) errands.delete(news.zone)
-    if (errands.size === 0) sockets.close()
+    outbox.delete(delivery)
+    const byAddress = deliveries.get(change.zone)
+    byAddress?.delete(address)
+    if (byAddress?.size === 0) deliveries.delete(change.zone)
+    if (deliveries.size === 0) sockets.close()
   }
 
-  const take = (octets: Buffer, peer: RemoteInfo): void => {
+  const receive = (octets: Buffer, peer: RemoteInfo): void => {
     const message = decodeMessage(octets)
     if (!message.ok || peer.port !== port) return
     const { id, response, opcode, questions, rcode } = message.value
     const [question] = questions
     if (!response || opcode !== OPCODE.NOTIFY || questions.length !== 1 || question?.type !== 'SOA' || question.class !== CLASS.IN) return
-    const errand = errands.get(question.name)?.get(canonicalAddress(peer.address) ?? '')
-    if (!errand || errand.done || errand.tries === 0 || errand.id !== id) return
-    const verdict = errand.message?.check(octets)
+    const delivery = deliveries.get(question.name)?.get(canonicalAddress(peer.address) ?? '')
+    if (!delivery || delivery.done || delivery.tries === 0 || delivery.id !== id) return
+    const verdict = delivery.message?.check(octets)
     if (verdict && !verdict.ok) {
-      // It may be forged: a good answer can still come.
-      errand.problem = verdict.message
+      // It may be forged: a valid response can still arrive.
+      delivery.problem = verdict.message
       return
     }
-    outbox.delete(errand)
-    end(errand, rcodeName(rcode))
+    outbox.delete(delivery)
+    end(delivery, rcodeName(rcode))
   }
 
   return {
-    notify: (news, addresses) => {
+    notify: (change, addresses) => {
       for (const address of addresses) {
-        const ofZone = errands.get(news.zone) ?? new Map<string, Delivery>()
-        errands.set(news.zone, ofZone)
-        const errand = ofZone.get(address) ?? newDelivery(address, news)
-        ofZone.set(address, errand)
-        // An answer to what was sent before says nothing of what is new.
-        Object.assign(errand, { news, id: randomInt(0x10000), message: null, problem: null, tries: 0, done: false })
-        at(errand, remainingGap(errand), queue)
+        const byAddress = deliveries.get(change.zone) ?? new Map<string, Delivery>()
+        deliveries.set(change.zone, byAddress)
+        const delivery = byAddress.get(address) ?? newDelivery(address, change)
+        byAddress.set(address, delivery)
+        // A response to an earlier message does not confirm this change.
+        Object.assign(delivery, { change, id: randomInt(0x10000), message: null, problem: null, tries: 0, done: false })
+        schedule(delivery, remainingGap(delivery), queue)
       }
     },
     forget: (zone, except) => {
-      for (const errand of [...(errands.get(zone)?.values() ?? [])]) if (!except?.has(errand.address)) remove(errand)
+      for (const delivery of [...(deliveries.get(zone)?.values() ?? [])]) if (!except?.has(delivery.address)) remove(delivery)
     },
     close: () => {
-      for (const zone of [...errands.keys()]) for (const errand of [...(errands.get(zone)?.values() ?? [])]) remove(errand)
-      if (pacing !== null) clearTimeout(pacing)
+      for (const zone of [...deliveries.keys()]) for (const delivery of [...(deliveries.get(zone)?.values() ?? [])]) remove(delivery)
+      if (paceTimer !== null) clearTimeout(paceTimer)
     },
   }
 }
 
-const newDelivery = (address: string, news: ZoneChange): Delivery => ({
+const newDelivery = (address: string, change: ZoneChange): Delivery => ({
   address,
-  news,
+  change,
   id: 0,
   message: null,
   problem: null,
@@ -220,14 +220,14 @@ const newDelivery = (address: string, news: ZoneChange): Delivery => ({
 
 const remainingGap = ({ sentAt }: Delivery): number => (sentAt === null ? 0 : sentAt + GAP - performance.now())
 
-/** With the SOA as a hint (RFC 1996 section 3.7). */
-function writeNotify({ id, news: { zone, soa } }: Delivery): Buffer {
+/** A NOTIFY with the SOA as a hint (RFC 1996 section 3.7). */
+function writeNotify({ id, change: { zone, soa } }: Delivery): Buffer {
   const answer = { name: zone, type: 'SOA', class: CLASS.IN, ttl: soa.ttl, data: soa.data }
   const query = createQuery(id, { name: zone, type: 'SOA' })
   return encodeMessage({ ...query, opcode: OPCODE.NOTIFY, authoritative: true, answers: [answer], edns: null })
 }
 
-/** A socket of each family, opened when there is something to send. */
+/** One socket per address family, opened when needed. */
 function createSockets(host: string, onMessage: (octets: Buffer, peer: RemoteInfo) => void) {
   const open = new Map<'udp4' | 'udp6', Socket>()
   const socketOf = (type: 'udp4' | 'udp6'): Socket => {
@@ -236,18 +236,18 @@ function createSockets(host: string, onMessage: (octets: Buffer, peer: RemoteInf
     const socket = createSocket({ type, ipv6Only: type === 'udp6' })
     open.set(type, socket)
     socket.on('message', onMessage)
-    // What is not sent is not answered, and is tried again with a new socket.
+    // An unsent message gets no response and is retried on a new socket.
     socket.on('error', () => {
       if (open.get(type) === socket) open.delete(type)
       socket.close()
     })
-    const isOfHost = (type === 'udp6') === isIPv6(host)
-    socket.bind({ port: 0, ...(isOfHost ? { address: host } : {}) })
+    const matchesHost = (type === 'udp6') === isIPv6(host)
+    socket.bind({ port: 0, ...(matchesHost ? { address: host } : {}) })
     return socket
   }
   return {
     send: (octets: Buffer, address: string, port: number): void => {
-      // An address that cannot be reached is like one that does not answer.
+      // An unreachable address is treated like one that does not respond.
       socketOf(isIPv6(address) ? 'udp6' : 'udp4').send(octets, port, address, () => {})
     },
     close: (): void => {

@@ -14,57 +14,57 @@ import {
   type WireReader,
 } from '../../dns/wire/reader.ts'
 
-/** What any message with a question has. The question keeps its octets, for the answer repeats them as they came. */
+/** The common parts of queries and NOTIFY messages. */
 export interface RequestMessage {
   readonly header: QueryHeader
   readonly name: DomainName
   readonly code: number
   readonly class: number
-  /** The question section. */
+  /** The octets of the question section, which the response repeats unchanged. */
   readonly question: Uint8Array
   readonly edns: QueryEdns | null
-  /** Whether it has a TSIG record, which is not checked here. */
+  /** Whether it has a TSIG record. The signature is not checked here. */
   readonly isSigned: boolean
 }
 
-/** A standard query as the server needs it. */
+/** A standard query. */
 export interface Query extends RequestMessage {
   readonly kind: 'query'
-  /** The serial of the SOA that came with it, as IXFR has one (RFC 1995 section 3); null without. */
+  /** The serial of the SOA in an IXFR query (RFC 1995 section 3); null for other queries. */
   readonly serial: number | null
 }
 
-/** Word from a primary that a zone has changed (RFC 1996). */
+/** A primary's message that a zone has changed (RFC 1996). */
 export interface Notify extends RequestMessage {
   readonly kind: 'notify'
-  /** The serial it tells, which may be a lie; null where it tells none. */
+  /** The serial in the message, which is not trustworthy; null if there is none. */
   readonly serial: number | null
 }
 
 export interface QueryEdns {
-  /** Octets of a UDP datagram that the asker can take, as it says. */
+  /** The UDP size in octets that the client claims to accept. */
   readonly udpSize: number
   readonly version: number
   readonly dnssecOk: boolean
 }
 
-/** What of the header a response repeats: the identifier, and opcode, RD and CD in their places. */
+/** The parts of the header that a response repeats: the identifier, and opcode, RD and CD in place. */
 export interface QueryHeader {
   readonly id: number
   readonly flags: number
 }
 
-/** A message to which the answer is an RCODE in a bare header. */
+/** A message that is answered only with an RCODE in a header. */
 export interface RejectedMessage {
   readonly kind: 'rejected'
   readonly header: QueryHeader
   readonly rcode: number
 }
 
-/** More records than OPT, TSIG and SIG(0) a query has no use for. */
+/** A query can use OPT, TSIG and SIG(0), but no other additional records. */
 const MAX_ADDITIONALS = 4
 
-/** More than the SOA a NOTIFY has no use for either, but RFC 1996 section 3.7 leaves room. */
+/** A NOTIFY needs only the SOA, but RFC 1996 section 3.7 allows more records. */
 const MAX_NOTIFY_RECORDS = 16
 
 const OPCODE_BITS = 0x7800
@@ -72,8 +72,8 @@ const OPCODE_BITS = 0x7800
 const TYPE_SOA = 6
 
 /**
- * Reads a message that came to the server. Null for one that must not be answered: a response, which could make two servers
- * answer each other for ever, or less than a header. Costs no more than the octets, whatever they are.
+ * Parses a received message in time linear in its size. Null for a message that must not be answered: a response, because two servers could
+ * answer each other forever, or less than a header.
  */
 export function parseQuery(octets: Uint8Array): Query | Notify | RejectedMessage | null {
   if (octets.length < HEADER_OCTETS) return null
@@ -91,7 +91,7 @@ export function parseQuery(octets: Uint8Array): Query | Notify | RejectedMessage
 function readQuery(reader: WireReader, header: QueryHeader): Query {
   const { question, counts } = readQuestion(reader)
   const isIncremental = question.code === META_TYPE.IXFR
-  // Only IXFR brings a record, the SOA it has (RFC 1995 section 3).
+  // Only an IXFR query has a record: the client's SOA (RFC 1995 section 3).
   if (counts.answers !== 0 || counts.authorities !== (isIncremental ? 1 : 0)) throwWireError('a query has no answers')
   const serial = isIncremental ? readSoaSerial(reader, question.name) : null
   if (isIncremental && serial === null) throwWireError('an IXFR query has the SOA of the zone (RFC 1995 section 3)')
@@ -116,7 +116,7 @@ function readQuestion(reader: WireReader) {
   if (questions !== 1) throwWireError('a query has one question (RFC 9619)')
   const start = reader.offset
   const name = readName(reader)
-  // Nothing stands before the question that a pointer could mean.
+  // A compression pointer in the first name would have no target.
   if (reader.offset - start !== nameOctets(name)) throwWireError('the name of a question is compressed')
   const code = readU16(reader)
   const questionClass = readU16(reader)
@@ -124,7 +124,7 @@ function readQuestion(reader: WireReader) {
   return { question, counts: { answers, authorities, additionals } }
 }
 
-/** The serial of the next record if that is the zone's SOA; null, and passed over, where it is another. */
+/** Reads the next record. Returns its serial if it is the zone's SOA, else null. */
 function readSoaSerial(reader: WireReader, zone: DomainName): number | null {
   const owner = readName(reader)
   const code = readU16(reader)
@@ -140,7 +140,7 @@ function readSoaSerial(reader: WireReader, zone: DomainName): number | null {
   return readU32(fields)
 }
 
-/** The additional section, and that nothing follows it. */
+/** Reads the additional section and checks that nothing follows it. */
 function readAdditionals(reader: WireReader, count: number): Pick<RequestMessage, 'edns' | 'isSigned'> {
   if (count > MAX_ADDITIONALS) throwWireError('a query has few additional records')
   let edns: QueryEdns | null = null

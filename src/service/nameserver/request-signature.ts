@@ -1,28 +1,28 @@
-/** Checks the signatures of requests (TSIG, RFC 8945), and remembers requests so that none is acted on twice. */
+/** Checks the signatures of requests (TSIG, RFC 8945) and remembers the requests, so that a replay has no effect. */
 import { RCODE } from '../../dns/wire/message.ts'
 import type { TsigKey } from '../../dns/wire/tsig.ts'
 import { type AnswerSigner, signatureOctets, type VerifiedRequest, verifyRequest } from '../../dns/wire/tsig-server.ts'
 import type { TransferKeys } from '../transfers/transfer-keys.ts'
 import type { Client } from './answer-transfer.ts'
 
-/** How the answer to a message is signed. */
+/** The result of checking a request's signature, and how to sign the response. */
 export interface RequestSignature {
-  /** Null if the message is not signed, or its signature is not good. */
+  /** Null if the request is unsigned or its signature is invalid. */
   readonly key: TsigKey | null
-  /** The RCODE to answer with instead of an answer; null if there is nothing to refuse. */
+  /** The error RCODE to respond with; null if the request is accepted. */
   readonly rcode: number | null
-  /** Adds the signature to the next message of the answer. */
+  /** Signs the next message of the response. */
   readonly sign: (octets: Buffer) => Buffer
-  /** Octets that a signature adds. */
+  /** Size of a signature in octets. */
   readonly octets: number
-  /** The earlier request that this one repeats over UDP; null for none. */
+  /** The earlier request that this UDP request repeats; null if it is new. */
   readonly repeats: RememberedRequest | null
-  /** Where the answer to this request is noted for repeated ones; null without a good signature. */
+  /** Stores the RCODE of the response for repeated requests; null without a valid signature. */
   readonly remembered: RememberedRequest | null
 }
 
 export interface RememberedRequest {
-  /** The RCODE it was answered with; null until then. */
+  /** The RCODE of the response; null while it is pending. */
   rcode: number | null
 }
 
@@ -35,12 +35,12 @@ export const UNSIGNED: RequestSignature = {
   remembered: null,
 }
 
-/** Signed requests remembered at one time; the oldest are forgotten first. */
+/** Maximum number of remembered requests. The oldest are dropped first. */
 const MAX_REMEMBERED = 20_000
 
 /**
- * Returns the check of a signed message. A request over TCP that has come before is refused with BADTIME: no client sends one twice.
- * Over UDP clients do, when an answer is late. `clock` is real time in milliseconds.
+ * Creates the signature check. A repeated request over TCP is refused with BADTIME, because no client sends one twice. Over UDP, clients repeat
+ * a request when the response is late. `clock` returns real time in milliseconds.
  */
 export function createSignatureCheck(keys: TransferKeys, clock: () => number): (octets: Uint8Array, client: Client) => RequestSignature {
   const remembered = new Map<string, RememberedRequest & { readonly validUntil: number }>()

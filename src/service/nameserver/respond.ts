@@ -10,19 +10,19 @@ import { type RequestSignature, UNSIGNED } from './request-signature.ts'
 import { writeEmptyResponse, writeRejection, writeResponse } from './write-response.ts'
 import type { ZoneData } from './zone-data.ts'
 
-/** What the server answers from. */
+/** What `respond` needs from the server. */
 export interface ResponderOptions extends TransferSource {
   readonly zones: ZonesByName
   readonly onNotify: OnNotify
-  /** Checks the signature of a message that has one. */
+  /** Checks the signature of a signed message. */
   readonly checkSignature: (octets: Uint8Array, client: Client) => RequestSignature
   readonly onError: (error: unknown) => void
 }
 
 /**
- * Decides on word that a zone has changed (RFC 1996 section 3.7): `accepted` is NOERROR; `refused`, from an address that is no primary
- * of the zone or not signed with its key, REFUSED; `unknown`, of a zone that is transferred from nowhere, NOTAUTH. The address is in its
- * canonical form; the serial is what the message tells, null where it tells none. Null is no answer: who sent it sends it again.
+ * Handles a NOTIFY (RFC 1996 section 3.7). `accepted` becomes NOERROR; `refused` becomes REFUSED: the address is not a primary of the zone, or
+ * the key is wrong; `unknown` becomes NOTAUTH: the zone is not a secondary. The address is canonical; the serial is null if the message has
+ * none. Null sends no response, so the sender repeats the NOTIFY.
  */
 export type OnNotify = (
   zone: DomainName,
@@ -33,21 +33,19 @@ export type OnNotify = (
 
 export type NotifyVerdict = 'accepted' | 'refused' | 'unknown'
 
-/** One answer, or what makes it, and whether it may be given again. */
+/** A response, pending response or transfer, and whether it may be cached. */
 export interface Reply {
-  /** Null where silence is right. */
+  /** Null for no response. */
   readonly message: Buffer | Promise<Buffer> | Transfer | null
-  /** What the answer is about, for limits on how often it is given. */
+  /** Identifies the answer for rate limiting. */
   readonly about: string
-  /** The zones it came from; null where it must not be kept. */
+  /** The zones of a response that may be cached; null if it must not be. */
   readonly cacheZones: readonly ZoneData[] | null
-  /** Whether a key signed the message, so that its source is no forgery. */
+  /** Whether a key signed the query, so that its source address is genuine. */
   readonly isVerified?: boolean
 }
 
-/**
- * Answers one message. Never throws: what breaks the format gets FORMERR, a fault of the server's own SERVFAIL.
- */
+/** Answers one message. Never throws: a malformed message gets FORMERR, an internal error gets SERVFAIL. */
 export function respond(served: ResponderOptions, octets: Uint8Array, client: Client): Reply {
   const query = parseQuery(octets)
   if (query === null) return { message: null, about: '', cacheZones: null }
@@ -64,7 +62,7 @@ export function respond(served: ResponderOptions, octets: Uint8Array, client: Cl
     }
   } catch (error) {
     served.onError(error)
-    return reply(writeEmptyResponse(query, RCODE.SERVFAIL), 'fault')
+    return reply(writeEmptyResponse(query, RCODE.SERVFAIL), 'error')
   }
 }
 
@@ -77,7 +75,7 @@ function answerRequest(served: ResponderOptions, query: Query | Notify, client: 
   return query.kind === 'notify' ? answerNotify(served, query, client, signature) : answerQuery(served, query, client, signature)
 }
 
-/** The same answer with a signature on each of its messages. */
+/** Signs each message of a reply. */
 function signReply(message: Reply['message'], { sign }: RequestSignature): Reply['message'] {
   if (message === null) return null
   if (Buffer.isBuffer(message)) return sign(message)
@@ -100,14 +98,14 @@ function answerQuery(served: ResponderOptions, query: Query, client: Client, { k
   const rcode = rejectionCode(query)
   if (rcode !== null) return reply(writeEmptyResponse(query, rcode), `rcode ${rcode}`)
   const answer = answerQuestion(served.zones, query.name, query.code)
-  // Other classes might have more to say (RFC 1035 section 3.2.5).
+  // Another class could have more data (RFC 1035 section 3.2.5).
   if (query.class === CLASS.ANY) answer.authoritative = false
-  // Names that do not exist have no end: whoever asks for them must not fill the memory.
+  // Nonexistent names are not cached: there is no limit to them, so queries for them could fill the memory.
   const isKept = answer.source === query.name && answer.rcode === RCODE.NOERROR
   return reply(writeResponse(query, answer, limit), `${answer.rcode} ${answer.source ?? ''}`, isKept ? answer.zones : null)
 }
 
-/** The messages of a transfer are made long after this call, where nobody else catches an error. */
+/** Catches errors of transfer messages, which are built long after `respond` returned. */
 function catchErrors(message: Reply['message'], onError: (error: unknown) => void): Reply['message'] {
   if (message === null || Buffer.isBuffer(message) || message instanceof Promise) return message
   return {
@@ -123,12 +121,12 @@ function catchErrors(message: Reply['message'], onError: (error: unknown) => voi
   }
 }
 
-/** What the asker can take (RFC 6891 section 6.2.3; less than 512 counts as 512), but no more than passes without fragments. */
+/** The client's UDP size (RFC 6891 section 6.2.3; at least 512 octets), limited to what passes without fragmentation. */
 function udpLimit({ edns }: Query): number {
   return edns ? Math.min(Math.max(edns.udpSize, PLAIN_UDP_OCTETS), SAFE_UDP_OCTETS) : PLAIN_UDP_OCTETS
 }
 
-/** The RCODE of a question that no zone can answer; null for an ordinary one. */
+/** The RCODE for a query that no zone can answer; null for ordinary queries. */
 function rejectionCode(query: Query): number | null {
   if (query.class !== CLASS.IN && query.class !== CLASS.ANY) return RCODE.REFUSED
   switch (query.code) {
@@ -152,20 +150,20 @@ const NOTIFY_RCODES: Readonly<Record<NotifyVerdict, number>> = {
 
 function answerNotify(served: ResponderOptions, query: Notify, client: Client, { key, repeats, remembered }: RequestSignature): Reply {
   const write = (rcode: number): Buffer => writeEmptyResponse(query, rcode, rcode === RCODE.NOERROR ? FLAG.AA : 0)
-  // Acted on already. Its answer may have been lost, or is still to come.
+  // A repeated request: its response was lost or is still pending.
   if (repeats !== null) return reply(repeats.rcode === null ? null : write(repeats.rcode), 'notify')
-  const decided = (rcode: number): Buffer => {
+  const finish = (rcode: number): Buffer => {
     if (remembered !== null) remembered.rcode = rcode
     return write(rcode)
   }
   const verdict = served.onNotify(query.name, canonicalAddress(client.address) ?? client.address, query.serial, key)
   if (verdict === null) return reply(null, 'notify')
-  if (typeof verdict === 'string') return reply(decided(NOTIFY_RCODES[verdict]), 'notify')
+  if (typeof verdict === 'string') return reply(finish(NOTIFY_RCODES[verdict]), 'notify')
   const message = verdict.then(
-    (later) => decided(NOTIFY_RCODES[later]),
+    (later) => finish(NOTIFY_RCODES[later]),
     (error) => {
       served.onError(error)
-      return decided(RCODE.SERVFAIL)
+      return finish(RCODE.SERVFAIL)
     },
   )
   return reply(message, 'notify')

@@ -1,7 +1,7 @@
 /**
- * Responses over UDP that can be given again to the same question, found by the question's octets, before anything of the query is
- * understood. The identifier, RD and CD, and the question in the letters of the asker are put in; everything else of the response depends on
- * nothing but what the key holds. A response is forgotten with the first of its zones that changes.
+ * A cache of UDP responses. The key is computed from the octets of the query without parsing it. A cached response is reused with the
+ * identifier, RD, CD and letter case of the new query; everything else depends only on the key. A response becomes invalid when one of its
+ * zones changes.
  */
 
 import { META_TYPE } from '../../dns/record-type.ts'
@@ -11,22 +11,22 @@ import type { ZoneData } from './zone-data.ts'
 export interface CachedResponse {
   readonly octets: Buffer
   readonly zones: readonly ZoneData[]
-  /** A hash of what it is about, for limits on how often it is given. */
+  /** Hash of the answer's identity, for rate limiting. */
   readonly about: number
 }
 
 export interface ResponseCache {
   find(key: string): CachedResponse | undefined
   add(key: string, response: CachedResponse): void
-  /** Forgets all: a zone has come or gone. */
+  /** Empties the cache. Call it when a zone is added or removed. */
   clear(): void
 }
 
-/** `isServed` tells whether this version of a zone still is. `maxOctets` bounds the memory, roughly; 0 keeps nothing. */
+/** `isServed` returns whether a version of a zone is current. `maxOctets` limits the memory approximately; 0 disables the cache. */
 export function createResponseCache(isServed: (zone: ZoneData) => boolean, maxOctets: number): ResponseCache {
-  // Two generations: when the young one is full the elder goes, and what is still asked for moves from it in time.
+  // An approximate LRU with two generations. When the young one is full, the old one is dropped; a hit moves an entry to the young one.
   let young = new Map<string, CachedResponse>()
-  let elder = new Map<string, CachedResponse>()
+  let old = new Map<string, CachedResponse>()
   let octets = 0
 
   const add = (key: string, response: CachedResponse): void => {
@@ -34,7 +34,7 @@ export function createResponseCache(isServed: (zone: ZoneData) => boolean, maxOc
     if (size > maxOctets / 2) return
     octets += size
     if (octets > maxOctets / 2) {
-      elder = young
+      old = young
       young = new Map()
       octets = size
     }
@@ -42,32 +42,32 @@ export function createResponseCache(isServed: (zone: ZoneData) => boolean, maxOc
   }
   return {
     find: (key) => {
-      let kept = young.get(key)
-      if (kept === undefined) {
-        kept = elder.get(key)
-        if (kept === undefined) return undefined
-        elder.delete(key)
-        add(key, kept)
+      let cached = young.get(key)
+      if (cached === undefined) {
+        cached = old.get(key)
+        if (cached === undefined) return undefined
+        old.delete(key)
+        add(key, cached)
       }
-      if (kept.zones.every(isServed)) return kept
+      if (cached.zones.every(isServed)) return cached
       young.delete(key)
       return undefined
     },
     add: (key, response) => {
-      // Out of the pool that small buffers share, of which each would hold a block.
-      const own = Buffer.allocUnsafeSlow(response.octets.length)
-      response.octets.copy(own)
-      add(key, { ...response, octets: own })
+      // A small buffer from the shared pool would keep its whole pool block in memory.
+      const copy = Buffer.allocUnsafeSlow(response.octets.length)
+      response.octets.copy(copy)
+      add(key, { ...response, octets: copy })
     },
     clear: () => {
       young = new Map()
-      elder = new Map()
+      old = new Map()
       octets = 0
     },
   }
 }
 
-/** What an entry takes beside its octets: objects, a place in a map, a list of zones. */
+/** Approximate overhead of an entry in octets: objects, map slot and zone list. */
 const ENTRY_OCTETS = 400
 
 /** Without EDNS, with EDNS, with EDNS and DO. */
@@ -78,8 +78,8 @@ const LOWER_CASE = Uint8Array.from({ length: 256 }, (_, octet) => (octet >= 0x41
 const SCRATCH = Buffer.alloc(260)
 
 /**
- * The key of a query: its question with the name in lower case, and what its EDNS asks for. Null for a message that is not the plainest
- * query of class IN there is, or says a size that another response could be cut for.
+ * The cache key of a query: its question with the name in lower case, and its EDNS variant. Null unless it is a plain query of class IN, and
+ * null if its UDP size could require truncation.
  */
 export function responseKey(query: Buffer): string | null {
   const { length } = query
@@ -91,7 +91,7 @@ export function responseKey(query: Buffer): string | null {
   return suffix === null ? null : SCRATCH.toString('latin1', 0, end - HEADER_OCTETS) + suffix
 }
 
-/** Copies the question, its name in lower case; returns where it ends in the query, 0 where it is not an ordinary one. */
+/** Copies the question to `SCRATCH` with its name in lower case. Returns its end offset in the query, or 0 if it is not an ordinary question. */
 function copyQuestion(query: Buffer): number {
   let at = HEADER_OCTETS
   let to = 0
@@ -123,7 +123,7 @@ function optSuffix(query: Buffer, at: number): string | null {
 
 const RD = FLAG.RD >> 8
 
-/** The kept response as the answer to a query that has its key. */
+/** Adapts a cached response to a query with the same key. */
 export function reuseResponse({ octets }: CachedResponse, key: string, query: Buffer): Buffer {
   const response = Buffer.allocUnsafe(octets.length)
   octets.copy(response)

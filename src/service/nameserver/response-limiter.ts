@@ -1,20 +1,20 @@
 /**
- * Limits how often one answer goes over UDP to one network, so that queries with a forged source make the server no weapon against
- * whoever has that address. Who asks in earnest keeps an answer for its TTL and comes nowhere near. Of the answers above the limit one
- * in two is sent empty and truncated: it adds nothing to what the query weighs, and a true asker comes back over TCP. The others are not sent.
+ * Response rate limiting: limits how often the same answer is sent over UDP to one network, so that queries with a forged source address
+ * cannot use the server for amplification. Real resolvers cache an answer for its TTL and stay far below the limit. Above the limit, every
+ * second response is sent empty and truncated: it is no larger than the query, and a real client retries over TCP. The others are dropped.
  *
- * The memory is a table of fixed size. Two that meet in one place of it push each other out, and are then limited less, never more.
+ * The counters are in a table of fixed size. Colliding entries replace each other, which can only weaken the limit.
  */
 import { ipv6Groups } from '../../dns/ip-address.ts'
 
 export type Permission = 'send' | 'truncate' | 'drop'
 
-/** Decides on one answer: to the address, `about` something, at this second. */
+/** Decides about one response. `about` is the hash of the answer's identity. */
 export type ResponseLimiter = (address: string, about: number, second: number) => Permission
 
 const SLOTS = 1 << 16
 
-/** `perSecond` is the number of equal answers to one network (24 bits of IPv4, 64 of IPv6) in one second; 0 is no limit. */
+/** `perSecond` is the number of equal answers per second to one network (IPv4 /24, IPv6 /64); 0 disables the limit. */
 export function createResponseLimiter(perSecond: number): ResponseLimiter {
   if (perSecond === 0) return () => 'send'
   const keys = new Int32Array(SLOTS)
@@ -22,14 +22,14 @@ export function createResponseLimiter(perSecond: number): ResponseLimiter {
   const counts = new Uint32Array(SLOTS)
   return (address, about, second) => {
     const key = Math.imul(networkHash(address) ^ about, 0x9e3779b1)
-    const place = (key >>> 8) % SLOTS
-    if (keys[place] !== key || seconds[place] !== second) {
-      keys[place] = key
-      seconds[place] = second
-      counts[place] = 0
+    const slot = (key >>> 8) % SLOTS
+    if (keys[slot] !== key || seconds[slot] !== second) {
+      keys[slot] = key
+      seconds[slot] = second
+      counts[slot] = 0
     }
-    const count = (counts[place] as number) + 1
-    counts[place] = count
+    const count = (counts[slot] as number) + 1
+    counts[slot] = count
     if (count <= perSecond) return 'send'
     return count % 2 === 0 ? 'truncate' : 'drop'
   }
@@ -38,7 +38,7 @@ export function createResponseLimiter(perSecond: number): ResponseLimiter {
 const BASIS = 0x811c9dc5
 const PRIME = 0x01000193
 
-/** FNV-1a of a text. */
+/** The FNV-1a hash of a text. */
 export function textHash(text: string, end = text.length): number {
   let hash = BASIS
   for (let i = 0; i < end; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME)
@@ -49,7 +49,7 @@ function networkHash(address: string): number {
   if (!address.includes(':')) return textHash(address, address.lastIndexOf('.'))
   const zoneAt = address.indexOf('%')
   const groups = ipv6Groups(zoneAt === -1 ? address : address.slice(0, zoneAt))
-  // IPv4 over a socket of IPv6 is one network of 64 bits: all of it would be limited as one.
+  // IPv4-mapped addresses share one /64, so all of IPv4 would be limited together.
   const isMapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0)
   const network = isMapped ? groups.slice(6, 8).map((group, i) => (i === 0 ? group : group & 0xff00)) : groups.slice(0, 4)
   return network.reduce((hash, group) => Math.imul(hash ^ group, PRIME), BASIS)

@@ -10,22 +10,20 @@ export interface TcpListener {
 }
 
 export interface TcpLimits extends ConnectionLimits {
-  /** Connections at one time; one more pushes out the one that has been without progress longest. */
+  /** Concurrent connections. A new one above the limit replaces the one that has been idle longest. */
   readonly connections: number
-  /** The same of one address, or with IPv6 of one network of 64 bits. */
+  /** Concurrent connections of one IPv4 address or IPv6 /64. */
   readonly connectionsOfHost: number
 }
 
-/**
- * Answers messages over TCP at the address. Port 0 takes a free one. Rejects with the error of the system if it cannot be bound.
- */
+/** Answers messages over TCP at the address; port 0 picks a free port. Rejects with the system's error if the address cannot be bound. */
 export async function listenTcp(
   host: string,
   port: number,
   limits: TcpLimits,
   respond: (query: Buffer, client: Client) => TcpReply,
 ): Promise<TcpListener> {
-  /** By the network of the asker, in order of their last progress. */
+  /** The client network of each socket, in the order of their last progress. */
   const sockets = new Map<Socket, string>()
   const drop = (socket: Socket): void => {
     sockets.delete(socket)
@@ -33,7 +31,7 @@ export async function listenTcp(
   }
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const address = canonicalAddress(socket.remoteAddress ?? '')
-    // It was gone before it was taken.
+    // The client disconnected before the connection was accepted.
     if (address === null) return void socket.destroy()
     const network = hostNetwork(address)
     makeRoom(sockets, network, limits, drop)
@@ -59,42 +57,41 @@ export async function listenTcp(
 }
 
 function makeRoom(sockets: ReadonlyMap<Socket, string>, network: string, limits: TcpLimits, drop: (socket: Socket) => void): void {
-  const [longest] = sockets.keys()
-  let [ofHost, longestOfHost]: [number, Socket | null] = [0, null]
+  const [oldest] = sockets.keys()
+  let [countOfHost, oldestOfHost]: [number, Socket | null] = [0, null]
   for (const [socket, other] of sockets) {
     if (other !== network) continue
-    ofHost += 1
-    longestOfHost ??= socket
+    countOfHost += 1
+    oldestOfHost ??= socket
   }
-  if (longestOfHost && ofHost >= limits.connectionsOfHost) drop(longestOfHost)
-  else if (longest && sockets.size >= limits.connections) drop(longest)
+  if (oldestOfHost && countOfHost >= limits.connectionsOfHost) drop(oldestOfHost)
+  else if (oldest && sockets.size >= limits.connections) drop(oldest)
 }
 
 interface ConnectionLimits {
-  /** Milliseconds a connection may take for its next whole query, or leave a message unread. */
+  /** Milliseconds that a connection may take to send its next complete query or to read a response. */
   readonly idle: number
-  /** Octets of one query. */
+  /** Maximum size of a query in octets. */
   readonly queryOctets: number
 }
 
-/** What a query gets; null ends the connection. */
+/** The response to a query; null closes the connection. */
 export type TcpReply = Buffer | Promise<Buffer> | Transfer | null
 
-/** Messages of one connection sent without giving others a turn. */
+/** Messages that one connection may send before other connections get a turn. */
 const MESSAGES_PER_TURN = 32
 
 /**
- * Answers queries on a connection, each message after two octets of length, in the order they come (RFC 7766). An asker that does
- * not read gets no more than its window and one message hold, and its further queries are not read. `onProgress` is called with each
- * message that goes out.
+ * Answers the queries of a connection in order, each message prefixed with a two-octet length (RFC 7766). If the client stops reading, no
+ * more is sent than its window and one message, and no more queries are read. Calls `onProgress` for each message sent.
  */
 function serveConnection(socket: Socket, limits: ConnectionLimits, answer: (query: Buffer) => TcpReply, onProgress: () => void): void {
   let pending: Buffer = Buffer.alloc(0)
   let transfer: Transfer | null = null
-  /** For an answer that is being made, or for the next turn. */
+  /** Waiting for a pending answer or for the next turn. */
   let waiting = false
-  let isAskedOut = false
-  // Counts from the last message that went out, so that octets now and then do not hold a connection.
+  let hasEnded = false
+  // Restarted only by sent messages, so that a slow trickle of octets cannot keep a connection open.
   const deadline = setTimeout(() => socket.destroy(), limits.idle)
 
   const send = (message: Buffer): void => {
@@ -126,7 +123,7 @@ function serveConnection(socket: Socket, limits: ConnectionLimits, answer: (quer
     return true
   }
 
-  /** Sends one message, or gets nearer to that; false where there is nothing to do. */
+  /** Makes progress on one message; false if there is nothing to do. */
   const step = (): boolean => {
     if (transfer === null) return answerNext()
     const message = transfer.next()
@@ -144,7 +141,7 @@ function serveConnection(socket: Socket, limits: ConnectionLimits, answer: (quer
     socket.uncork()
     if (steps === MESSAGES_PER_TURN) wait(new Promise((resolve) => setImmediate(resolve)))
     if (waiting || socket.writableNeedDrain) socket.pause()
-    else if (isAskedOut) socket.end()
+    else if (hasEnded) socket.end()
     else socket.resume()
   }
 
@@ -154,10 +151,10 @@ function serveConnection(socket: Socket, limits: ConnectionLimits, answer: (quer
     work()
   })
   socket.on('end', () => {
-    isAskedOut = true
+    hasEnded = true
     work()
   })
-  // A drain can come before others had a turn.
+  // Wait one turn, because `drain` can fire before other connections had theirs.
   socket.on('drain', () => {
     if (!waiting) wait(new Promise((resolve) => setImmediate(resolve)))
   })

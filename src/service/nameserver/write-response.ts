@@ -17,16 +17,15 @@ import type { Answer, NamedRrset } from './answer.ts'
 import type { QueryEdns, RejectedMessage, RequestMessage } from './parse-query.ts'
 import type { Rrset } from './zone-data.ts'
 
-/** Octets of an OPT record without options. */
+/** Size in octets of an OPT record without options. */
 export const OPT_OCTETS = 11
 
-/** All responses are written here one after the other, and copied out. */
+/** Shared by all responses. Each is written completely and copied. */
 const WRITER = createWriter({ size: 65536 })
 
 /**
- * The octets of a response, at most `limit` of them. Whole RRsets go in while there is room; if one of the answer, the authority
- * or the needed glue does not fit, the rest is left out and TC is set (RFC 2181 section 9). The question is repeated octet for octet,
- * upper and lower case as they came.
+ * Encodes a response in at most `limit` octets. RRsets are added whole. If one of the answer, the authority or the required glue does not fit,
+ * the rest is omitted and TC is set (RFC 2181 section 9). The question is repeated octet for octet, letter case included.
  */
 export function writeResponse(query: RequestMessage, answer: Answer, limit: number): Buffer {
   const writer = WRITER
@@ -44,7 +43,7 @@ export function writeResponse(query: RequestMessage, answer: Answer, limit: numb
   return Buffer.from(writtenOctets(writer))
 }
 
-/** A response without records: the question again, and a code (12 bits only where EDNS was asked with). */
+/** A response with a question and an RCODE, but no records. RCODEs above 15 need EDNS in the query. */
 export function writeEmptyResponse(query: RequestMessage, rcode: number, flags = 0): Buffer {
   const writer = WRITER
   resetWriter(writer)
@@ -55,12 +54,12 @@ export function writeEmptyResponse(query: RequestMessage, rcode: number, flags =
   return Buffer.from(writtenOctets(writer))
 }
 
-/** The OPT record of a response, the last of its records; its version is 0 whatever was asked with (RFC 6891 section 6.1.3). */
-export function writeResponseOpt(writer: WireWriter, asked: QueryEdns, rcode: number): void {
-  writeOpt(writer, { udpSize: SAFE_UDP_OCTETS, version: 0, dnssecOk: asked.dnssecOk, options: [] }, rcode)
+/** Writes the OPT record of a response, which must be the last record. Its version is always 0 (RFC 6891 section 6.1.3). */
+export function writeResponseOpt(writer: WireWriter, edns: QueryEdns, rcode: number): void {
+  writeOpt(writer, { udpSize: SAFE_UDP_OCTETS, version: 0, dnssecOk: edns.dnssecOk, options: [] }, rcode)
 }
 
-/** The answer to what could not be read as a query: a header alone, never longer than what came. */
+/** The response to a message that could not be parsed: only a header, so never longer than the message. */
 export function writeRejection({ header, rcode }: RejectedMessage): Buffer {
   const octets = Buffer.alloc(HEADER_OCTETS)
   octets.writeUInt16BE(header.id, 0)
@@ -69,7 +68,7 @@ export function writeRejection({ header, rcode }: RejectedMessage): Buffer {
 }
 
 export function writeQuestion(writer: WireWriter, query: RequestMessage): void {
-  // Written once to make the name known for compression, then again with the letters as they came.
+  // Write the name once to register it for compression, then overwrite it with the original letters.
   const start = writer.offset
   writeName(writer, query.name, false)
   writer.offset = start
@@ -79,7 +78,7 @@ export function writeQuestion(writer: WireWriter, query: RequestMessage): void {
 interface WrittenSection {
   /** Records written. */
   readonly count: number
-  /** Everything fitted. */
+  /** Whether everything fit. */
   readonly complete: boolean
 }
 
@@ -106,7 +105,7 @@ function writeRrset(writer: WireWriter, { name, rrset }: NamedRrset, room: numbe
   return true
 }
 
-/** Writes one record of an RRset, by its place there. */
+/** Writes the record at an index of an RRset. */
 export function writeRecord(writer: WireWriter, name: DomainName, rrset: Rrset, index: number): void {
   const { type } = rrset
   writeRecordHeader(writer, name, rrset.code, CLASS.IN, rrset.ttl)

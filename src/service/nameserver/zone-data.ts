@@ -4,12 +4,12 @@ import type { ResourceRecord } from '../../dns/record.ts'
 import { typeCode } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 
-/** A record as a zone serves it: its TTL is known. */
+/** A record of a served zone. Its TTL is always set. */
 export interface ServedRecord extends ResourceRecord {
   readonly ttl: Ttl
 }
 
-/** What a name server needs to know of a zone to answer for it. */
+/** A zone indexed for queries. */
 export interface ZoneData {
   readonly name: DomainName
   readonly serial: number
@@ -17,17 +17,17 @@ export interface ZoneData {
   /** Every name that exists in the zone, empty non-terminals included (RFC 4592 section 2.2.2). */
   readonly nodes: ReadonlyMap<DomainName, ZoneNode>
   readonly soa: Rrset
-  /** The SOA as negative answers carry it: its TTL is the lower of its own and MINIMUM (RFC 2308 section 3). */
+  /** The SOA for negative answers: its TTL is the lower of its own TTL and MINIMUM (RFC 2308 section 3). */
   readonly negativeSoa: Rrset
 }
 
 export interface ZoneNode {
   readonly name: DomainName
-  /** In the order of the zone; empty at an empty non-terminal. */
+  /** In zone order; empty for an empty non-terminal. */
   readonly rrsets: Rrset[]
   /**
-   * The node nearest the apex, this one or above it, with a delegation (NS below the apex) or a DNAME. What is below it does
-   * not belong to the zone's data (RFC 2136 section 7.18, RFC 6672 section 2.4).
+   * The topmost node at or above this one with a delegation (NS below the apex) or a DNAME. Names below it are not part of the zone's data
+   * (RFC 2136 section 7.18, RFC 6672 section 2.4).
    */
   cover: ZoneNode | null
 }
@@ -35,18 +35,17 @@ export interface ZoneNode {
 export interface Rrset {
   readonly type: string
   readonly code: number
-  /** Seconds: the lowest of its records, for an RRset has one TTL (RFC 2181 section 5.2). */
+  /** In seconds: the lowest TTL of its records, because an RRset has one TTL (RFC 2181 section 5.2). */
   ttl: number
-  /** Canonical rdata in the order of the zone. */
+  /** Canonical rdata in zone order. */
   readonly data: string[]
-  /** The octets of each, made when first needed; only for types whose names are never compressed. */
+  /** The encoded rdata of each record, computed on first use; only for types without compressed names. */
   octets: readonly Uint8Array[] | null
 }
 
 /**
- * A zone's records arranged for look-ups: one hash look-up finds a name. Costs time linear in the records. Records outside the
- * zone and of types that DNS does not have are left out; a record given twice counts once (RFC 2181 section 5). Throws a
- * `RangeError` unless there is exactly one SOA at the apex.
+ * Indexes a zone's records by name, in linear time. Skips records outside the zone, records of unknown types and duplicates (RFC 2181
+ * section 5). Throws a `RangeError` unless the apex has exactly one SOA record.
  */
 export function buildZoneData(name: DomainName, serial: number, records: Iterable<ServedRecord>): ZoneData {
   const nodes = new Map<DomainName, ZoneNode>()
@@ -79,7 +78,7 @@ function addNode(nodes: Map<DomainName, ZoneNode>, name: DomainName): ZoneNode {
   return node
 }
 
-/** RRsets of a node that are searched one by one. A node with more has an index: it can have one of each of 65,536 types. */
+/** Up to this many RRsets, a node is searched linearly. Above it, a node gets an index: it can have one RRset for each of 65,536 types. */
 const MAX_LINEAR_SEARCH = 16
 
 function addRecord(node: ZoneNode, record: ServedRecord, code: number, indexes: Map<ZoneNode, Map<string, Rrset>>): void {
@@ -97,10 +96,7 @@ function addRecord(node: ZoneNode, record: ServedRecord, code: number, indexes: 
   else indexes.get(node)?.set(key, added)
 }
 
-/**
- * What tells the RRsets of a name apart. Signatures of one RRset have its TTL; those of others at the name have nothing to do with them
- * (RFC 4034 section 3).
- */
+/** The key of an RRset at its name. RRSIG records form one RRset per covered type, because each has the TTL of the RRset it covers (RFC 4034 section 3). */
 const rrsetKey = (type: string, data: string): string => (type === 'RRSIG' ? `RRSIG ${data.slice(0, data.indexOf(' '))}` : type)
 
 const keyOf = ({ type, data: [first = ''] }: Rrset): string => rrsetKey(type, first)
@@ -109,7 +105,7 @@ const findByKey = (rrsets: readonly Rrset[], key: string): Rrset | undefined => 
 
 const indexRrsets = (rrsets: readonly Rrset[]): Map<string, Rrset> => new Map(rrsets.map((rrset) => [keyOf(rrset), rrset]))
 
-/** Finds the RRset of the same type, or of signatures of the same type, among those of one name. */
+/** Returns a function that finds the RRset with the same type (and covered type) in a list of RRsets at one name. */
 export function createRrsetFinder(rrsets: readonly Rrset[]): (wanted: Rrset) => Rrset | undefined {
   if (rrsets.length <= MAX_LINEAR_SEARCH) return (wanted) => findByKey(rrsets, keyOf(wanted))
   const index = indexRrsets(rrsets)
@@ -135,7 +131,7 @@ function dropDuplicates(node: ZoneNode): void {
 function setCovers(nodes: ReadonlyMap<DomainName, ZoneNode>, apex: ZoneNode): void {
   const all = [...nodes.values()]
   const covering = new Set(all.filter((node) => findRrset(node, 'DNAME') || (node !== apex && findRrset(node, 'NS'))))
-  // Most zones have none, and then no name needs a walk.
+  // Most zones have no delegation or DNAME.
   if (covering.size === 0) return
   for (const node of all) {
     for (let at: ZoneNode | undefined = node; at; at = at === apex ? undefined : nodes.get(parentOf(at.name))) {

@@ -4,11 +4,11 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export interface LogOptions {
   readonly level: LogLevel
-  /** Takes one line of JSON, with its line feed. */
+  /** Writes one line of JSON. The line includes its line feed. */
   readonly write: (line: string) => void
 }
 
-/** What the service tells its operator: fields, and what happened in words. */
+/** The operator's log: each entry has fields and a message. */
 export type Log = Readonly<Record<Exclude<LogLevel, 'silent'>, (fields: object, message: string) => void>>
 
 const nothing = (): void => undefined
@@ -16,8 +16,8 @@ const nothing = (): void => undefined
 export const SILENT: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
 /**
- * A structured log: one object a line, `time` in UTC. What may hold a secret is never given to it: no headers, no bodies, no
- * query strings, no passwords of databases.
+ * Creates a structured log with one JSON object per line and `time` in UTC. Never pass it anything that may contain a secret: headers, bodies,
+ * query strings or database passwords.
  */
 export async function createLog(options: LogOptions | null): Promise<Log> {
   if (options === null || options.level === 'silent') return SILENT
@@ -43,8 +43,8 @@ export async function createLog(options: LogOptions | null): Promise<Log> {
 }
 
 /**
- * An error without what libraries hang on it: a lost connection brings its client with the key that ends its statements, a broken rule of
- * the database the values that broke it.
+ * An error without the properties that libraries add. They may be secret: a connection error has its client and the key for cancelling its
+ * statements, and a constraint violation has the rejected values.
  */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) }

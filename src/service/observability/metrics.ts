@@ -1,19 +1,19 @@
 import type { Registry } from 'prom-client'
 
-/** What the service counts. Every function is cheap, and none of them waits. */
+/** Counters of the service. All functions are cheap and synchronous. */
 export interface Metrics {
-  /** A request that has been answered; `route` is the declared path, or `none`. */
+  /** Counts an answered HTTP request; `route` is the declared path, or `none`. */
   request(of: { readonly method: string; readonly route: string; readonly status: number; readonly seconds: number }): void
-  /** A DNS message that has been answered, or dropped where `rcode` is null. */
+  /** Counts a DNS message; `rcode` is null if it was dropped. */
   query(of: { readonly transport: 'udp' | 'tcp'; readonly rcode: string | null }): void
-  /** A zone that was rendered and has changed. */
+  /** Counts a zone that was rendered and has changed. */
   rendered(): void
-  /** A fault inside. */
+  /** Counts an internal error. */
   problem(): void
 }
 
 export interface MetricsPage extends Metrics {
-  /** In the text format of Prometheus. */
+  /** The metrics in Prometheus text format. */
   page(): Promise<{ readonly contentType: string; readonly text: string }>
   close(): void
 }
@@ -22,10 +22,10 @@ const nothing = (): void => undefined
 
 export const NO_METRICS: Metrics = { request: nothing, query: nothing, rendered: nothing, problem: nothing }
 
-/** Seconds: a read takes about a millisecond, a write waits for the disk. */
+/** In seconds. A read takes about a millisecond; a write waits for the disk. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-/** `zones` tells how many zones are served. */
+/** Creates the metrics. `zones` returns the number of served zones. */
 export async function createMetrics(zones: () => number): Promise<MetricsPage> {
   const { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } = await import('prom-client')
   const registry: Registry = new Registry()
@@ -33,19 +33,19 @@ export async function createMetrics(zones: () => number): Promise<MetricsPage> {
   collectDefaultMetrics({ register: registry, prefix: 'zonewright_' })
   const requests = new Histogram({
     name: 'zonewright_http_request_duration_seconds',
-    help: 'Time from the request to the end of its answer',
+    help: 'Time from the request to the end of the response',
     labelNames: ['method', 'route', 'status'],
     buckets: BUCKETS,
     registers,
   })
   const queries = new Counter({
     name: 'zonewright_dns_queries_total',
-    help: 'DNS messages received, by the code of their answer',
+    help: 'DNS messages received, by response code',
     labelNames: ['transport', 'rcode'],
     registers,
   })
-  const renderings = new Counter({ name: 'zonewright_zone_renderings_total', help: 'Zones rendered anew', registers })
-  const problems = new Counter({ name: 'zonewright_faults_total', help: 'Faults inside the service; the log has them', registers })
+  const renderings = new Counter({ name: 'zonewright_zone_renderings_total', help: 'Zones rendered with a change', registers })
+  const problems = new Counter({ name: 'zonewright_faults_total', help: 'Internal errors of the service; see the log', registers })
   new Gauge({
     name: 'zonewright_zones',
     help: 'Zones the name server answers for',

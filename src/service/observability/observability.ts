@@ -5,27 +5,27 @@ import { createLog, type Log, type LogOptions } from './log.ts'
 import { createMetrics, type Metrics, type MetricsPage, NO_METRICS } from './metrics.ts'
 
 export interface ObservabilityOptions {
-  /** Where pages for operators are served; null for nowhere. Port 0 takes a free one. */
+  /** The address of `/metrics` and `/healthz`; null for none. Port 0 picks a free port. */
   readonly address: { readonly host: string; readonly port: number } | null
   readonly log: LogOptions | null
-  /** How many zones the name server answers for. */
+  /** Returns the number of zones that the name server serves. */
   readonly zones: () => number
 }
 
-/** What operators see of the service. */
+/** The service's interface for operators: log, metrics and health. */
 export interface Observability {
   readonly log: Log
   readonly metrics: Metrics
-  /** `http://127.0.0.1:9353`; null where nothing is served. */
+  /** Such as `http://127.0.0.1:9353`; null if there is no listener. */
   readonly origin: string | null
-  /** The service takes requests: from now on its health is what these say. */
+  /** Call it when the service accepts requests. From then on, these checks determine its health. */
   started(checks: Readonly<Record<string, HealthCheck>>): void
-  /** The service takes no more requests. */
+  /** Call it when the service stops accepting requests. */
   stopping(): void
   close(): Promise<void>
 }
 
-/** Opens the listener at once, so that a start that takes long can be told from one that failed. */
+/** Opens the listener immediately, so that operators can distinguish a slow startup from a failed one. */
 export async function startObservability({ address, log, zones }: ObservabilityOptions): Promise<Observability> {
   let health: () => Promise<Health> = async () => ({ status: 'starting', checks: {} })
   const page = address && (await createMetrics(zones))
@@ -48,7 +48,7 @@ export async function startObservability({ address, log, zones }: ObservabilityO
 }
 
 interface ObservabilityListener {
-  /** `http://127.0.0.1:9353`. */
+  /** Such as `http://127.0.0.1:9353`. */
   readonly origin: string
   close(): Promise<void>
 }
@@ -59,8 +59,8 @@ interface ObservabilityPages {
 }
 
 /**
- * Serves `/metrics` and `/healthz`, apart from the interface and without authentication: for the machine itself and the network of
- * its operators. `/healthz` is 200 only where everything works and requests are taken. Rejects if the address cannot be had.
+ * Serves `/metrics` and `/healthz`, separate from the API and without authentication, for the machine itself and its operators' network.
+ * `/healthz` returns 200 only if all checks pass and the service accepts requests. Rejects if the address is not available.
  */
 async function listenForObservability(address: { host: string; port: number }, pages: ObservabilityPages): Promise<ObservabilityListener> {
   const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 8192, requireHostHeader: false }, (request, response) => {
@@ -107,19 +107,19 @@ async function answer(request: IncomingMessage, response: ServerResponse, { metr
   send(state.status === 'ok' ? 200 : 503, 'application/json', `${JSON.stringify(state)}\n`)
 }
 
-/** A part of the service: resolves where it works, rejects or hangs where it does not. */
+/** Checks one part of the service: resolves if it works, and rejects or hangs if it does not. */
 type HealthCheck = () => Promise<unknown>
 
 interface Health {
   readonly status: 'ok' | 'starting' | 'stopping' | 'failing'
-  /** By part. */
+  /** The result for each part. */
   readonly checks: Readonly<Record<string, 'ok' | 'failing'>>
 }
 
-/** Milliseconds a part may take to show that it works. */
+/** Milliseconds until a check counts as failed. */
 const CHECK_TIMEOUT = 2000
 
-/** Asks every part at once. */
+/** Runs all checks concurrently. */
 export async function checkHealth(checks: Readonly<Record<string, HealthCheck>>): Promise<Health> {
   const results = await Promise.all(
     Object.entries(checks).map(async ([part, check]) => [part, (await works(check)) ? 'ok' : 'failing'] as const),
@@ -129,7 +129,7 @@ export async function checkHealth(checks: Readonly<Record<string, HealthCheck>>)
 
 async function works(check: HealthCheck): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => {
+  const timeout = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), CHECK_TIMEOUT)
   })
   const done = check().then(
@@ -137,7 +137,7 @@ async function works(check: HealthCheck): Promise<boolean> {
     () => false,
   )
   try {
-    return await Promise.race([done, late])
+    return await Promise.race([done, timeout])
   } finally {
     clearTimeout(timer)
   }

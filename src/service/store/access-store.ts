@@ -9,7 +9,7 @@ export const APP_FILTER_FIELDS = {
   expiry: { kind: 'time', nullable: true },
 } as const satisfies FilterFields
 
-/** The apps of a user whose access has not ended. */
+/** True for the user's apps whose access has not expired. */
 const activeApps = (userId: number, now: string) => sql<SqlBool>`user_id = ${userId} and (expiry is null or expiry > ${now})`
 
 export const listApps = (connection: Connection, userId: number, now: string, list: ListQuery): Promise<ListSlice<AppRow>> =>
@@ -20,7 +20,7 @@ export async function findApp(connection: Connection, userId: number, id: number
   return row ?? null
 }
 
-/** The number of the app; null where the user has authorised this client already. */
+/** Returns the app's id; null if the user has already authorised this client. */
 export async function insertApp(connection: Connection, app: Insertable<AppsTable>): Promise<number | null> {
   const row = await connection
     .insertInto('apps')
@@ -31,7 +31,7 @@ export async function insertApp(connection: Connection, app: Insertable<AppsTabl
   return row?.id ?? null
 }
 
-/** Takes away an app's access, and its tokens with it; whether it had any. */
+/** Revokes an app's access and deletes its tokens. False if there is no such app. */
 export async function deleteApp(connection: Connection, userId: number, id: number, now: string): Promise<boolean> {
   const { numDeletedRows } = await connection
     .deleteFrom('apps')
@@ -41,7 +41,7 @@ export async function deleteApp(connection: Connection, userId: number, id: numb
   return numDeletedRows > 0n
 }
 
-/** The client that a token was issued to; empty for a personal access token. */
+/** The OAuth client of a token; empty for a personal access token. */
 export async function clientOf(connection: Connection, appId: number | null): Promise<string> {
   if (appId === null) return ''
   const row = await connection.selectFrom('apps').select('client').where('id', '=', appId).executeTakeFirst()
@@ -61,7 +61,7 @@ interface StoredDevice {
   readonly user_agent: string
 }
 
-/** The devices of a user whose session has not ended. */
+/** True for the user's devices whose session has not expired. */
 const activeDevices = (userId: number, now: string) => sql<SqlBool>`user_id = ${userId} and expiry > ${now}`
 
 export const listDevices = (connection: Connection, userId: number, now: string, list: ListQuery): Promise<ListSlice<StoredDevice>> =>
@@ -76,7 +76,7 @@ export async function insertDevice(connection: Connection, device: Insertable<Tr
   await connection.insertInto('trusted_devices').values(device).execute()
 }
 
-/** Whether there was one. */
+/** False if there is no such device. */
 export async function deleteDevice(connection: Connection, userId: number, id: number, now: string): Promise<boolean> {
   const deletion = connection.deleteFrom('trusted_devices').where('id', '=', id).where(activeDevices(userId, now))
   return (await deletion.executeTakeFirstOrThrow()).numDeletedRows > 0n
@@ -95,15 +95,15 @@ export interface StoredLogin {
   readonly username: string
 }
 
-/** Days for which logins are kept. */
+/** Days until logins are deleted. */
 export const LOGIN_DAYS = 90
 
-/** Logins of a user that the service records of one day at most: whoever has many addresses fills no disk. */
+/** Maximum number of recorded logins per user and day, so that a client with many addresses cannot fill the disk. */
 const MAX_LOGINS_PER_DAY = 200
 
 const loginsAfter = (userId: number, since: string) => sql<SqlBool>`user_id = ${userId} and datetime > ${since}`
 
-/** Those after a moment. */
+/** The logins after `since`. */
 export const listLogins = (connection: Connection, userId: number, since: string, list: ListQuery): Promise<ListSlice<StoredLogin>> =>
   listRows<StoredLogin>(connection, { table: 'logins', where: loginsAfter(userId, since), fields: {} }, list)
 
@@ -124,7 +124,7 @@ export interface ObservedLogin {
   readonly status: 'successful' | 'failed'
 }
 
-/** Records a login unless the day has one from this address with this outcome, or too many from all of them. */
+/** Records a login, unless there is one on this day with the same address and outcome, or the day's limit is reached. */
 export async function recordLogin(connection: Connection, { userId, ip, status, ...rest }: ObservedLogin, now: string): Promise<void> {
   const day = now.slice(0, 10)
   const { today } = await connection

@@ -6,13 +6,13 @@ import type { UsersTable } from './tables.ts'
 
 export type UserRow = Selectable<UsersTable>
 
-/** The first user of the first account: the administrator made at the first start. Null before that. */
+/** The id of the administrator: the first user, created at the first start. Null before that. */
 export async function findAdministrator(connection: Connection): Promise<number | null> {
   const row = await connection.selectFrom('users').select('id').orderBy('id').limit(1).executeTakeFirst()
   return row?.id ?? null
 }
 
-/** The username of the administrator made at the first start. */
+/** The username of the administrator. */
 export const ADMINISTRATOR = 'admin'
 
 export async function insertAdministrator(connection: Connection, now: string): Promise<number> {
@@ -31,7 +31,7 @@ export async function insertAccount(connection: Connection, now: string): Promis
   return id
 }
 
-/** The highest number of an account; 0 before the first. */
+/** The highest account id; 0 if there is none. */
 export async function findLastAccount(connection: Connection): Promise<number> {
   const row = await connection
     .selectFrom('accounts')
@@ -40,13 +40,13 @@ export async function findLastAccount(connection: Connection): Promise<number> {
   return Number(row?.last ?? 0)
 }
 
-/** The number of the user, whose name must be free. */
+/** Inserts a user, whose name must be free. Returns the id. */
 export async function insertUser(connection: Connection, user: Insertable<UsersTable>): Promise<number> {
   const { id } = await connection.insertInto('users').values(user).returning('id').executeTakeFirstOrThrow()
   return id
 }
 
-/** User names are unique across accounts. */
+/** Usernames are unique across accounts. */
 export async function findUserByName(connection: Connection, username: string): Promise<UserRow | null> {
   return (await connection.selectFrom('users').selectAll().where('username', '=', username).executeTakeFirst()) ?? null
 }
@@ -59,7 +59,7 @@ export async function updateUser(connection: Connection, id: number, changes: Up
   return connection.updateTable('users').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
 }
 
-/** Whether the account has an unrestricted user besides this one. Keeps others from changing that until the transaction ends. */
+/** Whether the account has another unrestricted user. Locks the account, so that this stays true until the transaction ends. */
 export async function hasOtherAdministrator(connection: Connection, accountId: number, userId: number): Promise<boolean> {
   await lockAccountRow(connection, accountId)
   const row = await connection
@@ -74,8 +74,8 @@ export async function hasOtherAdministrator(connection: Connection, accountId: n
 }
 
 /**
- * Keeps others out of what an account's users and objects share, until the transaction ends: its tags, and who administers it.
- * A transaction that holds domains which others see must hold the account before them, so that no two wait for one another.
+ * Locks what an account's users and objects share, its tags and administrators, until the transaction ends. A transaction that also locks
+ * domains must lock the account first, so that there is no deadlock.
  */
 export async function lockAccountRow(connection: Connection, accountId: number): Promise<void> {
   await connection
@@ -85,7 +85,7 @@ export async function lockAccountRow(connection: Connection, accountId: number):
     .execute()
 }
 
-/** Keeps others from changing what is one user's alone, until the transaction ends. */
+/** Locks a user's own data until the transaction ends. */
 export async function lockUserRow(connection: Connection, userId: number): Promise<void> {
   await connection
     .updateTable('users')
@@ -94,7 +94,7 @@ export async function lockUserRow(connection: Connection, userId: number): Promi
     .execute()
 }
 
-/** What an account may have of one kind: the service's quota, unless it has its own. Null for no limit. Locks the account's row. */
+/** The account's quota for one kind of object: its own, or the service's. Null for no limit. Locks the account. */
 export async function lockQuota(connection: Connection, accountId: number, name: QuotaName, quotas: Quotas): Promise<number | null> {
   const { quotas: own } = await connection
     .updateTable('accounts')
@@ -105,7 +105,7 @@ export async function lockQuota(connection: Connection, accountId: number, name:
   return { ...quotas, ...(JSON.parse(own) as Partial<Quotas>) }[name]
 }
 
-/** Gives an account quotas of its own, in place of those it had. */
+/** Replaces an account's own quotas. */
 export async function setQuotas(connection: Connection, accountId: number, quotas: Partial<Quotas>): Promise<void> {
   await connection
     .updateTable('accounts')
@@ -114,7 +114,7 @@ export async function setQuotas(connection: Connection, accountId: number, quota
     .execute()
 }
 
-/** How many objects of a kind an account has. Tokens of apps are not counted: the operator makes those. */
+/** The number of an account's objects of one kind. Tokens of apps do not count, because the operator creates them. */
 export async function countOwned(connection: Connection, accountId: number, name: Exclude<QuotaName, 'image_octets'>): Promise<number> {
   const ofUsers = sql`user_id in (select id from users where account_id = ${accountId})`
   const owned = name === 'tokens' ? sql`app_id is null and ${ofUsers}` : name === 'ssh_keys' ? ofUsers : sql`account_id = ${accountId}`
@@ -123,8 +123,8 @@ export async function countOwned(connection: Connection, accountId: number, name
 }
 
 /**
- * Octets of image data that an account keeps, and those reserved for data that is arriving; `except` is an image that is not counted.
- * `now` is in milliseconds of the service's clock.
+ * The size in octets of an account's stored image data and of the reservations of running uploads, without the image `except`. `now` is in
+ * milliseconds of the service's clock.
  */
 export async function countImageOctets(connection: Connection, accountId: number, now: number, except = 0): Promise<number> {
   const { total } = await connection
@@ -137,7 +137,7 @@ export async function countImageOctets(connection: Connection, accountId: number
   return Number(total ?? 0)
 }
 
-/** What the user keeps for a client, as JSON; null where it keeps nothing. */
+/** A user's preferences for a client, as JSON; null if there are none. */
 export async function findPreferences(connection: Connection, userId: number, client: string): Promise<string | null> {
   const row = await connection
     .selectFrom('preferences')
@@ -148,7 +148,7 @@ export async function findPreferences(connection: Connection, userId: number, cl
   return row?.body ?? null
 }
 
-/** Replaces all of it. */
+/** Replaces a user's preferences for a client. */
 export async function savePreferences(connection: Connection, userId: number, client: string, body: string): Promise<void> {
   await connection
     .insertInto('preferences')

@@ -4,8 +4,8 @@ import type { Connection } from './database.ts'
 import type { AddressPool } from './tables/instances.ts'
 
 /**
- * Gives an instance an address of its region that nobody has. Pools are gone through from one end to the other, so that one that has been
- * given back is not soon another's. Null where all are in use. Holds the pool: to be asked for last in a transaction.
+ * Assigns a free address of its region to an instance. Pools are used round-robin, so that a released address is not reused soon. Null if all
+ * are in use. Locks the pool: call it last in a transaction.
  */
 export async function allocateAnyAddress(
   connection: Connection,
@@ -34,11 +34,11 @@ export async function allocateAnyAddress(
   return address
 }
 
-/** The first place from one on that is not in use: that one, or the one behind the first that is followed by none. */
+/** The first free slot at or after `from`: `from` itself, or the first slot after a used one. */
 async function firstFreeSlot(connection: Connection, region: string, pool: AddressPool, from: number): Promise<number> {
   const inPool = connection.selectFrom('addresses').where('region', '=', region).where('pool', '=', pool)
   if ((await inPool.select('slot').where('slot', '=', from).executeTakeFirst()) === undefined) return from
-  // One pass over the places: an anti-join would be a nested one where the server knows nothing of the table yet.
+  // One pass over the slots. An anti-join would become a nested loop while the server has no statistics about the table.
   const { rows } = await sql<{ last: number }>`
     select slot as last from (
       select slot, lead(slot) over (order by slot) as following from addresses
@@ -47,7 +47,7 @@ async function firstFreeSlot(connection: Connection, region: string, pool: Addre
   return Number(rows[0]?.last) + 1
 }
 
-/** The addresses of instances by instance: public ones first, as they were allotted. */
+/** The addresses by instance: public ones first, in the order of their slots. */
 export async function addressesOf(connection: Connection, instanceIds: readonly number[]): Promise<Map<number, string[]>> {
   const addresses = new Map<number, string[]>()
   if (instanceIds.length === 0) return addresses
@@ -63,8 +63,8 @@ export async function addressesOf(connection: Connection, instanceIds: readonly 
 }
 
 /**
- * Gives an instance an IPv4 address that somebody has chosen: one of its region's pool, or one that is in no region's. Whether nobody has
- * it.
+ * Assigns a chosen IPv4 address to an instance: one from the pool of its region, or one outside all pools. Returns false if the address is
+ * already in use.
  */
 export async function allocateAddress(
   connection: Connection,
@@ -80,7 +80,7 @@ export async function allocateAddress(
   return true
 }
 
-/** Addresses that are in no pool stand below the places of one. */
+/** Addresses outside all pools get negative slots. */
 async function lowestSlot(connection: Connection, region: string, pool: AddressPool): Promise<number> {
   const { lowest } = await connection
     .selectFrom('addresses')

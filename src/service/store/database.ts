@@ -6,49 +6,49 @@ import type { Tables } from './tables.ts'
 export type Connection = Kysely<Tables>
 
 /**
- * The seam between the service and the database it runs on. Everything is asynchronous, so that an implementation may live in
- * another thread or process; queries are written once, against kysely, for every dialect.
+ * The service's database. Everything is asynchronous, so that an implementation may run in another thread or process. Queries are written once,
+ * with Kysely, for all dialects.
  */
 export interface Database {
-  /** Runs reads that see one committed state. */
+  /** Runs reads that see one snapshot of the committed data. */
   read<T>(work: (connection: Connection) => Promise<T>): Promise<T>
-  /** Runs a single query, which needs no transaction to see one state: a third of the way to a server and back. */
+  /** Runs a single query without a transaction, which saves two of three round trips to a server. */
   readOne<T>(query: (connection: Connection) => Promise<T>): Promise<T>
   /**
-   * Runs reads and writes as one transaction that nothing else interleaves with on the rows it changes. Resolves when the
-   * changes are durable. If the work rejects, nothing of it stays. The work must wait for nothing but the connection, and may be run
-   * more than once: what it does outside of the database is not undone.
+   * Runs reads and writes in one transaction, which locks the rows that it changes. Resolves when the changes are durable. If `work` rejects, the
+   * transaction is rolled back. `work` must await only the connection. It may run more than once, and its effects outside the database are not
+   * undone.
    */
   write<T>(work: (connection: Connection) => Promise<T>): Promise<T>
-  /** The other processes that use the database; null where there can be none. */
+  /** Changes by other processes that use the database; null if there can be none. */
   readonly otherProcesses: OtherProcesses | null
-  /** The folder that the database is in, for files that belong beside it; null on a server. */
+  /** The directory of the database; null on a server. */
   readonly directory: string | null
-  /** Rewrites the files that held secrets, so that nothing deleted or replaced can be read in them. Takes as long as a copy of them. */
+  /** Rewrites the files that contained secrets, so that deleted and replaced values cannot be read from them. Takes as long as copying them. */
   eraseDeleted(): Promise<void>
-  /** Waits for a server no longer: what has not been answered fails, and so does what comes after. Nothing where there is no server. */
+  /** Stops waiting for a database server: pending and later queries fail. Does nothing without a server. */
   abandon(): void
-  /** Finishes what is queued, then closes. */
+  /** Closes the database after all queued work is finished. */
   close(): Promise<void>
 }
 
 export interface OtherProcesses {
   /**
-   * Calls back soon after any process has changed what is served, and when such news may have been missed, as after a lost connection.
-   * Resolves with what ends it.
+   * Calls `onChange` soon after any process changed the served zones, and whenever a notification may have been missed, for example after a lost
+   * connection. Resolves with a function that ends the subscription.
    */
-  subscribe(onNews: () => void): Promise<() => Promise<void>>
+  subscribe(onChange: () => void): Promise<() => Promise<void>>
 }
 
-/** A database as it is: opened without being made, changed or held. */
+/** A database opened as it is: it is not created, migrated or locked. */
 export interface RawStore {
-  // biome-ignore lint/suspicious/noExplicitAny: its schema may be that of another version
+  // biome-ignore lint/suspicious/noExplicitAny: it may have the schema of another version
   readonly db: Kysely<any>
   readonly dialect: SchemaDialect
-  /** Runs reads of one state, that of the first of them, while others write. */
+  /** Runs reads in one snapshot, while others may write. */
   // biome-ignore lint/suspicious/noExplicitAny: see above
   snapshot<T>(work: (connection: Kysely<any>) => Promise<T>): Promise<T>
-  /** The highest number that a table whose rows have numbers ever gave. */
+  /** The highest id that a table has ever assigned. */
   // biome-ignore lint/suspicious/noExplicitAny: see above
   lastId(connection: Kysely<any>, table: string): Promise<number>
   // biome-ignore lint/suspicious/noExplicitAny: see above

@@ -11,7 +11,7 @@ import { labelsOf, setTags, taggedWith } from './tag-store.ts'
 import { unserveDomain } from './zone-file-store.ts'
 import { type ClaimedName, reverseName } from './zone-name-store.ts'
 
-/** A domain's settings: what its owner decides. */
+/** The settings of a domain that its owner controls. */
 export interface DomainSettings {
   readonly domain: string
   readonly type: 'master' | 'slave'
@@ -54,7 +54,7 @@ export async function listDomains(connection: Connection, viewer: Viewer, list: 
   return { items: await withTags(connection, rows), total: Number(total) }
 }
 
-/** Domains by their numbers, all of which must be. */
+/** The domains with these ids, all of which must exist. */
 export async function findDomains(connection: Connection, ids: readonly number[]): Promise<readonly StoredDomain[]> {
   if (ids.length === 0) return []
   return withTags(connection, await connection.selectFrom('domains').selectAll().where('id', 'in', ids).execute())
@@ -65,7 +65,7 @@ export async function findDomain(connection: Connection, accountId: number, id: 
   return (await withTags(connection, rows))[0] ?? null
 }
 
-/** Makes a domain with the given settings. */
+/** Creates a domain. */
 export async function insertDomain(
   connection: Connection,
   accountId: number,
@@ -88,7 +88,7 @@ export async function insertDomain(
   return storedDomain(inserted, await setTags(connection, accountId, 'domain', inserted.id, tags))
 }
 
-/** Replaces a domain's settings; without a name it keeps its own. Forgets what the import of a master has reported. */
+/** Replaces a domain's settings; with a null name it keeps its name. Clears the import remarks of a master. */
 export async function updateDomain(
   connection: Connection,
   accountId: number,
@@ -113,7 +113,7 @@ export async function updateDomain(
   return storedDomain(row, await setTags(connection, accountId, 'domain', id, tags))
 }
 
-/** Deletes a domain with its records; whether there was one. */
+/** Deletes a domain with its records. False if there is no such domain. */
 export async function deleteDomain(connection: Connection, accountId: number, id: number): Promise<boolean> {
   await lockAccountRow(connection, accountId)
   const held = await connection
@@ -130,7 +130,7 @@ export async function deleteDomain(connection: Connection, accountId: number, id
   return true
 }
 
-/** The domain of a name, in whatever account; null where there is none. */
+/** The domain with this name, in any account; null if there is none. */
 export async function findDomainByName(
   connection: Connection,
   domain: string,
@@ -143,7 +143,7 @@ export async function findDomainByName(
   return row ?? null
 }
 
-/** The domain, held against other writers until the transaction ends, with its record count changed by `by`; null where there is none. */
+/** Adds `by` to a domain's record count and locks the domain until the transaction ends. Null if there is no such domain. */
 export async function changeRecordCount(
   connection: Connection,
   accountId: number,
@@ -163,7 +163,7 @@ export async function changeRecordCount(
 
 const nameColumns = (name: ClaimedName) => ({ domain: name, reversed_name: reverseName(name) })
 
-/** The columns of all settings but the name. */
+/** The columns of all settings except the name. */
 function columnsOf({ domain: _, master_ips, axfr_ips, ...settings }: DomainSettings) {
   return { ...settings, master_ips: JSON.stringify(master_ips), axfr_ips: JSON.stringify(axfr_ips) }
 }
@@ -186,16 +186,16 @@ function storedDomain(row: DomainRow, tags: readonly string[]): StoredDomain {
 
 interface Import {
   readonly settings: DomainSettings
-  /** In the order their numbers are to have. */
+  /** In the order in which they get their ids. */
   readonly records: readonly RecordFields[]
-  /** What is not as it was where it came from, in words. */
+  /** Messages about differences from the imported zone. */
   readonly remarks: string
 }
 
-/** Rows of one statement: few enough for the parameters a statement can have. */
+/** Rows per insert statement, limited by the number of parameters that a statement may have. */
 const CHUNK = 500
 
-/** Stores a domain with all its records. */
+/** Creates an imported domain with all its records. */
 export async function storeImport(
   connection: Connection,
   accountId: number,

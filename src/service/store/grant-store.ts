@@ -3,23 +3,23 @@ import type { Connection } from './database.ts'
 import type { TaggedKind } from './tables/tagged-objects.ts'
 import type { GrantKind, Permissions } from './tables.ts'
 
-/** The user a list is made for. */
+/** The user who views a list. */
 export interface Viewer {
   readonly accountId: number
   readonly userId: number
-  /** Sees only what is granted. */
+  /** Sees only granted objects. */
   readonly restricted: boolean
 }
 
 interface Entity {
   readonly table: string
-  /** The column that names the objects to people. */
+  /** The column with the name for people. */
   readonly label: string
-  /** The column that is 1 for objects which everybody may read, whosever they are. */
+  /** The column that is 1 for objects that every account may read. */
   readonly shared?: string
 }
 
-/** Where the objects of each kind are. */
+/** The tables of all kinds of objects. */
 export const ENTITIES = {
   domain: { table: 'domains', label: 'domain' },
   image: { table: 'images', label: 'label' },
@@ -29,7 +29,7 @@ export const ENTITIES = {
   volume: { table: 'volumes', label: 'label' },
 } as const satisfies Record<GrantKind, Entity>
 
-/** True of the account's objects that the viewer may see; not of those that everybody may. */
+/** True for the account's objects that the viewer may see. Does not include public objects. */
 export const visibleTo = ({ accountId, userId, restricted }: Viewer, kind: GrantKind): RawBuilder<SqlBool> => {
   const { table } = ENTITIES[kind]
   const inAccount = sql<SqlBool>`${sql.ref(`${table}.account_id`)} = ${accountId}`
@@ -39,7 +39,7 @@ export const visibleTo = ({ accountId, userId, restricted }: Viewer, kind: Grant
     where grants.user_id = ${userId} and grants.kind = ${kind} and grants.entity_id = ${sql.ref(`${table}.id`)}))`
 }
 
-/** What the user may do with an object of the account, or one that everybody may read: null for nothing; undefined where there is no such object. */
+/** The user's permissions for an object of the account or a public object. Null if it has none; undefined if there is no such object. */
 export async function findPermissions(
   connection: Connection,
   { accountId, userId }: Viewer,
@@ -55,7 +55,7 @@ export async function findPermissions(
   return rows[0]?.permissions
 }
 
-/** The numbers of the account's objects of a kind that have a label. */
+/** The ids of the account's objects with a label. */
 export async function findByLabel(
   connection: Connection,
   kind: GrantKind | TaggedKind,
@@ -69,7 +69,7 @@ export async function findByLabel(
   return rows.map(({ id }) => id)
 }
 
-/** Grants a user what it may do with an object from now on. */
+/** Sets a user's permissions for an object. */
 export async function grant(connection: Connection, userId: number, kind: GrantKind, id: number, permissions: Permissions): Promise<void> {
   await connection
     .insertInto('grants')
@@ -78,7 +78,7 @@ export async function grant(connection: Connection, userId: number, kind: GrantK
     .execute()
 }
 
-/** To be called when the object is deleted. */
+/** Deletes all grants for an object. Call it when the object is deleted. */
 export async function deleteGrants(connection: Connection, kind: GrantKind, id: number): Promise<void> {
   await connection.deleteFrom('grants').where('kind', '=', kind).where('entity_id', '=', id).execute()
 }
@@ -89,7 +89,7 @@ export interface Granted {
   readonly permissions: Permissions
 }
 
-/** All objects of a kind that are granted to the user, in the order of their numbers. */
+/** All objects of a kind that are granted to the user, in the order of their ids. */
 export async function listGranted(connection: Connection, userId: number, kind: GrantKind): Promise<readonly Granted[]> {
   const { table, label } = ENTITIES[kind]
   const { rows } = await sql<Granted>`

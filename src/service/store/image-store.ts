@@ -9,7 +9,7 @@ import { conditionSql, orderSql } from './list-sql.ts'
 import type { ImageRow, ImageStatus, ImagesTable } from './tables/instances.ts'
 import { UPLOAD_EXPIRY } from './upload-store.ts'
 
-/** An image as the interface shows it. */
+/** An image in the API's form. */
 export interface Image {
   /** `private/123` or `public/debian12`. */
   readonly id: string
@@ -39,10 +39,10 @@ export const IMAGE_FILTER_FIELDS = {
   status: { kind: 'name', unordered: true },
 } as const satisfies FilterFields
 
-/** The job that ends the making of an image. */
+/** The job that completes the creation of an image. */
 export const IMAGE_CREATION = 'image-creation'
 
-/** Who public images are said to be made by. */
+/** `created_by` of public images. */
 const SERVICE_NAME = 'zonewright'
 
 const SHARED: readonly Image[] = PUBLIC_IMAGES.map((image) => ({
@@ -52,8 +52,8 @@ const SHARED: readonly Image[] = PUBLIC_IMAGES.map((image) => ({
 }))
 
 /**
- * Public images, then those of the account that the viewer may see; public ones alone for nobody. Public images are not in the database:
- * since they are few, a page of both is within as many more rows of the others.
+ * Public images and the account's images that the viewer may see; only public images without a viewer. Public images are not in the database.
+ * They are few, so the page is merged in memory from them and slightly more rows than it needs.
  */
 export async function listImages(connection: Connection, viewer: Viewer | null, list: ListQuery): Promise<ListSlice<Image>> {
   const { filter, offset, limit } = list
@@ -73,7 +73,7 @@ export async function listImages(connection: Connection, viewer: Viewer | null, 
   let page = selected.selectAll()
   const order = filter?.order ?? null
   if (order) page = page.orderBy(orderSql(order.field, IMAGE_FILTER_FIELDS), order.descending ? 'desc' : 'asc')
-  // What is skipped of the private ones is before the page whichever public ones are before it.
+  // These private images come before the page, however many public images do.
   const skipped = Math.max(0, offset - shared.length)
   const rows = await page
     .orderBy('id')
@@ -84,7 +84,7 @@ export async function listImages(connection: Connection, viewer: Viewer | null, 
   return { items: merged.slice(offset - skipped, offset - skipped + limit), total: Number(total) + shared.length }
 }
 
-/** A public image, or one of the account; null where there is none. The account is null for nobody, who has none. */
+/** A public image or one of the account; null if there is none. A null account finds only public images. */
 export async function findImage(connection: Connection, accountId: number | null, id: string): Promise<Image | null> {
   const shared = findSharedImage(id)
   if (shared !== null) return shared
@@ -94,12 +94,12 @@ export async function findImage(connection: Connection, accountId: number | null
   return row === undefined ? null : imageOf(row)
 }
 
-/** A public image, without looking into the database. */
+/** A public image. It needs no query. */
 export function findSharedImage(id: string): Image | null {
   return findPublicImage(id) === null ? null : (SHARED.find((image) => image.id === id) ?? null)
 }
 
-/** An image that the user may deploy; null where there is none, or it is not `available`. To be asked in the transaction that deploys it. */
+/** An `available` image that the user may deploy; null if there is none. Call it in the transaction that deploys the image. */
 export async function findDeployableImage(connection: Connection, viewer: Viewer, id: string): Promise<Image | null> {
   const shared = findSharedImage(id)
   if (shared !== null) return shared
@@ -128,7 +128,7 @@ export async function insertImage(
   return { number: row.id, image: imageOf(row) }
 }
 
-/** Changes what is given of a private image; null where the account has no such image. */
+/** Updates the given fields of a private image; null if the account has no such image. */
 export async function updateImage(
   connection: Connection,
   accountId: number,
@@ -146,7 +146,7 @@ export async function updateImage(
   return row === undefined ? null : imageOf(row)
 }
 
-/** Deletes a private image; whether there was one. */
+/** Deletes a private image. False if there is no such image. */
 export async function deleteImage(connection: Connection, accountId: number, id: number): Promise<boolean> {
   const deleted = connection.deleteFrom('images').where('id', '=', id).where('account_id', '=', accountId)
   const { numDeletedRows } = await deleted.executeTakeFirstOrThrow()
@@ -157,7 +157,7 @@ export async function deleteImage(connection: Connection, accountId: number, id:
   return true
 }
 
-/** An image that is being made of a disk has been made. Nothing where it is gone. */
+/** Marks an image created from a disk as available. Does nothing if it was deleted. */
 export async function finishImage(connection: Connection, id: number, now: string): Promise<void> {
   await connection
     .updateTable('images')
@@ -184,7 +184,7 @@ const imageOf = (row: ImageRow): Image => ({
   updated: row.updated,
 })
 
-/** The number of a private image by its id, `private/123`; null where the text is the id of none. */
+/** The number of a private image from its id, `private/123`; null if it is not such an id. */
 export function numberOfImage(id: string): number | null {
   const number = /^private\/([1-9][0-9]{0,14})$/.exec(id)?.[1]
   return number === undefined ? null : Number(number)

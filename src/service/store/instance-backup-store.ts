@@ -2,14 +2,14 @@ import type { Connection } from './database.ts'
 import type { ConfigContent, DiskContent } from './instance-content-store.ts'
 import type { BackupRow, BackupStatus, BackupsTable } from './tables/instances.ts'
 
-/** What a backup holds; the devices of its profiles name disks by the numbers they had. */
+/** The content of a backup. The devices of its profiles refer to disks by their original ids. */
 export interface BackupContent {
   readonly image: string | null
   readonly disks: readonly (DiskContent & { readonly id: number })[]
   readonly configs: readonly ConfigContent[]
 }
 
-/** A backup as the interface shows it. */
+/** A backup in the API's form. */
 export interface StoredBackup {
   readonly id: number
   readonly label: string | null
@@ -24,11 +24,11 @@ export interface StoredBackup {
   readonly finished: string | null
 }
 
-/** The backups of an instance in the order of their numbers. */
+/** The backups of an instance in the order of their ids. */
 export const listBackups = (connection: Connection, instanceId: number): Promise<BackupRow[]> =>
   connection.selectFrom('backups').selectAll().where('instance_id', '=', instanceId).orderBy('id').execute()
 
-/** A backup of whatever instance of the account; null where it has none of this number. */
+/** A backup of any instance of the account; null if there is none with this id. */
 export async function findBackup(connection: Connection, accountId: number, id: number): Promise<BackupRow | null> {
   const row = await connection
     .selectFrom('backups')
@@ -52,7 +52,7 @@ export async function insertBackup(
     .executeTakeFirstOrThrow()
 }
 
-/** Moves a backup on from a state; null where it is not in that. */
+/** Moves a backup to the next status; null if its status is not `from`. */
 export async function advanceBackup(
   connection: Connection,
   id: number,
@@ -70,7 +70,7 @@ export async function advanceBackup(
   return row ?? null
 }
 
-/** Keeps of the finished backups of a type only the latest. */
+/** Deletes all finished backups of a type except the latest `count`. */
 export async function deleteOldBackups(
   connection: Connection,
   instanceId: number,
@@ -93,7 +93,7 @@ export async function deleteBackups(connection: Connection, instanceId: number):
   await connection.deleteFrom('backups').where('instance_id', '=', instanceId).execute()
 }
 
-/** When the last successful backup of instances was finished, by instance. */
+/** When the last successful backup was finished, by instance. */
 export async function lastBackups(connection: Connection, instanceIds: readonly number[]): Promise<Map<number, string>> {
   if (instanceIds.length === 0) return new Map()
   const rows = await connection

@@ -8,7 +8,7 @@ export const SLOTS = ['sda', 'sdb', 'sdc', 'sdd', 'sde', 'sdf', 'sdg', 'sdh'] as
 
 export type Slot = (typeof SLOTS)[number]
 
-/** What is at a device: one of both. */
+/** The disk or volume at a device. Exactly one id is set. */
 export interface Device {
   readonly disk_id: number | null
   readonly volume_id: number | null
@@ -20,16 +20,16 @@ export const HELPERS = ['devtmpfs_automount', 'distro', 'modules_dep', 'network'
 
 export type Helpers = Readonly<Record<(typeof HELPERS)[number], boolean>>
 
-/** A network interface; a public one has neither label nor address. */
+/** A network interface. A public one has no label and no address. */
 export interface Interface {
   readonly purpose: 'public' | 'vlan'
-  /** Of the VLAN. */
+  /** The label of the VLAN. */
   readonly label: string | null
-  /** With the length of its prefix. */
+  /** With prefix length. */
   readonly ipam_address: string | null
 }
 
-/** A configuration profile: what its owner decides. */
+/** The settings of a configuration profile that its owner controls. */
 export interface ConfigContent {
   readonly label: string
   readonly comments: string | null
@@ -37,7 +37,7 @@ export interface ConfigContent {
   readonly helpers: Helpers
   readonly interfaces: readonly Interface[]
   readonly kernel: string
-  /** MB; 0 for all the instance has. */
+  /** MB; 0 for all memory of the instance. */
   readonly memory_limit: number
   readonly root_device: string
   readonly run_level: ConfigsTable['run_level']
@@ -63,7 +63,7 @@ export async function listConfigs(connection: Connection, instanceId: number, li
   return { items: items.map(storedConfig), total }
 }
 
-/** All profiles of an instance in the order of their numbers. */
+/** All profiles of an instance in the order of their ids. */
 export async function configsOf(connection: Connection, instanceId: number): Promise<StoredConfig[]> {
   const rows = await connection.selectFrom('configs').selectAll().where('instance_id', '=', instanceId).orderBy('id').execute()
   return rows.map(storedConfig)
@@ -100,7 +100,7 @@ export async function deleteConfigs(connection: Connection, instanceId: number):
   await connection.deleteFrom('configs').where('instance_id', '=', instanceId).execute()
 }
 
-/** What profiles stand on, once their disks are others: devices of disks that are not among them are empty, as those of volumes. */
+/** Maps the disks of a profile to other disks, for copies. Devices with volumes or unmapped disks become empty. */
 export function remapDisks(devices: Devices, disks: ReadonlyMap<number, number>): Devices {
   const entries = SLOTS.map((slot): [Slot, Device | null] => {
     const disk = disks.get(devices[slot]?.disk_id ?? -1)
@@ -114,7 +114,7 @@ function storedConfig({ instance_id: _, ...row }: ConfigRow): StoredConfig {
   return { ...row, initrd: null, devices: JSON.parse(devices), helpers: JSON.parse(helpers), interfaces: JSON.parse(interfaces) }
 }
 
-/** What there is to say about a disk before it is made. */
+/** The properties of a disk before it is created. */
 export interface DiskContent {
   readonly label: string
   readonly filesystem: DisksTable['filesystem']
@@ -122,7 +122,7 @@ export interface DiskContent {
   readonly size: number
 }
 
-/** The disks of an instance in the order of their numbers. */
+/** The disks of an instance in the order of their ids. */
 export const listDisks = (connection: Connection, instanceId: number): Promise<DiskRow[]> =>
   connection.selectFrom('disks').selectAll().where('instance_id', '=', instanceId).orderBy('id').execute()
 

@@ -18,7 +18,7 @@ export interface Alerts {
   readonly transfer_quota: number
 }
 
-/** An instance as the interface shows it. */
+/** An instance in the API's form. */
 export interface StoredInstance {
   readonly id: number
   readonly label: string
@@ -78,21 +78,21 @@ export async function listInstances(connection: Connection, viewer: Viewer, list
   return { items: await storedInstances(connection, rows), total: Number(total) }
 }
 
-/** Instances by their numbers. */
+/** The instances with these ids. */
 export async function findInstances(connection: Connection, ids: readonly number[]): Promise<readonly StoredInstance[]> {
   if (ids.length === 0) return []
   return storedInstances(connection, await connection.selectFrom('instances').selectAll().where('id', 'in', ids).execute())
 }
 
-/** An instance of the account; null where it has none of this number. */
+/** An instance of the account; null if there is none with this id. */
 export async function findInstanceRow(connection: Connection, accountId: number, id: number): Promise<InstanceRow | null> {
   const selected = connection.selectFrom('instances').selectAll().where('id', '=', id).where('account_id', '=', accountId)
   return (await selected.executeTakeFirst()) ?? null
 }
 
 /**
- * The same, held against other writers until the transaction ends. A transaction that holds several instances, or labels, or tags, holds
- * the account first.
+ * An instance of the account, locked until the transaction ends; null if there is none. A transaction that locks several instances, labels or
+ * tags must lock the account first.
  */
 export async function lockInstanceRow(connection: Connection, accountId: number, id: number): Promise<InstanceRow | null> {
   const row = await connection
@@ -105,25 +105,25 @@ export async function lockInstanceRow(connection: Connection, accountId: number,
   return row ?? null
 }
 
-/** An instance of whatever account, held likewise: for jobs. */
+/** An instance of any account, locked until the transaction ends, for jobs. */
 export async function lockAnyInstanceRow(connection: Connection, id: number): Promise<InstanceRow | null> {
   const row = await findAnyInstance(connection, id)
   return row === null ? null : lockInstanceRow(connection, row.account_id, id)
 }
 
-/** An instance of whatever account; null where there is none. */
+/** An instance of any account; null if there is none. */
 export async function findAnyInstance(connection: Connection, id: number): Promise<InstanceRow | null> {
   return (await connection.selectFrom('instances').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
 }
 
-/** Whether another instance of the account has the label. The account must be held. */
+/** Whether another instance of the account has the label. The account must be locked. */
 export async function isLabelTaken(connection: Connection, accountId: number, label: string, id: number | null): Promise<boolean> {
   let selected = connection.selectFrom('instances').select('id').where('account_id', '=', accountId).where('label', '=', label)
   if (id !== null) selected = selected.where('id', '!=', id)
   return (await selected.executeTakeFirst()) !== undefined
 }
 
-/** Makes an instance; without a label it gets the one the service gives. The account must be held, and the label free. */
+/** Creates an instance, with a generated label if it has none. The account must be locked and the label free. */
 export async function insertInstance(
   connection: Connection,
   instance: Omit<Insertable<InstancesTable>, 'label'> & { readonly label: string | null },
@@ -181,10 +181,10 @@ async function storedInstances(connection: Connection, rows: readonly InstanceRo
   })
 }
 
-/** What the type of an instance gives it. */
+/** The hardware of an instance, from its type. */
 export function specsOf({ type }: Pick<InstanceRow, 'type'>): NonNullable<ReturnType<typeof findInstanceType>> {
   const specs = findInstanceType(type)
-  if (specs === null) throw new Error(`there is no type ${type} any more`)
+  if (specs === null) throw new Error(`the type ${type} no longer exists`)
   return specs
 }
 
@@ -192,8 +192,8 @@ const isIdle = ({ status }: InstanceRow): boolean => status === 'running' || sta
 
 const displayedStatus = (row: InstanceRow): string => (row.clones > 0 && isIdle(row) ? 'cloning' : row.status)
 
-/** Whether it cannot be cloned: something is being made of it, or written to it. */
+/** Whether the instance cannot be cloned because it is changing state or being written to. */
 export const isOccupied = (row: InstanceRow): boolean => !isIdle(row) || row.receiving === 1
 
-/** Whether it has a job under way, clones of it among them. */
+/** Whether the instance has a running job, including clones of it. */
 export const isBusy = (row: InstanceRow): boolean => isOccupied(row) || row.clones > 0

@@ -4,33 +4,33 @@ import type { JobRow } from './tables/instances.ts'
 
 export interface NewJob {
   readonly kind: string
-  /** The number of the object it is about. */
+  /** The id of the object that the job is about. */
   readonly subject: number
   /** Milliseconds of the service's clock. */
   readonly due: number
-  /** What JSON can hold; empty unless given. */
+  /** JSON data; empty by default. */
   readonly payload?: Readonly<Record<string, unknown>>
 }
 
 export interface Job extends Required<NewJob> {
   readonly id: number
-  /** Runs that failed. */
+  /** The number of failed runs. */
   readonly attempts: number
 }
 
-/** Has a job run once at its moment, if the transaction is committed. Returns its number. */
+/** Schedules a job to run once, if the transaction is committed. Returns its id. */
 export async function enqueueJob(connection: Connection, { kind, subject, due, payload = {} }: NewJob): Promise<number> {
   const values = { kind, subject, due, payload: JSON.stringify(payload) }
   const { id } = await connection.insertInto('jobs').values(values).returning('id').executeTakeFirstOrThrow()
   return id
 }
 
-/** Takes back the jobs of a kind that are about an object; one that is running is waited for, and has run. */
+/** Cancels the jobs of a kind for an object. Waits for one that is running. */
 export async function cancelJobs(connection: Connection, kind: string, subject: number): Promise<void> {
   await connection.deleteFrom('jobs').where('kind', '=', kind).where('subject', '=', subject).execute()
 }
 
-/** Jobs of a kind that are about an object and have not run. */
+/** The number of pending jobs of a kind for an object. */
 export async function countJobs(connection: Connection, kind: string, subject: number): Promise<number> {
   const { total } = await connection
     .selectFrom('jobs')
@@ -41,21 +41,21 @@ export async function countJobs(connection: Connection, kind: string, subject: n
   return Number(total)
 }
 
-/** Numbers of jobs that are due, those that have waited longest first. */
+/** The ids of due jobs, longest waiting first. */
 export async function findDueJobs(connection: Connection, now: number, limit: number): Promise<number[]> {
   const rows = await connection.selectFrom('jobs').select('id').where('due', '<=', now).orderBy('due').orderBy('id').limit(limit).execute()
   return rows.map(({ id }) => id)
 }
 
-/** When the next job is due; null where there is none. */
+/** When the next job is due; null if there is none. */
 export async function findNextDue(connection: Connection): Promise<number | null> {
   const row = await connection.selectFrom('jobs').select('due').orderBy('due').limit(1).executeTakeFirst()
   return row?.due ?? null
 }
 
 /**
- * Takes a job away to run it in the same transaction, so that it is there again if that is not committed. Null where it has run, is
- * not due any more, or another process runs it: `passLocked` says that there may be others.
+ * Removes a job to run it in the same transaction; it stays if the transaction is not committed. Null if it has run, is no longer due, or another
+ * process is running it. Set `skipLocked` if there can be other processes.
  */
 export async function claimJob(connection: Connection, id: number, now: number, skipLocked: boolean): Promise<Job | null> {
   if (skipLocked) {
@@ -66,7 +66,7 @@ export async function claimJob(connection: Connection, id: number, now: number, 
   return row === undefined ? null : jobOf(row)
 }
 
-/** Puts a job off after a run of it failed. Nothing where it has run since, or somebody else has put it off. */
+/** Postpones a job after a failed run. Does nothing if it has run or been postponed since. */
 export async function postponeJob(connection: Connection, { id, attempts }: Job, due: number): Promise<void> {
   const values = { due, attempts: attempts + 1 }
   await connection.updateTable('jobs').set(values).where('id', '=', id).where('attempts', '=', attempts).execute()

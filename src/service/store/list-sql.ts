@@ -3,12 +3,12 @@ import type { Comparison, Condition, FilterFields, ListQuery, ListSlice } from '
 import type { Connection } from './database.ts'
 import type { Tables } from './tables.ts'
 
-/** Makes the condition on a field that holds several texts from the one on each of them. */
+/** Builds the condition on a field with several values from the condition on one value. */
 export type SetCondition = (fits: (text: RawBuilder<string>) => RawBuilder<SqlBool>) => RawBuilder<SqlBool>
 
 const OPERATORS = { '>': sql`>`, '>=': sql`>=`, '<': sql`<`, '<=': sql`<=` } as const
 
-/** A filter's condition as SQL. Field names are columns, those of `sets` excepted. */
+/** A filter condition as SQL. Fields are columns, except those in `sets`. */
 export function conditionSql(
   condition: Condition,
   fields: FilterFields,
@@ -25,13 +25,13 @@ export function conditionSql(
   return comparisonSql(operandSql(field, fields), comparison, value)
 }
 
-/** Ordered by what a filter asks for; null first, which the databases put at different ends by themselves. */
+/** The order expression for a field. Nulls come first, because databases differ in their default. */
 export function orderSql(field: string, fields: FilterFields): Expression<unknown> {
   const operand = operandSql(field, fields)
   return fields[field]?.nullable ? sql`coalesce(${operand}, '')` : operand
 }
 
-/** What is compared of a field. */
+/** The expression that is compared for a field. */
 function operandSql(field: string, fields: FilterFields): RawBuilder<unknown> {
   const column = sql.ref(field)
   switch (fields[field]?.kind) {
@@ -39,7 +39,7 @@ function operandSql(field: string, fields: FilterFields): RawBuilder<unknown> {
       return sql`lower(${column})`
     case 'number':
     case 'boolean':
-      // Filters may compare whole numbers with fractions and with what no integer column can hold.
+      // Filters may compare integers with fractions and with values outside the integer range.
       return sql`cast(${column} as double precision)`
     default:
       return column
@@ -74,15 +74,15 @@ function comparisonSql(operand: RawBuilder<unknown>, comparison: Comparison, val
   }
 }
 
-/** Which rows a list is of. */
+/** The rows of a list. */
 interface RowList {
   readonly table: keyof Tables
-  /** True of the rows that the list is of, whatever is asked for. */
+  /** True for the rows that belong to the list. */
   readonly where: RawBuilder<SqlBool>
   readonly fields: FilterFields
 }
 
-/** A part of a list of what one user has, in the order of its numbers unless the filter asks for another. */
+/** A page of a list, ordered by id unless the filter has another order. */
 export async function listRows<T>(
   connection: Connection,
   { table, where, fields }: RowList,

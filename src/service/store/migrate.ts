@@ -4,7 +4,7 @@ import { createImagesAndScripts, createInstances, createProfile, extendUsers } f
 import { addOfferedSerials, addQuotas, createSecretKey, createTaggedObjects, indexZoneNames } from './migrations/009-to-013.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
-/** In order; a migration that has been released is never changed. */
+/** All migrations in order. Never change a released one. */
 const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaDialect) => Promise<void>>> = {
   '001-accounts': createAccounts,
   '002-domains': createDomains,
@@ -21,31 +21,28 @@ const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaD
   '013-quotas': addQuotas,
 }
 
-/** The names of all migrations: the last is the present schema. */
+/** The names of all migrations. The last one names the current schema. */
 export const SCHEMAS: readonly string[] = Object.keys(MIGRATIONS)
 
-/**
- * Brings the database to a schema, the present one unless an earlier one is named. Throws if it has a later one, as of a later version
- * of the program.
- */
+/** Migrates the database to a schema, by default the current one. Throws if it already has a later one, from a later version of the program. */
 export async function migrate<T>(
   db: Kysely<T>,
   dialect: SchemaDialect,
   schema: string = SCHEMAS[SCHEMAS.length - 1] as string,
 ): Promise<void> {
   const { error } = await migratorOf(db, dialect).migrateTo(schema)
-  if (error !== undefined) throw new Error('the database cannot be brought to the schema of this version', { cause: error })
+  if (error !== undefined) throw new Error('the database cannot be migrated to the schema of this version', { cause: error })
 }
 
-/** Throws a `RangeError` unless the database has the present schema, which the service brings it to when it starts. */
+/** Throws a `RangeError` unless the database has the current schema. The service migrates it at startup. */
 export async function requireSchema<T>(db: Kysely<T>, dialect: SchemaDialect): Promise<void> {
   const schema = await findSchema(db, dialect)
-  if (schema === null) throw new RangeError('there is no database of the service')
+  if (schema === null) throw new RangeError('the database of the service does not exist')
   if (schema !== SCHEMAS[SCHEMAS.length - 1])
-    throw new RangeError(`the database has the schema ${schema} of another version of the program: start the service of this version first`)
+    throw new RangeError(`the database has the schema ${schema} of another version of the program: start this version of the service first`)
 }
 
-/** The schema the database has; null where it has no tables of the service. */
+/** The schema of the database; null if it has no tables of the service. */
 export async function findSchema<T>(db: Kysely<T>, dialect: SchemaDialect): Promise<string | null> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
   if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return null

@@ -5,17 +5,17 @@ import type { Database } from './database.ts'
 import type { WarnAboutMode } from './private-files.ts'
 
 export interface DatabasePlace {
-  /** The URL of a PostgreSQL database; null for one of SQLite in a directory. */
+  /** The URL of a PostgreSQL database; null for SQLite. */
   readonly url: string | null
-  /** The directory of the SQLite database; null for one that is gone when it is closed. */
+  /** The directory of the SQLite database; null for a temporary one. */
   readonly directory: string | null
-  /** Told of what goes wrong in the background and mends itself. */
+  /** Called with background errors, from which the database recovers on its own. */
   readonly onError: (error: unknown) => void
-  /** Called for each file and folder that others could read. */
+  /** Called for each file and directory that other users could read. */
   readonly warn?: WarnAboutMode
 }
 
-/** Opens the database, made first where there is none. Each kind is loaded only if it is used. */
+/** Opens the database and creates it if necessary. Loads only the driver that is used. */
 export async function openDatabase({ url, directory, onError, warn }: DatabasePlace): Promise<Database> {
   if (url !== null) {
     const { openPostgres } = await import('./postgres/open-postgres.ts')

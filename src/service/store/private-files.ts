@@ -1,32 +1,32 @@
 /**
- * Files and folders that only their owner can read: files have mode 0600, folders 0700, whatever the umask and whatever they had before. Files are never
- * opened for this: closing one would end the locks that SQLite holds on it in this process (POSIX fcntl).
+ * Restricts files (mode 0600) and directories (mode 0700) to their owner, regardless of the umask and their previous mode. It never opens
+ * existing files, because closing one would release the locks that SQLite has on it in this process (POSIX fcntl).
  */
 import { chmodSync, closeSync, existsSync, fchownSync, lstatSync, mkdirSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir, tmpdir, userInfo } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 
-/** Reports one file or folder that others could read: its path and former mode, and what was done about it. */
+/** Reports a file or directory that other users could read: its path and previous mode, and what was done. */
 export type WarnAboutMode = (found: { readonly path: string; readonly mode: string }, message: string) => void
 
 export const NO_WARNING: WarnAboutMode = () => undefined
 
-/** Names in a data directory that the service gives. */
+/** The names of the service's own files in a data directory. */
 const SERVICE_FILE =
   /^(?:service\.(?:db|lock)(?:-(?:wal|shm|journal))?|service\.db\.part(?:-(?:wal|shm|journal))?|service\.pid|secrets\.key.*|rotation\.lock)$/
 
 /** The name of the SQLite database in a data directory. */
 export const DATABASE_FILE = 'service.db'
 
-/** The folder of images in a data directory. */
+/** The name of the image directory in a data directory. */
 export const IMAGE_FOLDER = 'images'
 
 const OTHERS = 0o077
 const EVERYONE_WRITES = 0o002
 
 /**
- * Makes a folder unless it is there, and closes it to others. A folder that is not the service's alone (a system or home folder, or one of another
- * user) keeps its mode, with a warning. Throws a `RangeError` if every user may write to such a folder, and the system's error if there can be none.
+ * Creates a directory if necessary and restricts it to its owner. A shared directory (a system or home directory, or another user's) keeps its
+ * mode, with a warning. Throws a `RangeError` if every user may write to it, and the system's error if it cannot be created.
  */
 export function privateFolder(path: string, warn: WarnAboutMode): void {
   makeDirectory(path)
@@ -47,7 +47,7 @@ export function privateFolder(path: string, warn: WarnAboutMode): void {
   warn(found, `folder is open to other users and keeps its mode: ${shared}; give the service a folder of its own`)
 }
 
-/** Makes an empty file that only its owner can read, unless there is one. Made by root, it belongs to the owner of the file `ownerOf`. */
+/** Creates an empty private file if it does not exist. If root creates it, it gets the owner of the file `ownerOf`. */
 export function createPrivateFile(path: string, ownerOf?: string): void {
   let file: number
   try {
@@ -61,18 +61,18 @@ export function createPrivateFile(path: string, ownerOf?: string): void {
   } finally {
     closeSync(file)
   }
-  // A umask may have taken even the owner's rights.
+  // The umask may have removed even the owner's permissions.
   chmodSync(path, 0o600)
 }
 
-/** Gives a new file, by its descriptor, the owner of another one. Only root can; for other users the new file stays theirs. */
+/** Gives a new file (a descriptor) the owner of another file. Does nothing unless the process runs as root. */
 export function keepOwner(file: number, ownerOf: string): void {
   if (process.geteuid?.() !== 0) return
   const { uid, gid } = statSync(ownerOf)
   fchownSync(file, uid, gid)
 }
 
-/** Closes a file to others; nothing if there is none. What a symbolic link leads to may be anybody's, and keeps its mode. */
+/** Restricts a file to its owner, if it exists. The target of a symbolic link keeps its mode, because it may belong to anyone. */
 export function tightenFile(path: string, warn: WarnAboutMode): void {
   const facts = lstatSync(path, { throwIfNoEntry: false })
   if (facts === undefined || process.platform === 'win32') return
@@ -87,7 +87,7 @@ export function tightenFile(path: string, warn: WarnAboutMode): void {
   }
 }
 
-/** Closes the service's own files in a data directory to others. Throws a `RangeError` if a database is a symbolic link: SQLite would write beside what it leads to. */
+/** Restricts the service's own files in a data directory. Throws a `RangeError` if a database file is a symbolic link, because SQLite would write its other files next to the target. */
 export function tightenServiceFiles(directory: string, warn: WarnAboutMode): void {
   for (const name of readdirSync(directory).sort()) {
     if (!SERVICE_FILE.test(name)) continue
@@ -100,7 +100,7 @@ export function tightenServiceFiles(directory: string, warn: WarnAboutMode): voi
 
 const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0')
 
-/** Folders of the system (Filesystem Hierarchy Standard 3.0, macOS) that may be empty, so that their content says nothing. */
+/** System directories (Filesystem Hierarchy Standard 3.0, macOS). They may be empty, so they are recognized by name. */
 const SYSTEM_FOLDERS: ReadonlySet<string> = new Set(
   [
     'bin boot dev etc home lib lib32 lib64 libx32 media mnt opt proc root run sbin snap srv sys tmp usr var',
@@ -114,12 +114,12 @@ const SYSTEM_FOLDERS: ReadonlySet<string> = new Set(
     .map((path) => `/${path}`),
 )
 
-/** Why a folder (without symbolic links) is used by others too; null if nothing says so. */
+/** Why a directory (without symbolic links) is shared with other uses; null if it does not seem to be. */
 export function sharedFolderReason(folder: string): string | null {
   if (dirname(folder) === folder || SYSTEM_FOLDERS.has(folder)) return 'it is a folder of the system'
   if (isAtOrBelow(realPath(tmpdir()), folder)) return 'it is the folder of temporary files'
   const homes = homeFolders()
-  // A user that exists for the service alone often has the data directory for a home folder.
+  // The home directory of a dedicated service user is often the data directory.
   if (homes.includes(folder)) return isOnlyServiceFiles(folder) ? null : 'it is a home folder'
   return homes.some((home) => isAtOrBelow(home, folder)) ? 'it is above a home folder' : null
 }
@@ -134,7 +134,7 @@ function homeFolders(): string[] {
   try {
     homes.push(userInfo().homedir)
   } catch {
-    // The user is in no list of users, as in many containers.
+    // The user has no passwd entry, as in many containers.
   }
   return homes.map(realPath)
 }
@@ -148,8 +148,8 @@ function realPath(path: string): string {
 }
 
 /**
- * Makes a directory, for its owner alone, and those above it that are not there. Throws the system's error: `mkdir` of Node with `recursive` tries for
- * ever where the system says that there is nothing and yet lets nothing be made, as in /proc.
+ * Creates a directory with mode 0700, and its missing parents. Throws the system's error. Node's recursive `mkdir` is not used because it loops
+ * forever where nothing exists and nothing can be created, for example in /proc.
  */
 export function makeDirectory(path: string): void {
   try {

@@ -3,7 +3,7 @@ import type { Connection } from './database.ts'
 import { conditionSql, orderSql } from './list-sql.ts'
 import type { RecordRow } from './tables.ts'
 
-/** What a record says: everything but its identity and times. */
+/** The content of a record: everything except ids and times. */
 export type RecordFields = Omit<RecordRow, 'id' | 'domain_id' | 'created' | 'updated'>
 
 export type StoredRecord = Omit<RecordRow, 'domain_id'>
@@ -70,13 +70,13 @@ export const updateRecord = (connection: Connection, id: number, fields: RecordF
     .returning(COLUMNS)
     .executeTakeFirstOrThrow()
 
-/** Whether there was one. */
+/** False if there is no such record. */
 export async function deleteRecord(connection: Connection, domainId: number, id: number): Promise<boolean> {
   const result = await connection.deleteFrom('records').where('id', '=', id).where('domain_id', '=', domainId).executeTakeFirstOrThrow()
   return result.numDeletedRows > 0n
 }
 
-/** Copies every record of a domain to another, in the order of their numbers; returns how many. */
+/** Copies all records of a domain to another in the order of their ids. Returns how many. */
 export async function copyRecords(connection: Connection, from: number, to: number, now: string): Promise<number> {
   const copied = COLUMNS.filter((column) => column !== 'id' && column !== 'created' && column !== 'updated')
   const result = await connection
@@ -94,7 +94,7 @@ export async function copyRecords(connection: Connection, from: number, to: numb
   return Number(result.numInsertedOrUpdatedRows ?? 0)
 }
 
-/** Characters of the longest record name of a domain; 0 without records. */
+/** The length of the longest record name of a domain; 0 without records. */
 export async function longestRecordName(connection: Connection, domainId: number): Promise<number> {
   const row = await connection
     .selectFrom('records')
@@ -104,7 +104,7 @@ export async function longestRecordName(connection: Connection, domainId: number
   return Number(row.longest ?? 0)
 }
 
-/** A record that may not stand beside one of this type and target at this name; null where there is none. `id` is the record's own, or 0. */
+/** A record that cannot coexist with one of this type and target at this name; null if there is none. `id` is the record's own id, or 0. */
 export async function findConflict(
   connection: Connection,
   domainId: number,

@@ -1,23 +1,23 @@
-/** Rows that are given their numbers, where a table otherwise numbers them itself. */
+/** Rows with a chosen id, in tables that normally generate their ids. */
 import { PostgresAdapter, sql } from 'kysely'
 import type { Connection } from './database.ts'
 import type { Tables } from './tables.ts'
 
-/** Whether no row of a table has the number. */
+/** Whether no row of the table has this id. */
 export async function isNumberFree(connection: Connection, table: keyof Tables, id: number): Promise<boolean> {
   const { rows } = await sql`select 1 from ${sql.table(table)} where id = ${id}`.execute(connection)
   return rows.length === 0
 }
 
-/** Has the table never give the number by itself. To be called when a row has been given it. */
+/** Ensures that the table never generates this id. Call it after inserting a row with the id. */
 export async function reserveNumber(connection: Connection, table: keyof Tables, id: number): Promise<void> {
-  // SQLite looks at the numbers that rows have; a sequence of PostgreSQL does not.
+  // SQLite considers the ids of existing rows; a PostgreSQL sequence does not.
   if (!(connection.getExecutor().adapter instanceof PostgresAdapter)) return
   const sequence = sql`pg_get_serial_sequence(${table}, 'id')`
   await sql`select setval(${sequence}, greatest(${id}::bigint, nextval(${sequence})))`.execute(connection)
 }
 
-/** The highest number that a table has ever given, or a row of it has been given; 0 where there is none. */
+/** The highest id that a table has ever generated or reserved; 0 if there is none. */
 export async function lastNumber(connection: Connection, table: keyof Tables): Promise<number> {
   const last =
     connection.getExecutor().adapter instanceof PostgresAdapter

@@ -1,11 +1,11 @@
 import { type ColumnDefinitionBuilder, type Kysely, type RawBuilder, sql } from 'kysely'
 
-/** Where the dialects differ in how a table is made. */
+/** The differences between the dialects in schema definitions. */
 export interface SchemaDialect {
-  /** The type of an integer key that numbers itself, and the rest of its column. Numbers are never used twice. */
+  /** The type and column definition of a generated integer key. Its values are never reused. */
   readonly idType: 'integer' | RawBuilder<unknown>
   readonly idColumn: (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder
-  /** Has every committed update of a table told to the processes that listen; nothing where there can be no other. */
+  /** Notifies listening processes of every committed update of a table. Does nothing if there can be no other process. */
   readonly announceUpdates: (db: Kysely<unknown>, table: string) => Promise<void>
 }
 
@@ -15,7 +15,7 @@ export const SQLITE_SCHEMA: SchemaDialect = {
   announceUpdates: async () => undefined,
 }
 
-/** The channel that processes listen to (PostgreSQL's `listen`). */
+/** The PostgreSQL notification channel. */
 export const CHANNEL = 'zonewright'
 
 export const POSTGRES_SCHEMA: SchemaDialect = {

@@ -6,11 +6,11 @@ import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'
 import { conditionSql, orderSql } from './list-sql.ts'
 import type { ScriptRow } from './tables/instances.ts'
 
-/** What its author decides of a script. */
+/** The settings of a script that its author controls. */
 export interface ScriptContent {
   readonly label: string
   readonly description: string
-  /** Ids of images; `any/all` stands for all. */
+  /** Image ids; `any/all` means all images. */
   readonly images: readonly string[]
   readonly is_public: boolean
   readonly rev_note: string
@@ -20,18 +20,18 @@ export interface ScriptContent {
 export interface StoredScript extends ScriptContent {
   readonly id: number
   readonly username: string
-  /** MD5 of the author's address of mail, as Gravatar has it. */
+  /** MD5 of the author's email address, in the form of Gravatar. */
   readonly user_gravatar_id: string
   readonly deployments_total: number
-  /** Instances there are that have been deployed with it. */
+  /** Existing instances that were deployed with it. */
   readonly deployments_active: number
-  /** Whether it is of the account that asks. */
+  /** Whether it belongs to the viewer's account. */
   readonly mine: boolean
   readonly created: string
   readonly updated: string
 }
 
-/** Stands for all images in the list of a script. */
+/** Means all images in the list of a script. */
 export const ANY_IMAGE = 'any/all'
 
 export const SCRIPT_FILTER_FIELDS = {
@@ -50,7 +50,7 @@ interface Row extends ScriptRow {
   readonly deployments_active: number
 }
 
-/** Scripts that the viewer may see: public ones of all accounts, and its own account's; for nobody, public ones. */
+/** The scripts that the viewer may see: public scripts and those of its account; only public ones without a viewer. */
 export async function listScripts(connection: Connection, viewer: Viewer | null, list: ListQuery): Promise<ListSlice<StoredScript>> {
   let selected = selectScripts(connection, viewer)
   if (list.filter) selected = selected.where(conditionSql(list.filter.condition, SCRIPT_FILTER_FIELDS))
@@ -62,13 +62,13 @@ export async function listScripts(connection: Connection, viewer: Viewer | null,
   return { items: rows.map(scriptOf), total: Number(total) }
 }
 
-/** A script that the viewer may see, and so deploy an instance with; null where there is none. */
+/** A script that the viewer may see and therefore deploy; null if there is none. */
 export async function findScript(connection: Connection, viewer: Viewer, id: number): Promise<StoredScript | null> {
   const row = await selectScripts(connection, viewer).selectAll().where('id', '=', id).executeTakeFirst()
   return row === undefined ? null : scriptOf(row)
 }
 
-/** The scripts a viewer may see, with what a script shows that is no column of its own. */
+/** The scripts that a viewer may see, with their computed columns. */
 function selectScripts(connection: Connection, viewer: Viewer | null): SelectQueryBuilder<{ scripts: Row }, 'scripts', object> {
   const seen =
     viewer === null ? sql<SqlBool>`scripts.is_public = 1` : sql<SqlBool>`(scripts.is_public = 1 or ${visibleTo(viewer, 'script')})`
@@ -87,7 +87,7 @@ function selectScripts(connection: Connection, viewer: Viewer | null): SelectQue
   ) as unknown as SelectQueryBuilder<{ scripts: Row }, 'scripts', object>
 }
 
-/** Makes a script; returns its number. */
+/** Creates a script. Returns its id. */
 export async function insertScript(connection: Connection, viewer: Viewer, content: ScriptContent, now: string): Promise<number> {
   const { id } = await connection
     .insertInto('scripts')
@@ -97,7 +97,7 @@ export async function insertScript(connection: Connection, viewer: Viewer, conte
   return id
 }
 
-/** Keeps other writers from a script of the account until the transaction ends; whether there is one. */
+/** Locks a script of the account until the transaction ends. False if there is no such script. */
 export async function lockScriptRow(connection: Connection, accountId: number, id: number): Promise<boolean> {
   const held = connection
     .updateTable('scripts')
@@ -120,7 +120,7 @@ export async function deleteScript(connection: Connection, id: number): Promise<
   await deleteGrants(connection, 'script', id)
 }
 
-/** An instance is deployed with a script: to be told once, in the transaction that makes the instance with that `script_id`. */
+/** Counts a deployment of a script. Call it in the transaction that creates the instance with this `script_id`. */
 export async function countDeployment(connection: Connection, id: number): Promise<void> {
   await connection
     .updateTable('scripts')

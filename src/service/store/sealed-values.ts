@@ -1,4 +1,4 @@
-/** Every column that holds encrypted values, for what is done to all of them. */
+/** All columns with encrypted values, and the operations on all of them: counting them by key and encrypting them with a new key. */
 import { type Kysely, sql } from 'kysely'
 import { keyIdOf, SealedValueError, type Secrets, sealedPrefix } from '../secrets/secrets.ts'
 import { lockUserRow } from './account-store.ts'
@@ -9,7 +9,7 @@ import { contextOfAnswer, contextOfPhoneCode, contextOfSecondFactor } from './us
 interface SealedColumn {
   readonly table: 'security_answers' | 'second_factors' | 'phone_codes'
   readonly column: string
-  /** The columns of the key beside `user_id`. */
+  /** The primary key columns besides `user_id`. */
   readonly key: readonly string[]
   readonly context: (row: SealedRow) => string
 }
@@ -32,16 +32,16 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'phone_codes', column: 'code', key: [], context: ({ user_id }) => contextOfPhoneCode(user_id) },
 ]
 
-/** The tables that hold encrypted values. */
+/** The tables with encrypted values. */
 export const SEALED_TABLES: readonly string[] = [...new Set(SEALED_COLUMNS.map(({ table }) => table))]
 
-/** Users whose values are encrypted again in one transaction. */
+/** Users per transaction when values are encrypted again. */
 const BATCH_USERS = 50
 
-/** Characters of a value that tell how it is encrypted: `aes:` and the id of its key. */
+/** The length of the prefix that identifies the key: `aes:` and the key id. */
 const PREFIX_LENGTH = sealedPrefix('0'.repeat(16)).length
 
-/** What the values are encrypted with, and how many there are of each: the id of a key, `null` for values of earlier versions, `plain` for text in clear. */
+/** Counts the values by key id; `null` for values of earlier versions, which do not name their key, and `plain` for plain text. */
 export async function countSealed(connection: Connection): Promise<ReadonlyMap<string | null, number>> {
   const counts = new Map<string | null, number>()
   for (const { table, column } of SEALED_COLUMNS) {
@@ -59,7 +59,7 @@ export async function countSealed(connection: Connection): Promise<ReadonlyMap<s
   return counts
 }
 
-/** A few values that do not name their key, to try one on. */
+/** Tries to decrypt a value of each column that does not name its key. Throws a `SealedValueError` if the key is wrong. */
 export async function tryUnnamedValue(connection: Connection, secrets: Secrets): Promise<void> {
   for (const sealed of SEALED_COLUMNS) {
     const row = await selectValues(connection, sealed).where(sealed.column, 'like', 'gcm:%').limit(1).executeTakeFirst()
@@ -68,15 +68,15 @@ export async function tryUnnamedValue(connection: Connection, secrets: Secrets):
 }
 
 export interface Resealed {
-  /** Values that are encrypted with the key in use now, and were not before. */
+  /** The number of values encrypted with the current key by this call. */
   readonly resealed: number
-  /** Values that cannot be decrypted, and stay as they are. */
+  /** The number of values that cannot be decrypted and were left unchanged. */
   readonly left: number
 }
 
 /**
- * Encrypts all values with the key in use that are not yet, a few users at a time. Other processes may read and write meanwhile: each user is held while
- * that user's values change. May be stopped at any time and begun again.
+ * Encrypts all remaining values with the current key, a few users per transaction. Other processes may read and write at the same time, because
+ * each user is locked while its values change. It can be interrupted and run again at any time.
  */
 export async function resealAll(database: Database, secrets: Secrets): Promise<Resealed> {
   const sum = { resealed: 0, left: 0 }
@@ -93,7 +93,7 @@ export async function resealAll(database: Database, secrets: Secrets): Promise<R
   return sum
 }
 
-/** Users after one, in order, who have values that are not encrypted with the key in use. */
+/** The next users, after `last`, with values that are not encrypted with the current key. */
 async function findStaleUsers(connection: Connection, { table, column }: SealedColumn, last: number): Promise<number[]> {
   const { keyId } = await findSecretKey(connection)
   const rows = await anyTable(connection)
@@ -110,7 +110,7 @@ async function findStaleUsers(connection: Connection, { table, column }: SealedC
 }
 
 async function resealUsers(connection: Connection, secrets: Secrets, sealed: SealedColumn, users: readonly number[]): Promise<Resealed> {
-  // Before the key, as everybody does: no two transactions wait for one another.
+  // Lock users before the key, as all transactions do, so that there is no deadlock.
   for (const user of users) await lockUserRow(connection, user)
   const prefix = sealedPrefix(await lockKeyId(connection))
   let resealed = 0
@@ -141,6 +141,5 @@ const selectValues = (connection: Connection, { table, column, key }: SealedColu
     .select(['user_id', ...key, `${column} as value`])
     .$castTo<SealedRow>()
 
-/** The columns are known at run time only. */
-// biome-ignore lint/suspicious/noExplicitAny: see above
+// biome-ignore lint/suspicious/noExplicitAny: the columns are known only at run time
 const anyTable = (connection: Connection): Kysely<any> => connection as unknown as Kysely<any>

@@ -1,12 +1,12 @@
 /**
- * What is known of the zones that are transferred in. A refresh is claimed by a lease, so that of several processes one does it; what
- * it comes to counts only while the lease holds. Moments are milliseconds of the service's clock, spans of a SOA seconds.
+ * The state of zones transferred from masters. A process claims a refresh with a lease, so that only one process does it; its outcome is stored
+ * only while the lease is valid. Times are milliseconds of the service's clock; the intervals of an SOA are seconds.
  */
 import { type SqlBool, sql } from 'kysely'
 import type { Connection } from './database.ts'
 import { saveTransferredZone, type ZoneFile } from './zone-file-store.ts'
 
-/** Has a slave's zone transferred as soon as may be; what is under way for it, or was told of it, counts no longer. */
+/** Requests a transfer as soon as possible. Invalidates a running refresh and received NOTIFY messages. */
 export async function requestTransfer(connection: Connection, domainId: number): Promise<void> {
   const asked = { refresh_at: 0, lease: '', lease_until: 0, failures: 0, behind: 0, notified_by: null, notified_serial: null }
   await connection
@@ -16,7 +16,7 @@ export async function requestTransfer(connection: Connection, domainId: number):
     .execute()
 }
 
-/** Forgets the zone that was transferred, for the domain has become another. To be followed by a request. */
+/** Deletes the transferred zone of a domain that was renamed or changed its masters. Call `requestTransfer` afterwards. */
 export async function deleteTransferredZone(connection: Connection, domainId: number): Promise<void> {
   await saveTransferredZone(connection, domainId, null)
   await connection
@@ -26,7 +26,7 @@ export async function deleteTransferredZone(connection: Connection, domainId: nu
     .execute()
 }
 
-/** An active slave that NOTIFY may be about. */
+/** An active slave, for handling NOTIFY. */
 export interface ActiveSlave {
   readonly id: number
   readonly accountId: number
@@ -44,13 +44,13 @@ export async function findActiveSlave(connection: Connection, domain: string): P
   return row === undefined ? null : { id: row.id, accountId: row.account_id, masters: JSON.parse(row.master_ips) }
 }
 
-/** What a NOTIFY says: which master has a changed zone, and of which serial if it tells. */
+/** The content of a NOTIFY: the master, and the serial if the message has one. */
 export interface ReceivedNotify {
   readonly master: string
   readonly serial: number | null
 }
 
-/** Makes a refresh due, for a master says that the zone has changed; one that is under way is followed by another. */
+/** Makes a refresh due after a NOTIFY. A running refresh will be followed by another. */
 export async function recordNotify(
   connection: Connection,
   domainId: number,
@@ -64,7 +64,7 @@ export async function recordNotify(
     .execute()
 }
 
-/** Makes a refresh of every zone due at a moment, unless it is due before. */
+/** Makes the refresh of every zone due at `moment`, unless it is due earlier. */
 export async function scheduleAllRefreshes(connection: Connection, moment: number): Promise<void> {
   await connection.updateTable('secondaries').set({ refresh_at: moment }).where('refresh_at', '>', moment).execute()
 }
@@ -76,13 +76,13 @@ const dueRows = (connection: Connection) =>
     .where('domains.status', '=', 'active')
     .where('domains.type', '=', 'slave')
 
-/** From now to a moment. */
+/** The period of a claim. */
 export interface ClaimPeriod {
   readonly now: number
   readonly until: number
 }
 
-/** Active slaves whose refresh is due and nobody's, by the terms of a claim; those that have waited longest first. */
+/** Active slaves with a due and unclaimed refresh, longest waiting first. */
 export async function findDueRefreshes(connection: Connection, span: ClaimPeriod, limit: number): Promise<number[]> {
   const rows = await dueRows(connection)
     .select('secondaries.domain_id')
@@ -94,12 +94,12 @@ export async function findDueRefreshes(connection: Connection, span: ClaimPeriod
   return rows.map(({ domain_id }) => domain_id)
 }
 
-/** Times the span of a claim by which the clocks of processes may differ. */
+/** How far the clocks of processes may differ, as a multiple of the claim period. */
 const SKEW = 4
 
 const isUnclaimed = ({ now, until }: ClaimPeriod) => sql<SqlBool>`(lease_until <= ${now} or lease_until > ${until + SKEW * (until - now)})`
 
-/** The moment after now at which the next zone is to be refreshed or expires; null where none is. */
+/** When the next zone is due for refresh or expires; null if there is none. */
 export async function findNextDeadline(connection: Connection, now: number): Promise<number | null> {
   const refresh = await dueRows(connection)
     .select((eb) => eb.fn.min('secondaries.refresh_at').as('moment'))
@@ -121,19 +121,19 @@ export interface ClaimedRefresh {
   /** Without the final dot. */
   readonly domain: string
   readonly masters: readonly string[]
-  /** The master that last said that the zone has changed; null where none has since the last refresh. */
+  /** The master that sent the last NOTIFY since the last refresh; null if there was none. */
   readonly notifiedBy: string | null
-  /** The serial it told of; null where it told none. */
+  /** The serial in that NOTIFY; null if it had none. */
   readonly notifiedSerial: number | null
-  /** What of NOTIFY had come when the refresh was claimed. */
+  /** The number of NOTIFY messages received before the claim. */
   readonly requests: number
-  /** The serial of the zone as it is stored; null without a zone. */
+  /** The serial of the stored zone; null without a zone. */
   readonly serial: number | null
-  /** Of the stored zone's SOA, in seconds; 0 without a zone. */
+  /** The times of the stored SOA; 0 without a zone. */
   readonly times: SoaTimes
-  /** Refreshes that failed, one after the other. */
+  /** Consecutive failed refreshes. */
   readonly failures: number
-  /** Refreshes, one after the other, that left the zone older than its masters had told. */
+  /** Consecutive refreshes after which the zone was still older than its masters announced. */
   readonly behind: number
 }
 
@@ -144,8 +144,8 @@ export interface SoaTimes {
 }
 
 /**
- * Claims the refresh of a slave for a span of time, if it is still due and nobody's; null where it is not. A claim for much longer
- * than is ever asked for was made by a clock that has been set back since, and is nobody's.
+ * Claims a due and unclaimed refresh; null if it is neither any more. An existing claim that ends implausibly late is ignored: its process had a
+ * clock that was set back since.
  */
 export async function claimRefresh(
   connection: Connection,
@@ -174,7 +174,7 @@ export async function claimRefresh(
   return { domainId, accountId: domain.account_id, lease, domain: domain.domain, masters, ...state }
 }
 
-/** Whether the claim still holds; if so, it does until the given moment. */
+/** Extends a claim. False if it is lost. */
 export async function renewRefreshClaim(connection: Connection, { domainId, lease }: ClaimedRefresh, until: number): Promise<boolean> {
   const { numUpdatedRows } = await connection
     .updateTable('secondaries')
@@ -185,31 +185,31 @@ export async function renewRefreshClaim(connection: Connection, { domainId, leas
   return numUpdatedRows > 0n
 }
 
-/** What a refresh came to. */
+/** The outcome of a refresh. */
 export interface RefreshOutcome {
-  /** The zone as it was transferred; null where the stored one is up to date, or nothing could be had. */
+  /** The transferred zone; null if the stored one is up to date or no transfer succeeded. */
   readonly file: ZoneFile | null
   readonly times: SoaTimes
   /** When the next refresh is due. */
   readonly refreshAt: number
-  /** When the zone expires; undefined leaves that as it was. */
+  /** When the zone expires; undefined for no change. */
   readonly expireAt?: number
   readonly failures: number
   readonly behind: number
-  /** Whether what the last NOTIFY told of is still to be had. */
+  /** Whether the serial announced by the last NOTIFY is still missing. */
   readonly notifyPending: boolean
-  /** What went wrong, in words; empty where nothing did. */
+  /** Error messages; empty if there was no error. */
   readonly errors: string
 }
 
-/** Ends a claim with what came of it. False, and nothing stored, where the claim no longer holds. */
+/** Ends a claim and stores its outcome. False, and nothing is stored, if the claim is lost. */
 export async function finishRefresh(
   connection: Connection,
   { domainId, lease, requests }: ClaimedRefresh,
   { file, times, refreshAt, expireAt, failures, behind, notifyPending, errors }: RefreshOutcome,
   now: number,
 ): Promise<boolean> {
-  // The domain is held first, as by all who change it.
+  // Lock the domain first, like all transactions that change it.
   const held = await connection
     .updateTable('domains')
     .set({ transfer_errors: errors })
@@ -219,7 +219,7 @@ export async function finishRefresh(
     )
     .executeTakeFirstOrThrow()
   if (held.numUpdatedRows === 0n) return false
-  // NOTIFY that came meanwhile may be about a change that this refresh has not seen.
+  // A NOTIFY received during the refresh may announce a later change, so another refresh stays due.
   const expiry = expireAt === undefined ? {} : { expire_at: expireAt }
   const ended = { lease: '', lease_until: 0, failures, ...times, ...expiry, refresh_at: now }
   await connection.updateTable('secondaries').set(ended).where('domain_id', '=', domainId).execute()
@@ -229,13 +229,13 @@ export async function finishRefresh(
   return true
 }
 
-/** Slaves whose zone no master has confirmed for too long. */
+/** Slaves whose zone has expired. */
 export async function findExpired(connection: Connection, now: number): Promise<number[]> {
   const rows = await connection.selectFrom('secondaries').select('domain_id').where('expire_at', '<=', now).orderBy('domain_id').execute()
   return rows.map(({ domain_id }) => domain_id)
 }
 
-/** Takes the zone of such a slave away (RFC 1035 section 3.3.13, EXPIRE); whether it was still one. */
+/** Deletes an expired zone (RFC 1035 section 3.3.13, EXPIRE). False if it is no longer expired. */
 export async function expireZone(connection: Connection, domainId: number, now: number, errors: string): Promise<boolean> {
   const held = await connection
     .updateTable('domains')

@@ -1,22 +1,22 @@
 import type { Connection } from './database.ts'
 
-/** The only row. */
+/** The id of the only row. */
 const ROW_ID = 1
 
 export interface SecretKeyState {
-  /** The key that secrets are encrypted with; empty for none yet. */
+  /** The id of the key that encrypts secrets; empty before the first start. */
   readonly keyId: string
-  /** Whether secrets that were stored in clear have been erased from the files of the database. */
+  /** Whether secrets stored in plain text by earlier versions have been erased from the database files. */
   readonly erased: boolean
 }
 
-/** The state, which a database has before its first start too. */
+/** The state of the key, with default values before the first start. */
 export async function findSecretKey(connection: Connection): Promise<SecretKeyState> {
   const row = await connection.selectFrom('secret_key').select(['key_id', 'erased']).where('id', '=', ROW_ID).executeTakeFirst()
   return { keyId: row?.key_id ?? '', erased: row?.erased === 1 }
 }
 
-/** Makes the row unless there is one. A database that has never been used has nothing to erase. */
+/** Creates the row if necessary. A new database has nothing to erase. */
 export async function createSecretKeyRow(connection: Connection): Promise<void> {
   const used = await connection.selectFrom('accounts').select('id').limit(1).executeTakeFirst()
   await connection
@@ -26,7 +26,7 @@ export async function createSecretKeyRow(connection: Connection): Promise<void> 
     .execute()
 }
 
-/** The id of the key in use, which nobody changes until the transaction ends. Take it after the users that the transaction holds. */
+/** The id of the current key, locked until the transaction ends. Call it after locking users. */
 export async function lockKeyId(connection: Connection): Promise<string> {
   const row = await connection
     .updateTable('secret_key')

@@ -20,7 +20,7 @@ export async function findSshKey(connection: Connection, userId: number, id: num
   return row ?? null
 }
 
-/** `key` is one that `readSshKey` has given. */
+/** Inserts a key that `readSshKey` returned. */
 export async function insertSshKey(
   connection: Connection,
   userId: number,
@@ -34,7 +34,7 @@ export async function insertSshKey(
     .executeTakeFirstOrThrow()
 }
 
-/** The key under its new label; null where the user has none of this number. */
+/** Renames a key; null if the user has no key with this id. */
 export async function renameSshKey(connection: Connection, userId: number, id: number, label: string): Promise<StoredSshKey | null> {
   const row = await connection
     .updateTable('ssh_keys')
@@ -46,7 +46,7 @@ export async function renameSshKey(connection: Connection, userId: number, id: n
   return row ?? null
 }
 
-/** Whether there was one. */
+/** False if there is no such key. */
 export async function deleteSshKey(connection: Connection, userId: number, id: number): Promise<boolean> {
   const { numDeletedRows } = await connection
     .deleteFrom('ssh_keys')
@@ -57,8 +57,8 @@ export async function deleteSshKey(connection: Connection, userId: number, id: n
 }
 
 /**
- * The keys of users of the account by their names, each as one line of a file `authorized_keys`, in the order they were added. A user
- * without keys has an empty list; a name that is of no user of the account has no entry.
+ * The SSH keys by username, as lines of an `authorized_keys` file, in the order they were added. A user without keys has an empty list; a name
+ * that is not a user of the account has no entry.
  */
 export async function sshKeysOfUsers(
   connection: Connection,

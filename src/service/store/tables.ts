@@ -4,9 +4,8 @@ import type { ProfileTables } from './tables/profile.ts'
 import type { TaggedObjectTables } from './tables/tagged-objects.ts'
 
 /**
- * The tables as every dialect holds them. Times are UTC text without a zone suffix (`2026-01-31T09:00:00`), which sorts as time
- * does; lists are JSON text; secrets are stored as hashes, and sealed where they must
- * be read again.
+ * The database tables, equal in all dialects. Times are UTC text without a zone suffix (`2026-01-31T09:00:00`), which sorts chronologically.
+ * Lists are JSON text. Secrets are stored as hashes, or encrypted if they must be read again.
  */
 export interface Tables extends InstanceTables, ImageTables, ScriptTables, JobTables, TaggedObjectTables, ProfileTables {
   readonly accounts: AccountsTable
@@ -25,7 +24,7 @@ export interface Tables extends InstanceTables, ImageTables, ScriptTables, JobTa
 export interface AccountsTable {
   id: Generated<number>
   created: string
-  /** JSON object of the quotas that the account has instead of the service's. */
+  /** JSON object of the account's own quotas, which override the service's. */
   quotas: Generated<string>
 }
 
@@ -34,7 +33,7 @@ export interface UsersTable {
   account_id: number
   username: string
   email: string
-  /** 1 for a user who may act only on what is granted. */
+  /** 1 for a user who may use only granted objects. */
   restricted: number
   created: string
   email_notifications: Generated<number>
@@ -46,11 +45,11 @@ export interface UsersTable {
   authorized_keys: Generated<string>
   /** Empty for none. */
   verified_phone_number: Generated<string>
-  /** Of a restricted user; empty for none. */
+  /** A restricted user's access to the account; empty for none. */
   account_access: Generated<'' | Permissions>
-  /** JSON list of the global grants a restricted user has. */
+  /** JSON list of a restricted user's global grants. */
   global_grants: Generated<string>
-  /** Deprecated: it can be switched off only. */
+  /** Deprecated: it can only be disabled. */
   ip_whitelist_enabled: Generated<number>
 }
 
@@ -58,10 +57,10 @@ export type ShellAuthMethod = 'password_keys' | 'keys_only' | 'disabled'
 
 export type Permissions = 'read_only' | 'read_write'
 
-/** What a restricted user may do with one object. */
+/** A restricted user's permissions for an object. */
 export interface GrantsTable {
   user_id: number
-  /** The table of the object is that of its kind, so that no foreign key can hold it: who deletes the object deletes these. */
+  /** Determines the table of the object. There is no foreign key, so code that deletes the object must delete its grants. */
   kind: GrantKind
   entity_id: number
   permissions: Permissions
@@ -75,14 +74,14 @@ export interface TokensTable {
   label: string
   /** SHA-256 of the token in hexadecimal. */
   hash: string
-  /** What lists show of the token. */
+  /** The first characters of the token, for lists. */
   prefix: string
-  /** Separated by one space; `*` for all. */
+  /** Separated by single spaces; `*` for all. */
   scopes: string
   created: string
-  /** Null for a token that lives until it is revoked. */
+  /** Null for a token that does not expire. */
   expiry: string | null
-  /** The app whose token it is; null for a personal access token. */
+  /** The app that owns the token; null for a personal access token. */
   app_id: Generated<number | null>
 }
 
@@ -91,7 +90,7 @@ export interface DomainsTable {
   account_id: number
   /** Lower case, A-labels, no final dot. Unique across accounts. */
   domain: string
-  /** See `reverseName`. Empty where an earlier version of the program made the row, until the service starts again. */
+  /** See `reverseName`. Empty in rows from an earlier version of the program until the next start of the service. */
   reversed_name: Generated<string>
   type: 'master' | 'slave'
   status: 'active' | 'disabled'
@@ -106,18 +105,18 @@ export interface DomainsTable {
   refresh_sec: number
   retry_sec: number
   ttl_sec: number
-  /** What the rendering had to leave out, in words; empty where it is whole. */
+  /** Messages about records omitted by rendering; empty if there are none. */
   errors: string
-  /** What an import left out, or why the last transfer of a slave failed, in words. */
+  /** Import remarks, or why the last transfer of a slave failed. */
   transfer_errors: Generated<string>
-  /** Records the domain has: kept here so that the limit is exact under concurrent creates and costs no counting. */
+  /** The number of records. It makes the record limit exact under concurrency and cheap to check. */
   record_count: number
   created: string
-  /** Of the domain's own last change or that of its records. */
+  /** The last change of the domain or its records. */
   updated: string
-  /** Grows with every change of the domain or its records. */
+  /** Incremented by every change of the domain or its records. */
   revision: Generated<number>
-  /** The revision up to which what is served follows from the domain. */
+  /** The last rendered revision. */
   settled: Generated<number>
 }
 
@@ -139,67 +138,67 @@ export interface RecordsTable {
   updated: string
 }
 
-/** The state of a slave's transfers. Moments are milliseconds of the service's clock. */
+/** The state of a slave's transfers. Times are milliseconds of the service's clock. */
 export interface SecondariesTable {
   domain_id: number
   /** When the next refresh is due. */
   refresh_at: Generated<number>
   /** When the zone expires; null without one. */
   expire_at: number | null
-  /** Who refreshes, or did last. */
+  /** The process with the current or last claim. */
   lease: Generated<string>
-  /** Until when that is nobody else's. */
+  /** When the claim expires. */
   lease_until: Generated<number>
-  /** NOTIFY messages so far. */
+  /** The number of received NOTIFY messages. */
   requests: Generated<number>
-  /** The master whose NOTIFY has not been followed yet. */
+  /** The master whose NOTIFY is not handled yet. */
   notified_by: string | null
-  /** The serial it told of; null where it told none. */
+  /** The serial in that NOTIFY; null if it had none. */
   notified_serial: number | null
-  /** Refreshes that failed since the last that did not. */
+  /** Consecutive failed refreshes. */
   failures: Generated<number>
-  /** Refreshes, one after the other, that left the zone older than its masters had told. */
+  /** Consecutive refreshes after which the zone was still older than its masters announced. */
   behind: Generated<number>
-  /** Seconds of the SOA transferred last; 0 without one. */
+  /** The times of the transferred SOA in seconds; 0 without one. */
   refresh: Generated<number>
   retry: Generated<number>
   expire: Generated<number>
 }
 
-/** What is or was served under a name: kept when its domain is gone, for secondaries go by serials that only grow. */
+/** The zone that is or was served under a name. It outlives its domain, because secondaries need serials that only increase. */
 export interface ServedZonesTable {
   name: string
-  /** The domain that has the name, or had it last. */
+  /** The current or last domain with this name. */
   domain_id: number
-  /** The last that was given out under the name; null before the first. */
+  /** The last served serial; null before the first. */
   serial: number | null
-  /** 1 while the zone file of the domain is to be served. */
+  /** 1 while the zone is served. */
   served: number
-  /** The value of `served_revision` with the last change of the row. */
+  /** The value of `served_revision` at the last change of the row. */
   revision: number
 }
 
-/** A single row, whose holder alone changes what is served: revisions become visible in their order. */
+/** A single row. A transaction locks it before it changes served zones, so that revisions become visible in order. */
 export interface ServedRevisionTable {
   id: number
   revision: number
-  /** What, beside domains and records, zones were rendered from last. */
+  /** The last rendering inputs besides domains and records. */
   rendering: string
 }
 
-/** A single row, made by the first start. It is no part of a backup: the database that a backup is restored to has its own. */
+/** A single row, created at the first start. It is not part of a backup, because the restored database has its own key. */
 export interface SecretKeyTable {
   id: number
-  /** The key that secrets are encrypted with from now on; empty before the first start that has one. */
+  /** The id of the key that encrypts secrets; empty before the first start with a key. */
   key_id: string
-  /** 1 after secrets that earlier versions stored in clear have been erased from the files of the database. */
+  /** 1 after secrets stored in plain text by earlier versions were erased from the database files. */
   erased: number
 }
 
-/** The zone as it was rendered last, or for a slave as it was transferred last. */
+/** The last rendered zone, or the last transferred zone of a slave. */
 export interface ZoneFilesTable {
   domain_id: number
-  /** Of the SOA record, 0 to 2^32 - 1. */
+  /** The serial of the SOA record, 0 to 2^32 - 1. */
   serial: number
   /** Lines joined by line feeds. */
   text: string

@@ -6,10 +6,10 @@ import { ENTITIES, type Viewer, visibleTo } from './grant-store.ts'
 import type { SetCondition } from './list-sql.ts'
 import type { TaggedKind } from './tables/tagged-objects.ts'
 
-/** The kinds of objects that carry tags, in the order that lists of them have. */
+/** The kinds of objects with tags, in list order. */
 export const TAGGED_KINDS = ['instance', 'domain', 'volume', 'loadbalancer'] as const satisfies readonly TaggedKind[]
 
-/** The tags of objects by object, sorted; an object without tags has no entry. */
+/** The sorted tags by object. An object without tags has no entry. */
 export async function labelsOf(connection: Connection, kind: TaggedKind, ids: readonly number[]): Promise<Map<number, string[]>> {
   const labels = new Map<number, string[]>()
   if (ids.length === 0) return labels
@@ -29,7 +29,7 @@ export async function labelsOf(connection: Connection, kind: TaggedKind, ids: re
   return labels
 }
 
-/** True of objects one of whose tags fits; `table` is that of the objects. */
+/** A filter condition: true for objects of `table` with a matching tag. */
 export const taggedWith =
   (kind: TaggedKind, table: string): SetCondition =>
   (fits) =>
@@ -38,9 +38,8 @@ export const taggedWith =
   where tagged_objects.kind = ${kind} and tagged_objects.entity_id = ${sql.ref(`${table}.id`)} and ${fits(sql.ref<string>('tags.folded'))})`
 
 /**
- * Gives an object exactly these tags and returns them as they are kept, sorted. A tag is one whatever its case: the account's
- * spelling of it stays. A tag that nothing carries any more is forgotten. Where tags may change, the account must be held before
- * an object that others see. An object that is deleted is given none first.
+ * Sets the tags of an object and returns them as stored, sorted. Tags are case-insensitive: the account's existing spelling is kept. A tag that
+ * is no longer used is deleted. If tags may change, lock the account before the object. Set no tags before deleting an object.
  */
 export async function setTags(
   connection: Connection,
@@ -101,7 +100,7 @@ export async function setTags(
 const labelsOfOne = async (connection: Connection, kind: TaggedKind, id: number): Promise<readonly string[]> =>
   (await labelsOf(connection, kind, [id])).get(id) ?? []
 
-/** The labels of the account's tags, sorted; for a restricted viewer of those that something carries which it may see. */
+/** The sorted labels of the account's tags; for a restricted viewer, only tags of objects that it may see. */
 export async function listTags(connection: Connection, viewer: Viewer, list: ListQuery): Promise<ListSlice<{ readonly label: string }>> {
   let selected = connection.selectFrom('tags').where('account_id', '=', viewer.accountId)
   if (viewer.restricted) {
@@ -117,7 +116,7 @@ export async function listTags(connection: Connection, viewer: Viewer, list: Lis
   return { items, total: Number(total) }
 }
 
-/** Selects the objects of a kind that carry a tag, as `place` (that of the kind) and `id`, as far as the viewer may see them. */
+/** Selects the objects of a kind with a tag that the viewer may see, as `place` (the index of the kind) and `id`. */
 export function selectTagged(viewer: Viewer, kind: TaggedKind, tagId: RawBuilder<unknown>): RawBuilder<unknown> {
   const { table } = ENTITIES[kind]
   return sql`select ${sql.lit(TAGGED_KINDS.indexOf(kind))} as place, ${sql.ref(`${table}.id`)} as id
@@ -139,24 +138,24 @@ export async function findTag(
   return row ?? null
 }
 
-/** Tags that one object can have. */
+/** Maximum number of tags per object. */
 export const MAX_TAGS = 500
 
-/** A label by which a tag is found: it is one whatever its case. */
+/** The case-insensitive form of a label. */
 export const foldLabel = (label: string): string => label.toLowerCase()
 
-/** Objects by number, each kind at most once. */
+/** The ids of objects by kind. */
 type ObjectsByKind = ReadonlyMap<TaggedKind, readonly number[]>
 
-/** One that carries a tag. */
+/** An object with a tag. */
 export interface TaggedEntity {
   readonly kind: TaggedKind
   readonly id: number
 }
 
 /**
- * Gives all these objects the tag, which is made if the account does not have it. Returns the label as the account spells it, or the
- * kinds of which a number is of no object of the account; then the transaction must not be committed.
+ * Adds a tag to objects and creates it if necessary. Returns the label in the account's spelling, or the kinds for which an id is not an object
+ * of the account; then the transaction must not be committed.
  */
 export async function tagObjects(
   connection: Connection,
@@ -182,7 +181,7 @@ export async function tagObjects(
     .onConflict((conflict) => conflict.columns(['account_id', 'folded']).doNothing())
     .execute()
   const tag = await findTag(connection, accountId, label)
-  if (tag === null) throw new Error('a tag is gone that was just made')
+  if (tag === null) throw new Error('a tag that was just created is missing')
   if (carriers.length > 0) {
     await connection
       .insertInto('tagged_objects')
@@ -193,7 +192,7 @@ export async function tagObjects(
   return { label: tag.label }
 }
 
-/** What carries a tag of the account and the viewer may see: kind by kind, in the order of their numbers. */
+/** The objects with a tag that the viewer may see, by kind and id. */
 export async function listTaggedEntities(
   connection: Connection,
   viewer: Viewer,
@@ -213,7 +212,7 @@ export async function listTaggedEntities(
   return { items, total: Number(counted[0]?.total) }
 }
 
-/** Deletes a tag and takes it from all that carries it; whether there was one. */
+/** Deletes a tag and removes it from all objects. False if there is no such tag. */
 export async function deleteTag(connection: Connection, accountId: number, label: string, now: string): Promise<boolean> {
   await lockAccountRow(connection, accountId)
   const tag = await findTag(connection, accountId, label)
@@ -225,7 +224,7 @@ export async function deleteTag(connection: Connection, accountId: number, label
   return numDeletedRows > 0n
 }
 
-/** A kind of which one of these objects has more than so many tags; null where none has. */
+/** The kind of an object with more than `most` tags; null if there is none. */
 export async function findKindOverTagLimit(connection: Connection, objects: ObjectsByKind, most: number): Promise<TaggedKind | null> {
   for (const [kind, ids] of objects) {
     if (ids.length === 0) continue
@@ -243,10 +242,10 @@ export async function findKindOverTagLimit(connection: Connection, objects: Obje
   return null
 }
 
-/** Objects of these kinds do not tell when they were changed. */
+/** Kinds without an `updated` column. */
 const WITHOUT_UPDATED: ReadonlySet<TaggedKind> = new Set<TaggedKind>(['loadbalancer'])
 
-/** Holds objects against other writers until the transaction ends, and notes that they change; how many there are. */
+/** Locks objects until the transaction ends and updates their `updated` time. Returns how many there are. */
 async function touch(connection: Connection, kind: TaggedKind, condition: ReturnType<typeof sql>, now: string): Promise<number> {
   const change = WITHOUT_UPDATED.has(kind) ? sql`label = label` : sql`updated = ${now}`
   const { numAffectedRows } = await sql`update ${sql.table(ENTITIES[kind].table)} set ${change} where ${condition}`.execute(connection)

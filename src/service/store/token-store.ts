@@ -4,17 +4,17 @@ import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import { conditionSql, orderSql } from './list-sql.ts'
 
-/** Characters of a token that lists show. */
+/** Characters of a token that are stored and shown in lists. */
 const PREFIX = 16
 
 export interface NewToken {
   readonly userId: number
   readonly label: string
-  /** In clear: it is stored as a hash only. */
+  /** In plain text. Only its hash is stored. */
   readonly token: string
   readonly scopes: string
   readonly expiry: string | null
-  /** The app whose token it is to be; a personal access token unless given. */
+  /** The app that owns the token; by default it is a personal access token. */
   readonly appId?: number
 }
 
@@ -28,7 +28,7 @@ export interface StoredToken {
   readonly expiry: string | null
 }
 
-/** Whose a token is and what it may be used for. */
+/** The owner and scopes of a token. */
 export interface Bearer {
   readonly tokenId: number
   readonly userId: number
@@ -37,7 +37,7 @@ export interface Bearer {
   readonly restricted: boolean
   readonly scopes: string
   readonly expiry: string | null
-  /** The app whose token it is; null for a personal access token. */
+  /** The app that owns the token; null for a personal access token. */
   readonly appId: number | null
 }
 
@@ -48,10 +48,10 @@ export const TOKEN_FILTER_FIELDS = {
 
 const COLUMNS = ['id', 'label', 'prefix', 'scopes', 'created', 'expiry'] as const
 
-/** What is stored of a token. A look-up by the hash tells nothing about tokens by its timing. */
+/** The stored hash of a token. Looking up tokens by hash prevents timing attacks. */
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-/** The owner of the token with this hash, expired ones included; null where there is none. */
+/** The owner of the token with this hash, even if it has expired; null if there is none. */
 export async function findBearer(connection: Connection, hash: string): Promise<Bearer | null> {
   const row = await connection
     .selectFrom('tokens')
@@ -74,7 +74,7 @@ export async function findBearer(connection: Connection, hash: string): Promise<
   }
 }
 
-/** A user's own tokens: those of apps are the apps'. */
+/** True for the user's personal access tokens. */
 const personal = (userId: number) => sql<SqlBool>`user_id = ${userId} and app_id is null`
 
 export async function listTokens(connection: Connection, userId: number, list: ListQuery): Promise<ListSlice<StoredToken>> {
@@ -92,7 +92,7 @@ export async function findToken(connection: Connection, userId: number, id: numb
   return row ?? null
 }
 
-/** Stores a token's hash; null for a token that is stored already, whoever's it is: it stays as it is. */
+/** Stores a token's hash. Null if the token already exists, for any user; it is not changed. */
 export async function insertToken(
   connection: Connection,
   { userId, token, appId, ...rest }: NewToken,
@@ -108,7 +108,7 @@ export async function insertToken(
   return row ?? null
 }
 
-/** The token under its new label; null where the user has none of this number. */
+/** Renames a token; null if the user has no token with this id. */
 export async function renameToken(connection: Connection, userId: number, id: number, label: string): Promise<StoredToken | null> {
   const row = await connection
     .updateTable('tokens')
@@ -120,7 +120,7 @@ export async function renameToken(connection: Connection, userId: number, id: nu
   return row ?? null
 }
 
-/** Whether there was one. */
+/** False if there is no such token. */
 export async function deleteToken(connection: Connection, userId: number, id: number): Promise<boolean> {
   const result = await connection.deleteFrom('tokens').where('id', '=', id).where(personal(userId)).executeTakeFirstOrThrow()
   return result.numDeletedRows > 0n

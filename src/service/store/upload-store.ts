@@ -3,37 +3,37 @@ import type { Connection } from './database.ts'
 import { deleteGrants } from './grant-store.ts'
 import { cancelJobs } from './job-store.ts'
 
-/** The job that gives up an image whose data has not come. */
+/** The job that deletes an image whose data was not uploaded in time. */
 export const UPLOAD_EXPIRY = 'image-upload-expiry'
 
-/** Milliseconds within which the data of an image must have come (interface, Images). */
+/** Milliseconds within which the data of an image must be uploaded (API, Images). */
 export const UPLOAD_TIMEOUT = 24 * 3_600_000
 
-/** What is kept of the secret in an upload's URL. */
+/** The stored hash of the secret in an upload URL. */
 export const hashUploadKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 
-/** The right of one receiver to write the data of an image. */
+/** A receiver's exclusive right to write the data of an image. */
 export interface UploadClaim {
   readonly image: number
   readonly account: number
   readonly receiver: string
-  /** When the data must have come, in milliseconds of the service's clock. */
+  /** When the upload must be complete, in milliseconds of the service's clock. */
   readonly deadline: number
 }
 
-/** Moments in milliseconds of the service's clock. */
+/** Times in milliseconds of the service's clock. */
 interface ClaimPeriod {
   readonly now: number
   readonly until: number
 }
 
-/** The account that data is awaited for with a key; null for keys that are none, which cost no write. */
+/** The account of a pending upload with this key; null for an invalid key. It does not write. */
 export async function findAwaitingAccount(connection: Connection, hash: string, now: number): Promise<number | null> {
   const awaited = connection.selectFrom('images').select('account_id').where('upload_hash', '=', hash).where('upload_until', '>', now)
   return (await awaited.executeTakeFirst())?.account_id ?? null
 }
 
-/** Claims the upload of a key until a moment; `'busy'` where another receiver has it, null where no data is awaited with that key. */
+/** Claims the upload with this key; `'busy'` if another receiver has claimed it, null if no upload with this key is pending. */
 export async function claimUpload(
   connection: Connection,
   hash: string,
@@ -55,19 +55,19 @@ export async function claimUpload(
   return numUpdatedRows > 0n ? 'busy' : null
 }
 
-/** Has a claim last until another moment; false where it is lost: its time was over, or the image is gone. */
+/** Extends a claim. False if it is lost because it expired or the image was deleted. */
 export async function renewUploadClaim(connection: Connection, { image, receiver }: UploadClaim, until: number): Promise<boolean> {
   const held = connection.updateTable('images').set({ receiver_until: until }).where('id', '=', image).where('receiver', '=', receiver)
   return (await held.where('status', '=', 'pending_upload').executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
-/** Notes how many octets are reserved for the data of an image. False if the claim is lost. */
+/** Sets the number of octets reserved for the data of an image. False if the claim is lost. */
 export async function setReservation(connection: Connection, { image, receiver }: UploadClaim, octets: number): Promise<boolean> {
   const held = connection.updateTable('images').set({ octets }).where('id', '=', image).where('receiver', '=', receiver)
   return (await held.where('status', '=', 'pending_upload').executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
-/** The images that have data whose octets have not been counted, as of a version that did not count. */
+/** Images whose size in octets is not known, from a version that did not store it. */
 export const findUncounted = (connection: Connection): Promise<readonly { readonly image: number; readonly receiver: string }[]> =>
   connection
     .selectFrom('images')
@@ -81,17 +81,17 @@ export async function setOctets(connection: Connection, image: number, octets: n
   await connection.updateTable('images').set({ octets }).where('id', '=', image).where('octets', 'is', null).execute()
 }
 
-/** Gives a claim back: the data can be sent anew. */
+/** Releases a claim, so that the upload can be retried. */
 export async function releaseUploadClaim(connection: Connection, { image, receiver }: UploadClaim): Promise<void> {
   await connection.updateTable('images').set({ receiver_until: 0 }).where('id', '=', image).where('receiver', '=', receiver).execute()
 }
 
-/** Of a single process, which has none of the claims that it had when it ended. */
+/** Releases the claims of earlier runs. Only for a database that a single process uses. */
 export async function releaseAllUploadClaims(connection: Connection): Promise<void> {
   await connection.updateTable('images').set({ receiver_until: 0 }).where('receiver_until', '>', 0).execute()
 }
 
-/** The data of an image is here: it is available, and its key is none any more. False where the claim is lost, or its time is over. */
+/** Completes an upload: makes the image available and invalidates the key. False if the claim is lost or the deadline has passed. */
 export async function completeUpload(
   connection: Connection,
   { image, receiver }: UploadClaim,
@@ -111,13 +111,13 @@ export async function completeUpload(
   return true
 }
 
-/** Deletes an image whose data has not come; nothing where it has, or the image is gone. */
+/** Deletes an image whose upload is not complete. Does nothing if it is complete or the image was deleted. */
 export async function expireUpload(connection: Connection, image: number): Promise<void> {
   const deleted = connection.deleteFrom('images').where('id', '=', image).where('status', '=', 'pending_upload')
   if ((await deleted.executeTakeFirstOrThrow()).numDeletedRows > 0n) await deleteGrants(connection, 'image', image)
 }
 
-/** Of these images those whose data is kept or arriving, with who receives it or did. */
+/** The receivers of those images whose data is stored or being received. */
 export async function findReceivers(connection: Connection, images: readonly number[], now: number): Promise<ReadonlyMap<number, string>> {
   if (images.length === 0) return new Map()
   const rows = await connection

@@ -4,16 +4,16 @@ import { lockUserRow } from './account-store.ts'
 import type { Connection } from './database.ts'
 import type { PhoneCodeRow, SecondFactorRow, SecondFactorsTable } from './tables/profile.ts'
 
-/** What secrets of a second factor are sealed for. */
+/** The encryption context of a user's second factor. */
 export const contextOfSecondFactor = (userId: number): string => `second factor ${userId}`
 
-/** The user's second factor, which nobody else changes until the transaction ends; null where there was never any. */
+/** The user's second factor, with the user locked until the transaction ends; null if there never was one. */
 export async function lockSecondFactor(connection: Connection, userId: number): Promise<SecondFactorRow | null> {
   await lockUserRow(connection, userId)
   return (await connection.selectFrom('second_factors').selectAll().where('user_id', '=', userId).executeTakeFirst()) ?? null
 }
 
-/** Has a secret wait for its confirmation, in place of any other that does. What is confirmed stays, and so does the count of wrong codes. The user is held. */
+/** Stores a secret until the user confirms it, replacing another unconfirmed one. Keeps the confirmed secret and the failure count. The user must be locked. */
 export async function savePendingSecret(connection: Connection, userId: number, sealed: string, expiry: string): Promise<void> {
   const pending = { pending: sealed, pending_expiry: expiry }
   await connection
@@ -27,13 +27,13 @@ export async function updateSecondFactor(connection: Connection, userId: number,
   await connection.updateTable('second_factors').set(changes).where('user_id', '=', userId).execute()
 }
 
-/** Switches the second factor off and forgets its secrets; wrong codes stay counted. */
+/** Disables the second factor and deletes its secrets. Keeps the failure count. */
 export async function removeSecondFactor(connection: Connection, userId: number): Promise<void> {
   await connection.updateTable('users').set({ two_factor_auth: 0 }).where('id', '=', userId).execute()
   await updateSecondFactor(connection, userId, { secret: '', pending: '', pending_expiry: '', last_step: 0, scratch_hash: '' })
 }
 
-/** Forgets secrets that nobody confirmed in time. */
+/** Deletes secrets that were not confirmed in time. */
 export async function deleteExpiredPendingSecrets(connection: Connection, now: string): Promise<void> {
   await connection
     .updateTable('second_factors')
@@ -43,10 +43,10 @@ export async function deleteExpiredPendingSecrets(connection: Connection, now: s
     .execute()
 }
 
-/** What a code is sealed for. */
+/** The encryption context of a user's phone code. */
 export const contextOfPhoneCode = (userId: number): string => `phone ${userId}`
 
-/** The code a user was sent last, which nobody else changes until the transaction ends; null where none is known. */
+/** The last code sent to a user, with the user locked until the transaction ends; null if there is none. */
 export async function lockPhoneCode(connection: Connection, userId: number): Promise<PhoneCodeRow | null> {
   await lockUserRow(connection, userId)
   return (await connection.selectFrom('phone_codes').selectAll().where('user_id', '=', userId).executeTakeFirst()) ?? null
@@ -60,12 +60,12 @@ export async function savePhoneCode(connection: Connection, { user_id, ...code }
     .execute()
 }
 
-/** Forgets codes whose time is over, once their messages do not count any more either. */
+/** Deletes expired codes whose messages no longer count for the rate limit. */
 export async function deleteExpiredPhoneCodes(connection: Connection, now: string, sentBefore: string): Promise<void> {
   await connection.deleteFrom('phone_codes').where('expiry', '<=', now).where('sent_since', '<=', sentBefore).execute()
 }
 
-/** What a user answered, by the numbers of the questions. */
+/** A user's answers by question id. */
 export async function findAnswers(connection: Connection, secrets: Secrets, userId: number): Promise<ReadonlyMap<number, string>> {
   const rows = await connection.selectFrom('security_answers').selectAll().where('user_id', '=', userId).orderBy('question_id').execute()
   return new Map(rows.map(({ question_id: id, response }) => [id, secrets.open(response, contextOfAnswer(userId, id))]))
@@ -76,7 +76,7 @@ export async function hasAnswers(connection: Connection, userId: number): Promis
   return row !== undefined
 }
 
-/** Keeps these answers, and forgets those to all other questions. */
+/** Replaces all answers of a user. */
 export async function replaceAnswers(
   connection: Connection,
   secrets: Secrets,
@@ -88,7 +88,7 @@ export async function replaceAnswers(
   for (const [id, response] of answers) await insertAnswer(connection, secrets, userId, id, response)
 }
 
-/** Keeps an answer beside the others. */
+/** Adds an answer. */
 export async function insertAnswer(
   connection: Connection,
   secrets: Secrets,
@@ -100,5 +100,5 @@ export async function insertAnswer(
   await connection.insertInto('security_answers').values({ user_id: userId, question_id: questionId, response: sealed }).execute()
 }
 
-/** What an answer is sealed for. */
+/** The encryption context of an answer. */
 export const contextOfAnswer = (userId: number, questionId: number): string => `answer ${userId} ${questionId}`

@@ -19,10 +19,10 @@ export interface StoredVolume {
   readonly updated: string
 }
 
-/** Where an instance finds a volume that is attached to it; the label follows. */
+/** Device path of an attached volume, without its label. */
 const DEVICES = '/dev/disk/by-id/scsi-0Linode_Volume_'
 
-/** Volumes by their numbers. */
+/** The volumes with these ids. */
 export async function findVolumes(connection: Connection, ids: readonly number[]): Promise<readonly StoredVolume[]> {
   if (ids.length === 0) return []
   const rows = await connection
@@ -40,7 +40,7 @@ export async function findVolumes(connection: Connection, ids: readonly number[]
   }))
 }
 
-/** The number of the account's volume of a label; null where there is none. */
+/** The id of the account's volume with a label; null if there is none. */
 export async function findVolumeByLabel(connection: Connection, accountId: number, label: string): Promise<number | null> {
   const row = await connection
     .selectFrom('volumes')
@@ -51,7 +51,7 @@ export async function findVolumeByLabel(connection: Connection, accountId: numbe
   return row?.id ?? null
 }
 
-/** Makes a volume, whose label must be free; its number. */
+/** Creates a volume, whose label must be free. Returns its id. */
 export async function insertVolume(connection: Connection, volume: Insertable<VolumesTable>, tags: readonly string[]): Promise<number> {
   const { id } = await connection.insertInto('volumes').values(volume).returning('id').executeTakeFirstOrThrow()
   await setTags(connection, volume.account_id, 'volume', id, tags)
@@ -77,7 +77,7 @@ interface StoredLoadBalancer {
   readonly created: string
 }
 
-/** Load balancers by their numbers. */
+/** The load balancers with these ids. */
 export async function findLoadBalancers(connection: Connection, ids: readonly number[]): Promise<readonly StoredLoadBalancer[]> {
   if (ids.length === 0) return []
   const rows = await connection.selectFrom('load_balancers').selectAll().where('id', 'in', ids).execute()
@@ -89,7 +89,7 @@ export async function findLoadBalancers(connection: Connection, ids: readonly nu
   }))
 }
 
-/** The number of the account's load balancer of a label; null where there is none. */
+/** The id of the account's load balancer with a label; null if there is none. */
 export async function findLoadBalancerByLabel(connection: Connection, accountId: number, label: string): Promise<number | null> {
   const row = await connection
     .selectFrom('load_balancers')
@@ -100,7 +100,7 @@ export async function findLoadBalancerByLabel(connection: Connection, accountId:
   return row?.id ?? null
 }
 
-/** Makes a load balancer, whose label must be free; its number. */
+/** Creates a load balancer, whose label must be free. Returns its id. */
 export async function insertLoadBalancer(
   connection: Connection,
   balancer: Insertable<LoadBalancersTable>,

@@ -12,7 +12,7 @@ export async function findZoneFile(connection: Connection, domainId: number): Pr
   return row ?? null
 }
 
-/** Keeps what was rendered or transferred. */
+/** Stores a rendered or transferred zone. */
 export async function saveZoneFile(connection: Connection, domainId: number, file: ZoneFile): Promise<void> {
   await connection
     .insertInto('zone_files')
@@ -22,8 +22,8 @@ export async function saveZoneFile(connection: Connection, domainId: number, fil
 }
 
 /**
- * Keeps a slave's zone as it was transferred, its text made by `transferredText`; null for one that is served no longer (RFC 1035
- * section 3.3.13, EXPIRE). What is served follows when the zone is marked as changed. Whether the domain is still there.
+ * Stores the transferred zone of a slave, in the text form of `formatTransferredZone`; null deletes an expired one (RFC 1035 section 3.3.13,
+ * EXPIRE). Mark the zone as changed afterwards to serve it. False if there is no such slave.
  */
 export async function saveTransferredZone(connection: Connection, domainId: number, file: ZoneFile | null): Promise<boolean> {
   const { numUpdatedRows } = await connection
@@ -38,7 +38,7 @@ export async function saveTransferredZone(connection: Connection, domainId: numb
   return true
 }
 
-/** What a zone is rendered from. */
+/** The columns of a domain that rendering needs. */
 export type ZoneSource = Pick<
   DomainRow,
   'id' | 'domain' | 'type' | 'status' | 'soa_email' | 'expire_sec' | 'refresh_sec' | 'retry_sec' | 'ttl_sec' | 'revision' | 'settled'
@@ -66,9 +66,8 @@ export async function findZoneSource(connection: Connection, domainId: number): 
 }
 
 /**
- * Notes that what is served follows the domain as it was found; with `errors`, what had to be left out. The domain is held until the
- * transaction ends. False, and nothing noted, where that or a later state has been noted already, or the domain has become one whose
- * zone is another: what is served must never go back.
+ * Marks this revision of a domain as rendered, with error messages about omitted records, and locks the domain until the transaction ends. False,
+ * and nothing is marked, if this or a later revision was already marked, or the name or status has changed: the served zone must never go back.
  */
 export async function markDomainRendered(
   connection: Connection,
@@ -86,7 +85,7 @@ export async function markDomainRendered(
   return numUpdatedRows > 0n
 }
 
-/** In the order of their numbers. */
+/** The records of a domain in the order of their ids. */
 export const findZoneRecords = (connection: Connection, domainId: number): Promise<ZoneRecord[]> =>
   connection
     .selectFrom('records')
@@ -95,7 +94,7 @@ export const findZoneRecords = (connection: Connection, domainId: number): Promi
     .orderBy('id')
     .execute()
 
-/** What a name server needs of a domain beside its zone. */
+/** A zone file with the properties of its domain that a name server needs. */
 export interface ServedFile extends ZoneFile {
   readonly domain_id: number
   readonly type: 'master' | 'slave'
@@ -104,7 +103,7 @@ export interface ServedFile extends ZoneFile {
   readonly axfrIps: readonly string[]
 }
 
-/** The zone files of domains, by domain. */
+/** The zone files by domain. */
 export async function findServedFiles(connection: Connection, domainIds: readonly number[]): Promise<Map<number, ServedFile>> {
   if (domainIds.length === 0) return new Map()
   const rows = await connection
@@ -119,19 +118,19 @@ export async function findServedFiles(connection: Connection, domainIds: readonl
 }
 
 /**
- * What the name servers serve. A row a name, changed only in transactions that hold the single row of `served_revision` from then to
- * their end: revisions are committed in their order, so that whoever has seen one has missed none before it.
+ * The zone that the name servers serve for a name. Transactions change such rows only after locking the single row of `served_revision`. So
+ * revisions are committed in order, and a reader who has seen one has not missed an earlier one.
  */
 export interface ServedRow {
   readonly name: string
   readonly domain_id: number
-  /** Null for a name that has never had a zone. */
+  /** Null if the name never had a zone. */
   readonly serial: number | null
   readonly served: boolean
   readonly revision: number
 }
 
-/** Keeps other writers of the name from it until the transaction ends. Returns the serial given out last under it; null for none. */
+/** Locks a served name until the transaction ends. Returns the last serial served under it; null if there is none. */
 export async function lockServedName(connection: Connection, name: string, domainId: number): Promise<number | null> {
   const row = await connection
     .insertInto('served_zones')
@@ -143,8 +142,8 @@ export async function lockServedName(connection: Connection, name: string, domai
 }
 
 /**
- * Serves the domain's zone file, of this serial, under a name that is held, and under no other. Without a file the name is served all the
- * same, as one of which there is no data; the serial is then what was given out last. To be the last of a transaction.
+ * Serves the domain's zone file with this serial under a locked name, and under no other name. Without a zone file, the name is served without
+ * data; pass the last served serial then. Call it last in a transaction.
  */
 export async function serveZone(connection: Connection, name: string, domainId: number, serial: number | null): Promise<void> {
   const revision = await nextRevision(connection)
@@ -152,7 +151,7 @@ export async function serveZone(connection: Connection, name: string, domainId: 
   await connection.updateTable('served_zones').set({ serial, served: 1, revision }).where('name', '=', name).execute()
 }
 
-/** Serves nothing of the domain any more. To be the last of a transaction. */
+/** Stops serving a domain. Call it last in a transaction. */
 export async function unserveDomain(connection: Connection, domainId: number): Promise<void> {
   const served = connection.selectFrom('served_zones').select('name').where('domain_id', '=', domainId).where('served', '=', 1)
   if ((await served.executeTakeFirst()) === undefined) return
@@ -171,30 +170,30 @@ async function nextRevision(connection: Connection): Promise<number> {
   return revision
 }
 
-/** What has changed since a revision, in order; since null, all that is served. */
+/** The changes since a revision, in order; for null, all served zones. */
 export async function findServedSince(connection: Connection, since: number | null): Promise<ServedRow[]> {
   const all = connection.selectFrom('served_zones').selectAll().orderBy('revision').orderBy('name')
   const rows = await (since === null ? all.where('served', '=', 1) : all.where('revision', '>', since)).execute()
   return rows.map(({ served, ...row }) => ({ ...row, served: served === 1 }))
 }
 
-/** The revision of what was committed last. */
+/** The revision of the last commit. */
 export async function findRevision(connection: Connection): Promise<number> {
   return (await connection.selectFrom('served_revision').select('revision').executeTakeFirstOrThrow()).revision
 }
 
-/** Domains with changes that what is served does not follow yet. */
+/** The domains with changes that are not rendered yet. */
 export async function findOutdatedDomains(connection: Connection): Promise<number[]> {
   const rows = await connection.selectFrom('domains').select('id').whereRef('settled', '<', 'revision').orderBy('id').execute()
   return rows.map(({ id }) => id)
 }
 
-/** What `noteRendering` noted last; empty before that. */
+/** The value last stored by `setRenderingInputs`; empty before the first call. */
 export async function findRenderingInputs(connection: Connection): Promise<string> {
   return (await connection.selectFrom('served_revision').select('rendering').executeTakeFirstOrThrow()).rendering
 }
 
-/** Has all masters rendered anew unless they were last rendered from the same: `rendering` is all that is not in the database. */
+/** Stores the rendering inputs that are not in the database. If they have changed, all masters will be rendered again. */
 export async function setRenderingInputs(connection: Connection, rendering: string): Promise<void> {
   const { numUpdatedRows } = await connection
     .updateTable('served_revision')

@@ -8,20 +8,20 @@ import type { Peer, Signing } from './peer.ts'
 import { transferFailure } from './transfer-failure.ts'
 
 export interface ExchangeLimits {
-  /** Milliseconds until the connection stands. */
+  /** Milliseconds for connecting. */
   readonly connect: number
-  /** Milliseconds for each whole message: one that comes octet by octet is cut off. */
+  /** Milliseconds for each complete message. */
   readonly idle: number
-  /** Milliseconds for all of it. */
+  /** Milliseconds for the whole exchange. */
   readonly total: number
-  /** Octets of all messages together. */
+  /** Maximum size in octets of all messages together. */
   readonly octets: number
 }
 
 /**
- * Sends one message over a TCP connection of its own and gives each message that comes back to `onMessage`, until that returns false
- * (RFC 7766). With a key the message is signed and the answer verified (RFC 8945): nothing that `onMessage` got is proved until this
- * resolves. Rejects with a `TransferFailure`, or with what `onMessage` throws; the connection is gone in any case.
+ * Sends one message over a new TCP connection and passes each response message to `onMessage` until that returns false (RFC 7766). With a key,
+ * the message is signed and the response verified (RFC 8945): do not trust the received messages until the promise resolves. Rejects with a
+ * `TransferFailure` or with what `onMessage` throws. The connection is always closed.
  */
 export function exchange(
   peer: Peer,
@@ -44,16 +44,16 @@ export function exchange(
       if (error === undefined) resolve()
       else reject(error)
     }
-    const late = (what: string, milliseconds: number) => (): void =>
+    const timedOut = (what: string, milliseconds: number) => (): void =>
       finish(transferFailure('timeout', `${what} within ${milliseconds / 1000} s`))
-    const stop = (): void => finish(transferFailure('stopped', 'was not asked to the end: the service stops'))
-    let stage = setTimeout(late('could not be connected to', limits.connect), limits.connect)
-    const whole = setTimeout(late('did not come to the end of its answer', limits.total), limits.total)
+    const stop = (): void => finish(transferFailure('stopped', 'was not asked completely: the service stops'))
+    let stage = setTimeout(timedOut('could not be connected to', limits.connect), limits.connect)
+    const whole = setTimeout(timedOut('did not complete its answer', limits.total), limits.total)
     signal.addEventListener('abort', stop)
     if (signal.aborted) return stop()
     socket.on('connect', () => {
       clearTimeout(stage)
-      stage = setTimeout(late('sent no whole message', limits.idle), limits.idle)
+      stage = setTimeout(timedOut('sent no complete message', limits.idle), limits.idle)
       socket.write(frameMessage(signed.octets))
     })
     socket.on('data', (chunk: Buffer) => {
@@ -78,11 +78,11 @@ export function exchange(
   })
 }
 
-/** A message to send, and the checks of the messages that answer it: they throw a `TransferFailure`. */
+/** A message to send and the checks of its responses, which throw a `TransferFailure`. */
 interface CheckedMessage {
   readonly octets: Uint8Array
   readonly check: (received: Buffer) => void
-  /** To be called after the last message. */
+  /** Call it after the last message. */
   readonly end: () => void
 }
 
@@ -92,17 +92,17 @@ function sign(message: Uint8Array, { key, clock }: Signing): CheckedMessage {
   const now = (): number => Math.floor(clock() / 1000)
   const { octets, mac } = signMessage(message, key, now())
   const verifier = createTsigVerifier(key, mac)
-  const hold = (verdict: Result<void>): void => {
+  const requireOk = (verdict: Result<void>): void => {
     if (!verdict.ok) throw transferFailure('unverified', `does not answer with the key ${key.name}: ${verdict.message}`)
   }
   return {
     octets,
     check: (received) => {
-      // A refusal may come without a signature: a forged one does no more than silence.
+      // An error response may be unsigned: a forged one does no more harm than no response.
       if (isUnsignedError(received)) return
-      hold(verifier.accept(received, now()))
+      requireOk(verifier.accept(received, now()))
     },
-    end: () => hold(verifier.finish()),
+    end: () => requireOk(verifier.finish()),
   }
 }
 

@@ -1,4 +1,4 @@
-/** Transfers the changes of a zone instead of all of it (IXFR, RFC 1995), over TCP, and applies them to the version that is held. */
+/** Incremental zone transfer (IXFR, RFC 1995) over TCP: requests the changes of a zone and applies them to the stored version. */
 import { randomInt } from 'node:crypto'
 import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
@@ -23,45 +23,42 @@ import {
   transferZone,
 } from './transfer-zone.ts'
 
-/** The records of a zone as it is held, the SOA first. */
+/** The records of a stored zone, SOA first. */
 export type CurrentZone = readonly [ServedRecord, ...ServedRecord[]]
 
-/**
- * The newer version of a zone that is held: by IXFR, or by AXFR if the master refuses IXFR or its answer cannot be applied. Rejects with a
- * `TransferFailure`.
- */
+/** Transfers the newer version of a stored zone by IXFR, or by AXFR if IXFR is refused or its answer cannot be applied. Rejects with a `TransferFailure`. */
 export async function transferNewer(
   peer: Peer,
   zone: DomainName,
-  held: CurrentZone,
+  current: CurrentZone,
   limits: TransferLimits,
   signal: AbortSignal,
 ): Promise<TransferredZone> {
   const deadline = performance.now() + limits.total
   try {
-    const newer = await transferChanges(peer, zone, held, limits, signal)
+    const newer = await transferChanges(peer, zone, current, limits, signal)
     if (newer !== null) return newer
   } catch (error) {
     if (!isTransferFailure(error) || AXFR_CANNOT_HELP.has(error.reason)) throw error
   }
   const left = Math.ceil(deadline - performance.now())
-  if (left <= 0) throw transferFailure('timeout', `did not come to the end of its answer within ${limits.total / 1000} s`)
+  if (left <= 0) throw transferFailure('timeout', `did not complete its answer within ${limits.total / 1000} s`)
   return transferZone(peer, zone, { ...limits, total: left }, signal)
 }
 
-/** Failures that AXFR would repeat. */
+/** Failures that AXFR would run into as well. */
 const AXFR_CANNOT_HELP: ReadonlySet<string> = new Set(['stopped', 'unverified', 'forbidden'])
 
-/** Null if the master says by IXFR that there is no newer version. */
+/** The zone by IXFR; null if the master has no newer version. */
 async function transferChanges(
   peer: Peer,
   zone: DomainName,
-  held: CurrentZone,
+  current: CurrentZone,
   limits: TransferLimits,
   signal: AbortSignal,
 ): Promise<TransferredZone | null> {
   const id = randomInt(0x10000)
-  const [soa] = held
+  const [soa] = current
   const transfer = createIxfrReader(zone, id, soaFields(soa.data).serial)
   const check = createRecordCheck(limits)
   const query = encodeMessage(createIxfrQuery(id, zone, { ...soa, class: CLASS.IN }))
@@ -72,13 +69,13 @@ async function transferChanges(
     if (!progress.ok) throw malformed(progress.message)
     return progress.value === 'more'
   })
-  return zoneOf(zone, held, transfer.answer(), limits)
+  return zoneOf(zone, current, transfer.answer(), limits)
 }
 
-function zoneOf(zone: DomainName, held: CurrentZone, answer: IxfrAnswer, limits: TransferLimits): TransferredZone | null {
+function zoneOf(zone: DomainName, current: CurrentZone, answer: IxfrAnswer, limits: TransferLimits): TransferredZone | null {
   if (answer.kind === 'current') return null
   if (answer.kind === 'whole') return readZone(zone, answer.records)
-  const changed = applyDifferences(zone, held, answer.soa, answer.differences)
+  const changed = applyDifferences(zone, current, answer.soa, answer.differences)
   if (!changed.ok) throw malformed(changed.message)
   const { records, outOfZone } = changed.value
   checkRecordCount(records.length, limits)
@@ -87,22 +84,22 @@ function zoneOf(zone: DomainName, held: CurrentZone, answer: IxfrAnswer, limits:
 }
 
 /**
- * The records of a zone after the differences, in their order, under the new SOA. Records outside the zone are left out, as a whole transfer
- * leaves them out, and counted. Removing a record that is not there, or adding one that is, is an error: the master speaks of another zone.
+ * Applies the differences to a zone in order and sets the new SOA. Records outside the zone are skipped and counted, as in a full transfer.
+ * Fails if a removed record is missing or an added one exists: then the master's version of the zone is a different one.
  */
 export function applyDifferences(
   zone: DomainName,
-  held: CurrentZone,
+  current: CurrentZone,
   soa: WireRecord,
   differences: readonly Difference[],
 ): Result<{ readonly records: CurrentZone; readonly outOfZone: number }> {
-  const [heldSoa, ...others] = held
+  const [currentSoa, ...others] = current
   const records = new Map(others.map((record) => [keyOf(record), record]))
   let outOfZone = 0
   for (const { removed, added } of differences) {
     for (const record of removed) {
       if (!isAtOrBelow(record.name, zone)) continue
-      if (!records.delete(keyOf(record))) return failure(`it removes ${record.name} ${record.type}, which the zone does not have`)
+      if (!records.delete(keyOf(record))) return failure(`it removes ${record.name} ${record.type}, which is not in the zone`)
     }
     for (const record of added) {
       if (!isAtOrBelow(record.name, zone)) {
@@ -110,11 +107,11 @@ export function applyDifferences(
         continue
       }
       const key = keyOf(record)
-      if (records.has(key)) return failure(`it adds ${record.name} ${record.type}, which the zone has already`)
+      if (records.has(key)) return failure(`it adds ${record.name} ${record.type}, which is already in the zone`)
       records.set(key, servedRecord(record))
     }
   }
-  return ok({ records: [servedRecord({ ...soa, name: heldSoa.name }), ...records.values()], outOfZone })
+  return ok({ records: [servedRecord({ ...soa, name: currentSoa.name }), ...records.values()], outOfZone })
 }
 
 const keyOf = ({ name, type, data }: Pick<WireRecord, 'name' | 'type' | 'data'>): string => `${name} ${type} ${data}`

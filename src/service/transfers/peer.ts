@@ -6,13 +6,13 @@ import type { TsigKey } from '../../dns/wire/tsig.ts'
 import { isTransferFailure, transferFailure } from './transfer-failure.ts'
 import type { OwnedZone, TransferKeys } from './transfer-keys.ts'
 
-/** A name server to transfer from. */
+/** A name server from which zones are transferred. */
 export interface Peer {
   readonly address: string
   readonly port: number
-  /** The address to connect from; null leaves it to the system. */
+  /** The address to connect from; null lets the system choose. */
   readonly localAddress: string | null
-  /** Signs questions and must sign their answers; null for neither. */
+  /** Signs queries and verifies responses; null for unsigned transfers. */
   readonly signing: Signing | null
 }
 
@@ -23,37 +23,37 @@ export interface Signing {
 }
 
 /**
- * Which name servers the service connects to, and how. Who may import a domain or name the masters of a slave chooses the address that
- * the service connects to from inside its own network, though never the port, and sees whether a name server is there. Where users are
- * not trusted with that, `publicOnly` leaves them addresses that everybody can reach.
+ * Which name servers the service connects to, and how. A user who imports a domain or sets the masters of a slave chooses an address (never
+ * the port) to which the service connects from inside its own network, and learns whether a name server is there. For untrusted users,
+ * `publicOnly` restricts this to public addresses.
  */
 export interface PeerRules {
   readonly port: number
-  /** Refuses loopback, private, link-local and other addresses that have no meaning in the public Internet. */
+  /** Refuses loopback, private, link-local and other non-public addresses. */
   readonly publicOnly: boolean
-  /** Addresses the service is known to transfer from: those of them that this machine has are connected from. */
+  /** The addresses from which peers expect transfers. Connections are made from one of them that this machine has. */
   readonly localAddresses: readonly string[]
-  /** The keys of zones. */
+  /** The TSIG keys of zones. */
   readonly keys: TransferKeys
   /** Real time in milliseconds since 1970, for signatures. */
   readonly clock: () => number
 }
 
-/** The rules as they are given, if they can be kept; throws a `RangeError` for an address that is none. */
+/** Returns the rules unchanged. Throws a `RangeError` if a local address is not an IP address. */
 export function checkPeerRules(rules: PeerRules): PeerRules {
   for (const address of rules.localAddresses) {
-    if (isIP(address) === 0) throw new RangeError(`${JSON.stringify(address)} is no address to transfer zones to`)
+    if (isIP(address) === 0) throw new RangeError(`${JSON.stringify(address)} is not an IP address for zone transfers`)
   }
   return rules
 }
 
-/** Milliseconds until a name must be resolved. */
+/** Milliseconds for resolving a host name. */
 const RESOLVE_TIMEOUT = 5_000
 
-/** Addresses of one name that are tried. */
+/** Maximum number of addresses tried per host name. */
 const MAX_ADDRESSES = 8
 
-/** The peers that an address or a host name stands for, one at least, to transfer the zone from. Rejects with a `TransferFailure`. */
+/** Resolves an address or a host name to one or more peers for a transfer of the zone. Rejects with a `TransferFailure`. */
 export async function findPeers(nameserver: string, zone: OwnedZone, rules: PeerRules): Promise<Peer[]> {
   const addresses = isIP(nameserver) !== 0 ? [nameserver] : await resolve(nameserver)
   const peers: Peer[] = []
@@ -70,7 +70,7 @@ export async function findPeers(nameserver: string, zone: OwnedZone, rules: Peer
   return peers
 }
 
-/** The peer at an address, to transfer the zone from. Throws a `TransferFailure` if the service does not connect to it. */
+/** The peer at an address, for a transfer of the zone. Throws a `TransferFailure` if the address or the keys do not allow it. */
 export function peerAt(address: string, zone: OwnedZone, { port, publicOnly, localAddresses, keys, clock }: PeerRules): Peer {
   if (!isAllowedPeer(address, publicOnly)) throw transferFailure('forbidden', 'has an address that the service does not connect to')
   const key = keys.keyFor(zone, 'incoming', address)
@@ -78,10 +78,10 @@ export function peerAt(address: string, zone: OwnedZone, { port, publicOnly, loc
   return { address, port, localAddress: ownAddress(localAddresses, isIPv6(address)), signing: key === 'none' ? null : { key, clock } }
 }
 
-/** Nobody in particular is at the unspecified, multicast and broadcast addresses; the first of them even means this machine. */
+/** Ranges that are not a single other host. The unspecified address means this machine. */
 const UNUSABLE_RANGES: ReadonlySet<string> = new Set(['unspecified', 'multicast', 'broadcast'])
 
-/** Whether the service sends to the address: with `publicOnly` only to addresses of the public Internet. */
+/** Whether the service may connect to the address; with `publicOnly`, only public addresses are allowed. */
 export function isAllowedPeer(address: string, publicOnly: boolean): boolean {
   if (!ipaddr.isValid(address)) return false
   const range = ipaddr.process(address).range()
@@ -89,9 +89,9 @@ export function isAllowedPeer(address: string, publicOnly: boolean): boolean {
 }
 
 async function resolve(name: string): Promise<string[]> {
-  let late: NodeJS.Timeout | undefined
+  let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
-    late = setTimeout(
+    timer = setTimeout(
       () => reject(transferFailure('timeout', `has a name that was not resolved within ${RESOLVE_TIMEOUT / 1000} s`)),
       RESOLVE_TIMEOUT,
     )
@@ -102,11 +102,11 @@ async function resolve(name: string): Promise<string[]> {
     if (isTransferFailure(error)) throw error
     throw transferFailure('unresolved', 'has a name without an address', error)
   } finally {
-    clearTimeout(late)
+    clearTimeout(timer)
   }
 }
 
-/** The first of the addresses that this machine has in the family; null where it has none, as behind a translation of addresses. */
+/** The first of the addresses, in the given family, that this machine has; null if it has none, for example behind NAT. */
 function ownAddress(addresses: readonly string[], isV6: boolean): string | null {
   const candidates = addresses.filter((address) => isIPv6(address) === isV6)
   if (candidates.length === 0) return null

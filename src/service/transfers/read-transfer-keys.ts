@@ -11,7 +11,7 @@ import { canonicalAddress } from '../nameserver/canonical-address.ts'
 import { nodeAt, type Path, type ReportProblem, stepsOf } from '../seed/seed-problems.ts'
 import type { TransferDirection, TransferKey } from './transfer-keys.ts'
 
-/** A key as the schema accepts it. */
+/** A key in the form that the schema accepts. */
 interface KeyEntry {
   readonly name: string
   readonly algorithm?: TsigAlgorithm
@@ -22,7 +22,7 @@ interface KeyEntry {
   readonly transfers?: TransferDirection | 'both'
 }
 
-/** Resolves `env:NAME` and `file:PATH`; other text is the secret itself. */
+/** Resolves `env:NAME` and `file:PATH`. Any other text is the secret itself. */
 export type ResolveSecret = (
   text: string,
   what: string,
@@ -30,20 +30,20 @@ export type ResolveSecret = (
 ) => Promise<{ readonly value: string | null; readonly diagnostic: Diagnostic | null }>
 
 export interface ReadTransferKeys {
-  /** In the order of the file; null if the text has an error. */
+  /** In file order; null if the text has an error. */
   readonly keys: readonly TransferKey[] | null
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Octets of a secret at least: 128 bits cannot be guessed. */
+/** Minimum size of a secret in octets: 128 bits cannot be guessed. */
 const MIN_SECRET_OCTETS = 16
 
-/** Reads a file of transfer keys (YAML or JSON). Reports all errors with their positions, and never a secret. */
+/** Reads a file of transfer keys (YAML or JSON). Reports all errors with their positions, but never a secret. */
 export async function readTransferKeys(text: string, file: string, resolveSecret: ResolveSecret): Promise<ReadTransferKeys> {
   const { root, diagnostics } = readYaml(text, { file })
   if (root === null || diagnostics.some(({ severity }) => severity === 'error')) return { keys: null, diagnostics }
   const errors: Diagnostic[] = []
-  const tell: ReportProblem = (path, message) => {
+  const report: ReportProblem = (path, message) => {
     errors.push({ severity: 'error', code: 'tsig-keys-invalid', message, at: nodeAt(root, path).at })
   }
   const document = plainValue(root)
@@ -51,8 +51,8 @@ export async function readTransferKeys(text: string, file: string, resolveSecret
   if (!validate(document)) {
     for (const error of validate.errors ?? []) {
       const isRoot = error.instancePath === '' && error.keyword === 'type'
-      const reason = isRoot ? 'a file of transfer keys is a mapping with the key "keys"' : schemaProblems([error])[0]?.reason
-      tell(stepsOf(error), reason ?? 'is not valid')
+      const reason = isRoot ? 'a transfer key file must be a mapping with the key "keys"' : schemaProblems([error])[0]?.reason
+      report(stepsOf(error), reason ?? 'is not valid')
     }
     return { keys: null, diagnostics: [...diagnostics, ...errors] }
   }
@@ -61,17 +61,21 @@ export async function readTransferKeys(text: string, file: string, resolveSecret
   for (const [index, entry] of (document as { readonly keys: readonly KeyEntry[] }).keys.entries()) {
     const path: Path = ['keys', index]
     const name = readName(entry.name)
-    if (name === null) tell([...path, 'name'], 'the name of a key is a domain name')
-    else if (names.has(name)) tell([...path, 'name'], `the file has two keys with the name ${name}`)
+    if (name === null) report([...path, 'name'], 'the name of a key must be a domain name')
+    else if (names.has(name)) report([...path, 'name'], `the file has two keys with the name ${name}`)
     else names.add(name)
-    const zones = entry.zones?.map((zone, at) => readName(zone) ?? tell([...path, 'zones', at], 'the name of a zone is a domain name'))
-    const peers = entry.peers?.map((peer, at) => readAddress(peer) ?? tell([...path, 'peers', at], 'a peer is an IPv4 or IPv6 address'))
+    const zones = entry.zones?.map(
+      (zone, at) => readName(zone) ?? report([...path, 'zones', at], 'the name of a zone must be a domain name'),
+    )
+    const peers = entry.peers?.map(
+      (peer, at) => readAddress(peer) ?? report([...path, 'peers', at], 'a peer must be an IPv4 or IPv6 address'),
+    )
     const secret = await resolveSecret(entry.secret, `secret of the key ${entry.name}`, nodeAt(root, [...path, 'secret']).at)
     if (secret.diagnostic) errors.push(secret.diagnostic)
     const octets = secret.value === null ? null : parseTsigSecret(secret.value)
-    if (secret.value !== null && octets === null) tell([...path, 'secret'], `the secret of the key ${entry.name} is not base64`)
+    if (secret.value !== null && octets === null) report([...path, 'secret'], `the secret of the key ${entry.name} is not base64`)
     if (octets !== null && octets.length < MIN_SECRET_OCTETS)
-      tell([...path, 'secret'], `the secret of the key ${entry.name} has ${octets.length} octets; ${MIN_SECRET_OCTETS} are the fewest`)
+      report([...path, 'secret'], `the secret of the key ${entry.name} has ${octets.length} octets; the minimum is ${MIN_SECRET_OCTETS}`)
     keys.push({
       name: name as DomainName,
       algorithm: entry.algorithm ?? 'hmac-sha256',

@@ -1,7 +1,7 @@
 /**
- * Keeps the zones of slave domains up to date with their masters. What is due, and when, is in the database, which all processes
- * share: each looks for due refreshes, claims as many as it can work on, and stores what comes of them. NOTIFY only makes a refresh
- * due. Nothing of the state is in memory, so a process may end at any moment.
+ * Keeps the zones of slave domains up to date with their masters. The refresh schedule is in the database, which all processes share. Each
+ * process finds due refreshes, claims as many as it can handle, and stores their outcomes. A NOTIFY only makes a refresh due. No state is
+ * kept only in memory, so a process may end at any moment.
  */
 import { randomUUID } from 'node:crypto'
 import type { DomainName } from '../../dns/domain-name.ts'
@@ -37,72 +37,72 @@ import type { SoaFields } from './transfer-zone.ts'
 export interface SecondariesOptions extends Omit<AskMastersOptions, 'signal' | 'readCurrent'> {
   readonly database: Database
   readonly timers: Timers
-  /** Numbers from 0 to 1. */
+  /** Returns numbers from 0 to 1. */
   readonly random: () => number
-  /** To be told when what is served changes. */
+  /** Called when the zone of a domain has changed. */
   readonly zoneChanged: (domainId: number) => void
-  /** Told of what a refresh came to. */
+  /** Called with the result of each refresh. */
   readonly onRefresh: (zone: string, answer: MastersAnswer) => void
   readonly onError: (error: unknown) => void
 }
 
 export interface Secondaries {
-  /** Has every zone checked, then keeps them up to date. */
+  /** Refreshes all zones, then keeps them up to date. */
   start(): Promise<void>
-  /** To be called when a domain has changed: what is due is looked for at once. */
+  /** Looks for due refreshes immediately. Call it when a domain has changed. */
   wake(): void
-  /** Takes a NOTIFY for a zone (RFC 1996), with the serial of the SOA in it if there is one, and the key that signed it. */
+  /** Handles a NOTIFY (RFC 1996) with the serial of its SOA, if there is one, and the key that signed it. */
   notify(zone: DomainName, address: string, serial: number | null, signedBy: TsigKey | null): Promise<NotifyVerdict>
-  /** Leaves what is under way to others. */
+  /** Aborts running refreshes, so that other processes can take them over. */
   close(): Promise<void>
 }
 
-/** Refreshes at one time in this process. */
+/** Concurrent refreshes in this process. */
 const MAX_CONCURRENT = 8
 
-/** Milliseconds of real time between looks at what other processes have left. */
+/** Milliseconds of real time between checks for work that other processes left. */
 const POLL_INTERVAL = 5_000
 
-/** Milliseconds of real time for which a claim holds unless it is renewed: what a process that was killed has claimed is taken over then. */
+/** Milliseconds of real time until a claim expires unless it is renewed. Then another process takes over the work of one that was killed. */
 const LEASE_DURATION = 15_000
 const LEASE_RENEWAL = 5_000
 
-/** Milliseconds by which the clock must go back for what is due by it to be due at once: it would wait that much longer. */
+/** If the clock goes back by more than this (milliseconds), all refreshes become due: otherwise they would be late by that much. */
 const CLOCK_STEP = 60_000
 
-/** Milliseconds of real time in which NOTIFY for one zone counts once, beside the first of them. */
+/** Milliseconds of real time during which further NOTIFY messages for a zone are combined into one. */
 const NOTIFY_GAP = 400
 
 const EXPIRED =
-  'The zone has expired: no master has confirmed it for as long as its SOA says. It is not answered until it is transferred again.'
+  'The zone has expired: no master has confirmed it within the expire time of its SOA. It is not served until it is transferred again.'
 
 export function createSecondaries(options: SecondariesOptions): Secondaries {
   const { database, timers, rules, zoneChanged, onError } = options
   const stopping = new AbortController()
   const active = new Map<number, Promise<void>>()
-  /** Zones of which a NOTIFY has been stored a moment ago, and a later one that has not. */
+  /** Zones whose NOTIFY was stored a moment ago, with a later NOTIFY that is not stored yet. */
   const notified = new Map<number, ReceivedNotify | null>()
-  const gaps = new Set<NodeJS.Timeout>()
+  const gapTimers = new Set<NodeJS.Timeout>()
   let running: Promise<void> | null = null
-  let again = false
+  let runAgain = false
   let next: ScheduledWork | null = null
-  let latest = timers.now()
+  let lastNow = timers.now()
 
-  const claimSpan = () => ({ now: timers.now(), until: timers.now() + LEASE_DURATION * timers.speed })
+  const claimPeriod = () => ({ now: timers.now(), until: timers.now() + LEASE_DURATION * timers.speed })
 
   const work = async (): Promise<void> => {
     const now = timers.now()
-    if (now < latest - CLOCK_STEP) await database.write((connection) => scheduleAllRefreshes(connection, now))
-    latest = now
+    if (now < lastNow - CLOCK_STEP) await database.write((connection) => scheduleAllRefreshes(connection, now))
+    lastNow = now
     for (const id of await database.read((connection) => findExpired(connection, now))) {
       if (await database.write((connection) => expireZone(connection, id, now, EXPIRED))) zoneChanged(id)
     }
-    const due = await database.read((connection) => findDueRefreshes(connection, claimSpan(), MAX_CONCURRENT))
-    for (const id of due) if (!active.has(id) && active.size < MAX_CONCURRENT) begin(id)
+    const due = await database.read((connection) => findDueRefreshes(connection, claimPeriod(), MAX_CONCURRENT))
+    for (const id of due) if (!active.has(id) && active.size < MAX_CONCURRENT) startRefresh(id)
   }
 
-  const begin = (id: number): void => {
-    // After an error the next look is soon enough.
+  const startRefresh = (id: number): void => {
+    // After an error, the next poll is soon enough.
     const refresh = refreshZone(id).then(
       () => true,
       (error) => {
@@ -110,30 +110,30 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
         return false
       },
     )
-    const ended = refresh.then((well) => {
+    const ended = refresh.then((succeeded) => {
       active.delete(id)
-      if (well) wake()
+      if (succeeded) wake()
     })
     active.set(id, ended)
   }
 
   const refreshZone = async (id: number): Promise<void> => {
-    const claim = await database.write((connection) => claimRefresh(connection, id, randomUUID(), claimSpan()))
+    const claim = await database.write((connection) => claimRefresh(connection, id, randomUUID(), claimPeriod()))
     if (claim === null) return
-    const held = holdClaim(claim)
+    const renewal = keepClaim(claim)
     try {
-      const answer = await askMasters(claim, { ...options, signal: held.signal, readCurrent })
+      const answer = await askMasters(claim, { ...options, signal: renewal.signal, readCurrent })
       const outcome = refreshOutcome(claim, answer, timers.now(), options.random)
       const stored = await database.write((connection) => finishRefresh(connection, claim, outcome, timers.now()))
       if (!stored) return
       options.onRefresh(claim.domain, answer)
       if (outcome.file) zoneChanged(id)
     } catch (error) {
-      // The claim is given back, or was another's already.
+      // Release the claim. It may already belong to another process.
       await database.write((connection) => renewRefreshClaim(connection, claim, 0))
       if (!isTransferFailure(error)) throw error
     } finally {
-      held.release()
+      renewal.release()
     }
   }
 
@@ -144,12 +144,12 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
     return soa === undefined ? null : [soa, ...others]
   }
 
-  /** Renews a claim while it is worked on; the signal tells when it is lost, or the service stops. */
-  const holdClaim = (claim: ClaimedRefresh) => {
+  /** Renews a claim during its refresh. The signal aborts when the claim is lost or the service stops. */
+  const keepClaim = (claim: ClaimedRefresh) => {
     const lost = new AbortController()
     const timer = setInterval(async () => {
       try {
-        if (!(await database.write((connection) => renewRefreshClaim(connection, claim, claimSpan().until)))) lost.abort()
+        if (!(await database.write((connection) => renewRefreshClaim(connection, claim, claimPeriod().until)))) lost.abort()
       } catch (error) {
         onError(error)
       }
@@ -159,7 +159,7 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
 
   const run = async (): Promise<void> => {
     do {
-      again = false
+      runAgain = false
       try {
         await work()
         await scheduleNext()
@@ -167,7 +167,7 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
         onError(error)
         next = timers.schedule(POLL_INTERVAL * timers.speed, wake)
       }
-    } while (again && !stopping.signal.aborted)
+    } while (runAgain && !stopping.signal.aborted)
   }
 
   const scheduleNext = async (): Promise<void> => {
@@ -180,23 +180,23 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
 
   const wake = (): void => {
     if (stopping.signal.aborted) return
-    again = true
+    runAgain = true
     running ??= run().finally(() => {
       running = null
-      if (again) wake()
+      if (runAgain) wake()
     })
   }
 
-  const noteNews = async (id: number, news: ReceivedNotify): Promise<void> => {
+  const storeNotify = async (id: number, notify: ReceivedNotify): Promise<void> => {
     notified.set(id, null)
-    const gap = setTimeout(() => {
-      gaps.delete(gap)
+    const gapTimer = setTimeout(() => {
+      gapTimers.delete(gapTimer)
       const later = notified.get(id)
       notified.delete(id)
-      if (later) void noteNews(id, later).catch(onError)
+      if (later) void storeNotify(id, later).catch(onError)
     }, NOTIFY_GAP)
-    gaps.add(gap)
-    await database.write((connection) => recordNotify(connection, id, news, timers.now()))
+    gapTimers.add(gapTimer)
+    await database.write((connection) => recordNotify(connection, id, notify, timers.now()))
     wake()
   }
 
@@ -214,34 +214,34 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
       if (master === undefined || !isAllowedPeer(address, rules.publicOnly)) return 'refused'
       if (!rules.keys.allows({ name: zone, accountId: slave.accountId }, 'incoming', address, signedBy)) return 'refused'
       if (notified.has(slave.id)) notified.set(slave.id, { master, serial })
-      else await noteNews(slave.id, { master, serial })
+      else await storeNotify(slave.id, { master, serial })
       return 'accepted'
     },
     close: async () => {
       stopping.abort()
       next?.cancel()
-      for (const gap of gaps) clearTimeout(gap)
+      for (const gapTimer of gapTimers) clearTimeout(gapTimer)
       while (running !== null || active.size > 0) await Promise.all([running, ...active.values()])
     },
   }
 }
 
-/** Seconds within which the times of a SOA are taken as they are. */
+/** Bounds in seconds for the times of an SOA. */
 const REFRESH = { least: 60, most: 2_419_200 }
 const RETRY = { least: 60, most: 1_209_600 }
 const MOST_EXPIRE = 14_515_200
 
-/** Seconds to the second try of a zone that has never been transferred, doubled with each, and the most of them. */
+/** Seconds until the first retry of a zone that was never transferred; doubled with each retry up to the maximum. */
 const FIRST_RETRY = 15
 const LONGEST_RETRY = 3600
 
-/** Seconds to the next try of a zone that is older than its masters have told, doubled with each. */
+/** Seconds until the next try of a zone that is older than its masters announced; doubled with each try. */
 const FIRST_BEHIND = 1
 
-/** The part of a wait by which it may be shorter, so that zones that came together are not refreshed together for ever. */
+/** The maximum fraction by which a wait is shortened, so that zones added together are not always refreshed together. */
 const JITTER = 0.1
 
-/** What is to be stored of a refresh. `now` is in milliseconds, `random` gives numbers from 0 to 1. */
+/** Computes what to store after a refresh. `now` is in milliseconds; `random` returns numbers from 0 to 1. */
 export function refreshOutcome(claim: ClaimedRefresh, answer: MastersAnswer, now: number, random: () => number): RefreshOutcome {
   const { newer, answered, behind, problems } = answer
   const errors = problems.join('\n')
@@ -258,11 +258,11 @@ export function refreshOutcome(claim: ClaimedRefresh, answer: MastersAnswer, now
   if (!behind) return { ...had, refreshAt: after(times.refresh), behind: 0, notifyPending: false }
   const wait = FIRST_BEHIND * 2 ** claim.behind
   const most = Math.min(times.retry, times.refresh)
-  // Who told of it by NOTIFY may have been another, or mistaken: that is believed no longer once the waits have grown.
+  // The announced serial may be wrong, or another master's. It is ignored once the waits have grown.
   return { ...had, refreshAt: after(Math.min(wait, most)), behind: claim.behind + 1, notifyPending: wait < most }
 }
 
-/** A zone must outlive one refresh that fails and its retry, whatever its SOA says (RFC 1912 section 2.2). */
+/** The times of an SOA within bounds. A zone must survive one failed refresh and its retry (RFC 1912 section 2.2). */
 function clampSoaTimes(soa: Pick<SoaFields, 'refresh' | 'retry' | 'expire'>): SoaTimes {
   const refresh = clamp(soa.refresh, REFRESH.least, REFRESH.most)
   const retry = clamp(soa.retry, RETRY.least, RETRY.most)

@@ -1,10 +1,17 @@
 /**
- * Why a zone could not be had from another name server. `forbidden`: its address is one the service does not connect to, or that no key of
- * the zone is for; `unverified`: its answer is not signed with the zone's key, or the server does not take the signature; `unresolved`:
- * its name has no address; `unreachable`: nobody is there, or the connection broke; `timeout`: too slow, at whatever stage;
- * `refused`: it does not let the service have the zone; `not-authoritative`: it does not answer for the zone, or knows that its copy is
- * no longer good; `malformed`: what it sent is no answer or no zone; `too-large`: the zone has more than the service takes; `stopped`:
- * the service ends; `busy`: it has enough to do.
+ * Why a zone transfer from another name server failed:
+ *
+ * - `forbidden`: the service does not connect to its address, or no key of the zone is for it
+ * - `unverified`: the response is not signed with the zone's key, or the server rejected our signature
+ * - `unresolved`: the host name has no address
+ * - `unreachable`: no connection, or the connection broke
+ * - `timeout`: too slow at any stage
+ * - `refused`: the server does not allow the transfer
+ * - `not-authoritative`: the server does not answer for the zone, or its copy has expired
+ * - `malformed`: the response is not a valid answer or zone
+ * - `too-large`: the zone exceeds the service's limits
+ * - `stopped`: the service is stopping
+ * - `busy`: too many transfers are running
  */
 export type TransferFailureReason =
   | 'forbidden'
@@ -24,7 +31,7 @@ export interface TransferFailure extends Error {
   readonly reason: TransferFailureReason
 }
 
-/** The message goes on after the name of the server: `does not answer`. */
+/** The message is a predicate for the server's name, such as `does not answer`. */
 export const transferFailure = (reason: TransferFailureReason, message: string, cause?: unknown): TransferFailure =>
   Object.assign(new Error(message, { cause }), { code: 'TRANSFER_FAILURE' as const, reason })
 

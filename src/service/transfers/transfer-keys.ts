@@ -1,8 +1,7 @@
 /**
- * The keys that zone transfers and NOTIFY are signed with (RFC 8945). A key belongs to one account. A zone that has a key in a direction is
- * transferred in that direction with one of its keys only, in addition to what its addresses allow; a key of another account opens nothing.
+ * The TSIG keys for zone transfers and NOTIFY (RFC 8945). A key belongs to one account. If a zone has keys for a direction, transfers in that
+ * direction must use one of them, and the address must be allowed as well. A key of another account gives no access.
  */
-
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { TsigKey } from '../../dns/wire/tsig.ts'
 import { canonicalAddress } from '../nameserver/canonical-address.ts'
@@ -12,7 +11,7 @@ import type { Connection, Database } from '../store/database.ts'
 /** `outgoing`: secondaries transfer from the service. `incoming`: the service transfers from masters. */
 export type TransferDirection = 'outgoing' | 'incoming'
 
-/** A key as the service's configuration names it. */
+/** A key from the service's configuration. */
 export interface TransferKey extends TsigKey {
   /** The username of any user of the account that owns the key. */
   readonly account: string
@@ -30,32 +29,31 @@ export interface OwnedZone {
 }
 
 export interface TransferKeys {
-  /** The key of a name, whatever its account. */
+  /** The key with this name, in any account. */
   find(name: DomainName): TsigKey | undefined
-  /** Whether a peer may transfer the zone, or send NOTIFY for it, with a message signed by this key; null for an unsigned message. */
+  /** Whether a peer may transfer the zone or send NOTIFY for it with a message signed by this key; null for an unsigned message. */
   allows(zone: OwnedZone, direction: TransferDirection, address: string, signedBy: TsigKey | null): boolean
-  /** The key to sign with for a peer: the first one of the file. `none`: no key is needed; `missing`: no key of the zone is for this peer. */
+  /** The key for messages to a peer: the first matching one in the file. `none`: no key is needed; `missing`: no key of the zone is for this peer. */
   keyFor(zone: OwnedZone, direction: TransferDirection, address: string): TsigKey | 'none' | 'missing'
 }
 
 export interface ConfiguredKeys extends TransferKeys {
   /**
-   * Uses these keys from now on. Rejects with a `RangeError`, and keeps the former ones, if there is no user of the name. `expected` has the
-   * usernames of accounts that the start is about to make, or to add users to: zones of new accounts are not transferred until the keys are
-   * given again.
+   * Replaces the keys. If a user does not exist, rejects with a `RangeError` and keeps the previous keys. `expected` lists the usernames, per
+   * account, that the service will create later during startup. Zones of new accounts are not transferred until `use` is called again.
    */
   use(keys: readonly TransferKey[], database: Database, expected?: readonly (readonly string[])[]): Promise<void>
 }
 
 interface OwnedKey extends TransferKey {
-  /** Null for an account that the start is about to make. */
+  /** Null for an account that will be created during startup. */
   readonly accountId: number | null
 }
 
 export function createTransferKeys(): ConfiguredKeys {
   let byName: ReadonlyMap<DomainName, OwnedKey> = new Map()
   let byAccount: ReadonlyMap<number | null, readonly OwnedKey[]> = new Map()
-  /** While a key waits for its account: the highest number of an account that is not the one. */
+  /** While a key waits for its account to be created: the highest id of the existing accounts, which cannot be it. */
   let lastKnownAccount = Number.POSITIVE_INFINITY
 
   const keysOf = ({ name, accountId }: OwnedZone, direction: TransferDirection): readonly OwnedKey[] =>
@@ -100,14 +98,14 @@ async function ownedKeys(
     const group = expected.find((usernames) => usernames.includes(account))
     const id = await findAccount(connection, [account, ...(group ?? [])])
     if (id === null && group === undefined) {
-      throw new RangeError(`the key ${name} belongs to the account of the user ${JSON.stringify(account)}, and there is no such user`)
+      throw new RangeError(`the key ${name} belongs to the account of the user ${JSON.stringify(account)}, which does not exist`)
     }
     accountIds.set(account, id)
   }
   return keys.map((key) => ({ ...key, accountId: accountIds.get(key.account) ?? null }))
 }
 
-/** The account of the first user that exists. */
+/** The account of the first existing user. */
 async function findAccount(connection: Connection, usernames: readonly string[]): Promise<number | null> {
   for (const username of usernames) {
     const user = await findUserByName(connection, username)
@@ -116,5 +114,5 @@ async function findAccount(connection: Connection, usernames: readonly string[])
   return null
 }
 
-/** No keys: transfers are allowed by addresses alone. */
+/** No keys: transfers are allowed by address only. */
 export const NO_TRANSFER_KEYS: TransferKeys = createTransferKeys()

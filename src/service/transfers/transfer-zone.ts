@@ -1,4 +1,4 @@
-/** The service's client of other name servers: asks for a zone's SOA, and for the zone (AXFR, RFC 5936), over TCP alone. */
+/** Client for other name servers: queries a zone's SOA and transfers the full zone (AXFR, RFC 5936), over TCP only. */
 import { randomInt } from 'node:crypto'
 import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
@@ -15,9 +15,9 @@ import type { Peer } from './peer.ts'
 import { transferFailure } from './transfer-failure.ts'
 
 export interface TransferLimits extends ExchangeLimits {
-  /** Records of the zone. */
+  /** Maximum number of records. */
   readonly records: number
-  /** Characters of all records in text form: compressed names can make much of few octets. */
+  /** Maximum number of characters of all records as text. Name compression can expand few octets into much text. */
   readonly characters: number
 }
 
@@ -30,7 +30,7 @@ export const TRANSFER_LIMITS: TransferLimits = {
   characters: 64 * 1024 * 1024,
 }
 
-/** What a SOA record says (RFC 1035 section 3.3.13); times are in seconds. */
+/** The fields of an SOA record (RFC 1035 section 3.3.13); times are in seconds. */
 export interface SoaFields {
   readonly mailbox: DomainName
   readonly serial: SerialNumber
@@ -40,17 +40,17 @@ export interface SoaFields {
   readonly minimum: number
 }
 
-/** A zone as it was transferred: the SOA first, then the records in the order they came, those outside the zone left out. */
+/** A transferred zone: the SOA, then the records in the order received, without records outside the zone. */
 export interface TransferredZone {
   readonly soa: SoaFields
   readonly records: readonly ServedRecord[]
-  /** Records that do not belong to the zone. */
+  /** The number of skipped records outside the zone. */
   readonly outOfZone: number
-  /** Steps of an incremental transfer; null for a whole one. */
+  /** The number of differences in an incremental transfer; null for a full transfer. */
   readonly differences: number | null
 }
 
-/** The serial a name server has of a zone. Rejects with a `TransferFailure`. */
+/** Queries the serial of a zone. Rejects with a `TransferFailure`. */
 export async function querySerial(peer: Peer, zone: DomainName, limits: ExchangeLimits, signal: AbortSignal): Promise<SerialNumber> {
   const id = randomInt(0x10000)
   let serial: SerialNumber | null = null
@@ -65,7 +65,7 @@ export async function querySerial(peer: Peer, zone: DomainName, limits: Exchange
   return serial as unknown as SerialNumber
 }
 
-/** A whole zone by AXFR. Rejects with a `TransferFailure`. */
+/** Transfers a full zone by AXFR. Rejects with a `TransferFailure`. */
 export async function transferZone(peer: Peer, zone: DomainName, limits: TransferLimits, signal: AbortSignal): Promise<TransferredZone> {
   const id = randomInt(0x10000)
   const transfer = createAxfrReader(zone, id, Number.POSITIVE_INFINITY)
@@ -80,16 +80,16 @@ export async function transferZone(peer: Peer, zone: DomainName, limits: Transfe
   return readZone(zone, transfer.records)
 }
 
-/** Checks the records of one message after the other against the limits. Throws a `TransferFailure`. */
+/** Creates a check of the records of successive messages against the limits. The check throws a `TransferFailure`. */
 export function createRecordCheck(limits: TransferLimits): (records: readonly WireRecord[]) => void {
   let received = 0
   let characters = 0
   return (records) => {
     received += records.length
-    // The SOA comes twice.
+    // The SOA is sent twice.
     checkRecordCount(received - 1, limits)
     for (const { name, type, data } of records) {
-      if (!isDataType(type)) throw malformed(`${name} ${type} is of a type that no zone has (RFC 6895 section 3.1)`)
+      if (!isDataType(type)) throw malformed(`${name} ${type} has a type that cannot be in a zone (RFC 6895 section 3.1)`)
       characters += name.length + (data?.length ?? 0)
     }
     if (characters > limits.characters) throw transferFailure('too-large', `sent records of more than ${limits.characters} characters`)
@@ -100,13 +100,13 @@ export function checkRecordCount(count: number, limits: TransferLimits): void {
   if (count > limits.records) throw transferFailure('too-large', `sent more than ${limits.records} records`)
 }
 
-/** Throws a `TransferFailure` for a zone that nobody can be referred to: it is more likely half a zone (RFC 1034 section 4.2.1). */
+/** Throws a `TransferFailure` if the zone has no NS record at its apex (RFC 1034 section 4.2.1): it is probably incomplete. */
 export function requireNameServer(zone: DomainName, records: readonly ServedRecord[]): void {
   if (records.some(({ type, name }) => type === 'NS' && name === zone)) return
   throw transferFailure('malformed', 'sent a zone with no NS record at its apex')
 }
 
-/** Whether zones have records of the type: those of questions and of messages would break whatever the zone is passed on to. */
+/** Whether the type may be in a zone. Query and meta types would break any software that the zone is passed to. */
 function isDataType(type: string): boolean {
   const code = wireTypeCode(type)
   return code !== 0 && code !== META_TYPE.OPT && (code < FIRST_META_TYPE || code > LAST_META_TYPE)
@@ -115,7 +115,7 @@ function isDataType(type: string): boolean {
 const FIRST_META_TYPE = 128
 const LAST_META_TYPE = 255
 
-/** A message that answers the question, or why it does not: thrown as a `TransferFailure`. */
+/** Decodes a response and checks that it answers the question. Throws a `TransferFailure`. */
 export function readMessage(octets: Buffer, zone: DomainName, id: number, type: string): Message {
   const decoded = decodeMessage(octets)
   if (!decoded.ok) throw malformed(decoded.message)
@@ -126,18 +126,21 @@ export function readMessage(octets: Buffer, zone: DomainName, id: number, type: 
   switch (message.rcode) {
     case RCODE.NOERROR:
       return message
-    // What servers say of a transfer that their access lists do not allow.
+    // The codes with which servers deny a transfer.
     case RCODE.REFUSED:
     case RCODE.NOTAUTH:
-      throw transferFailure('refused', `does not let ${zone} be had from here: the request was refused (${rcodeName(message.rcode)})`)
+      throw transferFailure(
+        'refused',
+        `does not allow transfers of ${zone} from here: the request was refused (${rcodeName(message.rcode)})`,
+      )
     default:
-      throw transferFailure('not-authoritative', `has no good answer for ${zone} (${rcodeName(message.rcode)})`)
+      throw transferFailure('not-authoritative', `has no valid answer for ${zone} (${rcodeName(message.rcode)})`)
   }
 }
 
-export const malformed = (problem: string) => transferFailure('malformed', `sent what is no zone transfer: ${problem}`)
+export const malformed = (problem: string) => transferFailure('malformed', `sent an invalid zone transfer: ${problem}`)
 
-/** The zone of a whole transfer. */
+/** The zone from the records of a full transfer. */
 export function readZone(zone: DomainName, transferred: readonly WireRecord[]): TransferredZone {
   const records: ServedRecord[] = []
   for (const { name, type, ttl, data } of transferred) {

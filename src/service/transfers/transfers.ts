@@ -19,16 +19,16 @@ export interface TransfersOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** All of the service that transfers zones in: imports, and the zones of slaves. */
+/** Incoming transfers of the service: imports, and the zones of slaves. */
 export interface Transfers extends Secondaries {
   readonly fetchZone: (nameserver: string, zone: OwnedZone) => Promise<TransferredZone>
   readonly addresses: readonly string[]
 }
 
-/** Imports at one time: each holds a whole zone in memory. */
+/** Concurrent imports. Each keeps a full zone in memory. */
 const MAX_IMPORTS = 8
 
-/** What an import may take, whose request waits for it. */
+/** Limits for an import, because its HTTP request waits for it. */
 const IMPORT_LIMITS: Partial<TransferLimits> = { total: 30_000, octets: 16 * 1024 * 1024 }
 
 export function createTransfers(options: TransfersOptions): Transfers {
@@ -43,7 +43,7 @@ export function createTransfers(options: TransfersOptions): Transfers {
     ...secondaries,
     addresses: rules.localAddresses,
     fetchZone: async (nameserver, zone) => {
-      if (imports >= MAX_IMPORTS) throw transferFailure('busy', 'Too many imports are under way. Try again later.')
+      if (imports >= MAX_IMPORTS) throw transferFailure('busy', 'Too many imports are running. Try again later.')
       imports += 1
       try {
         return await fetchZone(nameserver, zone, { rules, limits: importLimits, signal: stopping.signal })
@@ -71,7 +71,7 @@ function logRefresh(log: Log, zone: string, { newer, answered, behind, problems 
     log.info({ ...transferred, problems }, 'zone transferred')
   } else if (!answered) log.warn({ zone, problems }, 'zone not refreshed')
   else if (!behind) log.debug({ zone, problems }, 'zone is up to date')
-  if (answered && behind) log.warn({ zone, problems }, 'zone is older than its masters have told')
+  if (answered && behind) log.warn({ zone, problems }, 'zone is older than its masters announced')
 }
 
 interface FetchOptions {
@@ -81,8 +81,8 @@ interface FetchOptions {
 }
 
 /**
- * A zone from the name server that an address or a host name stands for, as the account asks for it: its addresses are tried in turn, all
- * within the limit of time for one transfer. Rejects with the `TransferFailure` that says most: that of a server which was there.
+ * Transfers a zone for an account from the name server with an address or host name. The addresses of a host name are tried in order and share
+ * the time limit of one transfer. Rejects with the most informative `TransferFailure`: one from a server that responded, if there is one.
  */
 async function fetchZone(nameserver: string, zone: OwnedZone, { rules, limits, signal }: FetchOptions): Promise<TransferredZone> {
   const started = performance.now()

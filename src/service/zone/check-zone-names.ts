@@ -2,12 +2,12 @@ import type { Log } from '../observability/log.ts'
 import type { Database } from '../store/database.ts'
 import { isPublicSuffix, listZoneNames, type NamedZone, reverseName, storeReversedNames } from '../store/zone-name-store.ts'
 
-/** Rows of one statement. */
+/** Rows per statement. */
 const CHUNK = 300
 
 /**
- * Brings the index of the zones' names up to date, which an earlier version of the program does not keep, and warns of zones that it has
- * let through: those inside a zone of another account, and those that are a public suffix. They keep working.
+ * Completes the index of zone names, which an earlier version of the program did not maintain. Warns about zones that the earlier version
+ * allowed: zones inside a zone of another account, and public suffixes. They keep working.
  */
 export async function checkZoneNames(database: Database, log: Log): Promise<void> {
   const zones = await database.read(listZoneNames)
@@ -17,17 +17,17 @@ export async function checkZoneNames(database: Database, log: Log): Promise<void
   }
   for (const { zone, above } of findOverlaps(zones)) {
     const accounts = { account: zone.accountId, accountAbove: above.accountId }
-    log.warn({ zone: zone.domain, above: above.domain, ...accounts }, 'zone lies inside a zone of another account')
+    log.warn({ zone: zone.domain, above: above.domain, ...accounts }, 'zone is inside a zone of another account')
   }
   for (const { domain, accountId } of zones) {
     if (isPublicSuffix(domain)) log.warn({ zone: domain, account: accountId }, 'zone is a public suffix')
   }
 }
 
-/** Each pair of zones of different accounts of which one lies below the other, in the order of their reversed names. */
+/** Yields each pair of nested zones that belong to different accounts, in the order of their reversed names. */
 function* findOverlaps(zones: readonly NamedZone[]): Generator<{ readonly zone: NamedZone; readonly above: NamedZone }> {
   const sorted = zones.map((zone) => ({ zone, key: reverseName(zone.domain) })).sort((a, b) => (a.key < b.key ? -1 : 1))
-  // In this order a zone comes right before all that lies below it.
+  // In this order, each zone is directly followed by the zones below it.
   const path: typeof sorted = []
   for (const each of sorted) {
     while (path.length > 0 && !each.key.startsWith((path.at(-1) as typeof each).key)) path.pop()

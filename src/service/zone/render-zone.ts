@@ -1,4 +1,4 @@
-/** Makes the zone that the name servers serve, and its zone file, of a domain and its records. */
+/** Renders a domain and its records into the zone that the name servers serve and its zone file. */
 
 import { octetsToTxtRdata } from '../../dns/character-string.ts'
 import { type DomainName, nameOctets, parseDomainName, ROOT } from '../../dns/domain-name.ts'
@@ -11,23 +11,23 @@ import type { Ttl } from '../../dns/ttl.ts'
 import type { ServedRecord } from '../nameserver/zone-data.ts'
 import type { ZoneRecord, ZoneSource } from '../store/zone-file-store.ts'
 
-/** Seconds that 0 stands for (interface, Domain). */
+/** Default times in seconds, used for the value 0 (API, Domain). */
 const DEFAULTS = { expire: 1209600, refresh: 14400, retry: 14400, ttl: 86400 } as const
 
 export interface RenderedZone {
   readonly name: DomainName
   readonly serial: SerialNumber
-  /** The SOA record, the service's own name servers, then the domain's records in the order of their numbers. */
+  /** The SOA record, the NS records of the service's name servers, then the domain's records in the order of their ids. */
   readonly records: readonly ServedRecord[]
-  /** The zone file: owners relative to the zone, every record on one line, a TTL where the record has its own. */
+  /** The zone file: one record per line, owners relative to the zone, with a TTL only if the record has its own. */
   readonly lines: readonly string[]
-  /** Records that DNS cannot carry, in words; the zone is rendered without them. */
+  /** Messages about records that DNS cannot carry. They are not in the zone. */
   readonly omitted: readonly string[]
 }
 
 /**
- * Renders a zone with the given serial. `nsNames` are the service's name servers, the first the primary; NS records of the
- * domain that repeat them, and records that are equal in all that DNS sees, appear once.
+ * Renders a zone with the given serial. `nsNames` are the service's name servers, primary first. Records that are equal in DNS, such as NS
+ * records of the domain that repeat `nsNames`, appear once.
  */
 export function renderZone(
   source: ZoneSource,
@@ -56,7 +56,7 @@ export function renderZone(
     const problem = rdata.ok ? sizeProblem(ownerName, record.type, rdata.value) : rdata.message
     if (!rdata.ok || problem !== null) {
       omitted.push(`${owner} ${record.type} [${record.id}]: ${problem}`)
-      lines.push(`; left out: ${omitted[omitted.length - 1]}`)
+      lines.push(`; left out: ${omitted.at(-1)}`)
       continue
     }
     seen.add(key)
@@ -66,7 +66,7 @@ export function renderZone(
   return { name, serial, records, lines, omitted }
 }
 
-/** The same zone under another serial. */
+/** The zone with another serial. */
 export function withSerial(zone: RenderedZone, serial: SerialNumber): RenderedZone {
   const [soa, ...records] = zone.records as [ServedRecord, ...ServedRecord[]]
   const fields = rdataFields(soa.data)
@@ -75,15 +75,15 @@ export function withSerial(zone: RenderedZone, serial: SerialNumber): RenderedZo
   return { ...zone, serial, lines, records: [{ ...soa, data }, ...records] }
 }
 
-/** To be raised with every change of what is made of the same domain and records: stored zones are rendered anew then. */
+/** Increase it whenever the same domain and records are rendered differently, so that stored zones are rendered again. */
 export const RENDERING_VERSION = 3
 
-/** Where the SOA record stands among the lines. */
+/** The index of the SOA record in `lines`. */
 const SOA_LINE = 2
 
 const soaLine = (data: string): string => `@\tIN\tSOA\t${data}`
 
-/** SOA rdata (RFC 1035 section 3.3.13). MINIMUM, how long a negative answer may be cached, is the zone's TTL. */
+/** SOA rdata (RFC 1035 section 3.3.13). MINIMUM, the TTL of negative answers, is the zone's TTL. */
 function soaData(source: ZoneSource, primary: DomainName, serial: SerialNumber, ttl: Ttl): string {
   const refresh = source.refresh_sec || DEFAULTS.refresh
   const retry = source.retry_sec || DEFAULTS.retry
@@ -91,18 +91,19 @@ function soaData(source: ZoneSource, primary: DomainName, serial: SerialNumber, 
   return `${primary} ${emailToName(source.soa_email) ?? ROOT} ${serial} ${refresh} ${retry} ${expire} ${ttl}`
 }
 
-/** Octets of a DNS message over TCP: its length is a number of 16 bits (RFC 1035 section 4.2.2). */
+/** Maximum size of a DNS message over TCP in octets: its length has 16 bits (RFC 1035 section 4.2.2). */
 const MAX_MESSAGE_OCTETS = 65535
 
-/** Octets of a message with an answer, beside the owner in its question and the records: header, question and OPT (RFC 6891). */
+/** Fixed size of a response in octets: header, type and class of the question, and OPT (RFC 6891). */
 const OVERHEAD = 12 + 4 + 11
 
-/** Octets of a record beside its data: the owner as a pointer to the question, type, class, TTL and length. */
+/** Size of a record in octets without its rdata: the owner as a pointer to the question, type, class, TTL and length. */
 const RECORD_OVERHEAD = 2 + 10
 
 /**
- * Counts the octets of each RRset and tells why no message could carry it with the record; null where one can. An RRset that does not fit
- * could never be answered, and makes other name servers refuse the zone. Names in data count in full: no server has to compress them.
+ * Returns a function that adds a record to the size of its RRset. It returns an error message if the RRset would no longer fit into a DNS
+ * message, else null. Such an RRset could never be served, and other name servers would refuse the zone. Names in rdata count uncompressed,
+ * because no server has to compress them.
  */
 function createSizeCheck(): (owner: DomainName, type: string, data: string) => string | null {
   const sizes = new Map<string, number>()
@@ -115,12 +116,12 @@ function createSizeCheck(): (owner: DomainName, type: string, data: string) => s
       sizes.set(key, others + RECORD_OVERHEAD + octets)
       return null
     }
-    const beside = others === 0 ? '' : ' beside the others of its name and type'
-    return `${octets} octets of data; a DNS message can carry ${Math.max(0, most)}${beside}`
+    const suffix = others === 0 ? '' : ' in addition to the other records with its name and type'
+    return `${octets} octets of data; a DNS message can carry ${Math.max(0, most)}${suffix}`
   }
 }
 
-/** Octets of rdata, or for types with names and numbers a few more than it can have. */
+/** Size of rdata in octets; for types with names and numbers, an upper bound. */
 function dataOctets(type: string, data: string): number {
   if (type === 'A') return 4
   if (type === 'AAAA') return 16
@@ -129,16 +130,16 @@ function dataOctets(type: string, data: string): number {
   return rdataFields(data).reduce((sum, string) => sum + 1 + textOctets(string), 0)
 }
 
-/** What numbers can have more as octets than as text: those of SRV. */
+/** How many octets the numbers of SRV can take more than their text. */
 const NUMBERS_OCTETS = 4
 
-/** Characters of one string with its quotes. */
+/** Maximum length of a single quoted string. */
 const SHORT_TEXT = 257
 
-/** Octets of a quoted string: every escape stands for one. */
+/** Size of a quoted string in octets. An escape is one octet. */
 const textOctets = (quoted: string): number => quoted.replace(/\\(?:[0-9]{3}|.)/g, '.').length - 2
 
-/** The rdata of a stored record in canonical form, or why it has none. */
+/** The canonical rdata of a stored record, or an error. */
 export function recordRdata(record: ZoneRecord): Result<string> {
   const { type, target, priority, weight, port, tag } = record
   switch (type) {
@@ -170,14 +171,14 @@ const word = (text: string): Token => ({ text, quoted: false })
 const noName = (): Result<DomainName> => failure('has no name')
 
 /**
- * What zones are rendered from beside domains and records, as one text in the database: all processes that use it render alike, as the
- * one that was started last is told to. If each followed its own options, a zone would change with each process that renders it.
+ * Everything besides domains and records that affects rendering, as text: the rendering version and the service's name servers, primary first.
+ * It is stored in the database, so that all processes render alike, with the options of the process started last. Otherwise a zone would change
+ * with each process that renders it.
  */
-/** `nsNames` are the names of the service's name servers, the primary first. */
 export const renderingInputs = (nsNames: readonly DomainName[]): string => [RENDERING_VERSION, ...nsNames].join(' ')
 
-/** The name servers that a basis names; null for one of another version of the program, whose zones this one must not touch. */
-export function nameServersOf(basis: string): readonly DomainName[] | null {
-  const [version, ...names] = basis.split(' ')
+/** The name servers in stored rendering inputs; null if another version of the program stored them: then this process must not render. */
+export function nameServersOf(inputs: string): readonly DomainName[] | null {
+  const [version, ...names] = inputs.split(' ')
   return version === String(RENDERING_VERSION) ? (names as DomainName[]) : null
 }

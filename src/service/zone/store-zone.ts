@@ -1,7 +1,7 @@
 /**
- * Has what is served follow a domain. The domain and its records are read in one state and rendered, and one transaction that holds the
- * domain then decides: which serial the zone gets, whether it needs one at all, or whether another process, or a later change, has
- * been here first. So a serial grows once for each change of content, whoever renders it, and what is served never goes back.
+ * Renders a domain and stores its zone for serving. The domain and its records are read in one snapshot and rendered. Then one transaction locks
+ * the domain and decides whether the zone needs a new serial, or whether another process or a later change was faster. So the serial increases
+ * exactly once per change of content, whichever process renders it, and the served zone never goes back to an earlier state.
  */
 import { isNewerSerial, nextSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { Connection, Database } from '../store/database.ts'
@@ -26,12 +26,12 @@ export interface StoreZoneOptions {
   readonly clock: () => number
 }
 
-/** The zone of a domain as it was stored under a serial that is new. */
+/** The zone of a domain after it was stored with a new serial. `id` is the domain's. */
 export type StoredZone = RenderedZone & { readonly id: number }
 
 /**
- * Returns the zone if this call gave it another serial; null where there was nothing to do but to serve it, or no more to serve, or where
- * it is for processes of another version of the program to render.
+ * Renders and stores the zone of a domain. Returns it if it got a new serial; null if its content is unchanged, if nothing is served any more, or
+ * if only processes of another version of the program may render.
  */
 export async function storeZone({ database, clock }: StoreZoneOptions, id: number): Promise<StoredZone | null> {
   const found = await database.read(async (connection) => {
@@ -42,7 +42,7 @@ export async function storeZone({ database, clock }: StoreZoneOptions, id: numbe
     const nsNames = nameServersOf(await findRenderingInputs(connection))
     return nsNames && { source, records: { all: await findZoneRecords(connection, id), nsNames } }
   })
-  // Whoever deleted it took it from what is served in the same transaction.
+  // A deleted domain was already withdrawn in the transaction that deleted it.
   if (found === null) return null
   const { source, records } = found
   if (records === null) {
@@ -57,45 +57,45 @@ async function storeRendered(connection: Connection, source: ZoneSource, rendere
   const { id, domain } = source
   if (!(await markDomainRendered(connection, source, errorsText(rendered.omitted)))) return null
   const existing = await findZoneFile(connection, id)
-  const given = await lockServedName(connection, domain, id)
-  if (existing !== null && existing.serial === given && isSame(rendered, existing)) {
+  const lastSerial = await lockServedName(connection, domain, id)
+  if (existing !== null && existing.serial === lastSerial && isSame(rendered, existing)) {
     await serveZone(connection, domain, id, existing.serial)
     return null
   }
-  const zone = withSerial(rendered, serialAfter(given === null ? null : serialNumber(given), year))
+  const zone = withSerial(rendered, serialAfter(lastSerial === null ? null : serialNumber(lastSerial), year))
   await saveZoneFile(connection, id, { serial: zone.serial, text: zone.lines.join('\n') })
   await serveZone(connection, domain, id, zone.serial)
   return { ...zone, id }
 }
 
-/** Records left out that are told one by one; the zone file tells all. */
+/** Maximum number of omitted records listed in the domain's errors. The zone file lists all. */
 const MAX_LISTED = 50
 
 const errorsText = (omitted: readonly string[]): string => {
   const others = omitted.length - MAX_LISTED
-  return [...omitted.slice(0, MAX_LISTED), ...(others > 0 ? [`and ${others} more, which the zone file names`] : [])].join('\n')
+  return [...omitted.slice(0, MAX_LISTED), ...(others > 0 ? [`and ${others} more, listed in the zone file`] : [])].join('\n')
 }
 
-/** Only what the zone says decides whether it gets a serial: what is the same under the serial it has keeps that. */
+/** Whether the content is unchanged. Then the zone keeps its serial. */
 const isSame = (rendered: RenderedZone, existing: ZoneFile): boolean =>
   withSerial(rendered, existing.serial as SerialNumber).lines.join('\n') === existing.text
 
-/** A slave's zone is served as it was transferred, or as one without data where it has not been or has expired; a disabled domain has none. */
+/** Serves the transferred zone of a slave, without data if it was not transferred yet or has expired. Withdraws a disabled domain. */
 async function storeUnrendered(connection: Connection, source: ZoneSource): Promise<void> {
   const { id, domain, status } = source
   if (!(await markDomainRendered(connection, source))) return
   if (status !== 'active') return unserveDomain(connection, id)
   const file = await findZoneFile(connection, id)
-  const given = await lockServedName(connection, domain, id)
-  await serveZone(connection, domain, id, file === null ? given : file.serial)
+  const lastSerial = await lockServedName(connection, domain, id)
+  await serveZone(connection, domain, id, file === null ? lastSerial : file.serial)
 }
 
-/** Serials of one year: the year in front, a counter behind it. */
+/** Serials have the form YYYYNNNNNN: the year and a counter. */
 const YEAR = 1_000_000
 
 /**
- * The serial after `existing` (null for a zone that has none): the year's first one, or where that is not newer, as after more than
- * a million changes or a clock set back, one more than the existing (RFC 1982 section 3.1).
+ * The serial after `existing` (null for a new zone): the first one of the year if it is newer. Otherwise, for example after a change in the
+ * same year or if the clock was set back, `existing` plus one (RFC 1982 section 3.1).
  */
 function serialAfter(existing: SerialNumber | null, year: number): SerialNumber {
   const first = serialNumber(year * YEAR + 1)

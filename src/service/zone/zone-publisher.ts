@@ -1,7 +1,4 @@
-/**
- * Gives the name server what is to be served, as the database says it: all of it at the start, then whatever has changed since the
- * revision seen last, whichever process changed it.
- */
+/** Passes the served zones from the database to the name server: all zones at startup, then those that changed since the last revision, in any process. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { ServedRecord } from '../nameserver/zone-data.ts'
 import type { Connection, Database } from '../store/database.ts'
@@ -9,9 +6,9 @@ import { findRevision, findServedFiles, findServedSince, type ServedFile, type S
 import type { StoredZone } from './store-zone.ts'
 import { parseZoneText } from './zone-text.ts'
 
-/** A zone to be served. */
+/** A zone for the name server. */
 export interface PublishedZone {
-  /** The number of its domain. */
+  /** The id of its domain. */
   readonly id: number
   readonly type: 'master' | 'slave'
   readonly accountId: number
@@ -25,39 +22,39 @@ export interface PublishedZone {
 
 export interface ZonePublisherOptions {
   readonly database: Database
-  /** Called with each zone that is to be served, at the start and when anything of it may have changed. */
+  /** Called with each zone to serve, at startup and whenever it may have changed. */
   readonly onZone: (zone: PublishedZone) => void
-  /** Called with the name of a zone that is to be answered for without data: of a slave that has not been transferred, or has expired. */
+  /** Called with the name of a zone without data: a slave that was not transferred yet or has expired. */
   readonly onUnavailable: (name: DomainName) => void
-  /** Called with the name of a zone that is to be served no longer. */
+  /** Called with the name of a zone that is no longer served. */
   readonly onRemoved: (name: DomainName) => void
-  /** Told of a zone that could not be given out; the others are. */
+  /** Called if a zone could not be published. The other zones still are. */
   readonly onError: (error: unknown) => void
 }
 
 export interface ZonePublisher {
-  /** Remembers a zone that this process has just stored, so that its text need not be read back. */
+  /** Keeps a zone that this process has just stored, so that its text need not be parsed again. */
   stored(zone: StoredZone): void
-  /** Gives out what has changed. Calls that overlap are one. */
+  /** Publishes what has changed. Overlapping calls are combined. */
   catchUp(): Promise<void>
 }
 
-/** Zones read in one go: a bound on what is in memory twice. */
+/** Zones read per query, to limit how many are in memory twice. */
 const BATCH_SIZE = 100
 
 export function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onError }: ZonePublisherOptions): ZonePublisher {
-  const fresh = new Map<number, StoredZone>()
+  const justStored = new Map<number, StoredZone>()
   const served = new Set<string>()
-  /** Null before the start. */
+  /** The last published revision; null before startup. */
   let seen: number | null = null
   let running: Promise<void> | null = null
-  let again = false
+  let runAgain = false
 
   const publish = (row: ServedRow, file: ServedFile | undefined): void => {
     const { domain_id: id, serial } = row
     const name = `${row.name}.` as DomainName
-    const stored = fresh.get(id)
-    fresh.delete(id)
+    const stored = justStored.get(id)
+    justStored.delete(id)
     if (!row.served) {
       if (served.delete(row.name)) onRemoved(name)
       return
@@ -67,7 +64,7 @@ export function createZonePublisher({ database, onZone, onUnavailable, onRemoved
       onUnavailable(name)
       return
     }
-    // It has changed again since, and that is still to come.
+    // It has changed again; the next run publishes it.
     if (file.serial !== serial) return
     const records = stored?.serial === serial && stored.name === name ? stored.records : parseZoneText(name, file.text)
     served.add(row.name)
@@ -75,7 +72,7 @@ export function createZonePublisher({ database, onZone, onUnavailable, onRemoved
   }
 
   const run = async (): Promise<void> => {
-    again = false
+    runAgain = false
     const { rows, revision } = await database.read(async (connection) => ({
       rows: await findServedSince(connection, seen),
       revision: await findRevision(connection),
@@ -97,10 +94,10 @@ export function createZonePublisher({ database, onZone, onUnavailable, onRemoved
   }
 
   return {
-    stored: (zone) => void fresh.set(zone.id, zone),
+    stored: (zone) => void justStored.set(zone.id, zone),
     catchUp: async () => {
-      again = true
-      while (again || running !== null) {
+      runAgain = true
+      while (runAgain || running !== null) {
         running ??= run().finally(() => {
           running = null
         })

@@ -1,8 +1,8 @@
 /**
- * Keeps what is served up to date with domains and records. A change marks its zone; marked zones are rendered together after a
- * moment, so that a burst of changes costs one rendering, and a large zone that changes all the time is rendered no oftener than
- * leaves most of the time to requests. A serial is stored before the zone that carries it is given out. Where other processes use the
- * database, what they store is given out too, and what one of them left undone is done.
+ * Keeps the served zones up to date with domains and records. A change marks its zone. Marked zones are rendered together after a short delay,
+ * so a burst of changes costs one rendering. After each run, the renderer rests, so that a large zone that changes all the time leaves most of
+ * the processor time to requests. A serial is stored before its zone is published. If other processes use the database, their zones are
+ * published as well, and changes that they left unrendered are rendered.
  */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { findOutdatedDomains, findRenderingInputs, setRenderingInputs } from '../store/zone-file-store.ts'
@@ -11,39 +11,39 @@ import { type StoreZoneOptions, storeZone } from './store-zone.ts'
 import { createZonePublisher, type PublishedZone } from './zone-publisher.ts'
 
 export interface ZoneRendererOptions extends StoreZoneOptions {
-  /** The service's name servers, the primary first: they hold for all processes, unless a later one is started with others. */
+  /** The service's name servers, primary first. They apply to all processes until one is started with others. */
   readonly nsNames: readonly DomainName[]
-  /** Told once where the name servers of a process that was started later hold; null where that is of another version, and renders alone. */
+  /** Called when a process started later changed the name servers; null if it has another version, so that only it renders. */
   readonly onOverridden?: (nsNames: readonly DomainName[] | null) => void
-  /** Called with each zone that is to be served, at the start and when anything of it may have changed. */
+  /** Called with each zone to serve, at startup and whenever it may have changed. */
   readonly onZone: (zone: PublishedZone) => void
-  /** Called with the name of a zone that is to be answered for without data: of a slave that has not been transferred, or has expired. */
+  /** Called with the name of a zone without data: a slave that was not transferred yet or has expired. */
   readonly onUnavailable: (name: DomainName) => void
-  /** Called with the name of a zone that is to be served no longer. */
+  /** Called with the name of a zone that is no longer served. */
   readonly onRemoved: (name: DomainName) => void
   readonly onError: (error: unknown) => void
-  /** Milliseconds between looks at what other processes may have left undone; a few seconds unless given. */
+  /** Milliseconds between checks for work that other processes left; 5 seconds by default. */
   readonly pollInterval?: number
 }
 
 export interface ZoneRenderer {
-  /** Marks a zone for rendering. To be called after every committed change of a domain or its records. */
+  /** Marks a zone for rendering. Call it after every committed change of a domain or its records. */
   changed(domainId: number): void
-  /** Resolves when every zone that is to be served has been given out. */
+  /** Resolves when all zones have been published. */
   start(): Promise<void>
-  /** Renders what is marked, and resolves when nothing is. */
+  /** Renders the marked zones. Resolves when none is marked. */
   flush(): Promise<void>
-  /** Renders what is marked, then no more. */
+  /** Renders the marked zones, then stops. */
   close(): Promise<void>
 }
 
 /** Milliseconds between a change and its rendering. */
 const DELAY = 40
 
-/** Times as long as a rendering took to wait at least before the next. */
+/** Minimum wait after a rendering, as a multiple of its duration. */
 const REST_FACTOR = 3
 
-/** Milliseconds after which what failed is tried again. */
+/** Milliseconds before a retry after an error. */
 const RETRY = 1_000
 
 const POLL_INTERVAL = 5_000
@@ -54,13 +54,13 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
   const marked = new Set<number>()
   const retries = new Set<NodeJS.Timeout>()
   const stops: (() => unknown)[] = []
-  /** Looks under way, which need the database. */
-  const looks = new Set<Promise<void>>()
+  /** Running background tasks, which need the database. */
+  const tasks = new Set<Promise<void>>()
   let timer: NodeJS.Timeout | null = null
   let running: Promise<void> | null = null
   let restUntil = 0
   let closed = false
-  let basis = renderingInputs(options.nsNames)
+  let inputs = renderingInputs(options.nsNames)
 
   const run = async (): Promise<void> => {
     const started = performance.now()
@@ -121,34 +121,34 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
     schedule()
   }
 
-  /** What a process stored without anyone hearing of it, or left behind when it ended. */
+  /** Handles changes whose notification was missed, and those that another process left when it ended. */
   const poll = async (): Promise<void> => {
     try {
       for (const id of await database.read(findOutdatedDomains)) changed(id)
       await publisher.catchUp()
       const found = await database.readOne(findRenderingInputs)
-      if (found !== basis) options.onOverridden?.(nameServersOf(found))
-      basis = found
+      if (found !== inputs) options.onOverridden?.(nameServersOf(found))
+      inputs = found
     } catch (error) {
       onError(error)
     }
   }
 
-  const look = (work: () => Promise<void>): void => {
-    const done = work().finally(() => looks.delete(done))
-    looks.add(done)
+  const runTask = (work: () => Promise<void>): void => {
+    const done = work().finally(() => tasks.delete(done))
+    tasks.add(done)
   }
 
   return {
     changed,
     start: async () => {
-      await database.write((connection) => setRenderingInputs(connection, basis))
-      if (database.otherProcesses !== null) stops.push(await database.otherProcesses.subscribe(() => look(catchUp)))
+      await database.write((connection) => setRenderingInputs(connection, inputs))
+      if (database.otherProcesses !== null) stops.push(await database.otherProcesses.subscribe(() => runTask(catchUp)))
       for (const id of await database.read(findOutdatedDomains)) marked.add(id)
       await flush()
       await publisher.catchUp()
       if (database.otherProcesses === null) return
-      const polling = setInterval(() => look(poll), pollInterval)
+      const polling = setInterval(() => runTask(poll), pollInterval)
       stops.push(() => clearInterval(polling))
     },
     flush,
@@ -156,7 +156,7 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
       closed = true
       for (const retry of retries) clearTimeout(retry)
       while (stops.length > 0) await stops.pop()?.()
-      await Promise.all(looks)
+      await Promise.all(tasks)
       await flush()
     },
   }

@@ -1,11 +1,11 @@
-/** The text in which rendered and transferred zones are stored: every record on one line, its parts separated by tabs. */
+/** The text form of stored zones: one record per line, fields separated by tabs. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { ServedRecord } from '../nameserver/zone-data.ts'
 
 const DEFAULT_TTL = '$TTL '
 
-/** The text of a zone that was transferred; of its records the SOA is the first. */
+/** Formats a transferred zone. Its first record must be the SOA. */
 export function formatTransferredZone(name: DomainName, domainId: number, records: readonly ServedRecord[]): string {
   const lines = [`; ${name.slice(0, -1)} [${domainId}]`]
   for (const record of records) {
@@ -15,7 +15,7 @@ export function formatTransferredZone(name: DomainName, domainId: number, record
   return lines.join('\n')
 }
 
-/** The records of a stored zone. Only what this program has written is ever read: nothing of it is checked again. */
+/** Parses the text of a stored zone. It does not validate, because only this program writes such texts. */
 export function parseZoneText(name: DomainName, text: string): ServedRecord[] {
   const records: ServedRecord[] = []
   let defaultTtl = 0

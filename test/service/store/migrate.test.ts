@@ -13,7 +13,7 @@ test('a migration that ends on its way leaves nothing, and can be done again', a
   const before = await tables()
   // The last of the migrations stumbles on it, with others done before.
   await sql`create table tagged_objects (id integer)`.execute(db)
-  await expect(migrate(db, dialect)).rejects.toThrow('the database cannot be brought to the schema of this version')
+  await expect(migrate(db, dialect)).rejects.toThrow('the database cannot be migrated to the schema of this version')
   await sql`drop table tagged_objects`.execute(db)
   expect(await tables()).toEqual(before)
   expect(await findSchema(db, dialect)).toBe(former)

@@ -90,12 +90,12 @@ test('meanwhile the zone does not go back, and the domain says what is the matte
   offer('told.test', 7, 4)
   await sendNotify(port, 'told.test')
   await eventually(async () => expect(sentOf('told.test').length).toBeGreaterThanOrEqual(6), WITHIN)
-  expect(await errorsOf(id)).toBe('transfer from 127.0.0.1: it offered serial 7, but sent the older zone with 4. It is asked again.')
+  expect(await errorsOf(id)).toBe('transfer from 127.0.0.1: it announced serial 7, but sent an older zone with 4. It will be asked again.')
   expect(await serialAt('told.test')).toBe(5)
   expect(logged.filter((line) => line.includes('"told.test"')).map((line) => JSON.parse(line))).toContainEqual(
     expect.objectContaining({
-      message: 'zone is older than its masters have told',
-      problems: [expect.stringContaining('it offered serial 7')],
+      message: 'zone is older than its masters announced',
+      problems: [expect.stringContaining('it announced serial 7')],
     }),
   )
   offer('told.test', 7, 6, 7)
@@ -108,7 +108,7 @@ test('what is newer than the zone that is held is taken, though more is offered'
   offer('between.test', 7, 6, 6, 6, 6, 6, 6, 6)
   await sendNotify(port, 'between.test')
   await served('between.test', 6)
-  expect(await errorsOf(id)).toContain('it offered serial 7, but sent the older zone with 6.')
+  expect(await errorsOf(id)).toContain('it announced serial 7, but sent an older zone with 6.')
   offer('between.test', 7, 7)
   await served('between.test', 7)
 })
@@ -133,7 +133,7 @@ test('another master is asked at once', async () => {
 test('a zone that NOTIFY tells of is asked for until the master has it', async () => {
   const id = await createServed('news.test', 5)
   await sendNotify(port, 'news.test', { serial: 7 })
-  const problem = 'transfer from 127.0.0.1: it told of serial 7 by NOTIFY, but still answers 5. It is asked again.'
+  const problem = 'transfer from 127.0.0.1: it announced serial 7 by NOTIFY, but still answers 5. It will be asked again.'
   await eventually(async () => expect(await errorsOf(id)).toBe(problem), WITHIN)
   offer('news.test', 7, 7)
   await served('news.test', 7)

@@ -50,7 +50,7 @@ keys:
 })
 
 test.each<[string, string, RegExp]>([
-  ['a list', '- a', /^keys\.yaml:1:1: error\[tsig-keys-invalid\] a file of transfer keys is a mapping with the key "keys"$/],
+  ['a list', '- a', /^keys\.yaml:1:1: error\[tsig-keys-invalid\] a transfer key file must be a mapping with the key "keys"$/],
   ['without keys', '{}', /keys is required$/],
   ['with another key', 'keys: []\nmore: 1', /:2:\d+: error\[tsig-keys-invalid\] Unknown field$/],
   ['without an account', `keys: [{name: a.example, secret: ${SECRET}}]`, /account is required$/],
@@ -59,8 +59,8 @@ test.each<[string, string, RegExp]>([
     `keys: [{name: a.example, account: a, algorithm: hmac-md5, secret: ${SECRET}}]`,
     /algorithm must be hmac-sha256, hmac-sha384 or hmac-sha512$/,
   ],
-  ['with a name that is none', `keys: [{name: 'a..b', account: a, secret: ${SECRET}}]`, /the name of a key is a domain name$/],
-  ['with the root as a name', `keys: [{name: '.', account: a, secret: ${SECRET}}]`, /the name of a key is a domain name$/],
+  ['with a name that is none', `keys: [{name: 'a..b', account: a, secret: ${SECRET}}]`, /the name of a key must be a domain name$/],
+  ['with the root as a name', `keys: [{name: '.', account: a, secret: ${SECRET}}]`, /the name of a key must be a domain name$/],
   [
     'with one name twice',
     `keys: [{name: a.example, account: a, secret: ${SECRET}}, {name: A.example., account: b, secret: ${SECRET}}]`,
@@ -71,17 +71,17 @@ test.each<[string, string, RegExp]>([
     `keys: [{name: a.example, account: a, secret: 'not base64'}]`,
     /^keys\.yaml:1:\d+: .*the secret of the key a\.example is not base64$/,
   ],
-  ['with a short secret', `keys: [{name: a.example, account: a, secret: AAAA}]`, /has 3 octets; 16 are the fewest$/],
+  ['with a short secret', `keys: [{name: a.example, account: a, secret: AAAA}]`, /has 3 octets; the minimum is 16$/],
   ['without zones', `keys: [{name: a.example, account: a, secret: ${SECRET}, zones: []}]`, /zones must name one zone or more/],
   [
     'with a zone that is none',
     `keys: [{name: a.example, account: a, secret: ${SECRET}, zones: ['a..b']}]`,
-    /the name of a zone is a domain name$/,
+    /the name of a zone must be a domain name$/,
   ],
   [
     'with a host name as a peer',
     `keys: [{name: a.example, account: a, secret: ${SECRET}, peers: [ns1.example.net]}]`,
-    /a peer is an IPv4 or IPv6 address$/,
+    /a peer must be an IPv4 or IPv6 address$/,
   ],
   [
     'with another direction',

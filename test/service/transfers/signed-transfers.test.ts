@@ -161,7 +161,7 @@ test('keys are replaced while the service runs, all or none', async () => {
     expect(await transferSigned('alice.example', UNKNOWN)).toMatchObject(GIVEN)
     expect(await sendTcp(unsigned('bob.example'))).toMatchObject({ rcode: 'NOERROR' })
     await expect(service.useTransferKeys(await readKeys([ALICE, { ...BOB, account: 'carol' }]))).rejects.toThrow(
-      'the key bob-1.example. belongs to the account of the user "carol", and there is no such user',
+      'the key bob-1.example. belongs to the account of the user "carol", which does not exist',
     )
     expect(await transferSigned('alice.example', UNKNOWN)).toMatchObject(GIVEN)
   } finally {

@@ -1,7 +1,7 @@
 /**
- * The file of a backup: lines of JSON that are the same whatever database they come from, so that one moves between SQLite and
- * PostgreSQL. First a header, then each table with its columns and its rows as arrays, at the end the number of rows and the SHA-256 of
- * all octets before that line.
+ * The format of backup files: lines of JSON. It is the same for SQLite and PostgreSQL, so a backup can move between them. The header comes
+ * first, then each table: a line with its columns, and a line with an array for each row. The last line has the number of rows and the SHA-256
+ * of all octets before it.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -15,14 +15,14 @@ export interface Header {
   readonly version: number
   /** The last migration of the database. */
   readonly schema: string
-  /** UTC, as the interface writes times. */
+  /** UTC, in the time format of the API. */
   readonly created: string
 }
 
 export interface TableStart {
   readonly table: string
   readonly columns: readonly string[]
-  /** The highest number the table has ever given to a row; null where it gives none. */
+  /** The highest id that the table has ever assigned; null if its rows have no generated ids. */
   readonly lastId: number | null
 }
 
@@ -36,15 +36,12 @@ export type BackupLine = Header | TableStart | readonly Value[]
 
 export const lineOf = (line: BackupLine | Trailer): string => `${JSON.stringify(line)}\n`
 
-/** Octets of a line: a zone file is the longest there is. */
+/** Maximum size of a line in octets. The longest lines contain zone files. */
 const MAX_LINE_OCTETS = 256 * 1024 * 1024
 
 const LINE_FEED = 0x0a
 
-/**
- * The header of a backup, once all of the file has been read and is what was written. Rejects, saying what is wrong, with the system's
- * error or a `RangeError`.
- */
+/** Reads a backup completely and checks its checksum. Returns the header. Rejects with the system's error or a `RangeError` for the user. */
 export async function checkBackup(file: string): Promise<{ readonly header: Header; readonly rows: number }> {
   const hash = createHash('sha256')
   let header: Header | null = null
@@ -60,16 +57,16 @@ export async function checkBackup(file: string): Promise<{ readonly header: Head
   }
   if (header === null || last === null) throw new RangeError('the file is empty')
   const trailer = parse(last) as Partial<Trailer> | null
-  if (typeof trailer?.sha256 !== 'string') throw new RangeError('the backup is not whole: its end is missing')
+  if (typeof trailer?.sha256 !== 'string') throw new RangeError('the backup is incomplete: its end is missing')
   if (trailer.sha256 !== hash.digest('hex') || trailer.rows !== rows)
-    throw new RangeError('the backup has been changed or damaged: its checksum is another')
+    throw new RangeError('the backup has been changed or damaged: its checksum does not match')
   return { header, rows }
 }
 
 /** The first octet of a row: `[`. */
 const ROW_BEGINS = 0x5b
 
-/** What stands between the header and the end of a backup that has been checked. Who made the file may have made its checksum, too. */
+/** Yields the tables and rows of a checked backup. It still validates each line, because a forged file can have a valid checksum. */
 export async function* backupLines(file: string): AsyncGenerator<TableStart | readonly Value[]> {
   let number = 0
   for await (const line of linesOf(file)) {
@@ -97,7 +94,7 @@ const isTableStart = (value: unknown): value is TableStart =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Lines without their line feeds: of octets, so that what is hashed is what is there, and none is read without end. */
+/** Yields the lines without line feeds, as octets for the checksum. Throws if a line is too long. */
 async function* linesOf(file: string): AsyncGenerator<Buffer> {
   let parts: Buffer[] = []
   let length = 0
@@ -113,7 +110,7 @@ async function* linesOf(file: string): AsyncGenerator<Buffer> {
       }
       parts.push(chunk.subarray(from))
       length += chunk.length - from
-      if (length > MAX_LINE_OCTETS) throw new RangeError('the file is no backup of the service: it has a line without end')
+      if (length > MAX_LINE_OCTETS) throw new RangeError('the file is not a backup of the service: it has a line that is too long')
     }
   } finally {
     input.destroy()
@@ -124,8 +121,9 @@ async function* linesOf(file: string): AsyncGenerator<Buffer> {
 function readHeader(line: Buffer): Header {
   const header = parse(line) as Partial<Header> | null
   if (header?.format !== FORMAT || typeof header.schema !== 'string' || typeof header.created !== 'string')
-    throw new RangeError('the file is no backup of the service')
-  if (header.version !== VERSION) throw new RangeError(`the backup is of format version ${header.version}; this program reads ${VERSION}`)
+    throw new RangeError('the file is not a backup of the service')
+  if (header.version !== VERSION)
+    throw new RangeError(`the backup has format version ${header.version}, but this program reads version ${VERSION}`)
   return header as Header
 }
 
@@ -137,7 +135,7 @@ function parse(line: Buffer): unknown {
   }
 }
 
-/** Every table that a backup holds, with its key, referenced tables before those that refer to them. */
+/** All tables in a backup, with their key columns. Referenced tables come first. */
 export const BACKUP_TABLES: Readonly<Record<Exclude<keyof Tables, 'secret_key'>, readonly string[]>> = {
   accounts: ['id'],
   users: ['id'],
@@ -172,10 +170,10 @@ export const BACKUP_TABLES: Readonly<Record<Exclude<keyof Tables, 'secret_key'>,
   preferences: ['user_id', 'client'],
 }
 
-/** Those that earlier schemas have: a backup may be of such, and the migrations take over what it holds. */
+/** Tables of earlier schemas. An old backup may contain them; the migrations convert their rows. */
 export const EARLIER_TABLES: Readonly<Record<string, readonly string[]>> = { domain_tags: ['domain_id', 'tag_id'] }
 
-/** Those whose rows have numbers that are never given twice. */
+/** The tables that generate ids, which are never reused. */
 export const NUMBERED_TABLES: ReadonlySet<string> = new Set<keyof Tables>([
   'accounts',
   'users',

@@ -3,28 +3,28 @@ import type { RawStore } from '../database.ts'
 import { findSchema, migrate, SCHEMAS } from '../migrate.ts'
 import { BACKUP_TABLES, backupLines, checkBackup, EARLIER_TABLES, type TableStart, type Value } from './backup-format.ts'
 
-/** Rows, and characters of them, that are inserted in one statement. */
+/** Maximum rows and characters per insert statement. */
 const BATCH_ROWS = 500
 const BATCH_CHARACTERS = 4 * 1024 * 1024
 
-/** The one that is not empty when it is new. */
+/** The only table that has a row in a new database. */
 const NEVER_EMPTY = 'served_revision'
 
 // biome-ignore lint/suspicious/noExplicitAny: see PlainStore
 type AnyConnection = Kysely<any>
 
 /**
- * Fills an empty database with what a backup holds, all of it or nothing, and brings it to the present schema. Returns the number of
- * rows. Rejects if the database holds anything, or the file is damaged, no backup, or of a later version of the program.
+ * Restores a backup into an empty database in one transaction and migrates it to the current schema. Returns the number of rows. Rejects if the
+ * database is not empty, or if the file is damaged, not a backup, or from a later version of the program.
  */
 export async function restoreBackup(store: RawStore, file: string): Promise<{ readonly rows: number; readonly created: string }> {
   const { header, rows } = await checkBackup(file)
-  if (!SCHEMAS.includes(header.schema)) throw new RangeError(`the backup is of a later version of the program (schema ${header.schema})`)
+  if (!SCHEMAS.includes(header.schema)) throw new RangeError(`the backup is from a later version of the program (schema ${header.schema})`)
   const { db, dialect } = store
   const existing = await findSchema(db, dialect)
   if (existing === null) await migrate(db, dialect, header.schema)
   else if (existing !== header.schema)
-    throw new RangeError(`the database has tables of schema ${existing}, the backup ${header.schema}: give one without tables`)
+    throw new RangeError(`the database has schema ${existing}, but the backup has ${header.schema}: use a database without tables`)
   await db.transaction().execute(async (transaction) => {
     await refuseUnlessEmpty(transaction)
     await insertAll(store, transaction, file)
@@ -63,7 +63,7 @@ async function insertAll(store: RawStore, transaction: AnyConnection, file: stri
       if (line.lastId !== null) await store.setLastId(transaction, line.table, line.lastId)
       continue
     }
-    if (start === null || line.length !== start.columns.length) throw new RangeError('the backup has a row that is of no table')
+    if (start === null || line.length !== start.columns.length) throw new RangeError('the backup has a row that does not match a table')
     rows.push(line)
     characters += line.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
     if (rows.length === BATCH_ROWS || characters > BATCH_CHARACTERS) await insert()

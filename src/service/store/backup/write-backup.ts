@@ -6,19 +6,19 @@ import { findSchema } from '../migrate.ts'
 import { countSealed } from '../sealed-values.ts'
 import { BACKUP_TABLES, EARLIER_TABLES, FORMAT, lineOf, NUMBERED_TABLES, type Value, VERSION } from './backup-format.ts'
 
-/** Rows read in one go; of the table with whole zones in its rows, fewer. */
+/** Rows per query; fewer for the table whose rows contain zone files. */
 const BATCH_ROWS = 1000
 const BATCH_ROWS_OF: Readonly<Record<string, number>> = { zone_files: 20 }
 
 /**
- * Writes all that a database holds at one moment to a file, which appears when it is whole and on the disk. The service may go on
- * meanwhile. Returns the number of rows. Rejects where there is no database of the service, or the file cannot be written.
+ * Writes a snapshot of the database to a file, which appears only when it is complete and on disk. The service may keep running. Returns the
+ * number of rows. Rejects if the service has no database there or the file cannot be written.
  */
 export async function writeBackup(store: RawStore, file: string, now: string): Promise<{ readonly rows: number }> {
   const schema = await findSchema(store.db, store.dialect)
-  if (schema === null) throw new RangeError('there is no database of the service')
+  if (schema === null) throw new RangeError('the database of the service does not exist')
   const temporary = `${file}.${process.pid}.part`
-  // Hashes of tokens, addresses and names are for nobody else to read.
+  // It contains hashes of tokens, addresses and names, which other users must not read.
   const handle = await open(temporary, 'wx', 0o600)
   try {
     const rows = await store.snapshot((connection) => writeAll(store, connection, handle, { schema, created: now }))
@@ -45,7 +45,7 @@ async function writeAll(
   const hash = createHash('sha256')
   const write = async (text: string): Promise<void> => {
     hash.update(text)
-    // All of it, or it rejects; a plain write may stop in the middle, as on a disk that is about to be full.
+    // Unlike `write`, `appendFile` never writes only a part without an error, for example on a full disk.
     await handle.appendFile(text)
   }
   let written = 0
@@ -66,15 +66,15 @@ async function writeAll(
   return written
 }
 
-/** Earlier versions stored secrets in clear if they had no key. */
+/** Earlier versions stored secrets in plain text if they had no key. */
 async function refusePlainSecrets(connection: AnyConnection): Promise<void> {
   if ((await countSealed(connection)).has('plain'))
-    throw new RangeError('the database has secrets in clear: start the service of this version first, which encrypts them')
+    throw new RangeError('the database has secrets in plain text: start this version of the service first, which encrypts them')
 }
 
 type Row = Readonly<Record<string, unknown>>
 
-/** The rows of a table in the order of its key. */
+/** Yields the rows of a table in key order. */
 async function* batchesOf(connection: AnyConnection, table: string, key: readonly string[]): AsyncGenerator<readonly Row[]> {
   const limit = BATCH_ROWS_OF[table] ?? BATCH_ROWS
   for (let last: Row | undefined; ; ) {

@@ -87,7 +87,7 @@ export async function createDomains(db: Kysely<unknown>, { idType, idColumn }: S
     .execute()
 }
 
-/** What is served under which serial, and in which order that changed, for the processes that serve. */
+/** The served zones with their serials, and the order of their changes, for the processes that serve them. */
 export async function createServedZones(db: Kysely<unknown>, { announceUpdates }: SchemaDialect): Promise<void> {
   await db.schema
     .alterTable('domains')
@@ -99,7 +99,7 @@ export async function createServedZones(db: Kysely<unknown>, { announceUpdates }
     .execute()
   await db.schema.createIndex('domains_unsettled').on('domains').column('id').where(sql.ref('settled'), '<', sql.ref('revision')).execute()
 
-  // No key of another table: a serial outlives its domain.
+  // No foreign key: a serial outlives its domain.
   await db.schema
     .createTable('served_zones')
     .addColumn('name', 'text', (column) => column.primaryKey())
@@ -124,7 +124,7 @@ export async function createServedZones(db: Kysely<unknown>, { announceUpdates }
   await announceUpdates(db, 'served_revision')
 }
 
-/** What the service knows of the zones it transfers in. */
+/** The state of the zones that are transferred from masters. */
 export async function createSecondaries(db: Kysely<unknown>, _dialect: SchemaDialect): Promise<void> {
   await db.schema
     .alterTable('domains')

@@ -1,7 +1,7 @@
 import type { ColumnDataType, CreateTableBuilder, Kysely } from 'kysely'
 import type { SchemaDialect } from '../schema-dialect.ts'
 
-/** What users decide about themselves, and what restricted users are granted. */
+/** The profile settings of users, and the grants of restricted users. */
 export async function extendUsers(db: Kysely<unknown>): Promise<void> {
   const column = (name: string, type: 'text' | 'integer', value: string | number): Promise<void> =>
     db.schema
@@ -34,7 +34,7 @@ type Table = CreateTableBuilder<string, string>
 const columns = (table: Table, type: ColumnDataType, names: readonly string[]): Table =>
   names.reduce((made, name) => made.addColumn(name, type, (column) => column.notNull()), table)
 
-/** Instances and what belongs to them, and the jobs that move them from state to state. */
+/** Instances with their disks, profiles and backups, and the jobs that change their states. */
 export async function createInstances(db: Kysely<unknown>, { idType, idColumn }: SchemaDialect): Promise<void> {
   const numbered = (name: string): Table => db.schema.createTable(name).addColumn('id', idType, idColumn)
   const owned = (name: string): Table =>
@@ -94,7 +94,7 @@ export async function createInstances(db: Kysely<unknown>, { idType, idColumn }:
   for (const table of ['disks', 'configs', 'backups']) await indexed(table)
 }
 
-/** Private images, and provisioning scripts. */
+/** Private images and provisioning scripts. */
 export async function createImagesAndScripts(db: Kysely<unknown>, { idType, idColumn }: SchemaDialect): Promise<void> {
   const ofAccount = (name: string) =>
     db.schema
@@ -129,7 +129,7 @@ export async function createImagesAndScripts(db: Kysely<unknown>, { idType, idCo
   await db.schema.createIndex('scripts_by_access').on('scripts').columns(['is_public', 'id']).execute()
 }
 
-/** What belongs to one user alone: apps, devices, logins, keys, the second factor and what leads to it. */
+/** The data of a single user: apps, devices, logins, SSH keys, security answers, second factor, phone codes and preferences. */
 export async function createProfile(db: Kysely<unknown>, { idType, idColumn }: SchemaDialect): Promise<void> {
   const numbered = (table: string) =>
     db.schema
@@ -175,7 +175,7 @@ export async function createProfile(db: Kysely<unknown>, { idType, idColumn }: S
     .addColumn('status', 'text', (column) => column.notNull())
     .addColumn('username', 'text', (column) => column.notNull())
     .addColumn('occasion', 'text')
-    // Those without an occasion are all different, in every dialect.
+    // Null occasions are distinct in every dialect.
     .addUniqueConstraint('logins_occasion', ['user_id', 'occasion'])
     .execute()
   await db.schema.createIndex('logins_by_user').on('logins').columns(['user_id', 'datetime']).execute()

@@ -1,7 +1,7 @@
 import { type CreateTableBuilder, type Kysely, sql } from 'kysely'
 import type { SchemaDialect } from '../schema-dialect.ts'
 
-/** Volumes, load balancers, and tags of objects of any kind, to which those of domains go over. */
+/** Volumes, load balancers, and tags for all kinds of objects, including the existing tags of domains. */
 export async function createTaggedObjects(db: Kysely<unknown>, { idType, idColumn }: SchemaDialect): Promise<void> {
   const objects = (table: string, unique: string, texts: readonly string[]): CreateTableBuilder<string, string> => {
     let made: CreateTableBuilder<string, string> = db.schema
@@ -26,7 +26,7 @@ export async function createTaggedObjects(db: Kysely<unknown>, { idType, idColum
     .addColumn('transfer_total', 'double precision')
     .execute()
 
-  // No key of the objects' tables: the kind tells which of them it is.
+  // No foreign key: the kind determines the table of the object.
   await db.schema
     .createTable('tagged_objects')
     .addColumn('kind', 'text', (column) => column.notNull())
@@ -39,7 +39,7 @@ export async function createTaggedObjects(db: Kysely<unknown>, { idType, idColum
   await db.schema.dropTable('domain_tags').execute()
 }
 
-/** What masters have told of zones that could not be had yet. */
+/** Serials that masters announced but have not delivered yet. */
 export async function addOfferedSerials(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('secondaries').addColumn('notified_serial', 'bigint').execute()
   await db.schema
@@ -48,7 +48,7 @@ export async function addOfferedSerials(db: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
-/** Finds the zones below a name; the service fills the column when it starts. */
+/** An index for finding the zones below a name. The service fills the column at startup. */
 export async function indexZoneNames(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('domains')
@@ -57,7 +57,7 @@ export async function indexZoneNames(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('domains_by_reversed_name').on('domains').columns(['reversed_name', 'account_id', 'id']).execute()
 }
 
-/** Which key the secrets of the database are encrypted with. */
+/** The id of the key that encrypts the secrets. */
 export async function createSecretKey(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('secret_key')
@@ -67,7 +67,7 @@ export async function createSecretKey(db: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
-/** Quotas that an account has instead of the service's, and the octets that the data of an image takes. */
+/** Quotas of accounts that differ from the service's, and the size of image data. */
 export async function addQuotas(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('accounts')

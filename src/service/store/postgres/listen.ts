@@ -4,21 +4,21 @@ import type { OtherProcesses } from '../database.ts'
 import { CHANNEL } from '../schema-dialect.ts'
 import { clientSettings, disconnect } from './postgres-pool.ts'
 
-/** Milliseconds before a lost connection is tried again: doubled each time up to the most. */
+/** Milliseconds before a lost connection is retried; doubled up to the maximum. */
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 5_000
 
 /**
- * Listens on a connection of its own, which is made again when it is lost; what was told meanwhile is made up for by one call.
- * Listening needs a connection that stays this process's: behind a pooler that lends it to others, nothing is ever heard.
+ * Listens for notifications on a dedicated connection and reconnects when it is lost. One call of `onChange` then makes up for missed
+ * notifications. It does not work behind a connection pooler that shares connections between clients.
  */
 export async function listenForChanges(
   url: string,
-  onNews: () => void,
+  onChange: () => void,
   onError: (error: unknown) => void,
 ): ReturnType<OtherProcesses['subscribe']> {
   let closed = false
-  let client = await connect(url, onNews)
+  let client = await connect(url, onChange)
   const ended = new AbortController()
 
   const watch = async (): Promise<void> => {
@@ -30,14 +30,14 @@ export async function listenForChanges(
         await sleep(pause, undefined, { signal: ended.signal }).catch(() => undefined)
         if (closed) return
         try {
-          client = await connect(url, onNews)
+          client = await connect(url, onChange)
           connected = true
         } catch (error) {
           onError(error)
         }
       }
       pause = FIRST_PAUSE
-      onNews()
+      onChange()
     }
   }
   const watching = watch()
@@ -50,18 +50,18 @@ export async function listenForChanges(
 }
 
 interface Listener {
-  /** Resolves with the reason when the connection is gone. */
+  /** Resolves with the reason when the connection is lost. */
   readonly lost: Promise<Error>
   end(): Promise<void>
 }
 
-async function connect(url: string, onNews: () => void): Promise<Listener> {
+async function connect(url: string, onChange: () => void): Promise<Listener> {
   const client = new pg.Client(clientSettings(url))
   const lost = new Promise<Error>((resolve) => {
     client.on('error', resolve)
     client.on('end', () => resolve(new Error('the connection to the database was closed')))
   })
-  client.on('notification', onNews)
+  client.on('notification', onChange)
   try {
     await client.connect()
     await client.query(`listen ${CHANNEL}`)
@@ -72,7 +72,7 @@ async function connect(url: string, onNews: () => void): Promise<Listener> {
   return { lost, end: () => endSoon(client) }
 }
 
-/** Milliseconds the server has for its goodbye. */
+/** Milliseconds to wait for the server when a connection is closed. */
 const CLOSE_TIMEOUT = 1_000
 
 async function endSoon(client: pg.Client): Promise<void> {

@@ -23,32 +23,32 @@ import { readOne, readTransaction, writeTransaction } from './transactions.ts'
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, with the parameters of libpq. */
   readonly url: string
-  /** Told of connections that are lost while nothing uses them; they are replaced. */
+  /** Called when an idle connection is lost. It is replaced. */
   readonly onError: (error: unknown) => void
 }
 
-/** The oldest major version the service is tested to work with. */
+/** The oldest supported major version. */
 const MIN_VERSION = 13
 
-/** Processes that start together bring the schema up to date one after the other: the key of the lock they take. */
+/** The key of the advisory lock that lets only one process migrate the schema at a time. */
 const MIGRATION_LOCK = 7_061_935_204
 
-/** Connections of a process at most, beside the one that listens. Reads have their own: they must not wait behind writes of one domain. */
+/** Maximum connections per process, besides the listening one. Reads have their own, so that they do not wait for writes. */
 const WRITE_CONNECTIONS = 10
 const READ_CONNECTIONS = 5
 
-/** Milliseconds a statement of a request may take. */
+/** Milliseconds that a statement may take. */
 const STATEMENT_TIMEOUT = 30_000
 
-/** Milliseconds the server has to end connections that have been closed. */
+/** Milliseconds that the server has to end closed connections. */
 const CLOSE_TIMEOUT = 1_000
 
-/** Milliseconds a request waits for rows that another transaction holds. */
+/** Milliseconds to wait for rows locked by another transaction. */
 const LOCK_TIMEOUT = 20_000
 
 /**
- * Opens a PostgreSQL database, which any number of processes may use at once, and makes its tables where it has none. Rejects,
- * naming the database and what is the matter, if it cannot be used.
+ * Opens a PostgreSQL database, which any number of processes may use, and creates or migrates its tables. Rejects with the database's name and
+ * the problem if it cannot be used.
  */
 export async function openPostgres({ url, onError }: PostgresOptions): Promise<Database> {
   const name = databaseName(clientSettings(url))
@@ -73,7 +73,7 @@ export async function openPostgres({ url, onError }: PostgresOptions): Promise<D
     write: (work) => writeTransaction(writing, work),
     directory: null,
     eraseDeleted: () => eraseDeletedRows(writing, SEALED_TABLES),
-    otherProcesses: { subscribe: (onNews) => listenForChanges(url, onNews, onError) },
+    otherProcesses: { subscribe: (onChange) => listenForChanges(url, onChange, onError) },
     abandon,
     close: async () => {
       await Promise.all([reading.destroy(), writing.destroy()])
@@ -82,7 +82,7 @@ export async function openPostgres({ url, onError }: PostgresOptions): Promise<D
   }
 }
 
-/** On a connection of its own: what changes tables may take long. */
+/** Checks the server version and migrates the schema on a separate connection without timeouts, because migrations may take long. */
 async function prepare(url: string, onError: (error: unknown) => void): Promise<void> {
   const { pool } = createPool({ url, connections: 1, statementTimeout: 0, lockTimeout: 0 }, onError)
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: [collateText] })
@@ -90,8 +90,8 @@ async function prepare(url: string, onError: (error: unknown) => void): Promise<
     await db.connection().execute(async (connection) => {
       const { rows } = await sql<{ version: string }>`select current_setting('server_version_num') as version`.execute(connection)
       const major = Math.floor(Number(rows[0]?.version) / 10_000)
-      if (major < MIN_VERSION) throw new Error(`it is version ${major}; the service needs ${MIN_VERSION} or later`)
-      // Ends with the connection.
+      if (major < MIN_VERSION) throw new Error(`its version is ${major}; the service needs ${MIN_VERSION} or later`)
+      // Released with the connection.
       await sql`select pg_advisory_lock(${MIGRATION_LOCK})`.execute(connection)
       await migrate(connection, POSTGRES_SCHEMA)
     })
@@ -100,25 +100,25 @@ async function prepare(url: string, onError: (error: unknown) => void): Promise<
   }
 }
 
-/** Milliseconds to wait for transactions that began before, and between two looks. */
+/** Milliseconds to wait for earlier transactions, and between two checks. */
 const ERASE_TIMEOUT = 20_000
 const ERASE_POLL_INTERVAL = 100
 
 /**
- * Writes tables anew without the rows that were deleted or replaced. PostgreSQL keeps such rows for every transaction that may still read them, so that
- * those must end first. Rejects if they do not in time. The transaction log of the server keeps former rows until the server writes over it.
+ * Rewrites tables without deleted and replaced rows. PostgreSQL keeps such rows as long as a transaction may read them, so earlier transactions
+ * must end first. Rejects if they do not end in time. The server's write-ahead log keeps the rows until it is recycled.
  */
 async function eraseDeletedRows<T>(db: Kysely<T>, tables: readonly string[]): Promise<void> {
   const { rows } = await sql<{ id: string }>`select txid_current()::text as id`.execute(db)
   const { id } = rows[0] as { id: string }
   for (const end = performance.now() + ERASE_TIMEOUT; !(await isPast(db, id)); await sleep(ERASE_POLL_INTERVAL)) {
-    if (performance.now() > end) throw new Error('transactions that began before are still under way in the PostgreSQL server')
+    if (performance.now() > end) throw new Error('earlier transactions are still running on the PostgreSQL server')
   }
-  // Each statement is a transaction of its own; the tables are small.
+  // Each statement is its own transaction. The tables are small.
   for (const table of tables) await sql`vacuum (full) ${sql.table(table)}`.execute(db)
 }
 
-/** Whether all transactions of the server that began before this one have ended, and nobody reads the database as it was then. */
+/** Whether all transactions that started before this one have ended, and no session reads an older snapshot. */
 async function isPast<T>(db: Kysely<T>, id: string): Promise<boolean> {
   const { rows } = await sql<{ past: boolean }>`
     select txid_snapshot_xmin(txid_current_snapshot()) > ${id}::bigint and not exists (
@@ -129,15 +129,15 @@ async function isPast<T>(db: Kysely<T>, id: string): Promise<boolean> {
 }
 
 /**
- * Gives every text column that is made the collation "C", whatever the database's own is: text is compared and ordered by its
- * octets and case is folded in ASCII only, as SQLite does it, so that filters and orders mean the same on both.
+ * A plugin that creates all text columns with collation "C". Text is then compared and sorted by octets, and case is folded only in ASCII, as in
+ * SQLite, so that filters and orders are the same in both databases.
  */
 export const collateText: KyselyPlugin = {
   transformQuery: ({ node, queryId }) => transformer.transformNode(node, queryId) as RootOperationNode,
   transformResult: async ({ result }) => result,
 }
 
-// The library's visitor of query trees is a class to be extended.
+// Kysely requires a subclass.
 class TextCollator extends OperationNodeTransformer {
   protected override transformNodeImpl<T extends OperationNode>(node: T, queryId?: QueryId): T {
     if (node.kind === 'DataTypeNode' && (node as unknown as DataTypeNode).dataType === 'text') {
@@ -149,7 +149,7 @@ class TextCollator extends OperationNodeTransformer {
 
 const transformer = new TextCollator()
 
-/** A PostgreSQL database as it is, on one connection. Rejects, naming it and what is the matter, if it cannot be used. */
+/** Opens a PostgreSQL database as it is, with one connection. Rejects with its name and the problem if it cannot be used. */
 export async function openRawPostgres(url: string): Promise<RawStore> {
   const name = databaseName(clientSettings(url))
   const { pool } = createPool({ url, connections: 1, statementTimeout: 0, lockTimeout: 0 }, () => undefined)
@@ -179,7 +179,7 @@ export async function openRawPostgres(url: string): Promise<RawStore> {
   }
 }
 
-/** Throws a `RangeError` unless a PostgreSQL database has the present schema. */
+/** Throws a `RangeError` unless a PostgreSQL database has the current schema. */
 export async function requirePostgresSchema(url: string): Promise<void> {
   const store = await openRawPostgres(url)
   try {

@@ -3,35 +3,35 @@ import pg from 'pg'
 
 export interface PoolSettings {
   readonly url: string
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly connections: number
-  /** Milliseconds a statement may take; 0 for as long as it needs. */
+  /** Milliseconds that a statement may take; 0 for no limit. */
   readonly statementTimeout: number
-  /** Milliseconds to wait for rows that another transaction holds; 0 for as long as it takes. */
+  /** Milliseconds to wait for locked rows; 0 for no limit. */
   readonly lockTimeout: number
 }
 
-/** Milliseconds to wait for a connection: a new one, or one that others use. */
+/** Milliseconds to wait for a new or a busy connection. */
 const CONNECT_TIMEOUT = 10_000
 
-/** Milliseconds beyond the time a statement may take: a server that has ended none by then does not answer at all. */
+/** Milliseconds beyond the statement timeout. A server that has not ended the statement by then does not respond at all. */
 const SILENCE_TIMEOUT = 5_000
 
-/** Milliseconds of silence after which the system asks whether the other side is still there. */
+/** Milliseconds of inactivity before the first TCP keep-alive probe. */
 const KEEP_ALIVE = 10_000
 
-/** Milliseconds after which the server ends a transaction whose process does nothing more: it may hold rows that others need. */
+/** Milliseconds after which the server ends an idle transaction, because it may have locked rows. */
 const IDLE_TRANSACTION_TIMEOUT = 30_000
 
 const INT8 = 20
 
-/** Numbers of objects and serials are far below 2^53: exact as numbers. */
+/** Parses bigint as number: ids and serials are far below 2^53. */
 const TYPES = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format as 'text'),
 } as pg.CustomTypesConfig
 
-/** How to connect. Throws a `RangeError`, which does not repeat the URL, unless it is one of PostgreSQL. */
+/** The client settings for a URL. Throws a `RangeError`, without the URL in its message, if it is not a valid PostgreSQL URL. */
 export function clientSettings(url: string): pg.ClientConfig {
   if (!/^postgres(?:ql)?:\/\//.test(url)) throw new RangeError('the URL of the database must begin with postgres:// or postgresql://')
   const settings: pg.ClientConfig = {
@@ -45,14 +45,14 @@ export function clientSettings(url: string): pg.ClientConfig {
   try {
     new pg.Client(settings)
   } catch (error) {
-    // What a parser of URLs says may quote the password.
+    // The original message may quote the password.
     const { code } = error as NodeJS.ErrnoException
     throw new RangeError(`the URL of the database cannot be used${code === undefined ? '' : ` (${code})`}`)
   }
   return settings
 }
 
-/** Names the database without its user and password. */
+/** A description of the database without user and password. */
 export function databaseName(settings: pg.ClientConfig): string {
   const { host, port, database } = new pg.Client(settings)
   return `the PostgreSQL database ${JSON.stringify(database ?? '')} at ${host}${host.startsWith('/') ? '' : `:${port}`}`
@@ -60,11 +60,11 @@ export function databaseName(settings: pg.ClientConfig): string {
 
 export interface Connections {
   readonly pool: PostgresPool
-  /** Ends every connection at once and makes no other: what waits for the server fails. */
+  /** Closes all connections immediately and opens no others, so that pending queries fail. */
   abandon(): void
 }
 
-/** A pool of connections; one that is lost is replaced when the next is needed. `onLost` is told of those that were idle. */
+/** Creates a pool. Lost connections are replaced when needed. `onLost` is called for lost idle connections. */
 export function createPool({ url, connections, statementTimeout, lockTimeout }: PoolSettings, onLost: (error: Error) => void): Connections {
   const pool = new pg.Pool({
     ...clientSettings(url),
@@ -79,7 +79,7 @@ export function createPool({ url, connections, statementTimeout, lockTimeout }: 
   pool.on('error', onLost)
   pool.on('connect', (client) => {
     open.add(client)
-    // The pool listens to idle connections only. One lost between two statements of a transaction fails the next of them.
+    // The pool handles errors only of idle connections. If a connection is lost between two statements of a transaction, the next one fails.
     client.on('error', () => undefined)
     closeWhenSilent(client)
   })
@@ -87,7 +87,7 @@ export function createPool({ url, connections, statementTimeout, lockTimeout }: 
   return {
     pool: {
       connect: async () => {
-        if (abandoned) throw new Error('the database is waited for no longer')
+        if (abandoned) throw new Error('the service no longer waits for the database')
         return pool.connect()
       },
       end: () => pool.end(),
@@ -99,38 +99,38 @@ export function createPool({ url, connections, statementTimeout, lockTimeout }: 
   }
 }
 
-/** Ends a connection without a goodbye, for which a server that hangs would be waited. */
+/** Drops a connection without a clean close, which would wait for a server that hangs. */
 export const disconnect = (client: pg.Client): void => void client.connection.stream.destroy()
 
 /**
- * A server that hangs, or is cut off, leaves its connections open for as long as the system likes. One whose question has had no answer
- * in time is of no use any more: what comes next on it would wait as well.
+ * Drops a connection after a query timeout. The connections of a hung or unreachable server stay open for a long time, and later queries on them
+ * would time out as well.
  */
 function closeWhenSilent(client: pg.PoolClient): void {
-  const query = client.query.bind(client) as (...question: unknown[]) => unknown
-  const watched = (...question: unknown[]): unknown => {
-    const answer = query(...question)
-    if (answer instanceof Promise) answer.catch((error: Error) => error.message === QUERY_TIMEOUT_MESSAGE && giveUp())
-    return answer
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown
+  const watched = (...args: unknown[]): unknown => {
+    const result = query(...args)
+    if (result instanceof Promise) result.catch((error: Error) => error.message === QUERY_TIMEOUT_MESSAGE && drop())
+    return result
   }
-  const giveUp = (): void => {
-    // Tells the pool that it is not to be lent again.
+  const drop = (): void => {
+    // Makes the pool discard the client.
     void client.end()
     disconnect(client)
   }
   client.query = watched as typeof client.query
 }
 
-/** What the client says of a question without an answer. */
+/** The client's error message for a query timeout. */
 const QUERY_TIMEOUT_MESSAGE = 'Query read timeout'
 
-/** What errors of PostgreSQL and of the way to it mean (PostgreSQL documentation, appendix A). */
+/** Error codes: PostgreSQL documentation, appendix A. */
 
 const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code ?? '')
 
 /**
- * Whether the transaction lost against another that ran beside it and may win when it runs again: 40001 serialization failure,
- * 40P01 deadlock, 23505 a key that another has taken since this one looked for it.
+ * Whether the transaction conflicted with a concurrent one, so that a retry may succeed: 40001 serialization failure, 40P01 deadlock, 23505 a key
+ * that was inserted concurrently.
  */
 export const isConflict = (error: unknown): boolean => ['40001', '40P01', '23505'].includes(codeOf(error))
 
@@ -149,8 +149,8 @@ const NETWORK = new Set([
 const NO_CONNECTION = /connection terminated|timeout exceeded when trying to connect|not queryable|client was closed/i
 
 /**
- * Whether the connection failed, the server is going down or coming up (57P01 to 57P03) or has no connection to spare (53300), rather
- * than what was asked of it.
+ * Whether the connection failed rather than the query: also if the server is shutting down or starting (57P01 to 57P03), or has too many
+ * connections (53300).
  */
 export function isConnectionError(error: unknown): boolean {
   const code = codeOf(error)
@@ -158,7 +158,7 @@ export function isConnectionError(error: unknown): boolean {
   return code === '' && error instanceof Error && NO_CONNECTION.test(error.message)
 }
 
-/** Why the database cannot be used at all, for the one who starts the service. */
+/** The error for the operator if the database cannot be used at startup. */
 export function startError(database: string, error: unknown): Error {
   const message = (error instanceof Error && error.message) || codeOf(error) || String(error)
   return new Error(`${database} ${reasonOf(error, message)}`, { cause: error })
@@ -169,11 +169,11 @@ function reasonOf(error: unknown, message: string): string {
   switch (codeOf(error)) {
     case '28P01':
     case '28000':
-      return `does not admit this user: ${message}`
+      return `rejects this user: ${message}`
     case '3D000':
       return 'does not exist'
     case '42501':
-      return `does not allow what the service needs: ${message}`
+      return `denies a permission that the service needs: ${message}`
     default:
       return `cannot be used: ${message}`
   }

@@ -6,38 +6,38 @@ import { isConflict, isConnectionError } from './postgres-pool.ts'
 
 type Work<T> = (connection: Connection) => Promise<T>
 
-/** Times a transaction is run that others keep overtaking. */
+/** Maximum attempts of a transaction that conflicts with others. */
 const MAX_CONFLICT_TRIES = 10
 
-/** Milliseconds in which a server that restarts is waited for. */
+/** Milliseconds to retry while the server restarts. */
 const RECONNECT_TIMEOUT = 3_000
 
-/** Milliseconds before a further try: doubled each time up to the most, and less by chance, so that those that met do not meet again. */
+/** Milliseconds before a retry; doubled up to the maximum and randomized, so that the same transactions do not conflict again. */
 const FIRST_PAUSE = 5
 const LONGEST_PAUSE = 250
 
-/** Reads of one state, that of the first of them. */
+/** Runs reads in one snapshot, taken at the first of them. */
 export const readTransaction = <T>(db: Kysely<Tables>, work: Work<T>): Promise<T> =>
   retry(async () => db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work))
 
-/** One query, which is a transaction by itself. */
+/** Runs one query, which is its own transaction. */
 export const readOne = <T>(db: Kysely<Tables>, query: Work<T>): Promise<T> => retry(() => query(db))
 
 /**
- * Reads and writes. Each statement sees what is committed when it begins; rows that the work has changed are its own until the
- * commit. Runs the work again where another transaction overtook it or the connection was lost before its commit was asked for:
- * nothing of it stands then. A connection lost later leaves open what became of it, and that is never tried again.
+ * Runs reads and writes. Each statement sees the data committed before it starts; changed rows are locked until the commit. Retries after a
+ * conflict, or if the connection was lost before the commit was sent: then nothing was committed. If it is lost later, the outcome is unknown,
+ * and the work is not retried.
  */
 export const writeTransaction = <T>(db: Kysely<Tables>, work: Work<T>): Promise<T> =>
-  retry(async (asked) => {
+  retry(async (commitSent) => {
     const transaction = await db.startTransaction().setIsolationLevel('read committed').execute()
     try {
       const value = await work(transaction)
-      asked()
+      commitSent()
       await transaction.commit().execute()
       return value
     } catch (error) {
-      // Where this fails too, the connection is gone, and the transaction with it.
+      // If this fails too, the connection is lost, and the server rolls the transaction back.
       if (!transaction.isRolledBack)
         await transaction
           .rollback()
@@ -47,19 +47,19 @@ export const writeTransaction = <T>(db: Kysely<Tables>, work: Work<T>): Promise<
     }
   })
 
-async function retry<T>(attempt: (commitAsked: () => void) => Promise<T>): Promise<T> {
-  const giveUp = performance.now() + RECONNECT_TIMEOUT
+async function retry<T>(attempt: (commitSent: () => void) => Promise<T>): Promise<T> {
+  const deadline = performance.now() + RECONNECT_TIMEOUT
   for (let tries = 1; ; tries += 1) {
-    let commitAsked = false
+    let isCommitSent = false
     try {
       return await attempt(() => {
-        commitAsked = true
+        isCommitSent = true
       })
     } catch (error) {
-      const worthIt = isConflict(error)
+      const canRetry = isConflict(error)
         ? tries < MAX_CONFLICT_TRIES
-        : isConnectionError(error) && !commitAsked && performance.now() < giveUp
-      if (!worthIt) throw error
+        : isConnectionError(error) && !isCommitSent && performance.now() < deadline
+      if (!canRetry) throw error
       await sleep(Math.random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** tries))
     }
   }

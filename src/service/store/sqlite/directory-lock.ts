@@ -8,9 +8,9 @@ export interface DirectoryLock {
 }
 
 /**
- * Takes the data directory for this process. The lock is the operating system's, held through an exclusive transaction on an
- * empty database: it ends with the process however that ends, so none is ever stale and no process id is ever guessed from.
- * `service.pid` only tells a reader who holds it. Throws if another process, or this one, has the directory.
+ * Locks the data directory for this process. It uses an operating system lock, by an exclusive transaction on an empty database, which ends with
+ * the process in any case, so it is never stale. `service.pid` only names the owner for error messages. Throws if the directory is already
+ * locked, even by this process.
  */
 export function lockDirectory(directory: string): DirectoryLock {
   const pidFile = join(directory, 'service.pid')
@@ -24,7 +24,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   }
 }
 
-/** Keeps the change of the key of a data directory to one process. Throws if another process changes it. The lock has the owner of the database. */
+/** Locks the key rotation of a data directory. Throws if another process is rotating the key. The lock file gets the owner of the database. */
 export const lockRotation = (directory: string): DirectoryLock =>
   lockFile(join(directory, 'rotation.lock'), () => `another process is changing the key of ${directory}`, join(directory, DATABASE_FILE))
 

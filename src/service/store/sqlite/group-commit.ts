@@ -1,8 +1,7 @@
 /**
- * Group commit. A commit waits for the disk, and one wait serves any number of changes: all writes that are queued when a
- * transaction begins, or join while it runs, go into it, each in a savepoint of its own, and all are acknowledged by its one
- * commit. A write that fails is rolled back to its savepoint and takes no other with it. The event loop does not wait with it: what
- * comes in during a commit is the next group.
+ * Group commit: many writes share one transaction, because each commit waits for the disk. All writes that are queued when a transaction starts,
+ * or arrive while it runs, join it, each in its own savepoint, and are acknowledged by its commit. A failed write is rolled back to its savepoint
+ * without affecting the others. The commit does not block the event loop; writes that arrive during it form the next group.
  */
 import { type Kysely, sql } from 'kysely'
 import type Libsql from 'libsql'
@@ -10,7 +9,7 @@ import LibsqlPromise from 'libsql/promise'
 import type { Connection } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
-/** Writes in one transaction at most: the first of them waits for the last. */
+/** Maximum writes per transaction. The first one waits for the last one. */
 const MAX_GROUP = 64
 
 interface QueuedWrite {
@@ -25,14 +24,14 @@ export interface GroupCommit {
   drained(): Promise<void>
 }
 
-/** `db` must have a single connection that is used for nothing else; `run` runs the statements on it that may have to wait. */
+/** `db` must have a single connection that is not used otherwise. `run` executes the statements on it that may wait. */
 export function createGroupCommit(db: Kysely<Tables>, run: RunOffThread): GroupCommit {
   const queue: QueuedWrite[] = []
   let running: Promise<void> | null = null
 
   const commitAll = async (): Promise<void> => {
     while (queue.length > 0) {
-      // A turn of the event loop: requests that came in meanwhile share the group, and others are not kept waiting by a row of groups.
+      // Yield to the event loop, so that newly received requests can join the group and consecutive groups do not block others.
       await new Promise((resolve) => setImmediate(resolve))
       try {
         await db.connection().execute((connection) => commitGroup(connection, run, queue))
@@ -76,7 +75,7 @@ async function commitGroup(connection: Connection, run: RunOffThread, queue: Que
     }
     await run('commit')
   } catch (error) {
-    // The transaction itself failed: a full or faulty disk. Nothing of the group is in the database.
+    // The transaction itself failed, for example on a full disk. No write of the group was committed.
     await run('rollback').catch(() => undefined)
     for (const write of members.length === 0 ? queue.splice(0) : members) write.reject(error)
     return
@@ -88,20 +87,19 @@ const SAVEPOINT = sql`savepoint one_write`
 const RELEASE = sql`release one_write`
 const ROLLBACK_TO = sql`rollback to one_write`
 
-/** Runs a statement without results on a connection; nothing else may use the connection until it resolves. */
+/** Executes a statement without results. Do not use the connection until the promise resolves. */
 type RunOffThread = (statement: string) => Promise<void>
 
 /**
- * What waits — for the disk to have a commit, for a lock — is run on a thread of the library's, and the event loop goes on; all other
- * statements are work in memory, cost microseconds and are run where they stand, which is several times as fast as a message to
- * another thread and back for each. Both interfaces of the library hold the same native connection, so one opened for the first
- * is given to the second; that they do is tried here, once.
+ * Returns a function that executes a statement on a thread of the SQLite library. It is for statements that wait for the disk or a lock. Other
+ * statements take microseconds in memory and run synchronously, which is several times faster than messages to another thread. It uses the
+ * promise API of the library on a connection that was opened by the synchronous API, and checks once that this works.
  */
 export async function createOffThreadRunner(db: Libsql.Database): Promise<RunOffThread> {
   const exec = LibsqlPromise.prototype.exec as unknown as (this: Libsql.Database, statement: string) => Promise<void>
   const run: RunOffThread = (statement) => exec.call(db, statement)
   await run('begin immediate')
-  if (!db.inTransaction) throw new Error('the SQLite library no longer runs statements of a connection in the background')
+  if (!db.inTransaction) throw new Error('the SQLite library cannot run statements of this connection in the background')
   await run('rollback')
   return run
 }

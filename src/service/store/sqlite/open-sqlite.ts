@@ -11,21 +11,21 @@ import { lockDirectory } from './directory-lock.ts'
 import { createGroupCommit, createOffThreadRunner } from './group-commit.ts'
 
 /**
- * Opens, or makes, the SQLite database of a data directory, which one process holds at a time. With write-ahead logging,
- * reads go on beside a write; `synchronous = full` makes a commit wait until the disk has it.
+ * Opens or creates the SQLite database of a data directory and locks the directory for this process. Write-ahead logging lets reads continue
+ * during a write; with `synchronous = full`, a commit waits until it is on disk.
  */
 export async function openSqlite(directory: string, warn: WarnAboutMode = NO_WARNING): Promise<Database> {
   privateFolder(directory, warn)
   tightenServiceFiles(directory, warn)
   const lock = lockDirectory(directory)
-  // SQLite gives its other files the mode of the database.
+  // SQLite creates its other files with the mode of the database file.
   createPrivateFile(join(directory, DATABASE_FILE))
   return openFile(directory, (db) => migrate(db, SQLITE_SCHEMA), lock.release)
 }
 
 /**
- * Opens the SQLite database of a data directory while a service may run on it: writes must be short. Throws a `RangeError` if there is none of
- * the present schema.
+ * Opens the SQLite database of a data directory while a service may be running on it, so writes must be short. Throws a `RangeError` unless it
+ * exists and has the current schema.
  */
 export async function openBesideService(directory: string): Promise<Database> {
   if (!existsSync(join(directory, DATABASE_FILE))) throw new RangeError(`there is no database in ${directory}`)
@@ -62,14 +62,14 @@ async function openFile(directory: string, prepare: (db: Kysely<Tables>) => Prom
         await group.drained()
         await run('vacuum')
         await run('pragma wal_checkpoint(truncate)')
-        // It reports no error if a reader kept it from writing the pages to the database.
+        // The checkpoint reports no error if a reader prevented it from writing all pages to the database.
         const { log } = native.prepare('pragma wal_checkpoint(passive)').get() as { readonly log: number }
         if (log !== 0) throw new Error('another process reads the database')
       },
       abandon: () => undefined,
       close: async () => {
         await group.drained()
-        // The whole state is in one file afterwards, fit to be copied.
+        // Afterwards all data is in one file, which can be copied.
         await run('pragma wal_checkpoint(truncate)')
         await close()
       },
@@ -80,22 +80,22 @@ async function openFile(directory: string, prepare: (db: Kysely<Tables>) => Prom
   }
 }
 
-/** Milliseconds to wait for a lock. No other process has any, but for one that looks into the file by other means. */
+/** Milliseconds to wait for a lock. Only tools that open the file besides the service cause such waits. */
 const LOCK_TIMEOUT = 5000
 
 function connect(file: string): { readonly db: Kysely<Tables>; readonly native: Libsql.Database } {
   const native = new Libsql(file, { timeout: LOCK_TIMEOUT })
-  // What is deleted or replaced is overwritten with zeros.
+  // `secure_delete` overwrites deleted and replaced data with zeros.
   native.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = on')
   return { native, db: new Kysely<Tables>({ dialect: sqliteDialect(cachingStatements(native)) }) }
 }
 
-/** Statements kept ready on one connection. */
+/** Maximum prepared statements per connection. */
 const MAX_STATEMENTS = 200
 
 type Statement = ReturnType<SqliteDatabase['prepare']>
 
-/** Prepares each text once: the service asks the same few questions over and over. */
+/** Caches prepared statements by text, because the service repeats a small set of queries. */
 function cachingStatements(db: Libsql.Database): SqliteDatabase {
   const statements = new Map<string, Statement>()
   return {
@@ -115,8 +115,8 @@ function cachingStatements(db: Libsql.Database): SqliteDatabase {
 }
 
 /**
- * The database of a directory, to be read while a service may hold the directory: with write-ahead logging a reader sees one state and
- * keeps no writer waiting. Throws where there is none.
+ * Opens the database of a directory for reading, even while a service runs on it: with write-ahead logging, a reader sees one snapshot and does
+ * not block writers. Throws if there is no database.
  */
 export function openRawSqlite(directory: string): RawStore {
   const file = join(directory, DATABASE_FILE)
@@ -126,8 +126,8 @@ export function openRawSqlite(directory: string): RawStore {
 }
 
 /**
- * A new database for a directory that has none, to be filled: it gets its name when it is closed by `keep`, and is gone when it is only
- * closed. The directory is held meanwhile. Throws where it has a database, or another process has it.
+ * Creates a database in a directory that has none. It gets its final name when it is closed by `keep`; `close` deletes it. The directory is locked
+ * until then. Throws if the directory has a database or is locked by another process.
  */
 export function createRawSqlite(directory: string, warn: WarnAboutMode = NO_WARNING): RawStore & { keep(): Promise<void> } {
   privateFolder(directory, warn)
@@ -139,7 +139,7 @@ export function createRawSqlite(directory: string, warn: WarnAboutMode = NO_WARN
     for (const suffix of ['', ...SIDE_FILES]) rmSync(`${temporary}${suffix}`, { force: true })
   }
   try {
-    if (existsSync(file)) throw new RangeError(`${directory} has a database already`)
+    if (existsSync(file)) throw new RangeError(`${directory} already has a database`)
     clear()
     createPrivateFile(temporary)
     const store = rawStore(temporary, () => {
@@ -150,7 +150,7 @@ export function createRawSqlite(directory: string, warn: WarnAboutMode = NO_WARN
       ...store,
       keep: async () => {
         await store.db.destroy()
-        // SQLite would apply what a killed process left there for a database that has been removed since.
+        // SQLite would apply the log that a killed process left for an earlier, deleted database.
         for (const suffix of SIDE_FILES) rmSync(`${file}${suffix}`, { force: true })
         renameSync(temporary, file)
         lock.release()
@@ -162,7 +162,7 @@ export function createRawSqlite(directory: string, warn: WarnAboutMode = NO_WARN
   }
 }
 
-/** What SQLite keeps beside a database. */
+/** Suffixes of the files that SQLite creates next to a database. */
 const SIDE_FILES = ['-wal', '-shm', '-journal']
 
 function rawStore(file: string, closed: () => void): RawStore {
@@ -187,14 +187,14 @@ function rawStore(file: string, closed: () => void): RawStore {
   }
 }
 
-/** SQLite changes tables within transactions, which Kysely makes no use of: a process that is killed would leave half of a schema. */
+/** Enables transactional DDL, which SQLite supports but Kysely does not use. Otherwise a killed process could leave half a schema. */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true
   }
 }
 
-/** A dialect whose migrations are all done or none. */
+/** A SQLite dialect with atomic migrations. */
 function sqliteDialect(database: SqliteDatabase): Dialect {
   const dialect = new SqliteDialect({ database })
   return {

@@ -1,6 +1,6 @@
 import type { Generated, Selectable } from 'kysely'
 
-/** Instances and what belongs to them. */
+/** Instances with their addresses, disks, profiles and backups. */
 export interface InstanceTables {
   readonly instances: InstancesTable
   readonly addresses: AddressesTable
@@ -10,7 +10,7 @@ export interface InstanceTables {
   readonly backups: BackupsTable
 }
 
-/** Those that are kept: `cloning` is seen where clones of a running or offline instance are under way. */
+/** The stored states. `cloning` is displayed while a running or offline instance is being cloned. */
 export type InstanceStatus = 'running' | 'offline' | 'booting' | 'rebooting' | 'provisioning' | 'restoring'
 
 export interface InstancesTable {
@@ -22,33 +22,33 @@ export interface InstancesTable {
   region: string
   type: string
   image: string | null
-  /** Without the length of its prefix. */
+  /** Without prefix length. */
   ipv6: string | null
   host_uuid: string
   status: InstanceStatus
-  /** 1 while a clone of another instance is written to it. */
+  /** 1 while another instance is being cloned to it. */
   receiving: Generated<number>
-  /** Clones of it that are being made. */
+  /** The number of running clones of it. */
   clones: Generated<number>
   watchdog_enabled: Generated<number>
   /** JSON object. */
   alerts: string
   backups_enabled: Generated<number>
-  /** A weekday, `Scheduling` while one is being chosen; null for none. */
+  /** A weekday, or `Scheduling` until one is chosen; null for none. */
   backup_day: string | null
-  /** `W0` to `W22`, `Scheduling` while one is being chosen; null for none. */
+  /** `W0` to `W22`, or `Scheduling` until one is chosen; null for none. */
   backup_window: string | null
-  /** The configuration profile it was booted with last; null for none, also once that is gone. */
+  /** The configuration profile of the last boot; null if there is none or it was deleted. */
   last_booted: number | null
-  /** JSON list: interfaces for the first configuration profile that has none of its own. */
+  /** JSON list: interfaces for the first configuration profile without its own. */
   interfaces: Generated<string>
-  /** The script it was deployed with. */
+  /** The script with which it was deployed. */
   script_id: number | null
   created: string
   updated: string
 }
 
-/** IPv4 addresses in use. The key is the place in the pool, so that none is in use twice. */
+/** Used IPv4 addresses. The slot in the pool is part of the key, so that no address is used twice. */
 export interface AddressesTable {
   region: string
   pool: AddressPool
@@ -59,11 +59,11 @@ export interface AddressesTable {
 
 export type AddressPool = 'public' | 'private'
 
-/** Who allots from a pool holds its row. */
+/** A transaction that allocates from a pool locks its row. */
 export interface AddressPoolsTable {
   region: string
   pool: AddressPool
-  /** The place after the one that was allotted last. */
+  /** The slot after the last allocated one. */
   next: number
 }
 
@@ -74,7 +74,7 @@ export interface DisksTable {
   filesystem: Filesystem
   /** MB. */
   size: number
-  /** `not ready` while it is being written. */
+  /** `not ready` while it is being written to. */
   status: 'ready' | 'not ready'
   created: string
   updated: string
@@ -94,7 +94,7 @@ export interface ConfigsTable {
   /** JSON list. */
   interfaces: string
   kernel: string
-  /** MB; 0 for all the instance has. */
+  /** MB; 0 for all memory of the instance. */
   memory_limit: number
   root_device: string
   run_level: 'default' | 'single' | 'binbash'
@@ -110,14 +110,14 @@ export interface BackupsTable {
   status: BackupStatus
   label: string | null
   region: string
-  /** JSON: disks and configuration profiles as they were. */
+  /** JSON: copies of the disks and configuration profiles. */
   content: string
   created: string
   updated: string
   finished: string | null
 }
 
-/** The others of the interface (`paused`, `failed`, `userAborted`) have no cause here. */
+/** The other states of the API (`paused`, `failed`, `userAborted`) never occur here. */
 export type BackupStatus = 'pending' | 'running' | 'needsPostProcessing' | 'successful'
 
 export type InstanceRow = Selectable<InstancesTable>
@@ -125,7 +125,7 @@ export type DiskRow = Selectable<DisksTable>
 export type ConfigRow = Selectable<ConfigsTable>
 export type BackupRow = Selectable<BackupsTable>
 
-/** Private images; public ones are no rows. */
+/** Private images. Public images are not in the database. */
 export interface ImageTables {
   readonly images: ImagesTable
 }
@@ -137,23 +137,23 @@ export interface ImagesTable {
   account_id: number
   label: string
   description: string | null
-  /** The name of a user. */
+  /** A username. */
   created_by: string
-  /** MB; 0 while it is not known. */
+  /** MB; 0 while it is unknown. */
   size: number
   status: ImageStatus
-  /** `automatic` where it was made of an instance that was deleted. */
+  /** `automatic` if it was created from a deleted instance. */
   type: 'manual' | 'automatic'
   expiry: string | null
-  /** SHA-256 of the secret in the URL that its data is sent to, in hexadecimal; null where none is awaited. */
+  /** Hexadecimal SHA-256 of the secret in the upload URL; null if no upload is pending. */
   upload_hash: string | null
-  /** Until when its data is awaited, in milliseconds of the service's clock. */
+  /** The deadline of the upload, in milliseconds of the service's clock. */
   upload_until: number | null
-  /** Who receives its data, or did last. */
+  /** The current or last receiver of its data. */
   receiver: Generated<string>
-  /** Until when that is nobody else's, in milliseconds of the service's clock. */
+  /** When the receiver's claim expires, in milliseconds of the service's clock. */
   receiver_until: Generated<number>
-  /** Octets of its data as it was sent; while it arrives, those that are reserved for it. Null if it has no data, or they have not been counted. */
+  /** Size of its uploaded data in octets; during an upload, the reserved size. Null without data, or if the size is unknown. */
   octets: Generated<number | null>
   created: string
   updated: string
@@ -168,17 +168,17 @@ export interface ScriptTables {
 interface ScriptsTable {
   id: Generated<number>
   account_id: number
-  /** Who made it. */
+  /** The author. */
   user_id: number
   label: string
   description: string
-  /** JSON list of images; `any/all` stands for all. */
+  /** JSON list of images; `any/all` means all images. */
   images: string
-  /** 1 for one that all accounts see; never 0 again then. */
+  /** 1 for a public script, which can never become private again. */
   is_public: number
   rev_note: string
   script: string
-  /** Instances that have ever been deployed with it. */
+  /** The number of instances ever deployed with it. */
   deployments_total: Generated<number>
   created: string
   updated: string
@@ -190,17 +190,17 @@ export interface JobTables {
   readonly jobs: JobsTable
 }
 
-/** What the service does by itself at a moment of its clock. */
+/** Work that the service does at a scheduled time. */
 interface JobsTable {
   id: Generated<number>
   kind: string
-  /** The number of the object it is about: of the table that its kind knows. */
+  /** The id of the object that it is about, in a table that depends on its kind. */
   subject: number
   /** JSON. */
   payload: string
-  /** Milliseconds of the service's clock; moved on where a run fails. */
+  /** Milliseconds of the service's clock; postponed after a failed run. */
   due: number
-  /** Runs that failed. */
+  /** The number of failed runs. */
   attempts: Generated<number>
 }
 

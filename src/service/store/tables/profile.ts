@@ -1,6 +1,6 @@
 import type { Generated, Selectable } from 'kysely'
 
-/** What belongs to one user alone. What must be read again, and nobody else may know, is sealed (see `secrets.ts`). */
+/** The data of single users. Secrets that must be read again are encrypted (see `secrets.ts`). */
 export interface ProfileTables {
   readonly apps: AppsTable
   readonly trusted_devices: TrustedDevicesTable
@@ -12,22 +12,22 @@ export interface ProfileTables {
   readonly preferences: PreferencesTable
 }
 
-/** An OAuth client that the user lets act. Its tokens go with it. */
+/** An OAuth client that the user has authorised. Deleting it deletes its tokens. */
 export interface AppsTable {
   id: Generated<number>
   user_id: number
-  /** What the OAuth client is known by, whoever authorises it. */
+  /** Identifies the OAuth client across users. */
   client: string
   label: string
   scopes: string
   website: string
   thumbnail_url: string | null
   created: string
-  /** Null for an access that lasts until it is taken away. */
+  /** Null for access that does not expire. */
   expiry: string | null
 }
 
-/** A session in which no second factor is asked for. */
+/** A device that does not need the second factor. */
 export interface TrustedDevicesTable {
   id: Generated<number>
   user_id: number
@@ -43,11 +43,11 @@ export interface LoginsTable {
   user_id: number
   datetime: string
   ip: string
-  /** Whether the user was restricted then. */
+  /** Whether the user was restricted at the time. */
   restricted: number
   status: 'successful' | 'failed'
   username: string
-  /** What of a day is recorded once only; null for what is not of the service's own recording. */
+  /** Identifies logins that are recorded once per day; null for seeded logins. */
   occasion: string | null
 }
 
@@ -62,32 +62,32 @@ export interface SshKeysTable {
 export interface SecurityAnswersTable {
   user_id: number
   question_id: number
-  /** Sealed. */
+  /** Encrypted. */
   response: string
 }
 
 export interface SecondFactorsTable {
   user_id: number
-  /** The secret that codes are of, sealed; empty before one has been confirmed. */
+  /** The confirmed secret, encrypted; empty before confirmation. */
   secret: Generated<string>
-  /** A secret that waits for its confirmation, sealed; empty for none. */
+  /** The unconfirmed secret, encrypted; empty for none. */
   pending: Generated<string>
   pending_expiry: Generated<string>
-  /** The time step of the last code that was taken (RFC 6238 section 5.2): none of it or before is taken again. */
+  /** The time step of the last accepted code (RFC 6238 section 5.2). Codes of this or an earlier step are rejected. */
   last_step: Generated<number>
-  /** SHA-256 of the scratch code; empty once it has been used. */
+  /** SHA-256 of the scratch code; empty after its use. */
   scratch_hash: Generated<string>
   /** Wrong codes since `failures_since`. */
   failures: Generated<number>
   failures_since: Generated<string>
 }
 
-/** One number at a time is verified. The row outlives its code for as long as its messages count. */
+/** A user verifies one phone number at a time. The row outlives its code as long as its messages count for the rate limit. */
 export interface PhoneCodesTable {
   user_id: number
   /** E.164. */
   phone_number: string
-  /** Sealed; empty for a code that is used up. */
+  /** Encrypted; empty after its use. */
   code: string
   expiry: string
   failures: number

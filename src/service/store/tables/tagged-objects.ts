@@ -1,6 +1,6 @@
 import type { Generated, Selectable } from 'kysely'
 
-/** Tags, and the objects that have no operations of their own: they are seen where tagged objects are listed. */
+/** Tags, and objects without API operations, which appear only in lists of tagged objects. */
 export interface TaggedObjectTables {
   readonly tags: TagsTable
   readonly tagged_objects: TaggedObjectsTable
@@ -8,18 +8,18 @@ export interface TaggedObjectTables {
   readonly load_balancers: LoadBalancersTable
 }
 
-/** The kinds of objects that carry tags. */
+/** The kinds of objects with tags. */
 export type TaggedKind = 'instance' | 'domain' | 'volume' | 'loadbalancer'
 
 export interface TagsTable {
   id: Generated<number>
   account_id: number
   label: string
-  /** The label in lower case: tags are one whatever their case. */
+  /** The label in lower case, because tags are case-insensitive. */
   folded: string
 }
 
-/** Who deletes an object takes its tags from it first. */
+/** Code that deletes an object must remove its tags first. */
 export interface TaggedObjectsTable {
   kind: TaggedKind
   entity_id: number
@@ -36,7 +36,7 @@ export interface VolumesTable {
   status: 'creating' | 'active' | 'resizing'
   /** GiB. */
   size: number
-  /** The instance it is attached to; null for none. */
+  /** The attached instance; null for none. */
   instance_id: number | null
   created: string
   updated: string
@@ -51,9 +51,9 @@ export interface LoadBalancersTable {
   ipv4: string
   ipv6: string | null
   region: string
-  /** Connections per second; 0 for as many as come. */
+  /** Connections per second; 0 for no limit. */
   client_conn_throttle: number
-  /** MB in the present month; null while nobody has counted. */
+  /** MB in the current month; null if unknown. */
   transfer_in: number | null
   transfer_out: number | null
   transfer_total: number | null

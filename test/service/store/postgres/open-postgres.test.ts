@@ -44,12 +44,12 @@ test.each<[string, (url: string) => string, RegExp]>([
   [
     'a wrong password',
     (url) => url.replace('postgres@', 'guarded:secret@'),
-    /does not admit this user: password authentication failed for user "guarded"$/,
+    /rejects this user: password authentication failed for user "guarded"$/,
   ],
   [
     'no right to make tables',
     (url) => url.replace('postgres@', 'guarded:right@'),
-    /does not allow what the service needs|cannot be brought to the schema/,
+    /denies a permission that the service needs|cannot be brought to the schema/,
   ],
 ])('%s is told at the start, without the password', async (_name, urlOf, message) => {
   const error = await openPostgres({ url: urlOf(await freshDatabase({ tables: false })), onError: () => undefined }).catch(
