@@ -14,66 +14,65 @@ import type { TransferKey } from './transfers/transfer-keys.ts'
 import type { TransferLimits } from './transfers/transfer-zone.ts'
 
 export interface ServiceOptions {
-  /** Where the service keeps its data; null for a place that is gone when it stops. */
+  /** The data directory; null for a temporary one. */
   readonly dataDirectory: string | null
-  /** The URL of a PostgreSQL database to use instead of a directory; several processes may use one. */
+  /** The URL of a PostgreSQL database, instead of SQLite in the data directory. Several processes may share it. */
   readonly database?: string | null
-  /** Where HTTP is served; port 0 takes a free one; null for nowhere, as in a process that is a name server only. */
+  /** The address for HTTP; port 0 picks a free port. Null for a process that is only a name server. */
   readonly listen: Address | null
-  /** Where DNS is served, over UDP and TCP; null for nowhere. */
+  /** The address for DNS over UDP and TCP; null for none. */
   readonly dns: Address | null
-  /** Names of the service's name servers, the primary first; one at least. */
+  /** The names of the service's name servers, primary first; at least one. */
   readonly nsNames?: readonly string[]
-  /** A token of the administrator. Without it the first start makes one. */
+  /** A token for the administrator. Without it, the first start generates one. */
   readonly bootstrapToken?: string | null
-  /** Accounts, users and domains to make where they are not there yet; `readSeed` makes it from a file. */
+  /** Accounts, users and domains to create if they do not exist; see `readSeed`. */
   readonly seed?: Seed | null
   /** Real time in milliseconds since 1970. */
   readonly clock?: () => number
-  /** How many times as fast as real time the service's time passes; for tests. */
+  /** Speed of the service's clock relative to real time, for tests. */
   readonly clockSpeed?: number
-  /** The port of the name servers that zones are transferred from, and that are notified; 53 unless given. */
+  /** The port of masters and of secondaries that get NOTIFY; 53 by default. */
   readonly peerPort?: number
-  /** The addresses that the service transfers zones to: connections are made from those of them that the machine has. */
+  /** The addresses from which peers expect transfers. Connections are made from one of them that this machine has. */
   readonly transferAddresses?: readonly string[]
-  /** The keys that transfers and NOTIFY are signed with; `readTransferKeys` makes them from a file. */
+  /** The TSIG keys of transfers and NOTIFY; see `readTransferKeys`. */
   readonly transferKeys?: readonly TransferKey[]
-  /** Transfers zones from, and sends NOTIFY to, addresses of the public Internet only: for users who are not trusted with the service's own network. */
+  /** Transfers zones from and sends NOTIFY to public addresses only. For users who must not reach the service's own network. */
   readonly publicPeersOnly?: boolean
   readonly transferLimits?: Partial<TransferLimits>
-  /** The recursive name servers of regions; those that are not named have documentation addresses. */
+  /** The recursive name servers of regions. Other regions have documentation addresses. */
   readonly regionResolvers?: RegionResolvers
-  /** What the name server bears. */
   readonly nameServerLimits?: Partial<NameServerLimits>
   readonly limits?: Partial<Limits>
-  /** What one account can have; `DEFAULT_QUOTAS` as far as it is not given. A seed may give accounts their own. */
+  /** Quotas per account; missing ones are from `DEFAULT_QUOTAS`. A seed can override them for an account. */
   readonly quotas?: Partial<Quotas>
   /**
-   * What clients reach the service by, such as a proxy: `https://dns.example.net`. Unless given, the address of `listen`; a service that
-   * listens on all addresses begins no upload without it.
+   * The URL under which clients reach the service, for example through a proxy: `https://dns.example.net`. By default, the address of `listen`. A
+   * service that listens on all addresses needs it for uploads.
    */
   readonly publicUrl?: string
-  /** Where the data of images is kept: `images` in the data directory unless given; nowhere where there is neither. */
+  /** The directory for image data; by default `images` in the data directory. Null without both: image data cannot be uploaded. */
   readonly imageDirectory?: string | null
   readonly uploadLimits?: Partial<UploadLimits>
-  /** HTTP connections at most; what comes beyond is closed at once. */
+  /** Maximum number of HTTP connections. Further ones are closed immediately. */
   readonly maxConnections?: number
-  /** How many requests one caller may make of this process; `DEFAULT_RATE_LIMITS` as far as it is not given. */
+  /** Rate limits per client and process; missing ones are from `DEFAULT_RATE_LIMITS`. */
   readonly rateLimits?: Partial<RateLimits>
-  /** Where messages to phones go; the log unless given. */
+  /** Where SMS messages are sent; the log by default. */
   readonly smsSink?: SmsDestination
   /**
-   * The key that secrets are encrypted with, of 32 characters at least, or two keys separated by a comma, the new one first. With null a SQLite database
-   * has its key in a file beside it, made by the first start; PostgreSQL needs a key unless `listen` is null.
+   * The key that encrypts secrets, with at least 32 characters, or two keys separated by a comma, the new one first. If it is null, SQLite uses a key
+   * file in the data directory, created at the first start; PostgreSQL needs a key unless `listen` is null.
    */
   readonly secretsKey?: string | null
-  /** For HTTP over TLS; null for HTTP without it. */
+  /** The certificate for HTTPS; null for HTTP. */
   readonly tls?: Certificate | null
-  /** Where `/metrics` and `/healthz` are served, apart from the interface; null for nowhere. */
+  /** The address for `/metrics` and `/healthz`, separate from the API; null for none. */
   readonly observability?: Address | null
-  /** A structured log of requests and events; null for none. */
+  /** The structured log of requests and events; null for none. */
   readonly log?: LogOptions | null
-  /** Told of what goes wrong inside; a request it concerns is answered by 500. */
+  /** Called with internal errors. An affected request is answered with 500. */
   readonly onError?: (error: unknown) => void
 }
 
@@ -83,53 +82,53 @@ export interface Address {
 }
 
 export interface RunningService {
-  /** With the version segment: `http://127.0.0.1:8080/v4`; empty where HTTP is not served. */
+  /** With the version segment, such as `http://127.0.0.1:8080/v4`; empty without HTTP. */
   readonly baseUrl: string
   readonly dnsAddress: Address | null
-  /** Where `/metrics` and `/healthz` are: `http://127.0.0.1:9353`; null where they are not served. */
+  /** The origin of `/metrics` and `/healthz`, such as `http://127.0.0.1:9353`; null if they are not served. */
   readonly observabilityUrl: string | null
-  /** The administrator's token in clear: the one given, or the one made at the first start; null at later starts. */
+  /** The administrator's token: the given one, or the one generated at the first start; null at later starts. */
   readonly token: string | null
   /** Resolves when every committed change is rendered and served. */
   flush(): Promise<void>
-  /** Runs all jobs that are due by the service's clock; resolves when none is. For tests that set the clock. */
+  /** Runs all due jobs. Resolves when none is due. For tests that set the clock. */
   catchUp(): Promise<void>
-  /** Uses another certificate for connections made from now on. Throws if it cannot be used, or if the service speaks without TLS. */
+  /** Replaces the certificate for new connections. Throws if the certificate is invalid or the service does not use TLS. */
   useCertificate(certificate: Certificate): void
-  /** Uses other transfer keys from now on. Rejects with a `RangeError`, and keeps the former ones, if an account has no user of the name. */
+  /** Replaces the transfer keys. If a user does not exist, rejects with a `RangeError` and keeps the previous keys. */
   useTransferKeys(keys: readonly TransferKey[]): Promise<void>
-  /** Finishes what is under way, then stops. */
+  /** Finishes running requests, then stops. */
   stop(): Promise<void>
 }
 
-/** Under a name that is reserved for tests (RFC 2606): an installation has its own. */
+/** Names under a domain reserved for tests (RFC 2606). An installation needs its own. */
 export const DEFAULT_NS_NAMES = [1, 2, 3, 4, 5].map((number) => `ns${number}.zonewright.test`)
 
-/** For services whose users are all trusted, such as those of demos and tests. */
+/** For services with only trusted users, such as demos and tests. */
 export const UNLIMITED = { rateLimits: UNLIMITED_RATES, quotas: UNLIMITED_QUOTAS } as const satisfies Partial<ServiceOptions>
 
 export const DEFAULT_LIMITS: Limits = { recordsPerDomain: 12_000 }
 
-/** Throws a `RangeError` unless they are names, one at least. */
+/** Parses the names of name servers. Throws a `RangeError` if there is none or one is invalid. */
 export function parseNsNames(names: readonly string[]): readonly DomainName[] {
-  if (names.length === 0) throw new RangeError('the service needs the name of one name server at least')
+  if (names.length === 0) throw new RangeError('the service needs the name of at least one name server')
   return names.map((text) => {
     const name = parseDomainName(text.endsWith('.') ? text : `${text}.`)
-    if (!name.ok) throw new RangeError(`${JSON.stringify(text)} is no name of a name server: ${name.message}`)
+    if (!name.ok) throw new RangeError(`${JSON.stringify(text)} is not a valid name server name: ${name.message}`)
     return name.value
   })
 }
 
-/** The origin of a URL; null for none. Throws a `RangeError` where it is more, or no URL at all. */
+/** The origin of the public URL; null without one. Throws a `RangeError` if it is not an HTTP origin. */
 export function parsePublicUrl(url: string | undefined): string | null {
   if (url === undefined) return null
   const { protocol, origin, href } = URL.canParse(url) ? new URL(url) : { protocol: '', origin: '', href: '' }
   if (!['http:', 'https:'].includes(protocol) || href !== `${origin}/`) {
-    throw new RangeError(`${JSON.stringify(url)} is no URL of a service such as https://dns.example.net`)
+    throw new RangeError(`${JSON.stringify(url)} is not a service URL such as https://dns.example.net`)
   }
   return origin
 }
 
-/** Where the data of images is kept; null for nowhere. */
+/** The directory for image data; null for none. */
 export const imageDirectoryOf = ({ listen, imageDirectory, dataDirectory }: ServiceOptions): string | null =>
   listen === null ? null : (imageDirectory ?? (dataDirectory && join(dataDirectory, 'images')))

@@ -29,7 +29,7 @@ test('serve has the resolvers, the folder of images and the URL that it is given
 test.each<[string, string | null, string[], RegExp]>([
   ['a file that is not there', null, [], /^error\[file-unreadable\] resolvers\.yaml does not exist\n$/],
   ['a file with faults', 'nowhere: {}', [], /^resolvers\.yaml:1:1: error\[resolvers-invalid\] there is no region "nowhere"\n/],
-  ['a URL that is none', '{}', ['--public-url', 'dns.example.net'], /"dns\.example\.net" is no URL of a service/],
+  ['a URL that is none', '{}', ['--public-url', 'dns.example.net'], /"dns\.example\.net" is not a service URL/],
 ])('%s ends serve before it begins', async (_name, text, more, message) => {
   const folder = temporaryDirectory()
   if (text !== null) writeFileSync(join(folder, 'resolvers.yaml'), text)

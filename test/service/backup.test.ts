@@ -173,7 +173,7 @@ test.each<[string, (text: string) => string, string]>([
   ['a line is added', (text) => `${text}[]\n`, 'its end is missing'],
   ['it is empty', () => '', 'the file is empty'],
   ['it is something else', () => 'create table x', 'the file is not a backup of the service'],
-  ['it is of another format', (text) => text.replace('"version":1', '"version":2'), 'format version 2; this program reads 1'],
+  ['it is of another format', (text) => text.replace('"version":1', '"version":2'), 'has format version 2, but this program reads version 1'],
 ])('a file is refused and leaves nothing where %s', async (_name, change, message) => {
   for (const place of await emptyPlaces()) {
     await expect(restoreService(place, damaged(change))).rejects.toThrow(message)
@@ -202,10 +202,10 @@ test.each<[string, (lines: string[]) => string[], string]>([
   ['the highest number has no end', (lines) => [...lines, start({}).replace(':9', ':1e400')], 'neither a table nor a row'],
   ['a value is a list', (lines) => [...lines, '[[1], "2026-01-31T09:00:00"]'], 'neither a table nor a row'],
   ['a row is nested without end', (lines) => [...lines, '['.repeat(200_000) + ']'.repeat(200_000)], 'neither a table nor a row'],
-  ['a row has too few values', (lines) => [...lines, start({}), '[9]'], 'a row that is of no table'],
-  ['a row comes before any table', ([header = '', ...lines]) => [header, '[1]', ...lines], 'a row that is of no table'],
+  ['a row has too few values', (lines) => [...lines, start({}), '[9]'], 'a row that does not match a table'],
+  ['a row comes before any table', ([header = '', ...lines]) => [header, '[1]', ...lines], 'a row that does not match a table'],
   ['a table is none of the service', (lines) => [...lines, start({ table: 'sqlite_master' })], 'unknown table "sqlite_master"'],
-  ['it does not say when it was made', ([header = '', ...lines]) => [header.replace('created', 'x'), ...lines], 'no backup of the service'],
+  ['it does not say when it was made', ([header = '', ...lines]) => [header.replace('created', 'x'), ...lines], 'not a backup of the service'],
 ])('a file made by hand is refused and leaves nothing where %s', async (_name, change, message) => {
   for (const place of await emptyPlaces()) {
     await expect(restoreService(place, forged(change))).rejects.toThrow(message)
@@ -213,11 +213,11 @@ test.each<[string, (lines: string[]) => string[], string]>([
   }
 })
 
-test('a line without end is refused before all of it is read', async () => {
+test('a line that is too long is refused before all of it is read', async () => {
   const file = damaged((text) => `${text.split('\n', 1)[0]}\n`)
   truncateSync(file, 2 ** 33)
   const place = { dataDirectory: join(temporaryDirectory(), 'made') }
-  await expect(restoreService(place, file)).rejects.toThrow('a line without end')
+  await expect(restoreService(place, file)).rejects.toThrow('a line that is too long')
   expect(readdirSync(place.dataDirectory)).toEqual(['service.lock'])
 })
 

@@ -1,0 +1,115 @@
+import type { DomainName } from '../dns/domain-name.ts'
+import type { Log } from './observability/log.ts'
+import type { Metrics } from './observability/metrics.ts'
+import { type Observability, startObservability } from './observability/observability.ts'
+import { DEFAULT_NS_NAMES, parseNsNames, parsePublicUrl, type ServiceOptions } from './options.ts'
+import { NO_SECRETS, prepareSecrets } from './secrets/prepare-secrets.ts'
+import type { Secrets } from './secrets/secrets.ts'
+import type { Database } from './store/database.ts'
+import { openDatabase } from './store/open-database.ts'
+import { createTimers, type Timers } from './timers.ts'
+import { formatTimestamp } from './timestamp.ts'
+import { checkZoneNames } from './zone/check-zone-names.ts'
+
+/** What all parts of a running service share. */
+export interface ServiceContext {
+  readonly options: ServiceOptions
+  /** The names of the service's name servers, primary first. */
+  readonly nsNames: readonly DomainName[]
+  /** The origin of the public URL; null without one. */
+  readonly publicOrigin: string | null
+  readonly timers: Timers
+  /** Milliseconds of the service's clock. */
+  readonly clock: () => number
+  /** The time of the service's clock in the API's form. */
+  readonly now: () => string
+  /** Real time in milliseconds since 1970. */
+  readonly realClock: () => number
+  readonly observability: Observability
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly database: Database
+  readonly secrets: Secrets
+  /** Reports an internal error. */
+  readonly onError: (error: unknown) => void
+  /** Sets the source of the metric for served zones. */
+  readonly setZoneCount: (count: () => number) => void
+}
+
+/** Starts the shared parts: clock, observability, database and secrets. */
+export async function openContext(options: ServiceOptions, shutdown: Shutdown): Promise<ServiceContext> {
+  const realClock = options.clock ?? Date.now
+  const timers = createTimers({ clock: realClock, speed: options.clockSpeed ?? 1 })
+  const publicOrigin = parsePublicUrl(options.publicUrl)
+  const nsNames = parseNsNames(options.nsNames ?? DEFAULT_NS_NAMES)
+  shutdown.add(timers.close)
+  let zoneCount = (): number => 0
+  const observability = await startObservability({
+    address: options.observability ?? null,
+    log: options.log ?? null,
+    zones: () => zoneCount(),
+  })
+  shutdown.add(observability.close)
+  const { log, metrics } = observability
+  const onError = (error: unknown): void => {
+    metrics.problem()
+    log.error({ error }, 'internal error')
+    options.onError?.(error)
+  }
+  const database = await openDatabase({ url: options.database ?? null, directory: options.dataDirectory, onError, warn: log.warn })
+  shutdown.add(database.close)
+  shutdown.onTimeout(database.abandon)
+  await checkZoneNames(database, log)
+  const secrets = await openSecrets(options, database, log)
+  return {
+    options,
+    nsNames,
+    publicOrigin,
+    timers,
+    clock: timers.now,
+    now: () => formatTimestamp(timers.now()),
+    realClock,
+    observability,
+    log,
+    metrics,
+    database,
+    secrets,
+    onError,
+    setZoneCount: (count) => {
+      zoneCount = count
+    },
+  }
+}
+
+/** A process that only runs a name server on PostgreSQL does not need a key, and is safer without one. */
+async function openSecrets({ secretsKey = null, listen }: ServiceOptions, database: Database, log: Log): Promise<Secrets> {
+  const isKeyless = secretsKey === null && listen === null && database.otherProcesses !== null
+  return isKeyless ? NO_SECRETS : prepareSecrets({ database, given: secretsKey, log })
+}
+
+/** Stops the parts of a service in the reverse order of their start. */
+export interface Shutdown {
+  add(stop: () => unknown): void
+  /** Called if stopping takes too long. */
+  onTimeout(action: () => void): void
+  run(): Promise<void>
+}
+
+/** Milliseconds until a shutdown no longer waits for the database. Committed but unrendered changes are rendered at the next start. */
+const STOP_TIMEOUT = 15_000
+
+export function createShutdown(): Shutdown {
+  const stops: (() => unknown)[] = []
+  let timeoutAction = (): void => undefined
+  return {
+    add: (stop) => void stops.push(stop),
+    onTimeout: (action) => {
+      timeoutAction = action
+    },
+    run: async () => {
+      const timer = setTimeout(() => timeoutAction(), STOP_TIMEOUT)
+      while (stops.length > 0) await stops.pop()?.()
+      clearTimeout(timer)
+    },
+  }
+}
