@@ -60,7 +60,7 @@ beforeAll(async () => {
   await backUpService(source, whole, NOW)
 })
 
-test('holds every table there is', async () => {
+test('contains every table', async () => {
   const tables = linesOf(whole).flatMap((line) => (line.startsWith('{"table"') ? [JSON.parse(line).table] : []))
   expect(tables).toEqual(Object.keys(BACKUP_TABLES))
   const place = { url: 'database' in source ? source.database : null, directory: 'database' in source ? null : source.dataDirectory }
@@ -71,7 +71,7 @@ test('holds every table there is', async () => {
   expect(present.map(({ name }) => name).sort()).toEqual([...tables, 'secret_key'].sort())
 })
 
-test('what a killed process left of a database that has been removed is not applied to a restored one', async () => {
+test('the leftover log of a deleted database is not applied to a restored one', async () => {
   const killed = temporaryDirectory()
   const dataDirectory = temporaryDirectory()
   await during({ dataDirectory: killed }, async (client) => {
@@ -85,13 +85,13 @@ test('what a killed process left of a database that has been removed is not appl
   })
 })
 
-test('is for its owner only, and says what it is', () => {
+test('is readable only by its owner and has a header', () => {
   expect(statSync(whole).mode & 0o777).toBe(0o600)
   expect(JSON.parse(linesOf(whole)[0] as string)).toMatchObject({ format: 'zonewright-backup', version: 1, created: '2026-01-31T09:00:00' })
   expect(readdirSync(directory)).toEqual(['whole.backup'])
 })
 
-test('a restored database is the same, in whichever kind, and serves on', async () => {
+test('a restored database of either kind has the same content and can be served', async () => {
   const state = (place: DatabaseLocation) =>
     during(place, async (client) => {
       const domains = (await client.ok('GET', '/domains')).data
@@ -122,7 +122,7 @@ test('a restored database is the same, in whichever kind, and serves on', async 
   }
 })
 
-test('is of one moment while the service runs under load', { timeout: 180_000 }, async () => {
+test('is a consistent snapshot while the service runs under load', { timeout: 180_000 }, async () => {
   const place = placeOf(await freshStore())
   const acknowledged = nothingAcknowledged()
   const files = [1, 2, 3].map((number) => join(temporaryDirectory(), `${number}.backup`))
@@ -152,7 +152,7 @@ test('is of one moment while the service runs under load', { timeout: 180_000 },
   }
 })
 
-test('is refused where anything is', async () => {
+test('is refused if the database is not empty', async () => {
   await expect(restoreService(source, whole)).rejects.toThrow(/already has a database|is not empty/)
   const inUse = placeOf(await freshStore())
   await during(inUse, async () => {
@@ -173,8 +173,12 @@ test.each<[string, (text: string) => string, string]>([
   ['a line is added', (text) => `${text}[]\n`, 'its end is missing'],
   ['it is empty', () => '', 'the file is empty'],
   ['it is something else', () => 'create table x', 'the file is not a backup of the service'],
-  ['it is of another format', (text) => text.replace('"version":1', '"version":2'), 'has format version 2, but this program reads version 1'],
-])('a file is refused and leaves nothing where %s', async (_name, change, message) => {
+  [
+    'it is of another format',
+    (text) => text.replace('"version":1', '"version":2'),
+    'has format version 2, but this program reads version 1',
+  ],
+])('a file is refused without changes if %s', async (_name, change, message) => {
   for (const place of await emptyPlaces()) {
     await expect(restoreService(place, damaged(change))).rejects.toThrow(message)
     if ('dataDirectory' in place) expect(readdirSync(place.dataDirectory).filter((name) => name !== 'service.lock')).toEqual([])
@@ -205,8 +209,12 @@ test.each<[string, (lines: string[]) => string[], string]>([
   ['a row has too few values', (lines) => [...lines, start({}), '[9]'], 'a row that does not match a table'],
   ['a row comes before any table', ([header = '', ...lines]) => [header, '[1]', ...lines], 'a row that does not match a table'],
   ['a table is none of the service', (lines) => [...lines, start({ table: 'sqlite_master' })], 'unknown table "sqlite_master"'],
-  ['it does not say when it was made', ([header = '', ...lines]) => [header.replace('created', 'x'), ...lines], 'not a backup of the service'],
-])('a file made by hand is refused and leaves nothing where %s', async (_name, change, message) => {
+  [
+    'it does not say when it was made',
+    ([header = '', ...lines]) => [header.replace('created', 'x'), ...lines],
+    'not a backup of the service',
+  ],
+])('a forged file is refused without changes if %s', async (_name, change, message) => {
   for (const place of await emptyPlaces()) {
     await expect(restoreService(place, forged(change))).rejects.toThrow(message)
     if ('dataDirectory' in place) expect(readdirSync(place.dataDirectory).filter((name) => name !== 'service.lock')).toEqual([])
@@ -221,7 +229,7 @@ test('a line that is too long is refused before all of it is read', async () => 
   expect(readdirSync(place.dataDirectory)).toEqual(['service.lock'])
 })
 
-test('a backup of what is not there, or to where nothing can be, is told', async () => {
+test('a missing database or an unwritable file is reported', async () => {
   const empty = temporaryDirectory()
   const out = join(empty, 'x.backup')
   await expect(backUpService({ dataDirectory: empty }, out)).rejects.toThrow(`there is no database in ${empty}`)

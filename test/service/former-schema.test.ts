@@ -74,7 +74,7 @@ async function tagsAt(place: DatabaseLocation): Promise<unknown> {
   }
 }
 
-test('the tags of domains are there in the present schema, also from a backup', async () => {
+test('the tags of domains survive the migration, also from a backup', async () => {
   const former = await makeFormer()
   const file = join(temporaryDirectory(), 'former.backup')
   await backUpService(former, file)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/service/observability/log.ts'
 
-test('of an error the log has what it says, and nothing that hangs on it', async () => {
+test('errors are logged with their message and without added properties', async () => {
   const lines: string[] = []
   const log = await createLog({ level: 'info', write: (line) => lines.push(line) })
   const error = Object.assign(new RangeError('the connection was lost', { cause: Object.assign(new Error('reset'), { key: 'secret' }) }), {

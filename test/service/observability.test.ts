@@ -17,7 +17,7 @@ async function text(url: string): Promise<{ status: number; body: string }> {
 }
 
 describe('the log', () => {
-  test('tells of every request, and holds no secret', async () => {
+  test('has every request and no secret', async () => {
     const lines: string[] = []
     const { client } = await startForTest({ bootstrapToken: TOKEN, log: { level: 'debug', write: (line) => lines.push(line) } })
     await client.ok('POST', '/domains', { domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
@@ -41,7 +41,7 @@ describe('the log', () => {
     expect(lines.join('').toLowerCase()).not.toContain('bearer')
   })
 
-  test('has the levels it is asked for', async () => {
+  test('respects the configured level', async () => {
     const lines: string[] = []
     const { client } = await startForTest({ log: { level: 'warn', write: (line) => lines.push(line) } })
     await client.ok('GET', '/domains')
@@ -49,7 +49,7 @@ describe('the log', () => {
   })
 })
 
-describeWithTools(['dig'], 'the listener for operators, asked by dig', () => {
+describeWithTools(['dig'], 'the observability listener, with queries by dig', () => {
   test('counts requests by declared path, queries by response code, and zones', async () => {
     const { service, client } = await startForTest({ observability: LOOPBACK, dns: LOOPBACK })
     const { id } = await client.ok('POST', '/domains', { domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
@@ -80,15 +80,15 @@ describeWithTools(['dig'], 'the listener for operators, asked by dig', () => {
   })
 })
 
-describe('the listener for operators', () => {
-  test('shows nothing else, and nothing of the interface', async () => {
+describe('the observability listener', () => {
+  test('serves nothing else, and nothing of the API', async () => {
     const { service } = await startForTest({ observability: LOOPBACK })
     expect((await text(`${service.observabilityUrl}/v4/domains`)).status).toBe(404)
     expect((await request(`${service.observabilityUrl}/metrics`, { method: 'POST' })).statusCode).toBe(405)
     expect((await text(service.baseUrl.replace('/v4', '/metrics'))).status).toBe(404)
   })
 
-  test('is healthy while it runs and says so when it stops, with a request under way', async () => {
+  test('is healthy while the service runs and reports stopping while a request is running', async () => {
     const service = await startService({ dataDirectory: null, listen: LOOPBACK, dns: null, observability: LOOPBACK, bootstrapToken: TOKEN })
     expect(await text(`${service.observabilityUrl}/healthz`)).toEqual({ status: 200, body: '{"status":"ok","checks":{"database":"ok"}}\n' })
     const { hostname, port } = new URL(service.baseUrl)
@@ -113,7 +113,7 @@ describe('the listener for operators', () => {
     await stopped
   })
 
-  test('calls a part failing that fails, or says nothing for two seconds', async () => {
+  test('reports a part as failing if it fails or hangs for two seconds', async () => {
     const checks = { good: async () => undefined, bad: () => Promise.reject(new Error('no')), mute: () => new Promise(() => undefined) }
     expect(await checkHealth(checks)).toEqual({ status: 'failing', checks: { good: 'ok', bad: 'failing', mute: 'failing' } })
   })
@@ -129,7 +129,7 @@ describeWithTools(['openssl'], 'TLS', () => {
       socket.on('error', reject)
     })
 
-  test('is what the interface speaks, and a renewed certificate is used without a stop', async () => {
+  test('is used by the API, and a renewed certificate is used without a restart', async () => {
     const [first, second] = [selfSigned('first.example'), selfSigned('second.example')]
     const { service } = await startForTest({ tls: first, bootstrapToken: TOKEN })
     expect(service.baseUrl).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/v4$/)

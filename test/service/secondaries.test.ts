@@ -92,7 +92,7 @@ describe('a slave', () => {
     expect(await errorsOf(id)).toBe('')
   })
 
-  test('follows NOTIFY from its masters at once, from nobody else', async () => {
+  test('follows NOTIFY immediately, only from its masters', async () => {
     await createServed('notify.test', { master_ips: ['127.0.0.1', '2001:db8::1'] })
     serve('notify.test', 2)
     const before = timesAsked('notify.test')
@@ -104,7 +104,7 @@ describe('a slave', () => {
     await eventually(async () => expect(await ask('www.notify.test')).toEqual(['NOERROR', '192.0.2.2']))
   })
 
-  test('takes many NOTIFY for a few', async () => {
+  test('combines many NOTIFY messages', async () => {
     await createServed('flood.test')
     const before = timesAsked('flood.test')
     const started = performance.now()
@@ -116,7 +116,7 @@ describe('a slave', () => {
     expect(timesAsked('flood.test') - before).toBeLessThanOrEqual(4 + (performance.now() - started) / 400)
   })
 
-  test('goes by the arithmetic of serials', async () => {
+  test('uses serial number arithmetic', async () => {
     const { id } = await createServed('serial.test')
     const offer = async (serial: number, host: number): Promise<void> => {
       serve('serial.test', serial, { host })
@@ -176,7 +176,7 @@ describe('a slave', () => {
     expect(await ask('www.hostile.test')).toEqual(['NOERROR', '192.0.2.1'])
   })
 
-  test('leaves out what lies outside its zone', async () => {
+  test('skips records outside its zone', async () => {
     await client.ok('POST', '/domains', { domain: 'victim.test', type: 'master', soa_email: 'a@victim.test' })
     scripts.set(
       'foreign.test.',
@@ -193,7 +193,7 @@ describe('a slave', () => {
     expect(await errorsOf(id)).toBe('transfer from 127.0.0.1: skipped 1 records outside the zone')
   })
 
-  test('tries its masters in turn, and others when it is given them', async () => {
+  test('tries its masters in order, and new ones after a change', async () => {
     serve('turn.test', 1)
     const { id } = await create('turn.test', { master_ips: ['127.0.0.9', '0.0.0.0'] })
     await eventually(async () =>
@@ -207,7 +207,7 @@ describe('a slave', () => {
     expect(await errorsOf(id)).toBe('transfer from 127.0.0.9: cannot be reached over TCP (ECONNREFUSED)')
   })
 
-  test('with a long list of silent masters is given up after a while', async () => {
+  test('with a long list of unresponsive masters fails after a time limit', async () => {
     scripts.set('silent.test.', () => {})
     // One address in sixteen spellings.
     const letters = (i: number) => [8, 4, 2, 1].map((bit) => (i & bit ? 'F' : 'f')).join('')
@@ -216,7 +216,7 @@ describe('a slave', () => {
     expect(timesAsked('silent.test')).toBeLessThan(8)
   })
 
-  test('that is disabled is neither answered nor refreshed, until it is active again', async () => {
+  test('is neither served nor refreshed while disabled', async () => {
     const { id } = await createServed('status.test')
     await client.ok('PUT', `/domains/${id}`, { status: 'disabled' })
     await eventually(async () => expect((await ask('www.status.test'))[0]).toBe('REFUSED'))
@@ -229,7 +229,7 @@ describe('a slave', () => {
     await eventually(async () => expect(await ask('www.status.test')).toEqual(['NOERROR', '192.0.2.2']))
   })
 
-  test('that gets another name is another zone', async () => {
+  test('becomes another zone when it is renamed', async () => {
     const { id } = await createServed('former.test')
     serve('latter.test', 9)
     await client.ok('PUT', `/domains/${id}`, { domain: 'latter.test' })
@@ -239,7 +239,7 @@ describe('a slave', () => {
     await eventually(async () => expect((await ask('www.latter.test'))[0]).toBe('REFUSED'))
   })
 
-  test('of which there is no zone is held all the same: nobody is told that its names do not exist', async () => {
+  test('without data gets SERVFAIL, never NXDOMAIN', async () => {
     const above = await client.ok('POST', '/domains', { domain: 'above.test', type: 'master', soa_email: 'hostmaster@example.test' })
     await eventually(async () => expect(await ask('www.below.above.test')).toEqual(['NXDOMAIN']))
     scripts.set('below.above.test.', (_, socket) => void socket.end())
@@ -256,7 +256,7 @@ describe('a slave', () => {
     await eventually(async () => expect(await ask('www.below.above.test')).toEqual(['REFUSED']))
   })
 
-  test('that is cloned asks its masters for the other zone', async () => {
+  test('asks its masters for the new zone when cloned', async () => {
     const { id } = await createServed('source.test', { axfr_ips: ['192.0.2.1'] })
     serve('clone.test', 3)
     const clone = await client.ok('POST', `/domains/${id}/clone`, { domain: 'clone.test' })
@@ -264,7 +264,7 @@ describe('a slave', () => {
     await eventually(async () => expect(await ask('www.clone.test')).toEqual(['NOERROR', '192.0.2.3']))
   })
 
-  test('is transferred out to whom it allows, under the serial of its master', async () => {
+  test('can be transferred by allowed clients, with the serial of its master', async () => {
     await createServed('chain.test', { axfr_ips: ['127.0.0.1'] })
     const second = await startForTest({ ...OPTIONS, peerPort: portOf(service) })
     await create('chain.test', {}, second.client)
@@ -277,7 +277,7 @@ describe('a slave', () => {
   })
 })
 
-describe('by the clock', () => {
+describe('with a clock', () => {
   // A second is five minutes: the least refresh is a fifth of one.
   const fast = { ...OPTIONS, clockSpeed: 300 }
 
@@ -305,7 +305,7 @@ describe('by the clock', () => {
     expect(await errorsOf(id, caller)).toBe('')
   })
 
-  test('that is set back, what is due is not put off', async () => {
+  test('that is set back, due refreshes are not delayed', async () => {
     let ahead = 30 * 86_400_000
     const { service: early, client: caller } = await startForTest({ ...OPTIONS, clock: () => Date.now() + ahead })
     serve('back.test', 1)
@@ -317,7 +317,7 @@ describe('by the clock', () => {
     await eventually(async () => expect(await ask('www.back.test', 'A', early)).toEqual(['NOERROR', '192.0.2.2']))
   })
 
-  test('a zone that has never been had is asked for again, ever more seldom', async () => {
+  test('a zone that was never transferred is retried with growing waits', async () => {
     const { client: caller } = await startForTest(fast)
     scripts.set('never.test.', (_, socket) => void socket.end())
     await create('never.test', {}, caller)
@@ -330,7 +330,7 @@ describe('by the clock', () => {
   })
 })
 
-test('a zone that was transferred is answered after a restart, though its masters are gone', async () => {
+test('a transferred zone is served after a restart without its masters', async () => {
   const store = await freshStore()
   const start = () => startService({ ...store, listen: LOOPBACK, ...OPTIONS, bootstrapToken: 'token' })
   const first = await start()
@@ -356,7 +356,7 @@ test('a zone that was transferred is answered after a restart, though its master
 })
 
 describe.runIf(ON_POSTGRES)('several processes on one database', () => {
-  test('refresh each zone once, and all answer it', async () => {
+  test('refresh each zone once, and all serve it', async () => {
     const store = await freshStore()
     const options = { ...OPTIONS, ...store, bootstrapToken: 'token' }
     const first = await startForTest(options)
@@ -377,7 +377,7 @@ describe.runIf(ON_POSTGRES)('several processes on one database', () => {
     for (const zone of zones) expect([timesAsked(zone, 'AXFR'), timesAsked(zone, 'IXFR')]).toEqual([1, 1])
   })
 
-  test('what a process that is gone had claimed is taken over', async () => {
+  test('the claims of a killed process are taken over', async () => {
     const store = await freshStore()
     const options = { ...OPTIONS, ...store, bootstrapToken: 'token', clockSpeed: 1 }
     const { client: caller, service: one } = await startForTest(options)
@@ -391,7 +391,7 @@ describe.runIf(ON_POSTGRES)('several processes on one database', () => {
   })
 })
 
-test('with public peers only, NOTIFY from a master that is not public is refused', async () => {
+test('with public peers only, NOTIFY from a non-public master is refused', async () => {
   const { service: strict, client: caller } = await startForTest({ ...OPTIONS, publicPeersOnly: true })
   const { id } = await create('strict.test', {}, caller)
   await eventually(async () => expect(await errorsOf(id, caller)).toContain('has an address that the service does not connect to'))

@@ -49,7 +49,7 @@ for (const [make, tool, start] of MASTERS) {
     const answer = async () =>
       (await queryDns({ host: '127.0.0.1', port }, { name: `www.${ZONE}.` as DomainName, type: 'A' })).answers[0]?.data
 
-    test('answers, transfers and shows what its master has', async () => {
+    test('serves, transfers and exports the zone of its master', async () => {
       await eventually(async () => expect(await answer()).toBe('192.0.2.1'))
       const [theirs, ours] = await Promise.all(
         [master.port, port].map((from) => transferZone({ port: from, name: ZONE, options: ['+onesoa'] })),
@@ -61,7 +61,7 @@ for (const [make, tool, start] of MASTERS) {
       expect(await checkZone(ZONE, `${lines.join('\n')}\n`, ['-k', 'ignore'])).toMatchObject({ status: 0 })
     })
 
-    test('follows a change when it is told of it', async () => {
+    test('follows a change after NOTIFY', async () => {
       await eventually(async () => expect(await answer()).toBe('192.0.2.1'))
       for (const serial of [2, 3]) {
         master.replaceZone(ZONE, text(serial, serial))
@@ -81,7 +81,7 @@ describeWithTools(['pdns_server', 'sqlite3'], 'a slave of PowerDNS', async () =>
   const master = await startPowerDns()
   const { client } = await startForTest({ dns: { host: '127.0.0.1', port }, peerPort: master.port })
 
-  test('answers what its master has', async () => {
+  test('serves the zone of its master', async () => {
     const rrset = { name: `www.${ZONE}.`, type: 'A', ttl: 60, changetype: 'REPLACE', records: [{ content: '192.0.2.1', disabled: false }] }
     const created = await fetch(`${master.api.url}/servers/localhost/zones`, {
       method: 'POST',

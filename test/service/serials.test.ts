@@ -14,7 +14,7 @@ async function serialOf(id: number, from: Client = client, flush = service.flush
 const create = async (domain: string): Promise<number> => (await client.ok('POST', '/domains', { ...MASTER, domain })).id
 const addRecord = (id: number) => client.ok('POST', `/domains/${id}/records`, { type: 'TXT', target: 'x' })
 
-test('a domain that is deleted and made anew goes on where its serial was: secondaries take nothing older', async () => {
+test('the serials of a domain continue after it is deleted and created again', async () => {
   const first = await create('again.example')
   for (let change = 0; change < 4; change += 1) {
     await addRecord(first)
@@ -26,7 +26,7 @@ test('a domain that is deleted and made anew goes on where its serial was: secon
   expect(await serialOf(second)).toBe(before + 1)
 })
 
-test('so does a name that passes from one domain to another and back', async () => {
+test('the serials of a name continue when it moves between domains', async () => {
   const [first, second] = [await create('name-a.example'), await create('name-b.example')]
   await addRecord(second)
   const seen = new Map<string, number>()
@@ -47,7 +47,7 @@ test('so does a name that passes from one domain to another and back', async () 
   }
 })
 
-test('a domain that is disabled and enabled has the serial it had, and one that changed meanwhile the next', async () => {
+test('a domain that is disabled and enabled keeps its serial, or gets the next one if it has changed', async () => {
   const id = await create('status.example')
   const before = await serialOf(id)
   const setStatus = async (status: string): Promise<void> => {
@@ -63,7 +63,7 @@ test('a domain that is disabled and enabled has the serial it had, and one that 
   expect(await serialOf(id)).toBe(before + 1)
 })
 
-test('what leaves the zone as it is leaves its serial', async () => {
+test('a change without effect on the zone keeps its serial', async () => {
   const id = await create('same.example')
   const before = await serialOf(id)
   await client.ok('PUT', `/domains/${id}`, { description: 'd', group: 'g', tags: ['tag'], axfr_ips: ['192.0.2.1'] })
@@ -79,7 +79,7 @@ test('what leaves the zone as it is leaves its serial', async () => {
     .toBe(0)
 })
 
-test('a start renders nothing anew but for other name servers', async () => {
+test('a start renders zones again only for other name servers', async () => {
   const store = { ...(await freshStore()), listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap' }
   let id = 0
   const serials: number[] = []

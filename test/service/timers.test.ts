@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { createTimers } from '../../src/service/timers.ts'
 
 describe('timers', () => {
-  test('run the work once, after their time, in its order', async () => {
+  test('run the work once, on time and in order', async () => {
     const timers = createTimers()
     const ran: string[] = []
     timers.schedule(40, () => ran.push('later'))
@@ -27,7 +27,7 @@ describe('timers', () => {
     expect(ran).toHaveBeenCalledOnce()
   })
 
-  test('wait longer than a timer of the system can', async () => {
+  test('can wait longer than a system timer', async () => {
     vi.useFakeTimers()
     try {
       const timers = createTimers()
@@ -42,7 +42,7 @@ describe('timers', () => {
     }
   })
 
-  test('run nothing once they are closed', async () => {
+  test('run nothing after closing', async () => {
     const timers = createTimers()
     const ran = vi.fn()
     timers.schedule(5, ran)

@@ -28,7 +28,7 @@ async function zoneFile(id: number): Promise<string[]> {
 const serialOf = (lines: readonly string[]): number => Number(lines[2]?.split(/\s+/)[5])
 
 describe('the rendered zone', () => {
-  test('of every type', async () => {
+  test('has records of every type', async () => {
     const { id } = await create('example.com', { expire_sec: 604800, refresh_sec: 300, retry_sec: 3600, ttl_sec: 7200 })
     for (const record of [
       { type: 'A', target: '192.0.2.1' },
@@ -67,7 +67,7 @@ describe('the rendered zone', () => {
     ])
   })
 
-  test('has the defaults of the interface for 0', async () => {
+  test("has the API's defaults for 0", async () => {
     const { id } = await create('defaults.example')
     expect((await zoneFile(id)).slice(1, 3)).toEqual([
       '$TTL 86400',
@@ -85,7 +85,7 @@ describe('the rendered zone', () => {
     expect((await zoneFile(id))[2]?.split('\t')[3]?.split(' ')[1]).toBe(name)
   })
 
-  test('leaves out what no DNS message can carry, and says so', async () => {
+  test('omits records that no DNS message can carry, with an error message', async () => {
     const { id } = await create('large.example')
     await addRecord(id, { type: 'TXT', name: 'fits', target: 'x'.repeat(65_000) })
     const record = await addRecord(id, { type: 'TXT', name: 'over', target: 'x'.repeat(65_535) })
@@ -100,7 +100,7 @@ describe('the rendered zone', () => {
     expect((await client.ok('GET', `/domains/${id}`)).errors).toBe('')
   })
 
-  test('leaves out what would make an RRset larger than a DNS message, whose records alone are not', async () => {
+  test('omits records that would make an RRset larger than a DNS message', async () => {
     const { id } = await create('many.example')
     await addRecord(id, { type: 'TXT', name: 'two', target: 'x'.repeat(40_000) })
     const second = await addRecord(id, { type: 'TXT', name: 'two', target: 'y'.repeat(40_000) })
@@ -112,7 +112,7 @@ describe('the rendered zone', () => {
     )
   })
 
-  test('has as many addresses at one name as fit into a message', () => {
+  test('has as many addresses per name as fit into a message', () => {
     const source = {
       id: 1,
       domain: 'many.example',
@@ -181,7 +181,7 @@ describe('the rendered zone', () => {
 })
 
 describe('rendering', () => {
-  test('follows a change by itself within a moment', async () => {
+  test('follows a change automatically', async () => {
     const { id } = await create('prompt.example')
     await addRecord(id, { type: 'A', name: 'www', target: '192.0.2.1' })
     await expect
@@ -189,7 +189,7 @@ describe('rendering', () => {
       .toBe('www\t\tA\t192.0.2.1')
   })
 
-  test('gives a new serial for a new content only, greater each time', async () => {
+  test('creates an increasing serial only for new content', async () => {
     const { id } = await create('serial.example')
     expect(serialOf(await zoneFile(id))).toBe(2026000001)
     await client.ok('PUT', `/domains/${id}`, { description: 'not part of the zone' })
@@ -206,7 +206,7 @@ describe('rendering', () => {
     expect(serialOf(await zoneFile(id))).toBe(2027000002)
   })
 
-  test('is not done for disabled domains and slaves', async () => {
+  test('skips disabled domains and slaves', async () => {
     const disabled = await create('disabled.example', { status: 'disabled' })
     const slave = await client.ok('POST', '/domains', { domain: 'slave.example', type: 'slave', master_ips: ['192.0.2.53'] })
     expect(await zoneFile(disabled.id)).toEqual([])
@@ -219,7 +219,7 @@ describe('rendering', () => {
     expect(await zoneFile(disabled.id)).toEqual(lines)
   })
 
-  test('of a clone has the name of the clone', async () => {
+  test('of a clone uses the name of the clone', async () => {
     const { id } = await create('original.example')
     await addRecord(id, { type: 'A', name: 'www', target: '192.0.2.1' })
     const clone = await client.ok('POST', `/domains/${id}/clone`, { domain: 'copy.example' })

@@ -97,7 +97,7 @@ const OPERATIONS: Readonly<
   },
 }
 
-test('the operations are all that name a zone', () => {
+test('the list has all operations that name a zone', () => {
   const naming = ROUTES.filter(({ body }) => 'domain' in ((body as { properties?: object } | undefined)?.properties ?? {}))
   const routes = naming.map(({ method, path }) => `${method} ${path}`)
   expect(routes.sort()).toEqual([...new Set(Object.values(OPERATIONS).map(({ route }) => route))].sort())
@@ -134,7 +134,7 @@ describe.each(Object.entries(OPERATIONS))('%s', (_operation, { ask }) => {
     }
   })
 
-  test('a name that is taken, by whomever, also between zones of others', async () => {
+  test('a used name is refused, also between zones of other accounts', async () => {
     for (const client of Object.values(CLIENTS)) {
       expect(await ask(client, 'closed.example')).toMatchObject({ status: 400, body: TAKEN })
       expect(await ask(client, 'other.example')).toMatchObject({ status: 400, body: TAKEN })
@@ -193,7 +193,7 @@ test('a public suffix is reported with the other errors of a request', async () 
   ])
 })
 
-test('a restricted user may nest zones that it has made itself', async () => {
+test('a restricted user may nest its own zones', async () => {
   const client = CLIENTS['rita'] as Client
   for (const domain of ['rita.example', 'b.rita.example', 'a.b.rita.example', 'c.rita.example']) {
     await client.ok('POST', '/domains', { ...MASTER, domain })
@@ -261,7 +261,7 @@ describe('a seed', () => {
   })
 })
 
-describe('zones that an earlier version has let through', async () => {
+describe('overlapping zones from an earlier version', async () => {
   const store = await freshStore()
   const seed = seedOf(accounts({ alice: ['alice.example', 'first.example'], bob: ['bob.example', 'second.example', 'third.example'] }))
   const first = await startService({ ...store, listen: LOOPBACK, dns: null, bootstrapToken: 'administrator', seed })
@@ -286,7 +286,7 @@ describe('zones that an earlier version has let through', async () => {
   const idOf = async (client: Client, domain: string): Promise<number> =>
     (await client.ok('GET', '/domains', undefined, { 'x-filter': JSON.stringify({ domain }) })).data[0].id
 
-  test('are warned of at the start, each once', () => {
+  test('cause one warning each at startup', () => {
     expect(lines.map((line) => JSON.parse(line)).map(({ time: _, ...line }) => line)).toEqual([
       {
         level: 'warn',
@@ -324,7 +324,7 @@ describe('zones that an earlier version has let through', async () => {
     }
   })
 
-  test('are in the way of others, and of their own owner', async () => {
+  test('conflict with new zones of others and of their owner', async () => {
     const create = (client: Client, domain: string) => client.call('POST', '/domains', { ...MASTER, domain })
     expect(await create(alice, 'b.a.www.alice.example')).toMatchObject({ status: 400, body: OVERLAP })
     expect(await create(bob, 'b.a.www.alice.example')).toMatchObject({ status: 400, body: OVERLAP })
@@ -337,7 +337,7 @@ describe('zones that an earlier version has let through', async () => {
   })
 })
 
-test('among 100,000 zones a create takes little longer than among few', { timeout: 120_000 }, async () => {
+test('creating a zone among 100,000 takes little longer than among few', { timeout: 120_000 }, async () => {
   const store = await freshStore()
   // Slaves, because masters would be rendered first.
   const filling = await openStore(store)

@@ -36,7 +36,7 @@ test('DS of a child zone is answered by its parent (RFC 4035 section 3.1.4.1)', 
   expect(text(ask('other.test.', 'DS').authorities)[0]).toMatch(/^other\.test\. 30 SOA/)
 })
 
-test('glue is apart from addresses that may be left out', () => {
+test('glue is separate from optional addresses', () => {
   const referral = ask('x.glued.example.test.', 'A')
   expect(text(referral.glue)).toEqual(['ns.glued.example.test. 3600 A 192.0.2.101', 'ns.glued.example.test. 3600 AAAA 2001:db8::101'])
   expect(text(referral.additionals)).toEqual(['ns1.example.test. 3600 A 192.0.2.53', 'ns1.example.test. 3600 AAAA 2001:db8::53'])
@@ -50,7 +50,7 @@ test('a DNAME that makes a name too long is YXDOMAIN (RFC 6672 section 2.2)', ()
   expect(answerQuestion(new Map([[zone, data]]), question, 1)).toMatchObject({ rcode: 6, answers: [{ rrset: { type: 'DNAME' } }] })
 })
 
-test('a DNAME that leads below itself is followed once', () => {
+test('a DNAME that points below itself is followed once', () => {
   const zone = 'deep.test.' as DomainName
   const data = buildZoneData(zone, 1, records('deep.test. 60 SOA . . 1 2 3 4 5\nd.deep.test. 60 DNAME e.d.deep.test.'))
   expect(text(answerQuestion(new Map([[zone, data]]), 'x.d.deep.test.' as DomainName, 1).answers)).toEqual([
@@ -59,7 +59,7 @@ test('a DNAME that leads below itself is followed once', () => {
   ])
 })
 
-test('a long chain of aliases is cut', () => {
+test('a long chain of aliases is truncated', () => {
   const zone = 'chain.test.' as DomainName
   const lines = Array.from({ length: 100 }, (_, i) => `c${i}.chain.test. 60 CNAME c${i + 1}.chain.test.`)
   const data = buildZoneData(zone, 1, records(['chain.test. 60 SOA . . 1 2 3 4 5', ...lines].join('\n')))
@@ -70,7 +70,7 @@ describe('a zone', () => {
   const zone = 'z.test.' as DomainName
   const build = (lines: string) => buildZoneData(zone, 1, records(`z.test. 60 SOA . . 1 2 3 4 5\n${lines}`))
 
-  test('keeps the order of its records, drops the same ones and those outside, and has one TTL for an RRset', () => {
+  test('keeps record order, drops duplicates and records outside the zone, and has one TTL per RRset', () => {
     const data = build(
       'z.test. 60 A 192.0.2.9\nz.test. 30 A 192.0.2.1\nz.test. 90 A 192.0.2.9\nout.test. 60 A 192.0.2.1\nz.test. 60 ALIAS example.com.',
     )
@@ -78,7 +78,7 @@ describe('a zone', () => {
     expect([...data.nodes.keys()]).toEqual(['z.test.'])
   })
 
-  test('that is signed keeps the TTL of each signature', () => {
+  test('keeps the TTL of each signature', () => {
     const signature = (type: string) => `${type} 13 2 60 20300101000000 20250101000000 1 z.test. AAAA`
     const lines = ['z.test. 90 MX 1 .', `z.test. 90 RRSIG ${signature('MX')}`, `z.test. 30 RRSIG ${signature('TXT')}`, 'z.test. 30 TXT "x"']
     const data = build(lines.join('\n'))

@@ -81,8 +81,8 @@ async function untilAnswered(): Promise<void> {
   }
 }
 
-describe('octets of any kind', () => {
-  test('over UDP get no more back than a datagram that passes everywhere, and errors no more than came', async () => {
+describe('random octets', () => {
+  test('get no UDP response above the safe size, and no error larger than the query', async () => {
     await fc.assert(
       fc.asyncProperty(octets, async (sent) => {
         const answer = await exchangeUdp(port, sent)
@@ -95,7 +95,7 @@ describe('octets of any kind', () => {
     )
   })
 
-  test('over TCP do not keep others from their answers', async () => {
+  test('do not block other clients over TCP', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(octets, { maxLength: 5 }), fc.boolean(), async (messages, isFramed) => {
         const socket = connect(port, '127.0.0.1').on('error', () => {})
@@ -110,7 +110,7 @@ describe('octets of any kind', () => {
     )
   })
 
-  test('in a flood cost no memory', async () => {
+  test('use no memory in a flood', async () => {
     const socket = createSocket('udp4')
     socket.connect(port, '127.0.0.1')
     await once(socket, 'connect')
@@ -125,7 +125,7 @@ describe('octets of any kind', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000)
   })
 
-  test('names that do not exist cost no memory', async () => {
+  test('nonexistent names use no memory', async () => {
     const socket = createSocket('udp4')
     socket.connect(port, '127.0.0.1')
     await once(socket, 'connect')
@@ -151,7 +151,7 @@ async function connectFrom(localAddress: string): Promise<{ readonly socket: Soc
   return { socket, isOpen: () => open }
 }
 
-test('a name with tens of thousands of types takes no more time than as many names', () => {
+test('a name with tens of thousands of types is as fast as the same number of names', () => {
   const name = 'types.test.' as DomainName
   const apex = ['types.test. 60 SOA ns.example.test. h.example.test. 1 1 1 1 1', 'types.test. 60 NS ns.example.test.']
   const version = (octet: string) => [
@@ -172,7 +172,7 @@ test('a name with tens of thousands of types takes no more time than as many nam
 })
 
 describe('connections', () => {
-  test('of one address push out only each other', async () => {
+  test('from one address replace only each other', async () => {
     const neighbour = await connectFrom('127.0.0.2')
     const first = await connectFrom('127.0.0.3')
     const others = []
@@ -182,7 +182,7 @@ describe('connections', () => {
     for (const { socket } of [neighbour, ...others]) socket.destroy()
   })
 
-  test('of all are bounded, and one that is in use outlives those that wait', async () => {
+  test('are limited in total, and an active one outlives idle ones', async () => {
     const busy = await openTcp(port)
     const idle: Awaited<ReturnType<typeof connectFrom>>[] = []
     for (let i = 0; i < 40; i += 1) {
@@ -195,7 +195,7 @@ describe('connections', () => {
     busy.socket.destroy()
   })
 
-  test('that say nothing are closed', async () => {
+  test('without data are closed', async () => {
     const { isOpen } = await connectFrom('127.0.0.4')
     await expect.poll(isOpen).toBe(false)
   })
@@ -210,7 +210,7 @@ describe('connections', () => {
     expect((await askUdp(port, query(3))).answers).toHaveLength(2)
   })
 
-  test('with thousands of questions in one go get all answers in order, and others theirs meanwhile', async () => {
+  test('with thousands of pipelined queries get all answers in order, without blocking others', async () => {
     const client = await openTcp(port)
     client.send(...Array.from({ length: 5_000 }, (_, id) => query(id)))
     const waits: number[] = []
@@ -227,7 +227,7 @@ describe('connections', () => {
     client.socket.destroy()
   })
 
-  test('that ask for transfer after transfer get one at a time', async () => {
+  test('with many transfer requests get one transfer at a time', async () => {
     const client = await openTcp(port)
     client.send(...Array.from({ length: 200 }, (_, id) => query(id, 'AXFR', 'other.test.')), { ...query(999), questions: [] })
     for (let id = 0; id < 200; id += 1) expect(await client.message()).toMatchObject({ id, rcode: 0, answers: { length: 6 } })

@@ -47,7 +47,7 @@ function apply(data: ZoneData, { removed, added }: ZoneDifference): string[] {
 }
 
 describe('a history', () => {
-  test('does not keep the text of each version that a difference comes from', () => {
+  test('does not keep the text of the compared versions in memory', () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
     const others = Array.from({ length: 2000 }, (_, i) => `t${i}.example.test. 60 TXT "${'x'.repeat(200)}"`)
@@ -113,7 +113,7 @@ describe('a history', () => {
     return { history, known: zones.filter(({ serial }) => history.since(last, serial) !== null).map(({ serial }) => serial), last }
   }
 
-  test('keeps so many differences of a zone, the latest', () => {
+  test('keeps the latest differences of a zone up to the limit', () => {
     expect(chain(10).known).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
     expect(chain(10, { differences: 3 }).known).toEqual([7, 8, 9])
     // One takes about 350 octets.
@@ -122,7 +122,7 @@ describe('a history', () => {
     expect(chain(10, { zoneOctets: 100 }).known).toEqual([])
   })
 
-  test('is bounded over all zones: the oldest difference goes first, whosever it is', () => {
+  test('is limited over all zones and drops the oldest difference first', () => {
     const history = createZoneHistory({ ...HISTORY_LIMITS, octets: 2000 })
     const named = (name: string, serial: number): ZoneData =>
       buildZoneData(
@@ -138,7 +138,7 @@ describe('a history', () => {
     expect(known.length).toBeLessThan(8)
   })
 
-  test('ends where serials go back, stay the same for another zone, or the zone is forgotten', () => {
+  test('is cleared if a serial goes back or is reused, or the zone is removed', () => {
     for (const serial of [5, 3, 5 + 2 ** 31]) {
       const { history, last } = chain(5)
       history.record(last, zone(serial, hosts(30)))
@@ -151,14 +151,14 @@ describe('a history', () => {
     expect(history.since(last, 4)).toBeNull()
   })
 
-  test('gives no difference that is as large as the zone', () => {
+  test('returns no difference as large as the zone', () => {
     const history = createZoneHistory(HISTORY_LIMITS)
     const [first, second] = [zone(1, hosts(20)), zone(2, hosts(20, 'other'))]
     history.record(first, second)
     expect(history.since(second, 1)).toBeNull()
   })
 
-  test('condenses no more records than the answer has room for, or than the zone has', () => {
+  test('does not condense more records than the response or the zone can have', () => {
     const { history, last } = chain(10)
     // 9 steps that remove a record and add one.
     expect(history.since(last, 1, 18)).not.toBeNull()
@@ -219,12 +219,12 @@ describeWithTools(['dig', 'kdig'], 'IXFR', async () => {
     expect(await answer(5, ...options)).toEqual(['SOA 4'])
   })
 
-  test('gives the whole zone for a serial it does not know, over UDP the SOA alone', async () => {
+  test('sends the full zone for an unknown serial, and only the SOA over UDP', async () => {
     expect(await answer(0, '+tcp')).toHaveLength(200 + 3)
     expect(await answer(0, '+notcp')).toEqual(['SOA 4'])
   })
 
-  test('gives nothing of a zone of the same name that another account had', async () => {
+  test("reveals nothing of another account's earlier zone with the same name", async () => {
     const served = (serial: number, accountId: number): void =>
       server.setZone({
         name: 'other.test.' as DomainName,
@@ -247,7 +247,7 @@ describeWithTools(['dig', 'kdig'], 'IXFR', async () => {
     }
   })
 
-  test('gives a large difference in several messages, over UDP the SOA alone', async () => {
+  test('sends a large difference in several messages, and only the SOA over UDP', async () => {
     serve(5, [...hosts(199), ...hosts(100, 'more').map((line) => line.replace(/ A .*/, ` TXT "${'x'.repeat(250)}"`))])
     expect(await answer(4, '+notcp')).toEqual(['SOA 5'])
     const given = await answer(4, '+tcp')
@@ -259,7 +259,7 @@ describeWithTools(['dig', 'kdig'], 'IXFR', async () => {
   })
 })
 
-test('after a restart the first difference begins with the version that was served before', async () => {
+test('after a restart the first difference starts with the version served before', async () => {
   const store = await freshStore()
   const start = () => startService({ ...store, listen: LOOPBACK, dns: LOOPBACK, peerPort: 1, bootstrapToken: 'token' })
   const serialOf = async (port: number): Promise<number> =>

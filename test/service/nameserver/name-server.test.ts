@@ -40,7 +40,7 @@ async function ask(message: Message): Promise<Message> {
   return decoded.value
 }
 
-describe('what is not an ordinary question', () => {
+describe('an unusual query', () => {
   const question = { name: name('example.test.'), type: 'A', class: CLASS.IN }
   test.each<[string, Message, string]>([
     ['a zone it does not have', query('example.org.'), 'REFUSED'],
@@ -83,7 +83,7 @@ describe('what is not an ordinary question', () => {
   })
 })
 
-test('the question comes back with its letters as they were', async () => {
+test('the response repeats the letter case of the question', async () => {
   const octets = encodeMessage(query('www.example.test.'))
   octets.write('wWw', 13, 'latin1')
   octets.write('ExAmPlE', 17, 'latin1')
@@ -93,13 +93,13 @@ test('the question comes back with its letters as they were', async () => {
   expect(answer?.readUInt16BE(34)).toBe(0xc00c)
 })
 
-test('RD, CD and DO come back, RA and AD do not', async () => {
+test('RD, CD and DO are repeated, RA and AD are not', async () => {
   const flags = { recursionDesired: true, checkingDisabled: true, authenticData: true, recursionAvailable: true }
   const answer = await ask({ ...query('example.test.'), ...flags, edns: { udpSize: 1232, version: 0, dnssecOk: true, options: [] } })
   expect(answer).toMatchObject({ ...flags, recursionAvailable: false, authenticData: false, edns: { dnssecOk: true, udpSize: 1232 } })
 })
 
-test('records come in the order of the zone', async () => {
+test('records are in zone order', async () => {
   const data = ['192.0.2.3', '192.0.2.1', '192.0.2.2']
   const zone = name('order.test.')
   const lines = ['order.test. 60 SOA . . 1 2 3 4 5', ...data.map((address) => `order.test. 60 A ${address}`)]
@@ -109,14 +109,14 @@ test('records come in the order of the zone', async () => {
   expect(rcodeName((await ask(query('order.test.'))).rcode)).toBe('REFUSED')
 })
 
-test('data that cannot be written is SERVFAIL, and the server goes on', async () => {
+test('unencodable data gives SERVFAIL, and the server keeps running', async () => {
   const zone = name('bad.test.')
   server.setZone({ name: zone, serial: 1, records: records('bad.test. 60 SOA . . 1 2 3 4 5\nbad.test. 60 MX nonsense') })
   expect(rcodeName((await ask(query('bad.test.', 'MX'))).rcode)).toBe('SERVFAIL')
   server.removeZone(zone)
 })
 
-test('a transfer of data that cannot be written is broken off, and the server goes on', async () => {
+test('a transfer of unencodable data is aborted, and the server keeps running', async () => {
   const zone = name('bad.test.')
   const before = errors.length
   const lines = ['bad.test. 60 SOA . . 1 2 3 4 5', 'bad.test. 60 MX nonsense']
@@ -129,7 +129,7 @@ test('a transfer of data that cannot be written is broken off, and the server go
   server.removeZone(zone)
 })
 
-test('no octets bring it down, and no answer is longer than allowed', async () => {
+test('random octets do not crash the server, and no response exceeds the limit', async () => {
   const valid = RICH_ZONES[0]?.records.map((record) => encodeMessage(query(record.name, record.type))) ?? []
   const changed = fc
     .tuple(fc.constantFrom(...valid), fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 4 }), fc.nat(60))
@@ -173,7 +173,7 @@ async function until(condition: () => boolean): Promise<void> {
 const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 describe('over TCP', () => {
-  test('several questions on one connection, octet by octet, are answered in order', async () => {
+  test('several queries on one connection, sent octet by octet, are answered in order', async () => {
     const { socket, received } = await open()
     const stream = Buffer.concat([1, 2, 3].map((id) => framed(encodeMessage({ ...query('web.example.test.'), id }))))
     for (const octet of stream) socket.write(Buffer.from([octet]))
@@ -184,7 +184,7 @@ describe('over TCP', () => {
     socket.destroy()
   })
 
-  test('answers that are not read do not pile up', async () => {
+  test('unread responses do not accumulate', async () => {
     const zone = name('big.test.')
     const lines = Array.from({ length: 230 }, (_, i) => `big.test. 60 TXT "${String(i).repeat(250).slice(0, 250)}"`)
     server.setZone({ name: zone, serial: 1, records: records(['big.test. 60 SOA . . 1 2 3 4 5', ...lines].join('\n')) })
@@ -210,7 +210,7 @@ describe('over TCP', () => {
     expect(received().length).toBe(0)
   })
 
-  test('a connection that sends an octet now and then is closed all the same', async () => {
+  test('a connection that sends single octets slowly is closed', async () => {
     const { socket, closed } = await open()
     const timer = setInterval(() => socket.write(Buffer.from([0])), 100)
     socket.write(Buffer.from([1, 0]))
@@ -218,7 +218,7 @@ describe('over TCP', () => {
     clearInterval(timer)
   })
 
-  test('one connection too many pushes out the one that waited longest', async () => {
+  test('a connection above the limit replaces the one idle longest', async () => {
     const first = await open()
     const others = await Promise.all(Array.from({ length: 8 }, open))
     await first.closed
@@ -230,11 +230,11 @@ describe('over TCP', () => {
 })
 
 describe('an address', () => {
-  test('that is taken is an error of the caller', async () => {
+  test('that is in use rejects', async () => {
     await expect(startNameServer({ host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 
-  test('is free again after closing, with connections open', async () => {
+  test('is released by closing, even with open connections', async () => {
     const one = await startNameServer({ host: '127.0.0.1', port: 0 })
     const socket = connect(one.address.port, '127.0.0.1').on('error', () => {})
     await once(socket, 'connect')
@@ -243,13 +243,13 @@ describe('an address', () => {
     await two.close()
   })
 
-  test('may be of IPv6', async () => {
+  test('can be IPv6', async () => {
     const six = await startNameServer({ host: '::1', port: 0 })
     await six.close()
   })
 })
 
-describeWithTools(['dig', 'kdig', 'drill'], 'clients of other makes', () => {
+describeWithTools(['dig', 'kdig', 'drill'], 'other DNS clients', () => {
   test.each<[string, string, string[]]>([
     ['www.example.test', 'A', ['web.example.test.', '192.0.2.80', '192.0.2.81']],
     ['x.wild.example.test', 'TXT', ['"from the wildcard"']],
@@ -263,7 +263,7 @@ describeWithTools(['dig', 'kdig', 'drill'], 'clients of other makes', () => {
     expect((await kdig({ port, name: owner, type })).map((line) => line.trim())).toEqual(expected)
   })
 
-  test('come back over TCP when an answer is truncated', async () => {
+  test('retry over TCP when a response is truncated', async () => {
     expect(await dig({ port, name: 'many.example.test' })).toHaveLength(90)
     expect((await kdig({ port, name: 'many.example.test' })).filter((line) => !line.startsWith(';'))).toHaveLength(90)
     expect((await dig({ port, name: 'long.example.test', type: 'TXT' }))[0]).toContain('"0000')
@@ -272,7 +272,7 @@ describeWithTools(['dig', 'kdig', 'drill'], 'clients of other makes', () => {
     )
   })
 
-  test('see nothing to complain about', async () => {
+  test('report no problem', async () => {
     const { stdout } = await runTool('drill', ['-p', String(port), '@127.0.0.1', 'www.example.test', 'A'])
     expect(stdout).toMatch(/rcode: NOERROR/)
     expect(stdout).toMatch(/www\.example\.test\.\t300\tIN\tCNAME\tweb\.example\.test\./)

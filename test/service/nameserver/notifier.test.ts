@@ -87,7 +87,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe('a NOTIFY sent', () => {
-  test('names the zone and its SOA, and ends with the answer', async () => {
+  test('has the zone and its SOA, and ends with the response', async () => {
     const secondary = await startSecondary(accept)
     const { server, outcomes } = await startPrimary(secondary.port)
     server.setZone(zone(7))
@@ -108,7 +108,7 @@ describe('a NOTIFY sent', () => {
     expect(secondary.received).toHaveLength(1)
   })
 
-  test('is repeated after longer and longer waits, with one identifier, and then no more', async () => {
+  test('is repeated with growing waits and the same identifier until the attempts are used up', async () => {
     const secondary = await startSecondary()
     const { server, outcomes } = await startPrimary(secondary.port, { notifyWaits: HASTY })
     const begun = performance.now()
@@ -122,7 +122,7 @@ describe('a NOTIFY sent', () => {
     expect(new Set(secondary.received.map(({ message }) => message.id)).size).toBe(1)
   })
 
-  test('goes to public addresses only, where that is asked for', async () => {
+  test('is sent only to public addresses if so configured', async () => {
     const secondary = await startSecondary(accept)
     const { server, outcomes } = await startPrimary(secondary.port, { publicPeersOnly: true })
     server.setZone(zone(7, ['127.0.0.1', '10.0.0.1', 'fd00::1', '::ffff:192.168.0.1']))
@@ -157,7 +157,7 @@ describe('a NOTIFY sent', () => {
     expect([outcomes[0]?.rcode, secondary.received.length]).toEqual([null, 3])
   })
 
-  test('takes no answer from another port or address, nor what is no message', async () => {
+  test('ignores responses from another port or address, and invalid messages', async () => {
     const forger = createSocket('udp4')
     const neighbour = createSocket('udp4')
     neighbour.bind(0, '127.0.0.9')
@@ -178,7 +178,7 @@ describe('a NOTIFY sent', () => {
     expect([outcomes[0]?.rcode, secondary.received.length]).toEqual([null, 3])
   })
 
-  test('comes from the address of the name server, and from another port each time there was nothing to say', async () => {
+  test('is sent from the address of the name server, with a new port after each idle time', async () => {
     const secondary = await startSecondary(accept, '127.0.0.1')
     const { server, outcomes } = await startPrimary(secondary.port, { host: '127.0.0.7' })
     for (let serial = 1; serial <= 2; serial += 1) {
@@ -190,7 +190,7 @@ describe('a NOTIFY sent', () => {
     expect(new Set(secondary.received.map(({ peer }) => peer.port)).size).toBeGreaterThan(1)
   })
 
-  test('goes to addresses of both families, each once, however they are spelled', async () => {
+  test('is sent once to each address of both families, however it is spelled', async () => {
     const four = await startSecondary(accept)
     const six = await startSecondary(accept, '::1', four.port)
     const { server, outcomes } = await startPrimary(four.port, { host: '::' })
@@ -202,7 +202,7 @@ describe('a NOTIFY sent', () => {
 })
 
 describe('it is sent', () => {
-  test('to those named since, when nothing else has changed; to nobody, when nothing has', async () => {
+  test('only to added addresses if the zone did not change', async () => {
     const one = await startSecondary(accept)
     const two = await startSecondary(accept, '127.0.0.2', one.port)
     const { server, outcomes } = await startPrimary(one.port)
@@ -216,7 +216,7 @@ describe('it is sent', () => {
     expect([one.received.length, two.received.length]).toEqual([1, 1])
   })
 
-  test('at the beginning and the end of a burst of changes', async () => {
+  test('at the start and the end of a burst of changes', async () => {
     const secondary = await startSecondary(accept)
     const { server } = await startPrimary(secondary.port)
     const begun = performance.now()
@@ -230,7 +230,7 @@ describe('it is sent', () => {
     expect(new Set(secondary.received.map(({ message }) => message.id)).size).toBe(secondary.received.length)
   })
 
-  test('no more once the zone is gone, or the address is no longer named', async () => {
+  test('no more after the zone or the address is removed', async () => {
     const secondary = await startSecondary()
     const { server, outcomes } = await startPrimary(secondary.port, { notifyWaits: [1_500, 1_500] })
     server.setZone(zone(7))
@@ -242,7 +242,7 @@ describe('it is sent', () => {
     expect([secondary.received.length, outcomes.length]).toEqual([2, 0])
   })
 
-  test('for a thousand zones at a pace, each once', async () => {
+  test('once for each of a thousand zones, at a limited rate', async () => {
     const secondary = await startSecondary(accept)
     const { server, outcomes } = await startPrimary(secondary.port)
     for (let i = 0; i < 1_000; i += 1) server.setZone(zone(7, ['127.0.0.1'], `z${i}.test.` as DomainName))
@@ -316,7 +316,7 @@ describe('a NOTIFY received', () => {
     ])
   })
 
-  test('comes over TCP too, and from IPv4 at a socket of IPv6', async () => {
+  test('is accepted over TCP, and from IPv4 on an IPv6 socket', async () => {
     const asked: string[] = []
     const onNotify: OnNotify = async (_, address) => {
       asked.push(address)
@@ -336,7 +336,7 @@ describe('a NOTIFY received', () => {
     expect(asked).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1'])
   })
 
-  test('whose decision fails is SERVFAIL, and the fault is told', async () => {
+  test('gets SERVFAIL if its handler fails, and the error is reported', async () => {
     const errors: unknown[] = []
     const { server } = await startPrimary(9, {
       onNotify: () => Promise.reject(new Error('no disk')),
@@ -346,7 +346,7 @@ describe('a NOTIFY received', () => {
     expect(errors).toMatchObject([{ message: 'no disk' }])
   })
 
-  test('waits for a decision with few others; more are dropped', async () => {
+  test('is dropped if too many are pending', async () => {
     let asked = 0
     let decide = (): void => undefined
     const decided = new Promise<'accepted'>((resolve) => {

@@ -177,7 +177,7 @@ function describeAnswer(octets: Buffer | null): string {
   return [rcodeName(value.rcode), `opcode ${value.opcode}`, ...flags, ...parts].filter((part) => part).join(', ')
 }
 
-describeWithTools(['named', 'nsd', 'knotd'], 'messages to all makes', () => {
+describeWithTools(['named', 'nsd', 'knotd'], 'messages to all name servers', () => {
   const answers: Record<string, Readonly<Record<'ours' | 'bind' | 'nsd' | 'knot', string>>> = {}
 
   beforeAll(async () => {

@@ -82,7 +82,7 @@ function apply(server: NameServer, { zone: index, version }: { zone: number; ver
   else server.setZone({ ...zone, serial: version, records: [...zone.records, ...records(`www.${zone.name} 60 TXT "version ${version}"`)] })
 }
 
-test('a server that keeps responses gives the same as one that does not, whatever changes between', async () => {
+test('a server with a cache always responds like one without', async () => {
   const steps = fc.array(fc.oneof({ weight: 9, arbitrary: query }, { weight: 1, arbitrary: change }), { minLength: 30, maxLength: 60 })
   await fc.assert(
     fc.asyncProperty(steps, async (sequence) => {
@@ -105,7 +105,7 @@ describe('the cache', () => {
   const zone = buildZoneData('z.test.' as DomainName, 1, records('z.test. 60 SOA . . 1 2 3 4 5'))
   const response = (size: number): CachedResponse => ({ octets: Buffer.alloc(size), zones: [zone], about: 0 })
 
-  test('holds no more than it may, and what is asked for stays', () => {
+  test('respects its limit and keeps entries in use', () => {
     const cache = createResponseCache(() => true, 1_000_000)
     for (let i = 0; i < 100_000; i += 1) {
       cache.add(`key ${i}`, response(100))
@@ -116,7 +116,7 @@ describe('the cache', () => {
     expect(held.length * 500).toBeLessThan(1_000_000)
   })
 
-  test('forgets what came from a zone that is served no more', () => {
+  test('drops the responses of a removed zone', () => {
     let served = true
     const cache = createResponseCache(() => served, 1_000_000)
     cache.add('key', response(10))

@@ -57,7 +57,7 @@ async function flood(
   return { truncated, whole, octets, seconds }
 }
 
-describe.concurrent('a flood of queries with one source', () => {
+describe.concurrent('a flood of queries from one source', () => {
   test.each<[string, (i: number) => Message]>([
     ['for one name', (i) => query(i, 'example.test.', 'TXT')],
     ['for one name in ever other letters', (i) => ({ ...query(i, 'example.test.', 'TXT'), recursionDesired: i % 2 === 0 })],
@@ -84,7 +84,7 @@ describe.concurrent('a flood of queries with one source', () => {
     expect(await flood(names.map((name, i) => query(i, name, 'AAAA')))).toMatchObject({ whole: names.length, truncated: 0 })
   })
 
-  test('does not keep anyone from TCP', async () => {
+  test('does not affect TCP', async () => {
     await flood(Array.from({ length: 100 }, (_, i) => query(i, 'example.test.', 'MX')))
     const client = await openTcp(server.address.port)
     client.send(...Array.from({ length: 100 }, (_, i) => query(i, 'example.test.', 'MX')))
@@ -114,7 +114,7 @@ describe('the limiter', () => {
     expect(take('fe80::1%lo')).toEqual(limited)
   })
 
-  test('without a limit lets all through', () => {
+  test('without a limit lets everything through', () => {
     const permit = createResponseLimiter(0)
     expect(Array.from({ length: 1000 }, () => permit('192.0.2.1', about, 1)).every((permission) => permission === 'send')).toBe(true)
   })

@@ -57,7 +57,7 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig'], 'secondaries', () => {
     await addressesAnswered()
   })
 
-  test('follow settings of the zone, and a domain that is made while they run', async () => {
+  test('follow zone settings, and a domain created while they run', async () => {
     await client.ok('PUT', `/domains/${main}`, { soa_email: 'other@example.com', ttl_sec: 3600, refresh_sec: 7200 })
     await createDomain('other.example')
     await inSync('main.example')
@@ -72,7 +72,7 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig'], 'secondaries', () => {
     await inSync('main.example')
   })
 
-  test('follow a domain that was disabled and is enabled again', async () => {
+  test('follow a domain that is disabled and enabled again', async () => {
     await client.ok('PUT', `/domains/${main}`, { status: 'disabled' })
     await service.flush()
     expect(await refusal('main.example')).toBe('NOTAUTH')
@@ -81,7 +81,7 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig'], 'secondaries', () => {
     await inSync('main.example')
   })
 
-  test('follow a domain that was deleted and is made again, whose serials go on', async () => {
+  test('follow a domain that is deleted and created again, with continuing serials', async () => {
     const before = await serialOf('main.example')
     await client.ok('DELETE', `/domains/${main}`)
     await service.flush()
@@ -93,7 +93,7 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig'], 'secondaries', () => {
     expect(await serialOf('main.example')).toBeGreaterThan(before)
   })
 
-  test('follow serials past the end of their circle', async () => {
+  test('follow serials across the wraparound', async () => {
     // The year is the front of the serial: that of 4294 is near the end, that of 4295 past it. Between them no step is half a circle.
     for (year of [3500, 4294, 4295]) {
       await changeRecords(5)
@@ -102,7 +102,7 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig'], 'secondaries', () => {
     expect(await serialOf('main.example')).toBeLessThan(2_000_000)
   })
 
-  test('that are no longer named are told and given nothing', async () => {
+  test('that are removed get no NOTIFY and no transfer', async () => {
     await client.ok('PUT', `/domains/${main}`, { axfr_ips: AXFR_IPS.slice(1) })
     const before = await serialOf('main.example')
     await changeRecords(5)
@@ -115,7 +115,7 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig'], 'secondaries', () => {
 })
 
 describeWithTools(['nsd', 'knotd', 'dig'], 'a slave domain', () => {
-  test('hands on what comes from its master', async () => {
+  test('passes on the zone of its master', async () => {
     const port = await freePort()
     const { service: slave, client: owner } = await startForTest({ dns: { host: '127.0.0.1', port: 0 }, peerPort: port })
     const primaryPort = slave.dnsAddress?.port ?? 0

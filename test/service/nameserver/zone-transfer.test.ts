@@ -87,7 +87,7 @@ describe('AXFR', () => {
     expect(transferred[0]?.type).toBe('SOA')
   })
 
-  test('of a large zone takes many messages that are full, and no larger than pointers reach', async () => {
+  test('of a large zone uses many full messages, none beyond the reach of compression pointers', async () => {
     const client = await openTcp(port)
     const query = { ...createAxfrQuery(7, BIG), recursionDesired: true, edns: { udpSize: 4096, version: 0, dnssecOk: false, options: [] } }
     const { messages, records: transferred } = await transfer(client, BIG, query)
@@ -103,7 +103,7 @@ describe('AXFR', () => {
     ).toBe(true)
   })
 
-  test('keeps to one version of a zone that is replaced meanwhile', async () => {
+  test('sends one version of a zone that is replaced during the transfer', async () => {
     server.setZone(bigZone(1))
     const client = await openTcp(port)
     client.send(createAxfrQuery(1, BIG))
@@ -118,7 +118,7 @@ describe('AXFR', () => {
     expect((await transferOnce(BIG)).records[0]?.data).toContain(' 2 1 1 1 1')
   })
 
-  test('shares its connection with other queries, before and after', async () => {
+  test('shares its connection with queries before and after it', async () => {
     const client = await openTcp(port)
     const question = (id: number) => createQuery(id, { name: name('web.example.test.'), type: 'A' })
     client.send(question(1), createAxfrQuery(2, BIG), question(3), createAxfrQuery(4, name('other.test.')), question(5))
@@ -128,7 +128,7 @@ describe('AXFR', () => {
     expect([...new Set(ids)]).toEqual([1, 2, 3, 4, 5])
   })
 
-  test('is finished for an asker that says it will ask no more', async () => {
+  test('is completed for a client that has closed its sending side', async () => {
     const silent = await openTcp(port)
     silent.socket.end()
     expect(await silent.next()).toBeNull()
@@ -160,7 +160,7 @@ describe('AXFR', () => {
     client.socket.destroy()
   })
 
-  test('over UDP there is none', async () => {
+  test('is not available over UDP', async () => {
     expect(rcodeName((await askUdp(port, createAxfrQuery(1, EXAMPLE))).rcode)).toBe('FORMERR')
   })
 })
@@ -194,13 +194,13 @@ describe('IXFR', () => {
     client.socket.destroy()
   })
 
-  test('over UDP is the SOA, whatever the serial', async () => {
+  test('over UDP sends the SOA for any serial', async () => {
     const { answers, truncated } = await askUdp(port, ixfr(EXAMPLE, 6))
     expect(answers.map(({ type }) => type)).toEqual(['SOA'])
     expect(truncated).toBe(false)
   })
 
-  test('without the SOA it has is malformed', async () => {
+  test("without the client's SOA is malformed", async () => {
     expect(rcodeName((await askUdp(port, createQuery(1, { name: EXAMPLE, type: 'IXFR' }))).rcode)).toBe('FORMERR')
   })
 })
@@ -229,7 +229,7 @@ describe('who may transfer', () => {
     await one.close()
   })
 
-  test('is what was said last', async () => {
+  test('follows the latest settings', async () => {
     const one = await start()
     one.setZone(bigZone(1, 10))
     expect((await transferOnce(BIG, one.address.port)).records).toHaveLength(12)
@@ -241,7 +241,7 @@ describe('who may transfer', () => {
 })
 
 describe('load', () => {
-  test('transfers above the limit are put off, and one that is given up makes room', async () => {
+  test('transfers above the limit are refused, and an aborted one frees its slot', async () => {
     const one = await start({ transfers: 2 })
     one.setZone(bigZone(1, 100_000))
     const held = await Promise.all([openTcp(one.address.port), openTcp(one.address.port)])
@@ -264,7 +264,7 @@ describe('load', () => {
     for (const client of held) client.socket.destroy()
   })
 
-  test('a reader that stops costs little and is let go; one that is slow gets all', async () => {
+  test('a stalled client is disconnected and costs little; a slow one gets everything', async () => {
     const one = await start({ idle: 2_000 })
     // More than the kernel holds for a connection, and each record a message of its own.
     const text = Array.from({ length: 240 }, () => `"${'x'.repeat(250)}"`).join(' ')
@@ -291,7 +291,7 @@ describe('load', () => {
     expect(received).toBeLessThan(402)
   })
 
-  test('ten at a time are all whole, and other queries are answered meanwhile', async () => {
+  test('ten concurrent transfers are complete and do not block other queries', async () => {
     const transfers = Promise.all(Array.from({ length: 10 }, () => transferOnce(BIG)))
     const waits: number[] = []
     const begun = performance.now()
@@ -306,7 +306,7 @@ describe('load', () => {
   })
 })
 
-describeWithTools(['dig', 'kdig', 'drill', 'named-checkzone'], 'other makes', () => {
+describeWithTools(['dig', 'kdig', 'drill', 'named-checkzone'], 'other secondaries', () => {
   test.each(RICH_ZONES)('take $name, and named-checkzone finds nothing wrong with it', async ({ name: zone, records: all }) => {
     const directory = temporaryDirectory()
     const lines = await dig({ port, name: zone, type: 'AXFR', options: ['+noall', '+answer', '+tcp'] })
@@ -334,7 +334,7 @@ describeWithTools(['dig', 'kdig', 'drill', 'named-checkzone'], 'other makes', ()
     ).toHaveLength(all.length + 1)
   })
 
-  test('ask for changes and get the zone, or are told there are none', async () => {
+  test('request changes and get the zone, or learn that there are none', async () => {
     const [full, none] = [
       await dig({ port, name: 'other.test', type: 'IXFR=0', options: ['+noall', '+answer'] }),
       await dig({ port, name: 'other.test', type: 'IXFR=1', options: ['+noall', '+answer', '+tcp'] }),

@@ -4,7 +4,7 @@ import { findSchema, migrate, SCHEMAS } from '../../../src/service/store/migrate
 import { createRawSqlite } from '../../../src/service/store/sqlite/open-sqlite.ts'
 import { temporaryDirectory } from '../harness.ts'
 
-test('a migration that ends on its way leaves nothing, and can be done again', async () => {
+test('an interrupted migration leaves nothing and can be repeated', async () => {
   const { db, dialect, close } = createRawSqlite(temporaryDirectory())
   onTestFinished(close)
   const former = SCHEMAS[4] as string

@@ -76,7 +76,7 @@ async function createServed(zone: string, serial: number): Promise<number> {
   return id
 }
 
-test('a transfer that is behind what the master offers is made again, until it is not', async () => {
+test('a transfer that is older than announced is repeated until it is current', async () => {
   const id = await createServed('behind.test', 5)
   offer('behind.test', 7, 5, 4, 5, 7)
   await sendNotify(port, 'behind.test')
@@ -85,7 +85,7 @@ test('a transfer that is behind what the master offers is made again, until it i
   await eventually(async () => expect(await errorsOf(id)).toBe(''), WITHIN)
 })
 
-test('meanwhile the zone does not go back, and the domain says what is the matter', async () => {
+test('the zone does not go back, and the domain has an error message', async () => {
   const id = await createServed('told.test', 5)
   offer('told.test', 7, 4)
   await sendNotify(port, 'told.test')
@@ -103,7 +103,7 @@ test('meanwhile the zone does not go back, and the domain says what is the matte
   await eventually(async () => expect(await errorsOf(id)).toBe(''), WITHIN)
 })
 
-test('what is newer than the zone that is held is taken, though more is offered', async () => {
+test('a newer zone is accepted even if a still newer one was announced', async () => {
   const id = await createServed('between.test', 5)
   offer('between.test', 7, 6, 6, 6, 6, 6, 6, 6)
   await sendNotify(port, 'between.test')
@@ -113,14 +113,14 @@ test('what is newer than the zone that is held is taken, though more is offered'
   await served('between.test', 7)
 })
 
-test('so is the first transfer, and what it lacks follows soon', async () => {
+test('the first transfer is accepted, and the missing changes follow soon', async () => {
   offer('first.test', 7, 6, 7)
   await create('first.test')
   await served('first.test', 7)
   expect(sentOf('first.test')).toEqual(['SOA 7', 'AXFR 6', 'SOA 7', 'IXFR 7'])
 })
 
-test('another master is asked at once', async () => {
+test('another master is asked immediately', async () => {
   offer('others.test', 5, 5)
   await create('others.test', ['127.0.0.1', '::ffff:127.0.0.1'])
   await served('others.test', 5)
@@ -130,7 +130,7 @@ test('another master is asked at once', async () => {
   expect(sentOf('others.test')).toEqual(['SOA 7', 'IXFR 5', 'SOA 7', 'IXFR 7'])
 })
 
-test('a zone that NOTIFY tells of is asked for until the master has it', async () => {
+test('a zone announced by NOTIFY is requested until the master has it', async () => {
   const id = await createServed('news.test', 5)
   await sendNotify(port, 'news.test', { serial: 7 })
   const problem = 'transfer from 127.0.0.1: it announced serial 7 by NOTIFY, but still answers 5. It will be asked again.'
@@ -140,7 +140,7 @@ test('a zone that NOTIFY tells of is asked for until the master has it', async (
   await eventually(async () => expect(await errorsOf(id)).toBe(''), WITHIN)
 })
 
-test('NOTIFY of what is held, or was once, changes nothing', async () => {
+test('NOTIFY with the current or an older serial changes nothing', async () => {
   const id = await createServed('known.test', 5)
   for (const serial of [5, 4]) {
     const before = sentOf('known.test').length
@@ -151,7 +151,7 @@ test('NOTIFY of what is held, or was once, changes nothing', async () => {
   expect(new Set(sentOf('known.test').slice(1))).toEqual(new Set(['AXFR 5', 'SOA 5']))
 })
 
-test('other masters are not asked for what the former one told of', async () => {
+test('new masters are not asked for the serial that a former one announced', async () => {
   const id = await createServed('former.test', 5)
   await sendNotify(port, 'former.test', { serial: 7 })
   await eventually(async () => expect(await errorsOf(id)).toContain('NOTIFY'), WITHIN)
@@ -213,7 +213,7 @@ function describeOutcome(): void {
     expect(refreshOutcome(claim(5000), answer, 0, () => 0).refreshAt).toBe(600_000)
   })
 
-  test('what NOTIFY told of is looked for until the waits have grown to the retry time', () => {
+  test('a serial announced by NOTIFY is requested until the waits reach the retry time', () => {
     expect([0, 9, 10, 5000].map((behind) => refreshOutcome(claim(behind), answer, 0, () => 0).notifyPending)).toEqual([
       true,
       true,
@@ -222,7 +222,7 @@ function describeOutcome(): void {
     ])
   })
 
-  test('the count of them ends with the first that is not behind', () => {
+  test('the count is reset by the first zone that is current', () => {
     expect(refreshOutcome(claim(4), answer, 0, () => 0)).toMatchObject({ behind: 5, failures: 0, errors: 'late' })
     expect(refreshOutcome(claim(4), { ...answer, behind: false }, 0, () => 0)).toMatchObject({ behind: 0, refreshAt: 3_600_000 })
   })

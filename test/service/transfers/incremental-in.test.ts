@@ -92,7 +92,7 @@ test('differences of several steps are applied, in any number of messages', asyn
   }
 })
 
-test('a whole zone in answer to IXFR is taken as such', async () => {
+test('a full zone in response to IXFR is accepted', async () => {
   await createServed('whole.test.')
   change(
     'whole.test.',

@@ -68,7 +68,7 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig'], 'secondaries with the key', 
 
   const given = (method: string): number => keyed.logged('transfer requested').filter((line) => line.given === method).length
 
-  test('follow random changes by IXFR, and hold what AXFR gives', async () => {
+  test('follow random changes by IXFR, with the same result as AXFR', async () => {
     const random = seededRandom(1995)
     // Once each for the first transfer, and those of this test.
     const before = {
@@ -202,7 +202,7 @@ for (const { make, tool, start } of MAKES) {
       expect(new Set(later)).toEqual(new Set(['IXFR']))
     })
 
-    test('gives its zone to an import of the account with the key, to no other', async () => {
+    test('sends its zone only to imports of the account with the key', async () => {
       const other = await startKeyed([{ ...ALICE, zones: ['in.example'] }, BOB], { peerPort: master.port })
       const imported = { domain: ZONE, remote_nameserver: '127.0.0.1' }
       const [refusal] = await other.bob.refused('POST', '/domains/import', imported)
@@ -210,14 +210,14 @@ for (const { make, tool, start } of MAKES) {
       expect(await other.alice.ok('POST', '/domains/import', imported)).toMatchObject({ domain: ZONE, type: 'master' })
     })
 
-    test('with another secret gives nothing, and the domain says why', async () => {
+    test('sends nothing for a wrong secret, and the domain has an error message', async () => {
       const wrong = { ...ALICE, name: 'alice-2.example' }
       const other = await startKeyed([wrong], { peerPort: master.port })
       const { id } = await other.alice.ok('POST', '/domains', { domain: ZONE, type: 'slave', master_ips: ['127.0.0.1'] })
       await eventually(async () => expect((await other.alice.ok('GET', `/domains/${id}`)).errors).toMatch(/BADKEY|refused|NOTAUTH/))
     })
 
-    test('is not believed by a service whose clock differs', async () => {
+    test('is rejected by a service with a wrong clock', async () => {
       const other = await startKeyed([ALICE], { peerPort: master.port, clock: () => Date.now() - 3_600_000 })
       const { id } = await other.alice.ok('POST', '/domains', { domain: ZONE, type: 'slave', master_ips: ['127.0.0.1'] })
       await eventually(async () => expect((await other.alice.ok('GET', `/domains/${id}`)).errors).toMatch(/BADTIME|at another time/))

@@ -9,7 +9,7 @@ const ALICE: KeyEntry = { name: 'alice-1.example', account: 'alice' }
 const key = toolKey(ALICE)
 
 describe.runIf(ON_POSTGRES)('processes on one database', () => {
-  test('give the same changes', async () => {
+  test('send the same changes', async () => {
     const store = await freshStore()
     const first = await startKeyed([ALICE], store)
     const others = [await startKeyed([ALICE], { ...store, seed: null })]

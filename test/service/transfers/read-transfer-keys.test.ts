@@ -12,7 +12,7 @@ const read = async (text: string) => {
   return { keys, errors: diagnostics.map(formatDiagnostic) }
 }
 
-test('a file of keys', async () => {
+test('a key file', async () => {
   const { keys, errors } = await read(`
 keys:
   - name: Transfer.Example.net
@@ -89,7 +89,7 @@ test.each<[string, string, RegExp]>([
     /transfers must be outgoing, incoming or both$/,
   ],
   ['that is no YAML', 'keys: [', /error\[yaml-syntax\]/],
-])('a file of keys %s is refused', async (_, text, message) => {
+])('a key file %s is refused', async (_, text, message) => {
   const { keys, errors } = await read(text)
   expect(keys).toBeNull()
   expect(errors[0]).toMatch(message)

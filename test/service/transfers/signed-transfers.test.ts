@@ -87,7 +87,7 @@ describe('a zone with a key is transferred', () => {
     expect(await transferSigned('alice.example', ALICE_OTHER)).toMatchObject({ rcode: 'REFUSED', error: 0, verified: true, records: 0 })
   })
 
-  test('not without a key, though the address may', async () => {
+  test('not without a key, even from an allowed address', async () => {
     expect(await sendTcp(unsigned('alice.example'))).toMatchObject({ rcode: 'REFUSED', error: null, records: 0 })
     const ixfr = {
       ...createQuery(1, { name: 'alice.example.' as DomainName, type: 'IXFR' }),
@@ -96,7 +96,7 @@ describe('a zone with a key is transferred', () => {
     expect(outcomeOf(await askOctets(keyed.port, encodeMessage(ixfr)))).toMatchObject({ rcode: 'REFUSED', records: 0 })
   })
 
-  test('not with its key from an address that may not', async () => {
+  test('not with its key from another address', async () => {
     expect(await transferSigned('closed.example', ALICE)).toMatchObject({ rcode: 'REFUSED', error: 0, verified: true, records: 0 })
   })
 
@@ -120,7 +120,7 @@ describe('a zone with a key is transferred', () => {
     expect(await transferSigned('alice.example', ALICE, 200)).toMatchObject(GIVEN)
   })
 
-  test('not with a digest that is cut', async () => {
+  test('not with a truncated digest', async () => {
     const { octets } = signedQuery('alice.example', 'AXFR', wireKey(ALICE))
     const found = splitSignature(octets)
     if (!found.ok) throw new Error(found.message)
@@ -130,19 +130,19 @@ describe('a zone with a key is transferred', () => {
     expect(await cut(4)).toMatchObject({ rcode: 'FORMERR', error: null, records: 0 })
   })
 
-  test('once for each request: a repeated one is BADTIME', async () => {
+  test('once per request: a repeated one gets BADTIME', async () => {
     const { octets, mac } = signedQuery('alice.example', 'AXFR', wireKey(ALICE), { id: 77 })
     expect(await sendTcp(octets, wireKey(ALICE), mac)).toMatchObject(GIVEN)
     expect(await sendTcp(octets)).toMatchObject({ rcode: 'NOTAUTH', error: 18, hasMac: true, records: 0 })
   })
 })
 
-test('a zone without a key is transferred by its addresses alone, and not with a key of another zone', async () => {
+test('a zone without a key is transferred by address only, not with a key of another zone', async () => {
   expect(await sendTcp(unsigned('open.example'))).toMatchObject({ rcode: 'NOERROR', error: null })
   for (const entry of [ALICE, BOB]) expect(await transferSigned('open.example', entry)).toMatchObject({ rcode: 'REFUSED', records: 0 })
 })
 
-test('any question may be signed, over UDP again and again; its answer is never kept for another', async () => {
+test('any query may be signed and repeated over UDP, and its response is never cached', async () => {
   const key = wireKey(ALICE)
   const plain = encodeMessage(createQuery(5, { name: 'alice.example.' as DomainName, type: 'SOA' }))
   const { octets, mac } = signMessage(plain, key, Math.floor(Date.now() / 1000))
@@ -153,7 +153,7 @@ test('any question may be signed, over UDP again and again; its answer is never 
   }
 })
 
-test('keys are replaced while the service runs, all or none', async () => {
+test('all keys are replaced while the service runs, or none', async () => {
   const { service } = keyed
   try {
     await service.useTransferKeys(await readKeys([{ ...UNKNOWN, account: 'alice' }]))
@@ -169,7 +169,7 @@ test('keys are replaced while the service runs, all or none', async () => {
   }
 })
 
-test('peers of a key are the addresses that use it; others have none, and are refused', async () => {
+test('only the peers of a key may use it; others are refused', async () => {
   const { service } = keyed
   try {
     await service.useTransferKeys(
@@ -244,7 +244,7 @@ describe('NOTIFY for a slave with a key', () => {
     return rcodeName(answer.value.rcode)
   }
 
-  test('is taken with the key only', async () => {
+  test('is accepted only with the key', async () => {
     expect(await notify('slave.example', null)).toBe('REFUSED')
     expect(await notify('slave.example', wireKey(BOB))).toBe('REFUSED')
     expect(await notify('slave.example', wireKey(UNKNOWN))).toBe('NOTAUTH')
@@ -256,7 +256,7 @@ describe('NOTIFY for a slave with a key', () => {
     expect(await notify('plain.example', null)).toBe('NOERROR')
   })
 
-  test('that is repeated is answered again, and not acted on', async () => {
+  test('that is repeated is answered again without effect', async () => {
     const plain = encodeMessage({
       ...createQuery(9, { name: 'slave.example.' as DomainName, type: 'SOA' }),
       opcode: OPCODE.NOTIFY,

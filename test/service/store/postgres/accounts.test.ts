@@ -7,7 +7,7 @@ const database = await freshDatabase()
 const { service: one, client } = await startForTest({ database, bootstrapToken: 'administrator' })
 const { service: two, client: other } = await startForTest({ database, bootstrapToken: 'administrator' })
 
-test('a token made by one is good at the other, and revoked by one is invalid there at once', async () => {
+test('a token created by one process is valid in the other, and a revoked one is immediately invalid there', async () => {
   for (let round = 0; round < 20; round += 1) {
     const { token, id } = await client.ok('POST', '/profile/tokens', { label: 'round' })
     const there = connect(two.baseUrl, token).client
@@ -17,7 +17,7 @@ test('a token made by one is good at the other, and revoked by one is invalid th
   }
 })
 
-test('tags given and taken by both lose nothing', async () => {
+test('concurrent tag changes lose nothing', async () => {
   const ids: number[] = []
   for (const name of ['a', 'b', 'c']) {
     ids.push((await client.ok('POST', '/domains', { domain: `${name}.example`, type: 'master', soa_email: 'a@example.com' })).id)
@@ -35,7 +35,7 @@ test('tags given and taken by both lose nothing', async () => {
   for (const id of ids) expect((await other.ok('GET', `/domains/${id}`)).tags).toEqual([spelling[0].label])
 })
 
-test('the last unrestricted user stays one, whichever process is asked', async () => {
+test('the last unrestricted user stays unrestricted in every process', async () => {
   const users = ['a', 'b'].map((name) => ({ username: name, email: `${name}@example.com`, tokens: [{ token: `token-${name}` }] }))
   const { seed } = readSeed(JSON.stringify({ accounts: [{ users }] }), 'seed.yaml')
   await startForTest({ database, seed })
@@ -46,7 +46,7 @@ test('the last unrestricted user stays one, whichever process is asked', async (
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
 })
 
-test('starts at the same moment make one administrator and one of each user', async () => {
+test('concurrent starts create one administrator and one of each user', async () => {
   const url = await freshDatabase()
   const document = { accounts: [{ users: [{ username: 'u', email: 'u@example.com', tokens: [{ token: 'token-u' }] }] }] }
   const { seed } = readSeed(JSON.stringify(document), 'seed.yaml')

@@ -3,7 +3,7 @@ import { freshDatabase, LOOPBACK, startForTest } from '../../harness.ts'
 
 const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 
-test('processes with other names of name servers render alike, as the last started is told to', async () => {
+test('all processes render with the name servers of the last started one', async () => {
   const database = await freshDatabase()
   const lines: string[] = []
   const start = (nsNames: string[]) =>

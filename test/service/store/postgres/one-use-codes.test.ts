@@ -13,7 +13,7 @@ async function race(clients: readonly Client[], path: string, body: object) {
   return answers.filter(({ status }) => status === 200)
 }
 
-test('of two processes one takes a code, once', async () => {
+test('only one of two processes accepts a code, once', async () => {
   const store = await freshStore()
   const processes = [await start(store), await start(store)]
   const clients = processes.map(({ baseUrl }) => connect(baseUrl, 'bootstrap').client)

@@ -51,7 +51,7 @@ test.each<[string, (url: string) => string, RegExp]>([
     (url) => url.replace('postgres@', 'guarded:right@'),
     /denies a permission that the service needs|cannot be brought to the schema/,
   ],
-])('%s is told at the start, without the password', async (_name, urlOf, message) => {
+])('%s is reported at startup, without the password', async (_name, urlOf, message) => {
   const error = await openPostgres({ url: urlOf(await freshDatabase({ tables: false })), onError: () => undefined }).catch(
     (reason) => reason,
   )
@@ -59,7 +59,7 @@ test.each<[string, (url: string) => string, RegExp]>([
   expect(`${error.message} ${error.cause}`).not.toContain('secret')
 })
 
-test('processes that start together on an empty database make its tables once, and one administrator', { timeout: 180_000 }, async () => {
+test('processes that start together on an empty database create its tables and administrator once', { timeout: 180_000 }, async () => {
   const database = await freshDatabase({ tables: false })
   const started = await Promise.all(Array.from({ length: 4 }, () => serve({ dataDirectory: null, database })))
   const ours = await startService({ dataDirectory: null, database, secretsKey: TEST_KEY, listen: LOOPBACK, dns: null })
@@ -71,7 +71,7 @@ test('processes that start together on an empty database make its tables once, a
   for (const { kill } of started) await kill()
 })
 
-test('every text is compared by its octets, in a database that would not', () =>
+test('text is compared by octets, whatever the collation of the database', () =>
   during(async (database) => {
     const { rows } = await database.read((connection) =>
       sql`select table_name, column_name from information_schema.columns
@@ -82,7 +82,7 @@ test('every text is compared by its octets, in a database that would not', () =>
     expect(plain).toEqual([{ plain: true }])
   }))
 
-test('numbers are numbers, the largest serial too', () =>
+test('bigint columns are numbers, including the largest serial', () =>
   during(async (database) => {
     const serial = 2 ** 32 - 1
     await database.write((connection) =>
@@ -95,7 +95,7 @@ test('numbers are numbers, the largest serial too', () =>
     expect(row).toEqual({ name: 'x', domain_id: 1, serial, served: 1, revision: 2 ** 52 })
   }))
 
-test('a write that fails leaves nothing, and reads see one state', () =>
+test('a failed write leaves nothing, and reads see one snapshot', () =>
   during(async (database) => {
     await expect(
       database.write(async (connection) => {
@@ -113,7 +113,7 @@ test('a write that fails leaves nothing, and reads see one state', () =>
     await expect(database.read(addAccount)).rejects.toMatchObject({ code: '25006' })
   }))
 
-test('transactions that deadlock are run again', () =>
+test('deadlocked transactions are retried', () =>
   during(async (database) => {
     const [first, second] = [await database.write(addAccount), await database.write(addAccount)]
     let runs = 0
@@ -136,7 +136,7 @@ test('transactions that deadlock are run again', () =>
     expect(runs).toBeGreaterThan(4)
   }))
 
-test('a key that is really taken is told in the end', () =>
+test('a duplicate key is finally reported', () =>
   during(async (database) => {
     const { id } = await database.write(addAccount)
     const again = database.write((connection) =>
@@ -148,7 +148,7 @@ test('a key that is really taken is told in the end', () =>
     await expect(again).rejects.toMatchObject({ code: '23505' })
   }))
 
-test('reads do not wait behind writes that wait for one row', () =>
+test('reads do not wait for writes that wait for a row', () =>
   during(async (database) => {
     const { id } = await database.write(addAccount)
     const touch = (connection: Connection) => sql`update accounts set created = created where id = ${id}`.execute(connection)

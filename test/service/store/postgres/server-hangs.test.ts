@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.remove())
 
-test('a connection whose question has no answer is replaced', async () => {
+test('a connection without a response is replaced', async () => {
   const settings = { url: server.url('postgres'), connections: 1, statementTimeout: 3_000, lockTimeout: 0 }
   const { pool, abandon } = createPool(settings, () => undefined)
   const ask = async (): Promise<unknown> => {
@@ -31,7 +31,7 @@ test('a connection whose question has no answer is replaced', async () => {
   await pool.end()
 })
 
-test('a service whose database hangs stops all the same', { timeout: 180_000 }, async () => {
+test('a service stops even if its database hangs', { timeout: 180_000 }, async () => {
   const errors: unknown[] = []
   const service = await startService({
     dataDirectory: null,
@@ -55,7 +55,7 @@ test('a service whose database hangs stops all the same', { timeout: 180_000 }, 
   expect(errors).not.toHaveLength(0)
 })
 
-test('requests wait for connections that a server does not have to spare', { timeout: 180_000 }, async () => {
+test('requests wait if the server has no free connections', { timeout: 180_000 }, async () => {
   await server.query('postgres', 'create database scarce owner guarded')
   await server.query('postgres', 'alter role guarded connection limit 4')
   const service = await startService({

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.remove())
 
-test('nothing that was acknowledged is lost when the database server is killed, and the service goes on', {
+test('acknowledged writes survive when the database server is killed, and the service continues', {
   timeout: 180_000,
 }, async () => {
   const store = { dataDirectory: null, database: server.url('postgres') }

@@ -50,7 +50,7 @@ const serialOf = async (name: string): Promise<number> =>
   Number((await query(`select serial from served_zones where name = '${name}'`))[0]?.['serial'])
 
 describe('writers of several processes', () => {
-  test('have each name once', async () => {
+  test('create each name only once', async () => {
     const answers = await inParallel(120, 40, (index) =>
       client(index).call('POST', '/domains', { ...MASTER, domain: `once-${index % 20}.example`, tags: ['shared', `tag-${index % 3}`] }),
     )
@@ -61,7 +61,7 @@ describe('writers of several processes', () => {
     expect((await client(0).ok('GET', '/domains', undefined, { 'x-filter': '{"tags":"shared"}' })).results).toBe(20)
   })
 
-  test('rename to one name, and one of them gets it', async () => {
+  test('rename to the same name, and one of them succeeds', async () => {
     const ids = await inParallel(
       12,
       12,
@@ -71,7 +71,7 @@ describe('writers of several processes', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 11 }, () => 400)])
   })
 
-  test('stop at the limit, to the record', { timeout: 180_000 }, async () => {
+  test('stop exactly at the record limit', { timeout: 180_000 }, async () => {
     const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'limit.example' })
     await query(`insert into records (domain_id, type, name, target, priority, weight, port, ttl_sec, created, updated)
       select ${id}, 'A', 'h' || n, '192.0.2.1', 0, 0, 0, 0, '2026-01-01T00:00:00', '2026-01-01T00:00:00' from generate_series(1, 11950) n`)
@@ -83,7 +83,7 @@ describe('writers of several processes', () => {
     expect(await query(`select count(*)::int as records from records where domain_id = ${id}`)).toEqual([{ records: 12_000 }])
   })
 
-  test('leave a zone whose serial grew no more than once for each of their changes, the same everywhere', async () => {
+  test('produce the same zone everywhere, with at most one serial per change', async () => {
     const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'serial.example' })
     await expectAnswers('serial.example', 'A', 'NOERROR')
     const before = await serialOf('serial.example')
@@ -106,8 +106,8 @@ describe('writers of several processes', () => {
   })
 })
 
-describe('a process that is a name server only', () => {
-  test('follows what others change: records, status, names, deletion', async () => {
+describe('a process that is only a name server', () => {
+  test('follows changes of records, status and name, and deletions', async () => {
     const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'followed.example' })
     const record = await client(0).ok('POST', `/domains/${id}/records`, { type: 'A', name: 'www', target: '192.0.2.1' })
     await expectAnswers('www.followed.example', 'A', 'NOERROR | 192.0.2.1')
@@ -124,7 +124,7 @@ describe('a process that is a name server only', () => {
     await expectAnswers('www.renamed.example', 'A', 'REFUSED')
   })
 
-  test('has a name that passes from one domain to another, under serials that only grow', async () => {
+  test('serves a name that moves between domains, with increasing serials', async () => {
     const first = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'passed.example' })
     for (const target of ['1', '2', '3']) {
       await client(0).ok('POST', `/domains/${first.id}/records`, { type: 'TXT', target })
@@ -138,7 +138,7 @@ describe('a process that is a name server only', () => {
     expect(await serialOf('passed.example')).toBeGreaterThan(before)
   })
 
-  test('misses nothing where news is lost', { timeout: 180_000 }, async () => {
+  test('misses nothing if notifications are lost', { timeout: 180_000 }, async () => {
     const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'news.example' })
     await client(0).ok('POST', `/domains/${id}/records`, { type: 'TXT', target: 'before' })
     await expectAnswers('news.example', 'TXT', 'NOERROR | "before"')
@@ -157,7 +157,7 @@ describe('a process that is a name server only', () => {
   })
 })
 
-test('what a process left behind when it was killed is done by another', async () => {
+test('the unfinished work of a killed process is done by another', async () => {
   const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'left.example' })
   await expectAnswers('left.example', 'TXT', 'NOERROR')
   // Committed, and killed before it was rendered.
@@ -189,7 +189,7 @@ test('what a process left behind when it was killed is done by another', async (
   await expectAnswers('left.example', 'TXT', 'NOERROR | "left"', 30_000)
 })
 
-test('another process that starts serves what is stored, and renders nothing anew', async () => {
+test('a new process serves the stored zones without rendering them', async () => {
   const serials = async () => query('select name, serial, revision from served_zones order by name')
   await expect.poll(() => query('select id from domains where settled < revision')).toEqual([])
   const before = await serials()

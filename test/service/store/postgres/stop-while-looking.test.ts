@@ -4,7 +4,7 @@ import { openPostgres } from '../../../../src/service/store/postgres/open-postgr
 import { createZoneRenderer } from '../../../../src/service/zone/zone-renderer.ts'
 import { freshDatabase } from '../../harness.ts'
 
-test('a renderer that stops while it looks for what others did asks nothing of a database that is closed', async () => {
+test('a renderer that stops during a poll does not use the closed database', async () => {
   const url = await freshDatabase()
   const errors: unknown[] = []
   const onError = (error: unknown): void => void errors.push(error)

@@ -114,7 +114,7 @@ const OPERATIONS: Readonly<Record<string, Ask>> = {
     clientOf(person, process).call('PUT', `/domains/${spares.get(person)?.[process]}`, { domain, tags: ['shared', 'renamed'] }),
 }
 
-describe('of names that overlap, claimed at once by two accounts in three processes, one account has all that are made', () => {
+describe('if two accounts claim overlapping names concurrently in three processes, only one account gets any', () => {
   test.each([...Object.keys(OPERATIONS), 'any'])('%s', { timeout: 180_000 }, async (operation) => {
     for (let round = 0; round < 4; round += 1) {
       const asked = lineOf(`${operation}-${round}`).flatMap((name) => PEOPLE.map((person) => ({ person, name })))
@@ -135,7 +135,7 @@ describe('of names that overlap, claimed at once by two accounts in three proces
   })
 })
 
-test('a seed and requests that claim overlapping names at once do not both get them', { timeout: 180_000 }, async () => {
+test('a seed and requests cannot both get overlapping names', { timeout: 180_000 }, async () => {
   const other = await openPostgres({ url: database, onError: () => undefined })
   const outcomes = new Set<string>()
   for (let round = 0; round < 6; round += 1) {
@@ -164,7 +164,7 @@ test('a seed and requests that claim overlapping names at once do not both get t
   }
 })
 
-test('a claim waits for one of an overlapping name, and for no other', async () => {
+test('a claim waits only for claims of overlapping names', async () => {
   const other = await openPostgres({ url: database, onError: () => undefined })
   const create = (domain: string) => clientOf('alice', 1).call('POST', '/domains', { ...MASTER, domain })
   let release = (): void => undefined
@@ -193,7 +193,7 @@ test('a claim waits for one of an overlapping name, and for no other', async () 
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200])
 })
 
-test('a claim that has waited sees the zone it waited for, whatever isolation the database sets', async () => {
+test('a claim that has waited sees the other zone at any isolation level', async () => {
   const strict = await freshDatabase()
   const connection = new pg.Client({ connectionString: strict })
   await connection.connect()
@@ -225,7 +225,7 @@ test('a claim that has waited sees the zone it waited for, whatever isolation th
   }
 })
 
-test('a name that no zone can be given is refused without a lock', async () => {
+test('an invalid zone name is refused without a lock', async () => {
   const other = await openPostgres({ url: database, onError: () => undefined })
   const { id } = await clientOf('alice', 0).ok('POST', '/domains', { ...MASTER, domain: 'unlocked.example' })
   try {

@@ -7,7 +7,7 @@ import { serviceProcesses } from '../../service-process.ts'
 
 const serve = serviceProcesses()
 
-test('the directory is one process’s, and free when that is killed', async () => {
+test('the directory is locked by one process and released when that is killed', async () => {
   const directory = temporaryDirectory()
   const { pid, kill } = await serve({ dataDirectory: directory })
   const start = () => startService({ dataDirectory: directory, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap' })
@@ -19,7 +19,7 @@ test('the directory is one process’s, and free when that is killed', async () 
   await (await start()).stop()
 })
 
-test('the whole state of a stopped service is in one file, without its tokens', async () => {
+test('all data of a stopped service is in one file, without plain tokens', async () => {
   const directory = temporaryDirectory()
   const { token, stop } = await startService({ dataDirectory: directory, listen: LOOPBACK, dns: null })
   await stop()

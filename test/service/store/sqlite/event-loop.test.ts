@@ -23,7 +23,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
   return turns
 }
 
-test('the event loop goes on while a commit is written', async () => {
+test('the event loop continues during a commit', async () => {
   const db = new Libsql(join(temporaryDirectory(), 'large.db'))
   db.exec('pragma journal_mode = wal; pragma synchronous = full; create table large (octets blob)')
   const run = await createOffThreadRunner(db)
@@ -36,7 +36,7 @@ test('the event loop goes on while a commit is written', async () => {
   db.close()
 })
 
-test('what cannot be committed rejects as it does in the foreground', async () => {
+test('a failed commit rejects as in the foreground', async () => {
   const db = new Libsql(join(temporaryDirectory(), 'refused.db'))
   const run = await createOffThreadRunner(db)
   await expect(run('commit')).rejects.toMatchObject({ code: 'SQLITE_ERROR' })
@@ -44,7 +44,7 @@ test('what cannot be committed rejects as it does in the foreground', async () =
   db.close()
 })
 
-test('the event loop and reads go on while a write waits for a lock, and the write is done after it', async () => {
+test('the event loop and reads continue while a write waits for a lock, and the write succeeds afterwards', async () => {
   const directory = temporaryDirectory()
   const database = await openSqlite(directory)
   const other = new Libsql(join(directory, 'service.db'))

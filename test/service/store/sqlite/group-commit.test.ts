@@ -4,7 +4,7 @@ import { inParallel, temporaryDirectory } from '../../harness.ts'
 
 const account = { created: '2026-01-01T00:00:00' }
 
-test('a write that fails takes no other of its group with it, and leaves nothing', async () => {
+test('a failed write leaves nothing and does not affect others of its group', async () => {
   const database = await openSqlite(temporaryDirectory())
   const outcomes = await Promise.allSettled(
     Array.from({ length: 200 }, (_, index) =>
@@ -29,7 +29,7 @@ test('a write that fails takes no other of its group with it, and leaves nothing
   await database.close()
 })
 
-test('a read sees committed writes only, all of one moment', async () => {
+test('a read sees one snapshot of committed writes', async () => {
   const database = await openSqlite(temporaryDirectory())
   const count = () => database.read((connection) => connection.selectFrom('accounts').selectAll().execute()).then((rows) => rows.length)
   let done = false
@@ -50,7 +50,7 @@ test('a read sees committed writes only, all of one moment', async () => {
   await database.close()
 })
 
-test('closing finishes what is queued', async () => {
+test('closing finishes queued writes', async () => {
   const directory = temporaryDirectory()
   const database = await openSqlite(directory)
   const writes = Array.from({ length: 300 }, () =>

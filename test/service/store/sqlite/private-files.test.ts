@@ -66,7 +66,7 @@ async function useAll(client: ReturnType<typeof connect>['client']): Promise<voi
   expect((await put((await begin(client)).url, gzipOf(1))).status).toBe(200)
 }
 
-test('with a umask of 000 nothing is made that another user could read', async () => {
+test('with umask 000, no created file is readable by other users', async () => {
   withUmask(0)
   const folder = temporaryDirectory()
   const place = { dataDirectory: join(folder, 'above', 'data') }
@@ -95,7 +95,7 @@ test('with a umask of 000 nothing is made that another user could read', async (
   isPrivate(folder)
 })
 
-test('with a umask that takes the owner’s rights too, files have their modes', async () => {
+test('files have the right modes even if the umask removes the owner’s permissions', async () => {
   const folder = temporaryDirectory()
   mkdirSync(join(folder, 'data'), 0o700)
   withUmask(0o277)
@@ -117,7 +117,7 @@ async function openedFolder(): Promise<string> {
   return folder
 }
 
-test('modes that are wider are tightened at the start, each with a warning that has the former mode', async () => {
+test('wider modes are tightened at startup, each with a warning that has the previous mode', async () => {
   const folder = await openedFolder()
   const sms = join(temporaryDirectory(), 'sms.jsonl')
   writeFileSync(sms, '{}\n')
@@ -135,7 +135,7 @@ test('modes that are wider are tightened at the start, each with a warning that 
   expect(await during({ dataDirectory: folder })).toEqual([])
 })
 
-test('a folder that the operator made is tightened; files of other names in it are not', async () => {
+test('a folder created by the operator is tightened, but not other files in it', async () => {
   const folder = temporaryDirectory()
   writeFileSync(join(folder, 'notes.txt'), '')
   chmodSync(join(folder, 'notes.txt'), 0o644)
@@ -145,7 +145,7 @@ test('a folder that the operator made is tightened; files of other names in it a
   expect(modesOf(folder)).toMatchObject({ '.': '700', 'notes.txt': '644', 'service.db': '600' })
 })
 
-test('a backup is private, also over a file that was not, and from a database that was not', async () => {
+test('a backup is private, even if it replaces a readable file or the database was readable', async () => {
   const folder = await openedFolder()
   const file = join(temporaryDirectory(), 'all.backup')
   writeFileSync(file, '')
@@ -155,7 +155,7 @@ test('a backup is private, also over a file that was not, and from a database th
   expect(modesOf(folder)).toMatchObject({ 'service.db': '600', 'service.db-wal': '600', 'service.db-shm': '600' })
 })
 
-describe('a folder that others use', () => {
+describe('a shared folder', () => {
   test.each([...['/', '/srv', '/opt', '/mnt', '/var', '/var/lib', '/usr/local'], ...['/var/tmp', '/dev/shm', '/etc', '/boot']])(
     'is told by its name: %s',
     (folder) => expect(sharedFolderReason(folder)).toBe('it is a folder of the system'),
@@ -197,7 +197,7 @@ describe('a folder that others use', () => {
     }
   })
 
-  test('does not count as such if it is the home folder of a user who exists for the service alone', async () => {
+  test('is not assumed for the home folder of a dedicated service user', async () => {
     const home = temporaryDirectory()
     chmodSync(home, 0o755)
     withHome(home)
@@ -236,7 +236,7 @@ describe('a folder that others use', () => {
   })
 })
 
-test('what a symbolic link leads to keeps its mode: a database is refused, an image left', async () => {
+test('the target of a symbolic link keeps its mode: a database is refused, an image is kept', async () => {
   const folder = await openedFolder()
   const elsewhere = join(temporaryDirectory(), 'elsewhere')
   writeFileSync(elsewhere, '')
