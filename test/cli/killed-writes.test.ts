@@ -101,9 +101,8 @@ async function checkKilled(cwd: string, { args, out }: Pick<Case, 'args' | 'out'
   for (const path of Object.keys(before)) expect(now).toHaveProperty([path])
   const again = await cli(args, { cwd, env: { ZONEWRIGHT_TOKEN: TOKEN } })
   expect(again).toMatchObject({ status: 0 })
-  // An edit that was complete has nothing to write, so it does not look for a lock.
-  const isComplete = args[0] === 'record' && JSON.stringify(now) === JSON.stringify(after)
-  expect((isComplete ? filesOf : allFilesOf)(join(cwd, out))).toEqual(after)
+  // An edit is repeated only in the files that still differ, so it may not find the locks of other folders.
+  expect((args[0] === 'record' ? filesOf : allFilesOf)(join(cwd, out))).toEqual(after)
 }
 
 const sorted = (files: Files): Files => Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)))

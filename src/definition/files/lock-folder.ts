@@ -6,6 +6,7 @@ import { cleanAtExit } from './clean-at-exit.ts'
 import { fileError } from './file-error.ts'
 import { type LockHolder, type TakenLock, takeLock } from './lock-file.ts'
 import { ownProcess, processStatus } from './process-identity.ts'
+import { removeDeadTemporaries } from './temporary-file.ts'
 
 /** The command that writes, for messages to others. */
 export interface Writer {
@@ -27,7 +28,7 @@ const PAUSE = 50
 
 /**
  * Keeps other commands of this program from writing into folders (absolute): locks all of them or none, and waits up to ten seconds for other
- * processes. Throws the system's error.
+ * processes. Removes what killed processes left in the folders. Throws the system's error.
  */
 export async function lockFolders(folders: Iterable<string>, { command, now }: Writer): Promise<FolderLocks> {
   const sorted = [...new Set(folders)].sort()
@@ -57,6 +58,7 @@ function takeAll(folders: readonly string[], holder: LockHolder): FolderLocks {
         return { diagnostic: heldDiagnostic(folder, lock, holder) }
       }
       releases.push(lock.release)
+      removeDeadTemporaries(folder)
     }
     return { release }
   } catch (error) {
