@@ -85,7 +85,7 @@ function failedTransfer(zone: DomainName, reason: string, isSigned: boolean): Di
 }
 
 function hintFor(message: string, isSigned: boolean): string | undefined {
-  if (/\bthe clock\b/.test(message)) return 'a signature is valid for a few minutes only: set both clocks'
+  if (/\bits clock is\b/.test(message)) return 'a signature is valid for a few minutes only: set both clocks'
   if (!/\bREFUSED\b|\bNOTAUTH\b/.test(message)) return undefined
   return isSigned
     ? 'the server must have the zone and allow its transfer with this key, and its secret and clock must match'

@@ -6,10 +6,10 @@ export const MAX_STRING_OCTETS = 255
 /** Octets the rdata of one record can hold (RFC 1035 section 4.1.3: RDLENGTH is 16 bits). */
 export const MAX_RDATA_OCTETS = 65535
 
-/** Printable ASCII but the quote and the backslash. */
+/** Printable ASCII except the quote and the backslash. */
 const PLAIN_STRING = /^[ !#-[\]-~]*$/
 
-/** Octets as a quoted character-string: printable ASCII as it is, `"` and `\` escaped, all else `\DDD` (RFC 1035 section 5.1). */
+/** Formats octets as a quoted character-string: `"` and `\` are escaped, everything but printable ASCII becomes `\DDD` (RFC 1035 section 5.1). */
 export function quoteString(octets: Uint8Array): string {
   const plain = Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString('latin1')
   if (PLAIN_STRING.test(plain)) return `"${plain}"`
@@ -23,7 +23,7 @@ export function quoteString(octets: Uint8Array): string {
   return `${text}"`
 }
 
-/** The octets of a token of zone-file text: escapes resolved, characters beyond ASCII as UTF-8. Quotes are not part of a token. */
+/** The octets of a zone-file token without its quotes: escapes are resolved, and non-ASCII characters become UTF-8. */
 export function unescapeString(token: string): Result<Uint8Array> {
   if (!token.includes('\\')) return ok(Buffer.from(token, 'utf8'))
   const parts: Buffer[] = []
@@ -47,7 +47,7 @@ export function unescapeString(token: string): Result<Uint8Array> {
   return ok(Buffer.concat(parts))
 }
 
-/** Cuts octets into the character-strings a TXT record needs: as few as possible, one empty string for none. */
+/** Splits octets into as few character-strings as possible. No octets make one empty string. */
 export function splitIntoStrings(octets: Uint8Array): Uint8Array[] {
   if (octets.length === 0) return [octets]
   const chunks: Uint8Array[] = []
@@ -55,21 +55,21 @@ export function splitIntoStrings(octets: Uint8Array): Uint8Array[] {
   return chunks
 }
 
-/** The canonical data of a TXT or SPF record that holds this text, cut into strings of 255 octets. */
+/** Canonical TXT or SPF data that holds these octets, in strings of 255 octets. */
 export const octetsToTxtRdata = (octets: Uint8Array): string => splitIntoStrings(octets).map(quoteString).join(' ')
 
-/** The same for text, whose characters beyond ASCII are UTF-8. */
+/** Canonical TXT or SPF data that holds this text as UTF-8, in strings of 255 octets. */
 export const stringToTxtRdata = (text: string): string =>
   text.length <= MAX_STRING_OCTETS && PLAIN_STRING.test(text) ? `"${text}"` : octetsToTxtRdata(Buffer.from(text, 'utf8'))
 
-/** The octets a TXT or SPF record holds, its strings joined. `data` must be canonical. */
+/** The octets in canonical TXT or SPF data, its strings joined. Throws if the data is not canonical. */
 export function txtRdataToOctets(data: string): Uint8Array {
   const text = parseTxtRdata(data)
   if (text === null) throw new Error(`not canonical TXT data: ${data}`)
   return text
 }
 
-/** The same of data from anywhere; null where it is not canonical. */
+/** The octets in TXT or SPF data, its strings joined; null if the data is not canonical. */
 export function parseTxtRdata(data: string): Uint8Array | null {
   const parts: Uint8Array[] = []
   for (let open = data.indexOf('"'); open !== -1; ) {

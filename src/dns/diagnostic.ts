@@ -2,14 +2,14 @@ import type { DiagnosticCode } from './diagnostic-codes.ts'
 
 export type Severity = 'error' | 'warning' | 'notice'
 
-/** A place in a file. Lines and columns count from 1; a column counts UTF-16 code units, as editors do. */
+/** A position in a file. Lines and columns start at 1; columns count UTF-16 code units, as editors do. */
 export interface SourcePosition {
   readonly file: string
   readonly line: number
   readonly column: number
 }
 
-/** One thing to tell the user. The code is stable and documented; the message names zone, owner and type and never holds a secret. */
+/** One message to the user. The code is stable and documented; the message names zone, owner and type and never contains a secret. */
 export interface Diagnostic {
   readonly severity: Severity
   readonly code: DiagnosticCode
@@ -17,7 +17,7 @@ export interface Diagnostic {
   readonly at?: SourcePosition | undefined
   /** What to do about it. */
   readonly hint?: string | undefined
-  /** Other places that belong to it, such as the first of two duplicates. */
+  /** Related positions, such as the first of two duplicates. */
   readonly related?: readonly { readonly message: string; readonly at: SourcePosition }[] | undefined
 }
 
@@ -25,14 +25,14 @@ export const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity 
 
 export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean => diagnostics.some(isError)
 
-/** `FILE:LINE:COLUMN: SEVERITY[CODE] message`, on one line whatever the message and the file's name hold. */
+/** `FILE:LINE:COLUMN: SEVERITY[CODE] message`, always on one line. */
 export function formatDiagnostic(diagnostic: Diagnostic): string {
   const { at, severity, code, message } = diagnostic
   const place = at ? `${oneLine(at.file)}:${at.line}:${at.column}: ` : ''
   return `${place}${severity}[${code}] ${oneLine(message)}`
 }
 
-/** Order for reports: by file, then place, then code; diagnostics without a place come first. */
+/** Orders diagnostics for reports: by file, position, code and message. Those without a position come first. */
 export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
   return (
     compareText(a.at?.file ?? '', b.at?.file ?? '') ||
@@ -51,8 +51,8 @@ const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u206
 const PRINTABLE_ASCII = /^[ -~]*$/
 
 /**
- * Replaces by visible escapes what could forge lines, drive a terminal, or show text in another order than it has: control
- * characters, line separators, bidirectional controls, invisible characters and lone surrogates.
+ * Replaces characters that could forge lines, control a terminal or reorder text with visible escapes: control characters, line
+ * separators, bidirectional controls, invisible characters and lone surrogates.
  */
 export function oneLine(text: string): string {
   if (PRINTABLE_ASCII.test(text)) return text

@@ -18,14 +18,15 @@ export const MAX_NAME_OCTETS = 255
 const PLAIN_LABEL = /^[a-z0-9_*/-]+$/
 
 /**
- * Parses presentation text (RFC 1035 section 5.1). A name without the final dot is completed with `origin`, or refused where
- * there is none; `@` alone is the origin. Labels with non-ASCII characters become A-labels (UTS 46).
+ * Parses a name in presentation form (RFC 1035 section 5.1). A name without the final dot is completed with `origin`, and is an error
+ * without one; `@` is the origin. Labels with non-ASCII characters become A-labels (UTS 46).
  */
 export function parseDomainName(text: string, origin: DomainName | null = null): Result<DomainName> {
   const plain = parsePlainName(text, origin)
   if (plain !== null) return ok(plain)
   if (text === '') return failure('a domain name cannot be empty')
-  if (text.length > 4 * MAX_NAME_OCTETS + 4) return failure(`the domain name is ${text.length} characters long, more than any name can be`)
+  if (text.length > 4 * MAX_NAME_OCTETS + 4)
+    return failure(`the domain name is ${text.length} characters long, which is longer than any name can be`)
   if (text === '.') return ok(ROOT)
   if (text === '@') return origin === null ? failure('"@" stands for the zone, and none is known here') : ok(origin)
   const split = splitLabels(text)
@@ -51,7 +52,7 @@ const PLAIN_CHARACTER = new Uint8Array(128)
 for (const c of 'abcdefghijklmnopqrstuvwxyz0123456789_-*/') PLAIN_CHARACTER[c.charCodeAt(0)] = 1
 for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') PLAIN_CHARACTER[c.charCodeAt(0)] = 2
 
-/** Parses a name of plain characters in one pass, which is nearly every name; null if the text needs `splitLabels` or is wrong. */
+/** Parses a name of plain characters, as nearly all are, in one pass; null if the text needs `splitLabels` or is invalid. */
 function parsePlainName(text: string, origin: DomainName | null): DomainName | null {
   const { length } = text
   if (length === 0 || length >= MAX_NAME_OCTETS) return null
@@ -74,7 +75,7 @@ function parsePlainName(text: string, origin: DomainName | null): DomainName | n
   return (origin === ROOT ? `${written}.` : `${written}.${origin}`) as DomainName
 }
 
-/** The labels of a canonical name as octets, without the root label. */
+/** The labels of a name as octets, without the root label. */
 export function labelsOf(name: DomainName): Uint8Array[] {
   if (name === ROOT) return []
   const split = splitLabels(name)
@@ -82,7 +83,7 @@ export function labelsOf(name: DomainName): Uint8Array[] {
   return split.value.labels
 }
 
-/** The canonical name of a list of labels (octets each, most specific first). The labels must be 1 to 63 octets. */
+/** The name made of these labels, most specific first. Each must have 1 to 63 octets. */
 export function nameFromLabels(labels: readonly Uint8Array[]): DomainName {
   if (labels.length === 0) return ROOT
   let text = ''
@@ -90,7 +91,7 @@ export function nameFromLabels(labels: readonly Uint8Array[]): DomainName {
   return text as DomainName
 }
 
-/** Octets the name takes on the wire, uncompressed, root label included. */
+/** The octets of the name on the wire, uncompressed and with the root label. */
 export function nameOctets(name: DomainName): number {
   if (name === ROOT) return 1
   if (!name.includes('\\')) return name.length + 1
@@ -127,16 +128,13 @@ export function relativeName(name: DomainName, origin: DomainName): string {
   return origin === ROOT ? name.slice(0, -1) : name.slice(0, -origin.length - 1)
 }
 
-/** Whether the first label is the asterisk label (RFC 4592). */
+/** Whether the first label is `*` (RFC 4592). */
 export const isWildcard = (name: DomainName): boolean => name.startsWith('*.')
 
-/** The name for a reader: A-labels that decode as Unicode. Never for comparing. */
+/** The name for people, with A-labels decoded to Unicode. Not for comparisons. */
 export const displayName = (name: DomainName): string => (name.includes('xn--') ? domainToUnicode(name.slice(0, -1)) || name : name)
 
-/**
- * Order of names for output: by label from the root down (RFC 4034 section 6.1), so that a zone's apex comes first and
- * names below one another stay together.
- */
+/** Compares names in canonical order (RFC 4034 section 6.1): label by label from the root, so the apex comes first and subtrees stay together. */
 export function compareNames(a: DomainName, b: DomainName): number {
   if (a === b) return 0
   if (a !== ROOT && b !== ROOT && !a.includes('\\') && !b.includes('\\')) return comparePlainNames(a, b)
@@ -145,7 +143,7 @@ export function compareNames(a: DomainName, b: DomainName): number {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-/** The same for two names without escapes, label by label where they stand. */
+/** `compareNames` for two names without escapes, in place. */
 function comparePlainNames(a: string, b: string): number {
   let aEnd = a.length - 1
   let bEnd = b.length - 1
@@ -165,7 +163,7 @@ function comparePlainNames(a: string, b: string): number {
   return aEnd - bEnd
 }
 
-/** A string whose plain order is the canonical order of names. */
+/** A string that sorts in the canonical order of names. */
 export function sortKey(name: DomainName): string {
   if (name === ROOT) return ''
   if (!name.includes('\\')) return name.slice(0, -1).split('.').reverse().join('\u0000')
@@ -192,7 +190,7 @@ function splitLabels(text: string): Result<{ labels: Uint8Array[]; absolute: boo
     let label: Uint8Array
     if (plain) label = Uint8Array.from(octets)
     else {
-      // An octet has no place among characters that are yet to be encoded.
+      // A label that is still to be encoded cannot contain an escaped octet.
       const ascii = escapesOctets ? null : asciiLabel(unicode)
       if (ascii === null) return `the label ${JSON.stringify(unicode)} is not a valid internationalised label`
       label = Buffer.from(ascii, 'latin1')
@@ -252,14 +250,14 @@ function splitLabels(text: string): Result<{ labels: Uint8Array[]; absolute: boo
 
 const lower = (code: number): number => (code >= 0x41 && code <= 0x5a ? code + 0x20 : code)
 
-/** Labels that mean the same to UTS 46 and to the URL host parser beneath `domainToASCII`, which takes `/`, `%41` or `:` as its own. */
+/** Labels that `domainToASCII` treats as UTS 46 does. Its URL host parser interprets `/`, `%41` and `:`. */
 const UNICODE_LABEL = /^[a-z0-9_\-\u0080-\uffff]+$/
 
-/** One label with non-ASCII characters as its A-label; null where UTS 46 refuses it. */
+/** The A-label of a label with non-ASCII characters; null if UTS 46 refuses it. */
 function asciiLabel(label: string): string | null {
   if (!UNICODE_LABEL.test(label)) return null
   const ascii = domainToASCII(label)
-  // A character that maps to a dot would split the label; a mapping to nothing would lose it.
+  // UTS 46 can map a character to a dot, which would split the label, or to nothing, which would remove it.
   return ascii === '' || ascii.includes('.') ? null : ascii
 }
 

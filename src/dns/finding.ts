@@ -1,30 +1,30 @@
 import type { DomainName } from './domain-name.ts'
 import type { InventoryKind } from './inventory.ts'
 
-/** One thing that was looked at, and how it stands. */
+/** The result of one check. */
 export interface Finding {
   readonly status: 'ok' | 'warning' | 'error'
   readonly check: 'connection' | 'clock' | 'user' | 'token' | 'scopes' | 'grants' | 'zones' | 'inventory' | 'nameserver' | 'config'
   readonly message: string
   /** What to do about it. */
   readonly hint?: string | undefined
-  /** The scopes of a token that a command needs and does not need, if the finding is about them. */
+  /** The token scopes that a command needs and does not need, if the check is about them. */
   readonly scopes?: CommandScopes | undefined
 }
 
-/** Commands that use a token. */
+/** The commands that use a token. */
 export type TokenCommand = 'plan' | 'verify' | 'apply'
 
-/** Scopes such as `domains:read_only`; `*` in `excess` stands for all that are not needed. */
+/** Scopes such as `domains:read_only`. `*` in `excess` means every scope that is not needed. */
 export interface CommandScopes {
   readonly command: TokenCommand
   readonly needed: readonly string[]
   readonly excess: readonly string[]
 }
 
-/** What runs with a config need of one provider. */
+/** What a config uses of one provider. */
 export interface ProviderUsage {
   readonly zones: readonly DomainName[]
-  /** The inventories that definitions take addresses from. */
+  /** Inventories that definitions take addresses from. */
   readonly inventory: ReadonlySet<InventoryKind>
 }

@@ -2,28 +2,28 @@ import type { SourcePosition } from './diagnostic.ts'
 import type { DomainName } from './domain-name.ts'
 import type { Ttl } from './ttl.ts'
 
-/** What addresses can be taken from. */
+/** The kinds of objects whose addresses a record can use. */
 export const INVENTORY_KINDS = ['instances', 'loadbalancers'] as const
 export type InventoryKind = (typeof INVENTORY_KINDS)[number]
 
-/** What an object of an inventory is chosen by; all that is given has to hold. */
+/** Conditions that select objects of an inventory. An object must meet every condition given. */
 export const INVENTORY_CONDITIONS = ['label', 'tag', 'region', 'group'] as const
 export type InventoryCondition = (typeof INVENTORY_CONDITIONS)[number]
 
-/** Which objects of an account are meant. One condition at least is given. */
+/** Selects objects of an account by at least one condition. */
 export interface InventoryQuery {
   readonly kind: InventoryKind
-  /** The provider to ask, as the config names it; null for the target of the zone. */
+  /** The name of the provider in the config; null for the zone's own target. */
   readonly provider: string | null
   readonly label?: string | undefined
-  /** Compared without case. */
+  /** Case-insensitive. */
   readonly tag?: string | undefined
   readonly region?: string | undefined
-  /** Of instances. */
+  /** Only instances have groups. */
   readonly group?: string | undefined
 }
 
-/** An address record set whose addresses are those of the objects in an inventory. */
+/** An address RRset whose values come from an inventory. */
 export interface InventoryRrset {
   readonly name: DomainName
   readonly type: 'A' | 'AAAA'
@@ -32,15 +32,15 @@ export interface InventoryRrset {
   readonly at: SourcePosition
 }
 
-/** One object of an inventory with its public addresses, in canonical form. */
+/** An object of an inventory with its public addresses in canonical form. */
 export interface InventoryObject {
-  /** What it is, for people: `instance web-1 (123)`. */
+  /** A description for people: `instance web-1 (123)`. */
   readonly source: string
   readonly ipv4: readonly string[]
   readonly ipv6: readonly string[]
 }
 
-/** The question in words: `instances with tag "web" in region "us-east"`. */
+/** Describes a query for people: `instances with tag "web" and region "us-east"`. */
 export function describeInventoryQuery({ kind, label, tag, region, group }: InventoryQuery): string {
   const words = kind === 'instances' ? 'instances' : 'load balancers'
   const conditions = [

@@ -1,20 +1,20 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { failure, ok, type Result } from './result.ts'
 
-/** An IPv4 address in its one dotted form; leading zeros and short forms are refused (RFC 6943 section 3.1.1). */
+/** Parses a dotted IPv4 address. Leading zeros and short forms are errors (RFC 6943 section 3.1.1). */
 export function parseIpv4(text: string): Result<string> {
   if (isIPv4(text)) return ok(text)
   return failure(`${JSON.stringify(text.slice(0, 60))} is ${isIPv6(text) ? 'an IPv6 address, not an IPv4 one' : 'not an IPv4 address'}`)
 }
 
-/** An IPv6 address in the form of RFC 5952. Zone identifiers (`%eth0`) are refused. */
+/** Parses an IPv6 address and returns it in the form of RFC 5952. Zone identifiers (`%eth0`) are errors. */
 export function parseIpv6(text: string): Result<string> {
   const groups = readGroups(text)
   if (groups !== null) return ok(formatIpv6(groups))
   return failure(`${JSON.stringify(text.slice(0, 60))} is ${isIPv4(text) ? 'an IPv4 address, not an IPv6 one' : 'not an IPv6 address'}`)
 }
 
-/** The eight 16-bit groups of an IPv6 address. Throws a `RangeError` on text that is none. */
+/** The eight 16-bit groups of an IPv6 address. Throws a `RangeError` if the text is not one. */
 export function ipv6Groups(text: string): number[] {
   const groups = readGroups(text)
   if (groups === null) throw new RangeError(`not an IPv6 address: ${text}`)
@@ -32,12 +32,12 @@ for (let value = 0; value < 16; value += 1) {
   HEX_VALUE[digit.toUpperCase().charCodeAt(0)] = value
 }
 
-/** Reads an IPv6 address (RFC 4291 section 2.2) in one pass; null where the text is none. */
+/** The groups of an IPv6 address (RFC 4291 section 2.2); null if the text is not one. */
 function readGroups(text: string): number[] | null {
   const { length } = text
   if (length < 2 || length > 45) return null
   const groups: number[] = []
-  /** How many groups stand before `::`; -1 without one. */
+  /** The number of groups before `::`; -1 without one. */
   let gap = -1
   let at = 0
   if (text.charCodeAt(0) === COLON) {
@@ -73,7 +73,7 @@ function readGroups(text: string): number[] | null {
     } else if (at === length) return null
   }
   if (gap === -1) return groups.length === 8 ? groups : null
-  // The platform takes `::` for one group at least (RFC 4291), so eight groups leave it nothing to stand for.
+  // `::` replaces at least one group (RFC 4291), so no more than seven others are allowed.
   if (groups.length > 7) return null
   const missing = 8 - groups.length
   return [...groups.slice(0, gap), ...ZEROS.slice(0, missing), ...groups.slice(gap)]
@@ -81,7 +81,7 @@ function readGroups(text: string): number[] | null {
 
 const ZEROS: readonly number[] = [0, 0, 0, 0, 0, 0, 0, 0]
 
-/** Eight groups as RFC 5952 section 4 writes them: lower case, the first longest run of zeros shortened, mapped IPv4 dotted. */
+/** Formats eight groups as in RFC 5952 section 4: lower case, the first of the longest runs of zeros shortened, mapped IPv4 dotted. */
 export function formatIpv6(groups: readonly number[]): string {
   let start = -1
   let run = 1

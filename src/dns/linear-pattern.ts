@@ -1,42 +1,42 @@
 /**
- * Patterns that are matched in linear time: at most (length of the pattern) × (length of the text) steps, whatever either holds. A pattern is a program;
- * all places of the program that the text so far can have reached are followed side by side (Thompson, CACM 11(6), 1968), so that no character is read
- * twice. Regular expressions of JavaScript try one way after another, which takes forever with patterns made for that: text from definitions, configs and
- * imports never becomes a `RegExp`.
+ * Patterns that match in at most (length of the pattern) × (length of the text) steps. A pattern is a small program. Matching follows all
+ * instructions that the text so far can have reached in parallel (Thompson, CACM 11(6), 1968), so it reads each character once. A JavaScript
+ * `RegExp` backtracks and takes exponential time on a pattern written for that purpose, so text from definitions, configs and imports
+ * never becomes one.
  */
 
-/** Whether a character is taken; `previous` is the one before it, `''` at the start. */
+/** Whether a character matches. `previous` is the character before it, or `''` at the start. */
 export type CharacterTest = (character: string, previous: string) => boolean
 
 type Instruction =
   | { readonly kind: 'take' | 'take-any'; readonly test: CharacterTest }
-  /** Goes on only if the test holds for the next character, `''` at the end. */
+  /** Continues only if the test holds for the next character, which is `''` at the end. */
   | { readonly kind: 'check'; readonly test: CharacterTest }
   | { readonly kind: 'fork'; readonly to: number[] }
 
 export interface LinearPattern {
-  /** Takes one character. */
+  /** Matches one character. */
   readonly take: (test: CharacterTest) => void
-  /** Takes any number of characters. */
+  /** Matches any number of characters. */
   readonly takeAny: (test: CharacterTest) => void
-  /** Looks at the next character, `''` at the end, without taking it. */
+  /** Tests the next character, which is `''` at the end, without consuming it. */
   readonly check: (test: CharacterTest) => void
-  /** What `part` adds is left out or comes in once. */
+  /** Matches what `part` adds, or nothing. */
   readonly optional: (part: () => void) => void
-  /** What `part` adds comes in any number of times. */
+  /** Matches what `part` adds any number of times. */
   readonly repeat: (part: () => void) => void
-  /** Begins alternatives; they may be nested. */
+  /** Begins a list of alternatives. Lists can be nested. */
   readonly openChoice: () => void
   readonly nextChoice: () => void
   readonly closeChoice: () => void
-  /** Whether the pattern matches a whole text. Nothing may be added after the first match. */
+  /** Whether the pattern matches the whole text. Add nothing after the first call. */
   readonly matches: (text: string) => boolean
 }
 
-/** Called for each step of matching: tests count them. */
+/** Called once per matching step, so that tests can count them. */
 export type OnStep = () => void
 
-/** An empty pattern. */
+/** Creates an empty pattern. */
 export function createLinearPattern(onStep: OnStep = () => {}): LinearPattern {
   const program: Instruction[] = []
   const choices: { readonly begin: number[]; readonly ends: number[][] }[] = []
@@ -76,12 +76,12 @@ export function createLinearPattern(onStep: OnStep = () => {}): LinearPattern {
   }
 }
 
-/** Follows the places in the program from character to character. The place after the last instruction is the match. */
+/** Runs the program over the text. Reaching the address after the last instruction is a match. */
 function run(program: readonly Instruction[], text: string, onStep: OnStep): boolean {
   const match = program.length
-  /** For each place, the position in the text at which it was reached last. */
+  /** Per address, the text offset at which it was reached last. */
   const reached = new Int32Array(match + 1).fill(-1)
-  /** Places reached at this position whose instruction takes a character, and those at the next. */
+  /** Addresses of character instructions reached at this offset and at the next one. */
   let [takers, nextTakers] = [new Int32Array(match), new Int32Array(match)]
   let count = 0
   const pending: number[] = []
@@ -127,7 +127,7 @@ function run(program: readonly Instruction[], text: string, onStep: OnStep): boo
   return reached[match] === text.length
 }
 
-/** The character at a place, of two UTF-16 code units outside the Basic Multilingual Plane; `''` at the end. */
+/** The character at an offset, which has two UTF-16 code units outside the Basic Multilingual Plane; `''` at the end. */
 function characterAt(text: string, at: number): string {
   const code = text.codePointAt(at)
   if (code === undefined) return ''

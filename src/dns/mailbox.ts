@@ -1,14 +1,14 @@
 /**
- * Mail addresses as names, and names as mail addresses (RFC 1035 section 8): what comes before the `@` is the first label. Names compare without case; the
- * local part of an address belongs to its host alone (RFC 5321 section 2.4), so that its capital letters are kept here.
+ * Mail addresses as domain names and back (RFC 1035 section 8): the part before the `@` is the first label. Domain names ignore case, but only the
+ * mail host interprets the local part of an address (RFC 5321 section 2.4), so these functions keep its capital letters.
  */
 import { isUtf8 } from 'node:buffer'
 import type { SourcePosition } from './diagnostic.ts'
 import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, nameOctets, parseDomainName, ROOT } from './domain-name.ts'
 
 /**
- * The name that stands for an address, its first label with the capital letters of the address, the others canonical. Null for what is no
- * address, or too long for a name.
+ * The domain name of a mail address. The first label keeps its capital letters, the others are canonical. Null if the text is not an address or
+ * is too long for a name.
  */
 export function emailToName(email: string): string | null {
   const cut = email.lastIndexOf('@')
@@ -27,7 +27,7 @@ export function emailToName(email: string): string | null {
 
 const FIRST_LABEL = /^((?:\\[0-9]{3}|\\[^0-9]|[^.\\])+)\.(.*)$/s
 
-/** The address that an absolute name stands for, with the capital letters of its first label; null where it has but one label, or one that is not UTF-8. */
+/** The mail address of an absolute name, with the capital letters of its first label; null if the name has one label or the first is not UTF-8. */
 export function nameToEmail(name: string): string | null {
   const [, label, rest = ''] = FIRST_LABEL.exec(name) ?? []
   const host = parseDomainName(rest)
@@ -40,7 +40,7 @@ export function nameToEmail(name: string): string | null {
   return isUtf8(user) ? `${user.toString('utf8')}@${host.value.slice(0, -1)}` : null
 }
 
-/** Canonical data of an SOA record, its mailbox with the capital letters of how it is written, with or without the labels of an origin behind. */
+/** SOA data with the capital letters of the mailbox as `written`, which may lack the labels of the origin. */
 export function restoreMailboxCase(soa: string, written: string): string {
   const [mname = '', rname = '', ...rest] = soa.split(' ')
   const host = FIRST_LABEL.exec(rname)?.[2]
@@ -50,19 +50,19 @@ export function restoreMailboxCase(soa: string, written: string): string {
   return name !== null && name.toLowerCase() === rname ? [mname, name, ...rest].join(' ') : soa
 }
 
-/** Characters of an entry that are looked at: an SOA record has two names before its numbers. */
-const MOST = 5000
+/** Characters of the record that are searched. They include the two names before the numbers. */
+const SEARCHED_LENGTH = 5000
 
 const TOKEN = /;[^\n]*|[\s()]+|(?:\\[0-9]{3}|\\.|[^\s();\\])+/gs
 
-/** The mailbox of the SOA record at a place of a zone file, as it is written there; null where none is found. The records themselves have it in lower case. */
+/** The mailbox of the SOA record at a position of a zone file, with its capital letters, which parsed records lack; null if there is none. */
 export function findSoaMailbox(text: string, { line, column }: SourcePosition): string | null {
   let start = 0
   for (let i = 1; i < line; i += 1) {
     start = text.indexOf('\n', start) + 1
     if (start === 0) return null
   }
-  const tokens = text.slice(start + column - 1, start + column - 1 + MOST).match(TOKEN) ?? []
+  const tokens = text.slice(start + column - 1, start + column - 1 + SEARCHED_LENGTH).match(TOKEN) ?? []
   const words = tokens.filter((token) => !/^[\s();]/.test(token))
   const type = words.findIndex((word) => /^(?:SOA|TYPE6)$/i.test(word))
   return type === -1 ? null : (words[type + 2] ?? null)

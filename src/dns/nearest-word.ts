@@ -1,9 +1,9 @@
-/** Longest word that is compared: what is longer is nobody's slip of the pen. */
+/** Longer words are not typing mistakes and are not compared. */
 const MAX_LENGTH = 64
 
 /**
- * The candidate a misspelt word was most likely meant to be; null where none is near: within one edit for short words, a
- * third of the length for longer ones. An edit inserts, deletes or replaces a character or swaps two neighbours.
+ * The candidate that a misspelt word most likely means; null if none is near enough. The limit is one edit for short words and a third of
+ * the length for others. An edit inserts, deletes or replaces a character, or swaps two adjacent ones.
  */
 export function nearestWord(word: string, candidates: Iterable<string>): string | null {
   const from = normalize(word)
@@ -22,7 +22,7 @@ export function nearestWord(word: string, candidates: Iterable<string>): string 
   return best
 }
 
-/** Case, hyphens and underscores are what people mix up most. */
+/** Ignores case, hyphens and underscores, which people mix up most. */
 const normalize = (word: string): string => word.toLowerCase().replace(/[-_\s]/g, '')
 
 /** Optimal string alignment distance. */

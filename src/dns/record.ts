@@ -3,8 +3,8 @@ import { compareNames, type DomainName } from './domain-name.ts'
 import type { Ttl } from './ttl.ts'
 
 /**
- * One resource record. `data` is rdata in canonical presentation form (see `rdata/canonical.ts`): two records of one type
- * hold the same data exactly if their texts are equal. A TTL of null means the zone's default.
+ * A resource record. `data` is rdata in canonical presentation form (see `rdata/canonical.ts`): two records of a type have the same
+ * rdata exactly if these texts are equal. A TTL of null means the zone's default.
  */
 export interface ResourceRecord {
   readonly name: DomainName
@@ -12,32 +12,32 @@ export interface ResourceRecord {
   readonly type: string
   readonly ttl: Ttl | null
   readonly data: string
-  /** Where the data come from, for people, where it is not the definition itself: `instance web-1 (123)`. */
+  /** The source of the data for people, unless it is the definition: `instance web-1 (123)`. */
   readonly source?: string | undefined
 }
 
-/** A record as a definition states it, with its place. */
+/** A record of a definition or zone file, with its position. */
 export interface DefinedRecord extends ResourceRecord {
   readonly at: SourcePosition
 }
 
 /** A record as a provider holds it. */
 export interface ExistingRecord extends ResourceRecord {
-  /** The provider's identifier, where it has one for each record. */
+  /** The provider's identifier, if it has one per record. */
   readonly id?: number | string | undefined
 }
 
-/** A string that is equal for two records exactly if owner and type are: the key of an RRset (RFC 9499 section 5). */
+/** The key of an RRset (RFC 9499 section 5): equal for two records exactly if owner and type are. */
 export const rrsetKey = (record: { readonly name: DomainName; readonly type: string }): string => `${record.name} ${record.type}`
 
-/** A string that is equal for two records exactly if owner, type and data are. */
+/** Equal for two records exactly if owner, type and data are. */
 export const recordKey = (record: ResourceRecord): string => `${record.name} ${record.type} ${record.data}`
 
-/** Whether two records are the same in all a zone says of them, their TTL included. */
+/** Whether two records are equal in owner, type, TTL and data. */
 export const sameRecord = (a: ResourceRecord, b: ResourceRecord): boolean =>
   a.name === b.name && a.type === b.type && a.ttl === b.ttl && a.data === b.data
 
-/** Records by RRset, in the order of first appearance. */
+/** Groups records by `rrsetKey`, in the order of first appearance. */
 export function groupRrsets<R extends ResourceRecord>(records: Iterable<R>): Map<string, R[]> {
   const sets = new Map<string, R[]>()
   for (const record of records) {
@@ -49,7 +49,7 @@ export function groupRrsets<R extends ResourceRecord>(records: Iterable<R>): Map
   return sets
 }
 
-/** Order for output: by owner in canonical order, then SOA and NS before other types, then data, then TTL. */
+/** Orders records for output: by owner in canonical order, by type with SOA and NS first, by data, by TTL. */
 export function compareRecords(a: ResourceRecord, b: ResourceRecord): number {
   return (
     compareNames(a.name, b.name) ||

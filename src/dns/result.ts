@@ -1,4 +1,4 @@
-/** The outcome of parsing something from outside: a value, or what is wrong with it in words for the user. */
+/** The result of parsing input: a value, or a message for the user that says what is wrong. */
 export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string }
 
 export const ok = <T>(value: T): Result<T> => ({ ok: true, value })

@@ -8,7 +8,7 @@ export const serialNumber = (value: number): SerialNumber => (value >>> 0) as Se
 /** The next serial: addition modulo 2^32 (RFC 1982 section 3.1). */
 export const nextSerial = (serial: SerialNumber): SerialNumber => serialNumber(serial + 1)
 
-/** Whether `a` is newer than `b` in sequence space (RFC 1982 section 3.2). Serials 2^31 apart have no order: false both ways. */
+/** Whether `a` is newer than `b` (RFC 1982 section 3.2). Serials 2^31 apart have no order; the result is then false both ways. */
 export function isNewerSerial(a: SerialNumber, b: SerialNumber): boolean {
   const distance = (a - b) >>> 0
   return distance !== 0 && distance < 0x80000000

@@ -3,14 +3,14 @@ import { parseDomainName } from './domain-name.ts'
 
 const DNS_PORT = 53
 
-/** A host and the port of a name server on it. */
+/** The host and port of a name server. */
 export interface ServerAddress {
-  /** An address, or a name for the system to resolve. */
+  /** An IP address, or a name for the system to resolve. */
   readonly host: string
   readonly port: number
 }
 
-/** `address`, `address:port`, `[address]:port` or a host name with or without port; other than ASCII in a name becomes A-labels. */
+/** Splits `address`, `address:port`, `[address]:port`, `name` or `name:port`. Non-ASCII labels of a name become A-labels. */
 export function parseServerAddress(text: string): ServerAddress {
   if (isIPv6(text)) return { host: text, port: DNS_PORT }
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::([0-9]{1,5}))?$/.exec(text) ?? []
@@ -23,10 +23,10 @@ function asciiHost(host: string): string {
   return name?.ok ? name.value.slice(0, -1) : host
 }
 
-/** Whether the last label of a host is a number, as only that of an address is (RFC 1123 section 2.1): the system takes `10.1` for 10.0.0.1. */
+/** Whether the last label is a number, as only in addresses (RFC 1123 section 2.1). The system would read `10.1` as 10.0.0.1. */
 const isNumeric = (host: string): boolean => /(?:^|\.)[0-9]+\.?$/.test(host)
 
-/** Whether a text is of one of the forms `parseServerAddress` reads. */
+/** Whether the text has one of the forms that `parseServerAddress` reads. */
 export function isServerAddress(text: string): boolean {
   const { host, port } = parseServerAddress(text)
   return (

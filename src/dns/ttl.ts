@@ -2,14 +2,14 @@ import { failure, ok, type Result } from './result.ts'
 
 declare const ttlBrand: unique symbol
 
-/** Seconds a record may be cached, 0 to 2^31 - 1 (RFC 2181 section 8). */
+/** How many seconds a record may be cached, from 0 to 2^31 - 1 (RFC 2181 section 8). */
 export type Ttl = number & { readonly [ttlBrand]: true }
 
 export const MAX_TTL = 2 ** 31 - 1
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 }
 
-/** A TTL from a number of seconds. */
+/** Checks a number of seconds. */
 export function ttlFromSeconds(seconds: number): Result<Ttl> {
   if (!Number.isInteger(seconds)) return failure(`a TTL is a whole number of seconds, not ${seconds}`)
   if (seconds < 0) return failure(`a TTL cannot be negative (${seconds})`)
@@ -17,7 +17,7 @@ export function ttlFromSeconds(seconds: number): Result<Ttl> {
   return ok(seconds as Ttl)
 }
 
-/** A TTL from text: seconds, or numbers with units as zone files write them (`30s`, `5m`, `1h30m`, `1d`, `1w`). */
+/** Parses a TTL: seconds, or numbers with units as in zone files (`30s`, `5m`, `1h30m`, `1d`, `1w`). */
 export function parseTtl(text: string): Result<Ttl> {
   if (/^[0-9]{1,15}$/.test(text)) return ttlFromSeconds(Number(text))
   if (!/^(?:[0-9]{1,10}[smhdw])+$/i.test(text)) {

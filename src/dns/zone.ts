@@ -4,7 +4,7 @@ import type { InventoryRrset } from './inventory.ts'
 import type { DefinedRecord, ExistingRecord } from './record.ts'
 import type { Ttl } from './ttl.ts'
 
-/** A zone's own settings, under the interface's field names; seconds for `*_sec`. What is absent is not managed. */
+/** A zone's settings under the field names of the Linode API, in seconds for `*_sec`. An absent setting is not managed. */
 export interface ZoneSettings {
   readonly type?: 'master' | 'slave' | undefined
   readonly status?: 'active' | 'disabled' | undefined
@@ -20,7 +20,7 @@ export interface ZoneSettings {
   readonly ttl_sec?: number | undefined
 }
 
-/** Every setting of a zone, in the order of the interface's table. */
+/** All settings of a zone, in the order of the API's documentation. */
 export const ZONE_SETTINGS = [
   'type',
   'status',
@@ -36,69 +36,69 @@ export const ZONE_SETTINGS = [
   'ttl_sec',
 ] as const satisfies readonly (keyof ZoneSettings)[]
 
-/** Somebody else's records: never changed, never counted as a difference. `*` in `name` matches any run of characters. */
+/** Selects records that others manage: they are never changed and never count as a difference. `*` matches any characters. */
 export interface UnmanagedSelector {
-  /** A glob over the name relative to the zone (`''` or `@` for the apex); absent for every name. */
+  /** A glob for the name relative to the zone (`''` or `@` for the apex); absent for all names. */
   readonly name?: string | undefined
   readonly type?: string | undefined
-  /** A glob over the data in presentation form. */
+  /** A glob for the data in presentation form. */
   readonly target?: string | undefined
   readonly at?: SourcePosition | undefined
 }
 
 export type Policy = 'sync' | 'upsert-only' | 'create-only'
 
-/** The names by which safety refusals are lifted. */
+/** The names of safety refusals that a user can lift. */
 export const REFUSAL_NAMES = ['deletes', 'updates', 'empty-zone', 'apex-ns', 'delete-zone'] as const
 export type RefusalName = (typeof REFUSAL_NAMES)[number]
 
-/** A record of a type that has no DNS form of its own (`Route53Provider/ALIAS`), or data that only its provider understands. */
+/** A record of a type without a DNS form (`Route53Provider/ALIAS`), or with data that only its provider understands. */
 export interface ForeignRecord {
   readonly name: DomainName
   readonly type: string
   readonly at: SourcePosition
 }
 
-/** octoDNS's per-record targeting: an RRset that a target must leave alone. */
+/** octoDNS's targeting per RRset. */
 export interface RrsetScope {
   readonly name: DomainName
   readonly type: string
-  /** Leave it alone at every target. */
+  /** No target manages the RRset. */
   readonly ignored: boolean
-  /** Targets that alone hold it; empty for all. */
+  /** Only these targets have it; empty for all. */
   readonly included: readonly string[]
-  /** Targets that must leave it alone. */
+  /** These targets do not manage it. */
   readonly excluded: readonly string[]
 }
 
-/** Where settings of a zone are said, in its definition or in the config. */
+/** The position of each setting, in the definition or the config. */
 export type SettingPlaces = { readonly [Key in keyof ZoneSettings]?: SourcePosition }
 
-/** A zone as its definition wants it. */
+/** A zone as its definition describes it. */
 export interface DesiredZone {
   readonly name: DomainName
-  /** Where the definition begins: the file that names the zone. */
+  /** The start of the definition, in the file that names the zone. */
   readonly at: SourcePosition
   readonly settings: ZoneSettings
-  /** Where each setting is said; what is absent has no place of its own. */
+  /** The position of each setting that has one. */
   readonly settingsAt?: SettingPlaces | undefined
   readonly records: readonly DefinedRecord[]
-  /** Record sets whose addresses are looked up when the zone is planned; they are not among the records. */
+  /** RRsets whose addresses are looked up when the zone is planned. `records` does not include them. */
   readonly inventory?: readonly InventoryRrset[] | undefined
   readonly foreign: readonly ForeignRecord[]
   readonly scopes: readonly RrsetScope[]
   readonly unmanaged: readonly UnmanagedSelector[]
   readonly apexNs: 'keep' | 'manage'
   readonly unsupported: 'error' | 'skip'
-  /** The zone is to be deleted. */
+  /** Whether the zone is to be deleted. */
   readonly absent: boolean
-  /** Names of the targets, null where the config decides. */
+  /** The names of the targets; null if the config decides. */
   readonly targets: readonly string[] | null
   readonly policy: Policy | null
   readonly allow: readonly RefusalName[]
 }
 
-/** What a definition wants that says nothing of it. */
+/** The options of a definition that does not set them. */
 export const DEFAULT_ZONE_OPTIONS = {
   foreign: [],
   scopes: [],
@@ -118,19 +118,19 @@ export interface ExistingZone {
   readonly id?: number | string | undefined
   readonly settings: ZoneSettings
   readonly records: readonly ExistingRecord[]
-  /** What the provider says of the zone and settings have no form for, in words: `status "edit_mode"`. */
+  /** Settings that `ZoneSettings` cannot express, for people: `status "edit_mode"`. */
   readonly unknownSettings?: readonly string[] | undefined
 }
 
-/** Words of a person, kept with what they are about. */
+/** A person's comment and its subject. */
 export interface ZoneComment {
-  /** The owner it is about; null for a setting, and for the definition as a whole. */
+  /** The owner name; null for a setting or the whole definition. */
   readonly name: DomainName | null
-  /** One or more lines, without the sign that begins a comment. A number sign at the start of a line doubles that. */
+  /** One or more lines without the comment sign. A `#` at the start of a line doubles the comment sign. */
   readonly text: string
-  /** The RRset of the owner; with `data` that record of it. */
+  /** The RRset, or with `data` one record of it. */
   readonly rrset?: { readonly type: string; readonly ttl: Ttl | null; readonly data?: string | undefined } | undefined
   readonly setting?: keyof ZoneSettings | undefined
-  /** On lines of its own above where it is not said; `apart` with a blank line below; `behind` on the same line; `below`; at the `end` of all. */
+  /** The default is `above`, on separate lines; `apart` adds a blank line below; `behind` is on the same line; `end` is the end of the file. */
   readonly place?: 'above' | 'apart' | 'behind' | 'below' | 'end' | undefined
 }

@@ -59,7 +59,7 @@ describe('messages without a signature (RFC 8945 section 5.3.1)', () => {
     ['the first', [null, {}], 'the answer is not signed'],
     ['the last', [{}, null], 'the last message of the answer is not signed'],
     ['the last of many', [{}, {}, null, null], 'the last message of the answer is not signed'],
-    ['100 between', [{}, ...unsigned(100), {}], 'more than 99 messages follow one another without a signature'],
+    ['100 between', [{}, ...unsigned(100), {}], 'more than 99 consecutive messages have no signature'],
   ])('are refused: %s', (_, signatures, reason) => expectRefused(inMessages(signatures), reason))
 
   it('are proved by the next signature', async () => {
@@ -76,9 +76,9 @@ describe('signatures that are not to be trusted', () => {
     [
       'cut to half',
       { mac: (mac) => mac.subarray(0, 16) },
-      'the signature of the answer is cut to 16 of 32 octets, and that is not agreed on',
+      'the signature of the answer is truncated to 16 of 32 octets, which was not agreed',
     ],
-    ['cut to nothing', { bare: true }, 'the signature of the answer is cut to 0 of 32 octets'],
+    ['cut to nothing', { bare: true }, 'the signature of the answer is truncated to 0 of 32 octets'],
     ['longer than its digest', { mac: (mac) => Buffer.concat([mac, Buffer.of(0)]) }, 'the signature of the answer is wrong'],
     [
       'another by one bit',
@@ -91,10 +91,10 @@ describe('signatures that are not to be trusted', () => {
     [
       'of an hour ago',
       { ahead: -3600 },
-      /the answer was signed at another time than now: it is 36[0-9]{2} s behind the clock here \(a signature is valid for a few minutes/,
+      /the answer was not signed just now: its clock is 36[0-9]{2} s behind the local one \(a signature is valid for a few minutes/,
     ],
-    ['of the next hour', { ahead: 3600 }, /it is 3[56][0-9]{2} s ahead of the clock here/],
-    ['beyond its own fudge', { ahead: -100, fudge: 10 }, /the answer was signed at another time than now: it is 1[0-9]{2} s behind/],
+    ['of the next hour', { ahead: 3600 }, /its clock is 3[56][0-9]{2} s ahead of the local one/],
+    ['beyond its own fudge', { ahead: -100, fudge: 10 }, /the answer was not signed just now: its clock is 1[0-9]{2} s behind/],
     ['not the last record', { behind: address('x.example.com') }, 'a TSIG record is not the last one'],
   ])('%s', async (_, signature, reason) => {
     await expectRefused(inMessages([signature]), reason)
@@ -119,15 +119,15 @@ describe('refusals of a signature', () => {
   const later = Buffer.alloc(6)
   later.writeUIntBE(Math.floor(Date.now() / 1000) + 7200, 0, 6)
   it.each<[string, SignatureParts, string | RegExp]>([
-    ['BADSIG', { error: 16, bare: true }, 'BADSIG: the server finds the signature wrong, so its secret is another one'],
+    ['BADSIG', { error: 16, bare: true }, 'BADSIG: the signature does not match, so the server has another secret'],
     ['BADKEY', { error: 17, bare: true }, 'BADKEY: the server does not know the key'],
     [
       'BADTIME, with its time',
       { error: 18, other: later },
-      /BADTIME: the clock of the server differs: it is 7[12][0-9]{2} s ahead of the clock here/,
+      /BADTIME: the server has another time: its clock is 7[12][0-9]{2} s ahead of the local one/,
     ],
-    ['BADTIME, without it', { error: 18 }, 'BADTIME: the clock of the server differs'],
-    ['BADTRUNC', { error: 22 }, 'BADTRUNC: the server does not take the length of the signature'],
+    ['BADTIME, without it', { error: 18 }, 'BADTIME: the server has another time'],
+    ['BADTRUNC', { error: 22 }, 'BADTRUNC: the server refuses the length of the signature'],
     ['one that is not known', { error: 4000 }, 'the server refuses the signature with error 4000'],
   ])('%s', async (_, signature, reason) => {
     await expectRefused([{ records: [], signature, rcode: 9 }], reason)
@@ -141,7 +141,7 @@ describe('refusals of a signature', () => {
     expectRefused([...inMessages([{}, {}]).slice(0, 1), { records: [], signature: {}, rcode: 2 }], 'the answer is SERVFAIL'))
 })
 
-const BADTIME = /failed: BADTIME: the clock of the server differs: it is 7[0-9]{3} s ahead of the clock here/
+const BADTIME = /failed: BADTIME: the server has another time: its clock is 7[0-9]{3} s ahead of the local one/
 
 const SERVERS = [
   { make: 'BIND', tools: ['named'], start: startBind, late: BADTIME },
@@ -287,10 +287,10 @@ describe('records of a transfer', () => {
   })
 
   it.each<[string, number, Buffer, string]>([
-    ['A', 1, Buffer.of(192, 0, 2), '\\# 3 c00002: invalid data for its type: 4 octets wanted where 3 are left'],
+    ['A', 1, Buffer.of(192, 0, 2), '\\# 3 c00002: invalid data for its type: 4 octets expected, 3 left'],
     ['AAAA', 28, Buffer.alloc(17), `\\# 17 ${'00'.repeat(17)}: invalid data for its type: AAAA rdata has 1 octet more than its fields`],
-    ['A', 1, Buffer.alloc(0), '\\# 0: invalid data for its type: 4 octets wanted where 0 are left'],
-    ['TXT', 16, Buffer.of(200, 65), '\\# 2 c841: invalid data for its type: 200 octets wanted where 1 are left'],
+    ['A', 1, Buffer.alloc(0), '\\# 0: invalid data for its type: 4 octets expected, 0 left'],
+    ['TXT', 16, Buffer.of(200, 65), '\\# 2 c841: invalid data for its type: 200 octets expected, 1 left'],
     ['MX', 15, Buffer.of(0, 10, 0xff, 0xff), '\\# 4 000affff: invalid data for its type: '],
   ])('that are not what their type needs are named and may be left out: %s', async (type, code, data, what) => {
     const records = [address('a.example.com'), wireRecord('x.example.com', code, data), address('www.example.com', 2)]
@@ -345,7 +345,7 @@ describe('records of a transfer', () => {
     const port = await signingServer(SECRET, [{ records: [broken, address('a.example.com'), broken], signature: null }])
     expect(await importFrom(port, '--lossy')).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('failed: example.com. SOA: 2 octets wanted where 1 are left'),
+      stderr: expect.stringContaining('failed: example.com. SOA: 2 octets expected, 1 left'),
     })
   })
 })

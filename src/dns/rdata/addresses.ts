@@ -4,10 +4,10 @@ import { readOctets, readU8, readU16, remainingOctets, throwWireError } from '..
 import { writeOctets, writeU8, writeU16 } from '../wire/writer.ts'
 import { excerpt, type FieldCodec, type Token } from './field.ts'
 
-/** Address families of APL records by their numbers: bits of an address, and how one is read. */
+/** The address families of APL records by number. */
 export const ADDRESS_FAMILIES = { 1: { bits: 32, parse: parseIpv4 }, 2: { bits: 128, parse: parseIpv6 } } as const
 
-/** `[!]FAMILY:ADDRESS/PREFIX` (RFC 3123 section 5), any number of them. */
+/** Any number of `[!]FAMILY:ADDRESS/PREFIX` (RFC 3123 section 5). */
 export function canonicalPrefixes(tokens: readonly Token[]): Result<string> {
   const prefixes: string[] = []
   for (const { text } of tokens) {
@@ -37,7 +37,7 @@ export const IPV6: FieldCodec = {
   decode: (reader) => formatIpv6(Array.from({ length: 8 }, () => readU16(reader))),
 }
 
-/** Address prefixes: family, length in bits, a bit for negation, and the address without its zeros at the end (RFC 3123 section 4). */
+/** Address prefixes: family, length in bits, negation bit, and the address without trailing zeros (RFC 3123 section 4). */
 export const PREFIXES: FieldCodec = {
   encode: (writer, tokens) => {
     for (const token of tokens) {

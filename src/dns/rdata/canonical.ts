@@ -26,13 +26,13 @@ import { type FieldKind, mayBeEmpty, RDATA_TYPES, type RdataType, takesRest } fr
 import { canonicalSvcParams } from './svc-params.ts'
 import { canonicalTypes } from './type-bitmap.ts'
 
-/** Canonical data, or what is wrong and which token it is about: an index past the last where something is missing. */
+/** Canonical data, or what is wrong with which token. The index is past the last token if one is missing. */
 export type RdataResult = Result<string> & { readonly token?: number }
 
 /**
  * Rdata in canonical presentation form: fields joined by one space, names absolute and in lower case, numbers without leading
- * zeros, IPv6 as RFC 5952, strings always quoted, hexadecimal in lower case and in one piece; `\# LENGTH HEX` for a type
- * whose form is unknown (RFC 3597). Two records of a type hold the same rdata exactly if these texts are equal.
+ * zeros, IPv6 as in RFC 5952, strings quoted, hexadecimal in lower case and in one piece. A type without a form of its own has
+ * `\# LENGTH HEX` (RFC 3597). Two records of a type have the same rdata exactly if these texts are equal.
  */
 export function canonicalRdata(type: string, tokens: readonly Token[], readName: NameReader): RdataResult {
   if (isGenericForm(tokens)) return canonicalGeneric(type, tokens)
@@ -59,27 +59,27 @@ export function canonicalRdata(type: string, tokens: readonly Token[], readName:
   return problem === null ? ok(data) : { ok: false, token: problem.field, message: problemText(definition, problem) }
 }
 
-/** How RFC 8078 section 4 writes the requests for no DS record at all, before erratum 5049. */
+/** The requests to delete all DS records, as RFC 8078 section 4 writes them before erratum 5049. */
 const DELETION: Readonly<Record<string, { readonly written: string; readonly canonical: string }>> = {
   CDS: { written: '0 0 0 0', canonical: '0 0 0 00' },
   CDNSKEY: { written: '0 3 0 0', canonical: '0 3 0 AA==' },
 }
 
-/** A problem with the name of its field, where there are several. */
+/** The problem's message, with the name of the field if the type has several. */
 export const problemText = ({ fields }: RdataType, { field, message }: RdataProblem): string =>
   fields.length === 1 ? message : `${fields[field]?.key}: ${message}`
 
-/** Whether the data are in the generic form of RFC 3597, whatever the type. */
+/** Whether the data is in the generic form of RFC 3597. */
 export const isGenericForm = ([first]: readonly Token[]): boolean => first?.text === '\\#' && !first.quoted
 
 function canonicalGeneric(type: string, tokens: readonly Token[]): Result<string> {
   const octets = parseGenericOctets(tokens)
   if (!octets.ok) return octets
-  if (RDATA_TYPES.has(type)) return failure(`the generic form of ${type} is not read here; write its own form`)
+  if (RDATA_TYPES.has(type)) return failure(`the generic form of ${type} is not allowed here; write its own form`)
   return ok(formatGeneric(octets.value))
 }
 
-/** The octets that the tokens `\# LENGTH HEX` hold (RFC 3597 section 5); the hexadecimal may be in several pieces. */
+/** The octets of `\# LENGTH HEX` (RFC 3597 section 5). The hexadecimal may be in several pieces. */
 export function parseGenericOctets(tokens: readonly Token[]): Result<Buffer> {
   const length = tokens[1]?.text ?? ''
   const hex = joinTokens(tokens.slice(2))
@@ -94,8 +94,8 @@ export const formatGeneric = (octets: Uint8Array): string =>
   octets.length === 0 ? '\\# 0' : `\\# ${octets.length} ${Buffer.from(octets).toString('hex')}`
 
 /**
- * The tokens of canonical data as they are printed; strings keep their quotes, `key="value"` is one token. A last field of
- * several strings stays in pieces. Empty data has none.
+ * The tokens of canonical data. Strings keep their quotes; `key="value"` is one token, and each string of a last field of several is
+ * one. Empty data has none.
  */
 export function rdataFields(data: string): string[] {
   if (!data.includes('"')) return data === '' ? [] : data.split(' ')
@@ -119,16 +119,16 @@ const SPACE = 0x20
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Index of the field that names the host a record leads to, for the types whose target must resolve. */
+/** The index of the field with the target, for the types whose target must resolve. */
 const TARGET_FIELD: Readonly<Record<string, number>> = { CNAME: 0, DNAME: 0, ALIAS: 0, NS: 0, PTR: 0, MX: 1, SRV: 3 }
 
-/** The name a record of this type and canonical data leads to; null for types without one. */
+/** The target name of a record's canonical data; null for types without a target. */
 export function targetName(type: string, data: string): DomainName | null {
   const index = TARGET_FIELD[type]
   return index === undefined ? null : ((rdataFields(data)[index] ?? null) as DomainName | null)
 }
 
-/** The canonical text of one field from its tokens (one token unless the kind takes the rest), or what is wrong with it. */
+/** The canonical text of one field, or what is wrong with it. There is one token, unless the kind takes the rest. */
 export function canonicalField(kind: FieldKind, tokens: readonly Token[], readName: NameReader): Result<string> {
   const token = tokens[0]
   if (token === undefined) return mayBeEmpty(kind) ? ok('') : failure('is missing')
@@ -185,7 +185,7 @@ export function canonicalField(kind: FieldKind, tokens: readonly Token[], readNa
     case 'dsync-scheme':
       return canonicalMnemonic(text, kind satisfies MnemonicKind)
     case 'type':
-      // BIND writes the number alone where it knows no name.
+      // BIND writes only the number of a type that it does not know.
       return parseReferencedType(/^[0-9]{1,5}$/.test(text) ? `TYPE${text}` : text)
     case 'types':
       return canonicalTypes(tokens)

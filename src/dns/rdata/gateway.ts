@@ -33,11 +33,11 @@ export function canonicalAmtRelay(tokens: readonly Token[], readName: NameReader
   )
 }
 
-/** A host in the form that its type says: none, IPv4, IPv6 or a name. */
+/** A gateway in the form of its type: none, IPv4, IPv6 or a name. */
 function canonicalGateway(type: string, text: string, readName: NameReader): Result<string> {
   switch (Number(type)) {
     case 0:
-      return text === '.' ? ok(text) : failure(`${excerpt(text)} stands where type 0 has a dot`)
+      return text === '.' ? ok(text) : failure(`${excerpt(text)} is not the dot that type 0 requires`)
     case 1:
       return parseIpv4(text)
     case 2:

@@ -3,7 +3,7 @@ import { joinFields, type NameReader, type Token } from './field.ts'
 import { canonicalUnsigned } from './numbers.ts'
 import { canonicalBase64, canonicalHex } from './octets.ts'
 
-/** `ALGORITHM HIT KEY [RENDEZVOUS-SERVER…]` (RFC 8005 section 6); the key is one token, for names follow it. */
+/** `ALGORITHM HIT KEY [RENDEZVOUS-SERVER…]` (RFC 8005 section 6). The key is one token, because names follow it. */
 export function canonicalHostIdentity(tokens: readonly Token[], readName: NameReader): Result<string> {
   const [algorithm, hit, key, ...servers] = tokens
   if (!algorithm || !hit || !key) return failure('is ALGORITHM HIT KEY [RENDEZVOUS-SERVER…]')

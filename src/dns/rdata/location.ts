@@ -3,16 +3,16 @@ import { readU8, readU32, throwWireError } from '../wire/reader.ts'
 import { writeU8, writeU32 } from '../wire/writer.ts'
 import { excerpt, type FieldCodec, type Token } from './field.ts'
 
-/** LOC rdata as its octets have it (RFC 1876 section 2). */
+/** LOC rdata in the units of its wire form (RFC 1876 section 2). */
 export interface Location {
-  /** Diameter and precisions: four bits of mantissa, four of the power of ten, centimetres. */
+  /** Diameter and precisions in centimetres: four bits of mantissa, four bits of power of ten. */
   readonly size: number
   readonly horizontal: number
   readonly vertical: number
-  /** Thousandths of a second of arc, 2^31 on the equator and the prime meridian. */
+  /** Thousandths of a second of arc. The equator and the prime meridian are 2^31. */
   readonly latitude: number
   readonly longitude: number
-  /** Centimetres, from 100,000 m below the reference spheroid. */
+  /** Centimetres above a base 100,000 m below the reference spheroid. */
   readonly altitude: number
 }
 
@@ -20,15 +20,15 @@ const EQUATOR = 2 ** 31
 const ALTITUDE_ZERO = 10_000_000
 const MILLISECONDS_PER_DEGREE = 3_600_000
 
-/** Canonical LOC data: all fields given, `31 58 52.100 S 115 49 11.700 E 20.00m 10.00m 10.00m 2.00m`. */
+/** Canonical LOC data with all fields: `31 58 52.100 S 115 49 11.700 E 20.00m 10.00m 10.00m 2.00m`. */
 export function canonicalLocation(tokens: readonly Token[]): Result<string> {
   const location = parseLocation(tokens.map(({ text }) => text))
   return location.ok ? ok(formatLocation(location.value)) : location
 }
 
 /**
- * `d [m [s]] N|S d [m [s]] E|W alt[m] [size[m] [hp[m] [vp[m]]]]` (RFC 1876 section 3). Sizes lose what their one digit and power
- * of ten cannot hold, as the RFC's own code does it.
+ * Parses `d [m [s]] N|S d [m [s]] E|W alt[m] [size[m] [hp[m] [vp[m]]]]` (RFC 1876 section 3). Sizes are rounded down to one digit and a
+ * power of ten, as in the code of the RFC.
  */
 export function parseLocation(tokens: readonly string[]): Result<Location> {
   const south = tokens.findIndex((text) => /^[NS]$/i.test(text))
@@ -41,7 +41,7 @@ export function parseLocation(tokens: readonly string[]): Result<Location> {
   if (!longitude.ok) return longitude
   const [altitudeText, ...sizes] = tokens.slice(west + 1)
   if (altitudeText === undefined) return failure('the altitude is missing')
-  if (sizes.length > 3) return failure(`${excerpt(sizes[3] ?? '')} stands after the last field`)
+  if (sizes.length > 3) return failure(`${excerpt(sizes[3] ?? '')} follows the last field`)
   const altitude = parseMetres(altitudeText, -ALTITUDE_ZERO, 0xffffffff - ALTITUDE_ZERO)
   if (!altitude.ok) return altitude
   const precisions: number[] = []
@@ -74,7 +74,7 @@ function parseAngle(tokens: readonly string[], limit: number): Result<number> {
   return angle > limit * MILLISECONDS_PER_DEGREE ? failure(`${excerpt(tokens.join(' '))} is more than ${limit} degrees`) : ok(angle)
 }
 
-/** Metres with up to two decimals, the `m` optional, as centimetres. */
+/** Metres with up to two decimals and an optional `m`, as centimetres. */
 function parseMetres(text: string, least: number, most: number): Result<number> {
   const match = /^(-?)([0-9]{1,8})(?:\.([0-9]{1,2}))?m?$/i.exec(text)
   if (!match) return failure(`${excerpt(text)} is not a number of metres with up to two decimals`)

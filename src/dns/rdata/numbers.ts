@@ -5,7 +5,7 @@ import { excerpt } from './field.ts'
 const UNSIGNED_LIMIT = { u8: 255, u16: 65535, u32: 4294967295 } as const
 const U64_LIMIT = 2n ** 64n - 1n
 
-/** A whole number of the given size, given back without leading zeros. */
+/** A whole number of this size, without leading zeros. */
 export function canonicalUnsigned(text: string, size: keyof typeof UNSIGNED_LIMIT | 'u64'): Result<string> {
   if (size === 'u64') {
     if (!/^0*[0-9]{1,20}$/.test(text)) return failure(`${excerpt(text)} is not a whole number`)
@@ -17,11 +17,13 @@ export function canonicalUnsigned(text: string, size: keyof typeof UNSIGNED_LIMI
   return value > UNSIGNED_LIMIT[size] ? failure(`${text} is more than ${UNSIGNED_LIMIT[size]}`) : ok(String(value))
 }
 
-/** A 32-bit number of seconds, also with units (`1h30m`). */
+/** A 32-bit number of seconds, which may have units (`1h30m`). */
 export function canonicalSeconds(text: string): Result<string> {
   if (/^[0-9]+$/.test(text)) return canonicalUnsigned(text, 'u32')
   const ttl = parseTtl(text)
-  return ttl.ok ? ok(String(ttl.value)) : failure(`${excerpt(text)} is not a number of seconds, nor one with s, m, h, d or w`)
+  return ttl.ok
+    ? ok(String(ttl.value))
+    : failure(`${excerpt(text)} is not a number of seconds: use seconds or a number with s, m, h, d or w`)
 }
 
 /** DNSSEC algorithm numbers (RFC 4034 appendix A.1 and its registry). */
@@ -71,10 +73,10 @@ const MNEMONICS = {
   'dsync-scheme': { numbers: { NOTIFY: 1 }, size: 'u8', called: 'a scheme' },
 } as const satisfies Record<string, { numbers: Readonly<Record<string, number>>; size: 'u8' | 'u16'; called: string }>
 
-/** Kinds of numbers that also have names. */
+/** The kinds of numbers that have mnemonics. */
 export type MnemonicKind = keyof typeof MNEMONICS
 
-/** The number that a number or mnemonic of the kind stands for. */
+/** The number of a number or mnemonic. */
 export function canonicalMnemonic(text: string, kind: MnemonicKind): Result<string> {
   const { numbers, size, called } = MNEMONICS[kind]
   if (/^[0-9]/.test(text)) return canonicalUnsigned(text, size)
@@ -83,7 +85,7 @@ export function canonicalMnemonic(text: string, kind: MnemonicKind): Result<stri
   return number === undefined ? failure(`${excerpt(text)} is not ${called}`) : ok(String(number))
 }
 
-/** A time in DNSSEC records as YYYYMMDDHHmmSS, UTC; a number of seconds since 1970 is taken too (RFC 4034 section 3.2). */
+/** A time of a DNSSEC record as YYYYMMDDHHmmSS in UTC, given so or as seconds since 1970 (RFC 4034 section 3.2). */
 export function canonicalTimestamp(text: string): Result<string> {
   if (/^[0-9]{1,10}$/.test(text)) {
     const seconds = Number(text)
@@ -91,12 +93,12 @@ export function canonicalTimestamp(text: string): Result<string> {
   }
   if (!/^[0-9]{14}$/.test(text)) return failure(`${excerpt(text)} is not a time: YYYYMMDDHHmmSS, or seconds since 1970`)
   const seconds = timestampSeconds(text)
-  // A day or hour that does not exist moves to the next one.
+  // `Date.UTC` carries a day or hour that does not exist into the next one.
   if (seconds < 0 || seconds > 0xffffffff || formatTimestamp(seconds) !== text) return failure(`${text} is not a time from 1970 to 2106`)
   return ok(text)
 }
 
-/** Seconds since 1970 of YYYYMMDDHHmmSS. */
+/** The seconds since 1970 of YYYYMMDDHHmmSS. */
 export function timestampSeconds(text: string): number {
   const part = (from: number, to: number): number => Number(text.slice(from, to))
   return Date.UTC(part(0, 4), part(4, 6) - 1, part(6, 8), part(8, 10), part(10, 12), part(12, 14)) / 1000

@@ -18,12 +18,12 @@ export function canonicalHex(tokens: readonly Token[]): Result<string> {
 export function canonicalBase64(tokens: readonly Token[]): Result<string> {
   const text = joinTokens(tokens)
   const octets = Buffer.from(text, 'base64')
-  // What the decoder leaves out or makes up shows in the text of what it read.
+  // The decoder skips invalid characters, so compare what it read with the text.
   if (text === '' || octets.toString('base64') !== text) return failure(`${excerpt(text)} is not base64 (RFC 4648 section 4)`)
   return octets.length > MAX_RDATA_OCTETS ? tooLong(octets.length) : ok(text)
 }
 
-/** The salt of NSEC3, at most 255 octets; `-` for none. */
+/** The salt of NSEC3 in hexadecimal, at most 255 octets; `-` if there is none. */
 export function canonicalSalt(text: string): Result<string> {
   if (text === '-') return ok(text)
   return text !== '' && isHex(text) && text.length <= 510
@@ -41,7 +41,7 @@ export function canonicalHash(text: string): Result<string> {
     : ok(text.toLowerCase())
 }
 
-/** The octets of lower-case base32hex without padding; null where it is none. */
+/** The octets of lower-case base32hex without padding; null if the text is not base32hex. */
 export function decodeBase32hex(text: string): Uint8Array | null {
   const octets = new Uint8Array(Math.floor((text.length * 5) / 8))
   let bits = 0
@@ -58,7 +58,7 @@ export function decodeBase32hex(text: string): Uint8Array | null {
       next += 1
     }
   }
-  // Fewer than five bits are left over, and they are zero.
+  // The remaining bits are fewer than five and zero.
   return bits >= 5 || (held & ((1 << bits) - 1)) !== 0 ? null : octets
 }
 
@@ -81,30 +81,30 @@ export function encodeBase32hex(octets: Uint8Array): string {
 /** `00-00-5e-00-53-2a`: an identifier of `length` octets (RFC 7043). */
 export function canonicalEui(text: string, length: number): Result<string> {
   const isEui = text.length === 3 * length - 1 && /^[0-9a-f]{2}(?:-[0-9a-f]{2})+$/i.test(text)
-  return isEui ? ok(text.toLowerCase()) : failure(`${excerpt(text)} is not ${length} pairs of hexadecimal digits with hyphens between`)
+  return isEui ? ok(text.toLowerCase()) : failure(`${excerpt(text)} is not ${length} pairs of hexadecimal digits separated by hyphens`)
 }
 
-/** `0014:4fff:ff20:ee64`: four groups, zeros in front may be left out when written (RFC 6742 section 2.1.2). */
+/** `0014:4fff:ff20:ee64`: four groups, whose leading zeros may be absent in the input (RFC 6742 section 2.1.2). */
 export function canonicalLocator64(text: string): Result<string> {
   if (!/^[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){3}$/i.test(text)) return failure(`${excerpt(text)} is not four groups of hexadecimal digits`)
   const groups = text.toLowerCase().split(':')
   return ok(groups.map((group) => group.padStart(4, '0')).join(':'))
 }
 
-/** `0x47000580…`: hexadecimal in which dots mean nothing (RFC 1706). */
+/** `0x47000580…`: hexadecimal in which dots are ignored (RFC 1706). */
 export function canonicalNsap(text: string): Result<string> {
   const hex = text.slice(2).replaceAll('.', '')
   const isNsap = /^0x/i.test(text) && hex !== '' && isHex(hex) && hex.length <= 510
   return isNsap ? ok(`0x${hex.toLowerCase()}`) : failure(`${excerpt(text)} is not 0x and hexadecimal`)
 }
 
-/** One character-string in quotes. */
+/** One quoted character-string. */
 export function canonicalString(token: Token): Result<string> {
   const octets = stringOctets(token)
   return octets.ok ? ok(quoteString(octets.value)) : octets
 }
 
-/** Character-strings in quotes; together they fit in one record. */
+/** Quoted character-strings that fit in one record. */
 export function canonicalStrings(tokens: readonly Token[]): Result<string> {
   let data = ''
   let total = 0
@@ -117,7 +117,7 @@ export function canonicalStrings(tokens: readonly Token[]): Result<string> {
   return total > MAX_RDATA_OCTETS ? tooLong(total) : ok(data)
 }
 
-/** Text without a length octet, in quotes. */
+/** Quoted text that has no length octet on the wire. */
 export function canonicalText(token: Token): Result<string> {
   const octets = unescapeString(token.text)
   if (!octets.ok) return octets
@@ -130,13 +130,13 @@ function stringOctets(token: Token): Result<Uint8Array> {
   return failure(`a string of ${octets.value.length} octets is longer than ${MAX_STRING_OCTETS}`)
 }
 
-/** What is wrong with data of more octets than a record holds. */
+/** The failure of data that has more octets than a record can hold. */
 const tooLong = (octets: number): { readonly ok: false; readonly message: string } =>
   failure(`takes ${octets} octets; a record holds ${MAX_RDATA_OCTETS}`)
 
 const hexOf = (octets: Uint8Array): string => Buffer.from(octets).toString('hex')
 
-/** As many octets as the length says, printed as pairs or fours of digits with a separator. */
+/** `length` octets, printed in groups of `digits` digits with a separator. */
 const grouped = (length: number, digits: number, separator: string): FieldCodec => ({
   encode: (writer, [text = '']) => writeOctets(writer, Buffer.from(text.replaceAll(separator, ''), 'hex')),
   decode: (reader) => {
@@ -149,11 +149,11 @@ export const EUI48 = grouped(6, 2, '-')
 export const EUI64 = grouped(8, 2, '-')
 export const LOCATOR64 = grouped(8, 4, ':')
 
-/** All octets that are left, in hexadecimal after `0x` (RFC 1706). */
+/** The remaining octets, as `0x` and hexadecimal (RFC 1706). */
 export const NSAP: FieldCodec = {
   encode: (writer, [text = '']) => writeOctets(writer, Buffer.from(text.slice(2), 'hex')),
   decode: (reader) => {
-    if (remainingOctets(reader) === 0 || remainingOctets(reader) > 255) throwWireError('an NSAP address has 1 to 255 octets here')
+    if (remainingOctets(reader) === 0 || remainingOctets(reader) > 255) throwWireError('an NSAP address must have 1 to 255 octets')
     return `0x${hexOf(readRest(reader))}`
   },
 }
@@ -174,7 +174,7 @@ export const HASH: FieldCodec = {
   decode: (reader) => encodeBase32hex(readString(reader)) || throwWireError('a hash is empty'),
 }
 
-/** All octets that are left in base64, a hyphen for none. */
+/** The remaining octets in base64; `-` if there are none. */
 export const BASE64_OR_DASH: FieldCodec = {
   encode: (writer, [text = '']) => writeOctets(writer, text === '-' ? new Uint8Array() : Buffer.from(text, 'base64')),
   decode: (reader) => Buffer.from(readRest(reader)).toString('base64') || '-',

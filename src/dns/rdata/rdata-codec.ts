@@ -47,7 +47,7 @@ const U8 = unsigned(writeU8, readU8)
 const U16 = unsigned(writeU16, readU16)
 const U32 = unsigned(writeU32, readU32)
 
-/** The wire form of every kind of field. */
+/** The codec of each kind of field. */
 const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
   u8: U8,
   u16: U16,
@@ -130,17 +130,17 @@ const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
   'host-identity': HOST_IDENTITY,
 }
 
-/** NS, CNAME, SOA, PTR and MX: the types with a form here whose names may be compressed (RFC 3597 section 4). */
+/** The types whose names may be compressed (RFC 3597 section 4) and that appear in zones today. */
 const COMPRESSIBLE: ReadonlySet<string> = new Set(['NS', 'CNAME', 'SOA', 'PTR', 'MX'])
 
-/** Whether names in the rdata of the type may be written as pointers, so that its octets depend on the message around it. */
+/** Whether names in rdata of the type may be compressed, so its octets depend on the message. */
 export const isCompressible = (type: string): boolean => COMPRESSIBLE.has(type)
 
 const GENERIC = /^\\# [0-9]+(?: ([0-9a-f]*))?$/
 
 /**
- * Writes rdata from its canonical text, without the length before it. Names are compressed if the writer does that and the type
- * allows it. Throws a `RangeError` on text that is not canonical.
+ * Writes rdata from its canonical text, without RDLENGTH. Names are compressed if the writer and the type allow it. Throws a
+ * `RangeError` if the text is not canonical.
  */
 export function encodeRdata(type: string, data: string, writer: WireWriter): void {
   const generic = data.startsWith('\\#') ? GENERIC.exec(data) : null
@@ -149,7 +149,7 @@ export function encodeRdata(type: string, data: string, writer: WireWriter): voi
     return
   }
   const definition = RDATA_TYPES.get(type)
-  if (!definition) throw new RangeError(`${type} has no form but \\# LENGTH HEX (RFC 3597): ${data}`)
+  if (!definition) throw new RangeError(`${type} data must be \\# LENGTH HEX (RFC 3597): ${data}`)
   const compress = COMPRESSIBLE.has(type)
   const tokens = rdataFields(data)
   let next = 0
@@ -161,7 +161,7 @@ export function encodeRdata(type: string, data: string, writer: WireWriter): voi
   }
 }
 
-/** The octets of rdata on its own, names in full. */
+/** The octets of rdata with uncompressed names. */
 export function rdataOctets(type: string, data: string): Buffer {
   const writer = createWriter({ compress: false, size: Math.max(64, data.length) })
   encodeRdata(type, data, writer)
@@ -169,21 +169,21 @@ export function rdataOctets(type: string, data: string): Buffer {
 }
 
 /**
- * The canonical text of `length` octets of rdata at `offset` of a message, for names may point back into it. A type without a
- * known form comes in the generic one (RFC 3597 section 5).
+ * The canonical text of `length` octets of rdata at `offset` of a message, into which names may point back. A type without a form of
+ * its own has the generic one (RFC 3597 section 5).
  */
 export const decodeRdata = (code: number, message: Uint8Array, offset: number, length: number): Result<string> =>
   decodeToResult(() => {
-    if (offset + length > message.length) throwWireError('the rdata runs over the end of the message')
+    if (offset + length > message.length) throwWireError('the rdata exceeds the message')
     return readRdata(createReader(message, offset, offset + length), code)
   })
 
-/** Rdata as its octets alone (RFC 3597 section 5), up to the reader's end. */
+/** The rest of the reader in the generic form (RFC 3597 section 5). */
 export function readGenericRdata(reader: WireReader): string {
   return formatGeneric(readRest(reader))
 }
 
-/** As `decodeRdata`, on a reader whose end is the end of the rdata; throws wire faults. */
+/** Reads rdata up to the reader's end. Throws a `WireFormatError`. */
 export function readRdata(reader: WireReader, code: number): string {
   const definition = rdataTypeOfCode(code)
   if (!definition) return readGenericRdata(reader)

@@ -1,4 +1,4 @@
-/** One field of a type's rdata. The key is the name the type's RFC gives it, as octoDNS spells it in YAML. */
+/** A field of rdata. The key is its name in the type's RFC, as octoDNS spells it in YAML. */
 export interface RdataField {
   readonly key: string
   readonly kind: FieldKind
@@ -6,10 +6,10 @@ export interface RdataField {
 
 export interface RdataType {
   readonly type: string
-  /** The number in the registry of RR types; null for a pseudo-type that exists only at providers. */
+  /** The number in the registry; null for a provider's pseudo-type. */
   readonly code: number | null
   readonly fields: readonly RdataField[]
-  /** At most one record of the type may stand at a name. */
+  /** Whether a name can have only one record of the type. */
   readonly singleton: boolean
 }
 
@@ -30,7 +30,7 @@ const DIGEST = 'key_tag:u16 algorithm:algorithm digest_type:u8 digest:hex'
 const CERTIFICATE_ASSOCIATION = 'certificate_usage:u8 selector:u8 matching_type:u8 certificate_association_data:hex'
 const SERVICE = 'svcpriority:u16 targetname:name svcparams:svc-params'
 
-/** The record types with a known presentation form: fields in presentation order, which is the wire order too. */
+/** The types with a presentation form. The fields are in the order of presentation and wire form. */
 const TYPES: readonly RdataType[] = [
   define('A', 1, 'value:ipv4'),
   define('NS', 2, 'value:name'),
@@ -107,7 +107,7 @@ const TYPES: readonly RdataType[] = [
   define('AVC', 258, 'value:strings'),
   define('DOA', 259, 'enterprise:u32 type:u32 location:u8 media_type:string data:base64-or-dash'),
   define('AMTRELAY', 260, 'value:amt-relay'),
-  // RFC 9606 section 3: exactly one record.
+  // A name has exactly one (RFC 9606 section 3).
   define('RESINFO', 261, 'value:strings', { singleton: true }),
   define('WALLET', 262, 'value:strings'),
   define('CLA', 263, 'value:strings'),
@@ -118,7 +118,7 @@ const TYPES: readonly RdataType[] = [
   define('URLFWD', null, 'path:string target:string code:u16 masking:u8 query:u8'),
 ]
 
-/** Types that have a mnemonic and only the generic form of RFC 3597: they never had another, or it is obsolete and few programs know it. */
+/** Types with a mnemonic that have only the generic form (RFC 3597): they never had another, or it is obsolete. */
 export const GENERIC_ONLY_TYPES: ReadonlyMap<string, number> = new Map([
   ['NULL', 10],
   ['WKS', 11],
@@ -136,8 +136,8 @@ const BY_CODE: ReadonlyMap<number, RdataType> = new Map(TYPES.flatMap((type) => 
 export const rdataTypeOfCode = (code: number): RdataType | undefined => BY_CODE.get(code)
 
 /**
- * What one field of rdata is. How each kind is written is in `field-kind.ts`, its octets are in `formats/wire/rdata-codec.ts`.
- * Most kinds take one token; those that take all that are left are listed below.
+ * The kind of an rdata field. `canonical.ts` parses each kind and `rdata-codec.ts` encodes it. A kind takes one token, or all
+ * remaining tokens if it is one of `REST_KINDS`.
  */
 export type FieldKind =
   | 'u8'
@@ -157,13 +157,13 @@ export type FieldKind =
   | 'optional-string'
   /** One or more character-strings. */
   | 'strings'
-  /** Text that fills the rest of the rdata without a length octet, at most 65,535 octets: CAA value, URI target. */
+  /** The rest of the rdata as text without a length octet, at most 65,535 octets: CAA value, URI target. */
   | 'text'
   /** The tag of a CAA record: lower-case letters and digits (RFC 8659 section 4.1). */
   | 'tag'
   | 'hex'
   | 'base64'
-  /** Base64 or nothing: the key of a KEY record whose flags say that there is none (RFC 2535 section 3.1.2). */
+  /** Base64 or nothing: the key of a KEY record, which its flags may exclude (RFC 2535 section 3.1.2). */
   | 'optional-base64'
   /** Base64, or `-` for no octets: the data of a DOA record. */
   | 'base64-or-dash'
@@ -186,13 +186,13 @@ export type FieldKind =
   | 'dsync-scheme'
   /** A record type. */
   | 'type'
-  /** Record types, in order of their numbers: a type bit map (RFC 4034 section 4.1.2). */
+  /** A type bit map: record types in the order of their numbers (RFC 4034 section 4.1.2). */
   | 'types'
   /** Address prefixes (RFC 3123). */
   | 'prefixes'
-  /** Parameters of SVCB and HTTPS, in order of their keys (RFC 9460 section 2.1). */
+  /** The parameters of SVCB and HTTPS in the order of their keys (RFC 9460 section 2.1). */
   | 'svc-params'
-  /** All of LOC rdata (RFC 1876), IPSECKEY (RFC 4025), AMTRELAY (RFC 8777) and HIP (RFC 8005), whose fields depend on each other. */
+  /** All rdata of LOC (RFC 1876), IPSECKEY (RFC 4025), AMTRELAY (RFC 8777) or HIP (RFC 8005), whose fields depend on each other. */
   | 'location'
   | 'ipsec-key'
   | 'amt-relay'
@@ -219,5 +219,5 @@ export const takesRest = (kind: FieldKind): boolean => REST_KINDS.has(kind)
 
 const EMPTY_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>(['optional-string', 'optional-base64', 'types', 'prefixes', 'svc-params'])
 
-/** Whether the field may have no token at all; its text is then empty. */
+/** Whether the field can be absent; its text is then empty. */
 export const mayBeEmpty = (kind: FieldKind): boolean => EMPTY_KINDS.has(kind)

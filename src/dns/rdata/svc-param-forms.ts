@@ -2,13 +2,13 @@ import { formatIpv6, ipv6Groups, parseIpv4, parseIpv6 } from '../ip-address.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { excerpt } from './field.ts'
 
-/** How the value of a key is written: from the octets of its text to the octets of its value, and back to canonical text. */
+/** Converts the text of a parameter to the octets of its value, and back to canonical text. */
 interface SvcParamForm {
   readonly parse: (text: Uint8Array) => Result<Uint8Array>
   readonly format: (value: Uint8Array) => Result<Uint8Array>
 }
 
-/** Keys by name (RFC 9460 section 14.3.2, RFC 9461, RFC 9540, and the registry since). */
+/** Keys by name (RFC 9460 section 14.3.2, RFC 9461, RFC 9540 and the registry). */
 const KEYS: ReadonlyMap<string, number> = new Map([
   ['mandatory', 0],
   ['alpn', 1],
@@ -25,7 +25,7 @@ const KEYS: ReadonlyMap<string, number> = new Map([
 
 const NAMES: ReadonlyMap<number, string> = new Map([...KEYS].map(([name, key]) => [key, name]))
 
-/** The number of a key by its name or as `key12345`, in lower case (RFC 9460 section 2.1); null where it is none. 65535 is reserved. */
+/** The number of a key, given by name or as `key12345` in lower case (RFC 9460 section 2.1); null if there is none. 65535 is reserved. */
 export function svcParamKey(name: string): number | null {
   const known = KEYS.get(name)
   if (known !== undefined) return known
@@ -41,7 +41,7 @@ const octetsOf = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 const COMMA = 0x2c
 const BACKSLASH = 0x5c
 
-/** Items between commas, with `\,` and `\\` for the characters themselves (RFC 9460 appendix A.1). */
+/** Splits a list at its commas, with the escapes `\,` and `\\` (RFC 9460 appendix A.1). */
 function splitItems(text: Uint8Array): Result<Uint8Array[]> {
   const items: Uint8Array[] = []
   let item: number[] = []
@@ -55,7 +55,7 @@ function splitItems(text: Uint8Array): Result<Uint8Array[]> {
     if (octet === BACKSLASH) {
       i += 1
       octet = text[i] ?? 0
-      if (octet !== COMMA && octet !== BACKSLASH) return failure('a backslash in a list stands before a comma or a backslash')
+      if (octet !== COMMA && octet !== BACKSLASH) return failure('a backslash in a list must precede a comma or a backslash')
     }
     item.push(octet)
   }
@@ -63,13 +63,13 @@ function splitItems(text: Uint8Array): Result<Uint8Array[]> {
   return ok(items)
 }
 
-/** A list of strings of 1 to 255 octets, each after a length octet; `canBeEmpty` for the list. */
+/** A list of strings, each of 1 to 255 octets after a length octet. */
 const strings = (canBeEmpty: boolean): SvcParamForm => ({
   parse: (text) => {
     if (text.length === 0) return canBeEmpty ? ok(text) : failure('has no value')
     const items = splitItems(text)
     if (!items.ok) return items
-    if (items.value.some(({ length }) => length === 0 || length > 255)) return failure('an item of the list has 1 to 255 octets')
+    if (items.value.some(({ length }) => length === 0 || length > 255)) return failure('each item of the list must have 1 to 255 octets')
     return ok(Buffer.concat(items.value.flatMap((item) => [Uint8Array.of(item.length), item])))
   },
   format: (value) => {
@@ -77,7 +77,7 @@ const strings = (canBeEmpty: boolean): SvcParamForm => ({
     const items: string[] = []
     for (let i = 0; i < value.length; ) {
       const end = i + 1 + (value[i] as number)
-      if (end === i + 1 || end > value.length) return failure('an item of the list is empty or runs over the end')
+      if (end === i + 1 || end > value.length) return failure('an item of the list is empty or exceeds the value')
       items.push(ascii(value.subarray(i + 1, end)).replace(/[\\,]/g, '\\$&'))
       i = end
     }
@@ -85,7 +85,7 @@ const strings = (canBeEmpty: boolean): SvcParamForm => ({
   },
 })
 
-/** A list of values of a fixed size, at least one. */
+/** A list of at least one value of a fixed size. */
 const sized = (size: number, parseOne: (text: string) => Result<Uint8Array>, formatOne: (octets: Uint8Array) => string): SvcParamForm => ({
   parse: (text) => {
     const values: Uint8Array[] = []
@@ -112,7 +112,7 @@ const parseU16 = (text: string): Result<Uint8Array> =>
 
 const NUMBERS = sized(2, parseU16, (octets) => String(u16Of(octets)))
 
-/** One number: a list that must not have several. */
+/** One number. */
 const PORT: SvcParamForm = {
   parse: (text) => parseU16(ascii(text)),
   format: (value) => (value.length === 2 ? NUMBERS.format(value) : failure(`has ${value.length} octets, not 2`)),
@@ -127,7 +127,7 @@ const KEY_LIST = sized(
   (octets) => svcParamName(u16Of(octets)),
 )
 
-/** Keys in order, none twice (RFC 9460 section 8). */
+/** Keys in ascending order without duplicates (RFC 9460 section 8). */
 const MANDATORY: SvcParamForm = {
   parse: (text) => {
     const keys = KEY_LIST.parse(text)
@@ -152,7 +152,7 @@ const NO_VALUE: SvcParamForm = {
   format: (value) => (value.length === 0 ? ok(value) : failure('takes no value')),
 }
 
-/** Whether one of the variables of an expression is `dns` (RFC 6570 section 2.3), with or without a modifier. */
+/** Whether an expression has the variable `dns`, with or without a modifier (RFC 6570 section 2.3). */
 const hasDns = (expression: string): boolean =>
   expression
     .slice(1, -1)
@@ -195,7 +195,7 @@ const IPV6_HINT = sized(
   (octets) => formatIpv6(Array.from({ length: 8 }, (_, i) => u16Of(octets.subarray(2 * i)))),
 )
 
-/** The forms of the keys with one; the value of any other key is its octets. */
+/** The forms of the known keys. The value of any other key is plain octets. */
 export const SVC_PARAM_FORMS: ReadonlyMap<number, SvcParamForm> = new Map([
   [0, MANDATORY],
   [1, strings(false)],

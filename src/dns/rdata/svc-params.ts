@@ -5,7 +5,7 @@ import { writeOctets, writeSized, writeU16 } from '../wire/writer.ts'
 import { excerpt, type FieldCodec, type Token } from './field.ts'
 import { SVC_PARAM_FORMS, svcParamKey, svcParamName } from './svc-param-forms.ts'
 
-/** One parameter of SVCB or HTTPS: the number of its key and the octets of its value (RFC 9460 section 2.2). */
+/** A parameter of SVCB or HTTPS: the number of its key and the octets of its value (RFC 9460 section 2.2). */
 export interface SvcParam {
   readonly key: number
   readonly value: Uint8Array
@@ -15,16 +15,16 @@ const MANDATORY = 0
 const ALPN = 1
 const NO_DEFAULT_ALPN = 2
 
-/** Parameters in canonical text: in the order of their keys, values in quotes only where they need them. */
+/** Canonical parameters: in the order of their keys, values quoted only if necessary. */
 export function canonicalSvcParams(tokens: readonly Token[]): Result<string> {
   const params = parseSvcParams(tokens.map(({ text }) => text))
   return params.ok ? formatSvcParams(params.value) : params
 }
 
-/** A quote that no backslash escapes. */
+/** An unescaped quote. */
 const BARE_QUOTE = /(?:^|[^\\])(?:\\\\)*"/
 
-/** Reads `key`, `key=value` and `key="value"` tokens (RFC 9460 section 2.1); the parameters come in the order of their keys. */
+/** Parses `key`, `key=value` and `key="value"` (RFC 9460 section 2.1) and returns the parameters in the order of their keys. */
 export function parseSvcParams(tokens: readonly string[]): Result<SvcParam[]> {
   const params = new Map<number, Uint8Array>()
   for (const token of tokens) {
@@ -46,7 +46,7 @@ export function parseSvcParams(tokens: readonly string[]): Result<SvcParam[]> {
   return ok([...params].map(([key, value]) => ({ key, value })).sort((a, b) => a.key - b.key))
 }
 
-/** What the parameters need of each other (RFC 9460 sections 7.1.1 and 8). */
+/** A missing parameter that another one requires (RFC 9460 sections 7.1.1 and 8); null if there is none. */
 function inconsistency(params: ReadonlyMap<number, Uint8Array>): string | null {
   if (params.has(NO_DEFAULT_ALPN) && !params.has(ALPN)) return 'no-default-alpn needs alpn'
   const mandatory = params.get(MANDATORY) ?? new Uint8Array()
@@ -57,7 +57,7 @@ function inconsistency(params: ReadonlyMap<number, Uint8Array>): string | null {
   return null
 }
 
-/** The canonical text of parameters, which are in the order of their keys; a fault where a value or the set is not what a key needs. */
+/** Canonical text of parameters in the order of their keys. Fails if a value is invalid or a required parameter is missing. */
 export function formatSvcParams(params: readonly SvcParam[]): Result<string> {
   const texts: string[] = []
   for (const { key, value } of params) {
@@ -71,7 +71,7 @@ export function formatSvcParams(params: readonly SvcParam[]): Result<string> {
   return ok(texts.join(' '))
 }
 
-/** Every printable character but those that end a token or begin something within it. */
+/** Printable characters that have no meaning of their own in a token. */
 const UNQUOTED = /^[!#-'*-:<-[\]-~]+$/
 
 function valueText(octets: Uint8Array): string {

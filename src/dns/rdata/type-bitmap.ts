@@ -4,7 +4,7 @@ import { readOctets, readU8, remainingOctets, throwWireError } from '../wire/rea
 import { writeOctets, writeU8 } from '../wire/writer.ts'
 import { excerpt, type FieldCodec, type Token } from './field.ts'
 
-/** Record types by name, each once, in the order of their numbers. */
+/** Record types without duplicates, in the order of their numbers. */
 export function canonicalTypes(tokens: readonly Token[]): Result<string> {
   const codes = new Set<number>()
   for (const { text } of tokens) {
@@ -17,13 +17,13 @@ export function canonicalTypes(tokens: readonly Token[]): Result<string> {
   return ok(formatTypes([...codes].sort((a, b) => a - b)))
 }
 
-/** The names of type numbers, which are in order. */
+/** The names of these types, separated by spaces. */
 export const formatTypes = (codes: readonly number[]): string => codes.map(typeName).join(' ')
 
-/** Octets of the bits of one window of 256 types. */
+/** Octets of a window, which covers 256 types. */
 const WINDOW_OCTETS = 32
 
-/** A type bit map: windows of types that have any (RFC 4034 section 4.1.2). */
+/** A type bit map: one window per block of 256 types that has any (RFC 4034 section 4.1.2). */
 export const TYPE_BITMAP: FieldCodec = {
   encode: (writer, tokens) => {
     const windows = new Map<number, Uint8Array>()

@@ -21,11 +21,11 @@ import {
 } from './reader.ts'
 
 export interface DecodeOptions {
-  /** Lets answers have rdata that are none of their type, as `malformed`, rather than refusing the message. */
+  /** Accepts answers whose rdata does not fit their type, marked as `malformed`. */
   readonly lenient?: boolean
 }
 
-/** A whole message from its octets, or what breaks its format. Never throws, whatever the octets are. */
+/** Decodes a message, or says why it is malformed. Never throws. */
 export const decodeMessage = (octets: Uint8Array, { lenient = false }: DecodeOptions = {}): Result<Message> =>
   decodeToResult(() => readMessage(createReader(octets), lenient))
 
@@ -37,7 +37,7 @@ function readMessage(reader: WireReader, lenient: boolean): Message {
   const answers = repeat(counts.answers, () => (lenient ? readAnyRecord(reader) : readRecord(reader)))
   const authorities = repeat(counts.authorities, () => readRecord(reader))
   const { additionals, edns, rcodeHigh } = readAdditionals(reader, counts.additionals)
-  if (remainingOctets(reader) > 0) throwWireError(`${remainingOctets(reader)} octets follow the last section`)
+  if (remainingOctets(reader) > 0) throwWireError(`${remainingOctets(reader)} octets after the last section`)
   return {
     id,
     opcode: (flags >> 11) & 0xf,
@@ -63,7 +63,7 @@ function readQuestion(reader: WireReader): Question {
   return { name, type, class: readU16(reader) }
 }
 
-/** Name, type, class, TTL and length of a record; `end` is where its rdata ends. */
+/** A record up to RDLENGTH. `end` is the offset at which its rdata ends. */
 interface RecordHead {
   readonly name: DomainName
   readonly code: number
@@ -79,13 +79,13 @@ function readHead(reader: WireReader): RecordHead {
   const ttl = readU32(reader)
   const length = readU16(reader)
   const end = reader.offset + length
-  if (end > reader.end) throwWireError('the rdata runs over the end of the message')
+  if (end > reader.end) throwWireError('the rdata exceeds the message')
   return { name, code, class: recordClass, ttl, end }
 }
 
 const readRecord = (reader: WireReader): WireRecord => finishRecord(reader, readHead(reader))
 
-/** As `readRecord`; its rdata may be anything, as RDLENGTH says where the next record begins. */
+/** Reads a record with any rdata; RDLENGTH locates the next record. */
 function readAnyRecord(reader: WireReader): WireRecord {
   const head = readHead(reader)
   const { offset, end } = reader
@@ -107,7 +107,7 @@ const finishRecord = (reader: WireReader, head: RecordHead): WireRecord =>
 
 function withData(reader: WireReader, head: RecordHead, read: (reader: WireReader, code: number) => string): WireRecord {
   const { name, code, class: recordClass, end } = head
-  // The most significant bit set means zero (RFC 2181 section 8).
+  // A TTL with the most significant bit set is zero (RFC 2181 section 8).
   const ttl = head.ttl > MAX_TTL ? 0 : head.ttl
   const hasNoData = end === reader.offset && (recordClass === CLASS.ANY || recordClass === CLASS.NONE)
   const data = hasNoData ? null : within(reader, end, () => read(reader, code))
@@ -147,7 +147,7 @@ export function readEdnsOptions(reader: WireReader): EdnsOption[] {
   return options
 }
 
-/** Passes over a name without building it (RFC 1035 section 4.1.4). */
+/** Skips a name (RFC 1035 section 4.1.4). */
 export function skipName(reader: WireReader): void {
   for (;;) {
     const length = readU8(reader)
@@ -170,15 +170,15 @@ function within<T>(reader: WireReader, end: number, read: () => T): T {
 }
 
 function repeat<T>(count: number, read: () => T): T[] {
-  // No array of the announced length is made: it may be a lie.
+  // The announced count may be false, so do not allocate an array of that length.
   const items: T[] = []
   for (let i = 0; i < count; i += 1) items.push(read())
   return items
 }
 
 /**
- * The mailbox of the SOA record that is the first answer of a message, with the capital letters it has there: they are part of the mail address (RFC 5321
- * section 2.4), and decoded names have none. Of another record it is nothing of use.
+ * The mailbox of the SOA record that is the first answer of a message, with its capital letters, which decoded names lack and mail
+ * addresses need (RFC 5321 section 2.4). The result is meaningless if the first answer is another record.
  */
 export const readSoaMailbox = (octets: Uint8Array): Result<string> =>
   decodeToResult(() => {
@@ -191,7 +191,7 @@ export const readSoaMailbox = (octets: Uint8Array): Result<string> =>
       readOctets(reader, 4)
     }
     skipName(reader)
-    // Type, class, TTL and the length of the data, which begin with the name of the primary.
+    // Skip type, class, TTL and RDLENGTH, then the primary name server.
     readOctets(reader, 10)
     skipName(reader)
     return readNameWithCase(reader)

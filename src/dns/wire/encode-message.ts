@@ -15,7 +15,7 @@ import {
   writtenOctets,
 } from './writer.ts'
 
-/** The octets of a message, names compressed. Throws a `RangeError` if it takes more than 65,535. */
+/** Encodes a message with compressed names. Throws a `RangeError` if it has more than 65,535 octets. */
 export function encodeMessage(message: Message): Buffer {
   const writer = createWriter()
   const { questions, answers, authorities, additionals, edns } = message
@@ -44,12 +44,12 @@ const headerFlags = (message: Message): number =>
   (message.checkingDisabled ? FLAG.CD : 0) |
   (message.rcode & 0xf)
 
-/** Leaves room for the header and clears it; `putHeader` fills it in. */
+/** Reserves an empty header, which `writeHeader` fills in. */
 export function reserveHeader(writer: WireWriter): void {
   for (let i = 0; i < HEADER_OCTETS; i += 2) writeU16(writer, 0)
 }
 
-/** Fills in a header (RFC 1035 section 4.1.1): identifier, the 16 bits of flags, opcode and RCODE, and the four counts. */
+/** Fills in the header (RFC 1035 section 4.1.1): identifier, the 16 bits of flags, opcode and RCODE, and the four counts. */
 export function writeHeader(writer: WireWriter, id: number, flags: number, counts: readonly number[]): void {
   overwriteU16(writer, 0, id)
   overwriteU16(writer, 2, flags)
@@ -70,7 +70,7 @@ function writeRecord(writer: WireWriter, record: WireRecord): void {
   })
 }
 
-/** A record up to its RDLENGTH: owner, type, class and TTL in seconds (RFC 1035 section 4.1.3). */
+/** Writes owner, type, class and TTL in seconds (RFC 1035 section 4.1.3). */
 export function writeRecordHeader(writer: WireWriter, name: DomainName, code: number, recordClass: number, ttl: number): void {
   writeName(writer, name, true)
   writeU16(writer, code)
@@ -78,7 +78,7 @@ export function writeRecordHeader(writer: WireWriter, name: DomainName, code: nu
   writeU32(writer, ttl)
 }
 
-/** The OPT record with the upper eight bits of the RCODE (RFC 6891 section 6.1.3). */
+/** Writes the OPT record, which has the upper eight bits of the RCODE (RFC 6891 section 6.1.3). */
 export function writeOpt(writer: WireWriter, edns: Edns, rcode: number): void {
   writeU8(writer, 0)
   writeU16(writer, META_TYPE.OPT)

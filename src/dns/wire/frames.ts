@@ -1,6 +1,6 @@
-/** The framing of DNS messages over TCP: two octets of length before each (RFC 1035 section 4.2.2). */
+/** Framing of DNS messages over TCP: a length of two octets precedes each (RFC 1035 section 4.2.2). */
 
-/** A message as it is sent over TCP. */
+/** The message with its length. */
 export function frameMessage(message: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(2 + message.length)
   framed.writeUInt16BE(message.length, 0)
@@ -8,7 +8,7 @@ export function frameMessage(message: Uint8Array): Buffer {
   return framed
 }
 
-/** Cuts a stream into messages, whatever the pieces it comes in. */
+/** Returns a function that takes the chunks of a stream and returns the messages they complete. */
 export function createFrameReader(): (chunk: Buffer) => Buffer[] {
   let chunks: Buffer[] = []
   let held = 0
@@ -16,7 +16,7 @@ export function createFrameReader(): (chunk: Buffer) => Buffer[] {
     chunks.push(chunk)
     held += chunk.length
     const first = chunks[0] as Buffer
-    // Joined only when a whole message is there, so that many small chunks cost no more than their octets.
+    // Join the chunks only when a message is complete, so many small chunks take linear time.
     if (first.length >= 2 && held < 2 + first.readUInt16BE(0)) return []
     let joined = chunks.length === 1 ? chunk : Buffer.concat(chunks)
     const frames: Buffer[] = []

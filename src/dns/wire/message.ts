@@ -1,10 +1,10 @@
 import type { DomainName } from '../domain-name.ts'
 
-/** A DNS message (RFC 1035 section 4.1, RFC 6891). In an UPDATE the sections are zone, prerequisites, updates, additional data. */
+/** A DNS message (RFC 1035 section 4.1, RFC 6891). The sections of an UPDATE are zone, prerequisites, updates and additional data. */
 export interface Message {
   readonly id: number
   readonly opcode: number
-  /** QR: a response rather than a query. */
+  /** QR: whether the message is a response. */
   readonly response: boolean
   readonly authoritative: boolean
   readonly truncated: boolean
@@ -12,24 +12,24 @@ export interface Message {
   readonly recursionAvailable: boolean
   readonly authenticData: boolean
   readonly checkingDisabled: boolean
-  /** Twelve bits: those of the header, and the upper ones of the OPT record where there is one. */
+  /** Twelve bits, of which the OPT record has the upper eight. */
   readonly rcode: number
   readonly questions: readonly Question[]
   readonly answers: readonly WireRecord[]
   readonly authorities: readonly WireRecord[]
-  /** Without the OPT record, which is `edns`. */
+  /** Without the OPT record, which is in `edns`. */
   readonly additionals: readonly WireRecord[]
   readonly edns: Edns | null
 }
 
 export interface Question {
   readonly name: DomainName
-  /** `A`, …; `ANY`, `AXFR`, … for types that only questions have. */
+  /** `A`, …, and types that only questions have: `ANY`, `AXFR`, … */
   readonly type: string
   readonly class: number
 }
 
-/** A record as messages hold it. `data` is canonical rdata; null where RFC 2136 has none (RDLENGTH 0 in class ANY or NONE). */
+/** A record of a message. `data` is canonical rdata; null for RDLENGTH 0 in class ANY or NONE, as in RFC 2136. */
 export interface WireRecord {
   readonly name: DomainName
   readonly type: string
@@ -37,13 +37,13 @@ export interface WireRecord {
   /** Seconds. */
   readonly ttl: number
   readonly data: string | null
-  /** Why the rdata is none of its type. `data` is then the octets as they came (RFC 3597 section 5). */
+  /** Why the rdata does not fit the type. `data` is then in the generic form (RFC 3597 section 5). */
   readonly malformed?: string
 }
 
-/** What an OPT record says (RFC 6891 section 6.1). */
+/** The contents of an OPT record (RFC 6891 section 6.1). */
 export interface Edns {
-  /** Octets of a UDP datagram that the sender can take. */
+  /** Octets of the largest UDP datagram that the sender accepts. */
   readonly udpSize: number
   readonly version: number
   readonly dnssecOk: boolean
@@ -62,10 +62,10 @@ export const HEADER_OCTETS = 12
 export const PLAIN_UDP_OCTETS = 512
 export const MAX_MESSAGE_OCTETS = 65535
 
-/** Octets that pass every path without fragments: the size to offer and to keep to over UDP (RFC 9715 section 3.1). */
+/** Octets of a UDP message that no path fragments (RFC 9715 section 3.1). */
 export const SAFE_UDP_OCTETS = 1232
 
-/** Bits of the second 16 bits of the header. */
+/** Flags in the second 16 bits of the header. */
 export const FLAG = { QR: 0x8000, AA: 0x0400, TC: 0x0200, RD: 0x0100, RA: 0x0080, AD: 0x0020, CD: 0x0010 } as const
 
 /** The DO bit of the OPT record's TTL (RFC 3225). */
@@ -92,10 +92,10 @@ export const RCODE = {
 
 const RCODE_NAMES: ReadonlyMap<number, string> = new Map(Object.entries(RCODE).map(([name, code]) => [code, name]))
 
-/** The mnemonic of an RCODE, `RCODE23` where it has none here. */
+/** The mnemonic of an RCODE, or `RCODE23` if it is not in the table. */
 export const rcodeName = (rcode: number): string => RCODE_NAMES.get(rcode) ?? `RCODE${rcode}`
 
-/** A standard query with one question and EDNS (RFC 6891), not asking for recursion. */
+/** A standard query with EDNS (RFC 6891) that does not ask for recursion. */
 export const createQuery = (id: number, question: { readonly name: DomainName; readonly type: string }): Message => ({
   id,
   opcode: OPCODE.QUERY,

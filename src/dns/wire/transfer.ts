@@ -4,19 +4,19 @@ import { failure, ok, type Result } from '../result.ts'
 import { isNewerSerial, type SerialNumber, serialNumber } from '../serial-number.ts'
 import { CLASS, createQuery, type Message, RCODE, rcodeName, type WireRecord } from './message.ts'
 
-/** A query for a whole zone (RFC 5936 section 2.1). */
+/** A query for a full zone transfer (RFC 5936 section 2.1). */
 export const createAxfrQuery = (id: number, zone: DomainName): Message => ({ ...createQuery(id, { name: zone, type: 'AXFR' }), edns: null })
 
 export interface AxfrReader {
-  /** Takes the next message of the answer; says whether it was the last one, or what is wrong with it. */
+  /** Accepts the next message of the answer, and returns whether it completes the answer or why it is invalid. */
   accept(message: Message): Result<'more' | 'complete'>
-  /** The records so far: the SOA first and once, the others in the order they came. */
+  /** The records so far, in the order of the answer. The SOA is first and appears once. */
   readonly records: readonly WireRecord[]
 }
 
 /**
- * Puts together the messages that answer an AXFR query: any number of them, the first record and the last the same SOA
- * (RFC 5936 section 2.2). `maxRecords` bounds what is kept.
+ * Combines the messages that answer an AXFR query. The first and the last record are the same SOA (RFC 5936 section 2.2). More than
+ * `maxRecords` records are an error.
  */
 export function createAxfrReader(zone: DomainName, id: number, maxRecords: number): AxfrReader {
   const records: WireRecord[] = []
@@ -30,7 +30,7 @@ export function createAxfrReader(zone: DomainName, id: number, maxRecords: numbe
     if (!first) {
       if (record.type !== 'SOA' || record.name !== zone) return `it begins with ${record.name} ${record.type}, not with the SOA of ${zone}`
     } else if (record.type === 'SOA') {
-      if (record.name !== zone || record.data !== first.data) return 'its last SOA is not the first one'
+      if (record.name !== zone || record.data !== first.data) return 'its last SOA differs from the first'
       complete = true
       return null
     }
@@ -51,27 +51,26 @@ export function createAxfrReader(zone: DomainName, id: number, maxRecords: numbe
   return { accept, records }
 }
 
-/** The rule of RFC 5936 section 2.2.1 that a message's header or question breaks; null for none. */
+/** Why a message's header or question is invalid (RFC 5936 section 2.2.1); null if it is valid. */
 export function headerProblem(message: Message, zone: DomainName, id: number, type: 'AXFR' | 'IXFR'): string | null {
   if (!message.response || message.id !== id) return 'it is not a response to the query'
   if (message.rcode !== RCODE.NOERROR) return `the server answers ${rcodeName(message.rcode)}`
   if (message.truncated) return 'a message over TCP is truncated'
-  // Messages after the first may leave the question out.
+  // Messages after the first may omit the question.
   const [question] = message.questions
   if (question && (question.name !== zone || question.type !== type)) return 'it answers another question'
   if (message.answers.length === 0) return 'a message has no records'
   return null
 }
 
-/** Incremental zone transfer (RFC 1995) of one who asks: the query, and the messages that answer it. */
-/** A query for the changes of a zone since this SOA (RFC 1995 section 3). */
+/** A query for the changes since this SOA (RFC 1995 section 3). */
 export const createIxfrQuery = (id: number, zone: DomainName, soa: WireRecord): Message => ({
   ...createQuery(id, { name: zone, type: 'IXFR' }),
   edns: null,
   authorities: [soa],
 })
 
-/** One step from a version of a zone to a later one, without the SOA records. */
+/** The change from one version of a zone to a later one, without the SOA records. */
 export interface Difference {
   readonly removed: WireRecord[]
   readonly added: WireRecord[]
@@ -80,29 +79,29 @@ export interface Difference {
 export type IxfrAnswer =
   /** The server has no newer version. */
   | { readonly kind: 'current' }
-  /** The whole zone, as AXFR gives it: the SOA first and once. */
+  /** The full zone. The SOA is first and appears once. */
   | { readonly kind: 'whole'; readonly records: readonly WireRecord[] }
-  /** Steps from the asker's version to that of the SOA. */
+  /** The changes from the client's version to that of the SOA. */
   | { readonly kind: 'differences'; readonly soa: WireRecord; readonly differences: readonly Difference[] }
 
 interface IxfrReader {
-  /** Takes the next message of the answer; says whether it was the last one, or what is wrong with it. */
+  /** Accepts the next message of the answer, and returns whether it completes the answer or why it is invalid. */
   accept(message: Message): Result<'more' | 'complete'>
-  /** To be called after the last message. */
+  /** The result; call this after the last message. */
   answer(): IxfrAnswer
 }
 
-/** Puts together the messages that answer an IXFR query from a zone's version with this serial (RFC 1995 section 4). */
+/** Combines the messages that answer an IXFR query from a client with this serial (RFC 1995 section 4). */
 export function createIxfrReader(zone: DomainName, id: number, serial: SerialNumber): IxfrReader {
   let state: 'first' | 'second' | 'whole' | 'removed' | 'added' | 'complete' = 'first'
   let final: WireRecord | null = null
-  /** The serial that the step under way leads to. */
+  /** The serial that the current change leads to. */
   let reached = serial
   const records: WireRecord[] = []
   const differences: Difference[] = []
 
   const beginStep = (record: WireRecord): string | null => {
-    if (serialOf(record) !== reached) return `a step begins with the serial ${serialOf(record)}, not with ${reached}`
+    if (serialOf(record) !== reached) return `a difference begins with serial ${serialOf(record)}, not ${reached}`
     differences.push({ removed: [], added: [] })
     state = 'removed'
     return null
@@ -123,7 +122,7 @@ export function createIxfrReader(zone: DomainName, id: number, serial: SerialNum
         if (!isFinal) return beginStep(record)
         records.push(last)
     }
-    if (!isFinal) return 'its last SOA is not the first one'
+    if (!isFinal) return 'its last SOA differs from the first'
     state = 'complete'
     return null
   }
@@ -156,7 +155,7 @@ export function createIxfrReader(zone: DomainName, id: number, serial: SerialNum
         const wrong = acceptRecord(record)
         if (wrong !== null) return failure(wrong)
       }
-      // An SOA alone that is not newer is the whole answer (RFC 1995 section 2).
+      // A single SOA that is not newer is a complete answer (RFC 1995 section 2).
       if (state === 'second' && final !== null && !isNewerSerial(serialOf(final), serial)) state = 'complete'
       return ok(state === 'complete' ? 'complete' : 'more')
     },

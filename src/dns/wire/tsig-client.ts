@@ -1,6 +1,6 @@
 /**
- * Transaction signatures (RFC 8945) of one who asks: signs a question, and verifies the messages of its answer, any number of them. The clock is
- * an argument. The other side is `tsig-server.ts`.
+ * The client side of transaction signatures (RFC 8945): signs a query and verifies the messages of its answer. The clock is an argument.
+ * `tsig-server.ts` is the server side.
  */
 import { failure, ok, type Result } from '../result.ts'
 import {
@@ -19,7 +19,7 @@ import {
   unsignedSignature,
 } from './tsig.ts'
 
-/** Messages in a row without a signature that a verifier takes (RFC 8945 section 5.3.1). */
+/** Consecutive messages without a signature that a verifier accepts (RFC 8945 section 5.3.1). */
 const MAX_UNSIGNED = 99
 
 export interface SignedMessage {
@@ -27,7 +27,7 @@ export interface SignedMessage {
   readonly mac: Buffer
 }
 
-/** The message with a signature. `now` is in seconds since 1970. Throws a `RangeError` if it gets too long. */
+/** Signs a message. `now` is in seconds since 1970. Throws a `RangeError` if the message becomes too long. */
 export function signMessage(octets: Uint8Array, key: TsigKey, now: number): SignedMessage {
   const signature = unsignedSignature(key, octets, now)
   const mac = requestMac(key, octets, signature)
@@ -35,13 +35,13 @@ export function signMessage(octets: Uint8Array, key: TsigKey, now: number): Sign
 }
 
 export interface TsigVerifier {
-  /** Takes the next message of an answer; says what is wrong with its signature. What it lets pass counts only once `end` agrees. */
+  /** Checks the next message of an answer. Its contents are proven only after `finish` succeeds. */
   accept(octets: Uint8Array, now: number): Result<void>
-  /** Whether the last message was signed, without which nothing is proved (RFC 8945 section 5.3.1). */
+  /** Checks that the last message was signed (RFC 8945 section 5.3.1). */
   finish(): Result<void>
 }
 
-/** Verifies the answer to a message that was signed with this MAC. */
+/** Verifies the answer to a request with this MAC. */
 export function createTsigVerifier(key: TsigKey, mac: Uint8Array): TsigVerifier {
   let previous: Uint8Array = mac
   let isFirst = true
@@ -54,9 +54,7 @@ export function createTsigVerifier(key: TsigKey, mac: Uint8Array): TsigVerifier 
     pending.push(unsigned)
     if (signature === null) {
       if (isFirst) return failure('the answer is not signed')
-      return pending.length > MAX_UNSIGNED
-        ? failure(`more than ${MAX_UNSIGNED} messages follow one another without a signature`)
-        : ok(undefined)
+      return pending.length > MAX_UNSIGNED ? failure(`more than ${MAX_UNSIGNED} consecutive messages have no signature`) : ok(undefined)
     }
     if (signature.error !== 0) return failure(errorText(signature, now))
     if (signature.keyName !== key.name) return failure(`the answer is signed with another key, ${signature.keyName}`)
@@ -65,11 +63,11 @@ export function createTsigVerifier(key: TsigKey, mac: Uint8Array): TsigVerifier 
     const expected = computeMac(key, [macWithLength(previous), ...pending, isFirst ? tsigVariables(key, signature) : tsigTimers(signature)])
     if (signature.mac.length < expected.length)
       return failure(
-        `the signature of the answer is cut to ${signature.mac.length} of ${expected.length} octets, and that is not agreed on`,
+        `the signature of the answer is truncated to ${signature.mac.length} of ${expected.length} octets, which was not agreed`,
       )
     if (!macsEqual(expected, signature.mac)) return failure('the signature of the answer is wrong')
     if (Math.abs(signature.time - now) > signature.fudge)
-      return failure(`the answer was signed at another time than now: ${clockDifference(signature.time, now)}`)
+      return failure(`the answer was not signed just now: ${clockDifference(signature.time, now)}`)
     previous = expected
     pending = []
     isFirst = false
@@ -82,17 +80,17 @@ export function createTsigVerifier(key: TsigKey, mac: Uint8Array): TsigVerifier 
 }
 
 const ERRORS: Readonly<Record<number, string>> = {
-  [TSIG_ERROR.BADSIG]: 'BADSIG: the server finds the signature wrong, so its secret is another one',
+  [TSIG_ERROR.BADSIG]: 'BADSIG: the signature does not match, so the server has another secret',
   [TSIG_ERROR.BADKEY]: 'BADKEY: the server does not know the key',
-  [TSIG_ERROR.BADTIME]: 'BADTIME: the clock of the server differs',
-  [TSIG_ERROR.BADTRUNC]: 'BADTRUNC: the server does not take the length of the signature',
+  [TSIG_ERROR.BADTIME]: 'BADTIME: the server has another time',
+  [TSIG_ERROR.BADTRUNC]: 'BADTRUNC: the server refuses the length of the signature',
 }
 
 function errorText({ error, other }: Signature, now: number): string {
   const text = ERRORS[error] ?? `the server refuses the signature with error ${error}`
-  // With BADTIME comes the time of the server (RFC 8945 section 5.2.3).
+  // BADTIME includes the time of the server (RFC 8945 section 5.2.3).
   return error === TSIG_ERROR.BADTIME && other.length === 6 ? `${text}: ${clockDifference(Buffer.from(other).readUIntBE(0, 6), now)}` : text
 }
 
 const clockDifference = (server: number, here: number): string =>
-  `it is ${Math.abs(server - here)} s ${server < here ? 'behind' : 'ahead of'} the clock here`
+  `its clock is ${Math.abs(server - here)} s ${server < here ? 'behind' : 'ahead of'} the local one`

@@ -1,6 +1,6 @@
 /**
- * Transaction signatures (RFC 8945) of a server: verifies a signed request, and signs the messages of its answer. The clock is an argument.
- * The other side is `tsig.ts`.
+ * The server side of transaction signatures (RFC 8945): verifies a signed request and signs the messages of its answer. The clock is an
+ * argument. `tsig-client.ts` is the client side.
  */
 import type { DomainName } from '../domain-name.ts'
 import { HEADER_OCTETS } from './message.ts'
@@ -21,18 +21,18 @@ import {
   unsignedSignature,
 } from './tsig.ts'
 
-/** Signs the messages of one answer in their order, and gives each with its signature. Throws a `RangeError` if one gets too long. */
+/** Signs the next message of an answer and returns it with its signature. Throws a `RangeError` if it becomes too long. */
 export type AnswerSigner = (octets: Buffer, now: number) => Buffer
 
 export interface VerifiedRequest {
   readonly kind: 'verified'
   readonly key: TsigKey
-  /** The digest of the request, which tells a repeated request from a new one. */
+  /** The MAC of the request, which identifies a replay. */
   readonly mac: Uint8Array
-  /** Until when the request could be repeated, in seconds since 1970. */
+  /** The last second since 1970 at which a replay would verify. */
   readonly validUntil: number
   readonly sign: AnswerSigner
-  /** Signs the answer to a request that has come before: NOTAUTH with BADTIME. */
+  /** Signs the answer to a replay: NOTAUTH with BADTIME. */
   readonly signReplayError: AnswerSigner
 }
 
@@ -44,13 +44,12 @@ export type RequestVerdict =
   /** The answer is NOTAUTH, with this error in the TSIG record that `sign` adds. */
   | { readonly kind: 'rejected'; readonly error: keyof typeof TSIG_ERROR; readonly sign: AnswerSigner }
 
-/** The fewest octets of a digest that is cut, unless half of its length is more (RFC 8945 section 5.2.2.1). */
+/** The fewest octets of a truncated MAC; half its full length if that is more (RFC 8945 section 5.2.2.1). */
 const MIN_MAC_OCTETS = 10
 
 /**
- * Checks the key, the digest, the time and the length of the digest, in this order (RFC 8945 section 5.2). A digest that is cut is
- * rejected. An error of key or digest is answered without a digest, one of time or length with one (RFC 8945 section 5.3.2). `now` is in
- * seconds since 1970.
+ * Checks key, MAC, time and length of the MAC, in this order (RFC 8945 section 5.2). A truncated MAC is rejected. The answer to a wrong key
+ * or MAC has no MAC; the answer to a wrong time or length has one (RFC 8945 section 5.3.2). `now` is in seconds since 1970.
  */
 export function verifyRequest(octets: Uint8Array, findKey: (name: DomainName) => TsigKey | undefined, now: number): RequestVerdict {
   const found = splitSignature(octets)
@@ -78,7 +77,7 @@ export function verifyRequest(octets: Uint8Array, findKey: (name: DomainName) =>
 
 const rejected = (error: keyof typeof TSIG_ERROR, sign: AnswerSigner): RequestVerdict => ({ kind: 'rejected', error, sign })
 
-/** The first message is digested with the digest of the request, each later one with that of the message before it (RFC 8945 section 5.3.1). */
+/** The MAC of the first message covers that of the request, each later one that of the previous message (RFC 8945 section 5.3.1). */
 function answerSigner(key: TsigKey, mac: Uint8Array): AnswerSigner {
   let previous = mac
   let isFirst = true
@@ -91,7 +90,7 @@ function answerSigner(key: TsigKey, mac: Uint8Array): AnswerSigner {
   }
 }
 
-/** A TSIG record that only names the error: there is no key that both sides know (RFC 8945 section 5.3.2). */
+/** Adds a TSIG record with the error and no MAC, since the two sides share no key (RFC 8945 section 5.3.2). */
 const errorSignerWithoutMac =
   (error: 'BADKEY' | 'BADSIG', { keyName, algorithm, originalId }: Signature): AnswerSigner =>
   (octets, now) =>
@@ -106,7 +105,7 @@ const errorSignerWithoutMac =
       other: new Uint8Array(),
     })
 
-/** Answers BADTIME with the time of the client, so that it can verify the answer, and the time here as other data (RFC 8945 section 5.2.3). */
+/** A BADTIME answer has the client's time, so the client can verify it, and the server's time as other data (RFC 8945 section 5.2.3). */
 const errorSigner =
   (error: 'BADTIME' | 'BADTRUNC', key: TsigKey, { time, mac }: Signature): AnswerSigner =>
   (octets, now) => {
@@ -123,7 +122,7 @@ function timeOctets(seconds: number): Buffer {
   return octets
 }
 
-/** Octets that a signature by the key adds to an answer that is no error. */
+/** The octets that a signature with the key adds to a successful answer. */
 export function signatureOctets(key: TsigKey): number {
   const message = new Uint8Array(HEADER_OCTETS)
   return answerSigner(key, message)(Buffer.from(message), 0).length - HEADER_OCTETS

@@ -1,4 +1,4 @@
-/** The TSIG record (RFC 8945 section 4) and the digest it carries: what the client and the server side of a signed exchange share. */
+/** The TSIG record (RFC 8945 section 4) and its MAC, as clients and servers use them. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { DomainName } from '../domain-name.ts'
 import { META_TYPE } from '../record-type.ts'
@@ -17,7 +17,7 @@ import {
 } from './reader.ts'
 import { createWriter, type WireWriter, writeName, writeOctets, writeU16, writeU32, writtenOctets } from './writer.ts'
 
-/** Supported algorithms (RFC 8945 section 6, without MD5), with the name of each digest. */
+/** The supported algorithms (RFC 8945 section 6, without MD5) and the hash of each. */
 const DIGESTS = {
   'hmac-sha1': 'sha1',
   'hmac-sha224': 'sha224',
@@ -36,7 +36,7 @@ export interface TsigKey {
   readonly secret: Uint8Array
 }
 
-/** Seconds that clocks may differ (RFC 8945 section 10). */
+/** How many seconds clocks may differ (RFC 8945 section 10). */
 export const FUDGE_SECONDS = 300
 
 /** Errors of a TSIG record (RFC 8945 section 3). */
@@ -60,14 +60,14 @@ export interface Signature {
 
 export const algorithmName = (algorithm: TsigAlgorithm): DomainName => `${algorithm}.` as DomainName
 
-/** The octets of a secret in base64, spaces and line breaks allowed; null for text that is not base64. */
+/** The octets of a secret in base64, which may have spaces and line breaks; null if the text is not base64. */
 export function parseTsigSecret(text: string): Buffer | null {
   const packed = text.replace(/\s+/g, '')
   if (packed === '' || packed.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(packed)) return null
   return Buffer.from(packed, 'base64')
 }
 
-/** The message as it was before it was signed, and its signature: null if it has none. A TSIG record that is not the last one is an error. */
+/** Splits a message into the message that was signed and its signature, null if it has none. A TSIG record must be the last record. */
 export const splitSignature = (octets: Uint8Array): Result<{ readonly signature: Signature | null; readonly unsigned: Uint8Array }> =>
   decodeToResult(() => readSplit(octets))
 
@@ -92,10 +92,10 @@ function readSplit(octets: Uint8Array): { readonly signature: Signature | null; 
       readOctets(reader, length)
       continue
     }
-    // It is the last record of the additional section (RFC 8945 section 5.1).
+    // A TSIG record is the last one of the additional section (RFC 8945 section 5.1).
     if (i !== records - 1 || counts[3] === 0 || remainingOctets(reader) !== length) throwWireError('a TSIG record is not the last one')
     const signature = readSignature(name, reader)
-    // Class and TTL are fixed (RFC 8945 section 4.2): what is digested is not read from the record.
+    // Class and TTL are fixed (RFC 8945 section 4.2). The MAC covers these values, not those of the record.
     if (remainingOctets(reader) > 0 || recordClass !== CLASS_ANY || ttl !== 0) throwWireError('a TSIG record is malformed')
     const unsigned = Buffer.from(octets.subarray(0, start))
     if (unsigned.length < HEADER_OCTETS) throwWireError('the message has no header')
@@ -117,7 +117,7 @@ function readSignature(keyName: DomainName, reader: WireReader): Signature {
   return { keyName, algorithm, time, fudge, mac, originalId, error, other }
 }
 
-/** The message with a TSIG record at its end. Throws a `RangeError` if that makes it longer than a message can be. */
+/** Appends a TSIG record. Throws a `RangeError` if the message becomes too long. */
 export function appendSignature(octets: Uint8Array, signature: Signature): Buffer {
   const writer = createWriter({ compress: false, size: octets.length + 512 })
   writeOctets(writer, octets)
@@ -143,7 +143,7 @@ export function appendSignature(octets: Uint8Array, signature: Signature): Buffe
   return signed
 }
 
-/** A signature by a key without its digest. The original identifier is that of the message. */
+/** A signature of the message without a MAC. */
 export const unsignedSignature = (key: TsigKey, octets: Uint8Array, now: number): Signature => ({
   keyName: key.name,
   algorithm: algorithmName(key.algorithm),
@@ -155,17 +155,17 @@ export const unsignedSignature = (key: TsigKey, octets: Uint8Array, now: number)
   other: NOTHING,
 })
 
-/** The digest of the parts, one after the other. */
+/** The MAC of the concatenated parts. */
 export function computeMac(key: TsigKey, parts: readonly Uint8Array[]): Buffer {
   const hmac = createHmac(DIGESTS[key.algorithm], key.secret)
   for (const part of parts) hmac.update(part)
   return hmac.digest()
 }
 
-/** Compares in constant time; digests of different lengths differ. */
+/** Compares MACs in constant time. */
 export const macsEqual = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b)
 
-/** The part of the TSIG record that is digested with a request and with the first message of an answer (RFC 8945 section 4.3.3). */
+/** The fields of a TSIG record that the MAC of a request and of the first message of an answer covers (RFC 8945 section 4.3.3). */
 export function tsigVariables(key: TsigKey, { time, fudge, error, other }: Pick<Signature, 'time' | 'fudge' | 'error' | 'other'>): Buffer {
   const writer = createWriter({ compress: false })
   writeName(writer, key.name, false)
@@ -180,7 +180,7 @@ export function tsigVariables(key: TsigKey, { time, fudge, error, other }: Pick<
   return writtenOctets(writer)
 }
 
-/** The part that is digested with the later messages of an answer (RFC 8945 section 5.3.1). */
+/** The fields that the MAC of a later message covers (RFC 8945 section 5.3.1). */
 export function tsigTimers({ time, fudge }: Pick<Signature, 'time' | 'fudge'>): Buffer {
   const writer = createWriter({ compress: false })
   writeTime(writer, time)
@@ -188,7 +188,7 @@ export function tsigTimers({ time, fudge }: Pick<Signature, 'time' | 'fudge'>): 
   return writtenOctets(writer)
 }
 
-/** The digest of the message before, as the next one includes it. */
+/** The previous MAC as the next one covers it: with its length. */
 export function macWithLength(mac: Uint8Array): Buffer {
   const octets = Buffer.alloc(2 + mac.length)
   octets.writeUInt16BE(mac.length, 0)
@@ -196,7 +196,7 @@ export function macWithLength(mac: Uint8Array): Buffer {
   return octets
 }
 
-/** The digest of a message, as the signature says it was made: the message with the part of the TSIG record. */
+/** The MAC of a request, with the time and fudge of the signature. */
 export const requestMac = (key: TsigKey, unsigned: Uint8Array, signature: Signature): Buffer =>
   computeMac(key, [unsigned, tsigVariables(key, signature)])
 

@@ -1,8 +1,7 @@
 import type { DomainName } from '../domain-name.ts'
 
 /**
- * A DNS message being written. `names` maps the names written so far to where they start, for compression; null writes every
- * name in full.
+ * A DNS message in progress. `names` maps the names written so far to their offsets, for compression; null disables compression.
  */
 export interface WireWriter {
   octets: Buffer
@@ -10,27 +9,27 @@ export interface WireWriter {
   readonly names: Map<string, number> | null
 }
 
-/** A writer that grows as needed. `compress: false` makes names stand on their own, as rdata outside a message needs. */
+/** Creates a writer that grows as needed. Rdata outside a message needs `compress: false`. */
 export const createWriter = (options: { compress?: boolean; size?: number } = {}): WireWriter => ({
   octets: Buffer.allocUnsafe(options.size ?? 512),
   offset: 0,
   names: options.compress === false ? null : new Map(),
 })
 
-/** Empties the writer for the next message; its memory is kept. */
+/** Empties the writer for the next message and keeps its memory. */
 export function resetWriter(writer: WireWriter): void {
   writer.offset = 0
   writer.names?.clear()
 }
 
-/** Takes back everything from `mark` on, names to point at included. */
+/** Removes everything from offset `mark` on, including names for compression. */
 export function rewindWriter(writer: WireWriter, mark: number): void {
   writer.offset = mark
   if (!writer.names) return
   for (const [name, offset] of writer.names) if (offset >= mark) writer.names.delete(name)
 }
 
-/** What has been written: a view that the next write to the writer may change. */
+/** The octets so far, as a view that the next write may change. */
 export const writtenOctets = (writer: WireWriter): Buffer => writer.octets.subarray(0, writer.offset)
 
 export function writeU8(writer: WireWriter, value: number): void {
@@ -43,7 +42,7 @@ export function writeU16(writer: WireWriter, value: number): void {
   overwriteU16(writer, at, value)
 }
 
-/** Overwrites two octets written before: a length or count that is known only now. */
+/** Overwrites two octets, such as a length that was not known before. */
 export function overwriteU16(writer: WireWriter, at: number, value: number): void {
   writer.octets[at] = value >>> 8
   writer.octets[at + 1] = value
@@ -60,19 +59,19 @@ export function writeOctets(writer: WireWriter, octets: Uint8Array): void {
   writer.octets.set(octets, at)
 }
 
-/** Octets after a length octet (RFC 1035 section 3.3); at most 255. */
+/** Writes a character-string: a length octet and at most 255 octets (RFC 1035 section 3.3). */
 export function writeString(writer: WireWriter, octets: Uint8Array): void {
   if (octets.length > 255) throw new RangeError(`a character-string of ${octets.length} octets`)
   writeU8(writer, octets.length)
   writeOctets(writer, octets)
 }
 
-/** Writes a length of two octets and then what `write` writes. */
+/** Runs `write` and puts the length of its output in two octets before it. */
 export function writeSized(writer: WireWriter, write: () => void): void {
   const at = reserve(writer, 2)
   write()
   const length = writer.offset - at - 2
-  if (length > 0xffff) throw new RangeError(`${length} octets where 65535 are allowed`)
+  if (length > 0xffff) throw new RangeError(`${length} octets; 65535 are allowed`)
   overwriteU16(writer, at, length)
 }
 
@@ -81,8 +80,8 @@ const DOT = 0x2e
 const BACKSLASH = 0x5c
 
 /**
- * Writes a name. With `compress` it ends in a pointer to the longest suffix written before (RFC 1035 section 4.1.4), which is
- * for owner names and for the rdata of the types that RFC 3597 section 4 lists. Every name can be pointed at later.
+ * Writes a name. With `compress` it ends in a pointer to the longest suffix written before (RFC 1035 section 4.1.4), as owner names and
+ * the types of RFC 3597 section 4 allow. Later names can point to any name.
  */
 export function writeName(writer: WireWriter, name: DomainName, compress: boolean): void {
   const { names } = writer
@@ -101,9 +100,9 @@ export function writeName(writer: WireWriter, name: DomainName, compress: boolea
   writeU8(writer, 0)
 }
 
-/** Writes the label that starts at `from` of the text; returns where the next one starts. */
+/** Writes the label at offset `from` of the text and returns the offset of the next one. */
 function writeLabel(writer: WireWriter, text: string, from: number): number {
-  // A label takes no more octets than characters and one for its length; an over-estimate is harmless.
+  // A label has at most 63 octets and a length. Reserving too much is harmless.
   const start = reserve(writer, 64)
   let at = start + 1
   let i = from

@@ -4,19 +4,19 @@ import { type GeneratedText, readGenerate } from './generate.ts'
 import { readNameToken, readTtl } from './read-record.ts'
 import { type IncludedZoneFile, reportProblem, tokenPosition, tokenText, type ZoneFileScope } from './scope.ts'
 
-/** Files within files within files. */
+/** The deepest nesting of included files. */
 const MAX_INCLUDE_DEPTH = 16
 
-/** Files in all, and the characters they may have together. */
+/** The most included files, and the most characters that they have together. */
 const MAX_INCLUSIONS = 1000
 const MAX_INCLUDED_LENGTH = 1 << 28
 
-/** Text that a directive puts in its place. */
+/** Text that replaces a directive. */
 export type Insertion =
   | { readonly kind: 'file'; readonly source: IncludedZoneFile; readonly origin: DomainName | null }
   | { readonly kind: 'generated'; readonly generated: GeneratedText }
 
-/** Carries out the entry as a directive. What is to be read in its place is given back; faults have been reported. */
+/** Executes the entry as a directive. Returns the text to read in its place, if any; reports errors. */
 export function readDirective(scope: ZoneFileScope): Insertion | null {
   const { run, lexer } = scope
   const directive = tokenText(lexer, 0).toUpperCase()
@@ -34,7 +34,7 @@ export function readDirective(scope: ZoneFileScope): Insertion | null {
       return generated && { kind: 'generated', generated }
     }
     default: {
-      const hint = 'The directives are $ORIGIN, $TTL, $INCLUDE and $GENERATE; a name that begins with a dollar is written \\$.'
+      const hint = 'The directives are $ORIGIN, $TTL, $INCLUDE and $GENERATE; a name that begins with a dollar sign is written \\$.'
       const message = `${JSON.stringify(tokenText(lexer, 0).slice(0, 60))} is not a directive`
       reportProblem(run, 'zonefile-directive', message, tokenPosition(scope, 0), { hint })
       return null
@@ -42,16 +42,16 @@ export function readDirective(scope: ZoneFileScope): Insertion | null {
   }
 }
 
-/** Whether the directive has one operand, or up to `most`; reports it where not. */
+/** Whether the directive has from one to `most` operands; reports an error if not. */
 function hasOperands(scope: ZoneFileScope, form: string, most = 1): boolean {
   const given = scope.lexer.count - 1
   if (given >= 1 && given <= most) return true
   const place = tokenPosition(scope, given === 0 ? 1 : most + 1)
-  reportProblem(scope.run, 'zonefile-directive', `a directive with ${given} operand${given === 1 ? '' : 's'} is not ${form}`, place)
+  reportProblem(scope.run, 'zonefile-directive', `the directive has ${given} operand${given === 1 ? '' : 's'}; it must be ${form}`, place)
   return false
 }
 
-/** `$ORIGIN name`: completes names from here to the end of the file. */
+/** `$ORIGIN name`: sets the origin from here to the end of the file. */
 function readOrigin(scope: ZoneFileScope): void {
   if (!hasOperands(scope, '$ORIGIN NAME')) return
   const origin = readNameToken(scope, 1)
@@ -63,7 +63,7 @@ function readOrigin(scope: ZoneFileScope): void {
   scope.run.firstOrigin ??= origin.value
 }
 
-/** `$TTL time`: for records without a TTL, from here to the end of the file (RFC 2308 section 4). */
+/** `$TTL time`: sets the default TTL from here to the end of the file (RFC 2308 section 4). */
 function readDefaultTtl(scope: ZoneFileScope): void {
   if (!hasOperands(scope, '$TTL TIME')) return
   const ttl = readTtl(scope, 1)
@@ -90,7 +90,7 @@ function readInclude(scope: ZoneFileScope): Insertion | null {
   }
   const path = unescapeString(tokenText(lexer, 1))
   if (!path.ok) return refuse(path.message)
-  if (!run.include) return refuse('other files cannot be included here')
+  if (!run.include) return refuse('files cannot be included here')
   if (run.open.length > MAX_INCLUDE_DEPTH) return refuse(`files are included more than ${MAX_INCLUDE_DEPTH} deep`)
   if (run.inclusions >= MAX_INCLUSIONS) return refuse(`more than ${MAX_INCLUSIONS} files are included`)
   const source = run.include(Buffer.from(path.value).toString('utf8'), scope.file)
@@ -104,14 +104,14 @@ function readInclude(scope: ZoneFileScope): Insertion | null {
   return { kind: 'file', source: source.value, origin }
 }
 
-/** Notes a `$TTL` of an included file that ends with it. */
+/** Remembers the `$TTL` of an included file, which ends with that file. */
 export function rememberIncludedTtl(scope: ZoneFileScope, inner: ZoneFileScope): void {
   const { run, defaultTtl } = scope
   if (inner.defaultTtl === null || inner.defaultTtl === defaultTtl || run.hasTtlWarning) return
   scope.endedTtl = { ttl: inner.defaultTtl, file: inner.file, at: tokenPosition(scope, 0) }
 }
 
-/** Warns of the TTL that was noted, once something follows but a `$TTL`: BIND and NSD go on with it. */
+/** Warns of the remembered TTL if anything but a `$TTL` follows: BIND and NSD keep using that TTL. */
 export function warnOfIncludedTtl(scope: ZoneFileScope): void {
   const { run, lexer, defaultTtl, endedTtl } = scope
   scope.endedTtl = null
@@ -119,6 +119,6 @@ export function warnOfIncludedTtl(scope: ZoneFileScope): void {
   run.hasTtlWarning = true
   const { ttl, file, at } = endedTtl
   const own = defaultTtl === null ? 'has none' : `is ${defaultTtl} again`
-  const message = `$TTL ${ttl} of ${file} ends with that file; below, the default TTL ${own}, while BIND and NSD go on with ${ttl}`
-  reportProblem(run, 'zonefile-ttl', message, at, { severity: 'warning', hint: 'Put $TTL below the $INCLUDE.' })
+  const message = `$TTL ${ttl} of ${file} ends with that file; from here the default TTL ${own}, but BIND and NSD keep using ${ttl}`
+  reportProblem(run, 'zonefile-ttl', message, at, { severity: 'warning', hint: 'Put $TTL after the $INCLUDE.' })
 }

@@ -1,12 +1,11 @@
 import type { SourcePosition } from '../diagnostic.ts'
-import { TOKEN } from './lexer.ts'
 import { reportProblem, tokenPosition, tokenText, type ZoneFileScope } from './scope.ts'
 
-/** Records that all `$GENERATE` directives of one reading may make, and the characters of their lines: as many as a definition may have. */
+/** The most records, and characters of lines, that the `$GENERATE` directives of a zone make: as many as a definition can have. */
 const MAX_GENERATED = 100_000
 const MAX_GENERATED_LENGTH = 10 * 2 ** 20
 
-/** The lines of a `$GENERATE`, one for each step, all at the place of the directive. */
+/** The lines of a `$GENERATE`, one per step, and the position of the directive. */
 export interface GeneratedText {
   readonly lines: Iterable<string>
   readonly at: SourcePosition
@@ -20,10 +19,9 @@ interface Steps {
 }
 
 /**
- * `$GENERATE start-stop[/step] owner [TTL] [class] type data`, as BIND has it: in owner and data, `$` becomes the number of the
- * step, `${offset,width,base}` the number with something added, padded with zeros, in base `d`, `o`, `x`, `X` or reversed by
- * nibble (`n`, `N`); `\$` and `$$` are a dollar sign. Data of several words may stand in quotes. What would be too much is refused
- * before a line of it is made.
+ * Reads `$GENERATE start-stop[/step] owner [TTL] [class] type data`, an extension of BIND. In owner and data, `$` becomes the number of
+ * the step, and `${offset,width,base}` the number plus an offset, padded with zeros, in base `d`, `o`, `x`, `X` or reversed by nibble
+ * (`n`, `N`); `\$` and `$$` are a dollar sign. Data of several words can be in quotes. Too many records are an error before any is made.
  */
 export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
   const { run, lexer } = scope
@@ -37,7 +35,7 @@ export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
     return null
   }
   const generated = run.generated + countOf(steps)
-  if (generated > MAX_GENERATED) return tooMuch(scope, `${generated} records`, MAX_GENERATED)
+  if (generated > MAX_GENERATED) return reportTooMany(scope, `${generated} records`, MAX_GENERATED)
   const parts: TemplatePart[][] = []
   for (let i = 2; i < lexer.count; i += 1) {
     const template = parseTemplate(templateText(scope, i))
@@ -48,27 +46,27 @@ export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
     parts.push(template)
   }
   const generatedLength = run.generatedLength + countOf(steps) * longestLine(steps, parts)
-  if (generatedLength > MAX_GENERATED_LENGTH) return tooMuch(scope, `${generatedLength} characters`, MAX_GENERATED_LENGTH)
+  if (generatedLength > MAX_GENERATED_LENGTH) return reportTooMany(scope, `${generatedLength} characters`, MAX_GENERATED_LENGTH)
   run.generated = generated
   run.generatedLength = generatedLength
   return { lines: expand(steps, parts), at: tokenPosition(scope, 0) }
 }
 
-function tooMuch(scope: ZoneFileScope, made: string, most: number): null {
-  const all = scope.run.generated === 0 ? '' : ' with those above'
-  reportProblem(scope.run, 'zonefile-too-large', `$GENERATE makes ${made}${all}; at most ${most} are made in all`, tokenPosition(scope, 1))
+function reportTooMany(scope: ZoneFileScope, amount: string, most: number): null {
+  const all = scope.run.generated === 0 ? '' : ', including those above'
+  reportProblem(scope.run, 'zonefile-too-large', `$GENERATE makes ${amount}${all}; at most ${most} are allowed`, tokenPosition(scope, 1))
   return null
 }
 
 const countOf = ({ start, stop, step }: Steps): number => Math.floor((stop - start) / step) + 1
 
-/** How many records a range makes; none where it is none. */
+/** How many records a range makes; 0 if it is invalid. */
 export function countGeneratedRecords(range: string): number {
   const steps = parseSteps(range)
   return typeof steps === 'string' ? 0 : countOf(steps)
 }
 
-/** Characters that no line has more of: numbers are longest at one end of the range, or have all the nibbles of 32 bits. */
+/** An upper bound for the length of a line: a number is longest at an end of the range, or has all nibbles of 32 bits. */
 function longestLine({ start, stop }: Steps, templates: readonly TemplatePart[][]): number {
   const longest = (part: TemplatePart): number => {
     if (typeof part === 'string') return part.length
@@ -86,11 +84,11 @@ function* expand({ start, stop, step }: Steps, templates: readonly TemplatePart[
   }
 }
 
-/** Data in quotes is the text of all its fields; several tokens are those fields as they stand. */
+/** The template in a token. Data that is one quoted token is the text of all fields. */
 function templateText({ lexer }: ZoneFileScope, index: number): string {
   const text = tokenText(lexer, index)
-  if (((lexer.flags[index] as number) & TOKEN.quoted) === 0) return text
-  const isWholeData = index === lexer.count - 1 && lexer.flags.slice(2, index).every((flag) => (flag & TOKEN.quoted) === 0)
+  if (lexer.quotes[index] === 0) return text
+  const isWholeData = index === lexer.count - 1 && lexer.quotes.slice(2, index).every((quote) => quote === 0)
   return isWholeData ? text.replaceAll('\\"', '"') : `"${text}"`
 }
 
@@ -98,12 +96,12 @@ function parseSteps(text: string): Steps | string {
   const match = /^([0-9]{1,10})-([0-9]{1,10})(?:\/([0-9]{1,10}))?$/.exec(text)
   if (!match) return `${JSON.stringify(text.slice(0, 60))} is not START-STOP or START-STOP/STEP`
   const [start, stop, step] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 1)]
-  if (start > stop) return `${start} is more than ${stop}`
+  if (start > stop) return `START ${start} is more than STOP ${stop}`
   if (stop > 0x7fffffff) return `${stop} is more than ${0x7fffffff}`
-  return step === 0 ? 'a step is at least 1' : { start, stop, step }
+  return step === 0 ? 'STEP must be at least 1' : { start, stop, step }
 }
 
-/** Literal text, or how the number of the step is written. */
+/** Literal text, or the format of the step's number. */
 type TemplatePart = string | NumberForm
 
 interface NumberForm {
@@ -132,8 +130,7 @@ function parseTemplate(text: string): TemplatePart[] | string {
       if (text[i + 1] === '{') {
         const end = text.indexOf('}', i)
         const form = end === -1 ? null : parseNumberForm(text.slice(i + 2, end))
-        if (form === null)
-          return `${JSON.stringify(text.slice(i, i + 40))} does not begin with \${OFFSET[,WIDTH[,BASE]]}, of a width up to 255`
+        if (form === null) return `${JSON.stringify(text.slice(i, i + 40))} is not \${OFFSET[,WIDTH[,BASE]]} with a width up to 255`
         parts.push(form)
         i = end
       } else parts.push(PLAIN_NUMBER)
@@ -169,10 +166,10 @@ function formatNumber(step: number, { offset, width, base }: NumberForm): string
 const padded = (text: string, width: number): string =>
   text.startsWith('-') ? `-${text.slice(1).padStart(width - 1, '0')}` : text.padStart(width, '0')
 
-/** Eight digits and the dots between them. */
+/** Eight digits and seven dots. */
 const MAX_NIBBLES = 15
 
-/** Hexadecimal digits as labels, the lowest first, as below `ip6.arpa`. The width counts digits and dots. */
+/** Hexadecimal digits as labels, the least significant first, as in `ip6.arpa`. The width includes the dots. */
 function nibbles(number: number, width: number, isUpperCase: boolean): string {
   let value = number >>> 0
   let left = width

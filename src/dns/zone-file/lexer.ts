@@ -1,26 +1,26 @@
 /**
- * Cuts zone-file text (RFC 1035 section 5.1) into entries, and entries into tokens. An entry is what ends at the end of a line
- * outside of parentheses. Tokens are offsets into the text, in arrays that the next entry uses again, so that reading a zone
- * makes no more objects than its records. Escapes are left in place: whether `\.` ends a label is for the reader of the field.
+ * Splits zone-file text (RFC 1035 section 5.1) into entries and tokens. An entry ends at a line end outside parentheses. Tokens are
+ * offsets into the text, in arrays that the next entry reuses, so the lexer allocates nothing per entry. Escapes remain: the parser of
+ * the field decides what `\.` means.
  */
 export interface ZoneLexer {
   text: string
-  /** No more text follows. Without it an entry that reaches the end of the text may be incomplete. */
+  /** Whether no more text follows. If not, an entry that reaches the end of the text may be incomplete. */
   final: boolean
-  /** Where the next entry starts, and the number of its line, from 1. */
+  /** The offset of the next entry, and its line, from 1. */
   offset: number
   line: number
-  /** The entry read last: where it starts, its line, whether it has several, whether it begins with a blank (no owner name). */
+  /** The current entry: its offset, its line, whether it has several lines, and whether it begins with a blank, so has no owner. */
   entryOffset: number
   entryLine: number
   isMultiline: boolean
   hasLeadingBlank: boolean
-  /** Its tokens: the first and the last offset, without quotes, and the flags below. */
+  /** Its tokens: start and end without quotes, and 1 if the token is quoted, else 0. */
   count: number
   readonly starts: number[]
   readonly ends: number[]
-  readonly flags: number[]
-  /** What is wrong with the entry, where `readEntry` says `bad`. */
+  readonly quotes: number[]
+  /** The error of a `bad` entry. */
   problem: LexicalProblem | null
 }
 
@@ -29,10 +29,7 @@ export interface LexicalProblem {
   readonly offset: number
 }
 
-/** Flags of a token. One with none of `escaped` and `odd` is printable ASCII that stands for itself. */
-export const TOKEN = { quoted: 1, escaped: 2, odd: 4 } as const
-
-/** Characters of one entry; a record of 65,535 octets with every octet as `\DDD` fits, with room for comments. */
+/** The most characters of an entry: enough for a record of 65,535 octets, each as `\DDD`, and for comments. */
 export const MAX_ENTRY_LENGTH = 1 << 20
 
 export const createLexer = (text: string, final = true): ZoneLexer => ({
@@ -47,32 +44,28 @@ export const createLexer = (text: string, final = true): ZoneLexer => ({
   count: 0,
   starts: [],
   ends: [],
-  flags: [],
+  quotes: [],
   problem: null,
 })
 
-/** `entry`: one was read. `bad`: one has a fault and was passed over. `more`: the text ends within one. `end`: there are no more. */
+/** `entry`: read. `bad`: skipped because of a syntax error. `more`: the text ends within an entry. `end`: no entry is left. */
 export type EntryOutcome = 'entry' | 'bad' | 'more' | 'end'
 
 const PLAIN = 0
-const ODD = 1
-const ESCAPE = 2
-const BLANK = 3
-const NEWLINE = 4
-const COMMENT = 5
-const OPEN = 6
-const CLOSE = 7
-const QUOTE = 8
-const RETURN = 9
+const ESCAPE = 1
+const BLANK = 2
+const NEWLINE = 3
+const COMMENT = 4
+const OPEN = 5
+const CLOSE = 6
+const QUOTE = 7
+const RETURN = 8
 
-const TAB = 0x09
-const SPACE = 0x20
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
-/** What each UTF-16 code unit does. */
-const CLASS = new Uint8Array(0x10000).fill(ODD, 0x7f)
-for (let code = 0; code < SPACE; code += 1) CLASS[code] = ODD
+/** The class of each UTF-16 code unit. */
+const CLASS = new Uint8Array(0x10000)
 for (const [text, kind] of [
   [' \t', BLANK],
   ['\r', RETURN],
@@ -90,7 +83,7 @@ const isLineEnd = (code: number): boolean => code === LINE_FEED || code === CARR
 
 const classOf = (code: number): number => CLASS[code] as number
 
-/** Reads the next entry that has tokens. */
+/** Reads the next entry with tokens. */
 export function readEntry(lexer: ZoneLexer): EntryOutcome {
   const { text, final } = lexer
   const { length } = text
@@ -126,13 +119,13 @@ export function readEntry(lexer: ZoneLexer): EntryOutcome {
           at = end + 1
           count += 1
         } else if (end < length || final) {
-          const message = 'the quoted string is not closed on its line (a line feed within it is written \\010)'
+          const message = 'the quoted string does not end on its line (write a line feed in it as \\010)'
           return bad(lexer, begin, { message, offset: at }, end)
         } else return 'more'
       } else if (kind === RETURN) {
-        const end = behindReturns(text, at)
+        const end = skipReturns(text, at)
         if (end < length && text.charCodeAt(end) !== LINE_FEED) {
-          const message = 'a carriage return stands before no line feed; some servers end the line there, others do not'
+          const message = 'a carriage return has no line feed after it; some servers end the line there, others do not'
           return bad(lexer, begin, { message, offset: at }, end)
         }
         at = end
@@ -141,7 +134,7 @@ export function readEntry(lexer: ZoneLexer): EntryOutcome {
         depth += 1
         at += 1
       } else {
-        if (depth === 0) return bad(lexer, begin, { message: 'the parenthesis closes nothing', offset: at }, at)
+        if (depth === 0) return bad(lexer, begin, { message: 'the closing parenthesis has no opening one', offset: at }, at)
         depth -= 1
         at += 1
       }
@@ -162,64 +155,53 @@ export function readEntry(lexer: ZoneLexer): EntryOutcome {
   }
 }
 
-/** Where a run of carriage returns ends: `\r\r\n` is a line's end that was converted twice. */
-function behindReturns(text: string, from: number): number {
+/** The end of a run of carriage returns: `\r\r\n` is a line end that was converted twice. */
+function skipReturns(text: string, from: number): number {
   let at = from
   while (text.charCodeAt(at) === CARRIAGE_RETURN) at += 1
   return at
 }
 
-/** Notes the unquoted token at `start` as the entry's next; returns where it ends. */
+/** Adds the unquoted token at `start` to the entry; returns its end. */
 function scanToken(lexer: ZoneLexer, start: number, index: number): number {
   const { text } = lexer
   const { length } = text
   let at = start
-  let flag = 0
   while (at < length) {
     const kind = classOf(text.charCodeAt(at))
     if (kind === PLAIN) at += 1
-    else if (kind === ESCAPE) {
-      flag |= TOKEN.escaped
-      at += isLineEnd(text.charCodeAt(at + 1)) ? 1 : 2
-    } else if (kind === ODD) {
-      flag |= TOKEN.odd
-      at += 1
-    } else if (kind === QUOTE && text.charCodeAt(at - 1) === EQUALS && isServiceBinding(lexer, index)) {
+    else if (kind === ESCAPE) at += isLineEnd(text.charCodeAt(at + 1)) ? 1 : 2
+    else if (kind === QUOTE && text.charCodeAt(at - 1) === EQUALS && isServiceBinding(lexer, index)) {
       const end = closingQuote(text, at + 1)
-      if (end === -1) break
-      flag |= TOKEN.escaped
-      at = end + 1
+      if (end !== -1) at = end + 1
       break
     } else break
   }
   // A backslash at the end of the text escapes nothing.
   if (at > length) at = length
-  lexer.starts[index] = start
-  lexer.ends[index] = at
-  lexer.flags[index] = flag
+  addToken(lexer, index, start, at, 0)
   return at
 }
 
-/** Notes the quoted token whose text begins at `start` as the entry's next; returns where its quote is, or the end of its line. */
+/** Adds the quoted token whose text begins at `start` to the entry; returns the offset of the closing quote or of the line end. */
 function scanQuoted(lexer: ZoneLexer, start: number, index: number): number {
   const { text } = lexer
   const { length } = text
   let at = start
-  let flag: number = TOKEN.quoted
   for (; at < length; at += 1) {
-    const code = text.charCodeAt(at)
-    const kind = classOf(code)
+    const kind = classOf(text.charCodeAt(at))
     if (kind === QUOTE || kind === NEWLINE) break
-    if (kind === ESCAPE) {
-      flag |= TOKEN.escaped
-      if (text.charCodeAt(at + 1) !== LINE_FEED) at += 1
-    } else if (kind === ODD || code === TAB || kind === RETURN) flag |= TOKEN.odd
+    if (kind === ESCAPE && text.charCodeAt(at + 1) !== LINE_FEED) at += 1
   }
   if (at > length) at = length
-  lexer.starts[index] = start
-  lexer.ends[index] = at
-  lexer.flags[index] = flag
+  addToken(lexer, index, start, at, 1)
   return at
+}
+
+function addToken({ starts, ends, quotes }: ZoneLexer, index: number, start: number, end: number, quote: 0 | 1): void {
+  starts[index] = start
+  ends[index] = end
+  quotes[index] = quote
 }
 
 const EQUALS = 0x3d
@@ -228,9 +210,9 @@ const SERVICE_BINDING = /^(?:SVCB|HTTPS|TYPE6[45])$/i
 const TTL_OR_CLASS = /^(?:[0-9].*|IN|CLASS1)$/i
 
 /**
- * Whether the entry is an SVCB or HTTPS record, the only ones where a quote can stand within a token, which it ends: `alpn="h2,h3"`
- * (RFC 9460 section 2.1). Elsewhere a quote begins a new token, as BIND has it. The type is the first token behind the owner (behind
- * range and owner in `$GENERATE`) that is neither TTL nor class.
+ * Whether the entry is an SVCB or HTTPS record. Only these have a quoted part at the end of a token: `alpn="h2,h3"` (RFC 9460 section
+ * 2.1). In other records a quote begins a new token, as in BIND. The type is the first token after the owner (after range and owner in
+ * `$GENERATE`) that is neither TTL nor class.
  */
 function isServiceBinding({ text, offset, starts, ends }: ZoneLexer, count: number): boolean {
   const first = text.charCodeAt(offset)
@@ -242,7 +224,7 @@ function isServiceBinding({ text, offset, starts, ends }: ZoneLexer, count: numb
   return false
 }
 
-/** Where the quoted part that starts at `from` ends; -1 where its line ends first. */
+/** The offset of the closing quote of the part that starts at `from`; -1 if its line ends first. */
 function closingQuote(text: string, from: number): number {
   for (let at = from; at < text.length; at += 1) {
     const kind = classOf(text.charCodeAt(at))
@@ -256,7 +238,7 @@ function closingQuote(text: string, from: number): number {
 const unclosed = (lexer: ZoneLexer, begin: number, opened: number): EntryOutcome =>
   bad(lexer, begin, { message: 'the parenthesis is not closed', offset: opened }, opened)
 
-/** Gives an entry up; reading goes on at the line after `at`. */
+/** Skips an entry with an error; reading continues at the line after `at`. */
 function bad(lexer: ZoneLexer, begin: number, problem: LexicalProblem, at: number): EntryOutcome {
   const { text } = lexer
   const end = text.indexOf('\n', at)
@@ -271,7 +253,7 @@ function bad(lexer: ZoneLexer, begin: number, problem: LexicalProblem, at: numbe
   return 'bad'
 }
 
-/** Line and column, from 1, of an offset within the entry read last. */
+/** The line and column, from 1, of an offset in the current entry. */
 export function lineAndColumn({ text, entryOffset, entryLine }: ZoneLexer, offset: number): { line: number; column: number } {
   let line = entryLine
   let lineStart = entryOffset

@@ -4,45 +4,45 @@ import type { DefinedRecord } from '../record.ts'
 import type { Ttl } from '../ttl.ts'
 import { type Insertion, readDirective, rememberIncludedTtl, warnOfIncludedTtl } from './directives.ts'
 import type { GeneratedText } from './generate.ts'
-import { createLexer, MAX_ENTRY_LENGTH, readEntry, TOKEN, type ZoneLexer } from './lexer.ts'
+import { createLexer, MAX_ENTRY_LENGTH, readEntry, type ZoneLexer } from './lexer.ts'
 import { readRecord } from './read-record.ts'
 import { NO_TTL, positionAt, type ReadZoneInclude, reportProblem, type ZoneFileReading, type ZoneFileScope } from './scope.ts'
 
 export interface ZoneFileOptions {
-  /** Completes names until the first `$ORIGIN`; null where the file must say it. */
+  /** The origin until the first `$ORIGIN`; null if the file must set it. */
   readonly origin: DomainName | null
-  /** The zone: records outside it are left out, each with a warning. Without it all records are kept. */
+  /** The zone. Records outside it are dropped with a warning. Without it all records are kept. */
   readonly zone?: DomainName | undefined
-  /** Seconds for records without a TTL where the file shows none so far: no `$TTL`, no SOA record, no record with one. Without it they have null. */
+  /** The TTL, in seconds, of records for which the file has none so far: no `$TTL`, SOA or record with a TTL. They get null without it. */
   readonly defaultTtl?: Ttl | undefined
-  /** The name of the file in positions. */
+  /** The file name for positions. */
   readonly file: string
   /** Without it, `$INCLUDE` is an error. */
   readonly include?: ReadZoneInclude | undefined
-  /** Errors after which reading stops, and warnings that are kept; 200 where absent. */
+  /** The number of errors after which reading stops, and of warnings that are kept. The default is 200. */
   readonly maxDiagnostics?: number | undefined
-  /** Records after which reading stops; 10 million where absent. */
+  /** The number of records after which reading stops. The default is 10 million. */
   readonly maxRecords?: number | undefined
 }
 
 export interface ZoneFileSummary {
-  /** The apex as far as it is known: the given zone or origin, else the owner of the SOA record, else the first `$ORIGIN`. */
+  /** The apex: the given zone or origin, else the owner of the SOA record, else the first `$ORIGIN`; null if unknown. */
   readonly origin: DomainName | null
-  /** Every other file that was read, by `file`, in the order of first reading. */
+  /** The included files, in the order of first reading. */
   readonly includedFiles: readonly string[]
-  /** All faults found, in the order of reading. A record with a fault is left out. */
+  /** All problems, in the order of reading. A record with an error is dropped. */
   readonly diagnostics: readonly Diagnostic[]
 }
 
 export interface ParsedZoneFile extends ZoneFileSummary {
-  /** In the order of the file, SOA included; a record's place is where it begins. */
+  /** In the order of the file, with the SOA. The position of a record is its start. */
   readonly records: readonly DefinedRecord[]
 }
 
 /**
- * Reads a zone file (RFC 1035 section 5, RFC 2308 section 4, RFC 3597 section 5, `$GENERATE` as BIND has it). Names and data come
- * in canonical form; whether records belong to the zone and together is for the rules of zones. Only class IN is taken. An
- * included file starts with the origin, owner and TTL of its parent and gives none back. Never throws on bad input.
+ * Parses a zone file (RFC 1035 section 5, RFC 2308 section 4, RFC 3597 section 5, and the `$GENERATE` of BIND). Names and data become
+ * canonical. Only class IN is accepted. Rules between records are checked elsewhere. An included file starts with the origin, owner
+ * and TTL of its parent and does not change them. Never throws on bad input.
  */
 export function parseZoneFile(text: string, options: ZoneFileOptions): ParsedZoneFile {
   const records: DefinedRecord[] = []
@@ -52,24 +52,24 @@ export function parseZoneFile(text: string, options: ZoneFileOptions): ParsedZon
   return { origin, includedFiles, diagnostics, records }
 }
 
-/** A zone file that comes in pieces, such as one too large to hold: `push` each, then `end`. */
+/** Reads a zone file in pieces, such as one too large for memory: `push` each piece, then call `end`. */
 export interface ZoneFileReader {
-  /** Reads the entries that are complete; where one is longer than the pieces that go on with it, not at once. */
+  /** Takes the next piece and reads the entries that are complete, now or with a later piece. */
   readonly push: (text: string) => void
-  /** Reads what is left. */
+  /** Reads the rest. */
   readonly end: () => ZoneFileSummary
 }
 
-/** As `parseZoneFile`, in memory that does not grow with the file: each record goes to `onRecord` and is forgotten. */
+/** Like `parseZoneFile`, in constant memory: passes each record to `onRecord` and keeps none. */
 export function createZoneFileReader(options: ZoneFileOptions, onRecord: (record: DefinedRecord) => void): ZoneFileReader {
   const run = createRun(options, onRecord)
   const scope = fileScope(run, options, '')
   const { lexer } = scope
   lexer.final = false
   let isFirst = true
-  /** Pushed and not read yet. */
+  /** Text that was pushed and not read yet. */
   let waiting = ''
-  const readOn = (): void => {
+  const readAvailable = (): void => {
     lexer.text = lexer.text.slice(lexer.offset) + waiting
     waiting = ''
     lexer.offset = isFirst && lexer.text.charCodeAt(0) === 0xfeff ? 1 : 0
@@ -80,9 +80,9 @@ export function createZoneFileReader(options: ZoneFileOptions, onRecord: (record
     push: (text) => {
       if (run.stopped || text === '') return
       waiting += text
-      // What is left of an entry is read again with what follows: only once that is as long, so that time is in proportion to the text.
+      // An incomplete entry is read again with the text after it. Waiting until that text is as long keeps the time linear.
       if (waiting.length < lexer.text.length - lexer.offset) return
-      readOn()
+      readAvailable()
       if (lexer.text.length - lexer.offset > 2 * MAX_ENTRY_LENGTH) {
         reportProblem(run, 'zonefile-too-large', `a line has more than ${2 * MAX_ENTRY_LENGTH} characters`, {
           file: scope.file,
@@ -94,7 +94,7 @@ export function createZoneFileReader(options: ZoneFileOptions, onRecord: (record
     },
     end: () => {
       lexer.final = true
-      readOn()
+      readAvailable()
       lexer.text = ''
       return summary(run, options)
     },
@@ -150,7 +150,7 @@ const summary = (run: ZoneFileReading, options: ZoneFileOptions): ZoneFileSummar
 
 const DOLLAR = 0x24
 
-/** Reads entries up to the end of the text there is. */
+/** Reads entries up to the end of the available text. */
 function readEntries(scope: ZoneFileScope): void {
   const { run, lexer } = scope
   while (!run.stopped) {
@@ -168,8 +168,8 @@ function readEntries(scope: ZoneFileScope): void {
   }
 }
 
-const isDirective = ({ text, starts, flags, hasLeadingBlank }: ZoneLexer): boolean =>
-  !hasLeadingBlank && text.charCodeAt(starts[0] as number) === DOLLAR && ((flags[0] as number) & TOKEN.quoted) === 0
+const isDirective = ({ text, starts, quotes, hasLeadingBlank }: ZoneLexer): boolean =>
+  !hasLeadingBlank && text.charCodeAt(starts[0] as number) === DOLLAR && quotes[0] === 0
 
 function insert(scope: ZoneFileScope, insertion: Insertion): void {
   if (insertion.kind === 'generated') {
@@ -192,7 +192,7 @@ function insert(scope: ZoneFileScope, insertion: Insertion): void {
   rememberIncludedTtl(scope, inner)
 }
 
-/** A faulty line of a `$GENERATE` ends it: its other lines have the same fault. */
+/** Reads generated lines. The first line with a problem ends them, since the others have the same problem. */
 function readGenerated(scope: ZoneFileScope, { lines, at }: GeneratedText): void {
   const { run } = scope
   const inner = { ...scope, fixedPlace: at }
@@ -200,7 +200,7 @@ function readGenerated(scope: ZoneFileScope, { lines, at }: GeneratedText): void
     inner.lexer = createLexer(line)
     const problems = run.diagnostics.length
     if (readEntry(inner.lexer) === 'entry') readRecord(inner)
-    else reportProblem(run, 'zonefile-syntax', `$GENERATE makes ${JSON.stringify(line.slice(0, 80))}, which is no record`, at)
+    else reportProblem(run, 'zonefile-syntax', `$GENERATE makes ${JSON.stringify(line.slice(0, 80))}, which is not a record`, at)
     if (run.diagnostics.length > problems || run.stopped) return
   }
 }

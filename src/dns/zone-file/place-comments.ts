@@ -1,7 +1,7 @@
 /**
- * Which record of a zone each comment of its file is about. The files are gone through once more, in the order in which they were read:
- * a comment on the line of a record is about that record, lines of comments are about the record that comes next, in whichever file, and
- * what comes before all records is the head. Entries and records go in step, for a file without errors has a record for each entry.
+ * Assigns each comment of a zone file to its subject. A second pass reads the files in the same order. A comment on the line of a record
+ * belongs to that record, comment lines belong to the next record, in whichever file, and comments before all records belong to the
+ * definition. The pass walks entries and records in parallel, since a file without errors has a record for each entry.
  */
 
 import type { DomainName } from '../domain-name.ts'
@@ -15,23 +15,23 @@ import type { IncludedZoneFile } from './scope.ts'
 export interface CommentSources {
   readonly zone: DomainName
   readonly file: IncludedZoneFile
-  /** What each `$INCLUDE` drew in, in the order of reading; a file as often as it was. */
+  /** The file of each `$INCLUDE`, in the order of reading. */
   readonly included: readonly IncludedZoneFile[]
-  /** All records in the order of reading, the SOA and exact duplicates with them. */
+  /** All records in the order of reading, with the SOA and duplicates. */
   readonly records: readonly DefinedRecord[]
 }
 
 export interface PlacedComments {
-  /** In the order of the files. Those of a duplicate are about the record it repeats. */
+  /** In the order of the files. The comments of a duplicate belong to the first such record. */
   readonly comments: readonly ZoneComment[]
-  /** Lines that were left out, since those before have as many characters as are kept. */
+  /** The number of lines dropped because the comments are too long. */
   readonly dropped: number
 }
 
-/** Characters of comments that are kept of a zone, line ends counted. */
+/** The most characters of comments that a zone keeps, line ends included. */
 const MAX_COMMENT_LENGTH = 1 << 22
 
-/** Places the comments of a zone file that was read without errors. */
+/** Assigns the comments of a zone file that has no errors. */
 export function placeComments(sources: CommentSources): PlacedComments {
   const run: Run = {
     ...sources,
@@ -40,7 +40,7 @@ export function placeComments(sources: CommentSources): PlacedComments {
     waiting: [],
     comments: [],
     length: 0,
-    left: 0,
+    dropped: 0,
     known: new Set(),
     nextSeen: 0,
     seen: new Map(),
@@ -48,54 +48,54 @@ export function placeComments(sources: CommentSources): PlacedComments {
   }
   const isEmpty = !readFile(run, sources.file, true)
   flush(run, { name: null }, isEmpty ? 'apart' : 'end')
-  return { comments: run.comments, dropped: run.left }
+  return { comments: run.comments, dropped: run.dropped }
 }
 
-/** Lines of comments without another line between. */
+/** Adjacent comment lines. */
 interface Block {
   readonly lines: string[]
-  /** Nothing follows on the next line. */
+  /** Whether a blank line follows. */
   isApart: boolean
 }
 
 interface Run extends CommentSources {
-  /** The record of the entry that comes next, and the file of the next `$INCLUDE`. */
+  /** The indices of the next record and of the file of the next `$INCLUDE`. */
   next: number
   nextIncluded: number
-  /** What the next record is to get. */
+  /** Blocks for the next record. */
   waiting: Block[]
   readonly comments: ZoneComment[]
-  /** Characters taken so far, and lines that were too many. */
+  /** Characters kept and lines dropped so far. */
   length: number
-  left: number
-  /** Comments by place and text: a line that is read twice is kept once. */
+  dropped: number
+  /** The comments so far as JSON: a line of a file that is included twice is kept once. */
   readonly known: Set<string>
-  /** The records before `nextSeen`, by `recordKey`, and the RRsets of one TTL: no more than comments need. */
+  /** The records before `nextSeen` by `recordKey`, and their RRsets by TTL. Filled on demand. */
   nextSeen: number
   readonly seen: Map<string, SeenRecord>
   readonly sets: Set<string>
 }
 
 interface SeenRecord {
-  /** Of the first of duplicates, which stays. */
+  /** The TTL of the first of duplicates. */
   readonly ttl: Ttl | null
   readonly isFirstOfSet: boolean
 }
 
-/** Reads on through a file; whether it has any entry. */
+/** Reads a file; returns whether it has any entry. */
 function readFile(run: Run, { file, text }: IncludedZoneFile, isRoot = false): boolean {
   let block: Block | null = null
-  /** The record on the line before the block. */
+  /** The record right above the block. */
   let above: DefinedRecord | null = null
   let isFirst = true
   for (const item of scanComments(text)) {
     if (item.kind === 'entry') {
-      if (isRoot && isFirst) takeHead(run, item)
+      if (isRoot && isFirst) placeHead(run, item)
       isFirst = false
       block = null
       above = item.directive === null ? readRecords(run, item, file) : readDirective(run, item, file, isRoot)
     } else if (item.text !== null) {
-      const line = take(run, item.text)
+      const line = keepLine(run, item.text)
       if (block === null) {
         block = { lines: [], isApart: false }
         run.waiting.push(block)
@@ -111,16 +111,16 @@ function readFile(run: Run, { file, text }: IncludedZoneFile, isRoot = false): b
   return !isFirst
 }
 
-/** A blank line ends a block: right below a record, such as one that is commented out, it stays there. */
+/** Ends a block at a blank line. A block right below a record stays there, since it may be a record that is commented out. */
 function endBlock(run: Run, block: Block, above: DefinedRecord | null): void {
   block.isApart = true
   if (above === null) return
   run.waiting.pop()
-  if (hasWords(block)) put(run, { ...subjectOf(run, above), place: 'below', text: block.lines.join('\n') })
+  if (hasText(block)) put(run, { ...subjectOf(run, above), place: 'below', text: block.lines.join('\n') })
 }
 
-/** Of the lines above the first entry those that stand right above an ordinary record are about it. */
-function takeHead(run: Run, entry: ScannedEntry): void {
+/** Assigns the lines above the first entry to the definition, except a block right above an ordinary record. */
+function placeHead(run: Run, entry: ScannedEntry): void {
   const last = run.waiting.at(-1)
   const isOfRecord = entry.directive === null && run.records[0]?.type !== 'SOA' && last?.isApart === false
   if (isOfRecord) run.waiting.pop()
@@ -141,7 +141,7 @@ function readDirective(run: Run, entry: ScannedEntry, file: string, isRoot: bool
   return null
 }
 
-/** Gives the comments of an entry, and those that wait, to the records it makes: to the first of them, where it makes several. */
+/** Assigns the waiting comments and those of an entry to the entry's first record. */
 function readRecords(run: Run, entry: ScannedEntry, file: string): DefinedRecord | null {
   const first = run.records[run.next]
   if (first === undefined || !isAt(first, entry, file)) {
@@ -153,7 +153,7 @@ function readRecords(run: Run, entry: ScannedEntry, file: string): DefinedRecord
   return first
 }
 
-/** What is known of a record before `next`. */
+/** Looks up a record before `next`. */
 function seen(run: Run, record: DefinedRecord): SeenRecord {
   for (const next of run.records.slice(run.nextSeen, run.next)) see(run, next)
   run.nextSeen = run.next
@@ -171,7 +171,7 @@ function see(run: Run, record: DefinedRecord): void {
 
 const isSoa = (run: Run, { name, type }: DefinedRecord): boolean => type === 'SOA' && name === run.zone
 
-/** What comments at a record are about: the RRset; for the SOA, the setting that comes first. */
+/** The subject of comments at a record: its RRset, or the first setting for the SOA. */
 const subjectOf = (run: Run, record: DefinedRecord): Subject =>
   isSoa(run, record)
     ? { name: null, setting: 'soa_email' }
@@ -180,7 +180,7 @@ const subjectOf = (run: Run, record: DefinedRecord): Subject =>
 const isAt = ({ at }: DefinedRecord, { line, column }: ScannedEntry, file: string): boolean =>
   at.line === line && at.column === column && at.file === file
 
-/** Places what waits and what is in the entry of a record. */
+/** Assigns the waiting comments and those of the entry to a record. */
 function placeAtRecord(run: Run, entry: ScannedEntry, record: DefinedRecord): void {
   const subject = subjectOf(run, record)
   if (isSoa(run, record)) {
@@ -190,7 +190,7 @@ function placeAtRecord(run: Run, entry: ScannedEntry, record: DefinedRecord): vo
   const { name, type, data } = record
   const { ttl, isFirstOfSet } = seen(run, record)
   const single = { name, rrset: { type, ttl, data } }
-  // The comment above the first record of a set is about the set.
+  // A comment above the first record of an RRset is about the RRset.
   const above = isFirstOfSet ? subject : single
   flush(run, subject, 'apart', above)
   const texts = textsOf(run, entry.comments)
@@ -200,7 +200,7 @@ function placeAtRecord(run: Run, entry: ScannedEntry, record: DefinedRecord): vo
   else if (texts.length > 0) put(run, { ...above, text: texts.join('\n') })
 }
 
-/** The settings that the fields of an SOA record become. The serial, which becomes none, is of what comes first. */
+/** The settings for the fields of an SOA record. The serial has none and counts as the first. */
 const SOA_SETTINGS: readonly (keyof ZoneSettings)[] = [
   'soa_email',
   'soa_email',
@@ -213,7 +213,7 @@ const SOA_SETTINGS: readonly (keyof ZoneSettings)[] = [
 
 const SERIAL = 2
 
-/** Words that only say which field they stand behind. */
+/** Comments that only name the field. */
 const FIELD_NAME = /^(?:serial|refresh|retry|expire|minimum)$/i
 
 function placeAtSoa(run: Run, { comments, tokens }: ScannedEntry, subject: Subject): void {
@@ -229,10 +229,10 @@ function placeAtSoa(run: Run, { comments, tokens }: ScannedEntry, subject: Subje
 
 type Subject = Pick<ZoneComment, 'name' | 'rrset' | 'setting'>
 
-/** Puts what waits where it belongs: blocks with nothing right below them `apart`, the others above, of `own` where that differs. */
+/** Assigns the waiting blocks: those before a blank line go `apart` to `subject`, the last block goes above `own`. */
 function flush(run: Run, subject: Subject, place: 'apart' | 'end' = 'apart', own: Subject = subject): void {
   let lines: string[] = []
-  for (const block of run.waiting.filter(hasWords)) {
+  for (const block of run.waiting.filter(hasText)) {
     lines.push(...block.lines)
     if (!block.isApart && place === 'apart') continue
     put(run, { ...subject, place, text: lines.join('\n') })
@@ -242,7 +242,7 @@ function flush(run: Run, subject: Subject, place: 'apart' | 'end' = 'apart', own
   if (lines.length > 0) put(run, { ...own, text: lines.join('\n') })
 }
 
-const hasWords = ({ lines }: Block): boolean => lines.some((line) => line !== '')
+const hasText = ({ lines }: Block): boolean => lines.some((line) => line !== '')
 
 function put(run: Run, comment: ZoneComment): void {
   const key = JSON.stringify(comment)
@@ -251,8 +251,8 @@ function put(run: Run, comment: ZoneComment): void {
   run.comments.push(comment)
 }
 
-/** The words of a line. Further semicolons at its start stay a rule or a mark, as number signs. Null where the limit is reached. */
-function take(run: Run, text: string): string | null {
+/** The text of a line. More semicolons at its start become number signs. Null if the limit is reached. */
+function keepLine(run: Run, text: string): string | null {
   const words = text
     .trimEnd()
     .replace(/^;+/, (more) => '#'.repeat(more.length))
@@ -261,9 +261,9 @@ function take(run: Run, text: string): string | null {
     run.length += words.length + 1
     return words
   }
-  if (words !== '') run.left += 1
+  if (words !== '') run.dropped += 1
   return null
 }
 
 const textsOf = (run: Run, comments: readonly EntryComment[]): string[] =>
-  comments.map(({ text }) => take(run, text)).filter((text): text is string => text !== null && text !== '')
+  comments.map(({ text }) => keepLine(run, text)).filter((text): text is string => text !== null && text !== '')

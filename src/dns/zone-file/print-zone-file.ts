@@ -9,20 +9,20 @@ import { typeCode } from '../record-type.ts'
 import type { Ttl } from '../ttl.ts'
 
 export interface PrintOptions {
-  /** The zone; names at or below it are relative to it in the pretty style. Null leaves all names absolute. */
+  /** The zone. In the pretty style names in it are relative. With null all names are absolute. */
   readonly origin: DomainName | null
-  /** `canonical`: one record a line, all names absolute, nothing inherited. `pretty`: for people, in columns, grouped by owner. */
+  /** `canonical`: one record per line, absolute names, nothing inherited. `pretty`: for people, in columns, grouped by owner. */
   readonly style: 'canonical' | 'pretty'
-  /** Seconds for records without a TTL, and the `$TTL` of the pretty style; without it, and where it is 0, that is the commonest other TTL. */
+  /** The TTL, in seconds, of records without one, and the `$TTL` of the pretty style. Without it, or if it is 0, `$TTL` is the most common TTL. */
   readonly defaultTtl?: Ttl | null | undefined
-  /** Types whose names or forms the reader does not know: they are written as RFC 3597 has it, which every reader takes. */
+  /** Types to print in the generic form of RFC 3597, because the reader does not know them. */
   readonly genericTypes?: ReadonlySet<string> | undefined
 }
 
 /**
- * Records as a zone file that every server reads, in canonical order (RFC 4034 section 6), SOA and NS before other types. Reading it
- * gives the same records; those without a TTL get `defaultTtl`, or stand before the first TTL that is stated where there is none,
- * which leaves them without one.
+ * Prints records as a zone file that every server reads, in canonical order (RFC 4034 section 6) with SOA and NS first. Parsing the file
+ * returns the same records. Records without a TTL get `defaultTtl`; without that they precede all others, so they have no TTL when
+ * parsed.
  */
 export function printZoneFile(records: Iterable<ResourceRecord>, options: PrintOptions): string {
   const sorted = inOrder(records, options.defaultTtl ?? null).map((record) => asPrinted(record, options.genericTypes))
@@ -36,7 +36,7 @@ export function printZoneFile(records: Iterable<ResourceRecord>, options: PrintO
   return text
 }
 
-/** The record in the form the reader takes. Obsolete types are not known to all. */
+/** The record in a form that every reader accepts. */
 function asPrinted(record: ResourceRecord, genericTypes: ReadonlySet<string> | undefined): ResourceRecord {
   const { type, data } = record
   if (isMisread(type, data)) return { ...record, data: toGenericForm(type, data) }
@@ -48,8 +48,8 @@ function asPrinted(record: ResourceRecord, genericTypes: ReadonlySet<string> | u
 }
 
 /**
- * Records in printing order, TTLs filled in; those that stay without one come first, for each TTL is inherited from above. Names are
- * in canonical order, and the records of a set in that of their octets (RFC 4034 section 6).
+ * Records in printing order with their TTLs. Those without one come first, since each record inherits the TTL of the one before it. Names
+ * are in canonical order and the records of an RRset in the order of their octets (RFC 4034 section 6).
  */
 function inOrder(records: Iterable<ResourceRecord>, defaultTtl: Ttl | null): ResourceRecord[] {
   const keyed: KeyedRecord[] = []
@@ -66,7 +66,7 @@ interface KeyedRecord {
   readonly bareRank: number
   readonly key: string
   readonly record: ResourceRecord
-  /** Of the data, once they have been needed. */
+  /** The octets of the data, computed on demand. */
   octets: Buffer | null
 }
 
@@ -84,17 +84,17 @@ function octetsOf(keyed: KeyedRecord): Buffer {
 
 const SOA_FIELDS = ['serial', 'refresh', 'retry', 'expire', 'minimum']
 
-/** Owners longer than this do not widen the column. */
+/** Longer owners do not widen the column. */
 const OWNER_WIDTH = 32
 
-/** Where no TTL is stated ldns takes that of the records that are signed. */
+/** ldns gives signatures without a TTL the TTL of the records that they sign. */
 const SIGNATURES: ReadonlySet<string> = new Set(['RRSIG', 'SIG'])
 
-/** Characters of TXT data in one line before its strings go one to a line. */
+/** The most characters of TXT data on one line; longer data has one string per line. */
 const LINE_WIDTH = 100
 
 function printPretty(records: readonly ResourceRecord[], { origin, defaultTtl }: PrintOptions): string {
-  // ldns takes `$TTL 0` for none: a TTL of 0 is written with each record.
+  // ldns ignores `$TTL 0`, so a TTL of 0 is printed with each record.
   const fileTtl = records.some(({ ttl }) => ttl === null) ? null : defaultTtl || commonestTtl(records)
   const short = (name: DomainName): string => {
     if (origin === null || !isAtOrBelow(name, origin)) return printedName(name)
@@ -133,7 +133,7 @@ function printPretty(records: readonly ResourceRecord[], { origin, defaultTtl }:
   return text
 }
 
-/** The TTL that most records have, 0 apart. */
+/** The most common TTL other than 0. */
 function commonestTtl(records: readonly ResourceRecord[]): Ttl | null {
   const counts = new Map<Ttl, number>()
   let commonest: Ttl | null = null
@@ -163,7 +163,7 @@ function prettyData({ type, data }: ResourceRecord, indent: number, short: (name
   return fields.join(' ')
 }
 
-/** The fields of the data, its names as `print` writes them; names that not every field of their kind is stay complete. */
+/** The fields of the data, with names formatted by `print`. Names in kinds that span several fields stay absolute. */
 function printedData({ type, data }: Pick<ResourceRecord, 'type' | 'data'>, print: (name: DomainName) => string): string[] {
   const definition = RDATA_TYPES.get(type)
   if (definition === undefined || data.startsWith('\\#')) return [data]
@@ -178,18 +178,18 @@ function printedData({ type, data }: Pick<ResourceRecord, 'type' | 'data'>, prin
   return fields
 }
 
-/** Types whose fields depend on each other, and the first field that may be a name: only names have escapes there. */
+/** Types whose fields depend on each other, and the first field that can be a name. Only names have escapes there. */
 const LATE_NAMES: ReadonlyMap<string, number> = new Map([
   ['AMTRELAY', 3],
   ['HIP', 3],
 ])
 
-/** Names that are printed as they stand, with other fields between them or without. */
+/** Names that need no escape, and fields between them. */
 const PLAIN_NAMES = /^[\w*/. -]*$/
 
 /**
- * A name as every server reads it: Knot takes no characters but these without an escape, and NSD takes the backslash that ends a
- * label, with the dot behind it, for an escaped dot.
+ * A name that every server reads. Knot requires an escape for all other characters, and NSD reads a backslash at the end of a label as an
+ * escape of the dot after it.
  */
 function printedName(name: string): string {
   if (PLAIN_NAMES.test(name)) return name
@@ -198,30 +198,30 @@ function printedName(name: string): string {
   )
 }
 
-/** By the type, what one server or another refuses, or takes for something else. */
+/** Data, by type, that some program refuses or misreads in the type's own form. */
 const MISREAD: Readonly<Record<string, RegExp>> = {
-  // ldns wants another certificate type than 0, types, a key and services.
+  // ldns refuses certificate type 0, and requires types and a key.
   CERT: /^0 /,
   CSYNC: /^\S+ \S+$/,
   KEY: /^\S+ \S+ \S+$/,
-  // NSD reads escapes in the gateway twice; ldns wants a key.
+  // NSD decodes escapes in the gateway twice; ldns requires a key.
   IPSECKEY: /\\|^\S+ \S+ \S+ \S+$/,
 }
 
-/** ldns reads the origin for a name in data whose first label is `@`, however that is written. */
+/** ldns replaces a name whose first label is `@` with the origin, even if it is escaped. */
 const AT_LABEL = /(?:^| )\\@\./
 
-/** `dohpath` (RFC 9461): most servers know no names of later keys. */
+/** `dohpath` (RFC 9461). Most servers do not know the names of later keys. */
 const LAST_KNOWN_KEY = 7
 
-/** Whether the canonical data of the type has to be in the generic form (RFC 3597 section 5) for every server to take them for what they are. */
+/** Whether some program misreads the data unless it is in the generic form (RFC 3597 section 5). */
 function isMisread(type: string, data: string): boolean {
   if (data.startsWith('\\#') || type === 'SOA' || typeCode(type) === null) return false
   if (MISREAD[type]?.test(data) || AT_LABEL.test(data)) return true
-  return (type === 'SVCB' || type === 'HTTPS') && rdataFields(data).slice(2).some(hasLateName)
+  return (type === 'SVCB' || type === 'HTTPS') && rdataFields(data).slice(2).some(hasLaterKey)
 }
 
-function hasLateName(param: string): boolean {
+function hasLaterKey(param: string): boolean {
   const [name = ''] = param.split('=')
   return !name.startsWith('key') && (svcParamKey(name) ?? 0) > LAST_KNOWN_KEY
 }

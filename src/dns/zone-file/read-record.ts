@@ -7,13 +7,12 @@ import { RDATA_TYPES } from '../rdata/rdata-types.ts'
 import { isMetaType, parseRecordType } from '../record-type.ts'
 import type { Result } from '../result.ts'
 import { MAX_TTL, parseTtl, type Ttl } from '../ttl.ts'
-import { TOKEN } from './lexer.ts'
 import { INVALID_TTL, NO_TTL, positionAt, reportProblem, tokenPosition, tokenText, type ZoneFileScope } from './scope.ts'
 
-/** Classes besides IN, which is the only one that zones of the internet have. */
+/** The classes other than IN, none of which is supported. */
 const OTHER_CLASS = /^(?:CH|HS|CS|NONE|ANY|CLASS[0-9]+)$/i
 
-/** Reads the entry as a record: `[owner] [TTL] [class] type rdata`, TTL and class in either order (RFC 1035 section 5.1). */
+/** Reads the entry as a record: `[owner] [TTL] [class] type rdata`, with TTL and class in either order (RFC 1035 section 5.1). */
 export function readRecord(scope: ZoneFileScope): void {
   const { run, lexer } = scope
   const typeIndex = readHead(scope)
@@ -29,22 +28,22 @@ export function readRecord(scope: ZoneFileScope): void {
   }
   const { owner, statedTtl } = scope
   if (owner === null || scope.hasInvalidOwner || statedTtl === INVALID_TTL) return
-  keepRecord(scope, type, data.value, recordPlace(scope))
+  emitRecord(scope, type, data.value, recordPlace(scope))
 }
 
-/** Gives out a record of the scope's owner and stated TTL, or says why not. */
-export function keepRecord(scope: ZoneFileScope, type: string, data: string, at: SourcePosition): void {
+/** Emits a record with the owner and TTL of the scope, or reports why not. */
+function emitRecord(scope: ZoneFileScope, type: string, data: string, at: SourcePosition): void {
   const { run, statedTtl } = scope
   const owner = scope.owner as DomainName
   if (run.zone !== null && !isAtOrBelow(owner, run.zone)) {
-    const message = `${owner} is not in ${run.zone}; its ${type} record was left out`
+    const message = `${owner} is not in ${run.zone}; its ${type} record is dropped`
     reportProblem(run, 'name-outside-zone', message, at, { severity: 'warning' })
     return
   }
   if (type === 'SOA') readSoa(scope, data)
   if (run.records >= run.maxRecords) {
     run.stopped = true
-    const message = `the zone has more than ${run.maxRecords} records; the rest was not read`
+    const message = `the zone has more than ${run.maxRecords} records; the rest of the file is not read`
     run.diagnostics.push({ severity: 'error', code: 'zonefile-too-large', message, at })
     return
   }
@@ -63,15 +62,15 @@ const subject = (scope: ZoneFileScope, type: string): string => `${scope.owner ?
 function recordPlace(scope: ZoneFileScope): SourcePosition {
   const { fixedPlace, file, lexer } = scope
   if (fixedPlace !== null) return fixedPlace
-  const offset = (lexer.starts[0] as number) - ((lexer.flags[0] as number) & 1)
+  const offset = (lexer.starts[0] as number) - (lexer.quotes[0] as number)
   if (lexer.isMultiline) return positionAt(scope, offset)
   return { file, line: lexer.entryLine, column: offset - lexer.entryOffset + 1 }
 }
 
-/** Instead of the index of the type's token, where the entry cannot be a record. */
+/** Returned in place of a token index if the entry cannot be a record. */
 const NOT_A_RECORD = -1
 
-/** The index of the type's token; what comes before it goes into the scope. */
+/** Reads owner, TTL and class into the scope; returns the index of the type's token. */
 function readHead(scope: ZoneFileScope): number {
   const { run, lexer } = scope
   let next = 0
@@ -79,7 +78,7 @@ function readHead(scope: ZoneFileScope): number {
     readOwner(scope)
     next = 1
   } else if (scope.owner === null && !scope.hasInvalidOwner) {
-    reportProblem(run, 'name-invalid', 'the record has no owner name, and none stands before it', tokenPosition(scope, 0))
+    reportProblem(run, 'name-invalid', 'the record has no owner name, and no record before it has one', tokenPosition(scope, 0))
     scope.hasInvalidOwner = true
   }
   scope.statedTtl = NO_TTL
@@ -111,13 +110,13 @@ function readOwner(scope: ZoneFileScope): void {
   if (!name.ok) reportProblem(scope.run, 'name-invalid', name.message, tokenPosition(scope, 0))
 }
 
-/** `IN` in either case, the only class taken; `CLASS1` is the same (RFC 3597 section 5). */
+/** Whether a token is the class `IN`, in either case, or `CLASS1` (RFC 3597 section 5). */
 const isIn = (text: string, start: number, end: number): boolean =>
   end - start === 2
     ? (text.charCodeAt(start) | 0x20) === 0x69 && (text.charCodeAt(start + 1) | 0x20) === 0x6e
     : end - start === 6 && text.slice(start, end).toUpperCase() === 'CLASS1'
 
-/** The TTL a token stands for, in seconds or with units; null where it is none, which has been reported. */
+/** The TTL in a token, in seconds or with units; null after reporting that it is invalid. */
 export function readTtl(scope: ZoneFileScope, index: number): Ttl | null {
   const { text, starts, ends } = scope.lexer
   const start = starts[index] as number
@@ -138,7 +137,7 @@ export function readTtl(scope: ZoneFileScope, index: number): Ttl | null {
   return null
 }
 
-/** The commonest types by the length of their mnemonics: most records need no more to know theirs. */
+/** The most common types by length, a shortcut for most records. */
 const COMMON_TYPES: readonly (readonly string[])[] = [
   [],
   ['A'],
@@ -159,14 +158,14 @@ function readType(scope: ZoneFileScope, index: number): string | null {
     reportProblem(
       run,
       'type-unknown',
-      `${subject(scope, type.value)}: the type stands only in messages, not in zones`,
+      `${subject(scope, type.value)}: the type occurs only in messages, not in zones`,
       tokenPosition(scope, index),
     )
     return null
   }
   if (type.ok) return type.value
   if (OTHER_CLASS.test(text)) {
-    const message = `${scope.owner ?? 'the record'} is of class ${text.toUpperCase()}; only IN is handled`
+    const message = `${scope.owner ?? 'the record'} has class ${text.toUpperCase()}; only IN is supported`
     reportProblem(run, 'zonefile-class', message, tokenPosition(scope, index))
   } else {
     const prefix = scope.owner === null ? '' : `${scope.owner}: `
@@ -175,7 +174,7 @@ function readType(scope: ZoneFileScope, index: number): string | null {
   return null
 }
 
-/** The first SOA shows the apex. Where nothing stated a TTL before or with it, its minimum is the default of the file. */
+/** Sets the apex at the first SOA. Its minimum is the default TTL of the file if neither it nor a record before it has a TTL. */
 function readSoa(scope: ZoneFileScope, data: string): void {
   scope.run.apex ??= scope.owner
   const minimum = Number(data.slice(data.lastIndexOf(' ') + 1))
@@ -185,8 +184,8 @@ function readSoa(scope: ZoneFileScope, data: string): void {
 }
 
 /**
- * The TTL of a record that states none (docs/decisions/0006-ttl-of-zone-file-records.md): of `$TTL`, else the minimum of an SOA record that
- * has none itself, else the last TTL stated. Without `$TTL` servers read a file in several ways, so one where that shows gets a warning.
+ * The TTL of a record without one (docs/decisions/0006-ttl-of-zone-file-records.md): that of `$TTL`, else the minimum of an SOA record
+ * without a TTL, else the last explicit TTL. Without `$TTL` servers disagree, so a file for which that matters gets a warning.
  */
 function inheritedTtl(scope: ZoneFileScope, at: SourcePosition): Ttl | null {
   const { run, defaultTtl, soaMinimum, lastTtl } = scope
@@ -196,9 +195,9 @@ function inheritedTtl(scope: ZoneFileScope, at: SourcePosition): Ttl | null {
   if (lastTtl !== null && lastTtl !== soaMinimum && !run.hasTtlWarning) {
     run.hasTtlWarning = true
     const minimum = `${soaMinimum}, the minimum of the SOA record`
-    const last = `${lastTtl}, the last TTL stated`
+    const last = `${lastTtl}, the last explicit TTL`
     const [mine, theirs] = scope.isMinimumDefault ? [minimum, last] : [last, minimum]
-    const message = `records without a TTL, such as this one, got ${mine}; without $TTL servers differ, and some take ${theirs}, or a TTL of their own`
+    const message = `records without a TTL, such as this one, get ${mine}; without $TTL servers disagree, and some use ${theirs}, or a default of their own`
     reportProblem(run, 'zonefile-ttl', message, at, { severity: 'warning', hint: `Put $TTL ${ttl} at the top of the file.` })
   }
   return ttl
@@ -209,7 +208,7 @@ function readRdata(scope: ZoneFileScope, type: string, from: number): RdataResul
   const { lexer, origin } = scope
   const tokens: Token[] = []
   for (let i = from; i < lexer.count; i += 1) {
-    tokens.push({ text: tokenText(lexer, i), quoted: ((lexer.flags[i] as number) & TOKEN.quoted) !== 0 })
+    tokens.push({ text: tokenText(lexer, i), quoted: lexer.quotes[i] === 1 })
   }
   if (isGenericForm(tokens) && RDATA_TYPES.has(type)) return parseGenericForm(type, tokens)
   return canonicalRdata(type, tokens, (text) => parseDomainName(text, origin))

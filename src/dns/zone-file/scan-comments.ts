@@ -1,37 +1,37 @@
 /**
- * The comments of zone-file text with what they stand beside. The lexer finds the entries; comments are what else there is between their
- * tokens and between them, so that quotes, escapes and parentheses mean what they do when the zone is read.
+ * Finds the comments of zone-file text. The lexer finds entries and tokens, and comments are in the text between them. So quotes, escapes
+ * and parentheses mean the same here as in the parser.
  */
-import { createLexer, lineAndColumn, readEntry, TOKEN, type ZoneLexer } from './lexer.ts'
+import { createLexer, lineAndColumn, readEntry, type ZoneLexer } from './lexer.ts'
 
-/** What stands in the text, in its order. */
+/** A part of the text. */
 export type ScannedItem =
-  /** A line of its own outside of entries: what stands behind the semicolon; null for a blank line. */
+  /** A line outside entries: the text after the semicolon; null for a blank line. */
   { readonly kind: 'line'; readonly text: string | null } | ScannedEntry
 
-/** A record or a directive with the comments in it. */
+/** A record or directive with its comments. */
 export interface ScannedEntry {
   readonly kind: 'entry'
-  /** Of its first token, from 1. */
+  /** The position of its first token, from 1. */
   readonly line: number
   readonly column: number
   /** The name of a directive in capitals; null for a record. */
   readonly directive: string | null
-  /** The second token of a directive as it is written. */
+  /** The second token of a directive as written. */
   readonly operand: string
   readonly tokens: number
   readonly comments: readonly EntryComment[]
 }
 
 export interface EntryComment {
-  /** What stands behind the semicolon. */
+  /** The text after the semicolon. */
   readonly text: string
-  /** Index of the token it stands behind, on the same line; of that which comes next, where it has a line of its own. */
+  /** The index of the token before it on the same line, or of the next token if the comment has its own line. */
   readonly token: number
   readonly isOwnLine: boolean
 }
 
-/** Reads all of a text. Entries that the lexer refuses are passed over. */
+/** Yields the parts of a text in order. Entries with syntax errors are skipped. */
 export function* scanComments(text: string): Generator<ScannedItem> {
   const lexer = createLexer(text)
   let at = lexer.offset
@@ -45,7 +45,7 @@ export function* scanComments(text: string): Generator<ScannedItem> {
   }
 }
 
-/** Lines without tokens: blank ones, comments, parentheses around nothing. */
+/** Lines without tokens: blank lines, comments and empty parentheses. */
 function* linesBetween(text: string, from: number, to: number): Generator<ScannedItem> {
   for (let at = from; at < to; ) {
     const lineEnd = endOfLine(text, at)
@@ -57,14 +57,14 @@ function* linesBetween(text: string, from: number, to: number): Generator<Scanne
 }
 
 function entryOf(lexer: ZoneLexer): ScannedEntry {
-  const { text, count, starts, ends, flags, hasLeadingBlank, entryOffset } = lexer
-  const isQuoted = (index: number): number => (flags[index] as number) & TOKEN.quoted
-  const first = (starts[0] as number) - isQuoted(0)
+  const { text, count, starts, ends, quotes, hasLeadingBlank, entryOffset } = lexer
+  const quote = (index: number): number => quotes[index] as number
+  const first = (starts[0] as number) - quote(0)
   const isDirective = !hasLeadingBlank && text[first] === '$'
   const comments: EntryComment[] = []
   for (let i = 0; i <= count; i += 1) {
-    const from = i === 0 ? entryOffset : (ends[i - 1] as number) + isQuoted(i - 1)
-    const to = i === count ? lexer.offset : (starts[i] as number) - isQuoted(i)
+    const from = i === 0 ? entryOffset : (ends[i - 1] as number) + quote(i - 1)
+    const to = i === count ? lexer.offset : (starts[i] as number) - quote(i)
     if (to > from) comments.push(...commentsWithin(text, from, to, i))
   }
   return {
@@ -77,7 +77,7 @@ function entryOf(lexer: ZoneLexer): ScannedEntry {
   }
 }
 
-/** The comments of a stretch without tokens. */
+/** The comments in a range without tokens. */
 function commentsWithin(text: string, from: number, to: number, next: number): EntryComment[] {
   const comments: EntryComment[] = []
   let isOwnLine = next === 0

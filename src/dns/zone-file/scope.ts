@@ -6,66 +6,66 @@ import type { Result } from '../result.ts'
 import type { Ttl } from '../ttl.ts'
 import { lineAndColumn, type ZoneLexer } from './lexer.ts'
 
-/** A file that `$INCLUDE` draws in. `file` identifies it (the same file always by the same text) and stands in positions. */
+/** A file for `$INCLUDE`. `file` identifies it, always in the same spelling, and appears in positions. */
 export interface IncludedZoneFile {
   readonly file: string
   readonly text: string
 }
 
-/** Reads a file named by `$INCLUDE`: `path` as it is written, `from` the file that names it. Does the I/O for a pure parser. */
+/** Reads a file for `$INCLUDE`, so the parser stays pure. `path` is as written and `from` is the file that includes it. */
 export type ReadZoneInclude = (path: string, from: string) => Result<IncludedZoneFile>
 
-/** What all files of one reading share. */
+/** State that all files of one zone share. */
 export interface ZoneFileReading {
   readonly emit: (record: DefinedRecord) => void
   readonly include: ReadZoneInclude | undefined
-  /** Seconds where the file shows no TTL at all. */
+  /** The TTL, in seconds, if the file has none. */
   readonly fallbackTtl: Ttl | null
-  /** The zone; records outside are left out. Null takes all. */
+  /** The zone. Records outside it are dropped. Null keeps all. */
   readonly zone: DomainName | null
   readonly maxDiagnostics: number
   readonly maxRecords: number
   readonly diagnostics: Diagnostic[]
   errors: number
   warnings: number
-  /** Files being read now, outermost first, and all that were included. */
+  /** The files being read, outermost first, and all included files. */
   readonly open: string[]
   readonly included: Set<string>
   inclusions: number
   includedLength: number
   records: number
-  /** Of `$GENERATE`: records, and characters of their lines. */
+  /** Records made by `$GENERATE`, and the characters of their lines. */
   generated: number
   generatedLength: number
   hasTtlWarning: boolean
-  /** Set where a limit was reached: nothing more is read. */
+  /** Whether a limit was reached, so nothing more is read. */
   stopped: boolean
-  /** Where the apex is: the owner of the first SOA record. */
+  /** The owner of the first SOA record. */
   apex: DomainName | null
   firstOrigin: DomainName | null
 }
 
-/** What one file, or the text of one `$GENERATE`, is read with. An included file starts with its parent's and gives nothing back. */
+/** State of one file or `$GENERATE`. An included file starts with a copy of its parent's. */
 export interface ZoneFileScope {
   readonly run: ZoneFileReading
   readonly file: string
   lexer: ZoneLexer
   origin: DomainName | null
-  /** The owner of the record before; null before the first. */
+  /** The last owner; null before the first. */
   owner: DomainName | null
-  /** Seconds of the entry being read, or one of the two below. */
+  /** The TTL of the current entry in seconds, or `NO_TTL` or `INVALID_TTL`. */
   statedTtl: number
-  /** The last owner field was no name: records that inherit it are checked and dropped. */
+  /** Whether the last owner field was invalid. Records that inherit it are checked and dropped. */
   hasInvalidOwner: boolean
-  /** Of `$TTL`. */
+  /** The TTL of `$TTL`. */
   defaultTtl: Ttl | null
-  /** The minimum of the first SOA record, whether it is the default of the file, and the last TTL stated, for files without `$TTL`. */
+  /** For files without `$TTL`: the minimum of the first SOA record, whether it is the default, and the last explicit TTL. */
   soaMinimum: Ttl | null
   isMinimumDefault: boolean
   lastTtl: Ttl | null
-  /** A `$TTL` that ended with the file included last, with nothing read since. */
+  /** The `$TTL` that ended with the last included file, if nothing was read since. */
   endedTtl: EndedTtl | null
-  /** The place of everything that `$GENERATE` makes; null where positions are those of the text. */
+  /** The position of all records of a `$GENERATE`; null to use positions in the text. */
   readonly fixedPlace: SourcePosition | null
 }
 
@@ -73,29 +73,29 @@ export interface EndedTtl {
   /** In seconds. */
   readonly ttl: Ttl
   readonly file: string
-  /** The place of the `$INCLUDE`. */
+  /** The position of the `$INCLUDE`. */
   readonly at: SourcePosition
 }
 
-/** Instead of a TTL: none is stated, or what is stated is none. */
+/** In place of a TTL: the entry has none, or an invalid one. */
 export const NO_TTL = -1
 export const INVALID_TTL = -2
 
 export const tokenText = ({ text, starts, ends }: ZoneLexer, index: number): string => text.slice(starts[index], ends[index])
 
-/** The place of a token, its quote included; after the last token, the end of the entry. */
+/** The position of a token with its quote; past the last token, the end of the entry. */
 export function tokenPosition(scope: ZoneFileScope, index: number): SourcePosition {
   const { lexer } = scope
-  const { count, starts, ends, flags } = lexer
+  const { count, starts, ends, quotes } = lexer
   const last = count - 1
-  const offset = index < count ? (starts[index] ?? 0) - ((flags[index] ?? 0) & 1) : (ends[last] ?? 0) + ((flags[last] ?? 0) & 1)
+  const offset = index < count ? (starts[index] ?? 0) - (quotes[index] ?? 0) : (ends[last] ?? 0) + (quotes[last] ?? 0)
   return positionAt(scope, offset)
 }
 
 export const positionAt = ({ fixedPlace, file, lexer }: ZoneFileScope, offset: number): SourcePosition =>
   fixedPlace ?? { file, ...lineAndColumn(lexer, offset) }
 
-/** Adds a diagnostic, an error unless another severity is given; the reading stops where there are too many errors. */
+/** Adds a diagnostic, by default an error. Too many errors stop the reading. */
 export function reportProblem(
   run: ZoneFileReading,
   code: DiagnosticCode,
@@ -110,7 +110,7 @@ export function reportProblem(
   } else run.errors += 1
   run.diagnostics.push({ severity, code, message, at, hint })
   if (run.errors < run.maxDiagnostics) return
-  const stop = `there are ${run.errors} errors; the rest was not read`
+  const stop = `there are ${run.errors} errors; the rest of the file is not read`
   run.diagnostics.push({ severity: 'error', code: 'zonefile-too-large', message: stop, at })
   run.stopped = true
 }

@@ -7,24 +7,24 @@ import type { DefinedRecord, ResourceRecord } from '../record.ts'
 import { typeCode } from '../record-type.ts'
 import { createWriter, resetWriter, writeName, writeOctets, writeU16, writeU32, writtenOctets } from '../wire/writer.ts'
 
-/** Hash algorithms of zone digests by their numbers (RFC 8976 section 5.3), as the platform names them. */
+/** Node's names of the hash algorithms, by number (RFC 8976 section 5.3). */
 const HASHES: Readonly<Record<string, string>> = { 1: 'sha384', 2: 'sha512' }
 
-/** The only scheme there is: the whole zone in one digest (RFC 8976 section 5.2). */
+/** The only registered scheme: one digest of the whole zone (RFC 8976 section 5.2). */
 const SIMPLE = '1'
 
 const CLASS_IN = 1
 
-/** What the ZONEMD records at the apex of a zone say of its contents. `reasons` has one for each record that does not verify. */
+/** The result of verifying the ZONEMD records of a zone. `reasons` has one entry per record. */
 export type ZoneDigestVerdict<R extends ResourceRecord = ResourceRecord> =
   | { readonly kind: 'absent' }
   | { readonly kind: 'verified'; readonly by: R }
   | { readonly kind: 'mismatch'; readonly reasons: readonly { readonly record: R; readonly message: string }[] }
 
 /**
- * Whether a ZONEMD record at the apex fits the zone (RFC 8976 section 4); one that does is enough. DNSSEC signatures are not looked
- * at. Names in data are in lower case here; a digest made over capitals in data of NSEC (RFC 6840 section 5.1) and of types that
- * RFC 4034 section 6.2 does not list (SVCB, HTTPS, LP, IPSECKEY and other late ones) does not verify.
+ * Verifies the ZONEMD records at the apex (RFC 8976 section 4); one valid record is enough. DNSSEC signatures are not checked. Names in
+ * data are in lower case here, so a digest over capital letters in data of NSEC (RFC 6840 section 5.1) and of types that RFC 4034
+ * section 6.2 does not list (SVCB, HTTPS, LP, IPSECKEY and other later ones) does not verify.
  */
 export function verifyZoneDigest<R extends ResourceRecord>(records: Iterable<R>, apex: DomainName): ZoneDigestVerdict<R> {
   const all = [...records]
@@ -38,7 +38,7 @@ export function verifyZoneDigest<R extends ResourceRecord>(records: Iterable<R>,
     const [serial, scheme = '', algorithm = '', digest] = rdataFields(record.data)
     const message = ((): string | null => {
       if (serials.size !== 1) return serials.size === 0 ? 'the zone has no SOA record' : 'the zone has several SOA records'
-      if (!serials.has(serial)) return `it is of serial ${serial}; the zone has ${[...serials].join()}`
+      if (!serials.has(serial)) return `it is for serial ${serial}; the zone has ${[...serials].join()}`
       if (scheme !== SIMPLE) return `its scheme, ${scheme}, is not known`
       const hash = HASHES[algorithm]
       if (hash === undefined) return `its hash algorithm, ${algorithm}, is not known`
@@ -56,12 +56,12 @@ export function verifyZoneDigest<R extends ResourceRecord>(records: Iterable<R>,
   return { kind: 'mismatch', reasons }
 }
 
-/** Scheme and hash algorithm, the same for both. */
+/** Whether scheme and hash algorithm are equal. */
 const sameMethod = (a: string, b: string): boolean => rdataFields(a).slice(1, 3).join() === rdataFields(b).slice(1, 3).join()
 
 /**
- * The digest of a zone as a ZONEMD record of scheme 1 (SIMPLE) holds it, in hexadecimal (RFC 8976 section 3.3); null where a record
- * has no TTL or no number for its type.
+ * The digest of a zone for a ZONEMD record of scheme 1 (SIMPLE), in hexadecimal (RFC 8976 section 3.3); null if a record has no TTL or
+ * its type has no number.
  */
 export function zoneDigest(records: Iterable<ResourceRecord>, apex: DomainName, hash: 'sha384' | 'sha512'): string | null {
   const octets = digestedOctets(records, apex)
@@ -74,7 +74,7 @@ function hashOf(octets: readonly Buffer[], algorithm: string): string {
   return hash.digest('hex')
 }
 
-/** A record on its way into the digest: `rdata` are its octets, names in full. */
+/** A record to digest. `rdata` has uncompressed names. */
 interface DigestedRecord {
   readonly name: DomainName
   readonly code: number
@@ -82,7 +82,7 @@ interface DigestedRecord {
   readonly rdata: Buffer
 }
 
-/** The records in canonical form and order, each once: without those outside the zone, the ZONEMD set of the apex and its signatures. */
+/** The records in canonical form and order, without duplicates, records outside the zone, and the apex ZONEMD RRset and its signatures. */
 function digestedOctets(records: Iterable<ResourceRecord>, apex: DomainName): Buffer[] | null {
   const digested: DigestedRecord[] = []
   for (const { name, type, ttl, data } of records) {
@@ -114,7 +114,7 @@ function digestedOctets(records: Iterable<ResourceRecord>, apex: DomainName): Bu
   return octets
 }
 
-/** A warning at each ZONEMD record of a zone none of which verifies; empty where one does, or there is none. */
+/** A warning for each ZONEMD record if none verifies; empty if one does or there is none. */
 export function checkZoneDigest(records: Iterable<DefinedRecord>, apex: DomainName): Diagnostic[] {
   const verdict = verifyZoneDigest(records, apex)
   if (verdict.kind !== 'mismatch') return []
@@ -123,6 +123,6 @@ export function checkZoneDigest(records: Iterable<DefinedRecord>, apex: DomainNa
     code: 'zonemd-mismatch',
     message: `${apex} ZONEMD does not verify: ${message}`,
     at: record.at,
-    hint: 'The file may be damaged or edited since the digest was made; remove the record, or have it made anew.',
+    hint: 'The file may be damaged or edited since the digest was made; remove the record or create it again.',
   }))
 }

@@ -1,9 +1,9 @@
 import type { DomainName } from '../domain-name.ts'
 
-/** Characters of a file's name before it is cut; file systems have 255. */
+/** Longer names are cut; file systems allow 255 characters. */
 const LONGEST_NAME = 200
 
-/** A name for the file of a zone, as far as file systems have such names, that is none of those taken; it is taken then. */
+/** A file name for a zone that is not in `taken`. Adds it to `taken`. */
 export function zoneFileName(zone: DomainName, taken: Set<string>, extension = 'zone'): string {
   const stem = zone
     .slice(0, -1)

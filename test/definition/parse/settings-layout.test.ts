@@ -153,7 +153,7 @@ const FAULTS: readonly (readonly [definition: string, ...problems: string[]])[] 
   ],
   [
     'records: {a: {type: SSHFP, value: {algorithm: 1, fingerprint_type: 2, fingerprint: 00ff}}}',
-    '2:84 error value-invalid a.example.com. SSHFP: fingerprint: has 2 octets; type 2 makes 32',
+    '2:84 error value-invalid a.example.com. SSHFP: fingerprint: has 2 octets; type 2 has 32',
   ],
   [
     'records: {a: {type: TYPE65280, value: 0a}}',

@@ -55,17 +55,17 @@ describe('rdata', () => {
   })
 
   test.each([
-    ['A', '0102', 'wanted'],
+    ['A', '0102', 'expected'],
     ['A', '0102030405', '1 octet more'],
-    ['TXT', '', 'wanted'],
-    ['TXT', '0561', 'wanted'],
+    ['TXT', '', 'expected'],
+    ['TXT', '0561', 'expected'],
     ['DS', '00010102', 'empty'],
     ['CAA', '0000', 'tag'],
     ['CAA', '00012d', 'tag'],
-    ['NS', '036e7331', 'over the end'],
+    ['NS', '036e7331', 'exceeds'],
     ['NS', 'c000', 'backwards'],
     ['NS', '4161', 'label of type 1'],
-    ['MX', '000a', 'over the end'],
+    ['MX', '000a', 'exceeds'],
   ])('%s of %s is refused: %s', (type, hex, message) => {
     const octets = Buffer.from(hex, 'hex')
     const decoded = decodeRdata(typeCode(type) ?? -1, octets, 0, octets.length)

@@ -63,9 +63,9 @@ describe('the answer to IXFR', () => {
     ['the whole zone', [soa(5), host(1), host(2), soa(5)], { kind: 'whole', records: [soa(5), host(1), host(2)] }],
     ['a whole zone of its SOA alone', [soa(5), soa(5)], { kind: 'whole', records: [soa(5)] }],
     ['no SOA', [host(1)], 'it begins with h1.example.test. A, not with the SOA of example.test.'],
-    ['steps from another version', [soa(5), soa(2), soa(5), soa(5)], 'a step begins with the serial 2, not with 3'],
-    ['steps that do not meet', [soa(6), soa(3), soa(4), soa(5)], 'a step begins with the serial 5, not with 4'],
-    ['a whole zone that ends with another SOA', [soa(5), host(1), soa(6)], 'its last SOA is not the first one'],
+    ['differences from another version', [soa(5), soa(2), soa(5), soa(5)], 'a difference begins with serial 2, not 3'],
+    ['differences that do not connect', [soa(6), soa(3), soa(4), soa(5)], 'a difference begins with serial 5, not 4'],
+    ['a full zone that ends with another SOA', [soa(5), host(1), soa(6)], 'its last SOA differs from the first'],
     ['more after the end', [soa(5), host(1), soa(5), host(2)], 'records follow the last SOA'],
     ['an end that does not come', [soa(5), soa(3), host(1)], 'more'],
   ] as const)('%s', (_, records, expected) => expect(read(records)).toEqual(expected))

@@ -137,21 +137,21 @@ const withHeader = (counts: string, rest: string): Buffer => Buffer.from(`000084
 const QUESTION = '0161000001' + '0001'
 
 test.each<[string, Buffer, string]>([
-  ['nothing', Buffer.alloc(0), 'wanted'],
-  ['half a header', Buffer.from(HEADER, 'hex').subarray(0, 7), 'wanted'],
-  ['a question that is not there', Buffer.from(HEADER, 'hex'), 'over the end'],
-  ['octets after the end', Buffer.concat([Buffer.from(`${HEADER}${QUESTION}`, 'hex'), Buffer.from([0])]), 'follow'],
+  ['nothing', Buffer.alloc(0), 'expected'],
+  ['half a header', Buffer.from(HEADER, 'hex').subarray(0, 7), 'expected'],
+  ['a question that is not there', Buffer.from(HEADER, 'hex'), 'exceeds'],
+  ['octets after the end', Buffer.concat([Buffer.from(`${HEADER}${QUESTION}`, 'hex'), Buffer.from([0])]), 'after the last section'],
   ['a pointer to itself', withHeader('0001000000000000', 'c00c00010001'), 'backwards'],
   ['a pointer forwards', withHeader('0001000000000000', 'c00e00010001'), 'backwards'],
   ['two pointers at each other', withHeader('0002000000000000', '0161c00c00010001c00c00010001'), 'backwards'],
   ['a label of 64 octets', withHeader('0001000000000000', `40${'61'.repeat(64)}0000010001`), 'label of type 1'],
   ['a name of 256 octets', withHeader('0001000000000000', `${`3f${'61'.repeat(63)}`.repeat(4)}0000010001`), 'longer than 255'],
-  ['rdata beyond the message', withHeader('0000000100000000', '00000100010000000000050102'), 'over the end'],
+  ['rdata beyond the message', withHeader('0000000100000000', '00000100010000000000050102'), 'exceeds'],
   ['rdata longer than its fields', withHeader('0000000100000000', '0000010001000000000005c000020101'), 'more than its fields'],
-  ['65,535 records that are not there', withHeader('0000ffff00000000', ''), 'over the end'],
+  ['65,535 records that are not there', withHeader('0000ffff00000000', ''), 'exceeds'],
   ['two OPT records', withHeader('0000000000000002', '0000290200000000000000'.repeat(2)), 'two OPT'],
   ['an OPT record with an owner', withHeader('0000000000000001', '016100002902000000' + '00000000'), 'owner of an OPT'],
-  ['an OPT record with half an option', withHeader('0000000000000001', '00002902000000000000050001000900'), 'wanted'],
+  ['an OPT record with half an option', withHeader('0000000000000001', '00002902000000000000050001000900'), 'expected'],
 ])('%s is refused', (_, octets, message) => {
   expect(decodeMessage(octets)).toEqual({ ok: false, message: expect.stringContaining(message) })
 })

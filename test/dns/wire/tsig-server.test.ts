@@ -142,7 +142,7 @@ describe('an answer', () => {
     const message = decodeMessage(verdict.signReplayError(answer, NOW + 5))
     expect(message.ok).toBe(true)
     const client = createTsigVerifier(KEY, requestMac).accept(verdict.signReplayError(answer, NOW + 5), NOW)
-    expect(client).toEqual({ ok: false, message: 'BADTIME: the clock of the server differs: it is 5 s ahead of the clock here' })
+    expect(client).toEqual({ ok: false, message: 'BADTIME: the server has another time: its clock is 5 s ahead of the local one' })
   })
 })
 

@@ -63,7 +63,7 @@ describe('$GENERATE', () => {
     const parsed = parse(text)
     expect(parsed.records).toHaveLength(9)
     expect(problems(parsed)).toEqual(['2:11 error[zonefile-too-large]', '3:11 error[zonefile-too-large]'])
-    expect(parsed.diagnostics[0]?.message).toContain('100008 records with those above')
+    expect(parsed.diagnostics[0]?.message).toContain('100008 records, including those above')
   })
 
   test('of a range in large steps the records count, not the numbers', () => {

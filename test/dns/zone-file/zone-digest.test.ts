@@ -43,7 +43,7 @@ const zone = (zonemd: string): string =>
   `$TTL 300\n@ SOA ns1.example.net. hostmaster 7 2h 15m 2w 5m\n@ NS ns1.example.net.\nwww A 192.0.2.1\n${zonemd}`
 
 test.each([
-  ['of another serial', `@ ZONEMD 6 1 1 ${'00'.repeat(48)}`, 'it is of serial 6; the zone has 7'],
+  ['for another serial', `@ ZONEMD 6 1 1 ${'00'.repeat(48)}`, 'it is for serial 6; the zone has 7'],
   ['of a scheme that is not known', `@ ZONEMD 7 9 1 ${'00'.repeat(48)}`, 'its scheme, 9, is not known'],
   ['of a hash that is not known', `@ ZONEMD 7 1 9 ${'00'.repeat(48)}`, 'its hash algorithm, 9, is not known'],
   ['of another zone', `@ ZONEMD 7 1 1 ${'00'.repeat(48)}`, 'the digest of the records is '],
