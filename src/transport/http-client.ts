@@ -139,6 +139,7 @@ function runExchange({ open, target, body, isTls, maxResponse, signal }: Exchang
   return new Promise((resolve, reject) => {
     const timers = new Map<Expired, NodeJS.Timeout>()
     let expired: Expired | null = null
+    let isConnecting = false
     const request = open(target)
     const finish = (): void => {
       for (const timer of timers.values()) clearTimeout(timer)
@@ -147,7 +148,7 @@ function runExchange({ open, target, body, isTls, maxResponse, signal }: Exchang
     const fail = (error: unknown): void => {
       finish()
       request.destroy()
-      reject(expired === null && !signal?.aborted ? failure(error, host) : timeoutFailure(expired, limits, host, error))
+      reject(expired === null && !signal?.aborted ? failure(error, host, isConnecting) : timeoutFailure(expired, limits, host, error))
     }
     const abort = (): void => fail(signal?.reason)
     const start = (step: Expired, milliseconds: number): void => {
@@ -169,8 +170,12 @@ function runExchange({ open, target, body, isTls, maxResponse, signal }: Exchang
     request.on('error', fail)
     request.on('socket', (socket) => {
       if (!socket.connecting) return
+      isConnecting = true
       start('connecting', limits.connect)
-      socket.once(isTls ? 'secureConnect' : 'connect', () => stop('connecting'))
+      socket.once(isTls ? 'secureConnect' : 'connect', () => {
+        isConnecting = false
+        stop('connecting')
+      })
     })
     request.on('response', (response) => {
       stop('start')
@@ -218,7 +223,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', '
 
 const TLS_PROBLEM = /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 
-function failure(cause: unknown, host: string): unknown {
+function failure(cause: unknown, host: string, isConnecting: boolean): unknown {
   if (cause instanceof TooLarge)
     return new TransportError('too-large', `the answer of ${host} is larger than any of the interface`, { sent: true, cause })
   const { code: known, message, name } = cause as Error & { code?: string }
@@ -226,7 +231,9 @@ function failure(cause: unknown, host: string): unknown {
   if (known === undefined && cause instanceof TypeError) return cause
   const code = known ?? name
   if (UNREACHABLE.has(code)) return new TransportError('unreachable', `${host} cannot be reached (${code})`, { sent: false, cause })
-  if (TLS_PROBLEM.test(code)) return new TransportError('unreachable', `no secure connection to ${host} (${code})`, { sent: false, cause })
+  // EPROTO during the handshake: the server does not answer in TLS.
+  if (TLS_PROBLEM.test(code) || (isConnecting && code === 'EPROTO'))
+    return new TransportError('unreachable', `no secure connection to ${host} (${code})`, { sent: false, cause })
   if (code.startsWith('HPE_')) return new TransportError('garbled', `${host} does not speak HTTP (${code})`, { sent: true, cause })
   return new TransportError('reset', `the connection to ${host} broke (${code}: ${message})`, { sent: true, cause })
 }
