@@ -1,4 +1,4 @@
-/** Filters on what is in memory, to the same effect as `store/filter-sql.ts` has on what is in the database. */
+/** Filters in memory, with the same results as `store/list-sql.ts` has in the database. */
 
 import type { ListQuery, ListSlice } from './filter.ts'
 import { type Condition, type Filter, type FilterFields, foldCase } from './filter.ts'
