@@ -1,8 +1,9 @@
 /** The config of a run, checked against the hosts that the environment allows. */
 import type { Config } from '../definition/config/config.ts'
 import { loadConfig } from '../definition/config/load-config.ts'
-import { type ConfigPlace, defaultConfig, type ReadConfig, readConfig } from '../definition/config/read-config.ts'
-import { noteSecrets } from '../definition/config/secret.ts'
+import type { ConfigLocation, ConfigResult } from '../definition/config/read-config.ts'
+import { defaultConfig, readConfig } from '../definition/config/read-config.ts'
+import { registerSecrets } from '../definition/config/resolve-secret.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
 import { endpointsOf, refusedEndpoints } from '../providers/registry.ts'
@@ -15,16 +16,16 @@ type ConfigEnvironment = Omit<RunEnvironment, 'now'>
  * Finds and reads the config; `file` names it instead of the search. If it names a host that the environment does not allow, the config is null, so no
  * command can use a secret with it. Otherwise all its secrets are registered, so nothing that the run reads or writes can expose one unnoticed.
  */
-export async function loadRunConfig(environment: ConfigEnvironment, file: string | undefined): Promise<ReadConfig> {
+export async function loadRunConfig(environment: ConfigEnvironment, file: string | undefined): Promise<ConfigResult> {
   const { cwd, env, secrets } = environment
   const read = withAllowedHosts(environment, await loadConfig({ cwd, file, secrets }))
   const { config } = read
-  await noteSecrets(config?.providers.values() ?? [], { folder: config?.folder ?? cwd, env, loaded: secrets })
+  await registerSecrets(config?.providers.values() ?? [], { folder: config?.folder ?? cwd, env, loaded: secrets })
   return read
 }
 
 /** Does the same, but without a config file uses the defaults: definitions can be checked and edited without one. */
-export async function loadConfigOrDefault(environment: ConfigEnvironment, file: string | undefined): Promise<ReadConfig> {
+export async function loadConfigOrDefault(environment: ConfigEnvironment, file: string | undefined): Promise<ConfigResult> {
   const { cwd, secrets } = environment
   const loaded = await loadRunConfig(environment, file)
   const isMissing = file === undefined && loaded.diagnostics.some(({ code }) => code === 'config-missing')
@@ -32,10 +33,10 @@ export async function loadConfigOrDefault(environment: ConfigEnvironment, file: 
 }
 
 /** Does the same for the text of a config. */
-export const readRunConfig = (environment: ConfigEnvironment, text: string, place: ConfigPlace): ReadConfig =>
+export const readRunConfig = (environment: ConfigEnvironment, text: string, place: ConfigLocation): ConfigResult =>
   withAllowedHosts(environment, readConfig(text, { ...place, secrets: environment.secrets }))
 
-function withAllowedHosts({ env }: ConfigEnvironment, read: ReadConfig): ReadConfig {
+function withAllowedHosts({ env }: ConfigEnvironment, read: ConfigResult): ConfigResult {
   if (read.config === null) return read
   const refused = refusedHosts(read.config, readHostPolicy(env))
   return refused.length === 0 ? read : { config: null, diagnostics: [...read.diagnostics, ...refused] }

@@ -1,6 +1,6 @@
 /** The one value that the steps of a run share: where it runs, its options, what it loaded, and how it prints and asks. */
 import type { Config } from '../definition/config/config.ts'
-import type { LoadedSecrets } from '../definition/load/loaded-secrets.ts'
+import type { LoadedSecrets } from '../definition/config/secret-guard.ts'
 import type { Diagnostic, Severity } from '../dns/diagnostic.ts'
 import type { DesiredZone, Policy, RefusalName } from '../dns/zone.ts'
 import type { Preference } from '../plan/break-cycles.ts'

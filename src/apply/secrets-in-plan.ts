@@ -1,4 +1,4 @@
-import { exposedDiagnostic, type LoadedSecrets, type SecretGuard } from '../definition/load/loaded-secrets.ts'
+import { type LoadedSecrets, type SecretGuard, secretExposedDiagnostic } from '../definition/config/secret-guard.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { Change, Plan, ZonePlan } from '../plan/plan.ts'
 
@@ -44,9 +44,9 @@ function cleanZone(plan: ZonePlan, guard: SecretGuard): ZonePlan {
   const errors = plan.changes.flatMap((change) => {
     const setting = guard.find(textOf(change))
     const what = `${guard.redact(change.name)} ${change.type ?? 'zone'} at ${plan.target}`
-    return setting === null ? [] : [exposedDiagnostic(what, setting)]
+    return setting === null ? [] : [secretExposedDiagnostic(what, setting)]
   })
-  const [first = exposedDiagnostic(`the plan of ${plan.zone} at ${plan.target}`, all), ...more] = errors
+  const [first = secretExposedDiagnostic(`the plan of ${plan.zone} at ${plan.target}`, all), ...more] = errors
   const none = { create: 0, update: 0, delete: 0, total: 0 }
   return { ...plan, changes: [], calls: none, refusals: [], diagnostics: [...diagnostics, first, ...more.slice(0, REPORTED - 1)] }
 }

@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ExitStatus } from '../apply/exit-status.ts'
-import { didYouMean } from '../definition/parse/suggest.ts'
+import { didYouMean } from '../dns/nearest-word.ts'
 import { parseTtl, type Ttl } from '../dns/ttl.ts'
 import { REFUSAL_NAMES } from '../dns/zone.ts'
 import { REPORT_FORMATS } from '../report/formats.ts'

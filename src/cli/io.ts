@@ -1,6 +1,6 @@
 /** What a command has of the world: streams, environment and clock. The process itself is looked at only here and in `main.ts`. */
 import type { RunEnvironment } from '../apply/run-context.ts'
-import { noSecrets } from '../definition/load/loaded-secrets.ts'
+import { noSecrets } from '../definition/config/secret-guard.ts'
 import { plainLines } from '../report/workflow-command.ts'
 
 export interface TextStream {

@@ -1,6 +1,6 @@
 import { EXIT, type ExitStatus, worstOf } from '../apply/exit-status.ts'
+import { redacted } from '../definition/config/secret-guard.ts'
 import { writeProblem } from '../definition/files/write-problem.ts'
-import { redacted } from '../definition/load/loaded-secrets.ts'
 import { formatDiagnostic } from '../dns/diagnostic.ts'
 import { processIo, withPlainErrors } from './io.ts'
 import { runCli } from './program.ts'

@@ -1,7 +1,7 @@
 /** Reads the command line and runs the command that it names. Each command describes itself in `commands/`, whose file is loaded only if it is named. */
 import { Command, CommanderError } from 'commander'
 import { EXIT, type ExitStatus, worstOf } from '../apply/exit-status.ts'
-import { assertNoSecret, isSecretExposed, redacted } from '../definition/load/loaded-secrets.ts'
+import { assertNoSecret, isSecretExposed, redacted } from '../definition/config/secret-guard.ts'
 import { type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import { type CommandModule, type Runs, withCommonOptions } from './command.ts'
 import { type CliIo, type TextStream, widthOf, withPlainErrors } from './io.ts'

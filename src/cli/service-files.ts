@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { resolveSecret } from '../definition/config/secret.ts'
+import { resolveSecret } from '../definition/config/resolve-secret.ts'
 import { readText } from '../definition/files/read-text.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { Certificate, RegionResolvers, Seed, TransferKey } from '../service/index.ts'

@@ -33,7 +33,7 @@ export async function exportZones({ format, zones, config, lossy, options }: Exp
   const loaded = await loadDefinitions(config, { zones })
   // An export needs no provider.
   const diagnostics = loaded.diagnostics.filter(({ code }) => code !== 'target-missing')
-  const skippedFiles = zones.length === 0 ? loaded.leftAlone : []
+  const skippedFiles = zones.length === 0 ? loaded.skipped : []
   if (hasErrors(diagnostics)) return { files: [], isSingleFile: false, zones: 0, skippedFiles, diagnostics }
   const { files, isSingleFile, dropped, ...exported } = exporter(
     loaded.zones.map((zone) => withPlannedTtls(zone, config)),

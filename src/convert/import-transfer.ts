@@ -1,4 +1,4 @@
-import { isSecretReference, resolveSecret } from '../definition/config/secret.ts'
+import { isSecretReference, resolveSecret } from '../definition/config/resolve-secret.ts'
 import type { ImportedZone } from '../definition/imported-zone.ts'
 import { settingsOfSoa } from '../definition/load/zone-file-definition.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'

@@ -1,8 +1,8 @@
 import type { Config } from '../definition/config/config.ts'
 import type { ImportedZone, OutputFile } from '../definition/imported-zone.ts'
-import { didYouMean } from '../definition/parse/suggest.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
+import { didYouMean } from '../dns/nearest-word.ts'
 import type { OnThrottled } from '../providers/provider.ts'
 import type { UnsupportedFeature } from './unsupported-features.ts'
 

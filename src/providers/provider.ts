@@ -1,5 +1,5 @@
 import type { ProviderConfig } from '../definition/config/config.ts'
-import type { SecretSource } from '../definition/config/secret.ts'
+import type { SecretSource } from '../definition/config/resolve-secret.ts'
 import type { Diagnostic, Severity, SourcePosition } from '../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../dns/diagnostic-codes.ts'
 import type { DomainName } from '../dns/domain-name.ts'

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, onTestFinished, test } from 'vitest'
 import { runCli } from '../../src/cli/program.ts'
-import { noSecrets } from '../../src/definition/load/loaded-secrets.ts'
+import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import { type Client, connect } from '../service/harness.ts'
 import { openScene, type Scene, TOKEN, withoutToken, ZONE } from './scene.ts'
 

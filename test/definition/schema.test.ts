@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { validate } from '../../generated/zone-schema.js'
-import { RECORD_KEYS, SETTING_KEYS } from '../../src/definition/parse/keys.ts'
-import { formKeys, valueForm } from '../../src/definition/parse/value-forms.ts'
+import { SETTING_KEYS } from '../../src/definition/parse/read-settings.ts'
+import { formKeys, RECORD_KEYS, valueForm } from '../../src/definition/parse/value-forms.ts'
 import { GENERIC_ONLY_TYPES, RDATA_TYPES } from '../../src/dns/rdata/rdata-types.ts'
 
 interface Schema {
@@ -34,7 +34,7 @@ describe('the schema of zones and the readers know the same', () => {
     if (form.shape !== 'mapping' || name === 'DS_value') return
     const names = form.fields.flatMap(({ key, alias }) => (alias === null ? [key] : [key, alias]))
     expect(Object.keys(properties).sort()).toEqual(names.sort())
-    const needed = form.fields.filter(({ absent, alias }) => absent === null && alias === null).map(({ key }) => key)
+    const needed = form.fields.filter(({ defaultValue, alias }) => defaultValue === null && alias === null).map(({ key }) => key)
     expect([...required].sort()).toEqual(needed.sort())
   })
 

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import type { CliIo } from '../../src/cli/io.ts'
 import { runCli } from '../../src/cli/program.ts'
-import { noSecrets } from '../../src/definition/load/loaded-secrets.ts'
+import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 
 export interface CliResult {
   readonly status: number

@@ -1,7 +1,7 @@
 /** Opens the saved plan that an argument of `apply` names. Sends nothing. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { PLAN_KEY } from '../../definition/config/secret.ts'
+import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ZoneSettings } from '../../dns/zone.ts'

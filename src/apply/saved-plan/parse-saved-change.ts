@@ -1,6 +1,6 @@
-import { presentationTokens } from '../../definition/parse/presentation-tokens.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
+import { presentationTokens } from '../../dns/rdata/field.ts'
 import { type ExistingRecord, type ResourceRecord, recordKey } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'

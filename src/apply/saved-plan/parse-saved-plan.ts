@@ -4,7 +4,7 @@
  * fingerprints) is derived, printed again, and has to be what the file says.
  */
 import { type SchemaError, validate } from '../../../generated/plan-schema.js'
-import { PLAN_KEY } from '../../definition/config/secret.ts'
+import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { parseDomainName } from '../../dns/domain-name.ts'

@@ -2,7 +2,8 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
-import { type Validation, validateAll } from '../../definition/load/validate.ts'
+import type { Validation } from '../../definition/load/load-definitions.ts'
+import { validateDefinitions } from '../../definition/load/load-definitions.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { countDiagnostics, renderValidation } from '../../report/diagnostics-report.ts'
 import { counted } from '../../report/english.ts'
@@ -26,7 +27,7 @@ async function validate(io: CliIo, [paths]: readonly [string[]], options: Valida
   const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
   const nothing: Validation = { diagnostics: [], zones: [], files: 0, records: 0 }
   const absolute = paths.length === 0 ? undefined : paths.map((path) => resolve(io.cwd, path))
-  const found = config === null ? nothing : await validateAll(config, { paths: absolute })
+  const found = config === null ? nothing : await validateDefinitions(config, { paths: absolute })
   const all = [...diagnostics, ...found.diagnostics]
   const figures = { files: found.files, zones: found.zones.length, records: found.records }
   if (options.format === 'json') console.print(renderValidation(all, figures))

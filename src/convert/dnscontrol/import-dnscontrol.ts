@@ -2,9 +2,8 @@ import { resolve } from 'node:path'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { readText } from '../../definition/files/read-text.ts'
 import type { ImportedRecord, ImportedZone } from '../../definition/imported-zone.ts'
-import { withoutRepeats } from '../../definition/load/repeated-records.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
-import { settingsOfSoa, zoneFileDefinition } from '../../definition/load/zone-file-definition.ts'
+import { removeDuplicateRecords, settingsOfSoa, zoneFileDefinition } from '../../definition/load/zone-file-definition.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
@@ -148,7 +147,7 @@ function convertDnscontrolZone(read: ZoneToConvert, file: string): DnscontrolZon
   const { name, invalidRecords = [], unmanaged = [], settings } = read
   const at = { file, line: 1, column: 1 }
   const soa = read.records.find((record) => record.type === 'SOA' && record.name === name)
-  const { records: all, diagnostics } = withoutRepeats(
+  const { records: all, diagnostics } = removeDuplicateRecords(
     read.records.filter((record) => record !== soa).map((record) => ({ ...record, at: record.at ?? at })),
   )
   const isIgnored = unmanagedTest(unmanaged, name)

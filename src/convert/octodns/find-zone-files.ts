@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { displayPath } from '../../definition/files/file-path.ts'
-import { fileNameOf, splitFolderZone, unprintableName, withoutControlCharacters } from '../../definition/load/definition-name.ts'
+import { parseFileName, splitFolderZone, unprintableNameError, withoutControlCharacters } from '../../definition/load/definition-name.ts'
 import { compareDiagnostics, type Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 
@@ -42,7 +42,7 @@ export async function findOctodnsZones(directory: string, layout: OctodnsLayout)
       const zone = splitFolderZone(entry, layout.splitExtension)
       if (zone !== null) found.push({ zone, folder: path, paths: await partsOf(path), listed: listedName(entry, layout.splitExtension) })
     } else if (facts?.isFile() && layout.hasZoneFiles && entry.endsWith('.yaml')) {
-      const zone = fileNameOf(entry)?.zone ?? null
+      const zone = parseFileName(entry)?.zone ?? null
       const isListed = ZONE_FILE.test(entry)
       if (zone !== null) found.push({ zone, folder: null, paths: [path], listed: isListed ? entry.slice(0, -'yaml'.length) : null })
     }
@@ -57,7 +57,7 @@ export async function findOctodnsZones(directory: string, layout: OctodnsLayout)
 export async function unprintableNames(directory: string, splitExtension: string | null, shown: string): Promise<Diagnostic[]> {
   const found: Diagnostic[] = []
   const report = (path: string): void => {
-    const refused = unprintableName(basename(path), join(shown, relative(directory, path)))
+    const refused = unprintableNameError(basename(path), join(shown, relative(directory, path)))
     if (refused !== null) found.push(refused)
   }
   for (const entry of (await readdir(directory)).slice(0, MAX_ENTRIES)) {

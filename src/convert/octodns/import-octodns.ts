@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { CONFIG_FILE } from '../../definition/config/config.ts'
+import { noSecrets } from '../../definition/config/secret-guard.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { describeReadError, readText } from '../../definition/files/read-text.ts'
-import { fileNameOf, splitFolderZone } from '../../definition/load/definition-name.ts'
+import { parseFileName, splitFolderZone } from '../../definition/load/definition-name.ts'
 import { includeReader } from '../../definition/load/include-reader.ts'
-import { noSecrets } from '../../definition/load/loaded-secrets.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import { lookUp, type YamlNode } from '../../definition/yaml/yaml-node.ts'
@@ -46,7 +46,7 @@ export const importOctodns: Importer = async (request) => {
   const text = await readText(path, shown, sourcePolicy({ ...request.config, secrets: noSecrets() }, 'allowed'))
   if (!text.ok) return failed({ severity: 'error', ...text.problem })
   if (isOctodnsConfig(text.text)) return importOctodnsConfig(path, text.text, request)
-  const name = fileNameOf(basename(path))
+  const name = parseFileName(basename(path))
   if (name?.kind === 'yaml' && name.zone !== null)
     return importZones([{ zone: name.zone, folder: null, paths: [path], listed: name.zone }], dirname(path), request)
   const message = `${shown} is neither an octoDNS config nor named after its zone`
@@ -89,7 +89,7 @@ async function reportSkipped(
   const policy = sourcePolicy({ ...config, folder, cwd })
   const taken = new Set([...zones.flatMap((zone) => zone.files ?? []), ...files].map(({ path }) => path))
   const rest = (await listYamlFiles(folder)).filter(({ name, isFolder }) =>
-    isFolder ? splitFolderZone(name, extension) === null : !taken.has(name) && !(ZONE_FILE.test(name) && fileNameOf(name)?.zone),
+    isFolder ? splitFolderZone(name, extension) === null : !taken.has(name) && !(ZONE_FILE.test(name) && parseFileName(name)?.zone),
   )
   const dropped: UnsupportedFeature[] = []
   const diagnostics: Diagnostic[] = []

@@ -1,6 +1,6 @@
 import { compareNatural } from '../../definition/print/natural-order.ts'
 import type { YamlMap, YamlValue } from '../../definition/print/octodns-value.ts'
-import { isTextForAll } from '../../definition/yaml/other-readings.ts'
+import { isUnambiguousText } from '../../definition/yaml/plain-scalars.ts'
 
 /** Prints a mapping as block YAML with `indent`, its keys in the order that octoDNS's `enforce_order` requires at every depth. */
 export function printMap(map: YamlMap, indent: string): string {
@@ -34,7 +34,7 @@ const QUOTABLE = /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u058f\u3040-\
 
 /** Prints text as a one-line YAML scalar that readers of YAML 1.1 (PyYAML, which octoDNS uses) and 1.2 both read as that text. */
 export function printText(text: string): string {
-  if (PLAIN.test(text) && isTextForAll(text)) return text
+  if (PLAIN.test(text) && isUnambiguousText(text)) return text
   return QUOTABLE.test(text) ? `'${text.replaceAll("'", "''")}'` : doubleQuoted(text)
 }
 

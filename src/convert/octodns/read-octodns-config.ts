@@ -1,9 +1,9 @@
 /** octoDNS's config (`config/production.yaml`): where zones come from and where they go. Everything else in it is reported. */
 
-import { collectDiagnostics } from '../../definition/parse/collect-diagnostics.ts'
-import { openFiles } from '../../definition/parse/open-files.ts'
-import type { ReadInclude } from '../../definition/parse/parse-options.ts'
-import { plainValue } from '../../definition/yaml/plain-value.ts'
+import type { ReadInclude } from '../../definition/parse/file-loader.ts'
+import { createFileLoader } from '../../definition/parse/file-loader.ts'
+import { collectDiagnostics } from '../../definition/parse/parse-state.ts'
+import { toJsonValue } from '../../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import { isNull, lookUp, type YamlEntry, type YamlMapping, type YamlNode } from '../../definition/yaml/yaml-node.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
@@ -58,7 +58,7 @@ export function isOctodnsConfig(text: string): boolean {
 /** Reads a config; `include` reads files for `!include`. Never throws on bad input. */
 export function readOctodnsConfig(text: string, file: string, include?: ReadInclude): OctodnsConfig {
   const problems = collectDiagnostics()
-  const root = openFiles(include, undefined, problems).parse({ file, text })
+  const root = createFileLoader(include, undefined, problems).parse({ file, text })
   const state: ReadState = {
     dropped: [],
     diagnostics: problems.diagnostics,
@@ -157,7 +157,7 @@ function readProvider({ key, value }: YamlEntry, kind: 'provider' | 'processor',
     return
   }
   const settings = new Map(
-    value.entries.filter((entry) => entry.key.text !== 'class').map((entry) => [entry.key.text, plainValue(entry.value)]),
+    value.entries.filter((entry) => entry.key.text !== 'class').map((entry) => [entry.key.text, toJsonValue(entry.value)]),
   )
   if (kind === 'provider' && isReplacing(value)) state.replacingProviders.add(key.text)
   const all = kind === 'provider' ? state.providers : state.processors
@@ -215,7 +215,7 @@ function readZone({ key, value }: YamlEntry, state: ReadState): void {
     targets: namesOf(lookUp(value, 'targets'), state),
     processors: namesOf(lookUp(value, 'processors'), state),
     isDryRun: isTrue(lookUp(value, 'always-dry-run')),
-    safety: readSafety(plainValue(value) as Record<string, unknown>, (what) => dropKey(what, key.at)),
+    safety: readSafety(toJsonValue(value) as Record<string, unknown>, (what) => dropKey(what, key.at)),
     at: key.at,
   })
 }

@@ -3,15 +3,15 @@ import { CST, Lexer } from 'yaml'
 import { displayPath, fromDisplayPath, isInside, resolveLinks } from '../../definition/files/file-path.ts'
 import { readTextWithMark } from '../../definition/files/read-text.ts'
 import type { ImportedZone, OutputFile } from '../../definition/imported-zone.ts'
-import { fileNameOf, splitFolderZone } from '../../definition/load/definition-name.ts'
+import { parseFileName, splitFolderZone } from '../../definition/load/definition-name.ts'
 import type { IncludeReader } from '../../definition/load/include-reader.ts'
 import type { SourcePolicy } from '../../definition/load/source-policy.ts'
-import { collectDiagnostics } from '../../definition/parse/collect-diagnostics.ts'
-import { openFiles } from '../../definition/parse/open-files.ts'
-import { parseDefinition } from '../../definition/parse/parse-definition.ts'
-import type { IncludedFile, ParsedDefinition } from '../../definition/parse/parse-options.ts'
-import { parseSplitZone } from '../../definition/parse/split-zone.ts'
-import { lineIndex } from '../../definition/yaml/line-index.ts'
+import type { SourceFile } from '../../definition/parse/file-loader.ts'
+import { createFileLoader } from '../../definition/parse/file-loader.ts'
+import type { ParsedDefinition } from '../../definition/parse/parse-definition.ts'
+import { parseDefinition, parseSplitZone } from '../../definition/parse/parse-definition.ts'
+import { collectDiagnostics } from '../../definition/parse/parse-state.ts'
+import { lineIndex } from '../../definition/yaml/build-tree.ts'
 import type { YamlNode } from '../../definition/yaml/yaml-node.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
@@ -50,7 +50,7 @@ export interface ReadOctodnsZone {
 }
 
 /** A file with its exact text, including a byte order mark. */
-interface Source extends IncludedFile {
+interface Source extends SourceFile {
   readonly whole: string
 }
 
@@ -76,7 +76,7 @@ export async function readOctodnsZone(
   const { zone, includedFiles } = parsed
   if (zone === null) return { ...none, diagnostics: parsed.diagnostics }
   const files = sources.map(({ file, whole }) => ({ path: pathOf(file, found, zone.name, reading), text: whole }))
-  const trees = openFiles(include, undefined, collectDiagnostics())
+  const trees = createFileLoader(include, undefined, collectDiagnostics())
   const roots = sources.map((source) => ({ source, root: trees.parse(source) }))
   const { records, scopes } = zone
   const included = includedFiles.flatMap((file) => {
@@ -108,8 +108,8 @@ export async function readOctodnsZone(
 
 /** Comments of all files of the zone, then of the files they include. A file that is included several times is read once. */
 function commentsOf(
-  roots: readonly { readonly source: IncludedFile; readonly root: YamlNode | null }[],
-  included: readonly IncludedFile[],
+  roots: readonly { readonly source: SourceFile; readonly root: YamlNode | null }[],
+  included: readonly SourceFile[],
   zone: DomainName,
 ): ZoneComment[] {
   const entries = roots.flatMap(({ root }) => (root?.kind === 'mapping' ? root.entries : []))
@@ -164,7 +164,9 @@ function parseAs(
  * the config must match.
  */
 const hasOwnName = ({ zone, folder, paths }: OctodnsZoneFiles, { octodnsSplitExtension }: OctodnsFileSettings): boolean =>
-  folder === null ? fileNameOf(basename(paths[0] ?? ''))?.zone === zone : splitFolderZone(basename(folder), octodnsSplitExtension) === zone
+  folder === null
+    ? parseFileName(basename(paths[0] ?? ''))?.zone === zone
+    : splitFolderZone(basename(folder), octodnsSplitExtension) === zone
 
 /** Whether the files mean the same when they are read with the config's default TTL and with `\;` for `;`. */
 function isReusable(
@@ -210,7 +212,7 @@ function extensionOf(folder: string, zone: DomainName): string {
  * it, others to the name they are at. Comments that an empty line or `---` separates from the first name are the head of the file. Comments
  * of an included file without names belong to the name that includes it.
  */
-function zoneComments({ file, text }: IncludedFile, root: YamlNode | null, zone: DomainName): ZoneComment[] {
+function zoneComments({ file, text }: SourceFile, root: YamlNode | null, zone: DomainName): ZoneComment[] {
   if (!text.includes('#')) return []
   const lines = text.split('\n')
   const entries = root?.kind === 'mapping' ? root.entries : []

@@ -3,7 +3,7 @@
  * `010` is 8 and `on` is true, and uses the value as Python prints it as a name (PyYAML's resolver.py and constructor.py).
  */
 
-import type { ParsedDefinition } from '../../definition/parse/parse-options.ts'
+import type { ParsedDefinition } from '../../definition/parse/parse-definition.ts'
 import type { YamlNode } from '../../definition/yaml/yaml-node.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
@@ -69,9 +69,12 @@ export function misreadLineBreaks(text: string, file: string, zone: DesiredZone[
 const EXTRAS_WARNINGS: ReadonlySet<DiagnosticCode> = new Set(['record-extra', 'type-foreign'])
 
 /** Parts of records that no definition can express: `geo`, `dynamic`, and keys and types of other providers. */
-export const unsupportedExtras = (zone: DesiredZone, { extras }: Pick<ParsedDefinition, 'extras'>): UnsupportedFeature[] => [
+export const unsupportedExtras = (
+  zone: DesiredZone,
+  { unsupportedKeys }: Pick<ParsedDefinition, 'unsupportedKeys'>,
+): UnsupportedFeature[] => [
   ...zone.foreign.map(({ name, type, at }) => ({ zone: zone.name, name, type, what: `${type}, a record type of another provider`, at })),
-  ...extras.map(({ name, type, key, at }) => ({ zone: zone.name, name, type, what: key, at })),
+  ...unsupportedKeys.map(({ name, type, key, at }) => ({ zone: zone.name, name, type, what: key, at })),
 ]
 
 /** Diagnostics without those that `unsupportedExtras` replaces. */

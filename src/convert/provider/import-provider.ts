@@ -3,8 +3,7 @@ import { type Config, type ConfigRule, DEFAULT_RULE } from '../../definition/con
 import { unknownProvider } from '../../definition/config/read-config.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
-import { configureZone, targetsOf } from '../../definition/load/configured-zone.ts'
-import { rulesByPath } from '../../definition/load/rule-of-path.ts'
+import { configureZone, createRuleLookup, targetsOf } from '../../definition/load/configured-zone.ts'
 import { type Diagnostic, hasErrors, isError } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, recordKey } from '../../dns/record.ts'
@@ -84,7 +83,7 @@ function placements({
   cwd,
   options,
 }: ImportRequest): (zone: ImportedZone) => { readonly path: string; readonly rule: ConfigRule | null } {
-  const ruleOf = rulesByPath(config)
+  const ruleOf = createRuleLookup(config)
   const folder = options.out === undefined ? join(config.folder, 'zones') : resolve(cwd, options.out)
   return (zone) => {
     const path = join(folder, zoneFileName(zone.name, new Set(), 'yaml'))

@@ -4,7 +4,7 @@ import { displayPath, resolveLinks } from '../../definition/files/file-path.ts'
 import { folderTree } from '../../definition/files/folder-tree.ts'
 import { describeReadError, readText } from '../../definition/files/read-text.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
-import { fileNameOf, unprintableName } from '../../definition/load/definition-name.ts'
+import { parseFileName, unprintableNameError } from '../../definition/load/definition-name.ts'
 import { includeReader } from '../../definition/load/include-reader.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
 import { zoneFileDefinition } from '../../definition/load/zone-file-definition.ts'
@@ -109,7 +109,7 @@ const pathOutside = (path: string): Diagnostic => ({
 /** The zone that the file name gives. If it has no zone file ending: the only requested zone, else the whole file name. */
 function zoneNameOf(path: string, requested: readonly DomainName[]): DomainName | null {
   const base = basename(path)
-  const known = fileNameOf(base)
+  const known = parseFileName(base)
   if (known) return known.zone
   if (requested.length === 1) return requested[0] ?? null
   const name = parseDomainName(`${base.replace(/\.$/, '')}.`)
@@ -134,12 +134,12 @@ async function findZoneFiles(folder: string, cwd: string): Promise<FoundFiles> {
     () => true,
     ({ path, name, isFolder, isOutside }) => {
       if (name.startsWith('.')) return
-      const known = fileNameOf(name)
+      const known = parseFileName(name)
       if (!isFolder && known?.kind !== 'zone-file') {
         if (known === null && !isOutside) others.push(path)
       } else if (isOutside) diagnostics.push(pathOutside(displayPath(path, cwd)))
       else if (!isFolder) {
-        const unprintable = unprintableName(relative(folder, path), displayPath(path, cwd))
+        const unprintable = unprintableNameError(relative(folder, path), displayPath(path, cwd))
         if (unprintable === null) files.push(path)
         else diagnostics.push(unprintable)
       }

@@ -3,8 +3,8 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { DesiredZone, Policy, RefusalName, SettingPlaces, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
-import type { LoadedSecrets } from '../load/loaded-secrets.ts'
-import type { PathStep } from './yaml-place.ts'
+import type { PathStep } from '../yaml/yaml-node.ts'
+import type { LoadedSecrets } from './secret-guard.ts'
 
 /** The config file, with every default filled in. Paths are absolute; names of files for messages are from the working directory. */
 export interface Config {

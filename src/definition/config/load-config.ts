@@ -3,9 +3,9 @@ import { dirname, resolve } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { displayPath } from '../files/file-path.ts'
 import { readText } from '../files/read-text.ts'
-import type { LoadedSecrets } from '../load/loaded-secrets.ts'
 import { CONFIG_FILE } from './config.ts'
-import { type ReadConfig, readConfig } from './read-config.ts'
+import { type ConfigResult, readConfig } from './read-config.ts'
+import type { LoadedSecrets } from './secret-guard.ts'
 
 export interface LoadConfigOptions {
   /** Absolute: where the search begins, and what names of files in messages start from. */
@@ -17,7 +17,7 @@ export interface LoadConfigOptions {
 }
 
 /** Finds and reads the config. Without one the config is null and the diagnostic is `config-missing`. */
-export async function loadConfig({ cwd, file, secrets }: LoadConfigOptions): Promise<ReadConfig> {
+export async function loadConfig({ cwd, file, secrets }: LoadConfigOptions): Promise<ConfigResult> {
   const path = file === undefined ? await findUpward(cwd, CONFIG_FILE) : resolve(cwd, file)
   if (path === null) {
     const other = await findUpward(cwd, OTHER_NAME)
@@ -44,7 +44,7 @@ const missing = (message: string, hint = 'write one with "zonewright init", or n
   hint,
 })
 
-const failed = (diagnostic: Diagnostic): ReadConfig => ({ config: null, diagnostics: [diagnostic] })
+const failed = (diagnostic: Diagnostic): ConfigResult => ({ config: null, diagnostics: [diagnostic] })
 
 /** The file of that name in the folder or the nearest one above it that has it. */
 async function findUpward(folder: string, name: string): Promise<string | null> {

@@ -3,27 +3,26 @@ import { validate } from '../../../generated/config-schema.js'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { didYouMean } from '../../dns/nearest-word.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { isServerAddress } from '../../dns/server-address.ts'
 import { parseTtl, type Ttl } from '../../dns/ttl.ts'
 import type { Policy, RefusalName, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
 import { DEFAULT_THRESHOLDS, type SafetyThresholds } from '../../plan/safety-limits.ts'
 import { hasGlob } from '../files/file-glob.ts'
-import { type LoadedSecrets, noSecrets } from '../load/loaded-secrets.ts'
 import { isMailAddress } from '../parse/read-settings.ts'
-import { didYouMean } from '../parse/suggest.ts'
-import { plainValue } from '../yaml/plain-value.ts'
+import { toJsonValue } from '../yaml/plain-scalars.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
-import { isNull, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
+import { isNull, positionAt, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import { type Config, type ConfigDefaults, type ConfigRule, DEFAULT_FILES, DEFAULT_RULE, type ProviderConfig } from './config.ts'
+import { plainTextSecretWarnings, secretFilesOf } from './resolve-secret.ts'
 import { schemaDiagnostics } from './schema-diagnostics.ts'
-import { plainSecrets, secretFilesOf } from './secret.ts'
-import { placeAt } from './yaml-place.ts'
+import { type LoadedSecrets, noSecrets } from './secret-guard.ts'
 
 const MAX_CONFIG_LENGTH = 1024 * 1024
 
 /** Where the config stands. */
-export interface ConfigPlace {
+export interface ConfigLocation {
   /** The file as messages name it. */
   readonly file: string
   /** Absolute. */
@@ -34,7 +33,7 @@ export interface ConfigPlace {
   readonly secrets?: LoadedSecrets | undefined
 }
 
-export interface ReadConfig {
+export interface ConfigResult {
   /** Null where the text is not a config to speak of. */
   readonly config: Config | null
   readonly diagnostics: readonly Diagnostic[]
@@ -68,7 +67,7 @@ interface RuleDocument {
 }
 
 /** The config that a file without any keys gives. */
-export function defaultConfig(place: Omit<ConfigPlace, 'file'>): Config {
+export function defaultConfig(place: Omit<ConfigLocation, 'file'>): Config {
   return {
     file: null,
     folder: place.folder,
@@ -88,10 +87,10 @@ export function defaultConfig(place: Omit<ConfigPlace, 'file'>): Config {
 }
 
 /** Reads a config. All faults are collected, each with its place; warnings leave a config to work with. */
-export function readConfig(text: string, place: ConfigPlace): ReadConfig {
+export function readConfig(text: string, place: ConfigLocation): ConfigResult {
   const { root, diagnostics: yaml } = readYaml(text, { file: place.file, maxLength: MAX_CONFIG_LENGTH })
   if (root === null) return { config: null, diagnostics: yaml }
-  const document = isNull(root) ? {} : plainValue(withoutEmpty(root))
+  const document = isNull(root) ? {} : toJsonValue(withoutEmpty(root))
   if (!validate(document)) {
     return { config: null, diagnostics: [...yaml, ...schemaDiagnostics(root, validate.errors ?? [])] }
   }
@@ -112,11 +111,11 @@ function withoutEmpty(root: YamlNode): YamlNode {
   return { ...root, entries: root.entries.filter(({ value }) => !isNull(value)) } satisfies YamlMapping
 }
 
-function configOf(document: ConfigDocument, reading: Reading, place: ConfigPlace): Config {
+function configOf(document: ConfigDocument, reading: Reading, place: ConfigLocation): Config {
   const base = defaultConfig(place)
   const providers = new Map(Object.entries(document.providers ?? {}).map(([name, settings]) => [name, providerOf(name, settings, reading)]))
   const rules = document.zones?.map((rule, index) => ruleOf(rule, index, providers, reading)) ?? base.rules
-  for (const provider of providers.values()) reading.diagnostics.push(...plainSecrets(provider))
+  for (const provider of providers.values()) reading.diagnostics.push(...plainTextSecretWarnings(provider))
   return {
     ...base,
     file: place.file,
@@ -143,8 +142,8 @@ function providerOf(
     name,
     type,
     settings,
-    at: placeAt(root, ['providers', name]),
-    placeOf: (...path) => placeAt(root, ['providers', name, ...path]),
+    at: positionAt(root, ['providers', name]),
+    placeOf: (...path) => positionAt(root, ['providers', name, ...path]),
   }
 }
 
@@ -154,7 +153,7 @@ function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<st
   const zones = document.zone === undefined ? null : [document.zone].flat()
   document.targets?.forEach((target, i) => {
     if (providers.has(target)) return
-    reading.diagnostics.push(unknownProvider(target, providers.keys(), placeAt(reading.root, [...path, 'targets', i])))
+    reading.diagnostics.push(unknownProvider(target, providers.keys(), positionAt(reading.root, [...path, 'targets', i])))
   })
   return {
     files,
@@ -169,7 +168,7 @@ function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<st
     unmanaged: selectorsOf(document.unmanaged ?? [], [...path, 'unmanaged'], reading),
     safety: document.safety ?? {},
     nameservers: nameserversOf(document.nameservers, [...path, 'nameservers'], reading),
-    at: placeAt(reading.root, path),
+    at: positionAt(reading.root, path),
   }
 }
 
@@ -180,12 +179,12 @@ function selectorsOf(
 ): UnmanagedSelector[] {
   return selectors.map((selector, i) => {
     const { type } = selector
-    if (type === undefined) return { ...selector, at: placeAt(root, [...path, i]) }
+    if (type === undefined) return { ...selector, at: positionAt(root, [...path, i]) }
     if (!parseRecordType(type).ok && !type.includes('/')) {
-      const at = placeAt(root, [...path, i, 'type'])
+      const at = positionAt(root, [...path, i, 'type'])
       diagnostics.push({ severity: 'error', code: 'type-unknown', message: `unmanaged: ${JSON.stringify(type)} is not a record type`, at })
     }
-    return { ...selector, type: type.toUpperCase(), at: placeAt(root, [...path, i]) }
+    return { ...selector, type: type.toUpperCase(), at: positionAt(root, [...path, i]) }
   })
 }
 
@@ -200,7 +199,7 @@ function nameserversOf(
       severity: 'error',
       code: 'schema-value',
       message: `${JSON.stringify(server)} is not the address of a name server`,
-      at: placeAt(root, [...path, i]),
+      at: positionAt(root, [...path, i]),
       hint: 'such as 192.0.2.53, [2001:db8::53]:5353 or ns1.example.com',
     })
   })
@@ -224,7 +223,7 @@ function zoneGlob(text: string, path: readonly (string | number)[], { root, diag
   if (text.includes('*')) return text.toLowerCase().replace(/\.$/, '')
   const name = parseDomainName(absolute(text))
   if (name.ok) return name.value.slice(0, -1)
-  diagnostics.push({ severity: 'error', code: 'zone-name', message: name.message, at: placeAt(root, [...path, 'zone']) })
+  diagnostics.push({ severity: 'error', code: 'zone-name', message: name.message, at: positionAt(root, [...path, 'zone']) })
   return text
 }
 
@@ -250,8 +249,8 @@ function defaultsOf(document: Readonly<Record<string, unknown>>, reading: Readin
   }
   const { soa_email: email } = settings
   if (typeof email === 'string' && !isMailAddress(email))
-    reading.diagnostics.push(noMailAddress(email, placeAt(reading.root, ['defaults', 'soa_email'])))
-  const settingsAt = Object.fromEntries(Object.keys(settings).map((key) => [key, placeAt(reading.root, ['defaults', key])]))
+    reading.diagnostics.push(noMailAddress(email, positionAt(reading.root, ['defaults', 'soa_email'])))
+  const settingsAt = Object.fromEntries(Object.keys(settings).map((key) => [key, positionAt(reading.root, ['defaults', key])]))
   return {
     settings: settings as ZoneSettings,
     ...(Object.keys(settings).length > 0 ? { settingsAt } : {}),
@@ -271,6 +270,6 @@ function ttlOf(value: unknown, path: readonly string[], { root, diagnostics }: R
   if (value === undefined) return null
   const ttl = parseTtl(String(value))
   if (ttl.ok) return ttl.value
-  diagnostics.push({ severity: 'error', code: 'ttl-invalid', message: `"${path.join('.')}": ${ttl.message}`, at: placeAt(root, path) })
+  diagnostics.push({ severity: 'error', code: 'ttl-invalid', message: `"${path.join('.')}": ${ttl.message}`, at: positionAt(root, path) })
   return null
 }

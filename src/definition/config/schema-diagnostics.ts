@@ -1,8 +1,8 @@
 import type { SchemaError } from '../../../generated/config-schema.js'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { didYouMean } from '../parse/suggest.ts'
+import { didYouMean } from '../../dns/nearest-word.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
-import { keyPlace, nodeAt, placeAt, pointerSteps } from './yaml-place.ts'
+import { keyPosition, nodeAt, pointerSteps, positionAt } from '../yaml/yaml-node.ts'
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: 'a mapping',
@@ -22,7 +22,7 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
     .map((error) => {
       const path = pointerSteps(error.instancePath)
       const what = path.length === 0 ? 'the file' : `"${path.join('.')}"`
-      const at = placeAt(root, path)
+      const at = positionAt(root, path)
       switch (error.keyword) {
         case 'additionalProperties': {
           const key = String(error.params['additionalProperty'])
@@ -32,7 +32,7 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
             severity: 'error',
             code: 'schema-unknown-key',
             message: `"${[...path, key].join('.')}" is not a key that can stand here`,
-            at: (node?.kind === 'mapping' && keyPlace(node, key)) || at,
+            at: (node?.kind === 'mapping' && keyPosition(node, key)) || at,
             hint: didYouMean(key, known) ?? `keys here are ${known.join(', ')}`,
           }
         }
@@ -78,7 +78,7 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
 
 function hasKey(root: YamlNode, path: readonly string[], key: string): boolean {
   const node = nodeAt(root, path)
-  return node?.kind === 'mapping' && keyPlace(node, key) !== undefined
+  return node?.kind === 'mapping' && keyPosition(node, key) !== undefined
 }
 
 const typeNames = (type: unknown): string =>
@@ -99,5 +99,5 @@ function suggestion(root: YamlNode, path: readonly string[], allowed: unknown): 
 
 function keyPlaceAt(root: YamlNode, path: readonly string[], key: string): Diagnostic['at'] {
   const node = nodeAt(root, path)
-  return node?.kind === 'mapping' ? keyPlace(node, key) : undefined
+  return node?.kind === 'mapping' ? keyPosition(node, key) : undefined
 }

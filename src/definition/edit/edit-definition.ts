@@ -66,7 +66,7 @@ interface FoundZone {
 
 async function findZone(edit: RecordEdit, config: Config): Promise<FoundZone | EditedDefinition> {
   const seen = new Map<string, string>()
-  const { zones, diagnostics } = await loadDefinitions(config, { zones: [edit.zone], seen })
+  const { zones, diagnostics } = await loadDefinitions(config, { zones: [edit.zone], textsRead: seen })
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
   const [loaded, ...others] = zones
   if (errors.length > 0 || loaded === undefined) {

@@ -8,9 +8,9 @@ import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
 import type { Config } from '../config/config.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import { readText, readTextWithMark } from '../files/read-text.ts'
-import { fileNameOf } from '../load/definition-name.ts'
+import { parseFileName } from '../load/definition-name.ts'
 import { sourcePolicy } from '../load/source-policy.ts'
-import { soundTree } from '../yaml/edit-document.ts'
+import { readValidTree } from '../yaml/editable-yaml.ts'
 import { lookUp, type YamlNode } from '../yaml/yaml-node.ts'
 import { desiredData, type EditedFile, editText } from './edit-text.ts'
 import type { RecordEdit } from './record-edit.ts'
@@ -69,14 +69,14 @@ const changedSinceLoaded = (file: string): Diagnostic => ({
 
 /** The format of a zone's files. Fragments have that of the definition that includes them, split files that of octoDNS. `main` is absolute. */
 export async function definitionKind(main: string, config: Config): Promise<EditedFile['kind']> {
-  if (fileNameOf(basename(main))?.kind === 'zone-file') return 'zone-file'
+  if (parseFileName(basename(main))?.kind === 'zone-file') return 'zone-file'
   const read = await readText(main, main, sourcePolicy(config))
   const root = read.ok ? treeOf(read.text) : null
   return root?.kind === 'mapping' && lookUp(root, 'domain')?.kind === 'scalar' ? 'settings' : 'octodns'
 }
 
 function treeOf(text: string): YamlNode | null {
-  const root = soundTree(text)
+  const root = readValidTree(text)
   return root.ok ? root.value : null
 }
 

@@ -9,9 +9,8 @@ import type { Ttl } from '../../dns/ttl.ts'
 import type { Layout } from '../parse/parse-state.ts'
 import { compareNatural } from '../print/natural-order.ts'
 import { plainNode, styled } from '../print/styled-nodes.ts'
-import { agreeOn } from '../yaml/edit-document.ts'
-import { printDocument } from '../yaml/print-document.ts'
-import type { PlainYaml } from '../yaml/print-plain.ts'
+import { parseEditableYaml, printDocument } from '../yaml/editable-yaml.ts'
+import type { YamlData } from '../yaml/print-yaml.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
 import { entryWindow } from './entry-window.ts'
 import { keepSpacing } from './keep-spacing.ts'
@@ -23,7 +22,7 @@ export interface RrsetEdit {
   /** Offsets of the values to keep; all other values of the RRset are removed. */
   readonly kept: ReadonlySet<number>
   /** New values in the form of the layout. */
-  readonly added: readonly PlainYaml[]
+  readonly added: readonly YamlData[]
   /** Undefined keeps the TTLs. */
   readonly ttl?: Ttl | undefined
   /** Whether the RRset has records before the edit. */
@@ -55,9 +54,9 @@ export function editRrset(text: string, zone: DomainName, layout: Layout, edit: 
 
 /** With `entry` as the limit, only the entry may be printed. */
 function editEntry(text: string, zone: DomainName, layout: Layout, edit: RrsetEdit, limit: 'entry' | 'file'): Result<string> {
-  const read = agreeOn(text)
+  const read = parseEditableYaml(text)
   if (!read.ok) return read
-  const { document, heads } = read.value
+  const { document, keyComments } = read.value
   // Before the document is changed.
   const first = locateFirstEntry(text, document, layout === 'octodns')
   const map = recordMap(document, layout)
@@ -71,7 +70,7 @@ function editEntry(text: string, zone: DomainName, layout: Layout, edit: RrsetEd
   if (!change.ok) return change
   if (source === null) {
     if (limit === 'entry') return failure(BY_HAND)
-    const printed = printDocument(document, heads, text)
+    const printed = printDocument(document, keyComments, text)
     return ok(text.includes('\r\n') ? printed.replaceAll(/(?<!\r)\r*\n/g, '\r\n') : printed)
   }
   const { items } = map.value
@@ -82,7 +81,7 @@ function editEntry(text: string, zone: DomainName, layout: Layout, edit: RrsetEd
   map.value.items = items.slice(hasAlias(items[index]?.value ?? null) ? 0 : index, index + 1)
   const alone: Document = document
   alone.contents = map.value
-  return replaceEntry(source, edit.name, previous ? ownerOf(previous, zone) : null, printDocument(alone, heads, text))
+  return replaceEntry(source, edit.name, previous ? ownerOf(previous, zone) : null, printDocument(alone, keyComments, text))
 }
 
 type Entry = Pair<Scalar, Node | null>
@@ -130,8 +129,8 @@ const WIDTH = 80
 
 /** A record in the style of its neighbours. */
 function newRecord(layout: Layout, { type, ttl, added }: RrsetEdit, beside: readonly Node[]): Node {
-  const values = added.length === 1 ? { value: added[0] as PlainYaml } : { values: added }
-  const record: PlainYaml = { type, ...(ttl !== undefined && { ttl }), ...values }
+  const values = added.length === 1 ? { value: added[0] as YamlData } : { values: added }
+  const record: YamlData = { type, ...(ttl !== undefined && { ttl }), ...values }
   const ordered = layout === 'octodns' ? inNaturalOrder(record) : record
   const node = plainNode(ordered)
   if (isMap(node)) node.flow = layout === 'settings' && JSON.stringify(ordered).length <= WIDTH && !beside.some(isBlock)
@@ -141,11 +140,11 @@ function newRecord(layout: Layout, { type, ttl, added }: RrsetEdit, beside: read
 const isBlock = (node: Node): boolean => isMap(node) && node.flow !== true
 
 /** octoDNS requires natural order in every mapping. */
-function inNaturalOrder(value: PlainYaml): PlainYaml {
+function inNaturalOrder(value: YamlData): YamlData {
   if (typeof value !== 'object') return value
-  if (Array.isArray(value)) return (value as readonly PlainYaml[]).map(inNaturalOrder)
+  if (Array.isArray(value)) return (value as readonly YamlData[]).map(inNaturalOrder)
   const entries = Object.entries(value).sort(([a], [b]) => compareNatural(a, b))
-  return Object.fromEntries(entries.map(([key, item]) => [key, inNaturalOrder(item as PlainYaml)]))
+  return Object.fromEntries(entries.map(([key, item]) => [key, inNaturalOrder(item as YamlData)]))
 }
 
 /** An owner whose records cannot be edited can still be removed as a whole. */
@@ -220,7 +219,7 @@ function typeOf(node: Node): string | null {
 }
 
 /** Removes and adds values of a record. Returns whether any value is left. */
-function keepValues(record: YAMLMap<Scalar, Node | null>, layout: Layout, { kept }: RrsetEdit, added: readonly PlainYaml[]): boolean {
+function keepValues(record: YAMLMap<Scalar, Node | null>, layout: Layout, { kept }: RrsetEdit, added: readonly YamlData[]): boolean {
   const pair = pairOf(record, 'values') ?? pairOf(record, 'value')
   if (pair === undefined) return false
   const list = isSeq(pair.value) ? pair.value : null
@@ -260,7 +259,7 @@ function removesVariable(record: YAMLMap<Scalar, Node | null>, { kept }: RrsetEd
   return present.some((node) => node !== null && !kept.has(node.range?.[0] ?? -1) && /(?<!\$)\$\{/.test(String(node)))
 }
 
-function valueNode(value: PlainYaml, record: YAMLMap<Scalar, Node | null>, isInBlock: boolean): Node {
+function valueNode(value: YamlData, record: YAMLMap<Scalar, Node | null>, isInBlock: boolean): Node {
   const node = plainNode(value)
   if (isMap(node)) node.flow = record.flow === true || (!isInBlock && JSON.stringify(value).length <= WIDTH)
   return node

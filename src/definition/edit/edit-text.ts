@@ -6,7 +6,7 @@ import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
 import type { Layout } from '../parse/parse-state.ts'
 import { OCTODNS_TYPES, octodnsValue } from '../print/octodns-value.ts'
 import { printValue } from '../print/print-value.ts'
-import type { PlainYaml } from '../yaml/print-plain.ts'
+import type { YamlData } from '../yaml/print-yaml.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
 import { editRrset } from './edit-rrset.ts'
 import type { RecordEdit } from './record-edit.ts'
@@ -38,7 +38,7 @@ export function editText(file: EditedFile, edit: RecordEdit): Result<string> {
   const present = new Set(file.own.map(({ data }) => data))
   const added = [...wanted].filter((data) => !present.has(data))
   if (file.kind === 'zone-file') return editZone(file, edit, wanted, added)
-  const values: PlainYaml[] = []
+  const values: YamlData[] = []
   for (const data of added) {
     const value = valueFor(file.kind, edit, data)
     if (!value.ok) return value
@@ -65,17 +65,15 @@ export function editText(file: EditedFile, edit: RecordEdit): Result<string> {
 }
 
 /** Escapes `${` for a fragment, where it would begin a variable. */
-function escapeVariables(value: PlainYaml): PlainYaml {
+function escapeVariables(value: YamlData): YamlData {
   if (typeof value === 'string') return value.replaceAll('${', () => '$${')
   if (typeof value !== 'object') return value
-  if (Array.isArray(value)) return (value as readonly PlainYaml[]).map(escapeVariables)
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, escapeVariables(item as PlainYaml)]))
+  if (Array.isArray(value)) return (value as readonly YamlData[]).map(escapeVariables)
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, escapeVariables(item as YamlData)]))
 }
 
-function valueFor(layout: Layout, { type, zone }: RecordEdit, data: string): Result<PlainYaml> {
-  return layout === 'octodns' && OCTODNS_TYPES.has(type)
-    ? (octodnsValue(type, data) as Result<PlainYaml>)
-    : ok(printValue(type, data, zone))
+function valueFor(layout: Layout, { type, zone }: RecordEdit, data: string): Result<YamlData> {
+  return layout === 'octodns' && OCTODNS_TYPES.has(type) ? (octodnsValue(type, data) as Result<YamlData>) : ok(printValue(type, data, zone))
 }
 
 function editZone(file: EditedFile, edit: RecordEdit, wanted: ReadonlySet<string>, added: readonly string[]): Result<string> {

@@ -4,8 +4,8 @@
  * same meaning as the printed text.
  */
 
-import { soundTree } from '../yaml/edit-document.ts'
-import { isSameTree } from '../yaml/same-tree.ts'
+import { readValidTree } from '../yaml/editable-yaml.ts'
+import { isSameTree } from '../yaml/yaml-node.ts'
 
 interface Word {
   readonly text: string
@@ -28,13 +28,13 @@ const MAX_COMPARED = 4_000_000
 export function keepSpacing(original: string, printed: string): string {
   const { above, old, fresh, below } = splitCommonLines(original, printed)
   if (old === '' || fresh === '') return printed
-  const wanted = soundTree(printed)
+  const wanted = readValidTree(printed)
   if (!wanted.ok) return printed
   const [oldWords, freshWords] = [wordsOf(old), wordsOf(fresh)]
   for (const { fromEnd, withLines } of ATTEMPTS) {
     const kept = join(oldWords, freshWords, matchWords(oldWords.words, freshWords.words, fromEnd), withLines)
     if (kept === fresh) return printed
-    const tree = soundTree(above + kept + below)
+    const tree = readValidTree(above + kept + below)
     if (tree.ok && isSameTree(tree.value, wanted.value)) return above + kept + below
   }
   return printed
@@ -127,7 +127,7 @@ function wordsOf(text: string): Words {
 function keyOf(word: string): string {
   if (word.startsWith("'") && word.length > 1) return word.slice(1, -1).replaceAll("''", "'")
   if (!word.startsWith('"') || !word.includes('\\')) return word.startsWith('"') && word.length > 1 ? word.slice(1, -1) : word
-  const tree = soundTree(word)
+  const tree = readValidTree(word)
   return tree.ok && tree.value.kind === 'scalar' ? tree.value.text : word
 }
 

@@ -7,7 +7,7 @@ import { parseRecordType } from '../../dns/record-type.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { presentationTokens } from '../parse/presentation-tokens.ts'
-import { readTargetName } from '../parse/target-name.ts'
+import { readTargetName } from '../parse/read-scalar.ts'
 
 /** A change of one RRset, as asked for on the command line. */
 export interface RecordEdit {

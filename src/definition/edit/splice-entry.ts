@@ -1,7 +1,7 @@
 import { type Document, isMap, isScalar, type Pair, type YAMLMap } from 'yaml'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
-import { agreeOn } from '../yaml/edit-document.ts'
+import { parseEditableYaml } from '../yaml/editable-yaml.ts'
 
 /** The lines of each entry of a mapping. */
 export interface EntryLocations {
@@ -27,7 +27,7 @@ export function replaceEntry(
 ): Result<string> {
   // The parser leaves carriage returns at the ends of some comments.
   const text = printed.replaceAll(/(?<!\r)\r+\n/g, '\n')
-  const read = agreeOn(text)
+  const read = parseEditableYaml(text)
   if (!read.ok) return read
   const lines = text.split('\n')
   const { contents } = read.value.document

@@ -1,3 +1,4 @@
+import { relative, sep } from 'node:path'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { globTest } from '../../dns/glob.ts'
 import { rrsetKey } from '../../dns/record.ts'
@@ -8,6 +9,7 @@ import type { SafetyThresholds } from '../../plan/safety-limits.ts'
 import type { Config, ConfigRule } from '../config/config.ts'
 import { DEFAULT_RULE } from '../config/config.ts'
 import { unknownProvider } from '../config/read-config.ts'
+import { compileGlobs } from '../files/file-glob.ts'
 
 /** A zone with all that definition and config together say about it. */
 export interface LoadedZone {
@@ -137,4 +139,15 @@ function settingsOf(zone: DesiredZone, defaults: ZoneSettings): ZoneSettings {
 
 function withTtl<R extends { readonly ttl: Ttl | null }>(records: readonly R[], ttl: Ttl | null): readonly R[] {
   return ttl === null ? records : records.map((record) => (record.ttl === null ? { ...record, ttl } : record))
+}
+
+/** The rule that a definition of a zone would fall under if it stood at an absolute path; null where none takes it, so that nobody reads it. */
+export function createRuleLookup(config: Config): (path: string, zone: Pick<DesiredZone, 'name'>) => ConfigRule | null {
+  const rules = config.rules.map((rule) => ({ rule, globs: compileGlobs(rule.files, config.folder) }))
+  return (path, zone) => {
+    const fromFolder = relative(config.folder, path).split(sep).join('/')
+    const matching = rules.filter(({ globs }) => globs.matches(fromFolder)).map(({ rule }) => rule)
+    const rule = matching.length === 0 ? null : ruleFor(zone, matching)
+    return rule?.enabled ? rule : null
+  }
 }

@@ -17,7 +17,7 @@ const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029]/gu
 export const withoutControlCharacters = (path: string): string => path.replace(CONTROL_CHARACTERS, '')
 
 /** The error for a path with a control character or line separator in a name; null for other paths. `shown` names it in messages. */
-export function unprintableName(path: string, shown: string): Pick<Diagnostic, 'severity' | 'code' | 'message' | 'hint'> | null {
+export function unprintableNameError(path: string, shown: string): Pick<Diagnostic, 'severity' | 'code' | 'message' | 'hint'> | null {
   if (withoutControlCharacters(path) === path) return null
   return {
     severity: 'error',
@@ -30,7 +30,7 @@ export function unprintableName(path: string, shown: string): Pick<Diagnostic, '
 const EXTENSION = /^(.*)\.(?:(yaml|yml)|(?:zone|db))$/i
 
 /** What the name of a file says: `example.com.yaml`, `example.com.zone`, `example.com.db` or `db.example.com`; null for other names. */
-export function fileNameOf(name: string): FileName | null {
+export function parseFileName(name: string): FileName | null {
   const base = withoutControlCharacters(name)
   const [, stem, yaml] = EXTENSION.exec(base) ?? []
   if (stem !== undefined) return { kind: yaml === undefined ? 'zone-file' : 'yaml', zone: zoneNameOf(withoutPrefix(stem, yaml)) }

@@ -14,9 +14,9 @@ import { describeReadError } from '../files/read-text.ts'
 import {
   type DefinitionKind,
   type FileName,
-  fileNameOf,
+  parseFileName,
   splitFolderZone,
-  unprintableName,
+  unprintableNameError,
   withoutControlCharacters,
 } from './definition-name.ts'
 import { isHiddenName, type SourcePolicy, sourcePolicy } from './source-policy.ts'
@@ -111,7 +111,7 @@ async function searchStart(
   }
   const own = globs.matches(globPath(search, path))
   if (!facts.isDirectory()) {
-    const name = fileNameOf(basename(path))
+    const name = parseFileName(basename(path))
     if (name) {
       if (own) add(path, name)
     } else if (start.literal) report(search, 'file-format', unknownFormat(search, path), rule, 'error', FORMAT_HINT)
@@ -140,7 +140,7 @@ async function searchPath(search: Search, path: string): Promise<void> {
   const split = facts.isDirectory() ? splitFolderZone(basename(path), search.config.octodnsSplitExtension) : null
   if (split !== null) return addFound(search, path, { kind: 'split', zone: split }, null)
   if (!facts.isDirectory()) {
-    const name = fileNameOf(basename(path))
+    const name = parseFileName(basename(path))
     if (name) return addFound(search, path, name, null)
     return report(search, 'file-format', unknownFormat(search, path), null, 'error', FORMAT_HINT)
   }
@@ -166,7 +166,7 @@ async function walkDefinitions(
     (entry) => splitFolderZone(entry.name, extension) === null,
     (entry) => {
       const split = entry.isFolder ? splitFolderZone(entry.name, extension) : null
-      const name: FileName | null = entry.isFolder ? split && { kind: 'split', zone: split } : fileNameOf(entry.name)
+      const name: FileName | null = entry.isFolder ? split && { kind: 'split', zone: split } : parseFileName(entry.name)
       if (isHiddenName(entry.path)) {
         // A wildcard passes over it; a glob that begins with a dot itself asks for it.
         if (rule !== null && isMatch(entry.path)) refusePath(search, entry.path, rule)
@@ -221,7 +221,7 @@ function reportOutside(search: Search, path: string, rule: ConfigRule | null): v
 function refusePath(search: Search, path: string, rule: ConfigRule | null): boolean {
   const shown = displayPath(path, search.config.cwd)
   const refused = search.policy.refusePath(path)
-  const unprintable = unprintableName(globPath(search, path), shown)
+  const unprintable = unprintableNameError(globPath(search, path), shown)
   if (refused === null && unprintable === null) return false
   if (!search.refused.has(path)) {
     if (refused !== null) report(search, 'path-protected', `${shown} ${refused}`, rule)

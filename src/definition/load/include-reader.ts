@@ -4,7 +4,7 @@ import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Config } from '../config/config.ts'
 import { displayPath, fromDisplayPath, isInside, resolveLinks } from '../files/file-path.ts'
 import { describeReadError, readTextSync, refuseSecrets } from '../files/read-text.ts'
-import { unprintableName } from './definition-name.ts'
+import { unprintableNameError } from './definition-name.ts'
 import { sourcePolicy } from './source-policy.ts'
 
 /** No system takes longer paths (PATH_MAX of Linux). */
@@ -36,7 +36,7 @@ export function includeReader(config: Config, given: ReadonlyMap<string, string>
       return failure(`${path === '' ? 'an empty name' : 'a name with the octet 0'} is that of no file`)
     if (path.length > MAX_PATH_LENGTH) return failure(`the name of the file has ${path.length} characters; ${MAX_PATH_LENGTH} are allowed`)
     const wanted = resolve(dirname(fromDisplayPath(from, config.cwd)), path)
-    const unprintable = unprintableName(path, path)
+    const unprintable = unprintableNameError(path, path)
     if (unprintable !== null) return failure(unprintable.message)
     // Before it is looked for: whether there is such a file is not reported either.
     const refused = policy.refusePath(wanted)

@@ -6,14 +6,14 @@ import { dirname } from 'node:path'
 import pLimit from 'p-limit'
 import { compareDiagnostics, type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { didYouMean } from '../../dns/nearest-word.ts'
 import type { Config } from '../config/config.ts'
+import { secretsInZone } from '../config/secret-guard.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
-import { didYouMean } from '../parse/suggest.ts'
 import { configureZone, type LoadedZone, ruleFor } from './configured-zone.ts'
 import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
 import { includeReader } from './include-reader.ts'
-import { type ReadDefinition, readDefinition } from './read-definition.ts'
-import { secretsInZone } from './secrets-in-zone.ts'
+import { type LoadedDefinition, readDefinition } from './read-definition.ts'
 import { sourcePolicy } from './source-policy.ts'
 
 /** Files that are open at once. */
@@ -27,7 +27,7 @@ export interface LoadOptions {
   /** Texts that stand for files, by absolute path, as if they had been written already; in a folder of split files also new ones. */
   readonly texts?: ReadonlyMap<string, string> | undefined
   /** Takes the texts of the definitions that are asked for as they were read, by absolute path. */
-  readonly seen?: Map<string, string> | undefined
+  readonly textsRead?: Map<string, string> | undefined
 }
 
 export interface LoadedDefinitions {
@@ -38,7 +38,7 @@ export interface LoadedDefinitions {
   /** Definitions and included files that were read, as messages name them, sorted. */
   readonly files: readonly string[]
   /** Definitions that are left alone, as messages name them, sorted: they or the config's rule say `enabled: false`, or no rule takes their zone. */
-  readonly leftAlone: readonly string[]
+  readonly skipped: readonly string[]
 }
 
 export async function loadDefinitions(config: Config, options: LoadOptions = {}): Promise<LoadedDefinitions> {
@@ -51,11 +51,13 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     .map((definition) => withNewParts(definition, options.texts))
   const read = await Promise.all(
     definitions.map((definition) =>
-      limit(() => readDefinition(definition, config, sources, { wanted: wanted.names, texts: options.texts, seen: options.seen })),
+      limit(() =>
+        readDefinition(definition, config, sources, { wanted: wanted.names, texts: options.texts, textsRead: options.textsRead }),
+      ),
     ),
   )
   const parsed = withoutFragments(
-    read.filter((one): one is ReadDefinition => one !== null),
+    read.filter((one): one is LoadedDefinition => one !== null),
     config,
   )
 
@@ -72,9 +74,9 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   for (const zone of distinct) diagnostics.push(...zone.diagnostics)
   return {
     zones: distinct,
-    diagnostics: withoutRepeats(diagnostics.sort(compareDiagnostics)),
+    diagnostics: removeRepeatedDiagnostics(diagnostics.sort(compareDiagnostics)),
     files,
-    leftAlone: [...leftAlone].sort(),
+    skipped: [...leftAlone].sort(),
   }
 }
 
@@ -107,7 +109,7 @@ function wantedZones(zones: readonly string[] | undefined): WantedZones {
 }
 
 /** A file that another includes is no zone of its own, whatever matches it. */
-function withoutFragments(parsed: readonly ReadDefinition[], config: Config): ReadDefinition[] {
+function withoutFragments(parsed: readonly LoadedDefinition[], config: Config): LoadedDefinition[] {
   const included = new Set(parsed.flatMap((one) => one.includedFiles))
   if (included.size === 0) return [...parsed]
   const cwd = resolveLinks(config.cwd)
@@ -116,7 +118,7 @@ function withoutFragments(parsed: readonly ReadDefinition[], config: Config): Re
 
 /** Adds the zone, or what is wrong with it. Whether the config leaves it alone instead. */
 function joinWithConfig(
-  { definition, zone, files, diagnostics: found }: ReadDefinition,
+  { definition, zone, files, diagnostics: found }: LoadedDefinition,
   config: Config,
   wanted: ReadonlySet<DomainName> | null,
   zones: LoadedZone[],
@@ -173,7 +175,7 @@ function duplicate({ zone, targets }: LoadedZone, earlier: LoadedZone): Diagnost
 function missingZones(
   wanted: ReadonlySet<DomainName> | null,
   zones: readonly LoadedZone[],
-  read: readonly ReadDefinition[],
+  read: readonly LoadedDefinition[],
   found: readonly FoundDefinition[],
 ): Diagnostic[] {
   if (wanted === null) return []
@@ -207,9 +209,25 @@ function nothingFound(found: readonly Diagnostic[], config: Config): readonly Di
 }
 
 /** A fault of a file that several zones include is one fault. The list must be sorted. */
-function withoutRepeats(sorted: readonly Diagnostic[]): Diagnostic[] {
+function removeRepeatedDiagnostics(sorted: readonly Diagnostic[]): Diagnostic[] {
   return sorted.filter((one, i) => {
     const before = sorted[i - 1]
     return !before || one.at === undefined || compareDiagnostics(before, one) !== 0
   })
+}
+
+/** What looking at all definitions gave. */
+export interface Validation {
+  readonly diagnostics: readonly Diagnostic[]
+  readonly zones: LoadedDefinitions['zones']
+  /** Files that were read, included ones too. */
+  readonly files: number
+  readonly records: number
+}
+
+/** Reads and checks definitions without any network. */
+export async function validateDefinitions(config: Config, options: LoadOptions = {}): Promise<Validation> {
+  const { zones, diagnostics, files } = await loadDefinitions(config, options)
+  const records = zones.reduce((sum, { zone }) => sum + zone.records.length, 0)
+  return { diagnostics, zones, files: files.length, records }
 }

@@ -5,9 +5,7 @@ import type { DesiredZone } from '../../dns/zone.ts'
 import type { Config } from '../config/config.ts'
 import { displayPath } from '../files/file-path.ts'
 import { readText, refuseSecrets } from '../files/read-text.ts'
-import { parseDefinition } from '../parse/parse-definition.ts'
-import type { ParsedDefinition } from '../parse/parse-options.ts'
-import { parseSplitZone } from '../parse/split-zone.ts'
+import { type ParsedDefinition, parseDefinition, parseSplitZone } from '../parse/parse-definition.ts'
 import { checkZone } from '../rules/rules.ts'
 import type { FoundDefinition } from './find-definitions.ts'
 import type { IncludeReader } from './include-reader.ts'
@@ -15,7 +13,7 @@ import type { SourcePolicy } from './source-policy.ts'
 import { zoneFileDefinition } from './zone-file-definition.ts'
 
 /** A definition as its file has it. */
-export interface ReadDefinition {
+export interface LoadedDefinition {
   readonly definition: FoundDefinition
   readonly zone: DesiredZone | null
   readonly enabled: boolean
@@ -37,7 +35,7 @@ export interface ReadOptions {
   /** Texts that stand for files, by absolute path. */
   readonly texts?: ReadonlyMap<string, string> | undefined
   /** Takes the texts as they were read, by absolute path. */
-  readonly seen?: Map<string, string> | undefined
+  readonly textsRead?: Map<string, string> | undefined
 }
 
 /** Reads a definition; null where it is of none of the zones that are asked for. */
@@ -45,8 +43,8 @@ export async function readDefinition(
   definition: FoundDefinition,
   config: Config,
   { include, policy }: DefinitionSources,
-  { wanted, texts, seen }: ReadOptions,
-): Promise<ReadDefinition | null> {
+  { wanted, texts, textsRead }: ReadOptions,
+): Promise<LoadedDefinition | null> {
   const zoneName = definition.rules.find((rule) => rule.zoneName !== null)?.zoneName ?? definition.zoneName
   const sources: { path: string; file: string; text: string }[] = []
   const problems: Diagnostic[] = []
@@ -66,7 +64,7 @@ export async function readDefinition(
     return { definition, zone: null, enabled: true, files, includedFiles: [], diagnostics: problems }
   }
   if (wanted !== null && !sources.some((source) => mayBeOf(wanted, zoneName, source.text))) return null
-  if (seen) for (const { path, text } of sources) seen.set(path, text)
+  if (textsRead) for (const { path, text } of sources) textsRead.set(path, text)
   const parsed = parseSources(definition, sources, zoneName, config, include)
   return { definition, ...parsed, files: [...files, ...parsed.includedFiles].sort() }
 }
@@ -80,7 +78,7 @@ function mayBeOf(wanted: ReadonlySet<DomainName>, zoneName: DomainName | null, t
   return /\bdomain\b|\bSOA\b|^\$(?:ORIGIN|INCLUDE)\b/im.test(text)
 }
 
-type ParsedText = Pick<ReadDefinition, 'zone' | 'enabled' | 'includedFiles' | 'diagnostics'>
+type ParsedText = Pick<LoadedDefinition, 'zone' | 'enabled' | 'includedFiles' | 'diagnostics'>
 
 function parseSources(
   { kind, file }: FoundDefinition,

@@ -6,8 +6,8 @@ import { type BigIntStats, realpathSync, statSync } from 'node:fs'
 import { basename, relative, sep } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { Config } from '../config/config.ts'
+import { secretExposedDiagnostic } from '../config/secret-guard.ts'
 import { fromDisplayPath, isInside, resolveLinks } from '../files/file-path.ts'
-import { exposedDiagnostic } from './loaded-secrets.ts'
 
 export interface SourcePolicy {
   /** Why no definition is read from a path (absolute, as it was named or with links resolved), in words that follow its name; null if one may be. */
@@ -49,9 +49,11 @@ export function sourcePolicy({ folder, cwd, file, secretFiles, secrets }: Config
       if (guard === null || setting === null) return []
       const found = text.split('\n').flatMap((line, index) => {
         const ofLine = guard.findWhole(line)
-        return ofLine === null ? [] : [exposedDiagnostic('the line', ofLine, { file: shown, line: index + 1, column: 1 })]
+        return ofLine === null ? [] : [secretExposedDiagnostic('the line', ofLine, { file: shown, line: index + 1, column: 1 })]
       })
-      return found.length > 0 ? found.slice(0, REPORTED) : [exposedDiagnostic('the file', setting, { file: shown, line: 1, column: 1 })]
+      return found.length > 0
+        ? found.slice(0, REPORTED)
+        : [secretExposedDiagnostic('the file', setting, { file: shown, line: 1, column: 1 })]
     },
   }
 }

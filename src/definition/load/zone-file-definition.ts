@@ -1,12 +1,13 @@
-import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { type Diagnostic, hasErrors, type SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import { findSoaMailbox, nameToEmail, restoreMailboxCase } from '../../dns/mailbox.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
+import { recordKey } from '../../dns/record.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ZoneSettings } from '../../dns/zone.ts'
 import { parseZoneFile, type ZoneFileOptions } from '../../dns/zone-file/parse-zone-file.ts'
 import { checkZoneDigest } from '../../dns/zone-file/zone-digest.ts'
-import { withoutRepeats } from './repeated-records.ts'
+import { counted } from '../../report/english.ts'
 
 /** Records of a zone with all that its file includes: what a file as large as a definition may be holds, and hardly a zone ever has. */
 const MAX_RECORDS = 500_000
@@ -56,7 +57,7 @@ export function zoneFileDefinition(
     // A zone transfer written down ends with the SOA it began with.
     else if (soa === undefined || record.name !== name || record.data !== soa.data) diagnostics.push(otherSoa(record, name, soa))
   }
-  const { records, diagnostics: repeats } = withoutRepeats(inZone)
+  const { records, diagnostics: repeats } = removeDuplicateRecords(inZone)
   diagnostics.push(...repeats)
   // Without the records that have faults no digest could fit.
   if (!hasErrors(diagnostics)) diagnostics.push(...checkZoneDigest(read, name))
@@ -124,5 +125,64 @@ export function settingsOfSoa(soa: ResourceRecord): ZoneSettings {
     retry_sec: Number(retry),
     expire_sec: Number(expire),
     ttl_sec: Number(minimum),
+  }
+}
+
+/** Repetitions that are told one by one; those of a file that is included many times are many. */
+const TOLD = 100
+
+interface SingleRecords {
+  readonly records: readonly DefinedRecord[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * The records each once, as name servers load them (RFC 2181 section 5): of those that are equal in owner, type and data the first stays,
+ * with its TTL. A warning names both places.
+ */
+export function removeDuplicateRecords(all: readonly DefinedRecord[]): SingleRecords {
+  const firsts = new Map<string, DefinedRecord>()
+  /** Pairs of places that were told: a file that is included twice repeats all records of a line. */
+  const places = new Set<string>()
+  const records: DefinedRecord[] = []
+  const diagnostics: Diagnostic[] = []
+  let untold = 0
+  let lastUntold: DefinedRecord | null = null
+  for (const record of all) {
+    const key = recordKey(record)
+    const first = firsts.get(key)
+    if (first === undefined) {
+      firsts.set(key, record)
+      records.push(record)
+      continue
+    }
+    const pair = `${placeText(first.at)} ${placeText(record.at)}`
+    if (diagnostics.length < TOLD && !places.has(pair)) {
+      places.add(pair)
+      diagnostics.push(repeated(record, first))
+    } else {
+      untold += 1
+      lastUntold = record
+    }
+  }
+  if (lastUntold !== null) {
+    const message = `${counted(untold, 'more record is', 'more records are')} given twice, the last of them here; the first is taken`
+    diagnostics.push({ severity: 'warning', code: 'record-duplicate', message, at: lastUntold.at })
+  }
+  return { records, diagnostics }
+}
+
+const placeText = ({ file, line, column }: SourcePosition): string => `${file}:${line}:${column}`
+
+function repeated({ name, type, data, ttl, at }: DefinedRecord, first: DefinedRecord): Diagnostic {
+  const shown = data.length > 80 ? `${data.slice(0, 80)}…` : data
+  const ttls = ttl === first.ttl ? '' : `, with TTL ${first.ttl ?? 'of the zone'}, not ${ttl ?? 'that of the zone'}`
+  return {
+    severity: 'warning',
+    code: 'record-duplicate',
+    message: `${name} has the ${type} record ${shown} twice; the first is taken${ttls}`,
+    at,
+    hint: 'remove one of the two',
+    related: [{ message: 'the same record', at: first.at }],
   }
 }

@@ -1,6 +1,6 @@
 import type { Token } from '../../dns/rdata/field.ts'
 import { isBroken, isNull, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
-import { kindName, reportUnknownKey, type ValueContext } from './value-context.ts'
+import { kindName, reportUnknownKey, type ValueContext } from './parse-state.ts'
 import { LOCATION_KEYS, SERVICE_KEYS } from './value-forms.ts'
 
 /** Keys of a LOC value that are metres. */
@@ -30,7 +30,7 @@ function scalarTexts(
   required: readonly string[],
   context: ValueContext,
 ): Map<string, string> | null {
-  const { problems, invalid } = context.reading
+  const { problems, invalid } = context.state
   const texts = new Map<string, string>()
   let whole = true
   for (const { key, value } of node.entries) {
@@ -54,7 +54,7 @@ function scalarTexts(
 }
 
 function parameterTokens(node: YamlNode, context: ValueContext): Token[] | null {
-  const { problems, invalid } = context.reading
+  const { problems, invalid } = context.state
   if (invalid.has(node) || isBroken(node)) return null
   if (node.kind !== 'mapping') {
     problems.report('schema-type', node.at, context.subject, `svcparams is a mapping, not a ${kindName(node)}`, {

@@ -1,52 +1,7 @@
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { InventoryRrset } from '../../dns/inventory.ts'
-import { type DefinedRecord, rrsetKey } from '../../dns/record.ts'
-import type { ForeignRecord, RrsetScope } from '../../dns/zone.ts'
-import type { DiagnosticCollector } from './collect-diagnostics.ts'
-
-/** A key of a record that no target can express, such as `geo` or `octodns.healthcheck`. */
-export interface RecordExtra {
-  readonly name: DomainName
-  readonly type: string
-  readonly key: string
-  readonly at: SourcePosition
-}
-
-/** What sources say of their RRsets. */
-export interface SourceResults {
-  readonly records: DefinedRecord[]
-  readonly inventory: InventoryRrset[]
-  readonly foreign: ForeignRecord[]
-  readonly scopes: RrsetScope[]
-  /** RRsets marked lenient, by `rrsetKey`. */
-  readonly lenient: Set<string>
-  readonly extras: RecordExtra[]
-}
-
-/** One source of a definition: the definition itself, or one inclusion of a fragment. */
-export interface RecordSource extends SourceResults {
-  readonly kind: 'definition' | 'fragment'
-  /** Where a fragment is included. */
-  readonly includedAt: SourcePosition | null
-  /** RRsets marked `merge: true`, by `rrsetKey`. */
-  readonly merged: Set<string>
-  /** RRsets marked `override: true`, and where. */
-  readonly overriding: Map<string, SourcePosition>
-}
-
-export const newSource = (kind: RecordSource['kind'], includedAt: SourcePosition | null = null): RecordSource => ({
-  kind,
-  includedAt,
-  records: [],
-  inventory: [],
-  foreign: [],
-  scopes: [],
-  lenient: new Set(),
-  extras: [],
-  merged: new Set(),
-  overriding: new Map(),
-})
+import { rrsetKey } from '../../dns/record.ts'
+import { type DiagnosticCollector, newSource, type RecordSource, type SourceContents } from './parse-state.ts'
 
 /** An RRset in one source. */
 interface Contribution {
@@ -63,7 +18,7 @@ interface Contribution {
  * are merged: at most one source may leave that unsaid. Anything else is an error with both places. What is overridden is gone with all that
  * was said of it.
  */
-export function mergeSources(sources: readonly RecordSource[], problems: DiagnosticCollector): SourceResults {
+export function mergeSources(sources: readonly RecordSource[], problems: DiagnosticCollector): SourceContents {
   const [own, ...fragments] = sources
   if (own === undefined) return newSource('definition')
   if (fragments.length === 0 && own.overriding.size === 0) return own
@@ -85,7 +40,7 @@ export function mergeSources(sources: readonly RecordSource[], problems: Diagnos
     inventory: all(({ inventory }) => inventory),
     foreign: all(({ foreign }) => foreign),
     scopes: all(({ scopes }) => scopes),
-    extras: all(({ extras }) => extras),
+    unsupportedKeys: all(({ unsupportedKeys }) => unsupportedKeys),
     lenient: new Set([...own.lenient, ...fragments.flatMap(({ lenient }) => [...lenient].filter((key) => !replaced.has(key)))]),
   }
 }
@@ -145,7 +100,7 @@ function reportUnmerged(key: string, from: readonly Contribution[], problems: Di
       first.source.kind === 'definition'
         ? 'Write override: true in the definition to replace those of the fragment, or merge: true in the fragment to have both.'
         : 'Write merge: true in one of the fragments to have both.'
-    reportSplit(first, second, problems, hint)
+    reportConflictingSources(first, second, problems, hint)
     return
   }
   const [one, ...others] = from as [Contribution, ...Contribution[]]
@@ -157,7 +112,7 @@ function reportUnmerged(key: string, from: readonly Contribution[], problems: Di
 }
 
 /** The error that an RRset has records in two places of which neither says how they go together. */
-export function reportSplit(
+export function reportConflictingSources(
   first: Pick<Contribution, 'at'>,
   second: Pick<Contribution, 'name' | 'type' | 'at'>,
   problems: DiagnosticCollector,

@@ -4,19 +4,24 @@ import { type DefinedRecord, groupRrsets } from '../../dns/record.ts'
 import { type Ttl, ttlFromSeconds } from '../../dns/ttl.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../dns/zone.ts'
 import { MAX_YAML_LENGTH } from '../yaml/read-yaml.ts'
-import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
-import { collectDiagnostics, type DiagnosticCollector, quoted } from './collect-diagnostics.ts'
-import { SETTING_KEYS } from './keys.ts'
-import { mergeSources, newSource, reportSplit } from './merge-sources.ts'
-import { type OpenFiles, openFiles } from './open-files.ts'
-import type { IncludedFile, IncludeEntry, ParsedDefinition, ParseOptions } from './parse-options.ts'
-import { newParseState, type ParseState } from './parse-state.ts'
+import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
+import { createFileLoader, type FileLoader, type ReadInclude, type SourceFile } from './file-loader.ts'
+import type { VariableExpansion } from './fragments.ts'
+import { hasSettings, nameInclusion, readFragment, straySetting } from './fragments.ts'
+import { mergeSources, reportConflictingSources } from './merge-sources.ts'
+import {
+  collectDiagnostics,
+  type DiagnosticCollector,
+  type Layout,
+  newParseState,
+  newSource,
+  type ParseState,
+  quoted,
+  type UnsupportedKey,
+} from './parse-state.ts'
 import { readRecordMap } from './read-record-map.ts'
-import { type DefinitionSettings, readSettings } from './read-settings.ts'
+import { type DefinitionSettings, type IncludeEntry, readSettings } from './read-settings.ts'
 import { checkSettings } from './schema-check.ts'
-import { fillVariables, type VariableFilling } from './variables.ts'
-
-export type { IncludedFile, IncludeEntry, ParsedDefinition, ParseOptions, ReadInclude } from './parse-options.ts'
 
 /** What octoDNS gives a record without `ttl`. */
 const OCTODNS_DEFAULT_TTL = 3600
@@ -27,28 +32,23 @@ const NAMELESS = 'zone.invalid.' as DomainName
 /** Reads a definition in either layout. Every fault of the file becomes a diagnostic with its place; never throws on bad input. */
 export function parseDefinition(text: string, options: ParseOptions): ParsedDefinition {
   const problems = collectDiagnostics()
-  const files = openFiles(options.include, options.maxLength, problems)
+  const files = createFileLoader(options.include, options.maxLength, problems)
   const root = files.parse({ file: options.file, text })
   if (root !== null && hasSettings(root)) return parseWithSettings(root, files, problems, options)
   return parseRecordMaps(root === null ? [] : [root], files, problems, options)
 }
 
 /** Reads several files that are one record map in octoDNS's layout; `options.file` is where the zone begins. */
-export function parseFilesOfZone(sources: readonly IncludedFile[], options: ParseOptions): ParsedDefinition {
+export function parseFilesOfZone(sources: readonly SourceFile[], options: ParseOptions): ParsedDefinition {
   const problems = collectDiagnostics()
-  const files = openFiles(options.include, options.maxLength, problems)
+  const files = createFileLoader(options.include, options.maxLength, problems)
   const roots = sources.flatMap((source) => files.parse(source) ?? [])
   return parseRecordMaps(roots, files, problems, options)
 }
 
-/** A plain string under `domain:` marks the layout with settings; in a record map a record or a list of them stands there. */
-function hasSettings(root: YamlNode): root is YamlMapping {
-  return root.kind === 'mapping' && lookUp(root, 'domain')?.kind === 'scalar'
-}
-
 function parseRecordMaps(
   roots: readonly YamlNode[],
-  files: OpenFiles,
+  files: FileLoader,
   problems: DiagnosticCollector,
   options: ParseOptions,
 ): ParsedDefinition {
@@ -59,25 +59,25 @@ function parseRecordMaps(
     problems.report('zone-name', start, '', 'nothing says which zone the file is of', { hint })
   }
   const ttl = ttlFromSeconds(options.octodnsDefaultTtl ?? OCTODNS_DEFAULT_TTL)
-  const reading: ParseState = {
+  const state: ParseState = {
     ...newParseState('octodns', zone ?? NAMELESS, ttl.ok ? ttl.value : (OCTODNS_DEFAULT_TTL as Ttl), problems),
     escapesSemicolons: options.escapesSemicolons ?? true,
   }
   const first = new Map<string, DefinedRecord>()
   for (const root of roots) {
-    const read = reading.records.length
-    if (!reportStraySettings(root, problems)) readRecordMap(root, reading)
-    if (roots.length > 1) reportShared(reading.records.slice(read), first, problems)
+    const read = state.records.length
+    if (!reportStraySettings(root, problems)) readRecordMap(root, state)
+    if (roots.length > 1) reportShared(state.records.slice(read), first, problems)
   }
   return {
     zone:
-      zone === null || roots.length === 0 ? null : { ...DEFAULT_ZONE_OPTIONS, settings: {}, name: zone, at: start, ...resultsOf(reading) },
+      zone === null || roots.length === 0 ? null : { ...DEFAULT_ZONE_OPTIONS, settings: {}, name: zone, at: start, ...resultsOf(state) },
     layout: 'octodns',
     enabled: true,
     includes: [],
-    includedFiles: files.included(),
-    lenient: reading.lenient,
-    extras: reading.extras,
+    includedFiles: files.includedFiles(),
+    lenient: state.lenient,
+    unsupportedKeys: state.extras,
     diagnostics: problems.diagnostics.sort(compareDiagnostics),
   }
 }
@@ -88,11 +88,11 @@ function reportShared(records: readonly DefinedRecord[], first: Map<string, Defi
     if (record === undefined) continue
     const earlier = first.get(key)
     if (earlier === undefined) first.set(key, record)
-    else reportSplit(earlier, record, problems, 'Put them in one of the files.')
+    else reportConflictingSources(earlier, record, problems, 'Put them in one of the files.')
   }
 }
 
-function parseWithSettings(root: YamlMapping, files: OpenFiles, problems: DiagnosticCollector, options: ParseOptions): ParsedDefinition {
+function parseWithSettings(root: YamlMapping, files: FileLoader, problems: DiagnosticCollector, options: ParseOptions): ParsedDefinition {
   const domain = lookUp(root, 'domain') as YamlNode
   const name = readZoneName(domain, problems)
   const zone = name ?? options.zoneName ?? NAMELESS
@@ -103,26 +103,26 @@ function parseWithSettings(root: YamlMapping, files: OpenFiles, problems: Diagno
   const sources = [own]
   const records = lookUp(root, 'records')
   if (records !== undefined) readRecordMap(records, { ...common, ...own, source: own })
-  const filling: VariableFilling = { left: options.maxLength ?? MAX_YAML_LENGTH, problems }
+  const filling: VariableExpansion = { charactersLeft: options.maxLength ?? MAX_YAML_LENGTH, problems }
   for (const entry of includes) {
     const source = newSource('fragment', entry.at)
     sources.push(source)
     const told = problems.diagnostics.length
     readFragment(entry, files, { ...common, ...source, source }, filling)
     nameInclusion(problems.diagnostics, told, entry.at)
-    if (filling.left < 0 || files.isFull()) break
+    if (filling.charactersLeft < 0 || files.isFull()) break
   }
-  const reading = { ...common, ...mergeSources(sources, problems) }
-  if (settings.type === 'slave') checkSlave(root, reading)
-  const desired: DesiredZone = { name: zone, at: domain.at, settings, ...rest, ...resultsOf(reading) }
+  const state = { ...common, ...mergeSources(sources, problems) }
+  if (settings.type === 'slave') checkSlave(root, state)
+  const desired: DesiredZone = { name: zone, at: domain.at, settings, ...rest, ...resultsOf(state) }
   return {
     zone: name === null ? null : desired,
     layout: 'settings',
     enabled,
     includes,
-    includedFiles: files.included(),
-    lenient: reading.lenient,
-    extras: reading.extras,
+    includedFiles: files.includedFiles(),
+    lenient: state.lenient,
+    unsupportedKeys: state.unsupportedKeys,
     diagnostics: problems.diagnostics.sort(compareDiagnostics),
   }
 }
@@ -176,54 +176,6 @@ function reportStraySettings(root: YamlNode, problems: DiagnosticCollector): boo
   return true
 }
 
-/** The first key of a record map that is no name of records but a setting. */
-function straySetting(root: YamlNode): YamlScalar | undefined {
-  if (root.kind !== 'mapping') return undefined
-  return root.entries.find(({ key, value }) => {
-    if (key.text === 'records') return value.kind === 'mapping' && lookUp(value, 'type')?.kind !== 'scalar'
-    if (key.text === 'include') return value.kind === 'sequence' && value.items.some(({ kind }) => kind === 'scalar')
-    return (SETTING_KEYS as readonly string[]).includes(key.text) && value.kind === 'scalar' && !isNull(value)
-  })?.key
-}
-
-/** Faults of other files, from one on, say where those were included: with other variables they may be none. */
-function nameInclusion(diagnostics: Diagnostic[], from: number, at: SourcePosition): void {
-  for (const [index, one] of diagnostics.entries()) {
-    if (index < from || one.at === undefined || one.at.file === at.file) continue
-    diagnostics[index] = { ...one, related: [...(one.related ?? []), { message: 'included', at }] }
-  }
-}
-
-/** Takes the records of a fragment into the zone. */
-function readFragment(entry: IncludeEntry, files: OpenFiles, reading: ParseState, filling: VariableFilling): void {
-  const { problems } = reading
-  const refuse = (message: string): void => problems.report('include-invalid', entry.at, reading.zone, `${quoted(entry.path)} ${message}`)
-  if (/\.(?:zone|db)$/i.test(entry.path)) {
-    refuse('is a zone file; a fragment is a map of records in YAML, and $INCLUDE of zone files takes others')
-    return
-  }
-  const tree = files.open(entry.path, entry.at)
-  if (tree === null) return
-  if (hasSettings(tree)) {
-    refuse('is a definition of its own (it has domain:), not a fragment of records')
-    return
-  }
-  const stray = straySetting(tree)
-  if (stray !== undefined) {
-    refuse(`has the setting ${quoted(stray.text)}; a fragment has records only, at its top`)
-    return
-  }
-  const used = new Set<string>()
-  const root = fillVariables(tree, entry.with, used, filling)
-  for (const name of entry.with.keys()) {
-    if (used.has(name)) continue
-    problems.report('variable-unused', entry.at, reading.zone, `${quoted(entry.path)} does not use the variable ${quoted(name)}`, {
-      severity: 'warning',
-    })
-  }
-  readRecordMap(root, reading)
-}
-
 /** A slave zone takes its records from its masters. */
 function checkSlave(root: YamlMapping, { zone, records, problems }: ParseState): void {
   const [first] = records
@@ -236,4 +188,52 @@ function checkSlave(root: YamlMapping, { zone, records, problems }: ParseState):
     const at = root.entries.find(({ key }) => key.text === 'type')?.key.at ?? root.at
     problems.report('schema-missing-key', at, zone, 'a slave zone needs master_ips, the servers it is transferred from')
   }
+}
+
+interface SplitZoneOptions extends Omit<ParseOptions, 'file' | 'zoneName'> {
+  /** The name of the directory without the `split_extension`. */
+  readonly zoneName: DomainName
+  /** The path of the directory, where the zone begins. */
+  readonly directory?: string | undefined
+}
+
+/**
+ * Reads an octoDNS split directory (`split_extension`): every file in it is a record map, one of them by convention
+ * `$ZONE.yaml` for the apex and wildcard, and all of them make one zone. They are read in the order of their paths, as octoDNS does.
+ */
+export function parseSplitZone(files: readonly SourceFile[], options: SplitZoneOptions): ParsedDefinition {
+  const sorted = [...files].sort((a, b) => (a.file < b.file ? -1 : 1))
+  return parseFilesOfZone(sorted, { ...options, file: options.directory ?? sorted[0]?.file ?? options.zoneName })
+}
+
+export interface ParseOptions {
+  /** The name of the file in positions and diagnostics. */
+  readonly file: string
+  /** The zone by the name of the file; used where the file has no `domain:`. */
+  readonly zoneName?: DomainName | null | undefined
+  /** Seconds for records without `ttl` in the layout that is the record map alone; 3600 where absent. */
+  readonly octodnsDefaultTtl?: number | undefined
+  /** In the same layout: false where `\;` in a text stands for both characters; true where absent. */
+  readonly escapesSemicolons?: boolean | undefined
+  /** Without it, a file that includes others is an error. */
+  readonly include?: ReadInclude | undefined
+  /** The most characters one file may have; 10 Mi where absent. */
+  readonly maxLength?: number | undefined
+}
+
+export interface ParsedDefinition {
+  /** Null where the file has faults that leave no zone to speak of. With errors among the diagnostics a zone lacks what was at fault. */
+  readonly zone: DesiredZone | null
+  readonly layout: Layout
+  /** False with `enabled: false`: the definition is to be left alone. */
+  readonly enabled: boolean
+  /** The entries of `include:`; already merged into the zone. */
+  readonly includes: readonly IncludeEntry[]
+  /** Every other file that was read, by `file`, sorted. */
+  readonly includedFiles: readonly string[]
+  /** RRsets whose definition says `octodns: {lenient: true}`, by `rrsetKey`. */
+  readonly lenient: ReadonlySet<string>
+  /** Keys of records that no target can express, each with the warning `record-extra` at its record. */
+  readonly unsupportedKeys: readonly UnsupportedKey[]
+  readonly diagnostics: readonly Diagnostic[]
 }

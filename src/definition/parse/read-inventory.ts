@@ -7,9 +7,8 @@ import {
 } from '../../dns/inventory.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
-import { quoted } from './collect-diagnostics.ts'
 import type { Owner } from './parse-state.ts'
-import { kindName, type ValueContext } from './value-context.ts'
+import { kindName, quoted, type ValueContext } from './parse-state.ts'
 
 /** Characters of the longest value of a condition. */
 const MAX_CONDITION = 255
@@ -22,20 +21,20 @@ export const conditionsOf = (kind: InventoryKind): readonly InventoryCondition[]
 
 /** Reads `from:` of a record: addresses that are looked up when the zone is planned. */
 export function readInventory(record: YamlMapping, from: YamlNode, context: ValueContext, owner: Owner, ttl: Ttl | null): void {
-  const { type, subject, reading } = context
-  const { problems, invalid } = reading
+  const { type, subject, state } = context
+  const { problems, invalid } = state
   if (isBroken(from) || invalid.has(from)) return
   const report = (detail: string, node: YamlNode = from): null => {
     problems.report('schema-value', node.at, subject, detail, { hint: EXAMPLE })
     return null
   }
   const beside = lookUp(record, 'values') ?? lookUp(record, 'value')
-  if (reading.layout === 'octodns') report('"from" asks an inventory, which needs the layout with "domain:" above the records')
+  if (state.layout === 'octodns') report('"from" asks an inventory, which needs the layout with "domain:" above the records')
   else if (type !== 'A' && type !== 'AAAA') report(`"from" gives addresses: it stands at A and AAAA, not at ${type}`)
   else if (beside !== undefined) report('the record has both values and "from"; give them as two records', beside)
   const query = readQuery(from, report, invalid)
-  if (reading.layout === 'octodns' || beside !== undefined) return
-  if (query !== null && (type === 'A' || type === 'AAAA')) reading.inventory.push({ name: owner.name, type, ttl, query, at: from.at })
+  if (state.layout === 'octodns' || beside !== undefined) return
+  if (query !== null && (type === 'A' || type === 'AAAA')) state.inventory.push({ name: owner.name, type, ttl, query, at: from.at })
 }
 
 function readQuery(from: YamlNode, fail: (detail: string, node?: YamlNode) => null, invalid: ReadonlySet<YamlNode>): InventoryQuery | null {

@@ -1,14 +1,13 @@
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, displayName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { isBroken, isNull, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
-import { quoted } from './collect-diagnostics.ts'
 import type { Owner, ParseState } from './parse-state.ts'
+import { kindName, quoted } from './parse-state.ts'
 import { readRecord } from './read-record.ts'
-import { kindName } from './value-context.ts'
 
 /** Reads a record map: names relative to the zone, each with one record or a list of them. An empty node is an empty map. */
-export function readRecordMap(node: YamlNode, reading: ParseState): void {
-  const { problems, invalid } = reading
+export function readRecordMap(node: YamlNode, state: ParseState): void {
+  const { problems, invalid } = state
   if (isNull(node) || isBroken(node) || invalid.has(node)) return
   if (node.kind !== 'mapping') {
     const detail = `the records are a mapping from names to records, not a ${kindName(node)}`
@@ -18,26 +17,26 @@ export function readRecordMap(node: YamlNode, reading: ParseState): void {
   const first = new Map<DomainName, YamlScalar>()
   for (const { key, value } of node.entries) {
     if (problems.isFull()) return
-    const name = readOwner(key, reading)
+    const name = readOwner(key, state)
     if (name === null) continue
     const earlier = first.get(name)
     if (earlier === undefined) first.set(name, key)
-    else reportSameName(key, earlier, name, reading)
+    else reportSameName(key, earlier, name, state)
     const owner = { name, label: displayName(name), at: key.at }
-    if (value.kind !== 'sequence') readRecord(value, owner, reading)
-    else if (!invalid.has(value)) readList(value, owner, reading)
+    if (value.kind !== 'sequence') readRecord(value, owner, state)
+    else if (!invalid.has(value)) readList(value, owner, state)
   }
 }
 
-function readList({ items, at }: YamlSequence, owner: Owner, reading: ParseState): void {
+function readList({ items, at }: YamlSequence, owner: Owner, state: ParseState): void {
   if (items.length === 0) {
     // octoDNS passes over a name without records, so a file of its layout stays valid.
-    const severity = reading.layout === 'octodns' ? 'warning' : 'error'
-    reading.problems.report('value-missing', at, owner.label, 'has no record: the list is empty', { severity, hint: 'Take the name out.' })
+    const severity = state.layout === 'octodns' ? 'warning' : 'error'
+    state.problems.report('value-missing', at, owner.label, 'has no record: the list is empty', { severity, hint: 'Take the name out.' })
   }
   for (const item of items) {
-    if (reading.problems.isFull()) return
-    readRecord(item, owner, reading)
+    if (state.problems.isFull()) return
+    readRecord(item, owner, state)
   }
 }
 

@@ -1,20 +1,17 @@
-import { isError, type SourcePosition } from '../../dns/diagnostic.ts'
+import { isError, type Severity, type SourcePosition } from '../../dns/diagnostic.ts'
+import { didYouMean } from '../../dns/nearest-word.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { entryOf, isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
-import { quoted } from './collect-diagnostics.ts'
-import { RECORD_KEYS } from './keys.ts'
-import { NO_EXTRAS, type RecordExtras, readExtras } from './octodns-extras.ts'
-import { isOrdinary } from './ordinary-record.ts'
 import type { Owner, ParseState } from './parse-state.ts'
+import { type DiagnosticCollector, kindName, quoted, type ValueContext } from './parse-state.ts'
 import { readInventory } from './read-inventory.ts'
-import { parseTtlNode } from './read-ttl.ts'
+import { parseTtlNode } from './read-scalar.ts'
 import { readValue } from './read-value.ts'
-import { checkRecord } from './schema-check.ts'
-import { didYouMean } from './suggest.ts'
-import { kindName, type ValueContext } from './value-context.ts'
+import { checkRecord, isCommonRecord } from './schema-check.ts'
+import { RECORD_KEYS } from './value-forms.ts'
 
 const KNOWN_KEYS: ReadonlySet<string> = new Set(RECORD_KEYS)
 
@@ -22,8 +19,8 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set(RECORD_KEYS)
 const EXTRA_KEYS: ReadonlySet<string> = new Set(['geo', 'dynamic', 'healthcheck'])
 
 /** Reads one entry of a name, which is one RRset or a part of it, into the reading. */
-export function readRecord(node: YamlNode, owner: Owner, reading: ParseState): void {
-  const { problems } = reading
+export function readRecord(node: YamlNode, owner: Owner, state: ParseState): void {
+  const { problems } = state
   if (isBroken(node)) return
   if (node.kind !== 'mapping') {
     const what = isNull(node) ? 'has no record' : `a record is a mapping, not a ${kindName(node)}`
@@ -31,8 +28,8 @@ export function readRecord(node: YamlNode, owner: Owner, reading: ParseState): v
     return
   }
   const told = problems.diagnostics.length
-  const left = isOrdinary(node) ? [] : checkRecord(node, subjectOf(node, owner), reading.layout, reading.invalid, problems)
-  readChecked(node, owner, reading)
+  const left = isCommonRecord(node) ? [] : checkRecord(node, subjectOf(node, owner), state.layout, state.invalid, problems)
+  readChecked(node, owner, state)
   // What the schema refuses is refused: should the readers have found no fault with the content, the schema's own words are given.
   if (left.length === 0 || problems.diagnostics.slice(told).some(isError)) return
   for (const problem of left) problems.report('schema-value', problem.node.at, problem.subject, problem.message)
@@ -44,26 +41,26 @@ function subjectOf(node: YamlMapping, owner: Owner): string {
   return type?.kind === 'scalar' && !isNull(type) ? `${owner.label} ${type.text.slice(0, 40)}` : owner.label
 }
 
-function readChecked(node: YamlMapping, owner: Owner, reading: ParseState): void {
-  const { problems } = reading
-  const type = readType(node, owner, reading)
+function readChecked(node: YamlMapping, owner: Owner, state: ParseState): void {
+  const { problems } = state
+  const type = readType(node, owner, state)
   if (type === null) return
   const subject = `${owner.label} ${type}`
   if (type.includes('/')) {
     const detail = `${type} is a type of another provider; no target here can hold it`
     problems.report('type-foreign', (lookUp(node, 'type') ?? node).at, owner.label, detail, { severity: 'warning' })
-    reading.foreign.push({ name: owner.name, type, at: node.at })
+    state.foreign.push({ name: owner.name, type, at: node.at })
   }
-  const extras = readRecordExtras(node, subject, reading)
-  keepExtras(extras, owner, type, reading)
+  const extras = readRecordExtras(node, subject, state)
+  keepExtras(extras, owner, type, state)
   if (type.includes('/')) return
-  reportOtherKeys(node, extras, owner, type, reading)
-  readMarks(node, owner, type, reading)
-  const ttl = readTtl(node, subject, reading)
+  reportOtherKeys(node, extras, owner, type, state)
+  readMarks(node, owner, type, state)
+  const ttl = readTtl(node, subject, state)
   if (ttl === undefined) return
   const from = lookUp(node, 'from')
-  if (from === undefined) readValues(node, { type, subject, reading }, owner, ttl)
-  else readInventory(node, from, { type, subject, reading }, owner, ttl)
+  if (from === undefined) readValues(node, { type, subject, state }, owner, ttl)
+  else readInventory(node, from, { type, subject, state }, owner, ttl)
 }
 
 function readType(node: YamlMapping, owner: Owner, { problems, invalid }: ParseState): string | null {
@@ -99,10 +96,10 @@ function readRecordExtras(node: YamlMapping, subject: string, { problems, layout
   return octodns === undefined ? NO_EXTRAS : readExtras(octodns, subject, problems, layout === 'octodns' ? 'warning' : 'error')
 }
 
-function keepExtras(extras: RecordExtras, owner: Owner, type: string, reading: ParseState): void {
+function keepExtras(extras: RecordExtras, owner: Owner, type: string, state: ParseState): void {
   const { ignored, included, excluded, lenient } = extras
-  if (lenient) reading.lenient.add(rrsetKey({ name: owner.name, type }))
-  if (ignored || included.length > 0 || excluded.length > 0) reading.scopes.push({ name: owner.name, type, ignored, included, excluded })
+  if (lenient) state.lenient.add(rrsetKey({ name: owner.name, type }))
+  if (ignored || included.length > 0 || excluded.length > 0) state.scopes.push({ name: owner.name, type, ignored, included, excluded })
 }
 
 /** `override: true` of a definition, `merge: true` of a fragment: how RRsets of several files go together. */
@@ -127,8 +124,8 @@ function readMarks(node: YamlMapping, owner: Owner, type: string, { problems, in
 const MARKS = ['override', 'merge'] as const
 
 /** One warning for what no target can express; and a word for each key that no record has. */
-function reportOtherKeys(node: YamlMapping, extras: RecordExtras, owner: Owner, type: string, reading: ParseState): void {
-  const { problems, invalid, layout } = reading
+function reportOtherKeys(node: YamlMapping, extras: RecordExtras, owner: Owner, type: string, state: ParseState): void {
+  const { problems, invalid, layout } = state
   const subject = `${owner.label} ${type}`
   const lost: { readonly key: string; readonly at: SourcePosition }[] = []
   for (const { key } of node.entries) {
@@ -138,7 +135,7 @@ function reportOtherKeys(node: YamlMapping, extras: RecordExtras, owner: Owner, 
   for (const key of extras.others) lost.push({ key: `octodns.${key.text}`, at: key.at })
   const [first] = lost
   if (first === undefined) return
-  for (const { key, at } of lost) reading.extras.push({ name: owner.name, type, key, at })
+  for (const { key, at } of lost) state.extras.push({ name: owner.name, type, key, at })
   const names = lost.map(({ key }) => JSON.stringify(key)).join(', ')
   problems.report('record-extra', first.at, subject, `${names} cannot be expressed at any target; only the plain values are managed`, {
     severity: 'warning',
@@ -153,18 +150,18 @@ function reportUnknown(key: YamlScalar, subject: string, problems: ParseState['p
 }
 
 /** The TTL of a record, the default where it has none; undefined where it is at fault. */
-function readTtl(node: YamlMapping, subject: string, reading: ParseState): Ttl | null | undefined {
+function readTtl(node: YamlMapping, subject: string, state: ParseState): Ttl | null | undefined {
   const ttl = lookUp(node, 'ttl')
-  if (ttl === undefined) return reading.defaultTtl
-  if (reading.invalid.has(ttl) || isBroken(ttl)) return undefined
+  if (ttl === undefined) return state.defaultTtl
+  if (state.invalid.has(ttl) || isBroken(ttl)) return undefined
   const parsed = parseTtlNode(ttl)
   if (parsed.ok) return parsed.value
-  reading.problems.report('ttl-invalid', ttl.at, subject, parsed.message)
+  state.problems.report('ttl-invalid', ttl.at, subject, parsed.message)
   return undefined
 }
 
 function readValues(node: YamlMapping, context: ValueContext, owner: Owner, ttl: Ttl | null): void {
-  const { problems, invalid, layout, records } = context.reading
+  const { problems, invalid, layout, records } = context.state
   const value = lookUp(node, 'value')
   const values = lookUp(node, 'values')
   const given = values ?? value
@@ -187,4 +184,75 @@ function readValues(node: YamlMapping, context: ValueContext, owner: Owner, ttl:
     const data = readValue(item, context)
     if (data !== null) records.push({ name: owner.name, type: context.type, ttl, data, at: item.at })
   }
+}
+
+/** What octoDNS's `octodns:` key of a record says. */
+interface RecordExtras {
+  readonly ignored: boolean
+  readonly included: readonly string[]
+  readonly excluded: readonly string[]
+  readonly lenient: boolean
+  /** Keys that have no meaning here, such as `healthcheck` or a provider's name. */
+  readonly others: readonly YamlScalar[]
+}
+
+const NO_EXTRAS: RecordExtras = { ignored: false, included: [], excluded: [], lenient: false, others: [] }
+
+const KEYS = ['ignored', 'included', 'excluded', 'lenient'] as const
+
+/**
+ * Reads an `octodns:` mapping. Keys of providers are their own business and are handed back in `others`; a key that looks
+ * misspelt is reported with the severity given.
+ */
+function readExtras(node: YamlNode, subject: string, problems: DiagnosticCollector, misspelt: Severity): RecordExtras {
+  if (isNull(node) || isBroken(node)) return NO_EXTRAS
+  if (node.kind !== 'mapping') {
+    problems.report('schema-type', node.at, subject, 'octodns is a mapping')
+    return NO_EXTRAS
+  }
+  const extras = { ignored: false, lenient: false, included: [] as string[], excluded: [] as string[], others: [] as YamlScalar[] }
+  for (const { key, value } of node.entries) {
+    switch (key.text) {
+      case 'ignored':
+      case 'lenient':
+        extras[key.text] = readBoolean(value, `octodns.${key.text}`, subject, problems)
+        break
+      case 'included':
+      case 'excluded':
+        extras[key.text] = readNames(value, `octodns.${key.text}`, subject, problems)
+        break
+      default: {
+        const hint = value.kind === 'mapping' ? undefined : didYouMean(key.text, KEYS)
+        if (hint === undefined) extras.others.push(key)
+        else
+          problems.report('schema-unknown-key', key.at, subject, `octodns has no key ${JSON.stringify(key.text)}`, {
+            hint,
+            severity: misspelt,
+          })
+      }
+    }
+  }
+  return extras
+}
+
+/** octoDNS reads YAML 1.1, where `yes` and `on` are booleans too. */
+function readBoolean(node: YamlNode, name: string, subject: string, problems: DiagnosticCollector): boolean {
+  if (isBroken(node)) return false
+  if (node.kind === 'scalar' && node.plain) {
+    if (/^(?:true|yes|on)$/i.test(node.text)) return true
+    if (/^(?:false|no|off)$/i.test(node.text) || isNull(node)) return false
+  }
+  problems.report('schema-type', node.at, subject, `${name} is true or false`)
+  return false
+}
+
+function readNames(node: YamlNode, name: string, subject: string, problems: DiagnosticCollector): string[] {
+  if (isBroken(node) || isNull(node)) return []
+  const items = node.kind === 'sequence' ? node.items : [node]
+  const names: string[] = []
+  for (const item of items) {
+    if (item.kind === 'scalar' && !isNull(item)) names.push(item.text)
+    else if (!isBroken(item)) problems.report('schema-type', item.at, subject, `${name} is a list of names of providers`)
+  }
+  return names
 }

@@ -1,5 +1,7 @@
+import type { SourcePosition } from '../../dns/diagnostic.ts'
 import { parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
 import { emailToName } from '../../dns/mailbox.ts'
+import { didYouMean } from '../../dns/nearest-word.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import {
@@ -11,11 +13,8 @@ import {
   type ZoneSettings,
 } from '../../dns/zone.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
-import { type DiagnosticCollector, quoted } from './collect-diagnostics.ts'
-import type { IncludeEntry } from './parse-options.ts'
-import { parseTtlNode } from './read-ttl.ts'
-import { didYouMean } from './suggest.ts'
-import { isVariableName } from './variables.ts'
+import { type DiagnosticCollector, quoted } from './parse-state.ts'
+import { parseTtlNode } from './read-scalar.ts'
 
 /** Everything that stands above the records. */
 export interface DefinitionSettings {
@@ -197,3 +196,41 @@ function readInclude(
   }
   return { path: file.text, with: variables, at: file.at }
 }
+
+/** The keys of a definition with settings, in the order they are best read. */
+export const SETTING_KEYS = [
+  'domain',
+  'enabled',
+  'absent',
+  'type',
+  'status',
+  'description',
+  'group',
+  'tags',
+  'soa_email',
+  'master_ips',
+  'axfr_ips',
+  'ttl_sec',
+  'refresh_sec',
+  'retry_sec',
+  'expire_sec',
+  'default_ttl',
+  'targets',
+  'policy',
+  'allow',
+  'apex_ns',
+  'unsupported',
+  'include',
+  'unmanaged',
+  'records',
+] as const
+
+/** One entry of `include:`. */
+export interface IncludeEntry {
+  readonly path: string
+  readonly with: ReadonlyMap<string, string>
+  readonly at: SourcePosition
+}
+
+/** The name of a variable. */
+export const isVariableName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(text)

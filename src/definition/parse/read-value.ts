@@ -3,22 +3,21 @@ import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { canonicalField, canonicalRdata } from '../../dns/rdata/canonical.ts'
 import type { Token } from '../../dns/rdata/field.ts'
+import { presentationTokens } from '../../dns/rdata/field.ts'
 import { parseGenericForm } from '../../dns/rdata/generic-form.ts'
 import { rdataProblem } from '../../dns/rdata/rdata-problem.ts'
 import { type FieldKind, takesRest } from '../../dns/rdata/rdata-types.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { isBroken, isNull, type YamlMapping, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
 import { locationTokens, serviceTokens } from './mapping-values.ts'
-import { presentationTokens } from './presentation-tokens.ts'
-import { stringToken, txtOctets } from './raw-text.ts'
-import { readTargetName } from './target-name.ts'
-import { isOctalLike, kindName, reportUnknownKey, type ValueContext } from './value-context.ts'
+import { kindName, looksOctal, reportUnknownKey, type ValueContext } from './parse-state.ts'
+import { readTargetName, stringToken, txtOctets } from './read-scalar.ts'
 import { type FormField, formKeys, type ValueForm, valueForm } from './value-forms.ts'
 
 /** The canonical data of one value of a record; null where it has a fault, which has been reported. */
 export function readValue(node: YamlNode, context: ValueContext): string | null {
-  const { reading } = context
-  if (reading.invalid.has(node) || isBroken(node)) return null
+  const { state } = context
+  if (state.invalid.has(node) || isBroken(node)) return null
   const form = valueForm(context.type)
   // In text a backslash is itself.
   if (node.kind === 'scalar' && /^\\#\s/.test(node.text) && form.shape !== 'text' && form.shape !== 'generic')
@@ -34,14 +33,14 @@ export function readValue(node: YamlNode, context: ValueContext): string | null 
 }
 
 function readScalar(node: YamlNode, form: ValueForm, context: ValueContext): string | null {
-  const { reading, subject, type } = context
-  if (form.shape === 'text' && node.kind === 'mapping' && reading.layout === 'settings') return readStrings(node, context)
+  const { state, subject, type } = context
+  if (form.shape === 'text' && node.kind === 'mapping' && state.layout === 'settings') return readStrings(node, context)
   if (node.kind !== 'scalar') {
-    reading.problems.report('schema-type', node.at, subject, `a value of ${type} is one text, not a ${kindName(node)}`)
+    state.problems.report('schema-type', node.at, subject, `a value of ${type} is one text, not a ${kindName(node)}`)
     return null
   }
   if (isNull(node)) {
-    reading.problems.report('value-missing', node.at, subject, 'the value is empty', { hint: 'Quote it if it is meant as text.' })
+    state.problems.report('value-missing', node.at, subject, 'the value is empty', { hint: 'Quote it if it is meant as text.' })
     return null
   }
   if (form.shape === 'text') return finish(node.at, textData(node.text, context), context)
@@ -50,14 +49,14 @@ function readScalar(node: YamlNode, form: ValueForm, context: ValueContext): str
   if (!tokens.ok) return finish(node.at, tokens, context)
   return finish(
     node.at,
-    canonicalRdata(type, tokens.value, (text) => targetName(text, node.at, '', context)),
+    canonicalRdata(type, tokens.value, (text) => resolveTargetName(text, node.at, '', context)),
     context,
   )
 }
 
-function textData(text: string, { reading }: ValueContext): Result<string> {
+function textData(text: string, { state }: ValueContext): Result<string> {
   if (text.length <= MAX_STRING_OCTETS && !text.includes('"') && !text.includes('\\')) return ok(stringToTxtRdata(text))
-  const octets = txtOctets(text, reading.layout, reading.escapesSemicolons)
+  const octets = txtOctets(text, state.layout, state.escapesSemicolons)
   const length = octets.length + Math.max(1, Math.ceil(octets.length / MAX_STRING_OCTETS))
   return length > MAX_RDATA_OCTETS
     ? failure(`the text takes ${length} octets; a record holds ${MAX_RDATA_OCTETS}`)
@@ -66,7 +65,7 @@ function textData(text: string, { reading }: ValueContext): Result<string> {
 
 /** `{rdata: …}`: the strings of TXT as in a zone file, for those that are cut otherwise or are no text. */
 function readStrings(node: YamlMapping, context: ValueContext): string | null {
-  const { problems, invalid } = context.reading
+  const { problems, invalid } = context.state
   for (const { key } of node.entries) if (key.text !== 'rdata') reportUnknownKey(key, ['rdata'], context)
   const strings = node.entries.find(({ key }) => key.text === 'rdata')?.value
   if (strings === undefined) {
@@ -83,14 +82,14 @@ function readStrings(node: YamlMapping, context: ValueContext): string | null {
 }
 
 function readMapping(node: YamlNode, form: ValueForm, context: ValueContext): string | null {
-  const { reading, subject, type } = context
+  const { state, subject, type } = context
   if (node.kind !== 'mapping') {
-    if (isNull(node)) reading.problems.report('value-missing', node.at, subject, 'the value is empty')
+    if (isNull(node)) state.problems.report('value-missing', node.at, subject, 'the value is empty')
     else {
       const hint = `Write {${formKeys(form)
         .map((key) => `${key}: …`)
         .join(', ')}}.`
-      reading.problems.report('schema-type', node.at, subject, `a value of ${type} is a mapping, not a ${kindName(node)}`, { hint })
+      state.problems.report('schema-type', node.at, subject, `a value of ${type} is a mapping, not a ${kindName(node)}`, { hint })
     }
     return null
   }
@@ -99,13 +98,13 @@ function readMapping(node: YamlNode, form: ValueForm, context: ValueContext): st
   if (tokens === null) return null
   return finish(
     node.at,
-    canonicalRdata(type, tokens, (text) => targetName(text, node.at, '', context)),
+    canonicalRdata(type, tokens, (text) => resolveTargetName(text, node.at, '', context)),
     context,
   )
 }
 
 function readFields(node: YamlMapping, fields: readonly FormField[], context: ValueContext): string | null {
-  const { problems, invalid } = context.reading
+  const { problems, invalid } = context.state
   const given = fieldNodes(node, fields, context)
   let data = ''
   let whole = true
@@ -113,7 +112,7 @@ function readFields(node: YamlMapping, fields: readonly FormField[], context: Va
     const value = given.get(field.key)
     let part: string | null = null
     if (value !== undefined) part = readFieldNode(field, value, context)
-    else if (field.absent !== null) part = field.absent
+    else if (field.defaultValue !== null) part = field.defaultValue
     else if (!invalid.has(node)) problems.report('schema-missing-key', node.at, context.subject, `${field.key} is missing`)
     if (part === null) whole = false
     else if (part !== '') data = data === '' ? part : `${data} ${part}`
@@ -151,7 +150,7 @@ function oldDelegationKeys(node: YamlMapping, type: string): Readonly<Record<str
 }
 
 function readFieldNode(field: FormField, node: YamlNode, context: ValueContext): string | null {
-  const { problems, invalid } = context.reading
+  const { problems, invalid } = context.state
   if (invalid.has(node) || isBroken(node)) return null
   if (node.kind === 'sequence' && takesRest(field.kind)) return readParts(field, node, context)
   if (node.kind !== 'scalar') {
@@ -169,9 +168,9 @@ function readFieldNode(field: FormField, node: YamlNode, context: ValueContext):
 function readParts(field: FormField, node: YamlSequence, context: ValueContext): string | null {
   const tokens: Token[] = []
   for (const item of node.items) {
-    if (context.reading.invalid.has(item) || isBroken(item)) return null
+    if (context.state.invalid.has(item) || isBroken(item)) return null
     if (item.kind !== 'scalar' || isNull(item)) {
-      context.reading.problems.report('schema-type', item.at, context.subject, `${field.key} is a list of texts`)
+      context.state.problems.report('schema-type', item.at, context.subject, `${field.key} is a list of texts`)
       return null
     }
     tokens.push(...words(item.text))
@@ -183,19 +182,19 @@ function readField(kind: FieldKind, node: YamlScalar, key: string, context: Valu
   const name = key === '' ? '' : `${key}: `
   switch (kind) {
     case 'name': {
-      const target = targetName(node.text, node.at, name, context)
+      const target = resolveTargetName(node.text, node.at, name, context)
       return target.ok ? target.value : null
     }
     case 'string':
     case 'optional-string':
     case 'text':
-      return finish(node.at, canonicalField(kind, [stringToken(node.text, context.reading.layout)], noNames), context, name)
+      return finish(node.at, canonicalField(kind, [stringToken(node.text, context.state.layout)], noNames), context, name)
     case 'u8':
     case 'u16':
     case 'u32':
     case 'u64':
     case 'seconds':
-      if (isOctalLike(node))
+      if (looksOctal(node))
         return finish(node.at, failure(`${node.text} begins with a zero, which some readers of YAML take for octal`), context, name)
       break
     default:
@@ -207,8 +206,8 @@ function readField(kind: FieldKind, node: YamlScalar, key: string, context: Valu
 const noNames = (): Result<DomainName> => failure('has no names')
 
 /** Reads a name and reports what is wrong with it or how it was read. */
-export function targetName(text: string, at: SourcePosition, prefix: string, context: ValueContext): Result<DomainName> {
-  const { zone, layout, problems } = context.reading
+export function resolveTargetName(text: string, at: SourcePosition, prefix: string, context: ValueContext): Result<DomainName> {
+  const { zone, layout, problems } = context.state
   const target = readTargetName(text, zone, layout)
   if (!target.ok) {
     problems.report(target.code, at, context.subject, prefix + target.message, { hint: target.hint })
@@ -223,7 +222,7 @@ export function targetName(text: string, at: SourcePosition, prefix: string, con
 /** The value of a result; a fault is reported, unless its message is empty: then it was. */
 function finish(at: SourcePosition, result: Result<string>, context: ValueContext, prefix = ''): string | null {
   if (result.ok) return result.value
-  if (result.message !== '') context.reading.problems.report('value-invalid', at, context.subject, prefix + result.message)
+  if (result.message !== '') context.state.problems.report('value-invalid', at, context.subject, prefix + result.message)
   return null
 }
 

@@ -1,64 +1,31 @@
-import { type SchemaError, validate } from '../../../generated/zone-schema.js'
-import type { Severity } from '../../dns/diagnostic.ts'
+import { validate } from '../../../generated/zone-schema.js'
 import { INVENTORY_CONDITIONS, INVENTORY_KINDS } from '../../dns/inventory.ts'
-import { nearestWord } from '../../dns/nearest-word.ts'
-import { plainValue } from '../yaml/plain-value.ts'
-import { entryOf, isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
-import { type DiagnosticCollector, quoted } from './collect-diagnostics.ts'
-import { RECORD_KEYS, SETTING_KEYS } from './keys.ts'
-import type { Layout } from './parse-state.ts'
-import { didYouMean } from './suggest.ts'
-import { formKeys, valueForm } from './value-forms.ts'
-
-/**
- * Definitions are checked with `schemas/zone.schema.json` piece by piece: the settings, then each record. The validator joins
- * the errors of parts by copying them, so that a whole file of faults would cost the square of its length.
- */
-
-/** What the schema says about content that readers of names, TTLs and rdata judge in words of their own; told only if they do not. */
-export interface UnreportedProblem {
-  readonly node: YamlNode
-  readonly subject: string
-  readonly message: string
-}
-
-/** Where the faults of a piece go, and how they are told. */
-interface Piece {
-  readonly root: YamlMapping
-  readonly subject: string
-  /** The keys that can stand in the mapping at a path of the piece. */
-  readonly keysAt: (path: Path) => readonly string[]
-  /** How bad a key is that has no meaning. */
-  readonly unknownKey: Severity
-  /** Nodes (values, and keys that cannot stand where they do) whose fault has been reported. */
-  readonly invalid: Set<YamlNode>
-  readonly problems: DiagnosticCollector
-}
-
-type Path = readonly string[]
-
-/** Keys whose reader also tells what is wrong with a value of another type. */
-const TIMES: ReadonlySet<string> = new Set(['ttl', 'default_ttl', 'ttl_sec', 'refresh_sec', 'retry_sec', 'expire_sec'])
+import { resolvePlainScalar, toJsonValue } from '../yaml/plain-scalars.ts'
+import { entryOf, isBroken, lookUp, pointerSteps, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
+import type { DiagnosticCollector, Layout } from './parse-state.ts'
+import { SETTING_KEYS } from './read-settings.ts'
+import { type DeferredError, type Path, reportSchemaErrors, type SchemaContext } from './schema-diagnostics.ts'
+import { formKeys, RECORD_KEYS, valueForm } from './value-forms.ts'
 
 /** Items of a list that are checked at once. */
 const CHUNK = 64
 
 /** Checks all of a definition with settings but its records. */
-export function checkSettings(root: YamlMapping, zone: string, invalid: Set<YamlNode>, problems: DiagnosticCollector): UnreportedProblem[] {
+export function checkSettings(root: YamlMapping, zone: string, invalid: Set<YamlNode>, problems: DiagnosticCollector): DeferredError[] {
   const settings = { ...root, entries: root.entries.filter(({ key, value }) => key.text !== 'records' || value.kind !== 'mapping') }
   if (reportOverfull(settings, zone, invalid, problems)) return []
   const records = lookUp(root, 'records')
-  const value = plainValue(settings) as Record<string, unknown>
+  const value = toJsonValue(settings) as Record<string, unknown>
   const keysAt = (path: Path): readonly string[] => {
     if (path.length === 0) return SETTING_KEYS
     if (path[0] === 'unmanaged') return ['name', 'type', 'target']
     if (path[0] === 'include' && path.length < 3) return ['file', 'with']
     return []
   }
-  const piece: Piece = { root, subject: zone, keysAt, unknownKey: 'error', invalid, problems }
+  const piece: SchemaContext = { root, subject: zone, keysAt, unknownKey: 'error', invalid, problems }
   return inChunks(value, 'domain', ['unmanaged', 'include'], problems.isFull, (part, offsets) => {
     if (validate(records?.kind === 'mapping' ? { ...part, records: null } : part)) return []
-    return translate(validate.errors ?? [], (pointer) => shifted(segmentsOf(pointer), offsets), piece)
+    return reportSchemaErrors(validate.errors ?? [], (pointer) => shifted(pointerSteps(pointer), offsets), piece)
   })
 }
 
@@ -69,9 +36,9 @@ export function checkRecord(
   layout: Layout,
   invalid: Set<YamlNode>,
   problems: DiagnosticCollector,
-): UnreportedProblem[] {
+): DeferredError[] {
   if (reportOverfull(root, subject, invalid, problems)) return []
-  const value = plainValue(root) as Record<string, unknown>
+  const value = toJsonValue(root) as Record<string, unknown>
   const { type } = value
   const keysAt = (path: Path): readonly string[] => {
     if (path.length === 0) return RECORD_KEYS
@@ -79,10 +46,10 @@ export function checkRecord(
     return (path[0] === 'value' || path[0] === 'values') && typeof type === 'string' ? formKeys(valueForm(type)) : []
   }
   // octoDNS passes over keys it does not know, so a file of its layout stays valid.
-  const piece: Piece = { root, subject, keysAt, unknownKey: layout === 'octodns' ? 'warning' : 'error', invalid, problems }
+  const piece: SchemaContext = { root, subject, keysAt, unknownKey: layout === 'octodns' ? 'warning' : 'error', invalid, problems }
   return inChunks(value, 'type', ['value', 'values'], problems.isFull, (part, offsets) => {
     if (validate({ record: part })) return []
-    return translate(validate.errors ?? [], (pointer) => shifted(segmentsOf(pointer).slice(1), offsets), piece)
+    return reportSchemaErrors(validate.errors ?? [], (pointer) => shifted(pointerSteps(pointer).slice(1), offsets), piece)
   })
 }
 
@@ -129,8 +96,8 @@ function inChunks(
   core: string,
   keys: readonly string[],
   isFull: () => boolean,
-  check: (part: Record<string, unknown>, offsets: Readonly<Record<string, number>>) => UnreportedProblem[],
-): UnreportedProblem[] {
+  check: (part: Record<string, unknown>, offsets: Readonly<Record<string, number>>) => DeferredError[],
+): DeferredError[] {
   const long = keys.filter((key) => Array.isArray(value[key]) && (value[key] as unknown[]).length > CHUNK)
   if (long.length === 0) return check(value, {})
   const heads = Object.fromEntries(long.map((key) => [key, (value[key] as unknown[]).slice(0, CHUNK)]))
@@ -150,126 +117,79 @@ function shifted(path: string[], offsets: Readonly<Record<string, number>>): str
   return path
 }
 
-interface Place {
-  readonly node: YamlNode
-  readonly path: Path
-  /** The way from the subject to the node (`values[1].preference`); empty for the subject itself. */
-  readonly part: string
-}
+/**
+ * Nearly every record of a large definition is of one of a few forms that can be told at a glance. What is ordinary here the
+ * schema accepts (a test holds the two together); what is not may be right all the same, and the schema decides.
+ */
 
-/** Reports faults of structure; gives back the others. */
-function translate(errors: readonly SchemaError[], pathOf: (pointer: string) => string[], piece: Piece): UnreportedProblem[] {
-  const { root, invalid } = piece
-  const left: UnreportedProblem[] = []
-  const slips = misspeltKeys(errors, pathOf, piece)
-  for (const error of errors) {
-    const path = pathOf(error.instancePath)
-    const node = nodeAt(root, path)
-    // An `if` leads to other errors, which stand beside it.
-    if (node === undefined || isBroken(node) || error.keyword === 'if') continue
-    const place = { node, path, part: partOf(path) }
-    if (error.keyword === 'required') {
-      invalid.add(node)
-      const key = String(error.params['missingProperty'])
-      if (!slips.has(`${error.instancePath} ${key}`)) reportMissing(key, place, piece)
-    } else if (error.keyword === 'additionalProperties') reportUnknown(String(error.params['additionalProperty']), place, piece)
-    else if (error.keyword !== 'type' || TIMES.has(path[0] ?? ''))
-      left.push({ node, subject: piece.subject, message: `${place.part} ${error.message ?? 'is not valid'}`.trim() })
-    else if (!invalid.has(node)) {
-      invalid.add(node)
-      reportType(error.params['type'], place, piece)
+type Part = 'text' | 'u8' | 'u16'
+
+type Form = 'text' | Readonly<Record<string, Part>>
+
+/** For common types the form of a value: one text, or a mapping with exactly these keys. */
+const VALUES: ReadonlyMap<string, Form> = new Map<string, Form>([
+  ...['A', 'AAAA', 'ALIAS', 'CNAME', 'DNAME', 'NS', 'PTR', 'SPF', 'TXT'].map((type): [string, Form] => [type, 'text']),
+  ['MX', { preference: 'u16', exchange: 'text' }],
+  ['SRV', { priority: 'u16', weight: 'u16', port: 'u16', target: 'text' }],
+  ['CAA', { flags: 'u8', tag: 'text', value: 'text' }],
+])
+
+/** The values of one record that are looked at; more of them are the schema's, which cuts such lists into parts. */
+const MAX_VALUES = 64
+
+/** Whether a record is one that the schema certainly accepts: a common type, values of its form, at most a TTL beside them. */
+export function isCommonRecord(record: YamlMapping): boolean {
+  const { entries } = record
+  const type = entryOf(record, 'type')?.value
+  const form = type?.kind === 'scalar' ? VALUES.get(type.text) : undefined
+  if (form === undefined || entries.length > 3) return false
+  let values = 0
+  for (const { key, value } of entries) {
+    switch (key.text) {
+      case 'type':
+        break
+      case 'ttl':
+        if (!isNumber(value, MAX_TTL)) return false
+        break
+      case 'value':
+      case 'values':
+        if (!(value.kind === 'sequence' ? areValues(value.items, form) : isValue(value, form))) return false
+        values += 1
+        break
+      default:
+        return false
     }
   }
-  return left
+  return values === 1
 }
 
-function reportMissing(key: string, { node, part }: Place, { subject, problems }: Piece): void {
-  if (key === 'value') problems.report('value-missing', node.at, subject, 'the record has neither value nor values')
-  else problems.report('schema-missing-key', node.at, subject, `${part === '' ? '' : `${part}: `}${key} is missing`)
-}
+const MAX_TTL = 2 ** 31 - 1
 
-function reportUnknown(key: string, { node, path, part }: Place, { subject, keysAt, unknownKey, invalid, problems }: Piece): void {
-  const entry = node.kind === 'mapping' ? entryOf(node, key) : undefined
-  const keyNode = entry?.key
-  if (keyNode === undefined || invalid.has(keyNode)) return
-  invalid.add(keyNode)
-  const keys = keysAt(path)
-  const isMisplaced = keys.includes('records') && isRecord(entry?.value)
-  const hint = isMisplaced
-    ? 'A record stands below "records:", further in.'
-    : (didYouMean(key, keys) ?? (keys.length > 0 ? `Known here: ${keys.join(', ')}.` : undefined))
-  const detail = `the key ${quoted(key)} has no meaning ${part === '' ? 'here' : `in ${part}`}`
-  problems.report('schema-unknown-key', keyNode.at, subject, detail, { severity: unknownKey, hint })
-}
+const LARGEST: Readonly<Record<Exclude<Part, 'text'>, number>> = { u8: 255, u16: 65_535 }
 
-/** Whether a node is laid out as a record, or a list of them. */
-const isRecord = (node: YamlNode | undefined): boolean =>
-  node?.kind === 'sequence' ? isRecord(node.items[0]) : node?.kind === 'mapping' && lookUp(node, 'type') !== undefined
+const areValues = (items: readonly YamlNode[], form: Form): boolean =>
+  items.length > 0 && items.length <= MAX_VALUES && items.every((item) => isValue(item, form))
 
-function reportType(types: unknown, { node, path, part }: Place, { subject, keysAt, problems }: Piece): void {
-  const wanted = typeNames(types)
-  if (isNull(node) && (path[0] === 'value' || path[0] === 'values') && path.length < 3) {
-    problems.report('value-missing', node.at, subject, 'the value is empty', { hint: 'Quote it if it is meant as text.' })
-    return
+function isValue(node: YamlNode, form: Form): boolean {
+  if (form === 'text') return isText(node)
+  if (node.kind !== 'mapping') return false
+  let parts = 0
+  for (const key in form) {
+    parts += 1
+    const part = form[key] as Part
+    const value = entryOf(node, key)?.value
+    if (value === undefined || !(part === 'text' ? isText(value) : isNumber(value, LARGEST[part]))) return false
   }
-  const hint = typeHint(wanted, node, keysAt(path))
-  problems.report('schema-type', node.at, subject, `${part} must be ${wanted}, not ${actualName(node)}`, { hint })
+  return parts === node.entries.length
 }
 
-function typeHint(wanted: string, node: YamlNode, keys: readonly string[]): string | undefined {
-  if (wanted === TYPE_NAMES['boolean'] && isYaml11Boolean(node)) return 'YAML 1.2 takes it for text; write true or false.'
-  return wanted === TYPE_NAMES['object'] && keys.length > 0 ? `Write {${keys.map((key) => `${key}: …`).join(', ')}}.` : undefined
+/** Text that stands for itself, a boolean or a finite number. */
+function isText(node: YamlNode): boolean {
+  if (node.kind !== 'scalar' || isBroken(node)) return false
+  if (!node.plain) return true
+  const value = resolvePlainScalar(node.text)
+  return value !== null && (typeof value !== 'number' || Number.isFinite(value))
 }
 
-/** Missing keys whose misspelt form stands in the same mapping, as `POINTER KEY`: one slip is one fault. */
-function misspeltKeys(errors: readonly SchemaError[], pathOf: (pointer: string) => string[], { keysAt }: Piece): Set<string> {
-  const slips = new Set<string>()
-  for (const { keyword, params, instancePath } of errors) {
-    if (keyword !== 'additionalProperties') continue
-    const meant = nearestWord(String(params['additionalProperty']), keysAt(pathOf(instancePath)))
-    if (meant !== null) slips.add(`${instancePath} ${meant}`)
-  }
-  return slips
-}
-
-/** The segments of a JSON pointer (RFC 6901). */
-function segmentsOf(pointer: string): string[] {
-  if (pointer === '') return []
-  const segments = pointer.slice(1).split('/')
-  return pointer.includes('~') ? segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~')) : segments
-}
-
-function nodeAt(root: YamlNode, path: Path): YamlNode | undefined {
-  let node: YamlNode | undefined = root
-  for (const segment of path) {
-    if (node?.kind === 'sequence') node = node.items[Number(segment)]
-    else node = node?.kind === 'mapping' ? lookUp(node, segment) : undefined
-  }
-  return node
-}
-
-const partOf = (path: Path): string =>
-  path.map((segment, i) => (/^[0-9]+$/.test(segment) && i > 0 ? `[${segment}]` : `${i > 0 ? '.' : ''}${segment}`)).join('')
-
-const TYPE_NAMES: Readonly<Record<string, string>> = {
-  object: 'a mapping',
-  array: 'a list',
-  boolean: 'true or false',
-  integer: 'a whole number',
-  number: 'a number',
-  string: 'text',
-}
-
-function typeNames(types: unknown): string {
-  const list = (Array.isArray(types) ? types : [types]).filter((type) => type !== 'null') as string[]
-  // Text that may look like a number or a boolean is text.
-  const wanted = list.includes('string') ? list.filter((type) => type !== 'number' && type !== 'boolean') : list
-  return wanted.map((type) => TYPE_NAMES[type] ?? type).join(' or ')
-}
-
-function actualName(node: YamlNode): string {
-  if (node.kind !== 'scalar') return node.kind === 'mapping' ? 'a mapping' : 'a list'
-  return isNull(node) ? 'empty' : quoted(node.text)
-}
-
-const isYaml11Boolean = (node: YamlNode): boolean => node.kind === 'scalar' && /^(?:yes|no|on|off|y|n)$/i.test(node.text)
+const isNumber = (node: YamlNode, largest: number): boolean =>
+  node.kind === 'scalar' && node.plain && /^[0-9]{1,10}$/.test(node.text) && Number(node.text) <= largest

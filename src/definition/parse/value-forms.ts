@@ -6,7 +6,7 @@ export interface FormField {
   /** A second name that octoDNS accepts for the key. */
   readonly alias: string | null
   /** What an absent key means; null where the key must be there. */
-  readonly absent: string | null
+  readonly defaultValue: string | null
   readonly kind: FieldKind
 }
 
@@ -83,7 +83,22 @@ function formOfType(type: RdataType): ValueForm {
     key,
     kind,
     alias: ALIASES[type.type]?.[key] ?? null,
-    absent: ABSENT[type.type]?.[key] ?? (mayBeEmpty(kind) ? '' : null),
+    defaultValue: ABSENT[type.type]?.[key] ?? (mayBeEmpty(kind) ? '' : null),
   }))
   return { shape: 'mapping', fields }
 }
+
+/** The keys of a record in the order they are best read; those of octoDNS that no target here can express come last. */
+export const RECORD_KEYS = [
+  'type',
+  'ttl',
+  'value',
+  'values',
+  'from',
+  'override',
+  'merge',
+  'octodns',
+  'geo',
+  'dynamic',
+  'healthcheck',
+] as const

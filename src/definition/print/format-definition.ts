@@ -1,14 +1,12 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml'
 import type { FieldKind } from '../../dns/rdata/rdata-types.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
-import { RECORD_KEYS, SETTING_KEYS } from '../parse/keys.ts'
 import type { Layout } from '../parse/parse-state.ts'
-import { formKeys, type ValueForm, valueForm } from '../parse/value-forms.ts'
+import { SETTING_KEYS } from '../parse/read-settings.ts'
+import { formKeys, RECORD_KEYS, type ValueForm, valueForm } from '../parse/value-forms.ts'
 import { commentsOf } from '../yaml/comments.ts'
-import { agreeOn, soundTree } from '../yaml/edit-document.ts'
-import { printDocument } from '../yaml/print-document.ts'
-import { isSameTree } from '../yaml/same-tree.ts'
-import { lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
+import { parseEditableYaml, printDocument, readValidTree } from '../yaml/editable-yaml.ts'
+import { isSameTree, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import { canRelocateAnchors, type EntryOrder, keyText, relocateAnchors, sortEntries } from './sort-entries.ts'
 import { styleKey, styleScalar } from './styled-nodes.ts'
 
@@ -21,13 +19,13 @@ const MAX_ROUNDS = 4
  * has the same meaning, and formatting it again does not change it.
  */
 export function formatDefinition(text: string): Result<string> {
-  const start = soundTree(text)
+  const start = readValidTree(text)
   if (!start.ok) return start
   let before = text
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const after = formatOnce(before)
     if (!after.ok || after.value === before) return after
-    const tree = soundTree(after.value)
+    const tree = readValidTree(after.value)
     if (!tree.ok || !isSameTree(start.value, tree.value)) return failure('the file cannot be formatted without changing its meaning')
     if (!haveSameComments(text, after.value)) return failure('the file has comments in places where formatting would lose them')
     before = after.value
@@ -36,15 +34,15 @@ export function formatDefinition(text: string): Result<string> {
 }
 
 function formatOnce(text: string): Result<string> {
-  const read = agreeOn(text)
+  const read = parseEditableYaml(text)
   if (!read.ok) return read
-  const { document, tree, heads } = read.value
+  const { document, tree, keyComments } = read.value
   const { contents } = document
   if (contents === null || isEmptyScalar(contents)) return ok(text)
   const canSort = canRelocateAnchors(document)
   formatNode(contents, rootPosition(tree), canSort)
   if (canSort) relocateAnchors(contents)
-  return ok(printDocument(document, heads, text))
+  return ok(printDocument(document, keyComments, text))
 }
 
 const isEmptyScalar = (node: Node): boolean => isScalar(node) && node.value === null

@@ -4,8 +4,9 @@ import type { Ttl } from '../../dns/ttl.ts'
 import type { ZoneComment } from '../../dns/zone.ts'
 import { ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
 import type { ImportedZone } from '../imported-zone.ts'
-import { SETTING_KEYS } from '../parse/keys.ts'
-import { DEFINITION_WIDTH, type PlainYaml, printEntry, printItem, printText } from '../yaml/print-plain.ts'
+import { SETTING_KEYS } from '../parse/read-settings.ts'
+import type { YamlData } from '../yaml/print-yaml.ts'
+import { DEFINITION_WIDTH, printEntry, printItem, printText } from '../yaml/print-yaml.ts'
 import { compareNatural } from './natural-order.ts'
 import { printValue } from './print-value.ts'
 
@@ -20,7 +21,7 @@ export function printDefinition(zone: ImportedZone): string {
   const commentsOf = commentIndex(zone.comments ?? [], zone.records)
   const ofAll = commentsOf({ name: null })
   const defaultTtl = commonestTtl(zone.records)
-  const settings: Record<string, PlainYaml> = { domain: zone.name.slice(0, -1) }
+  const settings: Record<string, YamlData> = { domain: zone.name.slice(0, -1) }
   for (const key of ZONE_SETTINGS) {
     const value = zone.settings[key]
     if (value !== undefined) settings[key] = value
@@ -93,7 +94,7 @@ function rrsetsOf(
   records: readonly ResourceRecord[],
   zone: DomainName,
   defaultTtl: Ttl | null,
-  extras: ReadonlyMap<string, PlainYaml>,
+  extras: ReadonlyMap<string, YamlData>,
 ): Pick<PrintedRrset, 'records' | 'entry'>[] {
   const sets = new Map<string, ResourceRecord[]>()
   for (const record of records) {
@@ -118,8 +119,8 @@ function rrsetsOf(
 }
 
 /** The `octodns:` mappings of RRsets, by `rrsetKey`. */
-function extrasOf({ scopes = [], lenient = new Set() }: ImportedZone): Map<string, PlainYaml> {
-  const extras = new Map<string, PlainYaml>()
+function extrasOf({ scopes = [], lenient = new Set() }: ImportedZone): Map<string, YamlData> {
+  const extras = new Map<string, YamlData>()
   for (const key of lenient) extras.set(key, { lenient: true })
   for (const scope of scopes) {
     const key = rrsetKey(scope)
@@ -227,7 +228,7 @@ function escapeOf(character: string): string {
 interface PrintedRrset {
   /** In the order of the entry's values. */
   readonly records: readonly ResourceRecord[]
-  readonly entry: { readonly [key: string]: PlainYaml }
+  readonly entry: { readonly [key: string]: YamlData }
   readonly commentsOf: CommentIndex
 }
 
@@ -245,7 +246,7 @@ function printRrset(key: string | null, { records, entry, commentsOf }: PrintedR
 
 function printLong(
   key: string | null,
-  entry: { readonly [key: string]: PlainYaml; readonly values: readonly PlainYaml[] },
+  entry: { readonly [key: string]: YamlData; readonly values: readonly YamlData[] },
   ofValues: readonly CommentsAt[],
   indent: number,
 ): string {

@@ -4,18 +4,17 @@ import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { toGenericForm } from '../../dns/rdata/generic-form.ts'
 import { type FieldKind, takesRest } from '../../dns/rdata/rdata-types.ts'
 import { typeCode } from '../../dns/record-type.ts'
-import { collectDiagnostics } from '../parse/collect-diagnostics.ts'
-import { newParseState } from '../parse/parse-state.ts'
+import { collectDiagnostics, newParseState } from '../parse/parse-state.ts'
 import { readValue } from '../parse/read-value.ts'
 import { type FormField, LOCATION_KEYS, valueForm } from '../parse/value-forms.ts'
-import type { PlainYaml } from '../yaml/print-plain.ts'
+import type { YamlData } from '../yaml/print-yaml.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
 
 /**
  * The value of a record in our own layout; reading it returns the same data. Data without a better form becomes octets: `\# LENGTH HEX` (RFC 3597), or
  * zone-file text for TXT. `data` must be canonical.
  */
-export function printValue(type: string, data: string, zone: DomainName): PlainYaml {
+export function printValue(type: string, data: string, zone: DomainName): YamlData {
   if (data.startsWith('\\#')) return data
   const form = valueForm(type)
   switch (form.shape) {
@@ -55,7 +54,7 @@ function utf8(octets: Uint8Array): string | null {
 }
 
 /** The text of TXT if reading it would split it into the same strings; otherwise zone-file text. */
-function textValue(data: string): PlainYaml {
+function textValue(data: string): YamlData {
   const octets = txtRdataToOctets(data)
   const text = utf8(octets)
   if (text === null || splitIntoStrings(octets).map(quoteString).join(' ') !== data) return { rdata: data }
@@ -67,7 +66,7 @@ const withBackslashes = (text: string): string => (text.includes('\\;') ? text.r
 
 const NUMBERS: ReadonlySet<FieldKind> = new Set<FieldKind>(['u8', 'u16', 'u32', 'seconds', 'algorithm', 'certificate-type'])
 
-function fieldValue(kind: FieldKind, text: string, zone: DomainName): PlainYaml | null {
+function fieldValue(kind: FieldKind, text: string, zone: DomainName): YamlData | null {
   if (kind === 'name') return targetValue(text as DomainName, zone)
   if (NUMBERS.has(kind) && /^[0-9]+$/.test(text)) return Number(text)
   if (kind !== 'string' && kind !== 'optional-string' && kind !== 'text') return text
@@ -85,9 +84,9 @@ function targetValue(name: DomainName, zone: DomainName): string {
   return /^[a-z0-9_-]+$/.test(relative) ? relative : name
 }
 
-function mappingValue(fields: readonly FormField[], data: string, zone: DomainName): PlainYaml | null {
+function mappingValue(fields: readonly FormField[], data: string, zone: DomainName): YamlData | null {
   const tokens = rdataFields(data)
-  const value: Record<string, PlainYaml> = {}
+  const value: Record<string, YamlData> = {}
   let next = 0
   for (const { key, kind } of fields) {
     const taken = takesRest(kind) ? tokens.slice(next) : tokens.slice(next, next + 1)
@@ -100,7 +99,7 @@ function mappingValue(fields: readonly FormField[], data: string, zone: DomainNa
   return value
 }
 
-function locationValue(data: string): PlainYaml {
+function locationValue(data: string): YamlData {
   const tokens = data.split(' ').map((token) => token.replace(/m$/, ''))
   return Object.fromEntries(LOCATION_KEYS.map((key, i) => [key, isNumeric(tokens[i]) ? Number(tokens[i]) : (tokens[i] ?? '')]))
 }
@@ -110,9 +109,9 @@ const isNumeric = (text = ''): boolean => /^-?[0-9]+(?:\.[0-9]+)?$/.test(text)
 /** Parameters with a list of values. */
 const LISTS: ReadonlySet<string> = new Set(['alpn', 'ipv4hint', 'ipv6hint', 'mandatory'])
 
-function serviceValue(data: string, zone: DomainName): PlainYaml | null {
+function serviceValue(data: string, zone: DomainName): YamlData | null {
   const [priority = '', target = '', ...params] = rdataFields(data)
-  const svcparams: Record<string, PlainYaml> = {}
+  const svcparams: Record<string, YamlData> = {}
   for (const param of params) {
     const cut = param.indexOf('=')
     const key = cut === -1 ? param : param.slice(0, cut)
@@ -130,19 +129,19 @@ function serviceValue(data: string, zone: DomainName): PlainYaml | null {
 const NOWHERE = { file: '', line: 1, column: 1 }
 
 /** Whether reading the value returns the data without any diagnostic. */
-function readsAs(type: string, value: PlainYaml, data: string, zone: DomainName): boolean {
+function readsAs(type: string, value: YamlData, data: string, zone: DomainName): boolean {
   const problems = collectDiagnostics()
-  const reading = newParseState('settings', zone, null, problems)
-  return readValue(nodeOf(value), { type, subject: type, reading }) === data && problems.diagnostics.length === 0
+  const state = newParseState('settings', zone, null, problems)
+  return readValue(nodeOf(value), { type, subject: type, state }) === data && problems.diagnostics.length === 0
 }
 
-function nodeOf(value: PlainYaml): YamlNode {
+function nodeOf(value: YamlData): YamlNode {
   const at = NOWHERE
-  if (Array.isArray(value)) return { kind: 'sequence', at, items: (value as readonly PlainYaml[]).map(nodeOf) }
+  if (Array.isArray(value)) return { kind: 'sequence', at, items: (value as readonly YamlData[]).map(nodeOf) }
   if (typeof value !== 'object') return { kind: 'scalar', at, text: String(value), plain: typeof value !== 'string' }
   const entries = Object.entries(value).map(([key, item]) => ({
     key: { kind: 'scalar', at, text: key, plain: false } as const,
-    value: nodeOf(item as PlainYaml),
+    value: nodeOf(item as YamlData),
   }))
   return { kind: 'mapping', at, entries }
 }

@@ -1,6 +1,6 @@
 import { type Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml'
-import { isTextForAll } from '../yaml/other-readings.ts'
-import type { PlainYaml } from '../yaml/print-plain.ts'
+import { isUnambiguousText } from '../yaml/plain-scalars.ts'
+import type { YamlData } from '../yaml/print-yaml.ts'
 
 /** Characters that need no escapes in quotes: printable ones, except direction marks and invisible ones. */
 const ORDINARY = /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u058f\u3040-\ud7ff]*$/
@@ -9,7 +9,7 @@ const ORDINARY = /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u058f\u3040-\
 export function styleKey(key: Scalar): void {
   const text = String(key.value ?? '')
   if (key.tag !== undefined || !ORDINARY.test(text) || (text === '<<' && key.type === Scalar.PLAIN)) return
-  key.type = isTextForAll(text) ? Scalar.PLAIN : Scalar.QUOTE_SINGLE
+  key.type = isUnambiguousText(text) ? Scalar.PLAIN : Scalar.QUOTE_SINGLE
 }
 
 /** Sets the quotes of a value. A plain number or boolean stays one unless `isText`. */
@@ -22,7 +22,7 @@ export function styleScalar(scalar: Scalar, isText: boolean): void {
     return
   }
   if (!ORDINARY.test(text)) return
-  if (isTextForAll(text)) scalar.type = Scalar.PLAIN
+  if (isUnambiguousText(text)) scalar.type = Scalar.PLAIN
   else if (isText || scalar.type !== Scalar.PLAIN) scalar.type = Scalar.QUOTE_SINGLE
 }
 
@@ -35,7 +35,7 @@ export function styled(text: string): Scalar {
 }
 
 /** A value as a node for a document being edited. Collections are in flow style. */
-export function plainNode(value: PlainYaml): Node {
+export function plainNode(value: YamlData): Node {
   if (typeof value === 'string') {
     const scalar = new Scalar(value)
     styleScalar(scalar, true)
@@ -51,11 +51,11 @@ export function plainNode(value: PlainYaml): Node {
   if (Array.isArray(value)) {
     const list = new YAMLSeq()
     list.flow = true
-    list.items = (value as readonly PlainYaml[]).map(plainNode)
+    list.items = (value as readonly YamlData[]).map(plainNode)
     return list
   }
   const map = new YAMLMap()
   map.flow = true
-  map.items = Object.entries(value).map(([key, item]) => new Pair(styled(key), plainNode(item as PlainYaml)))
+  map.items = Object.entries(value).map(([key, item]) => new Pair(styled(key), plainNode(item as YamlData)))
   return map
 }

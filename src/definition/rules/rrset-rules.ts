@@ -1,7 +1,9 @@
 import { txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { targetName } from '../../dns/rdata/canonical.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
+import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
 /** Octets of a UDP answer that passes everywhere without fragments: what resolvers ask for since DNS Flag Day 2020. */
@@ -130,3 +132,68 @@ function leastRdataOctets({ type, data }: DefinedRecord): number {
 }
 
 const shorten = (data: string): string => (data.length > 80 ? `${data.slice(0, 80)}…` : data)
+
+/** A null MX says that the name takes no mail, and contradicts any other MX (RFC 7505 section 3). */
+export function nullMxNotAlone(index: ZoneIndex): Diagnostic[] {
+  return besideNull(index, 'MX').map(({ nothing, other }) => ({
+    severity: 'error',
+    code: 'null-mx-not-alone',
+    message: `${nothing.name} has a null MX, which says it takes no mail, and also MX ${other.data}`,
+    at: nothing.at,
+    hint: 'remove the null MX or all other MX records',
+    related: [{ message: 'another MX record', at: other.at }],
+  }))
+}
+
+/** An SRV with the target `.` says that the service is not there, and contradicts any other (RFC 2782). */
+export function nullSrvNotAlone(index: ZoneIndex): Diagnostic[] {
+  return besideNull(index, 'SRV').map(({ nothing, other }) => ({
+    severity: 'warning',
+    code: 'null-srv-not-alone',
+    message: `${nothing.name} has an SRV with the target ".", which says the service is not there, and also SRV ${other.data}`,
+    at: nothing.at,
+    hint: 'remove the record with the target "." or all others',
+    related: [{ message: 'another SRV record', at: other.at }],
+  }))
+}
+
+function besideNull({ rrsets }: ZoneIndex, type: string): { nothing: DefinedRecord; other: DefinedRecord }[] {
+  const found: { nothing: DefinedRecord; other: DefinedRecord }[] = []
+  for (const set of rrsets.values()) {
+    if (set[0]?.type !== type || set.length === 1) continue
+    const nothing = set.find((record) => targetName(type, record.data) === '.')
+    const other = set.find((record) => targetName(type, record.data) !== '.')
+    if (nothing && other) found.push({ nothing, other })
+  }
+  return found
+}
+
+/** The SOA record is made from the zone's settings: providers do not hold it among the records. */
+export function soaInDefinition({ zone }: ZoneIndex): Diagnostic[] {
+  return zone.records
+    .filter((record) => record.type === 'SOA')
+    .map((soa) => ({
+      severity: 'error',
+      code: 'soa-in-definition',
+      message: `${soa.name} has an SOA record; a definition says it in the settings of the zone`,
+      at: soa.at,
+      hint: 'remove it, and set soa_email, refresh_sec, retry_sec and expire_sec above the records',
+    }))
+}
+
+/** A record cannot be both in the definition and somebody else's. */
+export function unmanagedCollision({ zone }: ZoneIndex): Diagnostic[] {
+  if (zone.unmanaged.length === 0) return []
+  const test = unmanagedTest(zone.unmanaged, zone.name)
+  return zone.records.filter(test).map((record) => {
+    const selector = zone.unmanaged.find((one) => unmanagedTest([one], zone.name)(record))
+    return {
+      severity: 'error',
+      code: 'unmanaged-collision',
+      message: `${record.name} ${record.type} is in the definition, and "unmanaged" leaves it to others`,
+      at: record.at,
+      hint: 'remove the record, or narrow the selector',
+      ...(selector?.at && { related: [{ message: 'the selector', at: selector.at }] }),
+    }
+  })
+}

@@ -4,13 +4,20 @@ import type { DesiredZone } from '../../dns/zone.ts'
 import { caaFlagsReserved, caaTagUnknown, caaValueInvalid } from './caa-rules.ts'
 import { cnameAtApex, cnameLoop, cnameNotAlone } from './cname-rules.ts'
 import { belowDelegation, belowDname, dsWithoutNs, wildcardNs } from './delegation-rules.ts'
-import { digestLength } from './digest-rules.ts'
-import { hostNameInvalid, nameRepeatsZone, srvNameInvalid } from './host-name-rules.ts'
-import { nullMxNotAlone, nullSrvNotAlone } from './null-target-rules.ts'
-import { soaInDefinition, unmanagedCollision } from './ownership-rules.ts'
-import { recordDuplicate, rrsetTooLarge, singletonMultiple, ttlMixed, txtLong } from './rrset-rules.ts'
+import { hostNameInvalid, nameRepeatsZone, srvNameInvalid } from './name-rules.ts'
+import {
+  nullMxNotAlone,
+  nullSrvNotAlone,
+  recordDuplicate,
+  rrsetTooLarge,
+  singletonMultiple,
+  soaInDefinition,
+  ttlMixed,
+  txtLong,
+  unmanagedCollision,
+} from './rrset-rules.ts'
 import { targetIsAddress, targetIsCname, targetNonexistent } from './target-rules.ts'
-import { policyMultiple, txtQuoted } from './text-rules.ts'
+import { digestLength, policyMultiple, txtQuoted } from './value-rules.ts'
 import { indexZone, type ZoneIndex } from './zone-index.ts'
 
 /** One rule of the DNS about the records of a zone. The cost is linear in the records. */

@@ -9,10 +9,8 @@ import {
   type SequenceEvent,
 } from 'js-yaml'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
-import type { LineIndex } from './line-index.ts'
 import { mergeEntries, type ReportProblem } from './merge-entries.ts'
-import { isCoreTag, tagName } from './tags.ts'
-import { brokenNode, countNodes, type YamlEntry, type YamlNode, type YamlScalar } from './yaml-node.ts'
+import { brokenNode, countNodes, isCoreTag, tagName, type YamlEntry, type YamlNode, type YamlScalar } from './yaml-node.ts'
 
 /** Nodes that aliases may add to a document in all. Every alias counts as the whole tree it stands for. */
 export const MAX_ALIASED_NODES = 1_000_000
@@ -240,4 +238,27 @@ function secondDocument(text: string): number {
       .replace(/^(?:\s*(?:#.*)?|%.*)$/gm, '')
       .trim() !== ''
   return (content ? first : marker.exec(text))?.index ?? text.length
+}
+
+/** Gives the place of an offset in a text. Cheap where offsets come in rising order. */
+type LineIndex = (offset: number) => SourcePosition
+
+export function lineIndex(text: string, file: string): LineIndex {
+  let line = 1
+  let lineStart = text.charCodeAt(0) === 0xfeff ? 1 : 0
+  let lineEnd = text.indexOf('\n')
+  const restart = (): void => {
+    line = 1
+    lineStart = text.charCodeAt(0) === 0xfeff ? 1 : 0
+    lineEnd = text.indexOf('\n')
+  }
+  return (offset) => {
+    if (offset < lineStart) restart()
+    while (lineEnd !== -1 && lineEnd < offset) {
+      line += 1
+      lineStart = lineEnd + 1
+      lineEnd = text.indexOf('\n', lineStart)
+    }
+    return { file, line, column: Math.max(1, offset - lineStart + 1) }
+  }
 }

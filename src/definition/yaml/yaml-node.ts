@@ -77,3 +77,81 @@ export function countNodes(node: YamlNode, limit: number): number {
   }
   return count
 }
+
+const CORE = /^(?:!!|!<tag:yaml\.org,2002:)([a-z]+)>?$/
+
+const TAGS_OF_KIND: Readonly<Record<YamlNode['kind'], ReadonlySet<string>>> = {
+  scalar: new Set(['!', 'str', 'int', 'float', 'bool', 'null', 'merge']),
+  mapping: new Set(['!', 'map']),
+  sequence: new Set(['!', 'seq']),
+}
+
+/** A tag as it is written, tags of YAML's core by their local name: `!!str` and `!<tag:yaml.org,2002:str>` are `str`. */
+export const tagName = (tag: string): string => CORE.exec(tag)?.[1] ?? tag
+
+/** Whether a node of this kind may carry the tag without another meaning than it has untagged. */
+export const isCoreTag = (tag: string, kind: YamlNode['kind']): boolean => TAGS_OF_KIND[kind].has(tag)
+
+/**
+ * Whether two trees mean the same: the same keys and items with the same text. The order of keys does not count, nor whether a
+ * scalar has quotes, but for what stands for no value.
+ */
+export function isSameTree(a: YamlNode, b: YamlNode): boolean {
+  // Shared nodes are compared once, however often aliases bring them up.
+  const same = new Map<YamlNode, YamlNode>()
+  const compare = (x: YamlNode, y: YamlNode): boolean => {
+    if (x.kind === 'scalar') return y.kind === 'scalar' && x.text === y.text && isNull(x) === isNull(y)
+    if (same.get(x) === y) return true
+    const result =
+      x.kind === 'sequence' ? y.kind === 'sequence' && compareItems(x.items, y.items) : y.kind === 'mapping' && compareEntries(x, y)
+    if (result) same.set(x, y)
+    return result
+  }
+  const compareItems = (x: readonly YamlNode[], y: readonly YamlNode[]): boolean =>
+    x.length === y.length && x.every((item, i) => compare(item, y[i] as YamlNode))
+  const compareEntries = (x: YamlMapping, y: YamlMapping): boolean =>
+    x.entries.length === y.entries.length &&
+    x.entries.every(({ key, value }) => {
+      const other = lookUp(y, key.text)
+      return other !== undefined && compare(value, other)
+    })
+  return compare(a, b)
+}
+
+/** A step from a node to one below it: a key of a mapping or an index of a sequence. */
+export type PathStep = string | number
+
+/** The steps of a JSON pointer (RFC 6901). */
+export const pointerSteps = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+
+/** The node a path leads to; undefined where it leads nowhere. */
+export function nodeAt(root: YamlNode, path: readonly PathStep[]): YamlNode | undefined {
+  let node: YamlNode | undefined = root
+  for (const step of path) node = node && childOf(node, step)
+  return node
+}
+
+/** The place of what a path leads to, or of the last node on the way that is there. An empty value is where its key is. */
+export function positionAt(root: YamlNode, path: readonly PathStep[]): SourcePosition {
+  let node = root
+  let at = root.at
+  for (const step of path) {
+    const child = childOf(node, step)
+    if (!child) break
+    at = isNull(child) && node.kind === 'mapping' ? (keyPosition(node, String(step)) ?? child.at) : child.at
+    node = child
+  }
+  return at
+}
+
+/** The place of a key; undefined where the mapping does not have it. */
+export const keyPosition = (mapping: YamlMapping, key: string): SourcePosition | undefined => entryOf(mapping, key)?.key.at
+
+function childOf(node: YamlNode, step: PathStep): YamlNode | undefined {
+  if (node.kind === 'mapping') return lookUp(node, String(step))
+  return node.kind === 'sequence' ? node.items[Number(step)] : undefined
+}

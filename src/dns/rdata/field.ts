@@ -1,5 +1,5 @@
 import type { DomainName } from '../domain-name.ts'
-import { ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../result.ts'
 import type { WireReader } from '../wire/reader.ts'
 import type { WireWriter } from '../wire/writer.ts'
 /** A token of zone-file text, without its quotes and with its escapes. */
@@ -36,4 +36,21 @@ export function joinFields(...fields: readonly Result<string>[]): Result<string>
     texts.push(field.value)
   }
   return ok(texts.join(' '))
+}
+
+const TOKEN = /\s*(?:"((?:[^"\\]|\\.)*)"(?=\s|$)|((?:="(?:[^"\\]|\\.)*"|[^\s"\\]|\\.)+))/sy
+
+/** The tokens of rdata in presentation form (RFC 1035 section 5.1): words and quoted strings, on one line and without comments. */
+export function presentationTokens(text: string): Result<Token[]> {
+  const tokens: Token[] = []
+  TOKEN.lastIndex = 0
+  const end = text.trimEnd().length
+  for (let at = 0; at < end; at = TOKEN.lastIndex) {
+    const match = TOKEN.exec(text)
+    if (match === null)
+      return failure(`the text from character ${at + 1} on is not rdata as in a zone file: a quote or a backslash is left open`)
+    const [, quoted, word] = match
+    tokens.push(quoted === undefined ? { text: word ?? '', quoted: false } : { text: quoted, quoted: true })
+  }
+  return ok(tokens)
 }

@@ -1,5 +1,5 @@
 import type { ProviderConfig } from '../../definition/config/config.ts'
-import { resolveSecret } from '../../definition/config/secret.ts'
+import { resolveSecret } from '../../definition/config/resolve-secret.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { endpointOfUrl, isLoopback } from '../../transport/allowed-hosts.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'

@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import DOMAIN_CREATE from '../../../schemas/service/domain-create.json' with { type: 'json' }
 import SEED from '../../../schemas/service/seed.json' with { type: 'json' }
-import { plainValue } from '../../definition/yaml/plain-value.ts'
+import { toJsonValue } from '../../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { domainToSeed } from '../api/domains/domain-input.ts'
@@ -40,7 +40,7 @@ export function readSeed(text: string, file: string): ReadSeed {
     const named = name === '' || message.startsWith(name) ? message : `${name}: ${message}`
     problems.push({ severity: 'error', code: 'seed-invalid', message: named, at: nodeAt(root, path).at })
   }
-  const document = plainValue(root)
+  const document = toJsonValue(root)
   const validate = compileSeedSchema()
   if (!validate(document)) {
     for (const error of validate.errors ?? []) tell(stepsOf(error), reasonOf(error))

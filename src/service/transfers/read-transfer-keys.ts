@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { Ajv } from 'ajv'
 import TSIG_KEYS from '../../../schemas/service/tsig-keys.json' with { type: 'json' }
-import { plainValue } from '../../definition/yaml/plain-value.ts'
+import { toJsonValue } from '../../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
@@ -46,7 +46,7 @@ export async function readTransferKeys(text: string, file: string, resolveSecret
   const report: ReportProblem = (path, message) => {
     errors.push({ severity: 'error', code: 'tsig-keys-invalid', message, at: nodeAt(root, path).at })
   }
-  const document = plainValue(root)
+  const document = toJsonValue(root)
   const validate = new Ajv({ allErrors: true, verbose: true, strictTypes: false }).addVocabulary(['x-reason']).compile(TSIG_KEYS)
   if (!validate(document)) {
     for (const error of validate.errors ?? []) {

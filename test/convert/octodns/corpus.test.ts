@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ParsedDefinition, parseDefinition } from '../../../src/definition/parse/parse-definition.ts'
-import { parseSplitZone } from '../../../src/definition/parse/split-zone.ts'
+import { type ParsedDefinition, parseDefinition, parseSplitZone } from '../../../src/definition/parse/parse-definition.ts'
 import { octetsToTxtRdata } from '../../../src/dns/character-string.ts'
 import { hasErrors } from '../../../src/dns/diagnostic.ts'
 import { type DomainName, parseDomainName, relativeName } from '../../../src/dns/domain-name.ts'

@@ -4,7 +4,7 @@ import { editRrset, type RrsetEdit } from '../../../src/definition/edit/edit-rrs
 import { entryWindow } from '../../../src/definition/edit/entry-window.ts'
 import { parseDefinition } from '../../../src/definition/parse/parse-definition.ts'
 import type { Layout } from '../../../src/definition/parse/parse-state.ts'
-import { soundTree } from '../../../src/definition/yaml/edit-document.ts'
+import { readValidTree } from '../../../src/definition/yaml/editable-yaml.ts'
 import { parseDomainName } from '../../../src/dns/domain-name.ts'
 import type { Ttl } from '../../../src/dns/ttl.ts'
 import { fc } from '../../support/fast-check.ts'
@@ -100,7 +100,7 @@ it('any form of entries', () => {
   fc.assert(
     fc.property(anyCase, (drawn) => {
       const text = textOf(drawn)
-      const tree = soundTree(text)
+      const tree = readValidTree(text)
       if (!tree.ok) return
       const { zone } = parseDefinition(text, { file: 'x.yaml', zoneName: ZONE })
       const name = nameOf(drawn.owner === '' ? 'example.com.' : `${drawn.owner}.example.com.`)

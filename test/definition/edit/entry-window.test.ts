@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { editRrset, type RrsetEdit } from '../../../src/definition/edit/edit-rrset.ts'
 import { entryWindow } from '../../../src/definition/edit/entry-window.ts'
 import { parseDefinition } from '../../../src/definition/parse/parse-definition.ts'
-import { soundTree } from '../../../src/definition/yaml/edit-document.ts'
+import { readValidTree } from '../../../src/definition/yaml/editable-yaml.ts'
 import type { YamlNode } from '../../../src/definition/yaml/yaml-node.ts'
 import { parseDomainName } from '../../../src/dns/domain-name.ts'
 import type { Ttl } from '../../../src/dns/ttl.ts'
@@ -18,7 +18,7 @@ const nameOf = (text: string) => {
 const ZONE = nameOf('example.com.')
 
 function treeOf(text: string): YamlNode {
-  const tree = soundTree(text)
+  const tree = readValidTree(text)
   if (!tree.ok) throw new Error(tree.message)
   return tree.value
 }

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { keepSpacing } from '../../../src/definition/edit/keep-spacing.ts'
 import { formatDefinition } from '../../../src/definition/print/format-definition.ts'
-import { soundTree } from '../../../src/definition/yaml/edit-document.ts'
-import { isSameTree } from '../../../src/definition/yaml/same-tree.ts'
+import { readValidTree } from '../../../src/definition/yaml/editable-yaml.ts'
+import { isSameTree } from '../../../src/definition/yaml/yaml-node.ts'
 
 describe('spacing', () => {
   it.each([
@@ -34,7 +34,7 @@ describe('spacing', () => {
       const printed = text.length > 6000 ? null : formatDefinition(text)
       if (!printed?.ok || printed.value === text) continue
       const kept = keepSpacing(text, printed.value)
-      const [wanted, found] = [soundTree(printed.value), soundTree(kept)]
+      const [wanted, found] = [readValidTree(printed.value), readValidTree(kept)]
       expect(wanted.ok && found.ok && isSameTree(wanted.value, found.value), name).toBe(true)
       expect(comments(kept), name).toEqual(comments(printed.value))
       all += 1

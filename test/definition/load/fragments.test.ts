@@ -3,8 +3,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { MAX_INCLUDES } from '../../../src/definition/parse/open-files.ts'
-import type { ReadInclude } from '../../../src/definition/parse/parse-definition.ts'
+import type { ReadInclude } from '../../../src/definition/parse/file-loader.ts'
+import { MAX_INCLUDES } from '../../../src/definition/parse/file-loader.ts'
 import { failure, ok } from '../../../src/dns/result.ts'
 import { cli } from '../../support/cli.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
@@ -198,7 +198,7 @@ describe('what goes together', () => {
     const parsed = parseWith('[a.yaml]', { 'a.yaml': fragment }, '{www: {type: A, value: 192.0.2.9, override: true}}')
     expect(recordLines(parsed)).toEqual(['www.example.com. - A 192.0.2.9', 'b.example.com. - A 192.0.2.1'])
     expect(parsed.zone?.scopes.map(({ name }) => name)).toEqual(['b.example.com.'])
-    expect([[...parsed.lenient], parsed.extras]).toEqual([[], []])
+    expect([[...parsed.lenient], parsed.unsupportedKeys]).toEqual([[], []])
   })
 
   test.each([

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of fragments look like that
 import { describe, expect, test } from 'vitest'
-import { MAX_INCLUDES } from '../../../src/definition/parse/open-files.ts'
-import type { ReadInclude } from '../../../src/definition/parse/parse-definition.ts'
+import type { ReadInclude } from '../../../src/definition/parse/file-loader.ts'
+import { MAX_INCLUDES } from '../../../src/definition/parse/file-loader.ts'
 import { failure, ok } from '../../../src/dns/result.ts'
 import { faultLines, parse, recordLines } from '../parse.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ReadInclude } from '../../../src/definition/parse/parse-definition.ts'
+import type { ReadInclude } from '../../../src/definition/parse/file-loader.ts'
 import { failure, ok } from '../../../src/dns/result.ts'
 import { faultLines, parse, recordLines } from '../parse.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { validate } from '../../../generated/zone-schema.js'
-import { isOrdinary } from '../../../src/definition/parse/ordinary-record.ts'
-import { plainValue } from '../../../src/definition/yaml/plain-value.ts'
+import { isCommonRecord } from '../../../src/definition/parse/schema-check.ts'
+import { toJsonValue } from '../../../src/definition/yaml/plain-scalars.ts'
 import { readYaml } from '../../../src/definition/yaml/read-yaml.ts'
 import type { YamlMapping } from '../../../src/definition/yaml/yaml-node.ts'
 import { fc } from '../../support/fast-check.ts'
@@ -12,7 +12,7 @@ function record(text: string): YamlMapping {
   return root
 }
 
-const isValid = (node: YamlMapping): boolean => validate({ record: plainValue(node) })
+const isValid = (node: YamlMapping): boolean => validate({ record: toJsonValue(node) })
 
 describe('ordinary', () => {
   test.each([
@@ -25,7 +25,7 @@ describe('ordinary', () => {
     ['{type: SRV, value: {priority: 0, weight: 0, port: 5060, target: sip}}'],
     ['{type: CAA, value: {flags: 0, tag: issue, value: ca.example}}'],
   ])('%s', (text) => {
-    expect(isOrdinary(record(text))).toBe(true)
+    expect(isCommonRecord(record(text))).toBe(true)
     expect(isValid(record(text))).toBe(true)
   })
 })
@@ -52,7 +52,7 @@ describe('for the schema to decide', () => {
     ['{type: MX, value: 10 mail}'],
     ['{type: CAA, value: {flags: 256, tag: issue, value: ca.example}}'],
     ['{type: TLSA, value: {certificate_usage: 3}}'],
-  ])('%s', (text) => expect(isOrdinary(record(text))).toBe(false))
+  ])('%s', (text) => expect(isCommonRecord(record(text))).toBe(false))
 })
 
 describe('whatever the record', () => {
@@ -97,7 +97,7 @@ describe('whatever the record', () => {
     fc.assert(
       fc.property(records, (text) => {
         const node = record(text)
-        if (!isOrdinary(node)) return true
+        if (!isCommonRecord(node)) return true
         ordinary += 1
         return isValid(node)
       }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { MAX_ALIASED_NODES } from '../../../src/definition/yaml/build-tree.ts'
-import { plainValue } from '../../../src/definition/yaml/plain-value.ts'
+import { toJsonValue } from '../../../src/definition/yaml/plain-scalars.ts'
 import { readYaml, type YamlDocument } from '../../../src/definition/yaml/read-yaml.ts'
 import type { YamlNode } from '../../../src/definition/yaml/yaml-node.ts'
 
@@ -255,6 +255,6 @@ test.each([
   ['nothing', 'nothing'],
   ['1:30', '1:30'],
 ])('the plain scalar %j stands for %j', (text, value) => {
-  expect(plainValue({ kind: 'scalar', at: { file: '', line: 1, column: 1 }, text, plain: true })).toBe(value)
-  expect(plainValue({ kind: 'scalar', at: { file: '', line: 1, column: 1 }, text, plain: false })).toBe(text)
+  expect(toJsonValue({ kind: 'scalar', at: { file: '', line: 1, column: 1 }, text, plain: true })).toBe(value)
+  expect(toJsonValue({ kind: 'scalar', at: { file: '', line: 1, column: 1 }, text, plain: false })).toBe(text)
 })

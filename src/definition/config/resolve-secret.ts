@@ -1,9 +1,9 @@
 import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
-import type { LoadedSecrets } from '../load/loaded-secrets.ts'
-import { addSecret } from '../load/secret-guard.ts'
 import type { ProviderConfig } from './config.ts'
+import type { LoadedSecrets } from './secret-guard.ts'
+import { addSecret } from './secret-guard.ts'
 
 /** The environment variable whose text signs plans. */
 export const PLAN_KEY = 'ZONEWRIGHT_PLAN_KEY'
@@ -114,7 +114,7 @@ const isPlainSecret = (text: string, path: readonly string[]): boolean =>
   SECRET_KEYS.has(path.at(-1) ?? '') && text !== '' && !isSecretReference(text)
 
 /** Warnings for secrets that stand in the config itself, where everyone who sees the repository sees them. */
-export function plainSecrets(provider: ProviderConfig): Diagnostic[] {
+export function plainTextSecretWarnings(provider: ProviderConfig): Diagnostic[] {
   return [...textsOf(provider.settings)]
     .filter(([text, path]) => isPlainSecret(text, path) || passwordOf(text) !== undefined)
     .map(([, path]) => ({
@@ -136,7 +136,7 @@ export const secretFilesOf = (providers: Iterable<ProviderConfig>, folder: strin
  * Notes all secrets of a config before anything is read that could hold one, and the key of plan files. Secrets that are missing are passed over:
  * the provider that needs one reports it.
  */
-export async function noteSecrets(providers: Iterable<ProviderConfig>, source: SecretSource): Promise<void> {
+export async function registerSecrets(providers: Iterable<ProviderConfig>, source: SecretSource): Promise<void> {
   const key = source.env[PLAN_KEY] ?? ''
   if (key !== '') addSecret(source.loaded, PLAN_KEY, key)
   for (const { name, settings, placeOf } of providers) {

@@ -1,5 +1,6 @@
 import { txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { digestProblem } from '../../dns/rdata/rdata-problem.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
@@ -58,3 +59,20 @@ export function txtQuoted({ zone }: ZoneIndex): Diagnostic[] {
 }
 
 const textOf = ({ data }: DefinedRecord): string => Buffer.from(txtRdataToOctets(data)).toString('latin1')
+
+/** A digest that is longer or shorter than its type makes it fits no key and no certificate; BIND loads no zone with such a DS record. */
+export function digestLength({ zone }: ZoneIndex): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  for (const { name, type, data, at } of zone.records) {
+    const problem = digestProblem(type, data)
+    if (problem === null) continue
+    diagnostics.push({
+      severity: 'warning',
+      code: 'digest-length',
+      message: `${name} ${type}: the digest ${problem.message}`,
+      at,
+      hint: 'copy all of it, or write the type that it is of',
+    })
+  }
+  return diagnostics
+}

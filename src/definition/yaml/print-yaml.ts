@@ -2,10 +2,10 @@
  * YAML text of plain values, as the canonical layout has it: quotes where some reader of YAML needs them, no folding. It is for new
  * files, which have no layout to keep.
  */
-import { isTextForAll } from './other-readings.ts'
+import { isUnambiguousText } from './plain-scalars.ts'
 
 /** A value to print. Numbers are printed plain, text always so that every reader takes it for text. */
-export type PlainYaml = string | number | boolean | readonly PlainYaml[] | { readonly [key: string]: PlainYaml }
+export type YamlData = string | number | boolean | readonly YamlData[] | { readonly [key: string]: YamlData }
 
 /** What stands in no scalar but a double-quoted one: controls, line separators, the byte order mark, what is no character. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
@@ -24,7 +24,7 @@ export type ScalarPlace = 'block' | 'flow' | 'key'
 /** Text as a scalar that every reader takes for this text. */
 export function printText(text: string, place: ScalarPlace): string {
   if (NEEDS_ESCAPES.test(text)) return doubleQuoted(text)
-  if (isTextForAll(text) && ORDINARY.test(text)) {
+  if (isUnambiguousText(text) && ORDINARY.test(text)) {
     if (!NOT_PLAIN.test(text) && !(place === 'flow' && FLOW_INDICATOR.test(text))) return text
     if (text.includes("'") && !text.includes('"')) return doubleQuoted(text)
   }
@@ -38,10 +38,10 @@ const doubleQuoted = (text: string): string =>
     return value < 0x100 ? `\\x${value.toString(16).padStart(2, '0')}` : `\\u${value.toString(16).padStart(4, '0')}`
   })
 
-const isList = (value: PlainYaml): value is readonly PlainYaml[] => Array.isArray(value)
+const isList = (value: YamlData): value is readonly YamlData[] => Array.isArray(value)
 
 /** A value in flow style: on one line. */
-export function printFlow(value: PlainYaml, place: ScalarPlace = 'block'): string {
+export function printFlow(value: YamlData, place: ScalarPlace = 'block'): string {
   if (typeof value === 'string') return printText(value, place)
   if (typeof value !== 'object') return String(value)
   if (isList(value)) return `[${value.map((item) => printFlow(item, 'flow')).join(', ')}]`
@@ -53,7 +53,7 @@ export function printFlow(value: PlainYaml, place: ScalarPlace = 'block'): strin
 export const DEFINITION_WIDTH = 120
 
 /** `key: value` with its lines indented by `indent` spaces: on one line where it fits, else one line for each part. */
-export function printEntry(key: string, value: PlainYaml, indent: number): string {
+export function printEntry(key: string, value: YamlData, indent: number): string {
   const head = `${' '.repeat(indent)}${printText(key, 'key')}:`
   const flow = `${head} ${printFlow(value)}`
   if (flow.length <= DEFINITION_WIDTH || typeof value !== 'object' || isEmpty(value)) return `${flow}\n`
@@ -62,7 +62,7 @@ export function printEntry(key: string, value: PlainYaml, indent: number): strin
 
 const isEmpty = (value: object): boolean => (Array.isArray(value) ? value : Object.keys(value)).length === 0
 
-function printBlock(value: readonly PlainYaml[] | { readonly [key: string]: PlainYaml }, indent: number): string {
+function printBlock(value: readonly YamlData[] | { readonly [key: string]: YamlData }, indent: number): string {
   if (!isList(value))
     return Object.entries(value)
       .map(([key, item]) => printEntry(key, item, indent))
@@ -71,7 +71,7 @@ function printBlock(value: readonly PlainYaml[] | { readonly [key: string]: Plai
 }
 
 /** One item of a list in block style. */
-export function printItem(item: PlainYaml, indent: number): string {
+export function printItem(item: YamlData, indent: number): string {
   const head = `${' '.repeat(indent)}- `
   const flow = `${head}${printFlow(item)}`
   if (flow.length <= DEFINITION_WIDTH || typeof item !== 'object' || isEmpty(item)) return `${flow}\n`

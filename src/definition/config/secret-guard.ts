@@ -1,13 +1,6 @@
-/**
- * Finds secrets in texts.
- *
- * A text is compared in two forms. In the first, capital letters are small (names are compared so), escapes of zone files and JSON are undone, and the
- * strings of a TXT record (255 octets each, RFC 1035 section 3.3.14) are joined. The second has letters and digits only, line by line: there a secret is
- * found that is split between labels, in groups, or padded. A secret is looked for as it is, in hexadecimal, percent-encoded, as a JSON string and in
- * base64. The octets before a secret shift its base64 by none, two or four bits, so that there are three forms of it (RFC 4648 section 4); the characters
- * at both ends that depend on the neighbours are left out.
- */
-import type { LoadedSecrets, SecretGuard } from './loaded-secrets.ts'
+import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import type { ResourceRecord } from '../../dns/record.ts'
 
 /** Characters a secret must have to be looked for: shorter ones are found by chance. */
 const MIN_LENGTH = 8
@@ -120,3 +113,99 @@ function lettersOf(text: string): string {
   }
   return kept.toString('latin1', 0, length)
 }
+
+/** Finds the secrets that a run has loaded in texts. */
+export interface SecretGuard {
+  /** Takes a secret; `setting` names it in messages (`providers.cloud.token`). One of fewer than 8 characters is not looked for. */
+  add(setting: string, value: string): void
+  /** The setting whose secret a text holds; null if it holds none. Linear in the length of the text. */
+  find(text: string): string | null
+  /** The same for a secret that is in one piece, which takes a third of the time. */
+  findWhole(text: string): string | null
+  /** Whether a text of so many characters is long enough to hold a secret in any form. */
+  mayHold(length: number): boolean
+  /** The text without secrets. */
+  redact(text: string): string
+}
+
+/**
+ * The secrets that a run has loaded: one value per run, filled where secrets are resolved and asked wherever something is read or written. Without
+ * secrets `guard` is null, and nothing is compared.
+ */
+export interface LoadedSecrets {
+  guard: SecretGuard | null
+  /** A message held a secret and was redacted: the run may change nothing any more, and it fails. */
+  hasLeaked: boolean
+}
+
+export const noSecrets = (): LoadedSecrets => ({ guard: null, hasLeaked: false })
+
+export const redacted = ({ guard }: LoadedSecrets, text: string): string => (guard === null ? text : guard.redact(text))
+
+const HINT = 'remove it there, and replace the secret: whoever can read that place knows it'
+
+/** The error for a place that holds a secret. `what` names the place for a reader. */
+export const secretExposedDiagnostic = (what: string, setting: string, at?: SourcePosition): Diagnostic => ({
+  severity: 'error',
+  code: 'secret-exposed',
+  message: `${what} holds the secret of ${setting}`,
+  at,
+  hint: HINT,
+})
+
+/** Thrown in place of writing a secret. The program ends with its diagnostic. */
+export class SecretExposed extends Error {
+  readonly diagnostic: Diagnostic
+  constructor(what: string, setting: string) {
+    super(`${what} would hold the secret of ${setting}`)
+    this.name = 'SecretExposed'
+    this.diagnostic = { severity: 'error', code: 'secret-exposed', message: this.message, hint: 'it was not written; replace the secret' }
+  }
+}
+
+/** Recognises `SecretExposed` by its name: the bundle has the class twice. */
+export const isSecretExposed = (error: unknown): error is SecretExposed => error instanceof Error && error.name === 'SecretExposed'
+
+/** Throws `SecretExposed` if a text that is about to be written holds a secret. */
+export function assertNoSecret({ guard }: LoadedSecrets, text: string, what: string): void {
+  const setting = guard?.find(text) ?? null
+  if (setting !== null) throw new SecretExposed(what, setting)
+}
+
+/** A zone of a definition, or one that is imported. */
+interface SearchedZone {
+  readonly name: DomainName
+  readonly at?: SourcePosition | undefined
+  /** Places, and texts of files, which are compared on their own. */
+  readonly settingsAt?: unknown
+  readonly files?: unknown
+  readonly records: readonly (ResourceRecord & { readonly at?: SourcePosition | undefined })[]
+}
+
+/** Records that are reported. */
+const REPORTED = 20
+
+/**
+ * An error for each record or setting of a zone that holds a secret of the run. The text of its files was compared before; here it is what the records
+ * mean: with escapes undone, variables replaced, and strings joined.
+ */
+export function secretsInZone(zone: SearchedZone, { guard }: LoadedSecrets): Diagnostic[] {
+  if (guard === null) return []
+  const { records, at, settingsAt: _, files: __, ...rest } = zone
+  const found: Diagnostic[] = []
+  const look = (text: string, what: string, place: SourcePosition | undefined): void => {
+    const setting = guard.find(text)
+    if (setting !== null && found.length < REPORTED) found.push(secretExposedDiagnostic(what, setting, place))
+  }
+  look(JSON.stringify(rest), 'the definition, beside its records,', at)
+  // Most records are too short for a token; one search in all others costs a tenth of one in each.
+  const candidates = records.filter(({ name, data }) => guard.mayHold(name.length) || guard.mayHold(data.length))
+  const all = guard.find(candidates.map(textOf).join('\n'))
+  if (all === null) return found
+  const before = found.length
+  for (const record of candidates) look(textOf(record), `${guard.redact(record.name)} ${record.type}`, record.at)
+  if (found.length === before) found.push(secretExposedDiagnostic('the definition', all, at))
+  return found
+}
+
+const textOf = ({ name, data }: Pick<ResourceRecord, 'name' | 'data'>): string => `${name}\n${data}`

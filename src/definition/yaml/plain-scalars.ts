@@ -10,7 +10,7 @@ const ADDRESS = /^[0-9]+\.[0-9]+\./
 const SPECIAL_FLOAT = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
 
 /** What a plain scalar stands for by the core schema of YAML 1.2 (section 10.3.2). */
-export function plainScalar(text: string): string | number | boolean | null {
+export function resolvePlainScalar(text: string): string | number | boolean | null {
   const first = text.charCodeAt(0)
   // Most plain scalars begin with a letter that begins none of the words below.
   if (first > 0x39 && !'~nNtTfF'.includes(text[0] as string)) return text
@@ -23,10 +23,10 @@ export function plainScalar(text: string): string | number | boolean | null {
 }
 
 /** The JSON value of a node, for a schema to look at. A node that aliases bring to several places becomes one shared value. */
-export function plainValue(root: YamlNode): unknown {
+export function toJsonValue(root: YamlNode): unknown {
   let shared: Map<YamlNode, unknown> | null = null
   const convert = (node: YamlNode): unknown => {
-    if (node.kind === 'scalar') return node.plain ? plainScalar(node.text) : node.text
+    if (node.kind === 'scalar') return node.plain ? resolvePlainScalar(node.text) : node.text
     const known = shared?.get(node)
     if (known !== undefined) return known
     const value =
@@ -46,4 +46,29 @@ function objectOf(entries: readonly (readonly [string, unknown])[]): Record<stri
     else object[key] = value
   }
   return object
+}
+
+/** What readers of YAML 1.1 (https://yaml.org/type/) or 1.2 (section 10.3.2) take for something else than text. */
+const NOT_TEXT: readonly RegExp[] = [
+  /^(?:~|null|Null|NULL)?$/,
+  /^(?:y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$/,
+  // Integers: binary, octal, decimal, hexadecimal, base 60.
+  /^[-+]?(?:0b[01_]+|0o?[0-7_]+|[0-9][0-9_]*|0x[0-9a-fA-F_]+|[0-9][0-9_]*(?::[0-5]?[0-9])+)$/,
+  /^[-+]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?$/,
+  /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*$/,
+  /^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/,
+  /^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?$/,
+  /^(?:<<|=)$/,
+]
+
+/** What PyYAML, and octoDNS with it, refuses as a plain scalar in a flow collection: `[::1, a?b]`. */
+const NOT_PLAIN_IN_FLOW = /^:|\?/
+
+const MAY_BE_OTHER = /^(?:[-+.0-9~<=]|[yYnNtTfFoO])|^$/
+
+/** Whether every reader of YAML takes the plain scalar for text, wherever it stands. Addresses such as 192.0.2.1 are text. */
+export function isUnambiguousText(text: string): boolean {
+  if (NOT_PLAIN_IN_FLOW.test(text)) return false
+  if (!MAY_BE_OTHER.test(text)) return true
+  return !NOT_TEXT.some((pattern) => pattern.test(text))
 }

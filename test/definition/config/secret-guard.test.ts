@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import { createGuard } from '../../../src/definition/load/secret-guard.ts'
+import { createGuard } from '../../../src/definition/config/secret-guard.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const TOKEN = 'zW7+kQ/4"t0ken-5b0c94e1d7a2\\x'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
-import { resolveSecret } from '../../../src/definition/config/secret.ts'
-import { noSecrets } from '../../../src/definition/load/loaded-secrets.ts'
+import { resolveSecret } from '../../../src/definition/config/resolve-secret.ts'
+import { noSecrets } from '../../../src/definition/config/secret-guard.ts'
 import { folderWith } from '../files.ts'
 
 const AT = { file: 'zonewright.yaml', line: 3, column: 5 }

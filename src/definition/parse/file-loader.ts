@@ -1,8 +1,8 @@
 import type { SourcePosition } from '../../dns/diagnostic.ts'
+import type { Result } from '../../dns/result.ts'
 import { MAX_YAML_LENGTH, readYaml } from '../yaml/read-yaml.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
-import { type DiagnosticCollector, quoted } from './collect-diagnostics.ts'
-import type { IncludedFile, ReadInclude } from './parse-options.ts'
+import { type DiagnosticCollector, quoted } from './parse-state.ts'
 
 /** Files that may include one another in a row, and inclusions in one definition altogether. */
 export const MAX_INCLUDE_DEPTH = 8
@@ -12,24 +12,28 @@ export const MAX_INCLUDES = 1000
 const TOTAL_FILES = 4
 
 /** The files of one definition: reads YAML, follows `!include` in it, and keeps the sum of it within bounds. */
-export interface OpenFiles {
+export interface FileLoader {
   /** The tree of a text; null where it is not YAML, which is reported. */
-  readonly parse: (source: IncludedFile) => YamlNode | null
+  readonly parse: (source: SourceFile) => YamlNode | null
   /** The tree of another file; null where it cannot be had, which is reported at the place that names it. */
-  readonly open: (path: string, at: SourcePosition) => YamlNode | null
+  readonly include: (path: string, at: SourcePosition) => YamlNode | null
   /** Whether no more inclusions are taken, which has been reported. */
   readonly isFull: () => boolean
   /** All files but those given to `parse`, sorted. */
-  readonly included: () => readonly string[]
+  readonly includedFiles: () => readonly string[]
 }
 
-export function openFiles(include: ReadInclude | undefined, maxLength: number = MAX_YAML_LENGTH, problems: DiagnosticCollector): OpenFiles {
+export function createFileLoader(
+  include: ReadInclude | undefined,
+  maxLength: number = MAX_YAML_LENGTH,
+  problems: DiagnosticCollector,
+): FileLoader {
   const files = new Set<string>()
   let inclusions = 0
   let characters = 0
 
   /** `chain` holds the files that are open around this one. */
-  const parseWithin = ({ file, text }: IncludedFile, chain: readonly string[]): YamlNode | null => {
+  const parseWithin = ({ file, text }: SourceFile, chain: readonly string[]): YamlNode | null => {
     const inner = [...chain, file]
     const { root, diagnostics } = readYaml(text, { file, maxLength, resolveInclude: (path, at) => openWithin(path, at, inner) })
     for (const diagnostic of diagnostics) problems.diagnostics.push(diagnostic)
@@ -60,8 +64,17 @@ export function openFiles(include: ReadInclude | undefined, maxLength: number = 
 
   return {
     parse: (source) => parseWithin(source, []),
-    open: (path, at) => openWithin(path, at, [at.file]),
+    include: (path, at) => openWithin(path, at, [at.file]),
     isFull: () => inclusions > MAX_INCLUDES,
-    included: () => [...files].sort(),
+    includedFiles: () => [...files].sort(),
   }
 }
+
+/** A file that a definition draws in. `file` identifies it (the same file always by the same text) and stands in positions. */
+export interface SourceFile {
+  readonly file: string
+  readonly text: string
+}
+
+/** Reads a file named in `include:` or `!include`: `path` as it is written, `from` the file that names it. Does the I/O for a pure parser. */
+export type ReadInclude = (path: string, from: string) => Result<SourceFile>

@@ -1,17 +1,18 @@
-import { isNull, type YamlEntry, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
-import { type DiagnosticCollector, quoted } from './collect-diagnostics.ts'
-import { didYouMean } from './suggest.ts'
+import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
+import { didYouMean } from '../../dns/nearest-word.ts'
+import { isNull, lookUp, type YamlEntry, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
+import type { FileLoader } from './file-loader.ts'
+import { type DiagnosticCollector, type ParseState, quoted } from './parse-state.ts'
+import { readRecordMap } from './read-record-map.ts'
+import { type IncludeEntry, SETTING_KEYS } from './read-settings.ts'
 
 /** `${name}` stands for a variable, `$${` for `${`. */
 const REFERENCE = /\$(\$\{)|\$\{([^{}]*)\}/g
 
-/** The name of a variable. */
-export const isVariableName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(text)
-
 /** What fills in the variables of fragments; all of a definition's share one, so that together they stay within `maxLength` characters. */
-export interface VariableFilling {
+export interface VariableExpansion {
   /** Characters that values may still take. */
-  left: number
+  charactersLeft: number
   readonly problems: DiagnosticCollector
 }
 
@@ -20,11 +21,11 @@ export interface VariableFilling {
  * of the file; a key that comes out the same as another of its mapping is a fault, and so is more text than there may be. Variables without a
  * value are reported; `used` gathers the names that occur.
  */
-export function fillVariables(
+export function expandVariables(
   root: YamlNode,
   variables: ReadonlyMap<string, string>,
   used: Set<string>,
-  filling: VariableFilling,
+  filling: VariableExpansion,
 ): YamlNode {
   const { problems } = filling
   const filled = new Map<YamlNode, YamlNode>()
@@ -50,8 +51,8 @@ export function fillVariables(
       const value = variables.get(name ?? '')
       used.add(name ?? '')
       if (value !== undefined) {
-        filling.left -= value.length
-        if (filling.left >= 0) return value
+        filling.charactersLeft -= value.length
+        if (filling.charactersLeft >= 0) return value
         problems.report('include-invalid', root.at, '', 'the values of variables make the included files too long')
         whole = false
         return ''
@@ -83,4 +84,57 @@ function withoutTwice(entries: readonly YamlEntry[], before: readonly YamlEntry[
     problems.report('yaml-duplicate-key', key.at, '', `variables make two keys ${quoted(key.text)} of one mapping`, { related })
     return false
   })
+}
+
+/** A plain string under `domain:` marks the layout with settings; in a record map a record or a list of them stands there. */
+export function hasSettings(root: YamlNode): root is YamlMapping {
+  return root.kind === 'mapping' && lookUp(root, 'domain')?.kind === 'scalar'
+}
+
+/** The first key of a record map that is no name of records but a setting. */
+export function straySetting(root: YamlNode): YamlScalar | undefined {
+  if (root.kind !== 'mapping') return undefined
+  return root.entries.find(({ key, value }) => {
+    if (key.text === 'records') return value.kind === 'mapping' && lookUp(value, 'type')?.kind !== 'scalar'
+    if (key.text === 'include') return value.kind === 'sequence' && value.items.some(({ kind }) => kind === 'scalar')
+    return (SETTING_KEYS as readonly string[]).includes(key.text) && value.kind === 'scalar' && !isNull(value)
+  })?.key
+}
+
+/** Faults of other files, from one on, say where those were included: with other variables they may be none. */
+export function nameInclusion(diagnostics: Diagnostic[], from: number, at: SourcePosition): void {
+  for (const [index, one] of diagnostics.entries()) {
+    if (index < from || one.at === undefined || one.at.file === at.file) continue
+    diagnostics[index] = { ...one, related: [...(one.related ?? []), { message: 'included', at }] }
+  }
+}
+
+/** Takes the records of a fragment into the zone. */
+export function readFragment(entry: IncludeEntry, files: FileLoader, state: ParseState, filling: VariableExpansion): void {
+  const { problems } = state
+  const refuse = (message: string): void => problems.report('include-invalid', entry.at, state.zone, `${quoted(entry.path)} ${message}`)
+  if (/\.(?:zone|db)$/i.test(entry.path)) {
+    refuse('is a zone file; a fragment is a map of records in YAML, and $INCLUDE of zone files takes others')
+    return
+  }
+  const tree = files.include(entry.path, entry.at)
+  if (tree === null) return
+  if (hasSettings(tree)) {
+    refuse('is a definition of its own (it has domain:), not a fragment of records')
+    return
+  }
+  const stray = straySetting(tree)
+  if (stray !== undefined) {
+    refuse(`has the setting ${quoted(stray.text)}; a fragment has records only, at its top`)
+    return
+  }
+  const used = new Set<string>()
+  const root = expandVariables(tree, entry.with, used, filling)
+  for (const name of entry.with.keys()) {
+    if (used.has(name)) continue
+    problems.report('variable-unused', entry.at, state.zone, `${quoted(entry.path)} does not use the variable ${quoted(name)}`, {
+      severity: 'warning',
+    })
+  }
+  readRecordMap(root, state)
 }
