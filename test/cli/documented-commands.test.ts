@@ -112,15 +112,15 @@ ${program} "$@" && sed -i 's/:8080/:${http}/; s/:5353/:${dns}/' zonewright.yaml
 
 const linesOf = (block: string): string[] => block.trim().split('\n')
 
-const START = linesOf(blockOf('README.md', 'Five minutes', 'sh'))
+const START = linesOf(blockOf('README.md', 'five minutes', 'sh'))
 
 describeWithTools(['dig', 'openssl'], 'README', () => {
   test('five minutes to a plan, and what comes in', async () => {
     const shell = await openShell()
-    const steps = stepsOf(blockOf('README.md', 'Five minutes', 'console'))
+    const steps = stepsOf(blockOf('README.md', 'five minutes', 'console'))
     expect(steps).toHaveLength(7)
     shell.write({ 'named/db.example.org': '$TTL 300\n@ SOA ns1 hostmaster 1 2 3 4 5\n@ NS ns1\nns1 A 192.0.2.53\n' })
-    const imports = linesOf(blockOf('README.md', 'Five minutes', 'sh', 1)).map((line) =>
+    const imports = linesOf(blockOf('README.md', 'Import existing zones', 'sh')).map((line) =>
       line.replace('/var/named', '../named').replace('192.0.2.53', `127.0.0.1:${shell.dns}`).replace('-o zones', '-o "$(mktemp -d -p .)"'),
     )
     expect(imports).toHaveLength(3)
