@@ -1,0 +1,41 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { LAYERS } from './rules.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+/** Paths in code spans; those of docs/architecture.md are relative to `src/`, its planner steps to `src/plan/`. */
+const pathsIn = (text: string): string[] =>
+  [...text.matchAll(/`([\w./-]+(?:\.(?:ts|json|md|mjs)|\/))`/g)]
+    .map(([, path = '']) => path)
+    .filter((path) => !/[A-Z]{4}/.test(path.replace(/\w+\.md$/, '')))
+
+describe.each([
+  ['docs/architecture.md', ['', 'src', 'src/plan', 'src/providers']],
+  ['CONTRIBUTING.md', ['', 'src']],
+] as const)('%s', (document, bases) => {
+  test('names files and folders that exist', () => {
+    const paths = pathsIn(read(document))
+    expect(paths.length).toBeGreaterThan(20)
+    expect(paths.filter((path) => !bases.some((base) => existsSync(join(root, base, path))))).toEqual([])
+  })
+})
+
+test('docs/architecture.md shows every folder of src', () => {
+  const text = read('docs/architecture.md')
+  const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  expect(folders.map(({ name }) => name).filter((name) => !text.includes(`\n  ${name}/ `))).toEqual([])
+})
+
+test('docs/architecture.md states what each folder may import', () => {
+  const rows = [...read('docs/architecture.md').matchAll(/^ {2}\| `(\w+)` \| (.*) \|$/gm)].map(
+    ([, folder = '', text = '']) => [folder, text] as const,
+  )
+  expect(rows.map(([folder]) => folder).sort()).toEqual(Object.keys(LAYERS).sort())
+  for (const [folder, text] of rows) {
+    if (folder === 'cli') continue
+    expect([...text.matchAll(/`([\w/]+)`/g)].map(([, name]) => name).sort(), folder).toEqual([...(LAYERS[folder] ?? [])].sort())
+  }
+})
